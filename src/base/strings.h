@@ -1,0 +1,34 @@
+/* String buffer and interner. */
+#ifndef BASE_STRINGS_H
+#define BASE_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Growable text; `text` is always NUL-terminated once something was appended. Free with buffer_free. */
+struct buffer {
+	char *text;
+	size_t length;
+	size_t capacity;
+};
+
+void buffer_append(struct buffer *buffer, const char *text, size_t length);
+void buffer_puts(struct buffer *buffer, const char *text);
+void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_free(struct buffer *buffer);
+
+/* Interner: equal strings get equal small numbers, in order of first appearance from 0. */
+struct interner;
+struct interner *interner_create(void);
+void interner_destroy(struct interner *interner);
+uint32_t interner_id(struct interner *interner, const char *text);
+/* UINT32_MAX when never seen. */
+uint32_t interner_find(const struct interner *interner, const char *text);
+const char *interner_text(const struct interner *interner, uint32_t id);
+uint32_t interner_count(const struct interner *interner);
+
+bool text_starts_with(const char *text, const char *prefix);
+bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
+
+#endif

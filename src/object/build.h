@@ -1,0 +1,32 @@
+/* Building documents: the writable counterpart of doc.h. A node belongs to its build; strings are copied. */
+#ifndef OBJECT_BUILD_H
+#define OBJECT_BUILD_H
+
+#include "object/doc.h"
+
+struct build;
+struct node;
+
+struct build *build_create(void);
+void build_destroy(struct build *build);
+
+struct node *build_map(struct build *build);
+struct node *build_list(struct build *build);
+struct node *build_string(struct build *build, const char *text); /* NULL gives null */
+struct node *build_int(struct build *build, int64_t number);
+struct node *build_bool(struct build *build, bool value);
+struct node *build_null(struct build *build);
+struct node *build_copy(struct build *build, const struct val *val); /* deep copy */
+
+void build_put(struct build *build, struct node *map, const char *key, struct node *value);
+void build_put_string(struct build *build, struct node *map, const char *key, const char *text);
+void build_put_int(struct build *build, struct node *map, const char *key, int64_t number);
+void build_put_bool(struct build *build, struct node *map, const char *key, bool value);
+void build_append(struct build *build, struct node *list, struct node *value);
+
+/* Turns the tree below `root` into an immutable doc. The build stays usable. */
+struct doc *build_finish(struct build *build, struct node *root);
+/* build_finish + val_write in one call. */
+void build_write(struct build *build, struct node *root, enum doc_style style, struct buffer *out);
+
+#endif

@@ -1,0 +1,36 @@
+/* Manifests: Kubernetes objects from files, folders and standard input.
+ * Accepts .yaml .yml .json (folders are read in name order, not recursively unless asked), multi-document YAML, JSON
+ * and `kind: List`, which is flattened. Every bad file is reported, good ones are still read. */
+#ifndef OBJECT_MANIFEST_H
+#define OBJECT_MANIFEST_H
+
+#include "base/arena.h"
+#include "base/problems.h"
+#include "object/doc.h"
+
+struct manifest {
+	const struct val *object; /* a map */
+	const char *source;       /* "jobs.yaml:12" for messages */
+	const char *api_version, *kind, *name, *namespace_; /* "" when absent; namespace "" for cluster scope */
+};
+
+struct manifests {
+	struct arena *arena;
+	struct manifest *items;
+	size_t count, capacity;
+	struct doc **docs;
+	size_t doc_count, doc_capacity;
+};
+
+void manifests_init(struct manifests *manifests);
+void manifests_free(struct manifests *manifests);
+/* path "-" is standard input. Problems carry the source as path. Returns -1 when any error was added. */
+int manifests_load(struct manifests *manifests, const char *path, bool recursive, struct problems *problems);
+/* Same for text in memory (tests, fuzzers, scenarios). */
+int manifests_parse(struct manifests *manifests, const char *text, size_t length, const char *source,
+                    struct problems *problems);
+/* Adds one object, flattening lists. The val must outlive the manifests. */
+void manifests_add(struct manifests *manifests, const struct val *object, const char *source,
+                   struct problems *problems);
+
+#endif
