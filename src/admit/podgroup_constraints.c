@@ -248,6 +248,8 @@ void draft_check_levels(const struct draft *draft, const struct topology_spec *(
 				            decode_show(arena, constraint->effective));
 			continue;
 		}
+		if (topology->level_count == 0)
+			continue; /* it breaks its own rules, which is said there */
 		int preferred = check_level(draft, constraint, topology, constraint->preferred, "preferredTopologyLevel");
 		required[node] = check_level(draft, constraint, topology, constraint->required, "requiredTopologyLevel");
 		if (preferred >= 0 && preferred < required[node])

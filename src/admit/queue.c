@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "base/strings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

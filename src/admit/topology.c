@@ -8,6 +8,7 @@
 
 #define HOSTNAME_LABEL "kubernetes.io/hostname"
 #define MAX_LEVELS 16
+#define MAX_KEY_LENGTH 316
 
 static const struct decode_path *const levels_path =
         &(const struct decode_path){.up = &(const struct decode_path){.key = "spec"}, .key = "levels"};
@@ -21,7 +22,7 @@ static const char *read_key(const struct decode *decode, const struct decode_pat
 	if (!val || val_kind(val) == VAL_NULL || !decode_is(decode, PATH_KEY(path, field), val, VAL_STRING))
 		return NULL;
 	const char *text = val_str(val, "");
-	if (name_is_label_key(text))
+	if (name_is_label_key(text) && strlen(text) <= MAX_KEY_LENGTH)
 		return text;
 	if (!*text)
 		decode_error(decode, PATH_KEY(path, field), key_fix, "must not be empty");
