@@ -39,32 +39,43 @@ static void requests(void **state)
 	static const struct {
 		const char *story, *spec, *expect;
 	} rows[] = {
-	        {"nothing", "{containers: [{name: c}]}", ""},
-	        {"sum of containers", "{containers: [" C("cpu: 500m, memory: 1Ki") ", " C("cpu: 1, nvidia.com/gpu: 2") "]}",
+		{"nothing", "{containers: [{name: c}]}", ""},
+		{"sum of containers",
+	         "{containers: [" C("cpu: 500m, memory: 1Ki") ", " C("cpu: 1, nvidia.com/gpu: 2") "]}",
 	         "cpu=1500 memory=1024 nvidia.com/gpu=2"},
-	        {"zero is left out", "{containers: [" C("cpu: 0, memory: '0'") "]}", ""},
-	        {"numbers and texts", "{containers: [" C("cpu: 0.5, memory: 1e3") "]}", "cpu=500 memory=1000"},
-	        {"what is not whole is rounded up", "{containers: [" C("cpu: 1u, memory: 1500m") "]}", "cpu=1 memory=2"},
-	        {"a limit without request is the request",
+		{"zero is left out", "{containers: [" C("cpu: 0, memory: '0'") "]}", ""},
+		{"numbers and texts", "{containers: [" C("cpu: 0.5, memory: 1e3") "]}", "cpu=500 memory=1000"},
+		{"what is not whole is rounded up", "{containers: [" C("cpu: 1u, memory: 1500m") "]}",
+	         "cpu=1 memory=2"},
+		{"a limit without request is the request",
 	         "{containers: [{name: c, resources: {limits: {cpu: 2, nvidia.com/gpu: 1}, requests: {cpu: 1}}}]}",
 	         "cpu=1000 nvidia.com/gpu=1"},
-	        {"a large init container decides", "{containers: [" C("cpu: 1") "], initContainers: [" C("cpu: 3") ", " C("cpu: 2") "]}",
+		{"a large init container decides",
+	         "{containers: [" C("cpu: 1") "], initContainers: [" C("cpu: 3") ", " C("cpu: 2") "]}", "cpu=3000"},
+		{"a small one does not", "{containers: [" C("cpu: 4") "], initContainers: [" C("cpu: 3") "]}",
+	         "cpu=4000"},
+		{"sidecars run beside the containers",
+	         "{containers: [" C(
+			 "cpu: 1") "], initContainers: [{name: s, restartPolicy: Always, resources: {requests: "
+	                           "{cpu: 2}}}]}",
 	         "cpu=3000"},
-	        {"a small one does not", "{containers: [" C("cpu: 4") "], initContainers: [" C("cpu: 3") "]}", "cpu=4000"},
-	        {"sidecars run beside the containers",
-	         "{containers: [" C("cpu: 1") "], initContainers: [{name: s, restartPolicy: Always, resources: {requests: "
-	         "{cpu: 2}}}]}", "cpu=3000"},
-	        {"and beside later init containers, not earlier ones",
-	         "{containers: [" C("cpu: 1") "], initContainers: [" C("cpu: 5") ", {name: s, restartPolicy: Always, resources: "
-	         "{requests: {cpu: 2}}}, " C("cpu: 4") "]}", "cpu=6000"},
-	        {"an early init container alone",
-	         "{containers: [" C("cpu: 1") "], initContainers: [" C("cpu: 7") ", {name: s, restartPolicy: Always, resources: "
-	         "{requests: {cpu: 2}}}, " C("cpu: 4") "]}", "cpu=7000"},
-	        {"overhead on top", "{containers: [" C("cpu: 1") "], initContainers: [" C("cpu: 3") "], overhead: {cpu: 250m, memory: 8}}",
+		{"and beside later init containers, not earlier ones",
+	         "{containers: [" C("cpu: 1") "], initContainers: [" C(
+			 "cpu: 5") ", {name: s, restartPolicy: Always, resources: "
+	                           "{requests: {cpu: 2}}}, " C("cpu: 4") "]}",
+	         "cpu=6000"},
+		{"an early init container alone",
+	         "{containers: [" C("cpu: 1") "], initContainers: [" C(
+			 "cpu: 7") ", {name: s, restartPolicy: Always, resources: "
+	                           "{requests: {cpu: 2}}}, " C("cpu: 4") "]}",
+	         "cpu=7000"},
+		{"overhead on top",
+	         "{containers: [" C("cpu: 1") "], initContainers: [" C("cpu: 3") "], overhead: {cpu: 250m, memory: 8}}",
 	         "cpu=3250 memory=8"},
-	        {"the pod as a whole", "{resources: {requests: {cpu: 5}}, containers: [" C("cpu: 1, memory: 4") "], overhead: {cpu: 1}}",
+		{"the pod as a whole",
+	         "{resources: {requests: {cpu: 5}}, containers: [" C("cpu: 1, memory: 4") "], overhead: {cpu: 1}}",
 	         "cpu=6000 memory=4"},
-	        {"limits of the whole where nothing else is said",
+		{"limits of the whole where nothing else is said",
 	         "{resources: {limits: {cpu: 5, memory: 9}}, containers: [" C("cpu: 1") "]}", "cpu=1000 memory=9"},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -86,36 +97,48 @@ static void requests(void **state)
 static void bad_requests(void **state)
 {
 	static const struct row rows[] = {
-	        {"no containers", "{nodeName: n}", {{'W', "spec.containers", "requests nothing"}}},
-	        {"malformed", "{containers: [{name: a}, " C("cpu: 2 cores") "]}",
+		{"no containers", "{nodeName: n}", {{'W', "spec.containers", "requests nothing"}}},
+		{"malformed",
+	         "{containers: [{name: a}, " C("cpu: 2 cores") "]}",
 	         {{'E', "spec.containers[1].resources.requests.cpu", "2 cores"}}},
-	        {"negative", "{containers: [" C("memory: -1Gi") "]}",
+		{"negative",
+	         "{containers: [" C("memory: -1Gi") "]}",
 	         {{'E', "spec.containers[0].resources.requests.memory", "negative"}}},
-	        {"negative limit", "{initContainers: [{name: a, resources: {limits: {cpu: -1}}}], containers: [{name: b}]}",
+		{"negative limit",
+	         "{initContainers: [{name: a, resources: {limits: {cpu: -1}}}], containers: [{name: b}]}",
 	         {{'E', "spec.initContainers[0].resources.limits.cpu", "negative"}}},
-	        {"half a GPU", "{containers: [" C("nvidia.com/gpu: 500m") "]}",
+		{"half a GPU",
+	         "{containers: [" C("nvidia.com/gpu: 500m") "]}",
 	         {{'E', "spec.containers[0].resources.requests.nvidia.com/gpu", "cannot be split"}}},
-	        {"no quantity", "{containers: [" C("cpu: [1], memory: true") "]}",
+		{"no quantity",
+	         "{containers: [" C("cpu: [1], memory: true") "]}",
 	         {{'E', "spec.containers[0].resources.requests.cpu", "not a list"},
 	          {'E', "spec.containers[0].resources.requests.memory", "quantity"}}},
-	        {"too large", "{containers: [" C("memory: 8Ei") "]}",
+		{"too large",
+	         "{containers: [" C("memory: 8Ei") "]}",
 	         {{'E', "spec.containers[0].resources.requests.memory", "too large"}}},
-	        {"too large together", "{containers: [" C("memory: 7Ei") ", " C("memory: 7Ei") "]}",
+		{"too large together",
+	         "{containers: [" C("memory: 7Ei") ", " C("memory: 7Ei") "]}",
 	         {{'E', "spec.containers[1]", "more than fits"}}},
-	        {"above the limit", "{containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]}",
+		{"above the limit",
+	         "{containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]}",
 	         {{'E', "spec.containers[0].resources.requests.cpu", "above the limit"}}},
-	        {"wrong types", "{containers: [1, {resources: []}, {resources: {requests: 3}}], initContainers: {}}",
+		{"wrong types",
+	         "{containers: [1, {resources: []}, {resources: {requests: 3}}], initContainers: {}}",
 	         {{'E', "spec.containers[0]", "map"},
 	          {'E', "spec.containers[1].resources", "map"},
 	          {'E', "spec.containers[2].resources.requests", "map"},
 	          {'E', "spec.initContainers", "list"}}},
-	        {"unknown restart policy", "{initContainers: [{name: a, restartPolicy: always}], containers: [{name: b}]}",
+		{"unknown restart policy",
+	         "{initContainers: [{name: a, restartPolicy: always}], containers: [{name: b}]}",
 	         {{'E', "spec.initContainers[0].restartPolicy", "always"}}},
-	        {"the pod asks less than its containers", "{resources: {requests: {cpu: 1}}, containers: [" C("cpu: 2") "]}",
+		{"the pod asks less than its containers",
+	         "{resources: {requests: {cpu: 1}}, containers: [" C("cpu: 2") "]}",
 	         {{'E', "spec.resources.requests.cpu", "less than its containers"}}},
-	        {"devices belong to containers", "{resources: {requests: {nvidia.com/gpu: 1}}, containers: [{name: c}]}",
+		{"devices belong to containers",
+	         "{resources: {requests: {nvidia.com/gpu: 1}}, containers: [{name: c}]}",
 	         {{'E', "spec.resources.requests.nvidia.com/gpu", "only cpu, memory and huge pages"}}},
-	        {"bad overhead", "{containers: [{name: c}], overhead: {cpu: x}}", {{'E', "spec.overhead.cpu", NULL}}},
+		{"bad overhead", "{containers: [{name: c}], overhead: {cpu: x}}", {{'E', "spec.overhead.cpu", NULL}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }
@@ -129,7 +152,8 @@ static void identity(void **state)
 	       "  creationTimestamp: '2025-01-01T00:00:00Z'\n  deletionTimestamp: '2025-01-01T00:01:00Z'\n"
 	       "  labels: {kai.scheduler/subgroup-name: workers, kai.scheduler/task-priority: '-7'}\n"
 	       "  annotations: {pod-group-name: job}\n"
-	       "spec: {containers: [{name: c}], schedulerName: platoon, nodeName: n1, priority: 50, priorityClassName: train,"
+	       "spec: {containers: [{name: c}], schedulerName: platoon, nodeName: n1, priority: 50, priorityClassName: "
+	       "train,"
 	       " schedulingGates: [{name: g}], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, "
 	       "{name: tmp, emptyDir: {}}, {name: e, ephemeral: {volumeClaimTemplate: {}}}]}\n"
 	       "status: {phase: Running, nominatedNodeName: n2}\n",
@@ -157,7 +181,8 @@ static void bare_pod(void **state)
 {
 	struct parsed parsed;
 	struct pod_spec pod;
-	decode(&parsed, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}], schedulingGates: []}\n",
+	decode(&parsed,
+	       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}], schedulingGates: []}\n",
 	       &pod);
 	assert_string_equal(pod.namespace_, "default");
 	assert_null(pod.group);
@@ -176,15 +201,19 @@ static void bare_pod(void **state)
 static void bad_fields(void **state)
 {
 	static const struct row rows[] = {
-	        {"labels of other types",
+		{"labels of other types",
 	         "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {a: 1}, annotations: {pod-group-name: 2}}\n"
 	         "spec: {containers: [{name: c}]}",
-	         {{'E', "metadata.labels.a", "must be a string"}, {'E', "metadata.annotations.pod-group-name", "string"}}},
-	        {"task priority", "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {kai.scheduler/task-priority: high}}\n"
-	                          "spec: {containers: [{name: c}]}",
+	         {{'E', "metadata.labels.a", "must be a string"},
+	          {'E', "metadata.annotations.pod-group-name", "string"}}},
+		{"task priority",
+	         "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {kai.scheduler/task-priority: high}}\n"
+	         "spec: {containers: [{name: c}]}",
 	         {{'W', "metadata.labels.kai.scheduler/task-priority", "read as 0"}}},
-	        {"state", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}], priority: 3000000000, "
-	                  "schedulingGates: x, volumes: [{name: a, persistentVolumeClaim: {}}]}\nstatus: {phase: running}",
+		{"state",
+	         "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}], priority: "
+	         "3000000000, "
+	         "schedulingGates: x, volumes: [{name: a, persistentVolumeClaim: {}}]}\nstatus: {phase: running}",
 	         {{'E', "spec.priority", "between"},
 	          {'E', "spec.schedulingGates", "list"},
 	          {'E', "spec.volumes[0].persistentVolumeClaim.claimName", "missing"},
@@ -196,8 +225,8 @@ static void bad_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(requests), cmocka_unit_test(bad_requests), cmocka_unit_test(identity),
-	        cmocka_unit_test(bare_pod), cmocka_unit_test(bad_fields),
+		cmocka_unit_test(requests), cmocka_unit_test(bad_requests), cmocka_unit_test(identity),
+		cmocka_unit_test(bare_pod), cmocka_unit_test(bad_fields),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

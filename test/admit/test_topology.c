@@ -11,18 +11,21 @@ static const char head[] = "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\n
 static void levels(void **state)
 {
 	static const struct row rows[] = {
-	        {"good", "{levels: [{nodeLabel: accelerator.nvidia.com/rack}, {nodeLabel: kubernetes.io/hostname}]}", {{0}}},
-	        {"one", "{levels: [{nodeLabel: Zone_1.x}]}", {{0}}},
-	        {"none", "{levels: []}", {{'E', "spec.levels", "1 to 16"}}},
-	        {"missing", "{}", {{'E', "spec.levels", "1 to 16"}}},
-	        {"null", "{levels: null}", {{'E', "spec.levels", "1 to 16"}}},
-	        {"no list", "{levels: {nodeLabel: a}}", {{'E', "spec.levels", "must be a list"}}},
-	        {"no map", "{levels: [rack]}", {{'E', "spec.levels[0]", "must be a map"}}},
-	        {"no label", "{levels: [{alias: x}]}", {{'E', "spec.levels[0].nodeLabel", "needs nodeLabel"}}},
-	        {"empty label", "{levels: [{nodeLabel: ''}]}", {{'E', "spec.levels[0].nodeLabel", "empty"}}},
-	        {"number", "{levels: [{nodeLabel: 3}]}", {{'E', "spec.levels[0].nodeLabel", "must be a string"}}},
-	        {"bad key", "{levels: [{nodeLabel: 'a b'}, {nodeLabel: /x}, {nodeLabel: x/}, {nodeLabel: a/b/c}, "
-	                    "{nodeLabel: Ex.com/a}, {nodeLabel: -a}, {nodeLabel: a.}]}",
+		{"good",
+	         "{levels: [{nodeLabel: accelerator.nvidia.com/rack}, {nodeLabel: kubernetes.io/hostname}]}",
+	         {{0}}},
+		{"one", "{levels: [{nodeLabel: Zone_1.x}]}", {{0}}},
+		{"none", "{levels: []}", {{'E', "spec.levels", "1 to 16"}}},
+		{"missing", "{}", {{'E', "spec.levels", "1 to 16"}}},
+		{"null", "{levels: null}", {{'E', "spec.levels", "1 to 16"}}},
+		{"no list", "{levels: {nodeLabel: a}}", {{'E', "spec.levels", "must be a list"}}},
+		{"no map", "{levels: [rack]}", {{'E', "spec.levels[0]", "must be a map"}}},
+		{"no label", "{levels: [{alias: x}]}", {{'E', "spec.levels[0].nodeLabel", "needs nodeLabel"}}},
+		{"empty label", "{levels: [{nodeLabel: ''}]}", {{'E', "spec.levels[0].nodeLabel", "empty"}}},
+		{"number", "{levels: [{nodeLabel: 3}]}", {{'E', "spec.levels[0].nodeLabel", "must be a string"}}},
+		{"bad key",
+	         "{levels: [{nodeLabel: 'a b'}, {nodeLabel: /x}, {nodeLabel: x/}, {nodeLabel: a/b/c}, "
+	         "{nodeLabel: Ex.com/a}, {nodeLabel: -a}, {nodeLabel: a.}]}",
 	         {{'E', "spec.levels[0].nodeLabel", "\"a b\" is not a valid label key"},
 	          {'E', "spec.levels[1].nodeLabel", NULL},
 	          {'E', "spec.levels[2].nodeLabel", NULL},
@@ -30,11 +33,13 @@ static void levels(void **state)
 	          {'E', "spec.levels[4].nodeLabel", NULL},
 	          {'E', "spec.levels[5].nodeLabel", NULL},
 	          {'E', "spec.levels[6].nodeLabel", NULL}}},
-	        {"twice", "{levels: [{nodeLabel: rack}, {nodeLabel: rack}]}",
+		{"twice",
+	         "{levels: [{nodeLabel: rack}, {nodeLabel: rack}]}",
 	         {{'E', "spec.levels[1].nodeLabel", "unique"}}},
-	        {"host name above", "{levels: [{nodeLabel: kubernetes.io/hostname}, {nodeLabel: rack}]}",
+		{"host name above",
+	         "{levels: [{nodeLabel: kubernetes.io/hostname}, {nodeLabel: rack}]}",
 	         {{'E', "spec.levels[0].nodeLabel", "last level"}}},
-	        {"host name alone", "{levels: [{nodeLabel: kubernetes.io/hostname}]}", {{0}}},
+		{"host name alone", "{levels: [{nodeLabel: kubernetes.io/hostname}]}", {{0}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }
@@ -42,15 +47,18 @@ static void levels(void **state)
 static void aliases(void **state)
 {
 	static const struct row rows[] = {
-	        {"good", "{levels: [{nodeLabel: a, alias: zone}, {nodeLabel: b, alias: rack}, {nodeLabel: c}]}", {{0}}},
-	        {"twice", "{levels: [{nodeLabel: a, alias: x}, {nodeLabel: b, alias: x}]}",
+		{"good", "{levels: [{nodeLabel: a, alias: zone}, {nodeLabel: b, alias: rack}, {nodeLabel: c}]}", {{0}}},
+		{"twice",
+	         "{levels: [{nodeLabel: a, alias: x}, {nodeLabel: b, alias: x}]}",
 	         {{'E', "spec.levels[1].alias", "used twice"}}},
-	        {"a label below", "{levels: [{nodeLabel: a, alias: b}, {nodeLabel: b}]}",
+		{"a label below",
+	         "{levels: [{nodeLabel: a, alias: b}, {nodeLabel: b}]}",
 	         {{'E', "spec.levels[0].alias", "also a node label"}}},
-	        {"its own label", "{levels: [{nodeLabel: a, alias: a}]}", {{'E', "spec.levels[0].alias", "also"}}},
-	        {"empty", "{levels: [{nodeLabel: a, alias: ''}]}", {{'E', "spec.levels[0].alias", "empty"}}},
-	        {"bad", "{levels: [{nodeLabel: a, alias: '!'}]}", {{'E', "spec.levels[0].alias", "not a valid"}}},
-	        {"all at once", "{levels: [{nodeLabel: a, alias: x}, {nodeLabel: a, alias: x}, {alias: a}]}",
+		{"its own label", "{levels: [{nodeLabel: a, alias: a}]}", {{'E', "spec.levels[0].alias", "also"}}},
+		{"empty", "{levels: [{nodeLabel: a, alias: ''}]}", {{'E', "spec.levels[0].alias", "empty"}}},
+		{"bad", "{levels: [{nodeLabel: a, alias: '!'}]}", {{'E', "spec.levels[0].alias", "not a valid"}}},
+		{"all at once",
+	         "{levels: [{nodeLabel: a, alias: x}, {nodeLabel: a, alias: x}, {alias: a}]}",
 	         {{'E', "spec.levels[1].nodeLabel", "unique"},
 	          {'E', "spec.levels[1].alias", "twice"},
 	          {'E', "spec.levels[2].nodeLabel", "needs"},
@@ -80,7 +88,8 @@ static void lengths(void **state)
 	static const struct {
 		size_t prefix, name;
 		bool good;
-	} rows[] = {{0, 63, true}, {0, 64, false}, {252, 63, true}, {253, 62, true}, {253, 63, false}, {254, 10, false}};
+	} rows[] = {{0, 63, true},   {0, 64, false},   {252, 63, true},
+	            {253, 62, true}, {253, 63, false}, {254, 10, false}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		char key[400] = "";
 		for (size_t k = 0; k < rows[i].prefix; k++)
@@ -102,12 +111,13 @@ static void lengths(void **state)
 static void conflicting_order(void **state)
 {
 	static const char other[] = "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {name: old}\n"
-	                            "spec: {levels: [{nodeLabel: rack}, {nodeLabel: block}, {nodeLabel: zone}]}\n---\n"
-	                            "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {name: net}\nspec: ";
+				    "spec: {levels: [{nodeLabel: rack}, {nodeLabel: block}, {nodeLabel: zone}]}\n---\n"
+				    "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {name: net}\nspec: ";
 	static const struct row rows[] = {
-	        {"same order", "{levels: [{nodeLabel: rack}, {nodeLabel: zone}]}", {{0}}},
-	        {"other labels", "{levels: [{nodeLabel: zone}, {nodeLabel: pod}]}", {{0}}},
-	        {"turned round, told once", "{levels: [{nodeLabel: zone}, {nodeLabel: block}, {nodeLabel: rack}]}",
+		{"same order", "{levels: [{nodeLabel: rack}, {nodeLabel: zone}]}", {{0}}},
+		{"other labels", "{levels: [{nodeLabel: zone}, {nodeLabel: pod}]}", {{0}}},
+		{"turned round, told once",
+	         "{levels: [{nodeLabel: zone}, {nodeLabel: block}, {nodeLabel: rack}]}",
 	         {{'W', "spec.levels", "zone is above block here but below it in Topology \"old\""}}},
 	};
 	verdict_check_all(other, rows, COUNT_OF(rows));
@@ -136,8 +146,8 @@ static void finding_levels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(levels),  cmocka_unit_test(aliases),           cmocka_unit_test(how_many),
-	        cmocka_unit_test(lengths), cmocka_unit_test(conflicting_order), cmocka_unit_test(finding_levels),
+		cmocka_unit_test(levels),  cmocka_unit_test(aliases),           cmocka_unit_test(how_many),
+		cmocka_unit_test(lengths), cmocka_unit_test(conflicting_order), cmocka_unit_test(finding_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
