@@ -43,14 +43,16 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	int length = vsnprintf(NULL, 0, format, args);
-	if (length > 0) {
+	reserve(buffer, 64); /* most pieces are short: then one pass does */
+	size_t room = buffer->capacity - buffer->length;
+	int length = vsnprintf(buffer->text + buffer->length, room, format, args);
+	if (length > 0 && (size_t)length >= room) {
 		reserve(buffer, (size_t)length);
 		vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format, again);
-		buffer->length += (size_t)length;
-	} else {
-		buffer_append(buffer, "", 0);
 	}
+	if (length > 0)
+		buffer->length += (size_t)length;
+	buffer->text[buffer->length] = '\0';
 	va_end(again);
 	va_end(args);
 }
