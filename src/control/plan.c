@@ -156,6 +156,10 @@ struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions
 			return NULL;
 		}
 	}
+	/* A later cycle explains itself anew; what blocks a group stays. */
+	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
+		if (!snapshot->cycle.groups[i].blocked)
+			snapshot->cycle.groups[i].reasons = (struct reasons){0};
 	for (size_t i = 0; i < action_count; i++)
 		cycle_allocate(&snapshot->cycle);
 	struct arena *arena = snapshot->arena;
