@@ -6,10 +6,17 @@
 #include "base/problems.h"
 #include "object/manifest.h"
 
-/* Validates one object by its kind against the rules of that kind and against the other objects (Topology and level
- * existence, duplicate names, Queue parents and cycles, two Topologies that use one label in conflicting order = a
- * warning). `all` may contain the object itself. Unknown kinds: no problem, they are not ours. */
-void admit_object(const struct manifest *object, const struct manifests *all, struct problems *problems);
+/* What the other objects say that matters for a verdict: made once in time linear in the number of objects, so that
+ * judging all of them stays linear too. Borrows the manifests, which must outlive it and not change. */
+struct admit_index;
+struct admit_index *admit_index_create(const struct manifests *all);
+void admit_index_destroy(struct admit_index *index); /* NULL is a no-op */
+
+/* Validates one object by its kind against the rules of that kind and against the other objects: Topology and level
+ * existence, the same object given twice (an error on the later one), Queue parents and cycles, two Topologies that
+ * use labels in conflicting order (a warning). The index may contain the object itself; NULL judges the object alone.
+ * Unknown kinds: no problem, they are not ours. */
+void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems);
 /* Whether Platoon validates this kind at all. */
 bool admit_knows(const struct manifest *object);
 

@@ -10,7 +10,7 @@
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
 struct pod_spec {
-	const char *namespace_, *name, *uid;
+	const char *namespace_, *name, *uid; /* namespace "default" when absent; uid "" when absent */
 	struct labels labels;
 	const char *group;       /* annotation pod-group-name, NULL when absent */
 	const char *subgroup;    /* label kai.scheduler/subgroup-name, NULL when absent */
@@ -20,8 +20,8 @@ struct pod_spec {
 	enum pod_phase phase;
 	bool deleting;           /* has a deletionTimestamp */
 	bool gated;              /* spec.schedulingGates not empty */
-	int64_t creation_seconds;
-	const char *priority_class;
+	int64_t creation_seconds; /* INT64_MIN when unset */
+	const char *priority_class; /* NULL when unset */
 	bool has_priority;
 	int32_t priority;
 	int64_t task_priority;   /* label kai.scheduler/task-priority, 0 when absent */
@@ -38,13 +38,16 @@ struct node_spec {
 	struct labels labels;
 	struct taint *taints; /* only those in spec.taints */
 	size_t taint_count;
-	struct resource_amount *allocatable; /* sorted by name */
+	struct resource_amount *allocatable; /* sorted by name; status.capacity where allocatable is absent; "pods" is 110
+	                                        when not given, as a kubelet has it, because simulated nodes often omit it */
 	size_t allocatable_count;
 	bool unschedulable;   /* spec.unschedulable */
 	bool ready;           /* Ready condition is not False or Unknown; a node without conditions is ready */
 	bool deleting;
 };
 
+/* All decoders: 0 when usable (warnings allowed), -1 when errors were added (then *out is unusable). Strings live in the
+ * arena or in the document. */
 int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems);
 int node_decode(const struct val *object, struct arena *arena, struct node_spec *out, struct problems *problems);
 

@@ -8,16 +8,18 @@
 
 enum preemptibility { PREEMPTIBILITY_UNSET, PREEMPTIBLE, NON_PREEMPTIBLE, SEMI_PREEMPTIBLE };
 
-/* A constraint as written, topology already inherited from the nearest ancestor. NULL = not given. */
+/* A constraint as written, topology already inherited from the nearest ancestor. NULL = not given; topology is only
+ * set together with a level. */
 struct constraint_spec {
 	const char *topology;
 	const char *required; /* level: node-label key or alias */
 	const char *preferred;
 };
 
-/* One node of the gang tree. Index 0 is the root (the PodGroup); parents come before children; children of a parent
- * keep the order of the spec. subGroupSets appear as anonymous parents (name ""). A PodGroup without subGroups is a
- * root that is itself a leaf. */
+/* One node of the gang tree. Index 0 is the root (the PodGroup); the nodes stand in preorder, so a parent comes before
+ * its children and a subtree is one range; children of a parent keep the order of the spec. subGroupSets appear as
+ * anonymous parents (name "") at the place of their first member. A PodGroup without subGroups is a root that is itself
+ * a leaf. */
 struct tree_node {
 	const char *name; /* "" for the root and anonymous parents */
 	int parent;       /* -1 for the root */
@@ -38,6 +40,8 @@ struct podgroup {
 	int64_t staleness_grace_ns, preemption_delay_ns;
 	struct tree_node *tree;
 	size_t tree_count;
+	int *leaves; /* indices of the named leaves, sorted by name */
+	size_t leaf_count;
 };
 
 /* Decodes and validates; adds every problem found. Returns 0 when the object can be used (warnings allowed), -1 when it

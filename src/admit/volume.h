@@ -18,9 +18,15 @@ struct claim_spec { /* PersistentVolumeClaim */
 
 int volume_decode(const struct val *object, struct arena *arena, struct volume_spec *out, struct problems *problems);
 int claim_decode(const struct val *object, struct arena *arena, struct claim_spec *out, struct problems *problems);
-/* Fills pod->rules.volume_*. A claim that is missing from `claims` is reported as a warning and restricts nothing. */
-void pod_attach_volumes(struct pod_spec *pod, const struct claim_spec *claims, size_t claim_count,
-                        const struct volume_spec *volumes, size_t volume_count, struct arena *arena,
+/* Claims and volumes by name, made once for any number of pods. Lives in the arena; the arrays must outlive it. Of two
+ * with one name the first counts. */
+struct volume_index;
+struct volume_index *volume_index_create(struct arena *arena, const struct claim_spec *claims, size_t claim_count,
+                                         const struct volume_spec *volumes, size_t volume_count);
+
+/* Fills pod->rules.volume_*. A claim that is not in the index, or is bound to a volume that is not, is reported as a
+ * warning and restricts nothing; so does, silently, a claim that is not bound yet. */
+void pod_attach_volumes(struct pod_spec *pod, const struct volume_index *index, struct arena *arena,
                         struct problems *problems);
 
 #endif

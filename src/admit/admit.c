@@ -1,0 +1,118 @@
+/* The verdict on one object: the rules of its kind, then what only shows beside other objects. */
+#include "admit/admit.h"
+
+#include "admit/decode.h"
+#include "admit/index.h"
+#include "admit/pod.h"
+#include "admit/podgroup_draft.h"
+#include "admit/volume.h"
+#include "base/strings.h"
+
+static void judge_podgroup(const struct manifest *object, const struct admit_index *index, struct arena *arena,
+                           struct problems *problems)
+{
+	struct podgroup group;
+	struct draft draft = {.decode = {.arena = arena, .problems = problems}};
+	draft_read(object->object, &draft, &group);
+	if (!index)
+		return;
+	draft_check_levels(&draft, index_topology, index);
+	/* A lone manifest is no reason to ask for its queue; one among queues is. */
+	if (group.queue && index_has_queues(index) && !index_has_queue(index, group.queue))
+		problem_add(problems, SEVERITY_WARNING, "spec.queue", "create the Queue, or name an existing one",
+		            "Queue %s does not exist; the group waits until it does",
+		            decode_show(problems->arena, group.queue));
+}
+
+static void judge_topology(const struct manifest *object, const struct admit_index *index, struct arena *arena,
+                           struct problems *problems)
+{
+	struct topology_spec topology;
+	if (topology_decode(object->object, arena, &topology, problems) < 0 || !index)
+		return;
+	struct interner *told = interner_create();
+	for (size_t upper = 0; upper < topology.level_count; upper++) {
+		for (size_t lower = upper + 1; lower < topology.level_count; lower++) {
+			const char *other = index_topology_conflict(index, topology.name, topology.levels[upper],
+			                                            topology.levels[lower]);
+			uint32_t known = interner_count(told);
+			if (other && interner_id(told, other) == known)
+				problem_add(problems, SEVERITY_WARNING, "spec.levels",
+				            "order the labels alike in both: large domains first",
+				            "%s is above %s here but below it in Topology %s", topology.levels[upper],
+				            topology.levels[lower], decode_show(problems->arena, other));
+		}
+	}
+	interner_destroy(told);
+}
+
+static void judge_queue(const struct manifest *object, const struct admit_index *index, struct arena *arena,
+                        struct problems *problems)
+{
+	struct queue_spec queue;
+	queue_decode(object->object, arena, &queue, problems);
+	if (!index || !queue.parent)
+		return;
+	const char *way = index_queue_cycle(index, object, &queue, problems->arena);
+	if (way)
+		problem_add(problems, SEVERITY_ERROR, "spec.parentQueue", "remove one of these parent links",
+		            "the parents of the queue form a cycle: %s", way);
+	if (!index_has_queue(index, queue.parent) && !text_equal(queue.parent, queue.name))
+		problem_add(problems, SEVERITY_WARNING, "spec.parentQueue", "create the parent queue",
+		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
+}
+
+static void judge_alone(const struct manifest *object, enum admit_kind kind, struct arena *arena,
+                        struct problems *problems)
+{
+	struct pod_spec pod;
+	struct node_spec node;
+	struct priority_class class;
+	struct volume_spec volume;
+	struct claim_spec claim;
+	if (kind == KIND_POD)
+		pod_decode(object->object, arena, &pod, problems);
+	else if (kind == KIND_NODE)
+		node_decode(object->object, arena, &node, problems);
+	else if (kind == KIND_PRIORITY_CLASS)
+		priority_class_decode(object->object, arena, &class, problems);
+	else if (kind == KIND_VOLUME)
+		volume_decode(object->object, arena, &volume, problems);
+	else if (kind == KIND_CLAIM)
+		claim_decode(object->object, arena, &claim, problems);
+}
+
+static void judge_repeated(const struct manifest *object, const struct admit_index *index, struct problems *problems)
+{
+	const struct manifest *earlier = index_earlier(index, object);
+	if (earlier)
+		problem_add(problems, SEVERITY_ERROR, "metadata.name", "remove one of the two, or rename it",
+		            "duplicate object: %s %s was already given%s%s", object->kind,
+		            decode_show(problems->arena, object->name), earlier->source ? " in " : "",
+		            earlier->source ? earlier->source : "");
+}
+
+void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems)
+{
+	enum admit_kind kind = index_kind(object);
+	if (kind == KIND_OTHER)
+		return;
+	/* Decoded structs are only looked at, so they need not live as long as the problems. */
+	struct arena *arena = arena_create();
+	if (index)
+		judge_repeated(object, index, problems);
+	if (kind == KIND_PODGROUP)
+		judge_podgroup(object, index, arena, problems);
+	else if (kind == KIND_TOPOLOGY)
+		judge_topology(object, index, arena, problems);
+	else if (kind == KIND_QUEUE)
+		judge_queue(object, index, arena, problems);
+	else
+		judge_alone(object, kind, arena, problems);
+	arena_destroy(arena);
+}
+
+bool admit_knows(const struct manifest *object)
+{
+	return index_kind(object) != KIND_OTHER;
+}

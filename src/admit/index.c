@@ -1,0 +1,251 @@
+/* The index over all objects: names to objects, decoded Topologies, and the parents of Queues. */
+#include "admit/index.h"
+
+#include "admit/decode.h"
+#include "base/strings.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CYCLE_NAMES_SHOWN 16
+
+static const struct {
+	const char *api_version, *kind;
+	bool namespaced;
+	enum admit_kind number;
+} kinds[] = {
+        {"scheduling.run.ai/v2alpha2", "PodGroup", true, KIND_PODGROUP},
+        {"kai.scheduler/v1alpha1", "Topology", false, KIND_TOPOLOGY},
+        {"scheduling.run.ai/v2", "Queue", false, KIND_QUEUE},
+        {"v1", "Pod", true, KIND_POD},
+        {"v1", "Node", false, KIND_NODE},
+        {"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},
+        {"v1", "PersistentVolume", false, KIND_VOLUME},
+        {"v1", "PersistentVolumeClaim", true, KIND_CLAIM},
+};
+
+struct named_queue {
+	const struct manifest *object;
+	const char *name, *parent_name;
+	int parent; /* -1 when there is none */
+	bool on_cycle;
+};
+
+struct repeated {
+	const struct val *object;
+	const struct manifest *earlier;
+};
+
+struct admit_index {
+	struct arena *arena;
+	struct interner *objects; /* kind/namespace/name; the id is the place in `first` */
+	VEC(const struct manifest *) first;
+	VEC(struct repeated) repeated; /* sorted by object */
+	struct interner *topology_names;
+	VEC(struct topology_spec) topologies;
+	struct interner *pairs; /* "upper lower" of node labels; the id is the place in `pair_owners` */
+	VEC(const char *) pair_owners;
+	struct interner *queue_names;
+	VEC(struct named_queue) queues;
+};
+
+enum admit_kind index_kind(const struct manifest *object)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (text_equal(object->kind, kinds[i].kind) && text_equal(object->api_version, kinds[i].api_version))
+			return kinds[i].number;
+	return KIND_OTHER;
+}
+
+bool index_is_namespaced(enum admit_kind kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].number == kind)
+			return kinds[i].namespaced;
+	return false;
+}
+
+static void add_name(struct admit_index *index, const struct manifest *object, enum admit_kind kind)
+{
+	const char *namespace_ = !index_is_namespaced(kind) ? "" : *object->namespace_ ? object->namespace_ : "default";
+	if (!*object->name)
+		return;
+	struct buffer key = {0};
+	buffer_printf(&key, "%d/%s/%s", (int)kind, namespace_, object->name);
+	uint32_t id = interner_id(index->objects, key.text);
+	buffer_free(&key);
+	if (id == index->first.count)
+		vec_push(&index->first, object);
+	else
+		vec_push(&index->repeated, ((struct repeated){object->object, index->first.items[id]}));
+}
+
+static void add_pairs(struct admit_index *index, const struct topology_spec *topology)
+{
+	for (size_t upper = 0; upper < topology->level_count; upper++) {
+		for (size_t lower = upper + 1; lower < topology->level_count; lower++) {
+			struct buffer key = {0};
+			buffer_printf(&key, "%s %s", topology->levels[upper], topology->levels[lower]);
+			if (interner_id(index->pairs, key.text) == index->pair_owners.count)
+				vec_push(&index->pair_owners, topology->name);
+			buffer_free(&key);
+		}
+	}
+}
+
+/* What is wrong with an object is said when that object is judged, not here. */
+static void add_topology(struct admit_index *index, const struct manifest *object, struct problems *ignored)
+{
+	struct topology_spec topology;
+	if (!*object->name || interner_find(index->topology_names, object->name) != UINT32_MAX)
+		return;
+	interner_id(index->topology_names, object->name);
+	if (topology_decode(object->object, index->arena, &topology, ignored) < 0)
+		topology = (struct topology_spec){.name = object->name};
+	vec_push(&index->topologies, topology);
+	add_pairs(index, &topology);
+}
+
+static void add_queue(struct admit_index *index, const struct manifest *object)
+{
+	if (!*object->name || interner_find(index->queue_names, object->name) != UINT32_MAX)
+		return;
+	interner_id(index->queue_names, object->name);
+	const char *parent = val_str(val_path(object->object, "spec", "parentQueue", NULL), "");
+	vec_push(&index->queues,
+	         ((struct named_queue){.object = object, .name = object->name, .parent_name = parent, .parent = -1}));
+}
+
+/* Each chain of parents is walked once; what meets its own walk is on a cycle. */
+static void link_queues(struct admit_index *index)
+{
+	size_t count = index->queues.count;
+	struct named_queue *queues = index->queues.items;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t id = *queues[i].parent_name ? interner_find(index->queue_names, queues[i].parent_name) : UINT32_MAX;
+		queues[i].parent = id == UINT32_MAX ? -1 : (int)id;
+	}
+	size_t *walk = arena_array(index->arena, size_t, count);
+	for (size_t start = 0; start < count; start++) {
+		int at = (int)start;
+		while (at >= 0 && walk[at] == 0) {
+			walk[at] = start + 1;
+			at = queues[at].parent;
+		}
+		if (at >= 0 && walk[at] == start + 1)
+			for (int member = at; !queues[member].on_cycle; member = queues[member].parent)
+				queues[member].on_cycle = true;
+	}
+}
+
+static int compare_repeated(const void *a, const void *b)
+{
+	const struct repeated *left = a, *right = b;
+	return (left->object > right->object) - (left->object < right->object);
+}
+
+struct admit_index *admit_index_create(const struct manifests *all)
+{
+	struct admit_index *index = base_calloc(1, sizeof(*index));
+	index->arena = arena_create();
+	index->objects = interner_create();
+	index->topology_names = interner_create();
+	index->pairs = interner_create();
+	index->queue_names = interner_create();
+	struct problems ignored = {.arena = index->arena};
+	for (size_t i = 0; i < all->count; i++) {
+		const struct manifest *object = &all->items[i];
+		enum admit_kind kind = index_kind(object);
+		if (kind != KIND_OTHER)
+			add_name(index, object, kind);
+		if (kind == KIND_TOPOLOGY)
+			add_topology(index, object, &ignored);
+		if (kind == KIND_QUEUE)
+			add_queue(index, object);
+	}
+	link_queues(index);
+	if (index->repeated.count > 1)
+		qsort(index->repeated.items, index->repeated.count, sizeof(*index->repeated.items), compare_repeated);
+	return index;
+}
+
+void admit_index_destroy(struct admit_index *index)
+{
+	if (!index)
+		return;
+	interner_destroy(index->objects);
+	interner_destroy(index->topology_names);
+	interner_destroy(index->pairs);
+	interner_destroy(index->queue_names);
+	vec_free(&index->first);
+	vec_free(&index->repeated);
+	vec_free(&index->topologies);
+	vec_free(&index->pair_owners);
+	vec_free(&index->queues);
+	arena_destroy(index->arena);
+	free(index);
+}
+
+const struct manifest *index_earlier(const struct admit_index *index, const struct manifest *object)
+{
+	struct repeated wanted = {.object = object->object};
+	if (index->repeated.count == 0)
+		return NULL;
+	const struct repeated *found = bsearch(&wanted, index->repeated.items, index->repeated.count,
+	                                       sizeof(*index->repeated.items), compare_repeated);
+	return found ? found->earlier : NULL;
+}
+
+const struct topology_spec *index_topology(const void *context, const char *name)
+{
+	const struct admit_index *index = context;
+	uint32_t id = interner_find(index->topology_names, name);
+	return id == UINT32_MAX ? NULL : &index->topologies.items[id];
+}
+
+const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,
+                                    const char *lower)
+{
+	struct buffer key = {0};
+	buffer_printf(&key, "%s %s", lower, upper);
+	uint32_t id = interner_find(index->pairs, key.text);
+	buffer_free(&key);
+	if (id == UINT32_MAX || text_equal(index->pair_owners.items[id], name))
+		return NULL;
+	return index->pair_owners.items[id];
+}
+
+bool index_has_queues(const struct admit_index *index)
+{
+	return index->queues.count > 0;
+}
+
+bool index_has_queue(const struct admit_index *index, const char *name)
+{
+	return interner_find(index->queue_names, name) != UINT32_MAX;
+}
+
+const char *index_queue_cycle(const struct admit_index *index, const struct manifest *object,
+                              const struct queue_spec *queue, struct arena *arena)
+{
+	uint32_t self = interner_find(index->queue_names, queue->name);
+	bool indexed = self != UINT32_MAX && index->queues.items[self].object->object == object->object;
+	uint32_t parent = queue->parent ? interner_find(index->queue_names, queue->parent) : UINT32_MAX;
+	if (parent == UINT32_MAX || parent == self || (indexed && !index->queues.items[self].on_cycle))
+		return NULL;
+	/* For an object of the index the cycle is certain and only its start is shown, else judging a long one would be
+	 * quadratic; one that is not in it (a change about to be made) is walked against what is there. */
+	struct buffer text = {0};
+	buffer_printf(&text, "%s -> ", decode_show(arena, queue->name));
+	size_t steps = 0, most = indexed ? CYCLE_NAMES_SHOWN : index->queues.count;
+	int at = (int)parent;
+	for (; at >= 0 && (uint32_t)at != self && steps < most; at = index->queues.items[at].parent)
+		if (steps++ < CYCLE_NAMES_SHOWN)
+			buffer_printf(&text, "%s -> ", decode_show(arena, index->queues.items[at].name));
+	bool closed = indexed || (at >= 0 && (uint32_t)at == self);
+	const char *more = at >= 0 && (uint32_t)at != self ? "... -> " : "";
+	const char *way = closed ? arena_printf(arena, "%s%s%s", text.text, more, decode_show(arena, queue->name)) : NULL;
+	buffer_free(&text);
+	return way;
+}

@@ -1,0 +1,39 @@
+/* The other objects, as far as a verdict needs them. Private to admit.c and index.c. */
+#ifndef ADMIT_INDEX_H
+#define ADMIT_INDEX_H
+
+#include "admit/admit.h"
+#include "admit/queue.h"
+#include "admit/topology.h"
+
+enum admit_kind {
+	KIND_OTHER,
+	KIND_PODGROUP,
+	KIND_TOPOLOGY,
+	KIND_QUEUE,
+	KIND_POD,
+	KIND_NODE,
+	KIND_PRIORITY_CLASS,
+	KIND_VOLUME,
+	KIND_CLAIM,
+};
+
+enum admit_kind index_kind(const struct manifest *object);
+bool index_is_namespaced(enum admit_kind kind);
+
+/* The earlier object with the same kind, namespace and name, when this one is a later one; else NULL. */
+const struct manifest *index_earlier(const struct admit_index *index, const struct manifest *object);
+
+/* NULL when there is none of that name; level_count 0 when there is one but it breaks its own rules. */
+const struct topology_spec *index_topology(const void *index, const char *name);
+/* Another Topology than `name` that has `upper` below `lower`; NULL when there is none. */
+const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,
+                                    const char *lower);
+
+bool index_has_queues(const struct admit_index *index);
+bool index_has_queue(const struct admit_index *index, const char *name);
+/* Whether following parents from this queue leads back to it. The text names the way round; NULL when not. */
+const char *index_queue_cycle(const struct admit_index *index, const struct manifest *object,
+                              const struct queue_spec *queue, struct arena *arena);
+
+#endif

@@ -1,0 +1,230 @@
+/* Pod: identity, state, effective requests. The placement rules are read in pod_rules.c and pod_affinity.c. */
+#include "admit/pod.h"
+
+#include "admit/amounts.h"
+#include "admit/decode.h"
+#include "admit/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct decode_path *const spec_path = &(const struct decode_path){.key = "spec"};
+
+/* Requests of one container; a limit without a request is also the request. */
+static struct amounts container_requests(const struct decode *decode, const struct decode_path *path,
+                                         const struct val *container)
+{
+	const struct decode_path *up = PATH_KEY(path, "resources");
+	const struct val *resources = decode_map(decode, path, container, "resources");
+	struct amounts requests, limits;
+	amounts_read(decode, up, resources, "requests", &requests);
+	amounts_read(decode, up, resources, "limits", &limits);
+	for (size_t i = 0; i < limits.count; i++) {
+		const int64_t *request = amounts_find(&requests, limits.items[i].name);
+		if (request && *request > limits.items[i].amount)
+			decode_error(decode, PATH_KEY(PATH_KEY(up, "requests"), limits.items[i].name),
+			             "lower the request, or raise the limit", "the request is above the limit");
+		if (request)
+			continue;
+		int64_t *slot = amounts_slot(decode->arena, &requests, limits.items[i].name);
+		if (slot)
+			*slot = limits.items[i].amount;
+	}
+	return requests;
+}
+
+static bool is_sidecar(const struct decode *decode, const struct decode_path *path, const struct val *container)
+{
+	static const char *const names[] = {"Always", "OnFailure", "Never"};
+	const char *policy = decode_string(decode, path, container, "restartPolicy");
+	return policy && decode_enum(decode, PATH_KEY(path, "restartPolicy"), policy, names, 3) == 0;
+}
+
+/* Init containers run one after the other, each beside the sidecars started before it. */
+static void add_init_containers(const struct decode *decode, const struct val *spec, struct amounts *total)
+{
+	const struct decode_path *up = PATH_KEY(spec_path, "initContainers");
+	const struct val *list = decode_list(decode, spec_path, spec, "initContainers"), *item;
+	struct amounts sidecars = {0}, peak = {0};
+	const char *unused;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(up, index);
+		if (!decode_is(decode, path, item, VAL_MAP))
+			continue;
+		struct amounts requests = container_requests(decode, path, item);
+		if (is_sidecar(decode, path, item)) {
+			amounts_add(decode, path, total, &requests);
+			amounts_add(decode, path, &sidecars, &requests);
+			amounts_max(decode->arena, &peak, &sidecars);
+		} else {
+			amounts_add(decode, path, &requests, &sidecars);
+			amounts_max(decode->arena, &peak, &requests);
+		}
+	}
+	amounts_max(decode->arena, total, &peak);
+}
+
+static bool pod_level_resource(const char *name)
+{
+	return strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0 || strncmp(name, "hugepages-", 10) == 0;
+}
+
+/* spec.resources of the pod as a whole replaces the sum of the containers for the resources it names. */
+static void apply_pod_level(const struct decode *decode, const struct val *spec, struct amounts *total)
+{
+	const struct decode_path *path = PATH_KEY(spec_path, "resources");
+	const struct val *resources = decode_map(decode, spec_path, spec, "resources");
+	struct amounts requests, limits;
+	amounts_read(decode, path, resources, "requests", &requests);
+	amounts_read(decode, path, resources, "limits", &limits);
+	for (size_t i = 0; i < requests.count; i++) {
+		const char *name = requests.items[i].name;
+		const struct decode_path *here = PATH_KEY(PATH_KEY(path, "requests"), name);
+		if (!pod_level_resource(name)) {
+			decode_error(decode, here, "request it in a container",
+			             "only cpu, memory and huge pages can be requested for the pod as a whole");
+			continue;
+		}
+		int64_t *slot = amounts_slot(decode->arena, total, name);
+		if (slot && *slot > requests.items[i].amount)
+			decode_error(decode, here, "raise it, or lower the requests of the containers",
+			             "the pod requests less than its containers together");
+		if (slot)
+			*slot = requests.items[i].amount;
+	}
+	for (size_t i = 0; i < limits.count; i++) {
+		const char *name = limits.items[i].name;
+		if (!pod_level_resource(name) || amounts_find(&requests, name) || amounts_find(total, name))
+			continue;
+		int64_t *slot = amounts_slot(decode->arena, total, name);
+		if (slot)
+			*slot = limits.items[i].amount;
+	}
+}
+
+static void read_requests(const struct decode *decode, const struct val *spec, struct pod_spec *out)
+{
+	const struct decode_path *up = PATH_KEY(spec_path, "containers");
+	const struct val *list = decode_list(decode, spec_path, spec, "containers"), *item;
+	struct amounts total = {0}, overhead;
+	const char *unused;
+	size_t index = 0;
+	if (val_count(val_get(spec, "containers")) == 0)
+		decode_warning(decode, up, "add a container", "the pod has no containers and requests nothing");
+	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(up, index);
+		if (!decode_is(decode, path, item, VAL_MAP))
+			continue;
+		struct amounts requests = container_requests(decode, path, item);
+		amounts_add(decode, path, &total, &requests);
+	}
+	add_init_containers(decode, spec, &total);
+	apply_pod_level(decode, spec, &total);
+	amounts_read(decode, spec_path, spec, "overhead", &overhead);
+	amounts_add(decode, PATH_KEY(spec_path, "overhead"), &total, &overhead);
+	int64_t *pods = amounts_slot(decode->arena, &total, "pods");
+	if (pods)
+		*pods = 1;
+	for (size_t i = 0; i < total.count; i++)
+		if (total.items[i].amount > 0)
+			total.items[out->request_count++] = total.items[i];
+	out->requests = total.items;
+}
+
+static void read_claims(const struct decode *decode, const struct val *spec, struct pod_spec *out)
+{
+	const struct decode_path *up = PATH_KEY(spec_path, "volumes");
+	const struct val *list = decode_list(decode, spec_path, spec, "volumes"), *item;
+	/* a volume may wrongly name both kinds of claim */
+	out->claims = arena_array(decode->arena, const char *, 2 * val_count(list));
+	const char *unused;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(up, index);
+		if (!decode_is(decode, path, item, VAL_MAP))
+			continue;
+		const struct decode_path *source = PATH_KEY(path, "persistentVolumeClaim");
+		const struct val *claim = decode_map(decode, path, item, "persistentVolumeClaim");
+		const char *name = decode_string(decode, source, claim, "claimName");
+		if (claim && !val_get(claim, "claimName"))
+			decode_error(decode, PATH_KEY(source, "claimName"), "name the claim", "claimName is missing");
+		if (name)
+			out->claims[out->claim_count++] = name;
+		/* The claim of an ephemeral volume is named after the pod and the volume. */
+		const char *volume = decode_string(decode, path, item, "name");
+		if (volume && decode_map(decode, path, item, "ephemeral"))
+			out->claims[out->claim_count++] = arena_printf(decode->arena, "%s-%s", out->name, volume);
+	}
+}
+
+static void read_state(const struct decode *decode, const struct val *object, struct pod_spec *out)
+{
+	static const char *const names[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
+	static const enum pod_phase phases[] = {POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN};
+	const struct decode_path *path = PATH_KEY(NULL, "status");
+	const struct val *status = decode_map(decode, NULL, object, "status");
+	const char *phase = decode_string(decode, path, status, "phase");
+	if (phase) {
+		int choice = decode_enum(decode, PATH_KEY(path, "phase"), phase, names, 5);
+		out->phase = choice < 0 ? POD_UNKNOWN : phases[choice];
+	}
+	out->nominated = decode_string(decode, path, status, "nominatedNodeName");
+}
+
+static void read_group(const struct decode *decode, const struct metadata *meta, struct pod_spec *out)
+{
+	const struct decode_path *path = PATH_KEY(NULL, "metadata");
+	out->labels = decode_labels(decode, path, meta->val, "labels");
+	const struct val *annotations = decode_map(decode, path, meta->val, "annotations");
+	out->group = decode_string(decode, PATH_KEY(path, "annotations"), annotations, "pod-group-name");
+	const char *subgroup = labels_get(&out->labels, "kai.scheduler/subgroup-name");
+	out->subgroup = subgroup && *subgroup ? subgroup : NULL;
+	const char *priority = labels_get(&out->labels, "kai.scheduler/task-priority");
+	if (priority) {
+		char *end;
+		errno = 0;
+		long long value = strtoll(priority, &end, 10);
+		if (end == priority || *end || errno == ERANGE)
+			decode_warning(decode, PATH_KEY(PATH_KEY(path, "labels"), "kai.scheduler/task-priority"),
+			               "write a whole number", "%s is not a whole number and is read as 0",
+			               decode_show(decode->problems->arena, priority));
+		else
+			out->task_priority = value;
+	}
+}
+
+static void read_spec(const struct decode *decode, const struct val *spec, struct pod_spec *out)
+{
+	const char *scheduler = decode_string(decode, spec_path, spec, "schedulerName");
+	out->scheduler = scheduler ? scheduler : "default-scheduler";
+	out->node = decode_string(decode, spec_path, spec, "nodeName");
+	out->priority_class = decode_string(decode, spec_path, spec, "priorityClassName");
+	int64_t priority = 0;
+	out->has_priority = decode_int(decode, spec_path, spec, "priority", INT32_MIN, INT32_MAX, &priority);
+	out->priority = (int32_t)priority;
+	out->gated = val_count(decode_list(decode, spec_path, spec, "schedulingGates")) > 0;
+}
+
+int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems)
+{
+	size_t errors = problems->errors;
+	struct decode decode = {.arena = arena, .problems = problems};
+	const struct val *spec = decode_spec(&decode, object);
+	struct metadata meta = decode_metadata(&decode, object, true);
+	*out = (struct pod_spec){.namespace_ = meta.namespace_,
+	                         .name = meta.name,
+	                         .uid = meta.uid,
+	                         .deleting = meta.deleting,
+	                         .creation_seconds = meta.creation_seconds};
+	read_group(&decode, &meta, out);
+	read_spec(&decode, spec, out);
+	read_state(&decode, object, out);
+	read_requests(&decode, spec, out);
+	read_claims(&decode, spec, out);
+	rules_read_nodes(&decode, spec, &out->rules);
+	rules_read_ports(&decode, spec, &out->rules);
+	rules_read_pods(&decode, spec, &out->labels, &out->rules);
+	return problems->errors > errors ? -1 : 0;
+}
