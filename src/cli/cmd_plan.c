@@ -7,28 +7,34 @@
 #include <stdio.h>
 
 /* A Scenario stands for its objects, so that a failing one can be looked at with the same command. */
-static int expand_scenarios(struct cli_args *args, const struct manifests *from, struct manifests *into)
+static int expand_scenario(struct cli_args *args, const struct manifest *scenario, struct manifests *into)
 {
 	struct problems problems = {.arena = args->arena};
-	size_t scenarios = 0;
-	for (size_t i = 0; i < from->count; i++) {
-		const struct manifest *manifest = &from->items[i];
-		const char *key;
-		const struct val *item;
-		if (!scenario_is(manifest)) {
-			manifests_add(into, manifest->object, manifest->source, &problems);
-			continue;
-		}
-		if (++scenarios > 1) {
-			fprintf(stderr, "%s: error: only one Scenario can be planned at a time\n", manifest->source);
-			return CLI_USAGE;
-		}
-		for (struct val_iter it = val_iter(val_path(manifest->object, "spec", "objects", NULL)); val_next(&it, &key, &item);)
-			manifests_add(into, item, manifest->source, &problems);
-	}
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(scenario->object, "spec", "objects", NULL)); val_next(&it, &key, &item);)
+		manifests_add(into, item, scenario->source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		fprintf(stderr, "%s: %s\n", problems.items[i].path, problems.items[i].message);
 	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
+}
+
+/* The objects to plan with: `files` itself, or what its only member, a Scenario, contains. */
+static int choose_objects(struct cli_args *args, const struct manifests *files, struct manifests *expanded,
+                          const struct manifests **objects)
+{
+	*objects = files;
+	for (size_t i = 0; i < files->count; i++) {
+		if (!scenario_is(&files->items[i]))
+			continue;
+		if (files->count > 1) {
+			fprintf(stderr, "%s: error: a Scenario is planned alone, without other objects\n", files->items[i].source);
+			return CLI_USAGE;
+		}
+		*objects = expanded;
+		return expand_scenario(args, &files->items[i], expanded);
+	}
+	return CLI_OK;
 }
 
 static int print_plan(struct cli_args *args, struct snapshot *snapshot)
@@ -56,19 +62,20 @@ int cmd_plan(struct cli_args *args)
 		                "Run `platoon plan --help` for its options.\n");
 		return CLI_USAGE;
 	}
-	struct manifests files, objects;
+	struct manifests files, expanded;
+	const struct manifests *objects = &files;
 	manifests_init(&files);
-	manifests_init(&objects);
+	manifests_init(&expanded);
 	int rc = cli_load(args, args->files, args->file_count, args->recursive, &files);
 	if (rc == CLI_OK)
-		rc = expand_scenarios(args, &files, &objects);
+		rc = choose_objects(args, &files, &expanded, &objects);
 	if (rc == CLI_OK) {
 		struct snapshot *snapshot = snapshot_create(
-			&objects, &(struct snapshot_options){.budget = args->budget, .explain_relax = true});
+			objects, &(struct snapshot_options){.budget = args->budget, .explain_relax = true});
 		rc = print_plan(args, snapshot);
 		snapshot_destroy(snapshot);
 	}
-	manifests_free(&objects);
+	manifests_free(&expanded);
 	manifests_free(&files);
 	return rc;
 }

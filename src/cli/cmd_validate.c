@@ -35,6 +35,7 @@ static void add_finding(struct findings *findings, const struct manifest *manife
 
 static void check_all(const struct manifests *manifests, struct findings *findings)
 {
+	struct admit_index *index = admit_index_create(manifests);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		if (!admit_knows(manifest)) {
@@ -43,10 +44,11 @@ static void check_all(const struct manifests *manifests, struct findings *findin
 		}
 		findings->checked++;
 		struct problems problems = {.arena = findings->arena};
-		admit_object(manifest, manifests, &problems);
+		admit_object(manifest, index, &problems);
 		for (size_t p = 0; p < problems.count; p++)
 			add_finding(findings, manifest, &problems.items[p]);
 	}
+	admit_index_destroy(index);
 }
 
 static void print_lines(const struct findings *findings, enum severity severity, bool colours)

@@ -92,18 +92,31 @@ void build_verdict(struct snapshot_build *build, const struct manifest *manifest
 	};
 }
 
-bool build_claim_name(struct snapshot_build *build, struct interner *names, const char *key,
-                      const struct manifest *manifest)
+bool build_new_name(struct interner *names, const char *key)
 {
 	uint32_t before = interner_count(names);
 	interner_id(names, key);
-	if (interner_count(names) > before)
+	return interner_count(names) > before;
+}
+
+bool build_claim_name(struct snapshot_build *build, struct interner *names, const char *key,
+                      const struct manifest *manifest)
+{
+	if (build_new_name(names, key))
 		return true;
 	struct problems problems = {.arena = build->arena};
-	problem_add(&problems, SEVERITY_ERROR, "metadata.name", "remove one of the two", "%s %s is given twice; the first one counts",
-	            manifest->kind, key);
+	problem_add(&problems, SEVERITY_ERROR, "metadata.name", "remove one of the two",
+	            "%s %s is given twice; the first one counts", manifest->kind, key);
 	build_verdict(build, manifest, &problems);
 	return false;
+}
+
+struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest)
+{
+	struct problems problems = {.arena = build->arena};
+	admit_object(manifest, build->index, &problems);
+	build_verdict(build, manifest, &problems);
+	return problems;
 }
 
 int64_t build_creation(const struct manifest *manifest, size_t order)
@@ -153,15 +166,6 @@ static void sort_by_kind(struct snapshot_build *build, const struct manifests *m
 		slice->order[slice->count] = i;
 		slice->items[slice->count++] = &manifests->items[i];
 	}
-	size_t shared = build->kinds[BUILD_TOPOLOGY].count + build->kinds[BUILD_QUEUE].count;
-	build->cluster_objects = (struct manifests){
-		.arena = build->arena,
-		.items = arena_array(build->arena, struct manifest, shared),
-	};
-	const enum build_kind shared_kinds[] = {BUILD_TOPOLOGY, BUILD_QUEUE};
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < build->kinds[shared_kinds[k]].count; i++)
-			build->cluster_objects.items[build->cluster_objects.count++] = *build->kinds[shared_kinds[k]].items[i];
 }
 
 static void warn_unlabelled(struct snapshot_build *build)
@@ -193,8 +197,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		.options = options ? options : &no_options,
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
-		.volume_names = interner_create(),
-		.claim_names = interner_create(),
+		.index = admit_index_create(manifests),
 	};
 	snapshot->cycle.cluster = cluster_create();
 	snapshot->cycle.arena = arena;
@@ -215,8 +218,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	report_unused(&build, manifests);
 	interner_destroy(build.priority_names);
 	interner_destroy(build.queue_names);
-	interner_destroy(build.volume_names);
-	interner_destroy(build.claim_names);
+	admit_index_destroy(build.index);
 	return snapshot;
 }
 

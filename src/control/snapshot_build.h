@@ -2,6 +2,7 @@
 #ifndef CONTROL_SNAPSHOT_BUILD_H
 #define CONTROL_SNAPSHOT_BUILD_H
 
+#include "admit/admit.h"
 #include "admit/queue.h"
 #include "admit/volume.h"
 #include "base/strings.h"
@@ -36,12 +37,11 @@ struct snapshot_build {
 	struct arena *arena;
 	const struct snapshot_options *options;
 	struct build_slice kinds[BUILD_KINDS];
-	struct manifests cluster_objects; /* Topologies and Queues: what admission of a PodGroup looks at */
+	struct admit_index *index; /* over all objects, for verdicts */
 
-	struct interner *priority_names, *queue_names, *volume_names, *claim_names;
+	struct interner *priority_names, *queue_names;
 	struct priority_class *priorities;
-	struct volume_spec *volumes;
-	struct claim_spec *claims;
+	struct volume_index *volumes;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	bool no_queues;
 	struct build_bad_pod *bad_pods;
@@ -52,9 +52,13 @@ struct snapshot_build {
 /* "namespace/name" in the arena; an empty namespace is "default". */
 const char *build_key(struct snapshot_build *build, const char *namespace_, const char *name);
 const char *build_namespace(const char *namespace_);
-/* Interns a name; false (and a verdict) when an object of that name was there before. */
+/* Interns a name; false when an object of that name was there before. */
+bool build_new_name(struct interner *names, const char *key);
+/* The same, with a verdict on the second object. */
 bool build_claim_name(struct snapshot_build *build, struct interner *names, const char *key,
                       const struct manifest *manifest);
+/* Judges an object by all rules of admission and keeps the verdict. For kinds of which there are few: it decodes. */
+struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest);
 /* Keeps the problems found with one object, if any. */
 void build_verdict(struct snapshot_build *build, const struct manifest *manifest, const struct problems *problems);
 void build_warn(struct snapshot_build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -58,11 +58,11 @@ void build_topologies(struct snapshot_build *build)
 	snapshot->topologies = arena_array(build->arena, struct topology_spec, slice->count);
 	struct interner *names = interner_create();
 	for (size_t i = 0; i < slice->count; i++) {
-		struct problems problems = {.arena = build->arena};
+		struct problems ignored = {.arena = build->arena};
 		struct topology_spec topology;
-		int rc = topology_decode(slice->items[i]->object, build->arena, &topology, &problems);
-		build_verdict(build, slice->items[i], &problems);
-		if (rc < 0 || !build_claim_name(build, names, topology.name, slice->items[i]))
+		build_judge(build, slice->items[i]);
+		int rc = topology_decode(slice->items[i]->object, build->arena, &topology, &ignored);
+		if (rc < 0 || !build_new_name(names, topology.name))
 			continue;
 		cluster_add_topology(snapshot->cycle.cluster, topology.name, topology.levels, topology.level_count);
 		snapshot->topologies[snapshot->topology_count++] = topology;
@@ -107,8 +107,8 @@ void build_nodes(struct snapshot_build *build)
 	interner_destroy(names);
 }
 
-/* Parents by name; a parent that is missing or that leads back to the queue itself is cut, with a warning, because the
- * engine walks upwards. */
+/* Parents by name; a parent that is missing or that leads back to the queue itself is cut, because the engine walks
+ * upwards. The verdict on the queue says so. */
 static void link_queues(struct snapshot_build *build, const struct queue_spec *specs)
 {
 	struct cycle *cycle = &build->snapshot->cycle;
@@ -116,10 +116,7 @@ static void link_queues(struct snapshot_build *build, const struct queue_spec *s
 		if (!specs[i].parent)
 			continue;
 		uint32_t parent = interner_find(build->queue_names, specs[i].parent);
-		if (parent == UINT32_MAX)
-			build_warn(build, "queue %s: its parent queue %s does not exist; it is treated as a top queue",
-			           specs[i].name, specs[i].parent);
-		else
+		if (parent != UINT32_MAX)
 			cycle->queues[i].parent = (int)parent;
 	}
 	/* Each walk marks its way with its own number, so every queue is visited about once over all walks. */
@@ -131,8 +128,6 @@ static void link_queues(struct snapshot_build *build, const struct queue_spec *s
 			walked[at] = mark;
 			int parent = cycle->queues[at].parent;
 			if (parent >= 0 && walked[parent] == mark) {
-				build_warn(build, "queue %s: its parents lead back to itself; it is treated as a top queue",
-				           cycle->queues[at].name);
 				cycle->queues[at].parent = -1;
 				break;
 			}
@@ -161,11 +156,11 @@ void build_queues(struct snapshot_build *build)
 	struct queue_spec *specs = arena_array(build->arena, struct queue_spec, slice->count);
 	cycle->queues = arena_array(build->arena, struct cycle_queue, slice->count + 1);
 	for (size_t i = 0; i < slice->count; i++) {
-		struct problems problems = {.arena = build->arena};
+		struct problems ignored = {.arena = build->arena};
 		struct queue_spec *spec = &specs[cycle->queue_count];
-		int rc = queue_decode(slice->items[i]->object, build->arena, spec, &problems);
-		build_verdict(build, slice->items[i], &problems);
-		if (rc < 0 || !build_claim_name(build, build->queue_names, spec->name, slice->items[i]))
+		build_judge(build, slice->items[i]);
+		int rc = queue_decode(slice->items[i]->object, build->arena, spec, &ignored);
+		if (rc < 0 || !build_new_name(build->queue_names, spec->name))
 			continue;
 		struct cycle_queue *queue = &cycle->queues[cycle->queue_count++];
 		*queue = (struct cycle_queue){.name = spec->name, .parent = -1, .priority = spec->priority};
@@ -184,25 +179,28 @@ void build_queues(struct snapshot_build *build)
 void build_volumes(struct snapshot_build *build)
 {
 	const struct build_slice *volumes = &build->kinds[BUILD_VOLUME], *claims = &build->kinds[BUILD_CLAIM];
-	build->volumes = arena_array(build->arena, struct volume_spec, volumes->count);
-	build->claims = arena_array(build->arena, struct claim_spec, claims->count);
-	size_t count = 0;
+	struct volume_spec *volume_specs = arena_array(build->arena, struct volume_spec, volumes->count);
+	struct claim_spec *claim_specs = arena_array(build->arena, struct claim_spec, claims->count);
+	struct interner *volume_names = interner_create(), *claim_names = interner_create();
+	size_t volume_count = 0, claim_count = 0;
 	for (size_t i = 0; i < volumes->count; i++) {
 		struct problems problems = {.arena = build->arena};
 		struct volume_spec volume;
 		int rc = volume_decode(volumes->items[i]->object, build->arena, &volume, &problems);
 		build_verdict(build, volumes->items[i], &problems);
-		if (rc == 0 && build_claim_name(build, build->volume_names, volume.name, volumes->items[i]))
-			build->volumes[count++] = volume;
+		if (rc == 0 && build_claim_name(build, volume_names, volume.name, volumes->items[i]))
+			volume_specs[volume_count++] = volume;
 	}
-	count = 0;
 	for (size_t i = 0; i < claims->count; i++) {
 		struct problems problems = {.arena = build->arena};
 		struct claim_spec claim;
 		int rc = claim_decode(claims->items[i]->object, build->arena, &claim, &problems);
 		build_verdict(build, claims->items[i], &problems);
-		if (rc == 0 && build_claim_name(build, build->claim_names, build_key(build, claim.namespace_, claim.name),
+		if (rc == 0 && build_claim_name(build, claim_names, build_key(build, claim.namespace_, claim.name),
 		                                claims->items[i]))
-			build->claims[count++] = claim;
+			claim_specs[claim_count++] = claim;
 	}
+	build->volumes = volume_index_create(build->arena, claim_specs, claim_count, volume_specs, volume_count);
+	interner_destroy(volume_names);
+	interner_destroy(claim_names);
 }

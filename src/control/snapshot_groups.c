@@ -2,8 +2,6 @@
  * queue. Which pods are members is decided in snapshot_members.c. */
 #include "control/snapshot_build.h"
 
-#include "admit/admit.h"
-
 #include <string.h>
 
 #define NON_PREEMPTIBLE_FROM 100 /* priority from which a group that says nothing is protected */
@@ -132,18 +130,14 @@ static void keep_rejections(struct snapshot_build *build, struct snapshot_group 
 static void add_podgroup(struct snapshot_build *build, const struct manifest *manifest, size_t order)
 {
 	struct snapshot *snapshot = build->snapshot;
-	struct problems decode_problems = {.arena = build->arena}, problems = {.arena = build->arena};
-	if (!build_claim_name(build, snapshot->group_names, build_key(build, manifest->namespace_, manifest->name),
-	                      manifest))
+	struct problems ignored = {.arena = build->arena};
+	struct problems problems = build_judge(build, manifest);
+	if (!build_new_name(snapshot->group_names, build_key(build, manifest->namespace_, manifest->name)))
 		return;
 	size_t index = snapshot->cycle.group_count++;
 	struct snapshot_group *group = &snapshot->groups[index];
 	struct cycle_group *into = &snapshot->cycle.groups[index];
-	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &decode_problems);
-	admit_object(manifest, &build->cluster_objects, &problems);
-	if (rc < 0 && problems.errors == 0)
-		problems = decode_problems;
-	build_verdict(build, manifest, &problems);
+	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &ignored);
 	group->namespace_ = build_namespace(manifest->namespace_);
 	group->name = manifest->name;
 	into->creation = group->creation = build_creation(manifest, order);

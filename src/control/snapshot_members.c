@@ -7,35 +7,8 @@
 
 #define LEAVES_NAMED 6 /* leaves listed in a message before it says "and n more" */
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
-/* Leaves of all groups under "<group>/<name>", so that joining costs one look-up per pod. */
-static int *index_leaves(struct snapshot_build *build, struct interner *names)
-{
-	const struct cycle *cycle = &build->snapshot->cycle;
-	size_t total = 0;
-	for (size_t g = 0; g < cycle->group_count; g++)
-		total += cycle->groups[g].gang.tree_count;
-	int *leaves = arena_array(build->arena, int, total);
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		const struct gang *gang = &cycle->groups[g].gang;
-		for (size_t n = 0; n < gang->tree_count; n++) {
-			uint32_t before = interner_count(names);
-			if (gang->tree[n].child_count > 0 || (n > 0 && !gang->tree[n].name[0]))
-				continue;
-			uint32_t id = interner_id(names, arena_printf(build->arena, "%zu/%s", g, gang->tree[n].name));
-			if (id == before)
-				leaves[id] = (int)n;
-		}
-	}
-	return leaves;
-}
-
-static void join(struct snapshot_build *build, struct snapshot_pod *pod, const struct interner *leaf_names,
-                 const int *leaves, struct interner *missing, size_t *missing_counts)
+static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct interner *missing,
+                 size_t *missing_counts)
 {
 	struct snapshot *snapshot = build->snapshot;
 	const char *key = build_key(build, pod->spec.namespace_, pod->spec.group);
@@ -45,22 +18,16 @@ static void join(struct snapshot_build *build, struct snapshot_pod *pod, const s
 			missing_counts[interner_id(missing, key)]++;
 		return;
 	}
+	const struct podgroup *spec = &snapshot->groups[group].spec;
 	pod->group = (int)group;
-	if (snapshot->groups[group].rejected && snapshot->groups[group].spec.tree_count == 0) {
-		pod->leaf = 0;
-		return;
-	}
-	const char *name = pod->spec.subgroup ? pod->spec.subgroup : "";
-	uint32_t leaf = interner_find(leaf_names, arena_printf(build->arena, "%u/%s", group, name));
-	pod->leaf = leaf == UINT32_MAX ? -1 : leaves[leaf];
+	pod->leaf = spec->tree_count == 0 ? 0 : podgroup_leaf(spec, pod->spec.subgroup);
 }
 
 static void join_pods(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
-	struct interner *leaf_names = interner_create(), *missing = interner_create();
+	struct interner *missing = interner_create();
 	size_t *missing_counts = arena_array(build->arena, size_t, snapshot->pod_count);
-	const int *leaves = index_leaves(build, leaf_names);
 	for (size_t i = 0; i < snapshot->pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[i];
 		if (pod->group >= 0)
@@ -68,14 +35,13 @@ static void join_pods(struct snapshot_build *build)
 		if (!build_pod_is_ours(build, &pod->spec))
 			build->foreign_pods += !pod->spec.node && !pod->gone;
 		else if (pod->spec.group)
-			join(build, pod, leaf_names, leaves, missing, missing_counts);
+			join(build, pod, missing, missing_counts);
 	}
 	for (uint32_t i = 0; i < interner_count(missing); i++)
 		build_warn(build, "%zu pod%s name%s PodGroup %s, which does not exist; create it, or remove the annotation "
 		                  "pod-group-name",
-		           missing_counts[i], plural(missing_counts[i]), missing_counts[i] == 1 ? "s" : "",
+		           missing_counts[i], missing_counts[i] == 1 ? "" : "s", missing_counts[i] == 1 ? "s" : "",
 		           interner_text(missing, i));
-	interner_destroy(leaf_names);
 	interner_destroy(missing);
 }
 

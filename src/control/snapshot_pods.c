@@ -15,28 +15,6 @@ bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec
 	return false;
 }
 
-/* The claims and volumes of this pod only: the decoder searches linearly in what it is given. */
-static void attach_volumes(struct snapshot_build *build, struct pod_spec *pod, struct problems *problems)
-{
-	if (pod->claim_count == 0)
-		return;
-	struct claim_spec *claims = arena_array(build->arena, struct claim_spec, pod->claim_count);
-	struct volume_spec *volumes = arena_array(build->arena, struct volume_spec, pod->claim_count);
-	size_t claim_count = 0, volume_count = 0;
-	for (size_t i = 0; i < pod->claim_count; i++) {
-		uint32_t claim = interner_find(build->claim_names, build_key(build, pod->namespace_, pod->claims[i]));
-		if (claim == UINT32_MAX)
-			continue;
-		claims[claim_count] = build->claims[claim];
-		claims[claim_count].namespace_ = pod->namespace_;
-		const char *volume_name = claims[claim_count++].volume;
-		uint32_t volume = volume_name ? interner_find(build->volume_names, volume_name) : UINT32_MAX;
-		if (volume != UINT32_MAX)
-			volumes[volume_count++] = build->volumes[volume];
-	}
-	pod_attach_volumes(pod, claims, claim_count, volumes, volume_count, build->arena, problems);
-}
-
 static void occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
@@ -87,7 +65,7 @@ void build_pods(struct snapshot_build *build)
 		int rc = pod_decode(manifest->object, build->arena, &pod->spec, &problems);
 		if (rc == 0) {
 			pod->spec.namespace_ = build_namespace(pod->spec.namespace_);
-			attach_volumes(build, &pod->spec, &problems);
+			pod_attach_volumes(&pod->spec, build->volumes, build->arena, &problems);
 		}
 		build_verdict(build, manifest, &problems);
 		if (rc < 0) {

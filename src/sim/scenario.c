@@ -129,7 +129,9 @@ static void check_admission(const struct val *admission, const struct manifests 
 		scenario_fail(result, "not supported yet: admission of kind %s (%s)", last->kind, last->api_version);
 		return;
 	}
-	admit_object(last, objects, &problems);
+	struct admit_index *index = admit_index_create(objects);
+	admit_object(last, index, &problems);
+	admit_index_destroy(index);
 	struct buffer messages = {0};
 	for (size_t i = 0; i < problems.count; i++)
 		buffer_printf(&messages, "%s%s", i ? "; " : "", problem_text(result->arena, &problems.items[i]));
