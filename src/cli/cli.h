@@ -1,0 +1,95 @@
+/* The command line: one table of commands and one table of options, from which parsing, help and completion come. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/log.h"
+#include "control/plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes of every command. */
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FOUND = 1, /* it ran, and found what it is there to find: invalid objects, failed scenarios */
+	CLI_USAGE = 2, /* wrong usage or unreadable input */
+};
+
+enum cli_option_id {
+	CLI_OPTION_FILE,
+	CLI_OPTION_RECURSIVE,
+	CLI_OPTION_OUTPUT,
+	CLI_OPTION_ACTIONS,
+	CLI_OPTION_BUDGET,
+	CLI_OPTION_VERBOSE,
+	CLI_OPTION_LOG_LEVEL,
+	CLI_OPTION_HELP,
+	CLI_OPTIONS,
+};
+
+struct cli_option {
+	const char *name;
+	char letter;          /* 0: none */
+	const char *argument; /* NULL: takes none */
+	const char *choices;  /* words for completion, NULL: none; "@file": a path */
+	const char *help;
+};
+
+enum cli_output { CLI_OUTPUT_TABLE, CLI_OUTPUT_WIDE, CLI_OUTPUT_JSON, CLI_OUTPUT_YAML };
+
+struct cli_args {
+	const struct cli_command *command;
+	const char **files;
+	size_t file_count;
+	bool recursive, verbose;
+	enum cli_output output;
+	enum plan_action *actions;
+	size_t action_count;
+	uint64_t budget;
+	struct logger logger;
+	char **operands;
+	size_t operand_count;
+	struct arena *arena; /* lives as long as the command */
+};
+
+struct cli_command {
+	const char *name;
+	const char *operands; /* for the usage line, "" when it takes none */
+	const char *summary;  /* one line */
+	const char *description;
+	unsigned options;     /* bits of cli_option_id; --help is always there */
+	const char *outputs;  /* values of -o, space separated; "" without -o */
+	const char *operand_choices; /* words for completion, "@file", or NULL */
+	const char *exits;
+	const char *examples; /* lines, each a command that can be run from the source folder */
+	int (*run)(struct cli_args *args);
+};
+
+extern const struct cli_option cli_options[CLI_OPTIONS];
+extern const struct cli_command cli_commands[]; /* ends with a NULL name */
+
+/* options.c: fills *args; CLI_OK to go on, otherwise the code to exit with. *stop says that help was printed. */
+int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args, bool *stop);
+void cli_args_free(struct cli_args *args);
+const struct cli_command *cli_find_command(const char *name);
+/* The nearest word of a list, NULL when none is near. */
+const char *cli_suggest(const char *word, const char *const *words, size_t count);
+const char *cli_suggest_command(const char *word);
+
+/* help.c */
+void cli_help_overall(FILE *stream);
+void cli_help_command(const struct cli_command *command, FILE *stream);
+/* completion.c: false for an unknown shell. */
+bool cli_completion(const char *shell, FILE *stream);
+
+/* input.c: loads every -f (or operand); prints all problems to stderr. CLI_OK or CLI_USAGE. */
+int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool recursive, struct manifests *manifests);
+
+int cmd_plan(struct cli_args *args);
+int cmd_validate(struct cli_args *args);
+int cmd_simulate(struct cli_args *args);
+int cmd_completion(struct cli_args *args);
+int cmd_help(struct cli_args *args);
+
+#endif

@@ -1,0 +1,99 @@
+/* Owns the command `simulate`. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "sim/scenario.h"
+
+#include <stdio.h>
+
+struct tally {
+	size_t passed, failed;
+};
+
+/* One line per case: a tool that reads the output must not have to join lines. */
+static void print_result(const struct scenario_result *result, bool verbose, bool colours)
+{
+	if (result->failure_count == 0) {
+		if (!verbose)
+			return;
+		output_coloured(stdout, colours, COLOUR_GREEN, "pass");
+		printf(" %s%s%s\n", result->name, result->title[0] ? ": " : "", result->title);
+		return;
+	}
+	output_coloured(stdout, colours, COLOUR_RED, "FAIL");
+	printf(" %s: ", result->name);
+	for (size_t i = 0; i < result->failure_count; i++)
+		printf("%s%s", i ? "; " : "", result->failures[i]);
+	putchar('\n');
+}
+
+static void write_result(struct build *build, struct node *list, const struct scenario_result *result)
+{
+	struct node *item = build_map(build), *failures = build_list(build);
+	build_put_string(build, item, "name", result->name);
+	build_put_string(build, item, "title", result->title);
+	build_put_string(build, item, "source", result->source);
+	build_put_bool(build, item, "passed", result->failure_count == 0);
+	for (size_t i = 0; i < result->failure_count; i++)
+		build_append(build, failures, build_string(build, result->failures[i]));
+	build_put(build, item, "failures", failures);
+	build_append(build, list, item);
+}
+
+static struct tally run_all(struct cli_args *args, const struct manifests *manifests)
+{
+	bool text = args->output == CLI_OUTPUT_TABLE, colours = output_wants_colour(stdout);
+	struct build *build = text ? NULL : build_create();
+	struct node *list = build ? build_list(build) : NULL;
+	struct arena *arena = arena_create();
+	struct tally tally = {0};
+	for (size_t i = 0; i < manifests->count; i++) {
+		struct scenario_result result = {.arena = arena, .name = manifests->items[i].source, .title = ""};
+		arena_reset(arena);
+		if (!scenario_is(&manifests->items[i])) {
+			fprintf(stderr, "%s: %s %s is not a Scenario and is left out\n", manifests->items[i].source,
+			        manifests->items[i].kind, manifests->items[i].name);
+			continue;
+		}
+		scenario_run(&manifests->items[i], arena, &result);
+		tally.passed += result.failure_count == 0;
+		tally.failed += result.failure_count > 0;
+		if (text)
+			print_result(&result, args->verbose, colours);
+		else
+			write_result(build, list, &result);
+	}
+	if (build) {
+		struct node *root = build_map(build);
+		build_put(build, root, "scenarios", list);
+		build_put_int(build, root, "passed", (int64_t)tally.passed);
+		build_put_int(build, root, "failed", (int64_t)tally.failed);
+		output_document(build, root, args->output == CLI_OUTPUT_YAML, stdout);
+	} else {
+		printf("%zu passed, %zu failed\n", tally.passed, tally.failed);
+	}
+	if (build)
+		build_destroy(build);
+	arena_destroy(arena);
+	return tally;
+}
+
+int cmd_simulate(struct cli_args *args)
+{
+	if (args->operand_count == 0) {
+		fprintf(stderr, "platoon simulate: give at least one scenario file or folder\n"
+		                "Run `platoon simulate --help` for its options.\n");
+		return CLI_USAGE;
+	}
+	struct manifests manifests;
+	manifests_init(&manifests);
+	int loaded = cli_load(args, (const char *const *)args->operands, args->operand_count, true, &manifests);
+	struct tally tally = run_all(args, &manifests);
+	manifests_free(&manifests);
+	if (loaded != CLI_OK)
+		return loaded;
+	if (tally.passed + tally.failed == 0) {
+		fprintf(stderr, "platoon simulate: no scenario found\n");
+		return CLI_USAGE;
+	}
+	return tally.failed > 0 ? CLI_FOUND : CLI_OK;
+}

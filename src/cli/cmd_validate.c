@@ -1,0 +1,131 @@
+/* Owns the command `validate`. */
+#include "cli/cli.h"
+#include "cli/output.h"
+
+#include "admit/admit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct finding {
+	const struct manifest *manifest;
+	const struct problem *problem;
+};
+
+struct findings {
+	struct arena *arena;
+	struct finding *items;
+	size_t count, capacity;
+	size_t checked, skipped, errors;
+};
+
+static void add_finding(struct findings *findings, const struct manifest *manifest, const struct problem *problem)
+{
+	if (findings->count == findings->capacity) {
+		size_t capacity = findings->capacity ? findings->capacity * 2 : 32;
+		struct finding *items = arena_array(findings->arena, struct finding, capacity);
+		if (findings->count > 0)
+			memcpy(items, findings->items, findings->count * sizeof(*items));
+		findings->items = items;
+		findings->capacity = capacity;
+	}
+	findings->items[findings->count++] = (struct finding){.manifest = manifest, .problem = problem};
+	findings->errors += problem->severity == SEVERITY_ERROR;
+}
+
+static void check_all(const struct manifests *manifests, struct findings *findings)
+{
+	struct admit_index *index = admit_index_create(manifests);
+	for (size_t i = 0; i < manifests->count; i++) {
+		const struct manifest *manifest = &manifests->items[i];
+		if (!admit_knows(manifest)) {
+			findings->skipped++;
+			continue;
+		}
+		findings->checked++;
+		struct problems problems = {.arena = findings->arena};
+		admit_object(manifest, index, &problems);
+		for (size_t p = 0; p < problems.count; p++)
+			add_finding(findings, manifest, &problems.items[p]);
+	}
+	admit_index_destroy(index);
+}
+
+static void print_lines(const struct findings *findings, enum severity severity, bool colours)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+		const struct problem *problem = finding->problem;
+		if (problem->severity != severity)
+			continue;
+		printf("%s: ", finding->manifest->source);
+		output_coloured(stdout, colours, severity == SEVERITY_ERROR ? COLOUR_RED : COLOUR_YELLOW,
+		                severity == SEVERITY_ERROR ? "error" : "warning");
+		printf(": %s %s%s%s: %s%s%s", finding->manifest->kind, finding->manifest->namespace_,
+		       finding->manifest->namespace_[0] ? "/" : "", finding->manifest->name, problem->path,
+		       problem->path[0] ? ": " : "", problem->message);
+		if (problem->fix)
+			printf(" (%s)", problem->fix);
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct findings *findings)
+{
+	bool colours = output_wants_colour(stdout);
+	size_t warnings = findings->count - findings->errors;
+	print_lines(findings, SEVERITY_ERROR, colours);
+	print_lines(findings, SEVERITY_WARNING, colours);
+	if (findings->skipped > 0)
+		printf("%zu object%s of other kinds not checked\n", findings->skipped, findings->skipped == 1 ? "" : "s");
+	printf("%zu object%s checked, %zu error%s, %zu warning%s\n", findings->checked, findings->checked == 1 ? "" : "s",
+	       findings->errors, findings->errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+}
+
+static void print_document(const struct findings *findings, bool yaml)
+{
+	struct build *build = build_create();
+	struct node *root = build_map(build), *list = build_list(build);
+	build_put_int(build, root, "checked", (int64_t)findings->checked);
+	build_put_int(build, root, "skipped", (int64_t)findings->skipped);
+	build_put_int(build, root, "errors", (int64_t)findings->errors);
+	build_put_int(build, root, "warnings", (int64_t)(findings->count - findings->errors));
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+		struct node *item = build_map(build);
+		build_put_string(build, item, "severity", finding->problem->severity == SEVERITY_ERROR ? "error" : "warning");
+		build_put_string(build, item, "source", finding->manifest->source);
+		build_put_string(build, item, "kind", finding->manifest->kind);
+		build_put_string(build, item, "namespace", finding->manifest->namespace_);
+		build_put_string(build, item, "name", finding->manifest->name);
+		build_put_string(build, item, "path", finding->problem->path);
+		build_put_string(build, item, "message", finding->problem->message);
+		build_put_string(build, item, "fix", finding->problem->fix);
+		build_append(build, list, item);
+	}
+	build_put(build, root, "problems", list);
+	output_document(build, root, yaml, stdout);
+	build_destroy(build);
+}
+
+int cmd_validate(struct cli_args *args)
+{
+	if (args->file_count == 0) {
+		fprintf(stderr, "platoon validate: give at least one file, folder or - with -f\n"
+		                "Run `platoon validate --help` for its options.\n");
+		return CLI_USAGE;
+	}
+	struct manifests manifests;
+	struct findings findings = {.arena = args->arena};
+	manifests_init(&manifests);
+	int loaded = cli_load(args, args->files, args->file_count, args->recursive, &manifests);
+	check_all(&manifests, &findings);
+	if (args->output == CLI_OUTPUT_TABLE)
+		print_text(&findings);
+	else
+		print_document(&findings, args->output == CLI_OUTPUT_YAML);
+	manifests_free(&manifests);
+	if (loaded != CLI_OK)
+		return loaded;
+	return findings.errors > 0 ? CLI_FOUND : CLI_OK;
+}

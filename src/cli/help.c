@@ -1,0 +1,59 @@
+/* Owns the help texts, all of them generated from the tables. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void cli_help_overall(FILE *stream)
+{
+	fputs("Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every level.\n\n"
+	      "Usage: platoon COMMAND [OPTION]...\n\nCommands:\n",
+	      stream);
+	for (const struct cli_command *command = cli_commands; command->name; command++)
+		fprintf(stream, "  %-12s%s\n", command->name, command->summary);
+	fputs("\nOptions:\n"
+	      "  -h, --help      print this help\n"
+	      "  -V, --version   print the version\n\n"
+	      "Exit codes: 0 success; 1 invalid objects or failed scenarios; 2 wrong usage or unreadable input.\n"
+	      "Colours are used on a terminal only; set NO_COLOR to turn them off.\n"
+	      "`platoon COMMAND --help` explains a command.\n",
+	      stream);
+}
+
+static void print_indented(const char *lines, const char *indent, FILE *stream)
+{
+	for (const char *at = lines; *at;) {
+		size_t length = strcspn(at, "\n");
+		fprintf(stream, "%s%.*s\n", indent, (int)length, at);
+		at += length + (at[length] == '\n');
+	}
+}
+
+static void print_option(const struct cli_command *command, int id, FILE *stream)
+{
+	const struct cli_option *option = &cli_options[id];
+	char left[64], letter[8] = "    ";
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+	         option->argument ? option->argument : "");
+	fprintf(stream, "  %-24s%s", left, option->help);
+	if (id == CLI_OPTION_OUTPUT)
+		fprintf(stream, ": %s (default table)", command->outputs);
+	else if (option->choices && option->choices[0] != '@')
+		fprintf(stream, ": %s", option->choices);
+	fputc('\n', stream);
+}
+
+void cli_help_command(const struct cli_command *command, FILE *stream)
+{
+	fprintf(stream, "platoon %s: %s\n\nUsage: platoon %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", command->name,
+	        command->summary, command->name, command->operands[0] ? " " : "", command->operands, command->description);
+	for (int i = 0; i < CLI_OPTIONS; i++)
+		if (i == CLI_OPTION_HELP || (command->options & (1u << i)) != 0)
+			print_option(command, i, stream);
+	fputs("\nExit codes:\n", stream);
+	print_indented(command->exits, "  ", stream);
+	fputs("\nExamples:\n", stream);
+	print_indented(command->examples, "  ", stream);
+}

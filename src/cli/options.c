@@ -1,0 +1,286 @@
+/* Owns the table of options, parsing the command line with it, and suggestions for misspelt words. */
+#include "cli/cli.h"
+
+#include "base/clock.h"
+
+#include <getopt.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cli_options[CLI_OPTIONS] = {
+	[CLI_OPTION_FILE] = {"filename", 'f', "FILE", "@file", "file, folder or - for standard input; may be repeated"},
+	[CLI_OPTION_RECURSIVE] = {"recursive", 'R', NULL, NULL, "read the folders of -f with everything below them"},
+	[CLI_OPTION_OUTPUT] = {"output", 'o', "FORMAT", NULL, "output format"},
+	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate", "actions in order, comma separated (default allocate)"},
+	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
+	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
+	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug", "what to log to standard error (default warn)"},
+	[CLI_OPTION_HELP] = {"help", 'h', NULL, NULL, "print this help"},
+};
+
+const struct cli_command *cli_find_command(const char *name)
+{
+	for (const struct cli_command *command = cli_commands; command->name; command++)
+		if (strcmp(command->name, name) == 0)
+			return command;
+	return NULL;
+}
+
+/* Edits between two words: insert, delete, replace, swap of neighbours. Words longer than the table are never near. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	enum { LONGEST = 40 };
+	size_t a_length = strlen(a), b_length = strlen(b);
+	size_t cost[LONGEST + 1][LONGEST + 1];
+	if (a_length > LONGEST || b_length > LONGEST)
+		return LONGEST;
+	for (size_t i = 0; i <= a_length; i++)
+		cost[i][0] = i;
+	for (size_t j = 0; j <= b_length; j++)
+		cost[0][j] = j;
+	for (size_t i = 1; i <= a_length; i++) {
+		for (size_t j = 1; j <= b_length; j++) {
+			size_t best = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			if (cost[i - 1][j] + 1 < best)
+				best = cost[i - 1][j] + 1;
+			if (cost[i][j - 1] + 1 < best)
+				best = cost[i][j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && cost[i - 2][j - 2] + 1 < best)
+				best = cost[i - 2][j - 2] + 1;
+			cost[i][j] = best;
+		}
+	}
+	return cost[a_length][b_length];
+}
+
+const char *cli_suggest(const char *word, const char *const *words, size_t count)
+{
+	const char *best = NULL;
+	size_t best_distance = 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t distance = edit_distance(word, words[i]);
+		/* A third of the word may be wrong; a longer stretch is another word. */
+		if (distance > (strlen(words[i]) + 2) / 3 && !(strlen(word) > 1 && text_starts_with(words[i], word)))
+			continue;
+		if (!best || distance < best_distance) {
+			best = words[i];
+			best_distance = distance;
+		}
+	}
+	return best;
+}
+
+const char *cli_suggest_command(const char *word)
+{
+	const char *names[32];
+	size_t count = 0;
+	for (const struct cli_command *command = cli_commands; command->name && count < 30; command++)
+		names[count++] = command->name;
+	names[count++] = "--help";
+	names[count++] = "--version";
+	return cli_suggest(word, names, count);
+}
+
+static int usage_error(const struct cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int usage_error(const struct cli_command *command, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fprintf(stderr, "platoon %s: ", command->name);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\nRun `platoon %s --help` for its options.\n", command->name);
+	va_end(args);
+	return CLI_USAGE;
+}
+
+static bool has_option(const struct cli_command *command, int id)
+{
+	return id == CLI_OPTION_HELP || (command->options & (1u << id)) != 0;
+}
+
+static int unknown_option(const struct cli_command *command, const char *word)
+{
+	const char *names[CLI_OPTIONS];
+	size_t count = 0;
+	for (int i = 0; i < CLI_OPTIONS; i++)
+		if (has_option(command, i))
+			names[count++] = cli_options[i].name;
+	const char *near = NULL;
+	if (text_starts_with(word, "--")) {
+		char name[64];
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+		near = cli_suggest(name, names, count);
+	}
+	if (near)
+		return usage_error(command, "unknown option %s; did you mean --%s?", word, near);
+	return usage_error(command, "unknown option %s", word);
+}
+
+static bool word_in(const char *words, const char *word, size_t *index)
+{
+	size_t length = strlen(word);
+	*index = 0;
+	for (const char *at = words; *at;) {
+		size_t part = strcspn(at, " ");
+		if (part == length && strncmp(at, word, length) == 0)
+			return true;
+		at += part + (at[part] == ' ');
+		(*index)++;
+	}
+	return false;
+}
+
+static int parse_output(struct cli_args *args, const char *value)
+{
+	static const char *const names[] = {"table", "wide", "json", "yaml"};
+	size_t ignored;
+	for (size_t i = 0; i < 4; i++) {
+		if (strcmp(names[i], value) == 0 && word_in(args->command->outputs, value, &ignored)) {
+			args->output = (enum cli_output)i;
+			return CLI_OK;
+		}
+	}
+	return usage_error(args->command, "--output %s: not a format; use one of: %s", value, args->command->outputs);
+}
+
+static int parse_actions(struct cli_args *args, const char *value)
+{
+	args->action_count = 0;
+	args->actions = arena_array(args->arena, enum plan_action, strlen(value) + 1);
+	for (const char *at = value;; at++) {
+		size_t length = strcspn(at, ",");
+		enum plan_action action;
+		if (plan_action_parse(at, length, &action) < 0)
+			return usage_error(args->command,
+			                   "--actions %s: \"%.*s\" is not an action; known: allocate, consolidate, reclaim, preempt, "
+			                   "stalegangeviction",
+			                   value, (int)length, at);
+		args->actions[args->action_count++] = action;
+		at += length;
+		if (!*at)
+			return CLI_OK;
+	}
+}
+
+static int parse_budget(struct cli_args *args, const char *value)
+{
+	char *end = NULL;
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	if (errno != 0 || *value < '0' || *value > '9' || *end || number == 0)
+		return usage_error(args->command, "--budget %s: must be a whole number above 0", value);
+	args->budget = number;
+	return CLI_OK;
+}
+
+static int take_option(struct cli_args *args, int id, const char *value)
+{
+	switch ((enum cli_option_id)id) {
+	case CLI_OPTION_FILE:
+		args->files[args->file_count++] = value;
+		return CLI_OK;
+	case CLI_OPTION_RECURSIVE:
+		args->recursive = true;
+		return CLI_OK;
+	case CLI_OPTION_VERBOSE:
+		args->verbose = true;
+		return CLI_OK;
+	case CLI_OPTION_OUTPUT:
+		return parse_output(args, value);
+	case CLI_OPTION_ACTIONS:
+		return parse_actions(args, value);
+	case CLI_OPTION_BUDGET:
+		return parse_budget(args, value);
+	case CLI_OPTION_LOG_LEVEL:
+		if (log_level_parse(value, &args->logger.level) < 0)
+			return usage_error(args->command, "--log-level %s: use one of: %s", value,
+			                   cli_options[CLI_OPTION_LOG_LEVEL].choices);
+		return CLI_OK;
+	case CLI_OPTION_HELP:
+	case CLI_OPTIONS:
+		break;
+	}
+	return CLI_OK;
+}
+
+#define OPTION_BASE 1000 /* above every letter, so that the value getopt returns names the option */
+
+static void getopt_tables(const struct cli_command *command, struct option *longs, char *shorts)
+{
+	size_t count = 0;
+	*shorts++ = ':';
+	for (int i = 0; i < CLI_OPTIONS; i++) {
+		if (!has_option(command, i))
+			continue;
+		int argument = cli_options[i].argument ? required_argument : no_argument;
+		longs[count++] = (struct option){cli_options[i].name, argument, NULL, OPTION_BASE + i};
+		if (cli_options[i].letter) {
+			*shorts++ = cli_options[i].letter;
+			if (cli_options[i].argument)
+				*shorts++ = ':';
+		}
+	}
+	longs[count] = (struct option){NULL, 0, NULL, 0};
+	*shorts = '\0';
+}
+
+static int option_of(int value)
+{
+	if (value >= OPTION_BASE)
+		return value - OPTION_BASE;
+	for (int i = 0; i < CLI_OPTIONS; i++)
+		if (cli_options[i].letter == value)
+			return i;
+	return CLI_OPTIONS;
+}
+
+int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args, bool *stop)
+{
+	struct option longs[CLI_OPTIONS + 1];
+	char shorts[2 * CLI_OPTIONS + 2];
+	*args = (struct cli_args){
+		.command = command,
+		.arena = arena_create(),
+		.logger = {.stream = stderr, .level = LOG_WARN, .clock = clock_system()},
+	};
+	args->files = arena_array(args->arena, const char *, (size_t)argc);
+	args->actions = arena_new(args->arena, enum plan_action);
+	args->actions[args->action_count++] = PLAN_ALLOCATE;
+	getopt_tables(command, longs, shorts);
+	opterr = 0;
+	optind = 1;
+	for (;;) {
+		int at = optind;
+		int value = getopt_long(argc, argv, shorts, longs, NULL);
+		if (value < 0)
+			break;
+		if (value == '?' || value == ':') {
+			/* Inside a cluster of letters getopt names only the letter. */
+			char letter[3] = {'-', (char)optopt, '\0'};
+			bool is_long = at < argc && text_starts_with(argv[optind - 1], "--");
+			const char *word = is_long ? argv[optind - 1] : letter;
+			return value == ':' ? usage_error(command, "option %s needs a value", word) : unknown_option(command, word);
+		}
+		int id = option_of(value);
+		if (id == CLI_OPTION_HELP) {
+			cli_help_command(command, stdout);
+			*stop = true;
+			return CLI_OK;
+		}
+		int rc = take_option(args, id, optarg);
+		if (rc != CLI_OK)
+			return rc;
+	}
+	args->operands = argv + optind;
+	args->operand_count = (size_t)(argc - optind);
+	if (args->operand_count > 0 && command->operands[0] == '\0')
+		return usage_error(command, "takes no operand %s%s", args->operands[0],
+		                   has_option(command, CLI_OPTION_FILE) ? "; give files with -f" : "");
+	return CLI_OK;
+}
+
+void cli_args_free(struct cli_args *args)
+{
+	arena_destroy(args->arena);
+}

@@ -1,0 +1,45 @@
+/* Output for people: aligned tables, colours on a terminal, short lists of nodes. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "base/arena.h"
+#include "object/build.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum colour { COLOUR_NONE, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED, COLOUR_BOLD, COLOUR_DIM };
+
+#define TABLE_COLUMNS 8
+
+struct table_row {
+	const char *cells[TABLE_COLUMNS]; /* NULL is empty */
+	enum colour colours[TABLE_COLUMNS];
+	const char *text; /* not NULL: a line of its own across all columns, coloured by colours[0] */
+};
+
+struct table {
+	struct arena *arena; /* set before use; owns the rows */
+	size_t columns;
+	struct table_row *rows;
+	size_t count, capacity;
+};
+
+void table_add(struct table *table, const struct table_row *row);
+void table_line(struct table *table, enum colour colour, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Columns are as wide as their widest cell; no blanks at the end of a line. */
+void table_print(const struct table *table, FILE *stream, bool colours);
+
+/* True on a terminal unless NO_COLOR is set. */
+bool output_wants_colour(FILE *stream);
+void output_coloured(FILE *stream, bool colours, enum colour colour, const char *text);
+
+/* Distinct names, numbers in order: "n2 n10" for a few, "n[17-20,25]" for many. With a width above 0 the text is cut
+ * to about that width and says how many nodes are left out. */
+const char *output_nodes(struct arena *arena, const char *const *names, size_t count, size_t width);
+
+/* Prints a document as JSON or YAML. */
+void output_document(struct build *build, struct node *root, bool yaml, FILE *stream);
+
+#endif

@@ -1,0 +1,317 @@
+/* Owns the table of a plan: a line per group, its subgroups below it with the domain and nodes they got, then the
+ * reasons, then a summary. */
+#include "cli/plan_table.h"
+
+#include "cli/output.h"
+
+#include <string.h>
+
+#define NODES_WIDTH 48
+#define HOSTNAME_LABEL "kubernetes.io/hostname" /* that level is the node itself, which has its own column */
+
+enum { COLUMN_NAME, COLUMN_STATE, COLUMN_PODS, COLUMN_QUEUE, COLUMN_PRIORITY, COLUMN_WHERE, COLUMN_NODES, COLUMNS };
+
+struct view {
+	const struct plan *plan;
+	const struct cluster *cluster;
+	struct arena *arena;
+	struct table table;
+	bool wide;
+};
+
+static bool is_placed(const struct gang_pod *pod)
+{
+	return pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
+}
+
+static const char *last_part(const char *label)
+{
+	const char *slash = strrchr(label, '/');
+	return slash ? slash + 1 : label;
+}
+
+static const char *plural_of(struct arena *arena, const char *word)
+{
+	size_t length = strlen(word);
+	bool hisses = length > 1 && (strchr("sx", word[length - 1]) || (length > 2 && strcmp(word + length - 2, "ch") == 0));
+	return arena_printf(arena, "%s%s", word, hisses ? "es" : "s");
+}
+
+/* The topology a subgroup speaks about: its own constraint, else that of the nearest ancestor, else of anything below,
+ * else the first one of the cluster; -1 without any. */
+static int topology_of(const struct view *view, const struct gang *gang, int node)
+{
+	for (int at = node; at >= 0; at = gang->tree[at].parent) {
+		if (gang->tree[at].required.topology >= 0)
+			return gang->tree[at].required.topology;
+		if (gang->tree[at].preferred.topology >= 0)
+			return gang->tree[at].preferred.topology;
+	}
+	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
+		if (gang->tree[n].required.topology >= 0)
+			return gang->tree[n].required.topology;
+	return cluster_topology_count(view->cluster) > 0 ? 0 : -1;
+}
+
+struct members { /* nodes of the placed pods below one tree node, one entry per pod */
+	int *nodes;
+	const char **names;
+	size_t count;
+};
+
+static struct members members_of(const struct view *view, const struct gang *gang, int node)
+{
+	struct members members = {
+		.nodes = arena_array(view->arena, int, gang->pod_count),
+		.names = arena_array(view->arena, const char *, gang->pod_count),
+	};
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		int at = gang->pods[i].leaf;
+		while (at >= 0 && at != node)
+			at = gang->tree[at].parent;
+		if (at < 0 || !is_placed(&gang->pods[i]))
+			continue;
+		members.nodes[members.count] = gang->pods[i].node;
+		members.names[members.count++] = cluster_node_name(view->cluster, gang->pods[i].node);
+	}
+	return members;
+}
+
+/* Distinct domains at a level; -1 when a member is in none. */
+static int count_domains(const struct view *view, const struct members *members, int topology, int level)
+{
+	bool *seen = arena_array(view->arena, bool, (size_t)cluster_domain_count(view->cluster, topology, level));
+	int count = 0;
+	for (size_t i = 0; i < members->count; i++) {
+		int domain = cluster_node_domain(view->cluster, topology, level, members->nodes[i]);
+		if (domain < 0)
+			return -1;
+		count += !seen[domain];
+		seen[domain] = true;
+	}
+	return count;
+}
+
+/* "block b1 / rack r3" as deep as all members agree, then "3 hosts" where they part. */
+static const char *where_text(const struct view *view, const struct gang *gang, int node, const struct members *members)
+{
+	int topology = topology_of(view, gang, node);
+	if (topology < 0 || members->count == 0)
+		return "";
+	const char *text = "";
+	for (int level = 0; level < cluster_level_count(view->cluster, topology); level++) {
+		const char *label = cluster_level_label(view->cluster, topology, level);
+		const char *separator = text[0] ? " / " : "";
+		if (strcmp(label, HOSTNAME_LABEL) == 0)
+			break;
+		int count = count_domains(view, members, topology, level);
+		if (count < 0)
+			return arena_printf(view->arena, "%s%soutside every %s", text, separator, last_part(label));
+		if (count > 1)
+			return arena_printf(view->arena, "%s%s%d %s", text, separator, count,
+			                    plural_of(view->arena, last_part(label)));
+		int domain = cluster_node_domain(view->cluster, topology, level, members->nodes[0]);
+		text = arena_printf(view->arena, "%s%s%s %s", text, separator, last_part(label),
+		                    cluster_domain_name(view->cluster, topology, level, domain));
+	}
+	return text;
+}
+
+static enum colour state_colour(enum group_state state)
+{
+	switch (state) {
+	case GROUP_PLACED:
+		return COLOUR_GREEN;
+	case GROUP_IMPOSSIBLE:
+	case GROUP_EXHAUSTED:
+		return COLOUR_RED;
+	case GROUP_PARTIAL:
+	case GROUP_PENDING:
+	case GROUP_NOT_READY:
+		break;
+	}
+	return COLOUR_YELLOW;
+}
+
+static void add_place(const struct view *view, struct table_row *row, const struct gang *gang, int node)
+{
+	struct members members = members_of(view, gang, node);
+	row->cells[COLUMN_WHERE] = where_text(view, gang, node, &members);
+	row->cells[COLUMN_NODES] = output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
+}
+
+static const char *pod_state_text(const struct cycle_group *group, size_t pod)
+{
+	switch (group->gang.pods[pod].state) {
+	case MEMBER_RUNNING:
+		return group->was_running[pod] ? "running" : "bind";
+	case MEMBER_RESERVED:
+		return "reserve";
+	case MEMBER_GATED:
+		return "gated";
+	case MEMBER_GONE:
+		return "leaving";
+	case MEMBER_WAITING:
+		break;
+	}
+	return "waiting";
+}
+
+static void add_pods(struct view *view, const struct cycle_group *group, int leaf, int depth)
+{
+	for (size_t i = 0; i < group->gang.pod_count; i++) {
+		const struct gang_pod *pod = &group->gang.pods[i];
+		if (pod->leaf != leaf)
+			continue;
+		struct table_row row = {.cells = {
+			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth, "", pod->name),
+			[COLUMN_STATE] = pod_state_text(group, i),
+			[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
+		}};
+		for (int c = 0; c < COLUMNS; c++)
+			row.colours[c] = COLOUR_DIM;
+		table_add(&view->table, &row);
+	}
+}
+
+static int depth_of(const struct gang *gang, int node)
+{
+	int depth = 0;
+	for (int at = node; gang->tree[at].parent >= 0; at = gang->tree[at].parent)
+		depth++;
+	return depth;
+}
+
+/* Children stand after their parents but not always right behind them, so the tree is walked, not listed. */
+static void add_subtree(struct view *view, const struct cycle_group *group, const int64_t *placed, int node)
+{
+	const struct gang *gang = &group->gang;
+	if (node > 0) {
+		int64_t minimum = gang_minimum_pods(gang, node);
+		const char *name = gang->tree[node].name[0] ? gang->tree[node].name : "(set)";
+		struct table_row row = {.cells = {
+			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth_of(gang, node), "", name),
+			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed[node], (long long)minimum),
+		}};
+		row.colours[COLUMN_PODS] = placed[node] >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
+		add_place(view, &row, gang, node);
+		table_add(&view->table, &row);
+	}
+	if (view->wide && gang->tree[node].child_count == 0)
+		add_pods(view, group, node, depth_of(gang, node) + 1);
+	if (gang->tree[node].child_count == 0)
+		return;
+	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
+		if (gang->tree[n].parent == node)
+			add_subtree(view, group, placed, (int)n);
+}
+
+static int64_t *placed_per_node(struct view *view, const struct gang *gang)
+{
+	int64_t *placed = arena_array(view->arena, int64_t, gang->tree_count);
+	for (size_t i = 0; i < gang->pod_count; i++)
+		placed[gang->pods[i].leaf] += is_placed(&gang->pods[i]);
+	for (size_t n = gang->tree_count; n-- > 1;)
+		placed[gang->tree[n].parent] += placed[n];
+	return placed;
+}
+
+static void add_group(struct view *view, size_t index)
+{
+	const struct plan_group *planned = &view->plan->groups[index];
+	const struct cycle_group *group = &view->plan->snapshot->cycle.groups[index];
+	enum colour colour = state_colour(group->state);
+	struct table_row row = {
+		.cells = {
+			[COLUMN_NAME] = arena_printf(view->arena, "%s/%s", planned->namespace_, planned->name),
+			[COLUMN_STATE] = planned->state,
+			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
+		                                     (long long)planned->minimum),
+			[COLUMN_QUEUE] = group->queue_name,
+			[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
+		},
+		.colours = {[COLUMN_NAME] = COLOUR_BOLD, [COLUMN_STATE] = colour, [COLUMN_PODS] = colour},
+	};
+	add_place(view, &row, &group->gang, 0);
+	table_add(&view->table, &row);
+	add_subtree(view, group, placed_per_node(view, &group->gang), 0);
+	for (size_t i = 0; i < planned->reason_count; i++)
+		table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
+}
+
+static void print_summary(const struct plan *plan, FILE *stream)
+{
+	static const enum group_state states[] = {GROUP_PLACED,     GROUP_PARTIAL,   GROUP_PENDING,
+	                                          GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY};
+	static const char *const words[] = {"placed", "partly placed", "pending", "impossible", "given up", "not ready"};
+	int64_t waiting = 0;
+	fprintf(stream, "%zu group%s", plan->group_count, plan->group_count == 1 ? "" : "s");
+	const char *separator = ": ";
+	for (size_t s = 0; s < sizeof(states) / sizeof(states[0]); s++) {
+		size_t count = 0;
+		for (size_t g = 0; g < plan->group_count; g++)
+			count += plan->snapshot->cycle.groups[g].state == states[s];
+		if (count == 0)
+			continue;
+		fprintf(stream, "%s%zu %s", separator, count, words[s]);
+		separator = ", ";
+	}
+	for (size_t g = 0; g < plan->group_count; g++)
+		waiting += plan->groups[g].waiting;
+	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting.\n", plan->binding_count, plan->reservation_count,
+	        (long long)waiting);
+}
+
+static void add_admission(struct view *view)
+{
+	const struct snapshot *snapshot = view->plan->snapshot;
+	for (size_t i = 0; i < snapshot->verdict_count; i++) {
+		const struct snapshot_verdict *verdict = &snapshot->verdicts[i];
+		for (size_t p = 0; p < verdict->problem_count; p++) {
+			const struct problem *problem = &verdict->problems[p];
+			bool error = problem->severity == SEVERITY_ERROR;
+			table_line(&view->table, error ? COLOUR_RED : COLOUR_YELLOW, "%s: %s%s %s%s%s: %s%s%s%s%s%s", verdict->source,
+			           error ? "rejected: " : "warning: ", verdict->kind, verdict->namespace_,
+			           verdict->namespace_[0] ? "/" : "", verdict->name, problem->path, problem->path[0] ? ": " : "",
+			           problem->message, problem->fix ? " (" : "", problem->fix ? problem->fix : "",
+			           problem->fix ? ")" : "");
+		}
+	}
+	for (size_t i = 0; i < snapshot->warning_count; i++)
+		table_line(&view->table, COLOUR_YELLOW, "warning: %s", snapshot->warnings[i]);
+}
+
+void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
+{
+	struct view view = {
+		.plan = plan,
+		.cluster = plan->snapshot->cycle.cluster,
+		.arena = arena_create(),
+		.wide = wide,
+	};
+	view.table = (struct table){.arena = view.arena, .columns = COLUMNS};
+	struct table_row header = {
+		.cells = {"GROUP", "STATE", "PODS", "QUEUE", "PRIORITY", "WHERE", "NODES"},
+	};
+	for (int c = 0; c < COLUMNS; c++)
+		header.colours[c] = COLOUR_DIM;
+	if (plan->group_count > 0)
+		table_add(&view.table, &header);
+	for (size_t i = 0; i < plan->group_count; i++)
+		add_group(&view, plan->order[i]);
+	size_t before = view.table.count;
+	add_admission(&view);
+	if (view.table.count > before && before > 0) {
+		/* An empty line keeps what concerns the input apart from what concerns the plan. */
+		table_line(&view.table, COLOUR_NONE, "%s", "");
+		struct table_row blank = view.table.rows[view.table.count - 1];
+		memmove(&view.table.rows[before + 1], &view.table.rows[before],
+		        (view.table.count - 1 - before) * sizeof(blank));
+		view.table.rows[before] = blank;
+	}
+	table_print(&view.table, stream, colours);
+	if (plan->group_count > 0)
+		fputc('\n', stream);
+	print_summary(plan, stream);
+	arena_destroy(view.arena);
+}

@@ -1,0 +1,178 @@
+/* Owns running a cycle and collecting what it decided. Writing it down is in plan_write.c. */
+#include "control/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const action_names[PLAN_ACTIONS] = {
+	[PLAN_ALLOCATE] = "allocate",
+	[PLAN_CONSOLIDATE] = "consolidate",
+	[PLAN_RECLAIM] = "reclaim",
+	[PLAN_PREEMPT] = "preempt",
+	[PLAN_STALE_GANG_EVICTION] = "stalegangeviction",
+};
+
+int plan_action_parse(const char *text, size_t length, enum plan_action *action)
+{
+	for (int i = 0; i < PLAN_ACTIONS; i++) {
+		if (strlen(action_names[i]) == length && strncmp(action_names[i], text, length) == 0) {
+			*action = (enum plan_action)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+const char *plan_action_name(enum plan_action action)
+{
+	return action_names[action];
+}
+
+static int compare_bindings(const void *left, const void *right)
+{
+	const struct plan_binding *a = left, *b = right;
+	int order = strcmp(a->namespace_, b->namespace_);
+	return order ? order : strcmp(a->pod, b->pod);
+}
+
+static void collect_bindings(struct plan *plan, struct arena *arena)
+{
+	const struct cycle *cycle = &plan->snapshot->cycle;
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		for (size_t i = 0; i < group->gang.pod_count; i++) {
+			plan->binding_count += group->gang.pods[i].state == MEMBER_RUNNING && !group->was_running[i];
+			plan->reservation_count += group->gang.pods[i].state == MEMBER_RESERVED;
+		}
+	}
+	plan->bindings = arena_array(arena, struct plan_binding, plan->binding_count);
+	plan->reservations = arena_array(arena, struct plan_binding, plan->reservation_count);
+	size_t bound = 0, reserved = 0;
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		for (size_t i = 0; i < group->gang.pod_count; i++) {
+			const struct gang_pod *pod = &group->gang.pods[i];
+			struct plan_binding *into;
+			if (pod->state == MEMBER_RUNNING && !group->was_running[i])
+				into = &plan->bindings[bound++];
+			else if (pod->state == MEMBER_RESERVED)
+				into = &plan->reservations[reserved++];
+			else
+				continue;
+			*into = (struct plan_binding){
+				.namespace_ = group->gang.namespace_,
+				.pod = pod->name,
+				.node = cluster_node_name(cycle->cluster, pod->node),
+			};
+		}
+	}
+	qsort(plan->bindings, bound, sizeof(*plan->bindings), compare_bindings);
+	qsort(plan->reservations, reserved, sizeof(*plan->reservations), compare_bindings);
+}
+
+/* Pods placed below every node of the tree: children stand after their parents, so one backward pass adds them up. */
+static void count_placed(const struct gang *gang, int64_t *placed)
+{
+	for (size_t i = 0; i < gang->pod_count; i++)
+		if (gang->pods[i].state == MEMBER_RUNNING || gang->pods[i].state == MEMBER_RESERVED)
+			placed[gang->pods[i].leaf]++;
+	for (size_t n = gang->tree_count; n-- > 1;)
+		placed[gang->tree[n].parent] += placed[n];
+}
+
+static void describe_reasons(struct plan_group *out, const struct snapshot_group *group,
+                             const struct cycle_group *decided, struct arena *arena)
+{
+	out->reasons = arena_array(arena, struct plan_reason,
+	                           group->rejection_count + group->notes.count + decided->reasons.count);
+	for (size_t i = 0; i < group->rejection_count; i++)
+		out->reasons[out->reason_count++] =
+			(struct plan_reason){.code = "Rejected", .message = group->rejections[i]};
+	const struct reasons *sources[] = {&group->notes, &decided->reasons};
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sources[s]->count; i++) {
+			const struct reason *reason = &sources[s]->items[i];
+			out->reasons[out->reason_count++] = (struct plan_reason){
+				.code = reason_code_name(reason->code),
+				.message = reason->message ? reason->message : "",
+				.level = reason->level,
+				.domain = reason->domain,
+				.have = reason->have,
+				.need = reason->need,
+			};
+		}
+	}
+}
+
+static void describe_group(struct plan *plan, size_t index, struct arena *arena)
+{
+	const struct snapshot_group *group = &plan->snapshot->groups[index];
+	const struct cycle_group *decided = &plan->snapshot->cycle.groups[index];
+	const struct gang *gang = &decided->gang;
+	struct plan_group *out = &plan->groups[index];
+	int64_t *placed = arena_array(arena, int64_t, gang->tree_count);
+	count_placed(gang, placed);
+	*out = (struct plan_group){
+		.namespace_ = group->namespace_,
+		.name = group->name,
+		.state = group_state_name(decided->state),
+		.placed = placed[0],
+		.minimum = gang_minimum_pods(gang, 0),
+		.waiting = (int64_t)group->stray_count,
+		.sub_groups = arena_array(arena, struct plan_subgroup, gang->tree_count),
+	};
+	for (size_t i = 0; i < gang->pod_count; i++)
+		out->waiting += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED;
+	for (size_t n = 1; n < gang->tree_count; n++) {
+		if (!gang->tree[n].name[0])
+			continue;
+		out->sub_groups[out->sub_group_count++] = (struct plan_subgroup){
+			.name = gang->tree[n].name,
+			.tree = (int)n,
+			.placed = placed[n],
+			.minimum = gang_minimum_pods(gang, (int)n),
+		};
+	}
+	describe_reasons(out, group, decided, arena);
+}
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+	const struct plan_group *groups = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	int order = strcmp(groups[a].namespace_, groups[b].namespace_);
+	if (order == 0)
+		order = strcmp(groups[a].name, groups[b].name);
+	return order ? order : a < b ? -1 : a > b;
+}
+
+struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions, size_t action_count,
+                      struct error *error)
+{
+	for (size_t i = 0; i < action_count; i++) {
+		if (actions[i] != PLAN_ALLOCATE) {
+			error_set(error, ERROR_USAGE, "action %s is not supported yet; available: allocate",
+			          plan_action_name(actions[i]));
+			return NULL;
+		}
+	}
+	/* A later cycle explains itself anew; what blocks a group stays. */
+	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
+		if (!snapshot->cycle.groups[i].blocked)
+			snapshot->cycle.groups[i].reasons = (struct reasons){0};
+	for (size_t i = 0; i < action_count; i++)
+		cycle_allocate(&snapshot->cycle);
+	struct arena *arena = snapshot->arena;
+	struct plan *plan = arena_new(arena, struct plan);
+	plan->snapshot = snapshot;
+	collect_bindings(plan, arena);
+	plan->group_count = snapshot->cycle.group_count;
+	plan->groups = arena_array(arena, struct plan_group, plan->group_count);
+	plan->order = arena_array(arena, size_t, plan->group_count);
+	for (size_t i = 0; i < plan->group_count; i++) {
+		describe_group(plan, i, arena);
+		plan->order[i] = i;
+	}
+	qsort_r(plan->order, plan->group_count, sizeof(*plan->order), compare_groups, plan->groups);
+	return plan;
+}

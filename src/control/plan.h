@@ -1,0 +1,69 @@
+/* Plan: what one or more scheduling cycles decide, and the JSON contract in which it leaves the process.
+ *
+ * A plan borrows from its snapshot, which must outlive it, and is allocated in the snapshot's arena. */
+#ifndef CONTROL_PLAN_H
+#define CONTROL_PLAN_H
+
+#include "base/error.h"
+#include "control/snapshot.h"
+#include "object/build.h"
+
+enum plan_action { PLAN_ALLOCATE, PLAN_CONSOLIDATE, PLAN_RECLAIM, PLAN_PREEMPT, PLAN_STALE_GANG_EVICTION, PLAN_ACTIONS };
+
+struct plan_binding { /* also a reservation */
+	const char *namespace_, *pod, *node;
+};
+
+struct plan_eviction {
+	const char *namespace_, *pod, *node;
+	const char *by;     /* group for which it is evicted, "namespace/name" */
+	const char *action; /* action that decided it */
+};
+
+struct plan_reason {
+	const char *code; /* stable name */
+	const char *message;
+	const char *level, *domain; /* NULL when they say nothing */
+	int64_t have, need;         /* both 0 when they say nothing */
+};
+
+struct plan_subgroup {
+	const char *name;
+	int tree;     /* index in the gang's tree */
+	int64_t placed, minimum; /* pods */
+};
+
+struct plan_group {
+	const char *namespace_, *name, *state;
+	int64_t placed;  /* pods bound or reserved now, or running */
+	int64_t minimum; /* fewest pods that satisfy the tree */
+	int64_t waiting; /* pods that exist and are neither placed nor leaving */
+	struct plan_subgroup *sub_groups; /* named ones, in the order of the spec */
+	size_t sub_group_count;
+	struct plan_reason *reasons;
+	size_t reason_count;
+};
+
+struct plan {
+	const struct snapshot *snapshot;
+	struct plan_binding *bindings, *reservations; /* by namespace, then pod */
+	size_t binding_count, reservation_count;
+	struct plan_eviction *evictions;
+	size_t eviction_count;
+	struct plan_group *groups; /* parallel to snapshot->groups */
+	size_t group_count;
+	size_t *order; /* indices of groups by namespace, then name: the order of all output */
+};
+
+/* "allocate", "consolidate", "reclaim", "preempt", "stalegangeviction"; -1 when unknown. */
+int plan_action_parse(const char *text, size_t length, enum plan_action *action);
+const char *plan_action_name(enum plan_action action);
+
+/* Runs the actions in the given order once and describes the result. NULL and *error when an action is not available
+ * yet. May be called again on the same snapshot: the next cycle continues where the last one stopped. */
+struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions, size_t action_count,
+                      struct error *error);
+/* The document of the contract; the node belongs to `build`. */
+struct node *plan_write(const struct plan *plan, struct build *build);
+
+#endif

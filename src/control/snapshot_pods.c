@@ -1,0 +1,83 @@
+/* Owns the pods of the snapshot: what each one is (waiting, running, leaving, finished), what it occupies, and whether
+ * it is ours to place. Which gang it belongs to is decided in snapshot_groups.c. */
+#include "control/snapshot_build.h"
+
+#include <string.h>
+
+bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod)
+{
+	static const char *const defaults[] = {"platoon", "kai-scheduler"};
+	const char *const *names = build->options->schedulers ? build->options->schedulers : defaults;
+	size_t count = build->options->schedulers ? build->options->scheduler_count : 2;
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(pod->scheduler, names[i]))
+			return true;
+	return false;
+}
+
+static void occupy(struct snapshot_build *build, struct snapshot_pod *pod)
+{
+	struct cluster *cluster = build->snapshot->cycle.cluster;
+	pod->kind = cluster_kind(cluster, &(struct pod_input){
+	                                          .namespace_ = pod->spec.namespace_,
+	                                          .labels = pod->spec.labels,
+	                                          .requests = pod->spec.requests,
+	                                          .request_count = pod->spec.request_count,
+	                                          .rules = &pod->spec.rules,
+	                                  });
+	bool finished = pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED;
+	pod->gone = finished || pod->spec.deleting;
+	pod->node = -1;
+	if (!pod->spec.node || finished)
+		return;
+	pod->node = cluster_find_node(cluster, pod->spec.node);
+	if (pod->node < 0) {
+		build_warn(build, "pod %s/%s runs on node %s, which is not part of the input; its usage is unknown",
+		           pod->spec.namespace_, pod->spec.name, pod->spec.node);
+		pod->gone = true;
+		return;
+	}
+	pod->releasing = pod->spec.deleting;
+	cluster_occupy(cluster, pod->kind, pod->node, pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
+}
+
+static void note_bad_pod(struct snapshot_build *build, const struct manifest *manifest)
+{
+	const char *group =
+		val_str(val_path(manifest->object, "metadata", "annotations", "pod-group-name", NULL), NULL);
+	if (group)
+		build->bad_pods[build->bad_pod_count++] = (struct build_bad_pod){
+			.group_key = build_key(build, manifest->namespace_, group), .name = manifest->name};
+}
+
+void build_pods(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	const struct build_slice *slice = &build->kinds[BUILD_POD];
+	snapshot->pods = arena_array(build->arena, struct snapshot_pod, slice->count);
+	snapshot->pod_names = interner_create();
+	build->bad_pods = arena_array(build->arena, struct build_bad_pod, slice->count);
+	for (size_t i = 0; i < slice->count; i++) {
+		const struct manifest *manifest = slice->items[i];
+		struct problems problems = {.arena = build->arena};
+		struct snapshot_pod *pod = &snapshot->pods[snapshot->pod_count];
+		*pod = (struct snapshot_pod){0};
+		int rc = pod_decode(manifest->object, build->arena, &pod->spec, &problems);
+		if (rc == 0) {
+			pod->spec.namespace_ = build_namespace(pod->spec.namespace_);
+			pod_attach_volumes(&pod->spec, build->volumes, build->arena, &problems);
+		}
+		build_verdict(build, manifest, &problems);
+		if (rc < 0) {
+			note_bad_pod(build, manifest);
+			continue;
+		}
+		if (!build_claim_name(build, snapshot->pod_names, build_key(build, pod->spec.namespace_, pod->spec.name),
+		                      manifest))
+			continue;
+		pod->creation = build_creation(manifest, slice->order[i]);
+		pod->group = pod->leaf = pod->member = -1;
+		occupy(build, pod);
+		snapshot->pod_count++;
+	}
+}

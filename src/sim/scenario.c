@@ -1,0 +1,201 @@
+/* Owns reading a scenario, running its cycles and the verdict on admission. Comparing the outcome is in expect.c, the
+ * rules that always hold are in invariants.c. */
+#include "sim/scenario_run.h"
+
+#include "admit/admit.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define MAX_CYCLES 10000
+
+bool scenario_is(const struct manifest *manifest)
+{
+	return strcmp(manifest->kind, SCENARIO_KIND) == 0 && strcmp(manifest->api_version, SCENARIO_API_VERSION) == 0;
+}
+
+void scenario_fail(struct scenario_result *result, const char *format, ...)
+{
+	if (result->failure_count == result->failure_capacity) {
+		size_t capacity = result->failure_capacity ? result->failure_capacity * 2 : 4;
+		const char **items = arena_array(result->arena, const char *, capacity);
+		if (result->failure_count > 0)
+			memcpy(items, result->failures, result->failure_count * sizeof(*items));
+		result->failures = items;
+		result->failure_capacity = capacity;
+	}
+	va_list args;
+	va_start(args, format);
+	result->failures[result->failure_count++] = arena_vprintf(result->arena, format, args);
+	va_end(args);
+}
+
+void scenario_check_keys(struct scenario_result *result, const struct val *map, const char *where,
+                         const char *const *known)
+{
+	const char *key;
+	const struct val *item;
+	if (map && val_kind(map) != VAL_NULL && val_kind(map) != VAL_MAP) {
+		scenario_fail(result, "%s: must be a map, not a %s", where, val_kind_name(val_kind(map)));
+		return;
+	}
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &item);) {
+		bool found = false;
+		for (const char *const *name = known; *name; name++)
+			found = found || strcmp(*name, key) == 0;
+		if (!found)
+			scenario_fail(result, "%s.%s: not a key of the scenario format", where, key);
+	}
+}
+
+struct run_plan {
+	enum plan_action actions[PLAN_ACTIONS];
+	size_t action_count;
+	int64_t cycles;
+};
+
+/* False, with a failure, when the run asks for what does not exist yet. */
+static bool read_run(const struct val *run, struct run_plan *out, struct scenario_result *result)
+{
+	static const char *const keys[] = {"actions", "cycles", NULL};
+	size_t before = result->failure_count;
+	*out = (struct run_plan){0};
+	if (!run || val_kind(run) == VAL_NULL) {
+		scenario_fail(result, "not supported yet: a run of every action and controller until nothing changes (no spec.run)");
+		return false;
+	}
+	scenario_check_keys(result, run, "spec.run", keys);
+	const struct val *actions = val_get(run, "actions"), *item;
+	const char *key;
+	if (val_kind(actions) != VAL_LIST || val_count(actions) == 0)
+		scenario_fail(result, "not supported yet: a run without spec.run.actions");
+	for (struct val_iter it = val_iter(actions); val_next(&it, &key, &item);) {
+		enum plan_action action;
+		const char *name = val_str(item, "");
+		if (val_kind(actions) != VAL_LIST || plan_action_parse(name, strlen(name), &action) < 0)
+			scenario_fail(result, "spec.run.actions: \"%s\" is not an action", name);
+		else if (action != PLAN_ALLOCATE)
+			scenario_fail(result, "not supported yet: action %s", name);
+		else if (out->action_count == PLAN_ACTIONS)
+			scenario_fail(result, "spec.run.actions: more than %d actions", PLAN_ACTIONS);
+		else
+			out->actions[out->action_count++] = action;
+	}
+	if (!val_get(run, "cycles"))
+		scenario_fail(result, "not supported yet: a run without spec.run.cycles");
+	else if (val_int(val_get(run, "cycles"), &out->cycles) < 0 || out->cycles < 1 || out->cycles > MAX_CYCLES)
+		scenario_fail(result, "spec.run.cycles: must be a whole number from 1 to %d", MAX_CYCLES);
+	return result->failure_count == before;
+}
+
+static void run_cycles(const struct manifests *objects, const struct val *spec, struct scenario_result *result)
+{
+	struct run_plan run;
+	if (!read_run(val_get(spec, "run"), &run, result))
+		return;
+	struct snapshot *snapshot = snapshot_create(objects, NULL);
+	struct invariants *invariants = invariants_create(snapshot);
+	for (int64_t cycle = 1; cycle <= run.cycles; cycle++) {
+		struct error error = {0};
+		if (!plan_run(snapshot, run.actions, run.action_count, &error)) {
+			scenario_fail(result, "%s", error.text);
+			break;
+		}
+		invariants_check(invariants, (int)cycle, result);
+	}
+	expect_check(val_get(spec, "expect"), snapshot, result);
+	invariants_destroy(invariants);
+	snapshot_destroy(snapshot);
+}
+
+static const char *problem_text(struct arena *arena, const struct problem *problem)
+{
+	return arena_printf(arena, "%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "", problem->message,
+	                    problem->fix ? " (" : "", problem->fix ? problem->fix : "", problem->fix ? ")" : "");
+}
+
+/* The verdict on the last object; a warning counts as a message, not as a refusal. */
+static void check_admission(const struct val *admission, const struct manifests *objects, struct scenario_result *result)
+{
+	static const char *const keys[] = {"allowed", "contains", NULL};
+	scenario_check_keys(result, admission, "spec.expect.admission", keys);
+	if (objects->count == 0) {
+		scenario_fail(result, "spec.expect.admission: there is no object to judge");
+		return;
+	}
+	const struct manifest *last = &objects->items[objects->count - 1];
+	struct problems problems = {.arena = result->arena};
+	if (!admit_knows(last)) {
+		scenario_fail(result, "not supported yet: admission of kind %s (%s)", last->kind, last->api_version);
+		return;
+	}
+	struct admit_index *index = admit_index_create(objects);
+	admit_object(last, index, &problems);
+	admit_index_destroy(index);
+	struct buffer messages = {0};
+	for (size_t i = 0; i < problems.count; i++)
+		buffer_printf(&messages, "%s%s", i ? "; " : "", problem_text(result->arena, &problems.items[i]));
+	const char *said = messages.length > 0 ? messages.text : "no message";
+	const struct val *allowed = val_get(admission, "allowed");
+	if (allowed && val_kind(allowed) != VAL_BOOL)
+		scenario_fail(result, "spec.expect.admission.allowed: must be true or false");
+	else if (allowed && val_bool(allowed, true) != (problems.errors == 0))
+		scenario_fail(result, "admission: expected %s, got %s: %s", val_bool(allowed, true) ? "allowed" : "refused",
+		              problems.errors == 0 ? "allowed" : "refused", said);
+	const struct val *contains = val_get(admission, "contains"), *item;
+	const char *key;
+	if (contains && val_kind(contains) != VAL_LIST)
+		scenario_fail(result, "spec.expect.admission.contains: must be a list of texts");
+	for (struct val_iter it = val_iter(contains); val_next(&it, &key, &item);)
+		if (!strstr(said, val_str(item, "\n")))
+			scenario_fail(result, "admission: expected a message with \"%s\", got %s", val_str(item, "(not a text)"), said);
+	buffer_free(&messages);
+}
+
+static void check_expect(const struct val *spec, const struct manifests *objects, struct scenario_result *result)
+{
+	static const char *const keys[] = {"groups", "pods", "admission", "podGroups", NULL};
+	const struct val *expect = val_get(spec, "expect");
+	scenario_check_keys(result, expect, "spec.expect", keys);
+	if (val_kind(expect) != VAL_MAP || val_count(expect) == 0) {
+		scenario_fail(result, "spec.expect: says nothing; a scenario must expect something");
+		return;
+	}
+	if (val_get(expect, "podGroups"))
+		scenario_fail(result, "not supported yet: expect.podGroups");
+	const struct val *admission = val_get(expect, "admission");
+	if (admission)
+		check_admission(admission, objects, result);
+	if (!admission || val_get(spec, "run") || val_get(expect, "groups") || val_get(expect, "pods"))
+		run_cycles(objects, spec, result);
+}
+
+void scenario_run(const struct manifest *manifest, struct arena *arena, struct scenario_result *result)
+{
+	static const char *const keys[] = {"title", "description", "objects", "run", "expect", NULL};
+	const struct val *spec = val_get(manifest->object, "spec"), *objects = val_get(spec, "objects"), *item;
+	const char *key;
+	*result = (struct scenario_result){
+		.arena = arena,
+		.name = manifest->name[0] ? manifest->name : manifest->source,
+		.title = val_str(val_get(spec, "title"), ""),
+		.source = manifest->source,
+	};
+	scenario_check_keys(result, spec, "spec", keys);
+	if (val_kind(objects) != VAL_LIST) {
+		scenario_fail(result, "spec.objects: must be a list of objects");
+		return;
+	}
+	struct manifests list;
+	manifests_init(&list);
+	struct problems problems = {.arena = arena};
+	size_t index = 0;
+	for (struct val_iter it = val_iter(objects); val_next(&it, &key, &item); index++)
+		manifests_add(&list, item, arena_printf(arena, "%s: spec.objects[%zu]", manifest->source, index), &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		if (problems.items[i].severity == SEVERITY_ERROR)
+			scenario_fail(result, "%s", problem_text(arena, &problems.items[i]));
+	if (problems.errors == 0)
+		check_expect(spec, &list, result);
+	manifests_free(&list);
+}
