@@ -20,11 +20,12 @@ struct logger {
 	const struct clock_source *clock; /* NULL: no time stamp */
 };
 
-/* Key/value pairs follow the message: log_write(l, LOG_INFO, 0, "bound", "pod", name, "node", node, NULL). */
+/* Key/value pairs of strings follow the message, NULL ends them (a NULL value is written as empty or null):
+ * log_write(l, LOG_INFO, 0, "bound", "pod", name, "node", node, NULL). */
 void log_write(const struct logger *logger, enum log_level level, unsigned flag, const char *message, ...);
 /* "error", "warn", "info", "debug"; -1 when unknown. */
 int log_level_parse(const char *text, enum log_level *level);
-/* Comma-separated flag names; -1 and the bad name in *bad when unknown. */
+/* Comma-separated flag names; -1 when one is unknown: *bad then points at it inside `text`, up to a comma or the end. */
 int log_flags_parse(const char *text, unsigned *flags, const char **bad);
 
 #endif

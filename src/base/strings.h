@@ -29,6 +29,9 @@ const char *interner_text(const struct interner *interner, uint32_t id);
 uint32_t interner_count(const struct interner *interner);
 
 bool text_starts_with(const char *text, const char *prefix);
+bool text_ends_with(const char *text, const char *suffix);
 bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
+/* Decodes the UTF-8 character at the start of the text; the bytes it takes, 0 when there is no valid one. */
+size_t text_utf8(const char *text, size_t length, uint32_t *codepoint);
 
 #endif

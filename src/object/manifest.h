@@ -1,6 +1,7 @@
 /* Manifests: Kubernetes objects from files, folders and standard input.
- * Accepts .yaml .yml .json (folders are read in name order, not recursively unless asked), multi-document YAML, JSON
- * and `kind: List`, which is flattened. Every bad file is reported, good ones are still read. */
+ * Accepts .yaml .yml .json (folders are read in name order, not recursively unless asked, hidden entries left out; a
+ * file that is named itself may be called anything), multi-document YAML, one or several JSON values, and `kind: List`
+ * or a typed list such as PodList, which are flattened. Every bad file is reported, good ones are still read. */
 #ifndef OBJECT_MANIFEST_H
 #define OBJECT_MANIFEST_H
 
@@ -10,8 +11,10 @@
 
 struct manifest {
 	const struct val *object; /* a map */
-	const char *source;       /* "jobs.yaml:12" for messages */
-	const char *api_version, *kind, *name, *namespace_; /* "" when absent; namespace "" for cluster scope */
+	const char *source;       /* "jobs.yaml:12" or "pods.json:1 items[3]" for messages */
+	/* "" when absent, kind is never; namespace "" for cluster scope. An item of a typed list (PodList) that has no
+	 * apiVersion and kind of its own takes them from the list; use these, not the map. */
+	const char *api_version, *kind, *name, *namespace_;
 };
 
 struct manifests {

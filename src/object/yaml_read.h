@@ -1,18 +1,28 @@
-/* YAML in: a stream of documents, scalars resolved the way kubectl does (YAML 1.1: yes/no/on/off are booleans, octal
- * 0o and 0 prefixes, hexadecimal, .inf and .nan refused), anchors, aliases and merge keys expanded with a limit against
- * exponential growth. Tabs, bad indentation, duplicate keys: an error with line and column. */
+/* YAML in: a stream of documents, scalars resolved the way kubectl does (YAML 1.1).
+ *
+ * Booleans are true/yes/on and false/no/off in lower, Title and UPPER case; single letters y and n are strings. Null is
+ * empty, ~ or null. Integers may be decimal (with _), octal (017, 0o17), hexadecimal or binary; a decimal number
+ * without a fraction is an integer (1e3 is 1000). .inf and .nan are refused. Quoted text, times and base-60 numbers are
+ * strings. A key that is not a string is turned into one (on: becomes "true", as in kubectl); null, lists and maps
+ * cannot be keys. The tags !!str !!int !!float !!bool !!null !!map !!seq !!timestamp are honoured, others refused.
+ *
+ * Anchors, aliases and merge keys (explicit keys win over merged ones) are expanded. Against exponential growth all
+ * that aliases add to a stream may take at most YAML_ALIAS_BYTES plus ten times the length of the text.
+ * Tabs, bad indentation, duplicate keys: an error with line and column. */
 #ifndef OBJECT_YAML_READ_H
 #define OBJECT_YAML_READ_H
 
 #include "object/doc.h"
 
+#define YAML_ALIAS_BYTES ((size_t)64 << 20)
+
 struct yaml_document {
 	struct doc *doc;
-	size_t line; /* 1-based line on which the document starts */
+	size_t line; /* 1-based line of the first value of the document */
 };
 
-/* Reads every document of the stream (empty ones are left out). On failure frees what was read, returns -1. The
- * array is malloc'ed; the caller destroys each doc and frees the array. JSON is YAML, but callers with JSON text
+/* Reads every document of the stream (empty and null ones are left out). On failure frees what was read, returns -1.
+ * The array is malloc'ed; the caller destroys each doc and frees the array. JSON is YAML, but callers with JSON text
  * should prefer doc_parse_json: it is many times faster. */
 int yaml_read(const char *text, size_t length, struct yaml_document **docs, size_t *count, struct error *error);
 

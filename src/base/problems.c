@@ -1,0 +1,44 @@
+/* Collecting problems: a growing array and its texts in the arena of the collection. */
+#include "base/problems.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static struct problem *append(struct problems *problems)
+{
+	if (problems->count == problems->capacity) {
+		size_t capacity = problems->capacity ? problems->capacity * 2 : 8;
+		struct problem *items = arena_array(problems->arena, struct problem, capacity);
+		if (problems->count)
+			memcpy(items, problems->items, problems->count * sizeof(*items));
+		problems->items = items;
+		problems->capacity = capacity;
+	}
+	return &problems->items[problems->count++];
+}
+
+void problem_add(struct problems *problems, enum severity severity, const char *path, const char *fix,
+                 const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *message = arena_vprintf(problems->arena, format, args);
+	va_end(args);
+	*append(problems) = (struct problem){
+		.severity = severity,
+		.path = arena_strdup(problems->arena, path ? path : ""),
+		.message = message,
+		.fix = arena_strdup(problems->arena, fix),
+	};
+	if (severity == SEVERITY_ERROR)
+		problems->errors++;
+}
+
+const char *problem_path(struct problems *problems, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *path = arena_vprintf(problems->arena, format, args);
+	va_end(args);
+	return path;
+}
