@@ -5,6 +5,7 @@
  * seed + i), PLATOON_PROPERTY_COUNT their number. */
 #include "check.h"
 #include "generate.h"
+#include "print.h"
 #include "save.h"
 #include "shrink.h"
 
@@ -113,6 +114,7 @@ static void report(uint64_t seed, bool shrink)
 		printf("  does not fail again on its own\n");
 		return;
 	}
+	print_instance(&instance, stdout);
 	snprintf(name, sizeof(name), "property-%llu.json", (unsigned long long)seed);
 	if (save_scenario(&instance, &shared->result, name) == 0)
 		printf("  shrunk: %s\n  saved as %s/%s\n", shared->result.text,

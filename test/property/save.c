@@ -79,8 +79,11 @@ static void write_term(FILE *file, const struct instance *instance, const char *
 static void write_affinity(FILE *file, const struct instance *instance, const struct w_kind *kind)
 {
 	const char *comma = "";
+	bool colour = kind->colour >= 0 && kind->selection != SELECT_LABEL;
+	if (!colour && kind->affinity.key == KEY_NONE && kind->anti.key == KEY_NONE)
+		return;
 	fputs(", \"affinity\": {", file);
-	if (kind->colour >= 0 && kind->selection != SELECT_LABEL) {
+	if (colour) {
 		fprintf(file,
 		        "\"nodeAffinity\": {\"requiredDuringSchedulingIgnoredDuringExecution\": {\"nodeSelectorTerms\": "
 		        "[{\"matchExpressions\": [{\"key\": \"colour\", \"operator\": \"%s\", \"values\": [\"%s\"]}]}]}}",
