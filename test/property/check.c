@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "build.h"
+#include "engine/explain.h"
 #include "objective.h"
 #include "oracle.h"
 #include "random.h"
@@ -26,7 +27,7 @@ const char *failure_name(enum failure failure)
 {
 	static const char *const names[FAILURE_KINDS] = {
 		"none",   "cluster", "missed",     "false placement", "outcome", "invalid",
-		"verify", "cost",    "preference", "distance",        "growth",  "crash"};
+		"verify", "cost",    "preference", "distance",        "growth",  "reason", "crash"};
 	return names[failure];
 }
 
@@ -270,12 +271,40 @@ static bool grow(struct run *run)
 
 /* ---- the decision ---- */
 
+/* A decision changes nothing: asked again, the engine says the same. */
+static bool check_repeatable(struct run *run)
+{
+	struct placement again;
+	engine_place(run->built.cluster, &run->built.gang, &run->options, run->built.arena, &again);
+	bool same = again.outcome == run->placement.outcome;
+	if (same && again.outcome == PLACE_PLACED) {
+		same = again.choice_count == run->placement.choice_count && again.reserve == run->placement.reserve;
+		for (size_t i = 0; same && i < again.choice_count; i++)
+			same = again.choices[i].pod == run->placement.choices[i].pod &&
+			       again.choices[i].node == run->placement.choices[i].node;
+	}
+	return same || fail(run, FAILURE_OUTCOME, "the same question gave two answers");
+}
+
+/* Every refusal has at least one reason; looking for a relaxation is slow, so only some instances ask for it. */
+static bool check_reasons(struct run *run)
+{
+	struct reasons reasons = {0};
+	engine_explain(run->built.cluster, &run->built.gang, &run->placement, run->now.seed % 8 == 0, run->built.arena,
+	               &reasons);
+	for (size_t i = 0; i < reasons.count; i++)
+		if (!reasons.items[i].message || !reasons.items[i].message[0])
+			return fail(run, FAILURE_REASON, "reason %zu (%s) has no message", i,
+			            reason_code_name(reasons.items[i].code));
+	return reasons.count > 0 || fail(run, FAILURE_REASON, "a refusal without a reason");
+}
+
 static bool check_refusal(struct run *run, enum oracle_answer answer)
 {
 	run->tally->impossible++;
 	if (answer == ORACLE_YES)
 		return fail(run, FAILURE_MISSED, "refused (blocking s%d), but a placement exists", run->placement.blocking_node);
-	return check_free(run, "after a refusal");
+	return check_reasons(run) && check_free(run, "after a refusal");
 }
 
 static bool check_placed(struct run *run, enum oracle_answer answer)
@@ -322,11 +351,13 @@ static bool decide(struct run *run)
 			return fail(run, FAILURE_OUTCOME, "outcome %d, should be %d", outcome, early);
 		run->tally->nothing += outcome == PLACE_NOTHING;
 		run->tally->not_ready += outcome == PLACE_NOT_READY;
-		return outcome == PLACE_NOT_READY || grow(run);
+		return outcome == PLACE_NOT_READY ? check_reasons(run) : grow(run);
 	}
 	if (outcome == PLACE_EXHAUSTED)
 		return fail(run, FAILURE_OUTCOME, "the step budget ran out after %llu steps",
 		            (unsigned long long)run->placement.steps);
+	if (!check_repeatable(run))
+		return false;
 	struct oracle oracle;
 	enum oracle_answer answer = oracle_solve(&oracle, &run->now, 0, CHECK_STEPS);
 	run->tally->undecided += answer == ORACLE_UNKNOWN;

@@ -16,6 +16,7 @@ enum failure {
 	FAILURE_PREFERENCE, /* a better preference vector exists */
 	FAILURE_DISTANCE,   /* fewer outer domains or hosts are possible */
 	FAILURE_GROWTH,     /* surplus was left out or placed wrongly */
+	FAILURE_REASON,     /* a refusal without an explanation */
 	FAILURE_CRASH,
 	FAILURE_KINDS,
 };
