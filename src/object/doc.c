@@ -81,19 +81,10 @@ static int fail_at(const char *text, size_t offset, enum error_code code, struct
 /* The offset behind the string that opens at `at`. */
 static size_t skip_string(const char *text, size_t at, size_t end)
 {
-	size_t start = at + 1;
-	for (at = start; at < end; at++) {
-		const char *quote = memchr(text + at, '"', end - at);
-		if (!quote)
-			return end;
-		at = (size_t)(quote - text);
-		size_t slashes = 0;
-		while (at - slashes > start && text[at - slashes - 1] == '\\')
-			slashes++;
-		if (slashes % 2 == 0)
-			return at + 1;
-	}
-	return end;
+	for (at++; at < end && text[at] != '"'; at++)
+		if (text[at] == '\\')
+			at++;
+	return at < end ? at + 1 : end;
 }
 
 /* Walks brackets outside strings. yyjson itself takes any depth and 16 bytes for each bracket, so this must come first.

@@ -180,9 +180,9 @@ static bool parse_json(struct manifests *manifests, const char *text, size_t len
 		if (failed)
 			break;
 		vec_push(&docs, (struct yaml_document){.doc = doc, .line = line});
-		for (; at < end; at++)
-			line += text[at] == '\n';
-		at = skip_space(text, at, length, &line);
+		for (const char *newline; (newline = memchr(text + at, '\n', end - at)); line++)
+			at = (size_t)(newline - text) + 1;
+		at = skip_space(text, end, length, &line);
 		yaml = length - at >= 3 && memcmp(text + at, "---", 3) == 0;
 	}
 	for (size_t i = 0; i < docs.count; i++) {
