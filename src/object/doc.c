@@ -171,7 +171,8 @@ struct doc *doc_parse_json_part(const char *text, size_t begin, size_t end, stru
 		bool memory = problem.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION;
 		bool empty = problem.code == YYJSON_READ_ERROR_EMPTY_CONTENT || length == 0;
 		size_t offset = begin + (problem.pos < length ? problem.pos : length);
-		fail_at(text, offset, memory ? ERROR_LIMIT : ERROR_SYNTAX, error, empty ? "the text is empty" : problem.msg);
+		fail_at(text, offset, memory ? ERROR_LIMIT : ERROR_SYNTAX, error,
+		        empty ? "the text is empty" : problem.msg);
 		free(copy);
 		return NULL;
 	}
@@ -188,7 +189,8 @@ struct doc *doc_parse_json(const char *text, size_t length, struct error *error)
 {
 	size_t begin = 0, end;
 	if (length > DOC_MAX_BYTES) {
-		error_set(error, ERROR_LIMIT, "the text has %zu bytes, more than the %zu accepted", length, DOC_MAX_BYTES);
+		error_set(error, ERROR_LIMIT, "the text has %zu bytes, more than the %zu accepted", length,
+		          DOC_MAX_BYTES);
 		return NULL;
 	}
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
