@@ -165,8 +165,8 @@ static size_t duration_unit(const char *text, int64_t *unit)
 		int64_t ns;
 	} units[] = {
 		/* The longer of two names with the same beginning stands first; micro has two Unicode spellings. */
-		{"ns", 1}, {"us", 1000}, {"\xc2\xb5s", 1000}, {"\xce\xbcs", 1000}, {"ms", 1000000},
-		{"s", SECOND}, {"m", 60 * SECOND}, {"h", 3600 * SECOND},
+		{"ns", 1},       {"us", 1000},  {"\xc2\xb5s", 1000}, {"\xce\xbcs", 1000},
+		{"ms", 1000000}, {"s", SECOND}, {"m", 60 * SECOND},  {"h", 3600 * SECOND},
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t length = strlen(units[i].name);

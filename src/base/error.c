@@ -13,14 +13,16 @@ struct error_row {
 static const struct error_row rows[] = {
 	[ERROR_NONE] = {"ok", false, "Nothing to do."},
 	[ERROR_USAGE] = {"usage", false, "Check the command line; --help lists what it accepts."},
-	[ERROR_IO] = {"io", true, "Check that the path exists, is readable and that the disk is not full, then try again."},
+	[ERROR_IO] = {"io", true,
+                      "Check that the path exists, is readable and that the disk is not full, then try again."},
 	[ERROR_SYNTAX] = {"syntax", false, "Correct the text at the line and column named."},
 	[ERROR_LIMIT] = {"limit", false, "Make the input smaller, for example by splitting it over several files."},
 	[ERROR_RANGE] = {"range", false, "Use a number that fits a signed 64-bit integer."},
 	[ERROR_INVALID] = {"invalid", false, "Correct the fields named; each problem says how."},
 	[ERROR_NOT_FOUND] = {"not found", false, "Check the name and the namespace; names are case sensitive."},
 	[ERROR_CONFLICT] = {"conflict", true, "Somebody else changed the object: read it again and repeat the change."},
-	[ERROR_INTERNAL] = {"internal", false, "This is a defect of platoon: please report it with the input that led here."},
+	[ERROR_INTERNAL] = {"internal", false,
+                            "This is a defect of platoon: please report it with the input that led here."},
 };
 
 static const struct error_row *row_of(enum error_code code)

@@ -14,8 +14,8 @@
 /* What the text says: digits (one point may stand among them) times 10^exponent times 2^binary. */
 struct number {
 	const char *digits;
-	size_t length;       /* characters in digits, the point included */
-	size_t point;        /* digits before the point */
+	size_t length; /* characters in digits, the point included */
+	size_t point;  /* digits before the point */
 	size_t digit_count;
 	bool negative;
 	int64_t exponent;
@@ -76,9 +76,9 @@ static bool scan_suffix(const char *text, size_t length, struct number *number)
 		int8_t exponent;
 		uint8_t binary;
 	} suffixes[] = {
-		{"", 0, 0},   {"n", -9, 0},  {"u", -6, 0},  {"m", -3, 0},  {"k", 3, 0},   {"M", 6, 0},   {"G", 9, 0},
-		{"T", 12, 0}, {"P", 15, 0},  {"E", 18, 0},  {"Ki", 0, 10}, {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40},
-		{"Pi", 0, 50}, {"Ei", 0, 60},
+		{"", 0, 0},    {"n", -9, 0},  {"u", -6, 0},  {"m", -3, 0},  {"k", 3, 0},   {"M", 6, 0},
+		{"G", 9, 0},   {"T", 12, 0},  {"P", 15, 0},  {"E", 18, 0},  {"Ki", 0, 10}, {"Mi", 0, 20},
+		{"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
 	};
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		if (strlen(suffixes[i].text) == length && memcmp(suffixes[i].text, text, length) == 0) {

@@ -1,5 +1,6 @@
 /* Kubernetes quantities as exact integers. Suffixes n u m "" k M G T P E, Ki Mi Gi Ti Pi Ei, and e/E exponents.
- * Values that are not whole at the asked scale are rounded up, as Kubernetes does. Overflow is an error, never a wrap. */
+ * Values that are not whole at the asked scale are rounded away from zero, as Kubernetes does. A negative one is read
+ * (callers refuse it where it makes no sense). Overflow is an error, never a wrap. */
 #ifndef BASE_QUANTITY_H
 #define BASE_QUANTITY_H
 

@@ -18,6 +18,8 @@ struct node *build_bool(struct build *build, bool value);
 struct node *build_null(struct build *build);
 struct node *build_copy(struct build *build, const struct val *val); /* deep copy */
 
+/* A put replaces the value of a key that is there already. A node stands in one place only; NULL is null. A map or list
+ * of the wrong kind is left alone. */
 void build_put(struct build *build, struct node *map, const char *key, struct node *value);
 void build_put_string(struct build *build, struct node *map, const char *key, const char *text);
 void build_put_int(struct build *build, struct node *map, const char *key, int64_t number);

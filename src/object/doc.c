@@ -81,19 +81,10 @@ static int fail_at(const char *text, size_t offset, enum error_code code, struct
 /* The offset behind the string that opens at `at`. */
 static size_t skip_string(const char *text, size_t at, size_t end)
 {
-	size_t start = at + 1;
-	for (at = start; at < end; at++) {
-		const char *quote = memchr(text + at, '"', end - at);
-		if (!quote)
-			return end;
-		at = (size_t)(quote - text);
-		size_t slashes = 0;
-		while (at - slashes > start && text[at - slashes - 1] == '\\')
-			slashes++;
-		if (slashes % 2 == 0)
-			return at + 1;
-	}
-	return end;
+	for (at++; at < end && text[at] != '"'; at++)
+		if (text[at] == '\\')
+			at++;
+	return at < end ? at + 1 : end;
 }
 
 /* Walks brackets outside strings. yyjson itself takes any depth and 16 bytes for each bracket, so this must come first.
@@ -180,7 +171,8 @@ struct doc *doc_parse_json_part(const char *text, size_t begin, size_t end, stru
 		bool memory = problem.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION;
 		bool empty = problem.code == YYJSON_READ_ERROR_EMPTY_CONTENT || length == 0;
 		size_t offset = begin + (problem.pos < length ? problem.pos : length);
-		fail_at(text, offset, memory ? ERROR_LIMIT : ERROR_SYNTAX, error, empty ? "the text is empty" : problem.msg);
+		fail_at(text, offset, memory ? ERROR_LIMIT : ERROR_SYNTAX, error,
+		        empty ? "the text is empty" : problem.msg);
 		free(copy);
 		return NULL;
 	}
@@ -197,7 +189,8 @@ struct doc *doc_parse_json(const char *text, size_t length, struct error *error)
 {
 	size_t begin = 0, end;
 	if (length > DOC_MAX_BYTES) {
-		error_set(error, ERROR_LIMIT, "the text has %zu bytes, more than the %zu accepted", length, DOC_MAX_BYTES);
+		error_set(error, ERROR_LIMIT, "the text has %zu bytes, more than the %zu accepted", length,
+		          DOC_MAX_BYTES);
 		return NULL;
 	}
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)

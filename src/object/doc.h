@@ -31,14 +31,16 @@ const char *val_kind_name(enum val_kind kind); /* "string", "list", ... for mess
 const struct val *val_get(const struct val *map, const char *key);
 /* val_path(v, "spec", "template", NULL) */
 const struct val *val_path(const struct val *map, ...) __attribute__((sentinel));
-const struct val *val_item(const struct val *list, size_t index);
+const struct val *val_item(const struct val *list, size_t index); /* may walk the list: loops use val_iter */
 size_t val_count(const struct val *list_or_map);
-const char *val_str(const struct val *val, const char *fallback); /* fallback unless a string */
+/* Fallback unless a string. A string may hold U+0000: the text then ends there, writing keeps it whole. */
+const char *val_str(const struct val *val, const char *fallback);
 bool val_bool(const struct val *val, bool fallback);
-/* 0 when it is a whole number that fits int64; -1 otherwise (*out untouched). */
+/* 0 when it is a whole number that fits int64 (3.0 is one); -1 otherwise (*out untouched). */
 int val_int(const struct val *val, int64_t *out);
 /* The number as text for quantities: a string as is, a number in its shortest exact form; NULL otherwise. */
 const char *val_scalar_text(const struct val *val, char scratch[64]);
+/* Deep; the order of map keys does not matter, 1 equals 1.0, missing equals null. */
 bool val_equal(const struct val *a, const struct val *b);
 
 struct val_iter {
@@ -51,6 +53,7 @@ struct val_iter val_iter(const struct val *list_or_map);
 bool val_next(struct val_iter *iter, const char **key, const struct val **item);
 
 enum doc_style { DOC_JSON_COMPACT, DOC_JSON_PRETTY, DOC_YAML };
+/* YAML ends with a newline, JSON does not. */
 void val_write(const struct val *val, enum doc_style style, struct buffer *out);
 
 #endif

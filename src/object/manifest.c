@@ -27,7 +27,8 @@ static void keep_doc(struct manifests *manifests, struct doc *doc)
 {
 	if (manifests->doc_count == manifests->doc_capacity) {
 		manifests->doc_capacity = manifests->doc_capacity ? manifests->doc_capacity * 2 : 8;
-		manifests->docs = base_realloc_array(manifests->docs, manifests->doc_capacity, sizeof(*manifests->docs));
+		manifests->docs =
+			base_realloc_array(manifests->docs, manifests->doc_capacity, sizeof(*manifests->docs));
 	}
 	manifests->docs[manifests->doc_count++] = doc;
 }
@@ -92,7 +93,8 @@ static void add_object(struct manifests *manifests, const struct val *object, co
 	const char *api_version = text_or(object, "apiVersion", inherited->api_version);
 	const char *kind = text_or(object, "kind", inherited->kind);
 	if (!kind || !*kind) {
-		problem_add(problems, SEVERITY_ERROR, source, "add kind, for example kind: PodGroup", "the object has no kind");
+		problem_add(problems, SEVERITY_ERROR, source, "add kind, for example kind: PodGroup",
+		            "the object has no kind");
 		return;
 	}
 	if (is_list(object, kind)) {
@@ -114,8 +116,7 @@ static void add_object(struct manifests *manifests, const struct val *object, co
 	};
 }
 
-void manifests_add(struct manifests *manifests, const struct val *object, const char *source,
-                   struct problems *problems)
+void manifests_add(struct manifests *manifests, const struct val *object, const char *source, struct problems *problems)
 {
 	static const struct inherited nothing = {0};
 	add_object(manifests, object, arena_strdup(manifests->arena, source ? source : ""), &nothing, problems);
@@ -180,9 +181,9 @@ static bool parse_json(struct manifests *manifests, const char *text, size_t len
 		if (failed)
 			break;
 		vec_push(&docs, (struct yaml_document){.doc = doc, .line = line});
-		for (; at < end; at++)
-			line += text[at] == '\n';
-		at = skip_space(text, at, length, &line);
+		for (const char *newline; (newline = memchr(text + at, '\n', end - at)); line++)
+			at = (size_t)(newline - text) + 1;
+		at = skip_space(text, end, length, &line);
 		yaml = length - at >= 3 && memcmp(text + at, "---", 3) == 0;
 	}
 	for (size_t i = 0; i < docs.count; i++) {

@@ -118,7 +118,8 @@ static void load_folder(struct manifests *manifests, const char *path, bool recu
 		if (is_folder(child)) {
 			used += recursive;
 			if (recursive && depth == MAX_FOLDER_DEPTH)
-				problem_add(problems, SEVERITY_ERROR, child, "check for a symbolic link to a parent folder",
+				problem_add(problems, SEVERITY_ERROR, child,
+				            "check for a symbolic link to a parent folder",
 				            "folders are nested deeper than %d levels", MAX_FOLDER_DEPTH);
 			else if (recursive)
 				load_folder(manifests, child, recursive, depth + 1, problems);

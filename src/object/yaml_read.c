@@ -96,7 +96,8 @@ static int fail_parse(struct reader *reader)
 		return error_set(reader->error, ERROR_SYNTAX, "line %zu, column %zu: %s", line, column, problem);
 	}
 	if (line_has_tab(reader, parser->problem_mark.line))
-		return fail(reader, &parser->problem_mark, ERROR_SYNTAX, "%s (a tab indents this line: use spaces)", problem);
+		return fail(reader, &parser->problem_mark, ERROR_SYNTAX, "%s (a tab indents this line: use spaces)",
+		            problem);
 	if (parser->context)
 		return fail(reader, &parser->problem_mark, ERROR_SYNTAX, "%s, %s that starts in line %zu", problem,
 		            parser->context, parser->context_mark.line + 1);
@@ -190,7 +191,8 @@ static yyjson_mut_val *number_value(struct reader *reader, bool integer)
 	double real = yyjson_mut_get_real(value);
 	if (real >= -WHOLE_REAL_LIMIT && real <= WHOLE_REAL_LIMIT && real == (double)(int64_t)real) {
 		int64_t whole = (int64_t)real;
-		return whole >= 0 ? yyjson_mut_uint(reader->json, (uint64_t)whole) : yyjson_mut_sint(reader->json, whole);
+		return whole >= 0 ? yyjson_mut_uint(reader->json, (uint64_t)whole)
+		                  : yyjson_mut_sint(reader->json, whole);
 	}
 	return value;
 }
@@ -204,7 +206,7 @@ static enum wanted wanted_of(const yaml_event_t *event)
 		const char *tag;
 		enum wanted wanted;
 	} tags[] = {
-		{"str", WANT_STRING}, {"int", WANT_INTEGER}, {"float", WANT_FLOAT}, {"bool", WANT_BOOL},
+		{"str", WANT_STRING}, {"int", WANT_INTEGER},      {"float", WANT_FLOAT},  {"bool", WANT_BOOL},
 		{"null", WANT_NULL},  {"timestamp", WANT_STRING}, {"merge", WANT_STRING},
 	};
 	const char *tag = (const char *)event->data.scalar.tag;
@@ -253,8 +255,8 @@ static yyjson_mut_val *scalar_value(struct reader *reader, const yaml_event_t *e
 	enum yaml_scalar kind = yaml_scalar_resolve(text, length, &reader->number);
 	yyjson_mut_val *value = NULL;
 	if (!kind_fits(wanted, kind)) {
-		fail(reader, &event->start_mark, ERROR_SYNTAX, "\"%.*s\" is not what its tag \"%.*s\" says", SHOWN_TEXT, text,
-		     SHOWN_TEXT, (const char *)event->data.scalar.tag);
+		fail(reader, &event->start_mark, ERROR_SYNTAX, "\"%.*s\" is not what its tag \"%.*s\" says", SHOWN_TEXT,
+		     text, SHOWN_TEXT, (const char *)event->data.scalar.tag);
 		return NULL;
 	}
 	switch (kind) {
@@ -264,7 +266,8 @@ static yyjson_mut_val *scalar_value(struct reader *reader, const yaml_event_t *e
 	case YAML_FALSE:
 		return yyjson_mut_bool(reader->json, kind == YAML_TRUE);
 	case YAML_NOT_FINITE:
-		fail(reader, &event->start_mark, ERROR_SYNTAX, "%s cannot be stored as JSON; quote it to have a string", text);
+		fail(reader, &event->start_mark, ERROR_SYNTAX, "%s cannot be stored as JSON; quote it to have a string",
+		     text);
 		return NULL;
 	case YAML_INTEGER:
 	case YAML_FLOAT:
@@ -304,7 +307,8 @@ static int take_key(struct reader *reader, struct frame *frame, const yaml_mark_
 	if (!keyset_add(&frame->keys, yyjson_mut_get_str(key), yyjson_mut_get_len(key)))
 		return fail(reader, mark, ERROR_SYNTAX, "duplicate key \"%.*s\"", SHOWN_TEXT, yyjson_mut_get_str(key));
 	/* An anchored key is a value of its own; a value can stand in one place only. */
-	frame->key = key == value ? yyjson_mut_strn(reader->json, yyjson_mut_get_str(key), yyjson_mut_get_len(key)) : key;
+	frame->key =
+		key == value ? yyjson_mut_strn(reader->json, yyjson_mut_get_str(key), yyjson_mut_get_len(key)) : key;
 	return 0;
 }
 
@@ -422,10 +426,8 @@ static bool is_merge_key(const struct reader *reader, const yaml_event_t *event)
 		return false;
 	const struct frame *frame = &reader->frames[reader->depth - 1];
 	return frame->is_map && !frame->key && !frame->merging && event->data.scalar.length == 2 &&
-	       event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-	       memcmp(event->data.scalar.value, "<<", 2) == 0 &&
-	       (!event->data.scalar.tag ||
-	        text_equal((const char *)event->data.scalar.tag, YAML_TAG_PREFIX "merge"));
+	       event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && memcmp(event->data.scalar.value, "<<", 2) == 0 &&
+	       (!event->data.scalar.tag || text_equal((const char *)event->data.scalar.tag, YAML_TAG_PREFIX "merge"));
 }
 
 static int take_scalar(struct reader *reader, const yaml_event_t *event)
@@ -449,8 +451,8 @@ static int take_alias(struct reader *reader, const yaml_event_t *event)
 		return fail(reader, &event->start_mark, ERROR_SYNTAX, "no anchor \"&%.*s\" stands before this alias",
 		            SHOWN_TEXT, name);
 	if (anchor->open)
-		return fail(reader, &event->start_mark, ERROR_SYNTAX, "the alias \"*%.*s\" would contain itself", SHOWN_TEXT,
-		            name);
+		return fail(reader, &event->start_mark, ERROR_SYNTAX, "the alias \"*%.*s\" would contain itself",
+		            SHOWN_TEXT, name);
 	return take_value(reader, &event->start_mark,
 	                  copy_value(reader, &event->start_mark, anchor->value, reader->depth));
 }

@@ -1,13 +1,14 @@
 /* YAML in: a stream of documents, scalars resolved the way kubectl does (YAML 1.1).
  *
- * Booleans are true/yes/on and false/no/off in lower, Title and UPPER case; single letters y and n are strings. Null is
- * empty, ~ or null. Integers may be decimal (with _), octal (017, 0o17), hexadecimal or binary; a decimal number
- * without a fraction is an integer (1e3 is 1000). .inf and .nan are refused. Quoted text, times and base-60 numbers are
- * strings. A key that is not a string is turned into one (on: becomes "true", as in kubectl); null, lists and maps
- * cannot be keys. The tags !!str !!int !!float !!bool !!null !!map !!seq !!timestamp are honoured, others refused.
+ * Booleans are true/yes/on and false/no/off in lower, Title and UPPER case. Single letters y and n are strings: kubectl
+ * makes booleans of them, which nobody who writes `y: 3` or `value: n` wants. Null is empty, ~ or null. Integers may be
+ * decimal (with _), octal (017, 0o17), hexadecimal or binary; a decimal number without a fraction is an integer (1e3 is
+ * 1000). .inf and .nan are refused. Quoted text, times and base-60 numbers are strings. A key that is not a string is
+ * turned into one (on: becomes "true", as in kubectl); null, lists and maps cannot be keys. The tags !!str !!int
+ * !!float !!bool !!null !!map !!seq !!timestamp are honoured, others refused.
  *
- * Anchors, aliases and merge keys (explicit keys win over merged ones) are expanded. Against exponential growth all
- * that aliases add to a stream may take at most YAML_ALIAS_BYTES plus ten times the length of the text.
+ * Anchors, aliases and merge keys are expanded; explicit keys win over merged ones wherever they stand. Against
+ * exponential growth, all that aliases add to a stream may take at most YAML_ALIAS_BYTES plus ten times the text.
  * Tabs, bad indentation, duplicate keys: an error with line and column. */
 #ifndef OBJECT_YAML_READ_H
 #define OBJECT_YAML_READ_H

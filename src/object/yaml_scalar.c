@@ -15,15 +15,17 @@ static enum yaml_scalar resolve_word(const char *text, size_t length)
 		char text[6];
 		uint8_t kind;
 	} words[] = {
-		{"~", YAML_NULL},          {"null", YAML_NULL},       {"Null", YAML_NULL},       {"NULL", YAML_NULL},
-		{"true", YAML_TRUE},       {"True", YAML_TRUE},       {"TRUE", YAML_TRUE},       {"yes", YAML_TRUE},
-		{"Yes", YAML_TRUE},        {"YES", YAML_TRUE},        {"on", YAML_TRUE},         {"On", YAML_TRUE},
-		{"ON", YAML_TRUE},         {"false", YAML_FALSE},     {"False", YAML_FALSE},     {"FALSE", YAML_FALSE},
-		{"no", YAML_FALSE},        {"No", YAML_FALSE},        {"NO", YAML_FALSE},        {"off", YAML_FALSE},
-		{"Off", YAML_FALSE},       {"OFF", YAML_FALSE},       {".inf", YAML_NOT_FINITE}, {".Inf", YAML_NOT_FINITE},
-		{".INF", YAML_NOT_FINITE}, {"+.inf", YAML_NOT_FINITE}, {"+.Inf", YAML_NOT_FINITE},
+		{"~", YAML_NULL},           {"null", YAML_NULL},        {"Null", YAML_NULL},
+		{"NULL", YAML_NULL},        {"true", YAML_TRUE},        {"True", YAML_TRUE},
+		{"TRUE", YAML_TRUE},        {"yes", YAML_TRUE},         {"Yes", YAML_TRUE},
+		{"YES", YAML_TRUE},         {"on", YAML_TRUE},          {"On", YAML_TRUE},
+		{"ON", YAML_TRUE},          {"false", YAML_FALSE},      {"False", YAML_FALSE},
+		{"FALSE", YAML_FALSE},      {"no", YAML_FALSE},         {"No", YAML_FALSE},
+		{"NO", YAML_FALSE},         {"off", YAML_FALSE},        {"Off", YAML_FALSE},
+		{"OFF", YAML_FALSE},        {".inf", YAML_NOT_FINITE},  {".Inf", YAML_NOT_FINITE},
+		{".INF", YAML_NOT_FINITE},  {"+.inf", YAML_NOT_FINITE}, {"+.Inf", YAML_NOT_FINITE},
 		{"+.INF", YAML_NOT_FINITE}, {"-.inf", YAML_NOT_FINITE}, {"-.Inf", YAML_NOT_FINITE},
-		{"-.INF", YAML_NOT_FINITE}, {".nan", YAML_NOT_FINITE}, {".NaN", YAML_NOT_FINITE},
+		{"-.INF", YAML_NOT_FINITE}, {".nan", YAML_NOT_FINITE},  {".NaN", YAML_NOT_FINITE},
 		{".NAN", YAML_NOT_FINITE},
 	};
 	if (length > 5)
@@ -42,7 +44,7 @@ static bool parse_base(const char *text, unsigned base, uint64_t *out)
 		return false;
 	for (; *text; text++) {
 		char lower = (char)(*text | 0x20);
-		unsigned digit = is_digit(*text)               ? (unsigned)(*text - '0')
+		unsigned digit = is_digit(*text)                ? (unsigned)(*text - '0')
 		                 : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10
 		                                                : base;
 		if (digit >= base || __builtin_mul_overflow(value, (uint64_t)base, &value) ||
@@ -113,26 +115,25 @@ static enum yaml_scalar parse_decimal(const char *text, bool negative, struct bu
 
 static enum yaml_scalar resolve_number(const char *text, size_t length, struct buffer *number)
 {
-	bool negative = *text == '-';
+	bool negative = *text == '-', strict = *text == '.'; /* kubectl reads 1_.5 and .5_5 but not .5_ */
 	if (*text == '-' || *text == '+') {
 		text++;
 		length--;
 	}
-	if (length == 0 || (!is_digit(*text) && *text != '.'))
-		return YAML_STRING;
 	struct buffer digits = {0};
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '_')
+	buffer_puts(&digits, "");
+	bool fits = length > 0;
+	for (size_t i = 0; i < length && fits; i++) {
+		bool between = i > 0 && is_digit(text[i - 1]) && i + 1 < length && is_digit(text[i + 1]);
+		if (text[i] == '_' && (between || !strict))
 			continue;
-		if (!text[i] || (!is_digit(text[i]) && !strchr("+-.abcdefABCDEFxXoO", text[i]))) {
-			buffer_free(&digits);
-			return YAML_STRING;
-		}
+		fits = text[i] && (is_digit(text[i]) || strchr("+-.abcdefABCDEFxXoO", text[i]));
 		buffer_append(&digits, text + i, 1);
 	}
-	enum yaml_scalar kind = YAML_INTEGER;
-	if (!parse_prefixed(digits.text, negative, number))
-		kind = parse_decimal(digits.text, negative, number);
+	enum yaml_scalar kind = YAML_STRING;
+	if (fits)
+		kind = parse_prefixed(digits.text, negative, number) ? YAML_INTEGER
+		                                                     : parse_decimal(digits.text, negative, number);
 	buffer_free(&digits);
 	return kind;
 }

@@ -72,11 +72,28 @@ static void every_day_reads_back(void **state)
 static void malformed_times(void **state)
 {
 	static const char *const rows[] = {
-		"", "2025", "2025-01-01", "2025-01-01T00:00:00", "2025-01-01 00:00:00Z", "2025-13-01T00:00:00Z",
-		"2025-00-01T00:00:00Z", "2025-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2025-04-31T00:00:00Z",
-		"2025-01-00T00:00:00Z", "2025-01-01T24:00:00Z", "2025-01-01T00:60:00Z", "2025-01-01T00:00:60Z",
-		"2025-01-01T00:00:00.Z", "2025-01-01T00:00:00+2:00", "2025-01-01T00:00:00+24:00", "2025-01-01T00:00:00+0200",
-		"2025-01-01T00:00:00Zz", "2025-01-01T00:00:00+02:00 ", "25-01-01T00:00:00Z", "-025-01-01T00:00:00Z",
+		"",
+		"2025",
+		"2025-01-01",
+		"2025-01-01T00:00:00",
+		"2025-01-01 00:00:00Z",
+		"2025-13-01T00:00:00Z",
+		"2025-00-01T00:00:00Z",
+		"2025-02-29T00:00:00Z",
+		"1900-02-29T00:00:00Z",
+		"2025-04-31T00:00:00Z",
+		"2025-01-00T00:00:00Z",
+		"2025-01-01T24:00:00Z",
+		"2025-01-01T00:60:00Z",
+		"2025-01-01T00:00:60Z",
+		"2025-01-01T00:00:00.Z",
+		"2025-01-01T00:00:00+2:00",
+		"2025-01-01T00:00:00+24:00",
+		"2025-01-01T00:00:00+0200",
+		"2025-01-01T00:00:00Zz",
+		"2025-01-01T00:00:00+02:00 ",
+		"25-01-01T00:00:00Z",
+		"-025-01-01T00:00:00Z",
 		"2025-1-01T00:00:00Z",
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -119,8 +136,23 @@ static void durations(void **state)
 			fail_msg("%s read as %" PRId64, rows[i].text, ns);
 	}
 	static const char *const bad[] = {
-		"", "-", "+", "1", "s", ".s", "1 s", "1x", "1s ", "--1s", "1d", "1S", "2562047h47m16.854775808s", "9999999999h",
-		"99999999999999999999s", "1h-1m", "1,5s",
+		"",
+		"-",
+		"+",
+		"1",
+		"s",
+		".s",
+		"1 s",
+		"1x",
+		"1s ",
+		"--1s",
+		"1d",
+		"1S",
+		"2562047h47m16.854775808s",
+		"9999999999h",
+		"99999999999999999999s",
+		"1h-1m",
+		"1,5s",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int64_t ns = 42;
@@ -132,8 +164,10 @@ static void durations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(virtual_time_moves_when_told), cmocka_unit_test(times),
-		cmocka_unit_test(every_day_reads_back),         cmocka_unit_test(malformed_times),
+		cmocka_unit_test(virtual_time_moves_when_told),
+		cmocka_unit_test(times),
+		cmocka_unit_test(every_day_reads_back),
+		cmocka_unit_test(malformed_times),
 		cmocka_unit_test(durations),
 	};
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

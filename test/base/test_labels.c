@@ -77,7 +77,10 @@ static void requirements(void **state)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *values[2] = {rows[i].values[0], rows[i].values[1]};
-		struct match match = {.key = rows[i].key, .op = rows[i].op, .values = values, .value_count = rows[i].count};
+		struct match match = {.key = rows[i].key,
+		                      .op = rows[i].op,
+		                      .values = values,
+		                      .value_count = rows[i].count};
 		if (match_labels(&match, &labels, "node-1") != rows[i].matches)
 			fail_msg("row %zu: %s", i, rows[i].key);
 	}
@@ -87,7 +90,8 @@ static void the_name_can_be_tested_too(void **state)
 {
 	struct labels labels = node_labels();
 	const char *values[] = {"node-1"};
-	struct match match = {.key = "metadata.name", .op = MATCH_IN, .values = values, .value_count = 1, .field_name = true};
+	struct match match = {
+		.key = "metadata.name", .op = MATCH_IN, .values = values, .value_count = 1, .field_name = true};
 	assert_true(match_labels(&match, &labels, "node-1"));
 	assert_false(match_labels(&match, &labels, "node-2"));
 	assert_false(match_labels(&match, &labels, NULL));
@@ -143,8 +147,10 @@ static void tolerations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(labels_are_found_by_key), cmocka_unit_test(requirements),
-		cmocka_unit_test(the_name_can_be_tested_too), cmocka_unit_test(selectors_need_everything),
+		cmocka_unit_test(labels_are_found_by_key),
+		cmocka_unit_test(requirements),
+		cmocka_unit_test(the_name_can_be_tested_too),
+		cmocka_unit_test(selectors_need_everything),
 		cmocka_unit_test(tolerations),
 	};
 	return cmocka_run_group_tests_name("labels", tests, NULL, NULL);

@@ -16,7 +16,8 @@ static void all_problems_are_kept(void **state)
 	char path[64];
 	for (int i = 0; i < 1000; i++) {
 		snprintf(path, sizeof(path), "spec.subGroups[%d]", i);
-		problem_add(&problems, i % 2 ? SEVERITY_ERROR : SEVERITY_WARNING, path, i % 3 ? "a fix" : NULL, "number %d", i);
+		problem_add(&problems, i % 2 ? SEVERITY_ERROR : SEVERITY_WARNING, path, i % 3 ? "a fix" : NULL,
+		            "number %d", i);
 	}
 	assert_int_equal(problems.count, 1000);
 	assert_int_equal(problems.errors, 500);

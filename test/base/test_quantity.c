@@ -69,10 +69,12 @@ static void values_are_exact(void **state)
 		struct error error = {0};
 		int status = quantity_parse(rows[i].text, strlen(rows[i].text), QUANTITY_UNITS, &value, &error);
 		if (status != 0 || value != rows[i].units)
-			fail_msg("%s in units: status %d value %" PRId64 " %s", rows[i].text, status, value, error.text);
+			fail_msg("%s in units: status %d value %" PRId64 " %s", rows[i].text, status, value,
+			         error.text);
 		status = quantity_parse(rows[i].text, strlen(rows[i].text), QUANTITY_MILLI, &value, &error);
 		if (status != 0 || value != rows[i].milli)
-			fail_msg("%s in milli: status %d value %" PRId64 " %s", rows[i].text, status, value, error.text);
+			fail_msg("%s in milli: status %d value %" PRId64 " %s", rows[i].text, status, value,
+			         error.text);
 	}
 }
 
@@ -115,9 +117,9 @@ static void large_values_end_at_int64(void **state)
 static void other_text_is_refused(void **state)
 {
 	static const char *const rows[] = {
-		"", "abc", "1 Gi", " 1", "1 ", "1KI", "1ki", "1K", "--1", "+-1", "1e", "1e+", "1E-", "1.2.3", "+", "-", ".",
-		"-.", "m", "Gi", "1mm", "1Gi1", "1e3Gi", "1e1.5", "1x", "0x10", "1,5", "1_000", "NaN", "inf", "1g", "1KiB",
-		"\xc2\xb5", "1\xc2\xb5", "e3",
+		"",    "abc",   "1 Gi", " 1",    "1 ",  "1KI", "1ki", "1K",   "--1",      "+-1",       "1e",    "1e+",
+		"1E-", "1.2.3", "+",    "-",     ".",   "-.",  "m",   "Gi",   "1mm",      "1Gi1",      "1e3Gi", "1e1.5",
+		"1x",  "0x10",  "1,5",  "1_000", "NaN", "inf", "1g",  "1KiB", "\xc2\xb5", "1\xc2\xb5", "e3",
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int64_t value = 42;
@@ -141,18 +143,30 @@ static void printing_reads_back(void **state)
 		int64_t value;
 		const char *text;
 	} rows[] = {
-		{"cpu", 1500, "1500m"}, {"cpu", 2000, "2"}, {"cpu", 0, "0"}, {"cpu", -500, "-500m"},
-		{"memory", 2147483648, "2Gi"}, {"memory", 1536, "1536"}, {"memory", 1572864, "1536Ki"}, {"memory", 0, "0"},
-		{"memory", 1000, "1000"}, {"hugepages-2Mi", 4194304, "4Mi"}, {"ephemeral-storage", 1024, "1Ki"},
-		{"nvidia.com/gpu", 8, "8"}, {"nvidia.com/gpu", 1024, "1024"}, {"pods", 110, "110"},
-		{"memory", INT64_MAX, "9223372036854775807"}, {"memory", -1024, "-1Ki"},
+		{"cpu", 1500, "1500m"},
+		{"cpu", 2000, "2"},
+		{"cpu", 0, "0"},
+		{"cpu", -500, "-500m"},
+		{"memory", 2147483648, "2Gi"},
+		{"memory", 1536, "1536"},
+		{"memory", 1572864, "1536Ki"},
+		{"memory", 0, "0"},
+		{"memory", 1000, "1000"},
+		{"hugepages-2Mi", 4194304, "4Mi"},
+		{"ephemeral-storage", 1024, "1Ki"},
+		{"nvidia.com/gpu", 8, "8"},
+		{"nvidia.com/gpu", 1024, "1024"},
+		{"pods", 110, "110"},
+		{"memory", INT64_MAX, "9223372036854775807"},
+		{"memory", -1024, "-1Ki"},
 	};
 	struct arena *arena = arena_create();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *text = quantity_print(arena, rows[i].resource, rows[i].value);
 		assert_string_equal(text, rows[i].text);
 		int64_t back;
-		assert_int_equal(quantity_parse(text, strlen(text), quantity_scale_of(rows[i].resource), &back, NULL), 0);
+		assert_int_equal(quantity_parse(text, strlen(text), quantity_scale_of(rows[i].resource), &back, NULL),
+		                 0);
 		assert_int_equal(back, rows[i].value);
 	}
 	arena_destroy(arena);
@@ -179,7 +193,7 @@ static void length_is_no_problem(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_exact),    cmocka_unit_test(large_values_end_at_int64),
+		cmocka_unit_test(values_are_exact),      cmocka_unit_test(large_values_end_at_int64),
 		cmocka_unit_test(other_text_is_refused), cmocka_unit_test(printing_reads_back),
 		cmocka_unit_test(length_is_no_problem),
 	};

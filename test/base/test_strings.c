@@ -40,7 +40,8 @@ static void equal_strings_get_equal_numbers(void **state)
 	char name[16];
 	for (uint32_t i = 0; i < 20000; i++) {
 		snprintf(name, sizeof(name), "node-%u", i);
-		assert_int_equal(interner_id(interner, name), i + 2); /* by content: `name` is the same memory each time */
+		assert_int_equal(interner_id(interner, name),
+		                 i + 2); /* by content: `name` is the same memory each time */
 	}
 	assert_int_equal(interner_find(interner, "node-777"), 779);
 	assert_string_equal(interner_text(interner, 779), "node-777");
@@ -77,12 +78,12 @@ static void utf8(void **state)
 		{"\xe2\x82\xac", 3, 0x20ac},
 		{"\xf0\x9f\x98\x80", 4, 0x1f600},
 		{"\xf4\x8f\xbf\xbf", 4, 0x10ffff},
-		{"\xf4\x90\x80\x80", 0, 0},  /* above the last character */
-		{"\xc1\xbf", 0, 0},          /* longer than needed */
+		{"\xf4\x90\x80\x80", 0, 0}, /* above the last character */
+		{"\xc1\xbf", 0, 0},         /* longer than needed */
 		{"\xe0\x80\x80", 0, 0},
-		{"\xed\xa0\x80", 0, 0},      /* half of a surrogate pair */
+		{"\xed\xa0\x80", 0, 0}, /* half of a surrogate pair */
 		{"\x80", 0, 0},
-		{"\xe2\x82", 0, 0},          /* cut off */
+		{"\xe2\x82", 0, 0}, /* cut off */
 		{"\xe2\x28\xa1", 0, 0},
 		{"\xff", 0, 0},
 		{"\xf8\x88\x80\x80\x80", 0, 0},

@@ -27,7 +27,8 @@ static void check_quantity(const char *text, size_t length)
 	for (size_t i = 0; i < 3; i++) {
 		const char *printed = quantity_print(arena, resources[i], units);
 		int64_t back;
-		fuzz_require(quantity_parse(printed, strlen(printed), quantity_scale_of(resources[i]), &back, NULL) == 0);
+		fuzz_require(quantity_parse(printed, strlen(printed), quantity_scale_of(resources[i]), &back, NULL) ==
+		             0);
 		fuzz_require(back == units);
 	}
 	arena_destroy(arena);

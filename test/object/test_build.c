@@ -30,7 +30,7 @@ static void a_document_from_nothing(void **state)
 	build_put_string(build, root, "none", NULL);
 	expect(build, root,
 	       "{\"name\":\"a\",\"min\":-3,\"on\":true,\"list\":[9223372036854775807,null,null],\"none\":null}");
-	build_put_string(build, root, "name", "b"); /* a put replaces in place */
+	build_put_string(build, root, "name", "b");  /* a put replaces in place */
 	build_append(build, list, build_map(build)); /* and a finished build can go on */
 	expect(build, root,
 	       "{\"name\":\"b\",\"min\":-3,\"on\":true,\"list\":[9223372036854775807,null,null,{}],\"none\":null}");
@@ -50,8 +50,7 @@ static void strings_are_copied_and_made_valid(void **state)
 	memset(key, 'x', 3);
 	memset(text, 'x', 4);
 	build_put_string(build, root, "bad\xff", "a\xc3(\xe2\x82");
-	expect(build, root,
-	       "{\"key\":\"text\",\"bad\xef\xbf\xbd\":\"a\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\"}");
+	expect(build, root, "{\"key\":\"text\",\"bad\xef\xbf\xbd\":\"a\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\"}");
 	build_destroy(build);
 }
 

@@ -33,12 +33,13 @@ static void describe(const struct world *world, struct buffer *out)
 	buffer_puts(out, "");
 	for (size_t i = 0; i < world->manifests.count; i++) {
 		const struct manifest *item = &world->manifests.items[i];
-		buffer_printf(out, "%s %s %s/%s (%s)\n", item->api_version, item->kind, item->namespace_, item->name, item->source);
+		buffer_printf(out, "%s %s %s/%s (%s)\n", item->api_version, item->kind, item->namespace_, item->name,
+		              item->source);
 	}
 	for (size_t i = 0; i < world->problems.count; i++) {
 		const struct problem *problem = &world->problems.items[i];
-		buffer_printf(out, "%s %s: %s\n", problem->severity == SEVERITY_ERROR ? "error" : "warning", problem->path,
-		              problem->message);
+		buffer_printf(out, "%s %s: %s\n", problem->severity == SEVERITY_ERROR ? "error" : "warning",
+		              problem->path, problem->message);
 	}
 }
 
@@ -84,7 +85,8 @@ static void texts(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct world world;
 		world_open(&world);
-		int status = manifests_parse(&world.manifests, rows[i].text, strlen(rows[i].text), "f", &world.problems);
+		int status =
+			manifests_parse(&world.manifests, rows[i].text, strlen(rows[i].text), "f", &world.problems);
 		struct buffer got = {0};
 		describe(&world, &got);
 		if (strcmp(got.text, rows[i].result) != 0)
