@@ -247,7 +247,7 @@ static void spread(void **state)
 	struct pod_spec pod;
 	decode(&parsed,
 	       "{" BOX "topologySpreadConstraints: [{maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, "
-	               "minDomains: 3, "
+	       "minDomains: 3, "
 	       "labelSelector: {matchLabels: {app: web}}, matchLabelKeys: [hash], nodeTaintsPolicy: Honor, "
 	       "nodeAffinityPolicy: Ignore}, "
 	       "{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: ScheduleAnyway}]}",
