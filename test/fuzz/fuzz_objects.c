@@ -98,7 +98,7 @@ static void check_verdict(const struct manifest *object, const struct admit_inde
 	fuzz_require(admit_knows(object) || verdict.count == 0);
 	fuzz_require(verdict.count == again.count && verdict.errors == again.errors);
 	for (size_t i = 0; i < verdict.count; i++) {
-		fuzz_require(*verdict.items[i].message);
+		fuzz_require(*verdict.items[i].message && verdict.items[i].fix);
 		fuzz_require(strcmp(verdict.items[i].message, again.items[i].message) == 0);
 	}
 }
