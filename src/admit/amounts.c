@@ -99,7 +99,8 @@ void amounts_read(const struct decode *decode, const struct decode_path *up, con
 			continue;
 		int64_t *slot = amounts_slot(decode->arena, out, name);
 		if (!slot) {
-			decode_error(decode, PATH_KEY(up, key), NULL, "more than %d resources are named", AMOUNTS_MAX);
+			decode_error(decode, PATH_KEY(up, key), "name fewer resources",
+			             "more than %d resources are named", AMOUNTS_MAX);
 			return;
 		}
 		*slot = value;
@@ -112,7 +113,8 @@ void amounts_add(const struct decode *decode, const struct decode_path *path, st
 	for (size_t i = 0; i < from->count; i++) {
 		int64_t *slot = amounts_slot(decode->arena, into, from->items[i].name);
 		if (!slot) {
-			decode_error(decode, path, NULL, "more than %d resources are named", AMOUNTS_MAX);
+			decode_error(decode, path, "name fewer resources", "more than %d resources are named",
+			             AMOUNTS_MAX);
 			return;
 		}
 		if (__builtin_add_overflow(*slot, from->items[i].amount, slot)) {

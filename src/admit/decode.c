@@ -11,6 +11,10 @@
 
 #define SHOWN_BYTES 80
 
+const char decode_label_key_fix[] =
+	"write a label key such as example.com/rack: an optional DNS prefix and a name of at "
+	"most 63 letters, digits, '-', '_' and '.'";
+
 const char *decode_show(struct arena *arena, const char *text)
 {
 	size_t length = strlen(text), shown = length;
@@ -96,11 +100,27 @@ static const char *kind_with_article(enum val_kind kind)
 	return "something else";
 }
 
+static const char *kind_fix(enum val_kind wanted)
+{
+	switch (wanted) {
+	case VAL_BOOL:
+		return "write true or false without quotes";
+	case VAL_STRING:
+		return "write text; put numbers, true and false in quotes";
+	case VAL_LIST:
+		return "write a list: items after '- ', or in [ ]";
+	case VAL_MAP:
+		return "write fields as key: value";
+	default:
+		return "write a number without quotes";
+	}
+}
+
 bool decode_is(const struct decode *decode, const struct decode_path *path, const struct val *val, enum val_kind kind)
 {
 	if (val && val_kind(val) == kind)
 		return true;
-	decode_error(decode, path, NULL, "must be %s, not %s", kind_with_article(kind),
+	decode_error(decode, path, kind_fix(kind), "must be %s, not %s", kind_with_article(kind),
 	             kind_with_article(val_kind(val)));
 	return false;
 }
@@ -146,19 +166,20 @@ bool decode_int(const struct decode *decode, const struct decode_path *up, const
 	enum val_kind kind = val ? val_kind(val) : VAL_NULL;
 	if (kind == VAL_NULL)
 		return false;
-	int64_t number;
-	if ((kind != VAL_INT && kind != VAL_REAL) || val_int(val, &number) < 0) {
-		if (kind == VAL_INT)
-			decode_error(decode, PATH_KEY(up, key), NULL, "the number is too large");
+	int64_t number = 0;
+	bool whole = (kind == VAL_INT || kind == VAL_REAL) && val_int(val, &number) == 0;
+	if (!whole || number < low || number > high) {
+		const struct decode_path *path = PATH_KEY(up, key);
+		const char *fix =
+			arena_printf(decode->problems->arena, "write a whole number from %" PRId64 " to %" PRId64 "%s",
+		                     low, high, kind == VAL_STRING ? " without quotes" : "");
+		if (whole)
+			decode_error(decode, path, fix, "must be between %" PRId64 " and %" PRId64 ", not %" PRId64,
+			             low, high, number);
+		else if (kind == VAL_INT)
+			decode_error(decode, path, fix, "the number is too large");
 		else
-			decode_error(decode, PATH_KEY(up, key),
-			             kind == VAL_STRING ? "write the number without quotes" : NULL,
-			             "must be a whole number, not %s", kind_with_article(kind));
-		return false;
-	}
-	if (number < low || number > high) {
-		decode_error(decode, PATH_KEY(up, key), NULL,
-		             "must be between %" PRId64 " and %" PRId64 ", not %" PRId64, low, high, number);
+			decode_error(decode, path, fix, "must be a whole number, not %s", kind_with_article(kind));
 		return false;
 	}
 	*out = number;

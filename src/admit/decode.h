@@ -78,6 +78,9 @@ struct metadata decode_metadata(const struct decode *decode, const struct val *o
 /* spec as a map; an empty one reads like an absent one. Also an error when the object is no map. */
 const struct val *decode_spec(const struct decode *decode, const struct val *object);
 
+/* What to do about a label key that is none. */
+extern const char decode_label_key_fix[];
+
 /* RFC 1123 names as Kubernetes has them. */
 bool name_is_label(const char *text);     /* at most 63 of a-z 0-9 -, alphanumeric at both ends */
 bool name_is_subdomain(const char *text); /* labels joined by dots, at most 253 */

@@ -38,9 +38,10 @@ struct repeated {
 };
 
 struct admit_index {
+	const struct manifests *all;
 	struct arena *arena;
-	struct interner *objects; /* kind/namespace/name; the id is the place in `first` */
-	VEC(const struct manifest *) first;
+	struct interner *objects;      /* kind/namespace/name; the id is the place in `first` */
+	VEC(size_t) first;             /* place among all manifests */
 	VEC(struct repeated) repeated; /* sorted by object */
 	struct interner *topology_names;
 	VEC(struct topology_spec) topologies;
@@ -66,8 +67,9 @@ bool index_is_namespaced(enum admit_kind kind)
 	return false;
 }
 
-static void add_name(struct admit_index *index, const struct manifest *object, enum admit_kind kind)
+static void add_name(struct admit_index *index, size_t place, enum admit_kind kind)
 {
+	const struct manifest *object = &index->all->items[place];
 	const char *namespace_ = !index_is_namespaced(kind) ? "" : *object->namespace_ ? object->namespace_ : "default";
 	if (!*object->name)
 		return;
@@ -76,9 +78,10 @@ static void add_name(struct admit_index *index, const struct manifest *object, e
 	uint32_t id = interner_id(index->objects, key.text);
 	buffer_free(&key);
 	if (id == index->first.count)
-		vec_push(&index->first, object);
+		vec_push(&index->first, place);
 	else
-		vec_push(&index->repeated, ((struct repeated){object->object, index->first.items[id]}));
+		vec_push(&index->repeated,
+		         ((struct repeated){object->object, &index->all->items[index->first.items[id]]}));
 }
 
 static void add_pairs(struct admit_index *index, const struct topology_spec *topology)
@@ -149,6 +152,7 @@ static int compare_repeated(const void *a, const void *b)
 struct admit_index *admit_index_create(const struct manifests *all)
 {
 	struct admit_index *index = base_calloc(1, sizeof(*index));
+	index->all = all;
 	index->arena = arena_create();
 	index->objects = interner_create();
 	index->topology_names = interner_create();
@@ -159,7 +163,7 @@ struct admit_index *admit_index_create(const struct manifests *all)
 		const struct manifest *object = &all->items[i];
 		enum admit_kind kind = index_kind(object);
 		if (kind != KIND_OTHER)
-			add_name(index, object, kind);
+			add_name(index, i, kind);
 		if (kind == KIND_TOPOLOGY)
 			add_topology(index, object, &ignored);
 		if (kind == KIND_QUEUE)

@@ -24,8 +24,8 @@ bool index_is_namespaced(enum admit_kind kind);
 /* The earlier object with the same kind, namespace and name, when this one is a later one; else NULL. */
 const struct manifest *index_earlier(const struct admit_index *index, const struct manifest *object);
 
-/* NULL when there is none of that name; level_count 0 when there is one but it breaks its own rules. */
-const struct topology_spec *index_topology(const void *index, const char *name);
+/* `context` is the index. NULL when there is none of that name; level_count 0 when there is one but it breaks its own rules. */
+const struct topology_spec *index_topology(const void *context, const char *name);
 /* Another Topology than `name` that has `upper` below `lower`; NULL when there is none. */
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,
                                     const char *lower);

@@ -36,7 +36,7 @@ static const char *read_topology_key(const struct decode *decode, const struct d
 		decode_error(decode, PATH_KEY(path, "topologyKey"), "name a node label such as kubernetes.io/hostname",
 		             "topologyKey is missing");
 	else if (!name_is_label_key(key))
-		decode_error(decode, PATH_KEY(path, "topologyKey"), NULL, "%s is not a valid label key",
+		decode_error(decode, PATH_KEY(path, "topologyKey"), decode_label_key_fix, "%s is not a valid label key",
 		             decode_show(decode->problems->arena, key));
 	return key ? key : "";
 }

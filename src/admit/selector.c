@@ -56,7 +56,7 @@ static bool read_match(const struct decode *decode, const struct decode_path *pa
 		decode_error(decode, key_path, "use metadata.name, or matchExpressions for labels",
 		             "only the field metadata.name can be matched");
 	else if (form != FORM_FIELDS && !name_is_label_key(key))
-		decode_error(decode, key_path, NULL, "%s is not a valid label key",
+		decode_error(decode, key_path, decode_label_key_fix, "%s is not a valid label key",
 		             decode_show(decode->problems->arena, key));
 	if (!text) {
 		decode_error(decode, PATH_KEY(path, "operator"), "add an operator such as In",

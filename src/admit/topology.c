@@ -12,9 +12,6 @@
 
 static const struct decode_path *const levels_path =
 	&(const struct decode_path){.up = &(const struct decode_path){.key = "spec"}, .key = "levels"};
-static const char key_fix[] =
-	"write a label key such as example.com/rack: an optional DNS prefix and a name of at most "
-	"63 letters, digits, '-', '_' and '.'";
 
 static const char *read_key(const struct decode *decode, const struct decode_path *path, const struct val *map,
                             const char *field)
@@ -26,9 +23,9 @@ static const char *read_key(const struct decode *decode, const struct decode_pat
 	if (name_is_label_key(text) && strlen(text) <= MAX_KEY_LENGTH)
 		return text;
 	if (!*text)
-		decode_error(decode, PATH_KEY(path, field), key_fix, "must not be empty");
+		decode_error(decode, PATH_KEY(path, field), decode_label_key_fix, "must not be empty");
 	else
-		decode_error(decode, PATH_KEY(path, field), key_fix, "%s is not a valid label key",
+		decode_error(decode, PATH_KEY(path, field), decode_label_key_fix, "%s is not a valid label key",
 		             decode_show(decode->problems->arena, text));
 	return NULL;
 }

@@ -9,9 +9,17 @@
 
 static const struct decode_path *const spec_path = &(const struct decode_path){.key = "spec"};
 
+struct claim_entry {
+	const struct claim_spec *claim;
+};
+
+struct volume_entry {
+	const struct volume_spec *volume;
+};
+
 struct volume_index {
-	const struct claim_spec **claims;   /* sorted by namespace, name, then place in the input */
-	const struct volume_spec **volumes; /* sorted by name, then place in the input */
+	struct claim_entry *claims;   /* sorted by namespace, name, then place in the input */
+	struct volume_entry *volumes; /* sorted by name, then place in the input */
 	size_t claim_count, volume_count;
 };
 
@@ -51,16 +59,16 @@ static int order_claims(const struct claim_spec *a, const struct claim_spec *b)
 
 static int compare_claims(const void *a, const void *b)
 {
-	const struct claim_spec *left = *(const struct claim_spec *const *)a;
-	const struct claim_spec *right = *(const struct claim_spec *const *)b;
+	const struct claim_spec *left = ((const struct claim_entry *)a)->claim;
+	const struct claim_spec *right = ((const struct claim_entry *)b)->claim;
 	int order = order_claims(left, right);
 	return order ? order : (left > right) - (left < right);
 }
 
 static int compare_volumes(const void *a, const void *b)
 {
-	const struct volume_spec *left = *(const struct volume_spec *const *)a;
-	const struct volume_spec *right = *(const struct volume_spec *const *)b;
+	const struct volume_spec *left = ((const struct volume_entry *)a)->volume;
+	const struct volume_spec *right = ((const struct volume_entry *)b)->volume;
 	int order = strcmp(left->name, right->name);
 	return order ? order : (left > right) - (left < right);
 }
@@ -69,14 +77,14 @@ struct volume_index *volume_index_create(struct arena *arena, const struct claim
                                          const struct volume_spec *volumes, size_t volume_count)
 {
 	struct volume_index *index = arena_new(arena, struct volume_index);
-	index->claims = arena_array(arena, const struct claim_spec *, claim_count);
-	index->volumes = arena_array(arena, const struct volume_spec *, volume_count);
+	index->claims = arena_array(arena, struct claim_entry, claim_count);
+	index->volumes = arena_array(arena, struct volume_entry, volume_count);
 	index->claim_count = claim_count;
 	index->volume_count = volume_count;
 	for (size_t i = 0; i < claim_count; i++)
-		index->claims[i] = &claims[i];
+		index->claims[i].claim = &claims[i];
 	for (size_t i = 0; i < volume_count; i++)
-		index->volumes[i] = &volumes[i];
+		index->volumes[i].volume = &volumes[i];
 	qsort(index->claims, claim_count, sizeof(*index->claims), compare_claims);
 	qsort(index->volumes, volume_count, sizeof(*index->volumes), compare_volumes);
 	return index;
@@ -88,13 +96,13 @@ static const struct claim_spec *find_claim(const struct volume_index *index, con
 	size_t low = 0, high = index->claim_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (order_claims(index->claims[middle], &wanted) < 0)
+		if (order_claims(index->claims[middle].claim, &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	bool found = low < index->claim_count && order_claims(index->claims[low], &wanted) == 0;
-	return found ? index->claims[low] : NULL;
+	bool found = low < index->claim_count && order_claims(index->claims[low].claim, &wanted) == 0;
+	return found ? index->claims[low].claim : NULL;
 }
 
 static const struct volume_spec *find_volume(const struct volume_index *index, const char *name)
@@ -102,13 +110,13 @@ static const struct volume_spec *find_volume(const struct volume_index *index, c
 	size_t low = 0, high = index->volume_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (strcmp(index->volumes[middle]->name, name) < 0)
+		if (strcmp(index->volumes[middle].volume->name, name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	bool found = low < index->volume_count && strcmp(index->volumes[low]->name, name) == 0;
-	return found ? index->volumes[low] : NULL;
+	bool found = low < index->volume_count && strcmp(index->volumes[low].volume->name, name) == 0;
+	return found ? index->volumes[low].volume : NULL;
 }
 
 /* NULL when the claim restricts nothing. */

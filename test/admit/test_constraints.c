@@ -99,7 +99,7 @@ static void ancestors(void **state)
 			 "topology: power, requiredTopologyLevel: feed") "}, " LEAF("a",
 	                                                                            ", parent: box, " CONSTRAINT(
 											    "requiredTopologyLevel: "
-	                                                                                    "rack")) "]}",
+											    "rack")) "]}",
 	         {{'E', "spec.subGroups[1].topologyConstraint.requiredTopologyLevel", "of Topology \"power\""}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
@@ -259,11 +259,14 @@ static void inherited_topologies(void **state)
 	struct buffer text = {0};
 	struct parsed parsed;
 	struct podgroup group;
-	buffer_printf(&text, "%s%s\n", head,
-	              "{" CONSTRAINT("topology: net") ", subGroups: [{name: box, " CONSTRAINT("preferredTopologyLevel: "
-	                                                                                      "block") "}, " LEAF(
-			      "a", ", parent: box, " CONSTRAINT(
-					   "requiredTopologyLevel: rack")) ", " LEAF("b", ", parent: box") "]}");
+	buffer_printf(
+		&text, "%s%s\n", head,
+		"{" CONSTRAINT("topology: net") ", subGroups: [{name: box, " CONSTRAINT(
+			"preferredTopologyLevel: "
+			"block") "}, " LEAF("a",
+	                                    ", parent: box, " CONSTRAINT(
+						    "requiredTopologyLevel: rack")) ", " LEAF("b",
+	                                                                                      ", parent: box") "]}");
 	parsed_open(&parsed, text.text);
 	assert_int_equal(podgroup_decode(parsed_object(&parsed, 3), parsed.arena, &group, &parsed.problems), 0);
 	assert_int_equal(parsed.problems.count, 0);

@@ -143,6 +143,25 @@ static void bad_requests(void **state)
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }
 
+static void too_many_resources(void **state)
+{
+	for (int containers = 1; containers <= 2; containers++) {
+		struct buffer text = {0};
+		buffer_puts(&text, "{containers: [");
+		for (int i = 0; i < 1026; i++) {
+			if (i == 0 || (containers == 2 && i == 513))
+				buffer_printf(&text, "%s{name: c, resources: {requests: {", i ? "}}}, " : "");
+			buffer_printf(&text, "example.com/r-%04d: 1, ", i);
+		}
+		buffer_puts(&text, "}}}]}");
+		struct row row = {"a bound", text.text, {{'E', "spec.containers[1]", "more than 1024 resources"}}};
+		if (containers == 1)
+			row.expect[0].path = "spec.containers[0].resources.requests";
+		verdict_check(head, &row);
+		buffer_free(&text);
+	}
+}
+
 static void identity(void **state)
 {
 	struct parsed parsed;
@@ -225,8 +244,8 @@ static void bad_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests), cmocka_unit_test(bad_requests), cmocka_unit_test(identity),
-		cmocka_unit_test(bare_pod), cmocka_unit_test(bad_fields),
+		cmocka_unit_test(requests), cmocka_unit_test(bad_requests), cmocka_unit_test(too_many_resources),
+		cmocka_unit_test(identity), cmocka_unit_test(bare_pod),     cmocka_unit_test(bad_fields),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

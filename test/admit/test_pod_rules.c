@@ -233,6 +233,10 @@ static void other_pods(void **state)
 		{"namespaces by label",
 	         TERM("topologyKey: a, labelSelector: {}, namespaceSelector: {matchLabels: {a: b}}"),
 	         {{'W', PATH ".namespaceSelector", "all namespaces"}}},
+		{"no weight",
+	         "{" BOX "affinity: {podAffinity: {" PREFERRED ": [{podAffinityTerm: {topologyKey: a}}, 3]}}}",
+	         {{'E', "spec.affinity.podAffinity." PREFERRED "[0].weight", "needs a weight"},
+	          {'E', "spec.affinity.podAffinity." PREFERRED "[1]", "map"}}},
 		{"no term",
 	         "{" BOX "affinity: {podAffinity: {" PREFERRED ": [{weight: 101}]}}}",
 	         {{'E', "spec.affinity.podAffinity." PREFERRED "[0].weight", "between 1 and 100"},
@@ -247,7 +251,7 @@ static void spread(void **state)
 	struct pod_spec pod;
 	decode(&parsed,
 	       "{" BOX "topologySpreadConstraints: [{maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, "
-	               "minDomains: 3, "
+	       "minDomains: 3, "
 	       "labelSelector: {matchLabels: {app: web}}, matchLabelKeys: [hash], nodeTaintsPolicy: Honor, "
 	       "nodeAffinityPolicy: Ignore}, "
 	       "{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: ScheduleAnyway}]}",

@@ -52,13 +52,13 @@ static void parents(void **state)
 	static const char others[] =
 		"apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: top}\nspec: {resources: {}}\n---\n"
 		"apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: a}\nspec: {parentQueue: team, "
-	        "resources: {}}\n"
+		"resources: {}}\n"
 		"---\n"
 		"apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: b}\nspec: {parentQueue: a, resources: "
-	        "{}}\n"
+		"{}}\n"
 		"---\n"
 		"apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: x}\nspec: {parentQueue: x, resources: "
-	        "{}}\n"
+		"{}}\n"
 		"---\n"
 		"apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: team}\nspec: ";
 	static const struct row rows[] = {

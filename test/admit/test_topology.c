@@ -4,8 +4,6 @@
 #include "admit/topology.h"
 #include "base/strings.h"
 
-#include <string.h>
-
 static const char head[] = "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {name: net}\nspec: ";
 
 static void levels(void **state)
@@ -91,15 +89,15 @@ static void lengths(void **state)
 	} rows[] = {{0, 63, true},   {0, 64, false},   {252, 63, true},
 	            {253, 62, true}, {253, 63, false}, {254, 10, false}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		char key[400] = "";
-		for (size_t k = 0; k < rows[i].prefix; k++)
-			strcat(key, k % 60 == 59 ? "." : "p");
-		if (rows[i].prefix)
-			strcat(key, "/");
-		for (size_t k = 0; k < rows[i].name; k++)
-			strcat(key, "n");
 		struct buffer text = {0};
-		buffer_printf(&text, "{levels: [{nodeLabel: %s}]}", key);
+		buffer_puts(&text, "{levels: [{nodeLabel: ");
+		for (size_t k = 0; k < rows[i].prefix; k++)
+			buffer_puts(&text, k % 60 == 59 ? "." : "p");
+		if (rows[i].prefix)
+			buffer_puts(&text, "/");
+		for (size_t k = 0; k < rows[i].name; k++)
+			buffer_puts(&text, "n");
+		buffer_puts(&text, "}]}");
 		struct row row = {"length of a key", text.text, {{0}}};
 		if (!rows[i].good)
 			row.expect[0] = (struct expected){'E', "spec.levels[0].nodeLabel", "not a valid label key"};

@@ -7,7 +7,7 @@
 
 static const char world[] =
 	"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-a}\nspec: {nodeAffinity: {required: "
-        "{nodeSelectorTerms: ["
+	"{nodeSelectorTerms: ["
 	"{matchExpressions: [{key: zone, operator: In, values: [a]}]}, "
 	"{matchExpressions: [{key: zone, operator: In, values: [b]}]}]}}}\n---\n"
 	"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-free}\nspec: {}\n---\n"
@@ -19,7 +19,7 @@ static const char world[] =
 	"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: local}\nspec: {volumeName: pv-host}\n---\n"
 	"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: lost}\nspec: {volumeName: pv-gone}\n---\n"
 	"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: other}\nspec: {volumeName: "
-        "pv-host}\n";
+	"pv-host}\n";
 
 struct volumes {
 	struct parsed parsed;

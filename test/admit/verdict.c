@@ -50,6 +50,9 @@ static bool compare(const struct problems *problems, const struct row *row)
 			return false;
 		used[i] = true;
 	}
+	for (size_t i = 0; i < problems->count; i++)
+		if (!problems->items[i].fix)
+			return false;
 	return wanted == problems->count;
 }
 

@@ -26,7 +26,7 @@ struct row {
 };
 
 /* Judges the last object of head + text beside the others before it. Every expected problem must be there, and no
- * other. Each error must say how to fix it or be plain about the type. */
+ * other, and each must say what to do about it. */
 void verdict_check(const char *head, const struct row *row);
 void verdict_check_all(const char *head, const struct row *rows, size_t count);
 

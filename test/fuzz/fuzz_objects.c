@@ -1,0 +1,125 @@
+/* Objects from arbitrary bytes: whatever parses is judged and decoded. Verdict and decoders agree, every problem has a
+ * place, and a tree that comes out is one. */
+#include "fuzz.h"
+
+#include "admit/admit.h"
+#include "admit/podgroup.h"
+#include "admit/queue.h"
+#include "admit/topology.h"
+#include "admit/volume.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check_tree(const struct podgroup *group)
+{
+	const struct tree_node *tree = group->tree;
+	int *children = calloc(group->tree_count, sizeof(*children));
+	fuzz_require(children && group->tree_count > 0 && tree[0].parent == -1);
+	for (size_t i = 0; i < group->tree_count; i++) {
+		fuzz_require(tree[i].name && tree[i].path && tree[i].minimum >= 0);
+		fuzz_require(i == 0 || (tree[i].parent >= 0 && (size_t)tree[i].parent < i));
+		if (i > 0)
+			children[tree[i].parent]++;
+		const struct constraint_spec *constraint = &tree[i].constraint;
+		fuzz_require(!constraint->topology == !(constraint->required || constraint->preferred));
+		if (tree[i].child_count == 0)
+			fuzz_require(podgroup_leaf(group, tree[i].name) == (int)i);
+		else
+			fuzz_require(tree[i].minimum <= tree[i].child_count);
+	}
+	int64_t pods = podgroup_minimum_pods(group, 0);
+	fuzz_require(pods >= 0);
+	for (size_t i = 0; i < group->tree_count; i++)
+		fuzz_require(tree[i].child_count == children[i]);
+	free(children);
+}
+
+static void check_amounts(const struct resource_amount *amounts, size_t count, int64_t least)
+{
+	for (size_t i = 0; i < count; i++) {
+		fuzz_require(amounts[i].amount >= least);
+		fuzz_require(i == 0 || strcmp(amounts[i - 1].name, amounts[i].name) < 0);
+	}
+}
+
+static void check_pod(struct pod_spec *pod, struct arena *arena, struct problems *problems)
+{
+	check_amounts(pod->requests, pod->request_count, 1);
+	pod_attach_volumes(pod, volume_index_create(arena, NULL, 0, NULL, 0), arena, problems);
+	fuzz_require(pod->rules.volume_count == 0 && pod->name && pod->namespace_ && pod->scheduler);
+	static struct label label = {"app", "web"};
+	const struct labels labels = {&label, 1};
+	for (size_t i = 0; i < pod->rules.node_term_count; i++)
+		fuzz_require(pod->rules.node_terms[i].selector.count > 0);
+	for (size_t i = 0; i < pod->rules.affinity_count; i++)
+		selector_matches(&pod->rules.affinity[i].selector, &labels, "p");
+	for (size_t i = 0; i < pod->rules.spread_count; i++)
+		selector_matches(&pod->rules.spread[i].selector, &labels, "p");
+}
+
+/* The same value through every decoder: each must stand a value that is no object of its kind. */
+static void decode_all(const struct val *object, struct arena *arena, struct problems *problems)
+{
+	struct podgroup group;
+	struct topology_spec topology;
+	struct queue_spec queue;
+	struct pod_spec pod;
+	struct node_spec node;
+	struct priority_class class;
+	struct volume_spec volume;
+	struct claim_spec claim;
+	if (podgroup_decode(object, arena, &group, problems) == 0)
+		check_tree(&group);
+	if (topology_decode(object, arena, &topology, problems) == 0) {
+		fuzz_require(topology.level_count >= 1 && topology.level_count <= 16);
+		for (size_t i = 0; i < topology.level_count; i++)
+			fuzz_require(topology_level(&topology, topology.levels[i]) == (int)i);
+	}
+	if (queue_decode(object, arena, &queue, problems) == 0)
+		for (int i = 0; i < QUEUE_RESOURCES; i++)
+			fuzz_require(queue.share[i].quota >= -1 && queue.share[i].limit >= -1 &&
+			             queue.share[i].weight >= 0);
+	if (pod_decode(object, arena, &pod, problems) == 0)
+		check_pod(&pod, arena, problems);
+	if (node_decode(object, arena, &node, problems) == 0)
+		check_amounts(node.allocatable, node.allocatable_count, 0);
+	priority_class_decode(object, arena, &class, problems);
+	volume_decode(object, arena, &volume, problems);
+	claim_decode(object, arena, &claim, problems);
+}
+
+static void check_verdict(const struct manifest *object, const struct admit_index *index, struct arena *arena)
+{
+	struct problems verdict = {.arena = arena}, again = {.arena = arena};
+	admit_object(object, index, &verdict);
+	admit_object(object, index, &again);
+	fuzz_require(admit_knows(object) || verdict.count == 0);
+	fuzz_require(verdict.count == again.count && verdict.errors == again.errors);
+	for (size_t i = 0; i < verdict.count; i++) {
+		fuzz_require(*verdict.items[i].message && verdict.items[i].fix);
+		fuzz_require(strcmp(verdict.items[i].message, again.items[i].message) == 0);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct manifests manifests;
+	manifests_init(&manifests);
+	struct problems problems = {.arena = arena_create()};
+	manifests_parse(&manifests, (const char *)data, size, "input", &problems);
+	struct admit_index *index = admit_index_create(&manifests);
+	for (size_t i = 0; i < manifests.count; i++) {
+		struct arena *arena = arena_create();
+		struct problems found = {.arena = arena};
+		check_verdict(&manifests.items[i], index, arena);
+		decode_all(manifests.items[i].object, arena, &found);
+		decode_all(val_get(manifests.items[i].object, "spec"), arena, &found);
+		arena_destroy(arena);
+	}
+	admit_index_destroy(index);
+	arena_destroy(problems.arena);
+	manifests_free(&manifests);
+	return 0;
+}
