@@ -80,6 +80,8 @@ const char *cli_suggest_command(const char *word);
 /* help.c */
 void cli_help_overall(FILE *stream);
 void cli_help_command(const struct cli_command *command, FILE *stream);
+/* Tells of an unknown command or option, with the nearest known one; CLI_USAGE. */
+int cli_unknown(const char *what, const char *word);
 /* completion.c: false for an unknown shell. */
 bool cli_completion(const char *shell, FILE *stream);
 

@@ -238,7 +238,7 @@ static void expect_pod(const struct snapshot *snapshot, const char *name, const 
 		scenario_fail(result, "%s: expected node %s, got %s", name, val_str(want_node, "(not a text)"), got_node);
 }
 
-void expect_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result)
+void expectations_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result)
 {
 	const char *key;
 	const struct val *item, *groups = val_get(expect, "groups"), *pods = val_get(expect, "pods");

@@ -103,7 +103,7 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 		}
 		invariants_check(invariants, (int)cycle, result);
 	}
-	expect_check(val_get(spec, "expect"), snapshot, result);
+	expectations_check(val_get(spec, "expect"), snapshot, result);
 	invariants_destroy(invariants);
 	snapshot_destroy(snapshot);
 }
