@@ -78,7 +78,8 @@ static bool read_one(const struct decode *decode, const struct decode_path *path
 		decode_error(decode, path, "write 0 or more", "the quantity must not be negative");
 		return false;
 	}
-	if (must_be_whole(name) && quantity_parse(text, length, QUANTITY_MILLI, &milli, NULL) == 0 && milli % 1000 != 0) {
+	if (must_be_whole(name) && quantity_parse(text, length, QUANTITY_MILLI, &milli, NULL) == 0 &&
+	    milli % 1000 != 0) {
 		decode_error(decode, path, "write a whole number", "%s cannot be split",
 		             decode_show(decode->problems->arena, name));
 		return false;

@@ -100,7 +100,8 @@ bool decode_is(const struct decode *decode, const struct decode_path *path, cons
 {
 	if (val && val_kind(val) == kind)
 		return true;
-	decode_error(decode, path, NULL, "must be %s, not %s", kind_with_article(kind), kind_with_article(val_kind(val)));
+	decode_error(decode, path, NULL, "must be %s, not %s", kind_with_article(kind),
+	             kind_with_article(val_kind(val)));
 	return false;
 }
 
@@ -172,8 +173,8 @@ bool decode_duration(const struct decode *decode, const struct decode_path *up, 
 		return false;
 	const char *text = val_str(val, "");
 	if (clock_parse_duration(text, ns) < 0) {
-		decode_error(decode, PATH_KEY(up, key), "write a duration such as 30s, 5m or 1h30m", "%s is not a duration",
-		             decode_show(decode->problems->arena, text));
+		decode_error(decode, PATH_KEY(up, key), "write a duration such as 30s, 5m or 1h30m",
+		             "%s is not a duration", decode_show(decode->problems->arena, text));
 		return false;
 	}
 	return true;
@@ -208,8 +209,8 @@ struct labels decode_labels(const struct decode *decode, const struct decode_pat
 	return labels;
 }
 
-int decode_enum(const struct decode *decode, const struct decode_path *path, const char *text,
-                const char *const *names, size_t count)
+int decode_enum(const struct decode *decode, const struct decode_path *path, const char *text, const char *const *names,
+                size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(text, names[i]) == 0)

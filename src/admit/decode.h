@@ -34,7 +34,7 @@ const char *decode_path_text(struct arena *arena, const struct decode_path *path
 const char *decode_show(struct arena *arena, const char *text);
 
 void decode_error(const struct decode *decode, const struct decode_path *path, const char *fix, const char *format, ...)
-        __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 void decode_warning(const struct decode *decode, const struct decode_path *path, const char *fix, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 
@@ -63,8 +63,8 @@ const char **decode_strings(const struct decode *decode, const struct decode_pat
 struct labels decode_labels(const struct decode *decode, const struct decode_path *up, const struct val *map,
                             const char *key);
 /* -1 and an error when the text is not one of the count names (exact case). */
-int decode_enum(const struct decode *decode, const struct decode_path *path, const char *text,
-                const char *const *names, size_t count);
+int decode_enum(const struct decode *decode, const struct decode_path *path, const char *text, const char *const *names,
+                size_t count);
 
 struct metadata {
 	const struct val *val;

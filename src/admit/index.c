@@ -15,14 +15,14 @@ static const struct {
 	bool namespaced;
 	enum admit_kind number;
 } kinds[] = {
-        {"scheduling.run.ai/v2alpha2", "PodGroup", true, KIND_PODGROUP},
-        {"kai.scheduler/v1alpha1", "Topology", false, KIND_TOPOLOGY},
-        {"scheduling.run.ai/v2", "Queue", false, KIND_QUEUE},
-        {"v1", "Pod", true, KIND_POD},
-        {"v1", "Node", false, KIND_NODE},
-        {"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},
-        {"v1", "PersistentVolume", false, KIND_VOLUME},
-        {"v1", "PersistentVolumeClaim", true, KIND_CLAIM},
+	{"scheduling.run.ai/v2alpha2", "PodGroup", true, KIND_PODGROUP},
+	{"kai.scheduler/v1alpha1", "Topology", false, KIND_TOPOLOGY},
+	{"scheduling.run.ai/v2", "Queue", false, KIND_QUEUE},
+	{"v1", "Pod", true, KIND_POD},
+	{"v1", "Node", false, KIND_NODE},
+	{"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},
+	{"v1", "PersistentVolume", false, KIND_VOLUME},
+	{"v1", "PersistentVolumeClaim", true, KIND_CLAIM},
 };
 
 struct named_queue {
@@ -123,7 +123,8 @@ static void link_queues(struct admit_index *index)
 	size_t count = index->queues.count;
 	struct named_queue *queues = index->queues.items;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t id = *queues[i].parent_name ? interner_find(index->queue_names, queues[i].parent_name) : UINT32_MAX;
+		uint32_t id =
+			*queues[i].parent_name ? interner_find(index->queue_names, queues[i].parent_name) : UINT32_MAX;
 		queues[i].parent = id == UINT32_MAX ? -1 : (int)id;
 	}
 	size_t *walk = arena_array(index->arena, size_t, count);
@@ -245,7 +246,8 @@ const char *index_queue_cycle(const struct admit_index *index, const struct mani
 			buffer_printf(&text, "%s -> ", decode_show(arena, index->queues.items[at].name));
 	bool closed = indexed || (at >= 0 && (uint32_t)at == self);
 	const char *more = at >= 0 && (uint32_t)at != self ? "... -> " : "";
-	const char *way = closed ? arena_printf(arena, "%s%s%s", text.text, more, decode_show(arena, queue->name)) : NULL;
+	const char *way =
+		closed ? arena_printf(arena, "%s%s%s", text.text, more, decode_show(arena, queue->name)) : NULL;
 	buffer_free(&text);
 	return way;
 }

@@ -38,7 +38,8 @@ static void read_taints(const struct decode *decode, const struct val *spec, str
 	size_t index = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
 		const struct decode_path *path = PATH_INDEX(PATH_KEY(spec_path, "taints"), index);
-		if (decode_is(decode, path, item, VAL_MAP) && read_taint(decode, path, item, &out->taints[out->taint_count]))
+		if (decode_is(decode, path, item, VAL_MAP) &&
+		    read_taint(decode, path, item, &out->taints[out->taint_count]))
 			out->taint_count++;
 	}
 }
@@ -104,7 +105,8 @@ int priority_class_decode(const struct val *object, struct arena *arena, struct 
 	int64_t value = 0;
 	const struct val *given = val_get(object, "value");
 	if (!given || val_kind(given) == VAL_NULL)
-		decode_error(&decode, PATH_KEY(NULL, "value"), "add the priority as a whole number", "value is missing");
+		decode_error(&decode, PATH_KEY(NULL, "value"), "add the priority as a whole number",
+		             "value is missing");
 	decode_int(&decode, NULL, object, "value", INT32_MIN, INT32_MAX, &value);
 	out->value = (int32_t)value;
 	out->global_default = decode_bool(&decode, NULL, object, "globalDefault", false);

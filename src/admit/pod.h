@@ -12,24 +12,25 @@ enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOW
 struct pod_spec {
 	const char *namespace_, *name, *uid; /* namespace "default" when absent; uid "" when absent */
 	struct labels labels;
-	const char *group;       /* annotation pod-group-name, NULL when absent */
-	const char *subgroup;    /* label kai.scheduler/subgroup-name, NULL when absent */
-	const char *scheduler;   /* spec.schedulerName, "default-scheduler" when absent */
-	const char *node;        /* spec.nodeName, NULL when unbound */
-	const char *nominated;   /* status.nominatedNodeName */
+	const char *group;     /* annotation pod-group-name, NULL when absent */
+	const char *subgroup;  /* label kai.scheduler/subgroup-name, NULL when absent */
+	const char *scheduler; /* spec.schedulerName, "default-scheduler" when absent */
+	const char *node;      /* spec.nodeName, NULL when unbound */
+	const char *nominated; /* status.nominatedNodeName */
 	enum pod_phase phase;
-	bool deleting;           /* has a deletionTimestamp */
-	bool gated;              /* spec.schedulingGates not empty */
-	int64_t creation_seconds; /* INT64_MIN when unset */
+	bool deleting;              /* has a deletionTimestamp */
+	bool gated;                 /* spec.schedulingGates not empty */
+	int64_t creation_seconds;   /* INT64_MIN when unset */
 	const char *priority_class; /* NULL when unset */
 	bool has_priority;
 	int32_t priority;
-	int64_t task_priority;   /* label kai.scheduler/task-priority, 0 when absent */
-	struct resource_amount *requests; /* effective: max(init steps, containers + sidecars) + overhead; sorted by name;
+	int64_t task_priority; /* label kai.scheduler/task-priority, 0 when absent */
+	struct resource_amount
+		*requests; /* effective: max(init steps, containers + sidecars) + overhead; sorted by name;
 	                                     "pods": 1 included; zero amounts left out */
 	size_t request_count;
-	struct pod_rules rules;  /* volume_terms are filled by volume.h */
-	const char **claims;     /* PersistentVolumeClaim names */
+	struct pod_rules rules; /* volume_terms are filled by volume.h */
+	const char **claims;    /* PersistentVolumeClaim names */
 	size_t claim_count;
 };
 
@@ -38,11 +39,12 @@ struct node_spec {
 	struct labels labels;
 	struct taint *taints; /* only those in spec.taints */
 	size_t taint_count;
-	struct resource_amount *allocatable; /* sorted by name; status.capacity where allocatable is absent; "pods" is 110
+	struct resource_amount
+		*allocatable; /* sorted by name; status.capacity where allocatable is absent; "pods" is 110
 	                                        when not given, as a kubelet has it, because simulated nodes often omit it */
 	size_t allocatable_count;
-	bool unschedulable;   /* spec.unschedulable */
-	bool ready;           /* Ready condition is not False or Unknown; a node without conditions is ready */
+	bool unschedulable; /* spec.unschedulable */
+	bool ready;         /* Ready condition is not False or Unknown; a node without conditions is ready */
 	bool deleting;
 };
 

@@ -29,8 +29,7 @@ static void fold_keys(const struct decode *decode, const struct decode_path *pat
 	}
 }
 
-static const char *read_topology_key(const struct decode *decode, const struct decode_path *path,
-                                     const struct val *map)
+static const char *read_topology_key(const struct decode *decode, const struct decode_path *path, const struct val *map)
 {
 	const char *key = decode_string(decode, path, map, "topologyKey");
 	if (!key)
@@ -150,7 +149,8 @@ static void read_spread(const struct decode *decode, const struct decode_path *p
 	const char *when = decode_string(decode, path, map, "whenUnsatisfiable");
 	*out = (struct spread_term){.topology_key = read_topology_key(decode, path, map)};
 	if (!when)
-		decode_error(decode, when_path, "write DoNotSchedule or ScheduleAnyway", "whenUnsatisfiable is missing");
+		decode_error(decode, when_path, "write DoNotSchedule or ScheduleAnyway",
+		             "whenUnsatisfiable is missing");
 	out->required = !when || decode_enum(decode, when_path, when, names, 2) == 0;
 	read_spread_numbers(decode, path, map, out);
 	out->ignore_node_affinity = !read_policy(decode, path, map, "nodeAffinityPolicy", true);
@@ -174,7 +174,7 @@ void rules_read_pods(const struct decode *decode, const struct val *spec, const 
 	out->preferred_affinity = read_preferred(decode, attract_path, attract, own, &out->preferred_affinity_count);
 	out->anti_affinity = read_required(decode, repel_path, repel, own, &out->anti_affinity_count);
 	out->preferred_anti_affinity =
-	        read_preferred(decode, repel_path, repel, own, &out->preferred_anti_affinity_count);
+		read_preferred(decode, repel_path, repel, own, &out->preferred_anti_affinity_count);
 	const struct val *list = decode_list(decode, spec_path, spec, "topologySpreadConstraints");
 	out->spread = arena_array(decode->arena, struct spread_term, val_count(list));
 	const char *unused;

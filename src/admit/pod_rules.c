@@ -13,8 +13,10 @@ static void read_node_selector(const struct decode *decode, const struct val *sp
 	out->node_selector.count = labels.count;
 	for (size_t i = 0; i < labels.count; i++) {
 		values[i] = labels.items[i].value;
-		out->node_selector.items[i] =
-		        (struct match){.key = labels.items[i].key, .op = MATCH_IN, .values = &values[i], .value_count = 1};
+		out->node_selector.items[i] = (struct match){.key = labels.items[i].key,
+		                                             .op = MATCH_IN,
+		                                             .values = &values[i],
+		                                             .value_count = 1};
 	}
 }
 
@@ -54,7 +56,7 @@ static void read_node_affinity(const struct decode *decode, const struct val *sp
 	if (required) {
 		out->has_node_terms = true;
 		out->node_terms =
-		        rules_node_terms(decode, PATH_KEY(path, required_key), required, &out->node_term_count);
+			rules_node_terms(decode, PATH_KEY(path, required_key), required, &out->node_term_count);
 	}
 	read_preferred(decode, path, node, out);
 }
@@ -126,7 +128,7 @@ static void read_port(const struct decode *decode, const struct decode_path *pat
 		host = container;
 	if (host > 0)
 		out->ports[out->port_count++] =
-		        (struct host_port){.ip = ip ? ip : "", .protocol = protocol, .port = (int32_t)host};
+			(struct host_port){.ip = ip ? ip : "", .protocol = protocol, .port = (int32_t)host};
 }
 
 /* Only containers that run for the life of the pod hold a port: plain ones and sidecars. */

@@ -10,7 +10,9 @@ const char *draft_path(struct arena *arena, const struct draft *draft, int node)
 {
 	if (node == 0)
 		return "spec";
-	return arena_printf(arena, node <= draft->subgroups ? "spec.subGroups[%d]" : "spec.topologyConstraints.subGroupSets[%d]",
+	return arena_printf(arena,
+	                    node <= draft->subgroups ? "spec.subGroups[%d]"
+	                                             : "spec.topologyConstraints.subGroupSets[%d]",
 	                    draft->nodes[node].written_at);
 }
 
@@ -24,8 +26,9 @@ static void read_preemption(const struct decode *decode, const struct val *spec,
 			out->preemptibility = (enum preemptibility)(PREEMPTIBLE + choice);
 	}
 	out->has_staleness_grace =
-	        decode_duration(decode, spec_path, spec, "stalenessGracePeriod", &out->staleness_grace_ns);
-	out->has_preemption_delay = decode_duration(decode, spec_path, spec, "preemptionDelay", &out->preemption_delay_ns);
+		decode_duration(decode, spec_path, spec, "stalenessGracePeriod", &out->staleness_grace_ns);
+	out->has_preemption_delay =
+		decode_duration(decode, spec_path, spec, "preemptionDelay", &out->preemption_delay_ns);
 	if (out->has_preemption_delay && out->preemption_delay_ns < 0)
 		decode_error(decode, PATH_KEY(spec_path, "preemptionDelay"), "write 0s or leave it out for no delay",
 		             "the delay must not be negative");
@@ -45,7 +48,8 @@ static void read_fields(const struct decode *decode, const struct val *object, c
 	int64_t backoff = -1;
 	if (decode_int(decode, spec_path, spec, "schedulingBackoff", INT32_MIN, INT32_MAX, &backoff) && backoff != -1 &&
 	    backoff != 1) {
-		decode_warning(decode, PATH_KEY(spec_path, "schedulingBackoff"), "write -1 (try for ever) or 1 (try once)",
+		decode_warning(decode, PATH_KEY(spec_path, "schedulingBackoff"),
+		               "write -1 (try for ever) or 1 (try once)",
 		               "only -1 and 1 have a meaning; %d is read as -1", (int)backoff);
 		backoff = -1;
 	}

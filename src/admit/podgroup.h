@@ -33,9 +33,9 @@ struct podgroup {
 	const char *namespace_, *name, *uid;
 	const char *queue, *priority_class; /* NULL when unset */
 	enum preemptibility preemptibility;
-	bool mark_unschedulable;       /* default true */
-	int scheduling_backoff;        /* default -1 */
-	int64_t creation_seconds;      /* INT64_MIN when unset */
+	bool mark_unschedulable;  /* default true */
+	int scheduling_backoff;   /* default -1 */
+	int64_t creation_seconds; /* INT64_MIN when unset */
 	bool has_staleness_grace, has_preemption_delay;
 	int64_t staleness_grace_ns, preemption_delay_ns;
 	struct tree_node *tree;

@@ -7,15 +7,15 @@
 #include <string.h>
 
 static const struct decode_path *const constraints_path =
-        &(const struct decode_path){.up = &(const struct decode_path){.key = "spec"}, .key = "topologyConstraints"};
+	&(const struct decode_path){.up = &(const struct decode_path){.key = "spec"}, .key = "topologyConstraints"};
 
 struct draft_constraint draft_read_constraint(const struct draft *draft, const struct decode_path *path,
                                               const struct val *map)
 {
 	struct draft_constraint constraint = {
-	        .topology = decode_string(&draft->decode, path, map, "topology"),
-	        .required = decode_string(&draft->decode, path, map, "requiredTopologyLevel"),
-	        .preferred = decode_string(&draft->decode, path, map, "preferredTopologyLevel"),
+		.topology = decode_string(&draft->decode, path, map, "topology"),
+		.required = decode_string(&draft->decode, path, map, "requiredTopologyLevel"),
+		.preferred = decode_string(&draft->decode, path, map, "preferredTopologyLevel"),
 	};
 	/* An empty map is how an absent constraint is often written out. */
 	if (constraint.topology || constraint.required || constraint.preferred)
@@ -49,7 +49,8 @@ static void read_map_form(struct draft *draft, const struct val *constraints)
 		int node = draft_find(draft, name);
 		if (node < 0)
 			decode_error(&draft->decode, here, "name an entry of spec.subGroups",
-			             "there is no subgroup called %s", decode_show(draft->decode.problems->arena, name));
+			             "there is no subgroup called %s",
+			             decode_show(draft->decode.problems->arena, name));
 		if (val_kind(item) == VAL_NULL || !decode_is(&draft->decode, here, item, VAL_MAP))
 			continue;
 		if (node >= 0)
@@ -250,14 +251,17 @@ void draft_check_levels(const struct draft *draft, const struct topology_spec *(
 		}
 		if (topology->level_count == 0)
 			continue; /* it breaks its own rules, which is said there */
-		int preferred = check_level(draft, constraint, topology, constraint->preferred, "preferredTopologyLevel");
-		required[node] = check_level(draft, constraint, topology, constraint->required, "requiredTopologyLevel");
+		int preferred =
+			check_level(draft, constraint, topology, constraint->preferred, "preferredTopologyLevel");
+		required[node] =
+			check_level(draft, constraint, topology, constraint->required, "requiredTopologyLevel");
 		if (preferred >= 0 && preferred < required[node])
 			problem_add(draft->decode.problems, SEVERITY_ERROR,
 			            arena_printf(arena, "%s.preferredTopologyLevel", constraint->path),
 			            "prefer the required level or one below it",
 			            "preferred level %s is above the required level %s",
-			            decode_show(arena, constraint->preferred), decode_show(arena, constraint->required));
+			            decode_show(arena, constraint->preferred),
+			            decode_show(arena, constraint->required));
 		if (required[node] >= 0 && draft->nodes[node].reached)
 			check_ancestors(draft, node, required, topology);
 	}

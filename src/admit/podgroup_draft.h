@@ -68,22 +68,22 @@ void draft_read(const struct val *object, struct draft *draft, struct podgroup *
 const char *draft_path(struct arena *arena, const struct draft *draft, int node);
 
 /* podgroup_links.c */
-void draft_link(struct draft *draft);           /* names, parents, cycles */
+void draft_link(struct draft *draft);                        /* names, parents, cycles */
 int draft_find(const struct draft *draft, const char *name); /* -1 when there is none */
-void draft_arrange(struct draft *draft);        /* children lists, preorder, depth */
+void draft_arrange(struct draft *draft);                     /* children lists, preorder, depth */
 void draft_sort_names(struct draft_name *names, size_t count);
 
 /* podgroup_constraints.c */
 struct draft_constraint draft_read_constraint(const struct draft *draft, const struct decode_path *path,
                                               const struct val *map);
-void draft_constraints(struct draft *draft);    /* the map form, sets; needs draft_link */
-void draft_inherit(struct draft *draft);        /* topologies from ancestors; needs draft_arrange */
+void draft_constraints(struct draft *draft); /* the map form, sets; needs draft_link */
+void draft_inherit(struct draft *draft);     /* topologies from ancestors; needs draft_arrange */
 /* Levels against the Topologies that exist. `find` gives NULL for one that does not. */
-void draft_check_levels(const struct draft *draft, const struct topology_spec *(*find)(const void *context, const char *),
-                        const void *context);
+void draft_check_levels(const struct draft *draft,
+                        const struct topology_spec *(*find)(const void *context, const char *), const void *context);
 
 /* podgroup_tree.c */
-void draft_minimums(struct draft *draft);       /* needs draft_arrange */
+void draft_minimums(struct draft *draft);                               /* needs draft_arrange */
 void draft_build_tree(const struct draft *draft, struct podgroup *out); /* only for a draft without errors */
 
 #endif

@@ -47,8 +47,9 @@ static void check_name(struct draft *draft, int node)
 	if (draft->nodes[node].skip)
 		return;
 	const struct decode_path *path = PATH_KEY(SUBGROUP_PATH(node), "name");
-	const char *fix = "use lower-case letters, digits and '-', starting and ending with a letter or digit, at most 63 "
-	                  "characters";
+	const char *fix =
+		"use lower-case letters, digits and '-', starting and ending with a letter or digit, at most 63 "
+		"characters";
 	if (!*name)
 		decode_error(&draft->decode, path, fix, "a subgroup needs a name");
 	else if (!name_is_label(name))
@@ -107,7 +108,8 @@ static void resolve_parents(struct draft *draft)
 			this->parent = draft_find(draft, this->parent_name);
 			if (this->parent < 0)
 				decode_error(&draft->decode, PATH_KEY(SUBGROUP_PATH(node), "parent"),
-				             spelling_hint(draft, this->parent_name, &hints_left), "parent %s was not found",
+				             spelling_hint(draft, this->parent_name, &hints_left),
+				             "parent %s was not found",
 				             decode_show(draft->decode.problems->arena, this->parent_name));
 		}
 		if (this->parent >= 0 && !this->skip)
@@ -133,7 +135,8 @@ static void report_cycle(struct draft *draft, int member)
 	const struct decode_path *path = PATH_KEY(SUBGROUP_PATH(first), "parent");
 	const char *name = decode_show(arena, draft->nodes[first].name);
 	if (length == 1)
-		decode_error(&draft->decode, path, "name another subgroup, or leave parent out", "%s is its own parent", name);
+		decode_error(&draft->decode, path, "name another subgroup, or leave parent out", "%s is its own parent",
+		             name);
 	else
 		decode_error(&draft->decode, path, "remove one of these parent links",
 		             "the parent links form a cycle: %s%s", text.text, name);

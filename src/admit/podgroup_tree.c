@@ -50,7 +50,8 @@ static void leaf_minimum(struct draft *draft, int node)
 	}
 	if (this->min_subgroup.present)
 		problem_add(problems_of(draft), SEVERITY_ERROR, field_path(draft, node, "minSubGroup"),
-		            node == 0 ? "add subGroups, or use minMember" : "use minMember, or name this subgroup as a parent",
+		            node == 0 ? "add subGroups, or use minMember"
+		                      : "use minMember, or name this subgroup as a parent",
 		            "minSubGroup counts child subgroups, but there are none");
 	this->leaf_sum = this->minimum;
 }
@@ -64,9 +65,10 @@ static int read_parent_min_member(struct draft *draft, int node)
 	const char *fix = "remove minMember; use minSubGroup to ask for fewer than all children";
 	if (value == 0 || value == this->leaf_sum) {
 		problem_add(problems_of(draft), SEVERITY_WARNING, path, fix,
-		            value == 0 ? "minMember %d on a parent counts as unset: all %d children are needed"
-		                       : "minMember %d on a parent is read as the pods of all its leaves: all %d children "
-		                         "are needed",
+		            value == 0
+		                    ? "minMember %d on a parent counts as unset: all %d children are needed"
+		                    : "minMember %d on a parent is read as the pods of all its leaves: all %d children "
+		                      "are needed",
 		            value, this->children);
 		return this->children;
 	}
@@ -79,7 +81,8 @@ static int read_parent_min_member(struct draft *draft, int node)
 	problem_add(problems_of(draft), node == 0 ? SEVERITY_WARNING : SEVERITY_ERROR, path, fix,
 	            "minMember %d on a parent is neither the number of pods its leaves need (%" PRId64
 	            ") nor at most its %d children%s",
-	            value, this->leaf_sum, this->children, node == 0 ? "; it is ignored and all children are needed" : "");
+	            value, this->leaf_sum, this->children,
+	            node == 0 ? "; it is ignored and all children are needed" : "");
 	return this->children;
 }
 
@@ -128,8 +131,8 @@ static void split_minimum(struct draft *draft, int set)
 	else
 		problem_add(problems_of(draft), SEVERITY_ERROR, draft_path(problems_of(draft)->arena, draft, set),
 		            "put the members of the set under a parent subgroup of their own, or require all children",
-		            "the set holds %d of the %d children of a parent that needs only %d of them", this->children,
-		            parent->children, parent->minimum);
+		            "the set holds %d of the %d children of a parent that needs only %d of them",
+		            this->children, parent->children, parent->minimum);
 }
 
 static void count_sets(struct draft *draft)
@@ -156,7 +159,8 @@ void draft_minimums(struct draft *draft)
 	}
 	sum_leaves(draft);
 	for (int node = 0; node <= draft->subgroups; node++)
-		if (!draft->nodes[node].skip && (draft->nodes[node].children > 0 || (node == 0 && draft->subgroups > 0)))
+		if (!draft->nodes[node].skip &&
+		    (draft->nodes[node].children > 0 || (node == 0 && draft->subgroups > 0)))
 			parent_minimum(draft, node);
 	count_sets(draft);
 }

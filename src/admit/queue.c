@@ -74,8 +74,10 @@ static bool read_number(const struct decode *decode, const struct decode_path *p
 static void read_share(const struct decode *decode, const struct val *resources, const char *name, long shift,
                        struct queue_share *share)
 {
-	static const struct number_rule quota = {"quota", true, "write what the queue is guaranteed, or -1 for unlimited"};
-	static const struct number_rule limit = {"limit", true, "write the most the queue may use, or -1 for unlimited"};
+	static const struct number_rule quota = {"quota", true,
+	                                         "write what the queue is guaranteed, or -1 for unlimited"};
+	static const struct number_rule limit = {"limit", true,
+	                                         "write the most the queue may use, or -1 for unlimited"};
 	static const struct number_rule weight = {"overQuotaWeight", false, "write 0 or more"};
 	const struct decode_path *up = PATH_KEY(spec_path, "resources");
 	const struct decode_path *path = PATH_KEY(up, name);
@@ -106,8 +108,8 @@ int queue_decode(const struct val *object, struct arena *arena, struct queue_spe
 	decode_duration(&decode, spec_path, spec, "preemptMinRuntime", &unused);
 	decode_duration(&decode, spec_path, spec, "reclaimMinRuntime", &unused);
 	if (out->parent && text_equal(out->parent, out->name))
-		decode_error(&decode, PATH_KEY(spec_path, "parentQueue"), "name another queue, or leave parentQueue out",
-		             "the queue is its own parent");
+		decode_error(&decode, PATH_KEY(spec_path, "parentQueue"),
+		             "name another queue, or leave parentQueue out", "the queue is its own parent");
 	const struct val *resources = val_get(spec, "resources");
 	if (!resources || val_kind(resources) == VAL_NULL)
 		decode_error(&decode, PATH_KEY(spec_path, "resources"),

@@ -34,7 +34,8 @@ static void check_values(const struct decode *decode, const struct decode_path *
 	case MATCH_GT:
 	case MATCH_LT:
 		if (match->value_count != 1 || !is_integer(match->values[0]))
-			decode_error(decode, values, "list one whole number in quotes", "Gt and Lt need exactly one whole number");
+			decode_error(decode, values, "list one whole number in quotes",
+			             "Gt and Lt need exactly one whole number");
 		break;
 	}
 }
@@ -55,9 +56,11 @@ static bool read_match(const struct decode *decode, const struct decode_path *pa
 		decode_error(decode, key_path, "use metadata.name, or matchExpressions for labels",
 		             "only the field metadata.name can be matched");
 	else if (form != FORM_FIELDS && !name_is_label_key(key))
-		decode_error(decode, key_path, NULL, "%s is not a valid label key", decode_show(decode->problems->arena, key));
+		decode_error(decode, key_path, NULL, "%s is not a valid label key",
+		             decode_show(decode->problems->arena, key));
 	if (!text) {
-		decode_error(decode, PATH_KEY(path, "operator"), "add an operator such as In", "a requirement needs an operator");
+		decode_error(decode, PATH_KEY(path, "operator"), "add an operator such as In",
+		             "a requirement needs an operator");
 		return false;
 	}
 	int op = decode_enum(decode, PATH_KEY(path, "operator"), text, operators, operator_count);
@@ -76,7 +79,8 @@ static void read_matches(const struct decode *decode, const struct decode_path *
 	size_t index = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
 		const struct decode_path *path = PATH_INDEX(up, index);
-		if (decode_is(decode, path, item, VAL_MAP) && read_match(decode, path, item, form, &out->items[out->count]))
+		if (decode_is(decode, path, item, VAL_MAP) &&
+		    read_match(decode, path, item, form, &out->items[out->count]))
 			out->count++;
 	}
 }
@@ -94,7 +98,7 @@ bool rules_label_selector(const struct decode *decode, const struct decode_path 
 		const char **value = arena_new(decode->arena, const char *);
 		*value = labels.items[i].value;
 		out->items[out->count++] =
-		        (struct match){.key = labels.items[i].key, .op = MATCH_IN, .values = value, .value_count = 1};
+			(struct match){.key = labels.items[i].key, .op = MATCH_IN, .values = value, .value_count = 1};
 	}
 	read_matches(decode, PATH_KEY(path, "matchExpressions"), expressions, FORM_LABELS, out);
 	return true;

@@ -11,9 +11,10 @@
 #define MAX_KEY_LENGTH 316
 
 static const struct decode_path *const levels_path =
-        &(const struct decode_path){.up = &(const struct decode_path){.key = "spec"}, .key = "levels"};
-static const char key_fix[] = "write a label key such as example.com/rack: an optional DNS prefix and a name of at most "
-                              "63 letters, digits, '-', '_' and '.'";
+	&(const struct decode_path){.up = &(const struct decode_path){.key = "spec"}, .key = "levels"};
+static const char key_fix[] =
+	"write a label key such as example.com/rack: an optional DNS prefix and a name of at most "
+	"63 letters, digits, '-', '_' and '.'";
 
 static const char *read_key(const struct decode *decode, const struct decode_path *path, const struct val *map,
                             const char *field)
@@ -47,7 +48,8 @@ static void check_label(const struct decode *decode, const struct val *map, size
 	uint32_t known = interner_count(seen);
 	if (interner_id(seen, key) < known)
 		decode_error(decode, PATH_KEY(path, "nodeLabel"), "remove one of the two levels",
-		             "node label %s is used twice; levels must be unique", decode_show(decode->problems->arena, key));
+		             "node label %s is used twice; levels must be unique",
+		             decode_show(decode->problems->arena, key));
 	if (strcmp(key, HOSTNAME_LABEL) == 0 && index + 1 < count)
 		decode_error(decode, PATH_KEY(path, "nodeLabel"), "move it to the end: levels go from large to small",
 		             "%s may only be the last level", HOSTNAME_LABEL);
@@ -63,7 +65,8 @@ static void check_alias(const struct decode *decode, const struct val *map, size
 	const char *shown = decode_show(decode->problems->arena, alias);
 	uint32_t known = interner_count(aliases);
 	if (interner_id(aliases, alias) < known)
-		decode_error(decode, PATH_KEY(path, "alias"), "give every level its own alias", "alias %s is used twice", shown);
+		decode_error(decode, PATH_KEY(path, "alias"), "give every level its own alias",
+		             "alias %s is used twice", shown);
 	if (interner_find(labels, alias) != UINT32_MAX)
 		decode_error(decode, PATH_KEY(path, "alias"), "choose another alias, or leave it out",
 		             "alias %s is also a node label of this Topology", shown);

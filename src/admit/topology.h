@@ -13,7 +13,8 @@ struct topology_spec {
 	size_t level_count;   /* 1..16 */
 };
 
-int topology_decode(const struct val *object, struct arena *arena, struct topology_spec *out, struct problems *problems);
+int topology_decode(const struct val *object, struct arena *arena, struct topology_spec *out,
+                    struct problems *problems);
 /* Index of a level by label key or alias, -1 when unknown. */
 int topology_level(const struct topology_spec *topology, const char *level);
 

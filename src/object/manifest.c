@@ -58,7 +58,7 @@ static void add_list(struct manifests *manifests, const struct val *list, const 
 	const struct val *items = val_get(list, "items");
 	if (val_kind(items) != VAL_LIST && val_kind(items) != VAL_NULL) {
 		problem_add(problems, SEVERITY_ERROR, source, "write items as a list of objects",
-		            "items of kind %s must be a list, not a %s", kind, val_kind_name(val_kind(items)));
+		            "items of kind %s must be a list; found: %s", kind, val_kind_name(val_kind(items)));
 		return;
 	}
 	struct inherited inherited = {0};
@@ -86,7 +86,7 @@ static void add_object(struct manifests *manifests, const struct val *object, co
 {
 	if (val_kind(object) != VAL_MAP) {
 		problem_add(problems, SEVERITY_ERROR, source, "write a map with apiVersion, kind and metadata",
-		            "not a Kubernetes object but a %s", val_kind_name(val_kind(object)));
+		            "a Kubernetes object must be a map; found: %s", val_kind_name(val_kind(object)));
 		return;
 	}
 	const char *api_version = text_or(object, "apiVersion", inherited->api_version);

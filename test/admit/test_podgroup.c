@@ -12,30 +12,33 @@ static const char head[] = "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGro
 static void minimums_of_leaves(void **state)
 {
 	static const struct row rows[] = {
-	        {"nothing given: one pod", "{queue: research}", {{0}}},
-	        {"pods only", "{minMember: 4}", {{0}}},
-	        {"a flat group may be wholly optional", "{minMember: 0}", {{0}}},
-	        {"negative", "{minMember: -1}", {{'E', "spec.minMember", "between 0 and 2147483647"}}},
-	        {"larger than int32", "{minMember: 2147483648}", {{'E', "spec.minMember", "2147483648"}}},
-	        {"larger than int64", "{minMember: 99999999999999999999}", {{'E', "spec.minMember", NULL}}},
-	        {"a string", "{minMember: \"3\"}", {{'E', "spec.minMember", "whole number, not a string"}}},
-	        {"a fraction", "{minMember: 1.5}", {{'E', "spec.minMember", "whole number"}}},
-	        {"null counts as unset", "{minMember: null, subGroups: null}", {{0}}},
-	        {"minSubGroup without subGroups", "{minSubGroup: 1}", {{'E', "spec.minSubGroup", "there are none"}}},
-	        {"even 0", "{minSubGroup: 0}", {{'E', "spec.minSubGroup", "there are none"}}},
-	        {"and with an empty list", "{minSubGroup: 1, subGroups: []}", {{'E', "spec.minSubGroup", NULL}}},
-	        {"a leaf needs minMember", "{subGroups: [{name: a}]}", {{'E', "spec.subGroups[0].minMember", "needs minMember"}}},
-	        {"each of them is told",
+		{"nothing given: one pod", "{queue: research}", {{0}}},
+		{"pods only", "{minMember: 4}", {{0}}},
+		{"a flat group may be wholly optional", "{minMember: 0}", {{0}}},
+		{"negative", "{minMember: -1}", {{'E', "spec.minMember", "between 0 and 2147483647"}}},
+		{"larger than int32", "{minMember: 2147483648}", {{'E', "spec.minMember", "2147483648"}}},
+		{"larger than int64", "{minMember: 99999999999999999999}", {{'E', "spec.minMember", NULL}}},
+		{"a string", "{minMember: \"3\"}", {{'E', "spec.minMember", "whole number, not a string"}}},
+		{"a fraction", "{minMember: 1.5}", {{'E', "spec.minMember", "whole number"}}},
+		{"null counts as unset", "{minMember: null, subGroups: null}", {{0}}},
+		{"minSubGroup without subGroups", "{minSubGroup: 1}", {{'E', "spec.minSubGroup", "there are none"}}},
+		{"even 0", "{minSubGroup: 0}", {{'E', "spec.minSubGroup", "there are none"}}},
+		{"and with an empty list", "{minSubGroup: 1, subGroups: []}", {{'E', "spec.minSubGroup", NULL}}},
+		{"a leaf needs minMember",
+	         "{subGroups: [{name: a}]}",
+	         {{'E', "spec.subGroups[0].minMember", "needs minMember"}}},
+		{"each of them is told",
 	         "{subGroups: [{name: b}, {name: a}]}",
 	         {{'E', "spec.subGroups[0].minMember", NULL}, {'E', "spec.subGroups[1].minMember", NULL}}},
-	        {"an elastic leaf", "{subGroups: [{name: a, minMember: 0}]}", {{0}}},
-	        {"minSubGroup on a leaf",
+		{"an elastic leaf", "{subGroups: [{name: a, minMember: 0}]}", {{0}}},
+		{"minSubGroup on a leaf",
 	         "{minSubGroup: 1, subGroups: [{name: leaf, minSubGroup: 1}]}",
-	         {{'E', "spec.subGroups[0].minSubGroup", "there are none"}, {'E', "spec.subGroups[0].minMember", "needs"}}},
-	        {"minSubGroup 0 beside minMember on a leaf",
+	         {{'E', "spec.subGroups[0].minSubGroup", "there are none"},
+	          {'E', "spec.subGroups[0].minMember", "needs"}}},
+		{"minSubGroup 0 beside minMember on a leaf",
 	         "{subGroups: [{name: leaf, minMember: 2, minSubGroup: 0}]}",
 	         {{'E', "spec.subGroups[0].minMember", "exclude"}, {'E', "spec.subGroups[0].minSubGroup", "none"}}},
-	        {"a bad number is told once",
+		{"a bad number is told once",
 	         "{subGroups: [{name: a, minMember: x}]}",
 	         {{'E', "spec.subGroups[0].minMember", "not a string"}}},
 	};
@@ -45,30 +48,37 @@ static void minimums_of_leaves(void **state)
 static void minimums_of_parents(void **state)
 {
 	static const struct row rows[] = {
-	        {"3 of 4", "{minSubGroup: 3, subGroups: [{name: p0, minMember: 8}, {name: p1, minMember: 8}, "
-	                   "{name: p2, minMember: 8}, {name: p3, minMember: 8}]}", {{0}}},
-	        {"5 of 4", "{minSubGroup: 5, subGroups: [{name: p0, minMember: 8}, {name: p1, minMember: 8}, "
-	                   "{name: p2, minMember: 8}, {name: p3, minMember: 8}]}",
+		{"3 of 4",
+	         "{minSubGroup: 3, subGroups: [{name: p0, minMember: 8}, {name: p1, minMember: 8}, "
+	         "{name: p2, minMember: 8}, {name: p3, minMember: 8}]}",
+	         {{0}}},
+		{"5 of 4",
+	         "{minSubGroup: 5, subGroups: [{name: p0, minMember: 8}, {name: p1, minMember: 8}, "
+	         "{name: p2, minMember: 8}, {name: p3, minMember: 8}]}",
 	         {{'E', "spec.minSubGroup", "minSubGroup 5 is more than the 4"}}},
-	        {"only direct children count",
+		{"only direct children count",
 	         "{minSubGroup: 2, subGroups: [{name: box, minSubGroup: 2}, {name: a, parent: box, minMember: 1}, "
 	         "{name: b, parent: box, minMember: 1}]}",
 	         {{'E', "spec.minSubGroup", "more than the 1 direct child subgroup"}}},
-	        {"on a subgroup",
+		{"on a subgroup",
 	         "{subGroups: [{name: box, minSubGroup: 3}, {name: a, parent: box, minMember: 1}]}",
 	         {{'E', "spec.subGroups[0].minSubGroup", "minSubGroup 3"}}},
-	        {"an optional branch", "{minSubGroup: 0, subGroups: [{name: a, minMember: 1}]}", {{0}}},
-	        {"negative",
-	         "{minSubGroup: -2, subGroups: [{name: a, minMember: 1}]}", {{'E', "spec.minSubGroup", "between 0"}}},
-	        {"both on the PodGroup",
+		{"an optional branch", "{minSubGroup: 0, subGroups: [{name: a, minMember: 1}]}", {{0}}},
+		{"negative",
+	         "{minSubGroup: -2, subGroups: [{name: a, minMember: 1}]}",
+	         {{'E', "spec.minSubGroup", "between 0"}}},
+		{"both on the PodGroup",
 	         "{minMember: 24, minSubGroup: 1, subGroups: [{name: a, minMember: 8}]}",
 	         {{'E', "spec.minMember", "minMember and minSubGroup exclude each other"}}},
-	        {"minMember 0 beside minSubGroup counts as unset",
-	         "{minMember: 0, minSubGroup: 1, subGroups: [{name: a, minMember: 8}]}", {{0}}},
-	        {"both on a subgroup",
+		{"minMember 0 beside minSubGroup counts as unset",
+	         "{minMember: 0, minSubGroup: 1, subGroups: [{name: a, minMember: 8}]}",
+	         {{0}}},
+		{"both on a subgroup",
 	         "{subGroups: [{name: box, minMember: 1, minSubGroup: 1}, {name: a, parent: box, minMember: 1}]}",
 	         {{'E', "spec.subGroups[0].minMember", "exclude"}}},
-	        {"no minimum on a parent: all", "{subGroups: [{name: box}, {name: a, parent: box, minMember: 1}]}", {{0}}},
+		{"no minimum on a parent: all",
+	         "{subGroups: [{name: box}, {name: a, parent: box, minMember: 1}]}",
+	         {{0}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }
@@ -76,24 +86,26 @@ static void minimums_of_parents(void **state)
 static void min_member_on_parents(void **state)
 {
 	static const struct row rows[] = {
-	        {"the pods of all leaves",
+		{"the pods of all leaves",
 	         "{minMember: 12, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 4}]}",
 	         {{'W', "spec.minMember", "read as the pods of all its leaves: all 2 children"}}},
-	        {"the number of children",
+		{"the number of children",
 	         "{minMember: 1, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 4}]}",
 	         {{'W', "spec.minMember", "read as minSubGroup 1 of 2"}}},
-	        {"neither, on the PodGroup: ignored",
+		{"neither, on the PodGroup: ignored",
 	         "{minMember: 7, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 4}]}",
 	         {{'W', "spec.minMember", "ignored"}}},
-	        {"0 alone counts as unset",
-	         "{minMember: 0, subGroups: [{name: a, minMember: 8}]}", {{'W', "spec.minMember", "counts as unset"}}},
-	        {"pods, on a subgroup, two levels down",
-	         "{subGroups: [{name: top, minMember: 5}, {name: mid, parent: top}, {name: l, parent: mid, minMember: 5}]}",
+		{"0 alone counts as unset",
+	         "{minMember: 0, subGroups: [{name: a, minMember: 8}]}",
+	         {{'W', "spec.minMember", "counts as unset"}}},
+		{"pods, on a subgroup, two levels down",
+	         "{subGroups: [{name: top, minMember: 5}, {name: mid, parent: top}, {name: l, parent: mid, minMember: "
+	         "5}]}",
 	         {{'W', "spec.subGroups[0].minMember", "all 1 children"}}},
-	        {"children, on a subgroup",
+		{"children, on a subgroup",
 	         "{subGroups: [{name: box, minMember: 1}, {name: a, parent: box, minMember: 3}]}",
 	         {{'W', "spec.subGroups[0].minMember", "read as minSubGroup 1"}}},
-	        {"neither, on a subgroup: refused",
+		{"neither, on a subgroup: refused",
 	         "{subGroups: [{name: parent, minMember: 2}, {name: child, parent: parent, minMember: 1}]}",
 	         {{'E', "spec.subGroups[0].minMember", "neither"}}},
 	};
@@ -103,34 +115,47 @@ static void min_member_on_parents(void **state)
 static void names_and_parents(void **state)
 {
 	static const struct row rows[] = {
-	        {"duplicate",
+		{"duplicate",
 	         "{subGroups: [{name: a, minMember: 1}, {name: a, minMember: 1}]}",
 	         {{'E', "spec.subGroups[1].name", "duplicate subgroup name \"a\", first used in spec.subGroups[0]"}}},
-	        {"three times",
+		{"three times",
 	         "{subGroups: [{name: a, minMember: 1}, {name: a}, {name: a}]}",
-	         {{'E', "spec.subGroups[1].name", "spec.subGroups[0]"}, {'E', "spec.subGroups[2].name", "spec.subGroups[0]"}}},
-	        {"no name", "{subGroups: [{name: '', minMember: 1}]}", {{'E', "spec.subGroups[0].name", "needs a name"}}},
-	        {"name missing", "{subGroups: [{minMember: 1}]}", {{'E', "spec.subGroups[0].name", "needs a name"}}},
-	        {"upper case", "{subGroups: [{name: Box, minMember: 1}]}", {{'E', "spec.subGroups[0].name", "\"Box\""}}},
-	        {"dots are no label", "{subGroups: [{name: a.b, minMember: 1}]}", {{'E', "spec.subGroups[0].name", NULL}}},
-	        {"dash at the end", "{subGroups: [{name: a-, minMember: 1}]}", {{'E', "spec.subGroups[0].name", NULL}}},
-	        {"63 characters", "{subGroups: [{name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, "
-	                          "minMember: 1}]}", {{0}}},
-	        {"64 characters", "{subGroups: [{name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, "
-	                          "minMember: 1}]}", {{'E', "spec.subGroups[0].name", NULL}}},
-	        {"parent by another case",
+	         {{'E', "spec.subGroups[1].name", "spec.subGroups[0]"},
+	          {'E', "spec.subGroups[2].name", "spec.subGroups[0]"}}},
+		{"no name",
+	         "{subGroups: [{name: '', minMember: 1}]}",
+	         {{'E', "spec.subGroups[0].name", "needs a name"}}},
+		{"name missing", "{subGroups: [{minMember: 1}]}", {{'E', "spec.subGroups[0].name", "needs a name"}}},
+		{"upper case",
+	         "{subGroups: [{name: Box, minMember: 1}]}",
+	         {{'E', "spec.subGroups[0].name", "\"Box\""}}},
+		{"dots are no label",
+	         "{subGroups: [{name: a.b, minMember: 1}]}",
+	         {{'E', "spec.subGroups[0].name", NULL}}},
+		{"dash at the end", "{subGroups: [{name: a-, minMember: 1}]}", {{'E', "spec.subGroups[0].name", NULL}}},
+		{"63 characters",
+	         "{subGroups: [{name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, "
+	         "minMember: 1}]}",
+	         {{0}}},
+		{"64 characters",
+	         "{subGroups: [{name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, "
+	         "minMember: 1}]}",
+	         {{'E', "spec.subGroups[0].name", NULL}}},
+		{"parent by another case",
 	         "{subGroups: [{name: box, minMember: 1}, {name: a, parent: Box, minMember: 1}]}",
 	         {{'E', "spec.subGroups[1].parent", "parent \"Box\" was not found"}}},
-	        {"an empty parent is none", "{subGroups: [{name: a, parent: '', minMember: 1}]}", {{0}}},
-	        {"own parent",
+		{"an empty parent is none", "{subGroups: [{name: a, parent: '', minMember: 1}]}", {{0}}},
+		{"own parent",
 	         "{subGroups: [{name: a, parent: a, minMember: 1}]}",
 	         {{'E', "spec.subGroups[0].parent", "its own parent"}}},
-	        {"a name of the wrong type", "{subGroups: [{name: 3, minMember: 1}]}",
+		{"a name of the wrong type",
+	         "{subGroups: [{name: 3, minMember: 1}]}",
 	         {{'E', "spec.subGroups[0].name", "must be a string"}}},
-	        {"an entry of the wrong type", "{subGroups: [a]}", {{'E', "spec.subGroups[0]", "must be a map"}}},
-	        {"a list of the wrong type", "{subGroups: {name: a}}", {{'E', "spec.subGroups", "must be a list"}}},
-	        {"spec of the wrong type", "[1]", {{'E', "spec", "must be a map"}}},
-	        {"a parent of the wrong type", "{subGroups: [{name: a, parent: 1, minMember: 1}]}",
+		{"an entry of the wrong type", "{subGroups: [a]}", {{'E', "spec.subGroups[0]", "must be a map"}}},
+		{"a list of the wrong type", "{subGroups: {name: a}}", {{'E', "spec.subGroups", "must be a list"}}},
+		{"spec of the wrong type", "[1]", {{'E', "spec", "must be a map"}}},
+		{"a parent of the wrong type",
+	         "{subGroups: [{name: a, parent: 1, minMember: 1}]}",
 	         {{'E', "spec.subGroups[0].parent", "must be a string"}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
@@ -139,19 +164,20 @@ static void names_and_parents(void **state)
 static void cycles(void **state)
 {
 	static const struct row rows[] = {
-	        {"two in a ring",
+		{"two in a ring",
 	         "{subGroups: [{name: alpha, parent: beta}, {name: beta, parent: alpha}]}",
 	         {{'E', "spec.subGroups[0].parent", "cycle: \"alpha\" -> \"beta\" -> \"alpha\""}}},
-	        {"a ring beside good ones",
+		{"a ring beside good ones",
 	         "{subGroups: [{name: r, minMember: 1}, {name: alpha, parent: beta}, {name: beta, parent: alpha}]}",
 	         {{'E', "spec.subGroups[1].parent", "cycle"}}},
-	        {"what hangs on a ring is not part of it; the ring is told once, from its first member",
+		{"what hangs on a ring is not part of it; the ring is told once, from its first member",
 	         "{subGroups: [{name: tail, parent: c, minMember: 1}, {name: b, parent: c}, {name: c, parent: b}]}",
 	         {{'E', "spec.subGroups[1].parent", "cycle: \"b\" -> \"c\" -> \"b\""}}},
-	        {"two rings",
-	         "{subGroups: [{name: a, parent: b}, {name: b, parent: a}, {name: c, parent: d}, {name: d, parent: c}]}",
+		{"two rings",
+	         "{subGroups: [{name: a, parent: b}, {name: b, parent: a}, {name: c, parent: d}, {name: d, parent: "
+	         "c}]}",
 	         {{'E', "spec.subGroups[0].parent", NULL}, {'E', "spec.subGroups[2].parent", NULL}}},
-	        {"everything at once: ring, duplicate, missing parent, leaf without minimum, bad enum",
+		{"everything at once: ring, duplicate, missing parent, leaf without minimum, bad enum",
 	         "{preemptibility: sometimes, subGroups: [{name: alpha, parent: beta}, {name: beta, parent: alpha}, "
 	         "{name: alpha, minMember: 1}, {name: x, parent: nowhere, minMember: 1}, {name: y}]}",
 	         {{'E', "spec.subGroups[2].name", "duplicate"},
@@ -166,20 +192,26 @@ static void cycles(void **state)
 static void plain_fields(void **state)
 {
 	static const struct row rows[] = {
-	        {"semi-preemptible", "{minMember: 1, preemptibility: semi-preemptible}", {{0}}},
-	        {"unknown", "{preemptibility: Preemptible}", {{'E', "spec.preemptibility", "is not one of preemptible, "}}},
-	        {"wrong type", "{preemptibility: true}", {{'E', "spec.preemptibility", "must be a string"}}},
-	        {"durations", "{preemptionDelay: 1m30s, stalenessGracePeriod: -1s}", {{0}}},
-	        {"no duration", "{stalenessGracePeriod: soon}", {{'E', "spec.stalenessGracePeriod", "not a duration"}}},
-	        {"a number is no duration", "{preemptionDelay: 30}", {{'E', "spec.preemptionDelay", "must be a string"}}},
-	        {"negative delay", "{preemptionDelay: -1s}", {{'E', "spec.preemptionDelay", "negative"}}},
-	        {"back-off", "{schedulingBackoff: 1}", {{0}}},
-	        {"back-off without meaning", "{schedulingBackoff: 7}", {{'W', "spec.schedulingBackoff", "read as -1"}}},
-	        {"back-off of the wrong type", "{schedulingBackoff: often}", {{'E', "spec.schedulingBackoff", "whole"}}},
-	        {"mark", "{markUnschedulable: maybe}", {{'E', "spec.markUnschedulable", "true or false"}}},
-	        {"queue", "{queue: 3}", {{'E', "spec.queue", "must be a string, not a whole number"}}},
-	        {"priority class", "{priorityClassName: [a]}", {{'E', "spec.priorityClassName", "not a list"}}},
-	        {"unknown fields are ignored", "{minNonPreemptible: 3, parallelism: x}", {{0}}},
+		{"semi-preemptible", "{minMember: 1, preemptibility: semi-preemptible}", {{0}}},
+		{"unknown",
+	         "{preemptibility: Preemptible}",
+	         {{'E', "spec.preemptibility", "is not one of preemptible, "}}},
+		{"wrong type", "{preemptibility: true}", {{'E', "spec.preemptibility", "must be a string"}}},
+		{"durations", "{preemptionDelay: 1m30s, stalenessGracePeriod: -1s}", {{0}}},
+		{"no duration", "{stalenessGracePeriod: soon}", {{'E', "spec.stalenessGracePeriod", "not a duration"}}},
+		{"a number is no duration",
+	         "{preemptionDelay: 30}",
+	         {{'E', "spec.preemptionDelay", "must be a string"}}},
+		{"negative delay", "{preemptionDelay: -1s}", {{'E', "spec.preemptionDelay", "negative"}}},
+		{"back-off", "{schedulingBackoff: 1}", {{0}}},
+		{"back-off without meaning", "{schedulingBackoff: 7}", {{'W', "spec.schedulingBackoff", "read as -1"}}},
+		{"back-off of the wrong type",
+	         "{schedulingBackoff: often}",
+	         {{'E', "spec.schedulingBackoff", "whole"}}},
+		{"mark", "{markUnschedulable: maybe}", {{'E', "spec.markUnschedulable", "true or false"}}},
+		{"queue", "{queue: 3}", {{'E', "spec.queue", "must be a string, not a whole number"}}},
+		{"priority class", "{priorityClassName: [a]}", {{'E', "spec.priorityClassName", "not a list"}}},
+		{"unknown fields are ignored", "{minNonPreemptible: 3, parallelism: x}", {{0}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }
@@ -187,14 +219,20 @@ static void plain_fields(void **state)
 static void object_names(void **state)
 {
 	static const struct row rows[] = {
-	        {"no metadata", "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n", {{'E', "metadata.name", "no name"}}},
-	        {"a name to be made", "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {generateName: job-}\n",
+		{"no metadata",
+	         "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n",
+	         {{'E', "metadata.name", "no name"}}},
+		{"a name to be made",
+	         "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {generateName: job-}\n",
 	         {{0}}},
-	        {"bad names", "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: Job_1, namespace: a.b}\n",
+		{"bad names",
+	         "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: Job_1, namespace: a.b}\n",
 	         {{'E', "metadata.name", "Job_1"}, {'E', "metadata.namespace", "a.b"}}},
-	        {"bad time", "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: j, "
-	                     "creationTimestamp: 'yesterday'}\n", {{'E', "metadata.creationTimestamp", "yesterday"}}},
-	        {"another kind", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not_Ours}\n", {{0}}},
+		{"bad time",
+	         "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: j, "
+	         "creationTimestamp: 'yesterday'}\n",
+	         {{'E', "metadata.creationTimestamp", "yesterday"}}},
+		{"another kind", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not_Ours}\n", {{0}}},
 	};
 	verdict_check_all(NULL, rows, COUNT_OF(rows));
 }
@@ -228,8 +266,10 @@ static void defaults(void **state)
 	assert_int_equal(podgroup_leaf(&group, ""), 0);
 	assert_int_equal(podgroup_leaf(&group, "a"), -1);
 	parsed_close(&parsed);
-	decode(&parsed, "{preemptionDelay: 1m, stalenessGracePeriod: -1s, preemptibility: non-preemptible, queue: q, "
-	                "markUnschedulable: false}", &group);
+	decode(&parsed,
+	       "{preemptionDelay: 1m, stalenessGracePeriod: -1s, preemptibility: non-preemptible, queue: q, "
+	       "markUnschedulable: false}",
+	       &group);
 	assert_true(group.preemption_delay_ns == 60000000000);
 	assert_true(group.staleness_grace_ns == -1000000000);
 	assert_int_equal(group.preemptibility, NON_PREEMPTIBLE);
@@ -248,9 +288,10 @@ static void two_levels(void **state)
 	       "{name: prefill, minSubGroup: 2}, {name: decode, minSubGroup: 2}, "
 	       "{name: decode-workers, parent: decode, minMember: 4}, "
 	       "{name: prefill-leaders, parent: prefill, minMember: 1}, "
-	       "{name: prefill-workers, parent: prefill, minMember: 4}]}", &group);
-	static const char *const names[] = {"", "prefill", "prefill-leaders", "prefill-workers", "decode",
-	                                    "decode-leaders", "decode-workers"};
+	       "{name: prefill-workers, parent: prefill, minMember: 4}]}",
+	       &group);
+	static const char *const names[] = {"",       "prefill",        "prefill-leaders", "prefill-workers",
+	                                    "decode", "decode-leaders", "decode-workers"};
 	static const int parents[] = {-1, 0, 1, 1, 0, 4, 4};
 	assert_int_equal(group.tree_count, COUNT_OF(names));
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -274,17 +315,22 @@ static void fewest_pods(void **state)
 		const char *spec;
 		int64_t pods;
 	} rows[] = {
-	        {"{minSubGroup: 1, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 2}, {name: c, minMember: 5}]}", 2},
-	        {"{minSubGroup: 2, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 2}, {name: c, minMember: 5}]}", 7},
-	        {"{minSubGroup: 0, subGroups: [{name: a, minMember: 8}]}", 0},
-	        {"{subGroups: [{name: a, minMember: 8}, {name: b, minMember: 0}]}", 8},
-	        {"{minMember: 1, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 3},
-	        {"{minMember: 11, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 11},
-	        {"{minMember: 0, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 11},
-	        {"{minMember: 99, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 11},
-	        {"{subGroups: [{name: a, minMember: 2147483647}, {name: b, minMember: 2147483647}]}", 4294967294},
-	        {"{minSubGroup: 1, subGroups: [{name: a, minSubGroup: 1}, {name: b, minMember: 5}, "
-	         "{name: c, parent: a, minMember: 7}, {name: d, parent: a, minMember: 4}]}", 4},
+		{"{minSubGroup: 1, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 2}, {name: c, minMember: "
+	         "5}]}",
+	         2},
+		{"{minSubGroup: 2, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 2}, {name: c, minMember: "
+	         "5}]}",
+	         7},
+		{"{minSubGroup: 0, subGroups: [{name: a, minMember: 8}]}", 0},
+		{"{subGroups: [{name: a, minMember: 8}, {name: b, minMember: 0}]}", 8},
+		{"{minMember: 1, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 3},
+		{"{minMember: 11, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 11},
+		{"{minMember: 0, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 11},
+		{"{minMember: 99, subGroups: [{name: a, minMember: 8}, {name: b, minMember: 3}]}", 11},
+		{"{subGroups: [{name: a, minMember: 2147483647}, {name: b, minMember: 2147483647}]}", 4294967294},
+		{"{minSubGroup: 1, subGroups: [{name: a, minSubGroup: 1}, {name: b, minMember: 5}, "
+	         "{name: c, parent: a, minMember: 7}, {name: d, parent: a, minMember: 4}]}",
+	         4},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct parsed parsed;
@@ -298,10 +344,16 @@ static void fewest_pods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(minimums_of_leaves), cmocka_unit_test(minimums_of_parents),
-	        cmocka_unit_test(min_member_on_parents), cmocka_unit_test(names_and_parents), cmocka_unit_test(cycles),
-	        cmocka_unit_test(plain_fields), cmocka_unit_test(object_names), cmocka_unit_test(defaults),
-	        cmocka_unit_test(two_levels), cmocka_unit_test(fewest_pods),
+		cmocka_unit_test(minimums_of_leaves),
+		cmocka_unit_test(minimums_of_parents),
+		cmocka_unit_test(min_member_on_parents),
+		cmocka_unit_test(names_and_parents),
+		cmocka_unit_test(cycles),
+		cmocka_unit_test(plain_fields),
+		cmocka_unit_test(object_names),
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(two_levels),
+		cmocka_unit_test(fewest_pods),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

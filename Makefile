@@ -1,0 +1,36 @@
+# Thin front of Meson and the scripts: every target is one call. `make` alone lists them.
+ONLY ?=
+RESULTS ?=
+FUZZ_SECONDS ?= 30
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+deps: ## install the Debian packages the build needs (root or sudo)
+	@scripts/deps
+
+build: ## the optimized program: build/platoon
+	@scripts/build release
+
+run: build ## show the plan for an example gang
+	build/platoon plan -f examples/first-gang.yaml
+
+test: ## all tests under ASan and UBSan; ONLY=text picks tests by name
+	@scripts/run-tests $(if $(RESULTS),--results $(RESULTS)) build-test $(ONLY)
+
+lint: ## format, layers, headers, words, clang-tidy
+	@scripts/lint
+
+format: ## rewrite the C files in the project's format
+	@scripts/lint --fix-format
+
+fuzz: ## each fuzzer for FUZZ_SECONDS (30), on a copy of its corpus; ONLY=text picks by name
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $(ONLY)
+
+bench: build ## measure the optimized build
+	@build/bench/platoon-bench
+
+clean: ## remove every build directory
+	rm -rf build build-*
+
+.PHONY: help deps build run test lint format fuzz bench clean

@@ -1,0 +1,236 @@
+/* platoon-bench: how long the engine takes to decide, beside the time to merely read the cluster once.
+ *
+ * Ends with 0 when every outcome is as counted by hand; times are reported, never judged by the exit status. */
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { ROWS = 256, TARGETS = 8 };
+
+#define NONE WORLD_NO_LEVEL
+
+static const struct gang_plan plans[] = {
+	{"N16/4", 0, 4, 4, 8, 0, NONE, NONE, WORLD_RACK, NONE, false},
+	{"N16/4 impossible", 0, 4, 4, 8, 13, NONE, NONE, WORLD_RACK, NONE, true}, /* last segment: 17 in a rack of 16 */
+	{"N256/16", 0, 16, 16, 8, 0, NONE, NONE, WORLD_RACK, NONE, false},
+	{"N256/16 impossible", 0, 16, 16, 8, 0, WORLD_BLOCK, NONE, WORLD_RACK, NONE, true}, /* 16 racks in a block of 8 */
+	{"tree 4x16x16", 4, 16, 16, 2, 0, NONE, WORLD_ZONE, WORLD_RACK, NONE, false},
+	{"tree impossible", 2, 33, 16, 2, 0, NONE, WORLD_BLOCK, WORLD_RACK, NONE, true}, /* a block takes 32 segments */
+	{"512 prefer rack", 0, 0, 512, 8, 0, NONE, NONE, NONE, WORLD_RACK, false},
+	{"512 impossible", 0, 0, 512, 8, 0, WORLD_BLOCK, NONE, NONE, WORLD_RACK, true}, /* a block has 128 nodes */
+};
+enum { PLANS = sizeof(plans) / sizeof(plans[0]) };
+
+struct target {
+	char text[120];
+	double measured, bound;
+	const char *unit;
+	bool met, measured_at_all;
+};
+
+struct report {
+	struct row rows[ROWS];
+	int row_count;
+	struct fill_result fill;
+	struct target targets[TARGETS];
+	int target_count;
+	long peak_kib;
+};
+
+static const char *outcome_name(enum place_outcome outcome)
+{
+	static const char *const names[] = {"placed", "nothing", "impossible", "exhausted", "not ready"};
+	return names[outcome];
+}
+
+static double ratio(double value, double base)
+{
+	return base > 0 ? value / base : 0;
+}
+
+static void print_row(const struct row *row)
+{
+	printf("%-20s %7d %-13s %-10s%s %10.1f %10.1f %10.1f %9.1f %9.2f\n", row->name, row->nodes,
+	       world_state_name(row->state), outcome_name(row->outcome), row->as_intended ? " " : "!", row->cold_us,
+	       row->warm_us, row->linear_us, ratio(row->cold_us, row->linear_us), ratio(row->warm_us, row->linear_us));
+	fflush(stdout);
+}
+
+static void run_size(struct report *report, int nodes)
+{
+	bool large = nodes > 20000;
+	for (int plan = 0; plan < PLANS; plan++)
+		for (int state = 0; state < WORLD_STATES; state++) {
+			struct row *row = &report->rows[report->row_count++];
+			*row = measure_plan(&plans[plan], nodes, (enum world_state)state, large ? 1 : 3, large ? 21 : 41);
+			print_row(row);
+		}
+}
+
+/* The worst value over the states, 0 when the case was not run at this size. */
+static double worst(const struct report *report, const char *name, int nodes, double (*value)(const struct row *))
+{
+	double result = 0;
+	for (int i = 0; i < report->row_count; i++) {
+		const struct row *row = &report->rows[i];
+		if ((!name || strcmp(row->name, name) == 0) && (!nodes || row->nodes == nodes) && value(row) > result)
+			result = value(row);
+	}
+	return result;
+}
+
+static double warm_of(const struct row *row)
+{
+	return row->warm_us;
+}
+
+static double slower_of(const struct row *row)
+{
+	return row->cold_us > row->warm_us ? row->cold_us : row->warm_us;
+}
+
+static double cold_passes_of(const struct row *row)
+{
+	return ratio(row->cold_us, row->linear_us);
+}
+
+/* How much slower the proof of a case is than the placement of the same case in the same state, at its worst. */
+static double worst_proof(const struct report *report)
+{
+	double result = 0;
+	for (int i = 0; i < report->row_count; i++) {
+		const struct row *proof = &report->rows[i];
+		if (!proof->proof || proof->outcome != PLACE_IMPOSSIBLE)
+			continue;
+		for (int j = 0; j < report->row_count; j++) {
+			const struct row *placed = &report->rows[j];
+			if (placed->proof || placed->outcome != PLACE_PLACED || placed->nodes != proof->nodes ||
+			    placed->state != proof->state || placed != proof - WORLD_STATES)
+				continue;
+			double slower = ratio(proof->warm_us, placed->warm_us);
+			if (slower > result)
+				result = slower;
+		}
+	}
+	return result;
+}
+
+static void add_target(struct report *report, const char *text, double measured, double bound, const char *unit,
+                       bool at_least)
+{
+	struct target *target = &report->targets[report->target_count++];
+	snprintf(target->text, sizeof(target->text), "%s", text);
+	target->measured = measured;
+	target->bound = bound;
+	target->unit = unit;
+	target->measured_at_all = measured > 0 && bound > 0;
+	target->met = at_least ? measured >= bound : measured <= bound;
+}
+
+static void judge(struct report *report, bool quick)
+{
+	double warm = worst(report, "N16/4", 16384, warm_of);
+	double fill_rate = report->fill.seconds > 0 ? report->fill.placed / report->fill.seconds : 0;
+	add_target(report, "warm N16/4 at 16384 nodes, slowest state", warm, 100, "us", false);
+	add_target(report, "warm N16/4 at 102400 nodes, at most 3 times that", worst(report, "N16/4", 102400, warm_of),
+	           3 * warm, "us", false);
+	add_target(report, "cold N16/4, slowest size and state", worst(report, "N16/4", 0, cold_passes_of), 4, "passes",
+	           false);
+	add_target(report, "cold, slowest case, size and state", worst(report, NULL, 0, cold_passes_of), 4, "passes", false);
+	add_target(report, "three-level tree at 16384 nodes, slowest state", worst(report, "tree 4x16x16", 16384, slower_of),
+	           5000, "us", false);
+	add_target(report, "proof against placement, same case and state, warm", worst_proof(report), 1, "times", false);
+	add_target(report, "fill with single pods at 12800 nodes", quick ? 0 : fill_rate, 50000, "decisions/s", true);
+}
+
+static void print_targets(const struct report *report)
+{
+	printf("\n%-52s %12s %12s\n", "target", "measured", "bound");
+	for (int i = 0; i < report->target_count; i++) {
+		const struct target *target = &report->targets[i];
+		printf("%-52s %12.1f %12.1f %-12s %s\n", target->text, target->measured, target->bound, target->unit,
+		       !target->measured_at_all ? "not measured" : target->met ? "met" : "missed");
+	}
+}
+
+static int write_json(const struct report *report, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	if (!file) {
+		perror(path);
+		return -1;
+	}
+	fputs("{\"rows\": [", file);
+	for (int i = 0; i < report->row_count; i++) {
+		const struct row *row = &report->rows[i];
+		fprintf(file,
+		        "%s\n  {\"case\": \"%s\", \"nodes\": %d, \"state\": \"%s\", \"outcome\": \"%s\", \"asIntended\": %s, "
+		        "\"coldUs\": %.1f, \"warmUs\": %.1f, \"linearPassUs\": %.1f, \"coldRatio\": %.2f, \"warmRatio\": %.3f, "
+		        "\"steps\": %llu, \"clusterBytes\": %zu}",
+		        i ? "," : "", row->name, row->nodes, world_state_name(row->state), outcome_name(row->outcome),
+		        row->as_intended ? "true" : "false", row->cold_us, row->warm_us, row->linear_us,
+		        ratio(row->cold_us, row->linear_us), ratio(row->warm_us, row->linear_us),
+		        (unsigned long long)row->steps, row->cluster_bytes);
+	}
+	fprintf(file, "],\n \"fill\": {\"nodes\": %d, \"pods\": %d, \"placed\": %d, \"seconds\": %.3f},\n", report->fill.nodes,
+	        report->fill.pods, report->fill.placed, report->fill.seconds);
+	fprintf(file, " \"peakKiB\": %ld,\n \"targets\": [", report->peak_kib);
+	for (int i = 0; i < report->target_count; i++) {
+		const struct target *target = &report->targets[i];
+		fprintf(file, "%s\n  {\"target\": \"%s\", \"measured\": %.2f, \"bound\": %.2f, \"unit\": \"%s\", \"result\": \"%s\"}",
+		        i ? "," : "", target->text, target->measured, target->bound, target->unit,
+		        !target->measured_at_all ? "not measured" : target->met ? "met" : "missed");
+	}
+	fputs("]}\n", file);
+	int broken = ferror(file);
+	return fclose(file) || broken ? -1 : 0;
+}
+
+static int finish(struct report *report, bool quick, const char *json)
+{
+	struct rusage usage;
+	bool intended = report->fill.placed == report->fill.pods;
+	getrusage(RUSAGE_SELF, &usage);
+	report->peak_kib = usage.ru_maxrss;
+	printf("\nfill: %d of %d single 1-GPU pods on %d nodes in %.3f s = %.0f decisions/s\n", report->fill.placed,
+	       report->fill.pods, report->fill.nodes, report->fill.seconds,
+	       report->fill.seconds > 0 ? report->fill.placed / report->fill.seconds : 0);
+	printf("peak memory: %.1f MiB\n", (double)report->peak_kib / 1024);
+	judge(report, quick);
+	print_targets(report);
+	for (int i = 0; i < report->row_count; i++)
+		intended &= report->rows[i].as_intended;
+	printf("\n%s\n", intended ? "every outcome is as counted by hand" : "some outcomes are wrong (marked with !)");
+	if (json && write_json(report, json) < 0)
+		return 1;
+	return intended ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct report report;
+	const char *json = NULL;
+	bool quick = false;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--quick") == 0) {
+			quick = true;
+		} else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+			json = argv[++i];
+		} else {
+			fprintf(stderr, "usage: platoon-bench [--quick] [--json FILE]\n");
+			return 2;
+		}
+	}
+	printf("%-20s %7s %-13s %-11s %10s %10s %10s %9s %9s\n", "case", "nodes", "state", "outcome", "cold us", "warm us",
+	       "linear us", "cold/lin", "warm/lin");
+	run_size(&report, 1024);
+	if (!quick) {
+		run_size(&report, 16384);
+		run_size(&report, 102400);
+	}
+	report.fill = quick ? measure_fill(1024, 8000) : measure_fill(12800, 100000);
+	return finish(&report, quick, json);
+}

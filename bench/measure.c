@@ -1,0 +1,147 @@
+/* Times of single decisions: cold on a cluster that never answered before, warm after one pod came or went. */
+#include "measure.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+double measure_now_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values, int count)
+{
+	qsort(values, (size_t)count, sizeof(*values), compare_doubles);
+	return values[count / 2];
+}
+
+double measure_linear_us(const struct cluster *cluster)
+{
+	enum { PASSES = 9 };
+	static volatile int64_t sink; /* keeps the loop alive */
+	double best = 0;
+	int nodes = cluster_node_count(cluster);
+	for (int pass = 0; pass < PASSES; pass++) {
+		double start = measure_now_us();
+		int64_t sum = 0;
+		for (int resource = 0; resource < cluster_resource_count(cluster); resource++) {
+			const int64_t *column = cluster_free_column(cluster, resource);
+			for (int node = 0; node < nodes; node++)
+				sum += column[node];
+		}
+		sink = sum;
+		double took = measure_now_us() - start;
+		if (pass == 0 || took < best)
+			best = took;
+	}
+	(void)sink;
+	return best;
+}
+
+/* A 1-GPU pod comes to a node with room, or goes again. */
+struct change {
+	int node;
+	bool there;
+};
+
+static void small_change(struct world *world, struct change *change)
+{
+	if (change->there) {
+		cluster_vacate(world->cluster, world->fillers[1], change->node, OCCUPY_RUNNING);
+		change->there = false;
+		return;
+	}
+	for (int tries = 0; tries < 100; tries++) {
+		int node = (int)(world_random(world) % (uint64_t)world->nodes);
+		if (world->used[node] == WORLD_GPUS)
+			continue;
+		cluster_occupy(world->cluster, world->fillers[1], node, OCCUPY_RUNNING);
+		*change = (struct change){node, true};
+		return;
+	}
+}
+
+static double decide_us(struct world *world, const struct gang *gang, struct arena *arena, struct placement *placement)
+{
+	arena_reset(arena);
+	double start = measure_now_us();
+	engine_place(world->cluster, gang, &(struct place_options){0}, arena, placement);
+	return measure_now_us() - start;
+}
+
+struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_state state, int cold_runs, int warm_runs)
+{
+	enum { MOST_RUNS = 101 };
+	double times[MOST_RUNS];
+	struct row row = {.name = plan->name, .nodes = nodes, .state = state, .proof = plan->impossible, .as_intended = true};
+	struct arena *arena = arena_create();
+	for (int run = 0; run < cold_runs; run++) {
+		struct world world;
+		struct placement placement;
+		world_create(&world, nodes, state);
+		struct gang gang = world_gang(&world, plan);
+		enum place_outcome intended = world_fits(&world, plan) ? PLACE_PLACED : PLACE_IMPOSSIBLE;
+		times[run] = decide_us(&world, &gang, arena, &placement);
+		row.outcome = placement.outcome;
+		row.steps = placement.steps;
+		row.as_intended &= placement.outcome == intended;
+		if (run == cold_runs - 1) {
+			struct change change = {0};
+			double warm[MOST_RUNS];
+			for (int i = 0; i < warm_runs && i < MOST_RUNS; i++) {
+				small_change(&world, &change);
+				warm[i] = decide_us(&world, &gang, arena, &placement);
+				/* a pod more can tip an exact fit, a pod less must restore it */
+				row.as_intended &= change.there || placement.outcome == intended;
+			}
+			row.warm_us = median(warm, warm_runs);
+			row.linear_us = measure_linear_us(world.cluster);
+			row.cluster_bytes = cluster_memory(world.cluster);
+		}
+		world_free_gang(&gang);
+		world_destroy(&world);
+	}
+	row.cold_us = median(times, cold_runs);
+	arena_destroy(arena);
+	return row;
+}
+
+struct fill_result measure_fill(int nodes, int pods)
+{
+	struct world world;
+	struct fill_result result = {.nodes = nodes, .pods = pods};
+	static const struct gang_plan plan = {.name = "single",
+	                                      .pods = 1,
+	                                      .gpus = 1,
+	                                      .root_required = WORLD_NO_LEVEL,
+	                                      .parent_required = WORLD_NO_LEVEL,
+	                                      .segment_required = WORLD_NO_LEVEL,
+	                                      .root_preferred = WORLD_NO_LEVEL};
+	struct arena *arena = arena_create();
+	world_create(&world, nodes, WORLD_EMPTY);
+	struct gang gang = world_gang(&world, &plan);
+	double start = measure_now_us();
+	for (int i = 0; i < pods; i++) {
+		struct placement placement;
+		gang.pods[0].state = MEMBER_WAITING;
+		gang.pods[0].node = -1;
+		arena_reset(arena);
+		if (engine_place(world.cluster, &gang, &(struct place_options){0}, arena, &placement) != PLACE_PLACED)
+			break;
+		engine_commit(world.cluster, &gang, &placement);
+		result.placed++;
+	}
+	result.seconds = (measure_now_us() - start) / 1e6;
+	world_free_gang(&gang);
+	world_destroy(&world);
+	arena_destroy(arena);
+	return result;
+}

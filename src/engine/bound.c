@@ -1,0 +1,291 @@
+/* Upper bounds: how many copies of a class a domain can hold at most. A relaxation: it may say yes where the packing
+ * later says no, never the other way round. */
+#include "engine/solver.h"
+
+/* More than this many bound entries are not worth keeping: then bounds stay as computed at the start (still valid). */
+#define LIVE_CLASSES 512
+
+void trail_set32(struct solver *solver, int32_t *address, int32_t value)
+{
+	if (*address == value)
+		return;
+	vec_push(&solver->trail, (struct undo){.address = address, .value = *address, .wide = false});
+	*address = value;
+}
+
+void trail_set64(struct solver *solver, int64_t *address, int64_t value)
+{
+	if (*address == value)
+		return;
+	vec_push(&solver->trail, (struct undo){.address = address, .value = *address, .wide = true});
+	*address = value;
+}
+
+void trail_undo(struct solver *solver, size_t mark)
+{
+	while (solver->trail.count > mark) {
+		struct undo *undo = &solver->trail.items[--solver->trail.count];
+		if (undo->wide)
+			*(int64_t *)undo->address = undo->value;
+		else
+			*(int32_t *)undo->address = (int32_t)undo->value;
+	}
+}
+
+static int32_t *bound_slot(const struct solver *solver, int class_, int topology, int level, int domain)
+{
+	if (level < 0)
+		return &solver->bound_total[topology][class_];
+	int levels = solver->deepest[topology] + 1;
+	return &solver->bound[topology][class_ * levels + level][domain];
+}
+
+int32_t bound_of(const struct solver *solver, int class_, int topology, int level, int domain)
+{
+	return *bound_slot(solver, class_, topology, level, domain);
+}
+
+static int64_t counter_value(const struct solver *solver, int counter, int topology, int level, int domain)
+{
+	const struct counter *c = &solver->counters[counter];
+	return level < 0 ? *c->total : c->sums[topology][level][domain];
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Copies by the amounts that every choice needs at least. */
+static int64_t copies_by_amount(const struct solver *solver, const struct class_ *class_, int topology, int level,
+                                int domain)
+{
+	int64_t copies = COPIES_CAP;
+	for (int j = 0; j < solver->counter_count; j++) {
+		int64_t least = class_->least[j];
+		if (least <= 0)
+			continue;
+		int64_t have = counter_value(solver, j, topology, level, domain);
+		if (have < least)
+			return 0;
+		copies = least == 1 ? smaller(copies, have) : smaller(copies, have / least);
+	}
+	return copies;
+}
+
+static int64_t copies_of_leaf(const struct solver *solver, const struct class_ *class_, int topology, int level,
+                              int domain)
+{
+	if (!class_->mixed)
+		return COPIES_CAP;
+	int64_t usable = 0, once = 0;
+	for (int s = 0; s < solver->shape_count; s++) {
+		if (!class_->waiting[s])
+			continue;
+		int64_t have = counter_value(solver, s, topology, level, domain);
+		usable += have > 0 ? have : 0;
+		once += smaller(have > 0 ? have : 0, class_->waiting[s]);
+	}
+	return once < class_->need ? 0 : usable / class_->need;
+}
+
+static int64_t copies_of_parent(const struct solver *solver, const struct class_ *class_, int topology, int level,
+                                int domain)
+{
+	int64_t copies = COPIES_CAP, sum = 0, once = 0;
+	for (int k = 0; k < class_->kid_count; k++) {
+		int64_t kid = bound_of(solver, class_->kids[k], topology, level, domain);
+		copies = smaller(copies, kid / class_->kid_copies[k]);
+		sum += kid;
+		once += smaller(kid, class_->kid_copies[k]);
+	}
+	if (class_->need >= class_->kid_total)
+		return copies;
+	if (once < class_->need)
+		return 0;
+	return class_->need ? sum / class_->need : COPIES_CAP;
+}
+
+/* Copies of the class when confined to this domain. */
+static int32_t copies_confined(const struct solver *solver, int number, int topology, int level, int domain)
+{
+	const struct class_ *class_ = &solver->classes[number];
+	if (class_->dead)
+		return 0;
+	if (class_->topology == topology && class_->level == level && class_->fixed >= 0 && class_->fixed != domain)
+		return 0;
+	int64_t copies = copies_by_amount(solver, class_, topology, level, domain);
+	if (copies == 0)
+		return 0;
+	copies = smaller(copies, class_->leaf ? copies_of_leaf(solver, class_, topology, level, domain)
+	                                      : copies_of_parent(solver, class_, topology, level, domain));
+	return (int32_t)smaller(copies, COPIES_CAP);
+}
+
+static bool finer(const struct class_ *class_, int topology, int level)
+{
+	return class_->topology == topology && class_->level > level;
+}
+
+static int32_t sum_children(const struct solver *solver, int number, int topology, int level, int domain)
+{
+	const struct topology *top = used_topology(solver, topology);
+	int first = 0, end = level + 1 <= solver->deepest[topology] ? top->domain_count[0] : 0;
+	if (level >= 0) {
+		first = top->domains[level][domain].first_child;
+		end = top->domains[level][domain].child_end;
+	}
+	int64_t sum = 0;
+	for (int d = first; d < end; d++)
+		sum += bound_of(solver, number, topology, level + 1, d);
+	return (int32_t)smaller(sum, COPIES_CAP);
+}
+
+static void allocate_bounds(struct solver *solver)
+{
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		solver->deepest[t] = -1;
+		for (int c = 0; c < solver->class_count; c++)
+			if (solver->classes[c].topology == t && solver->classes[c].level > solver->deepest[t])
+				solver->deepest[t] = solver->classes[c].level;
+		int levels = solver->deepest[t] + 1;
+		solver->bound_total[t] = arena_array(solver->arena, int32_t, (size_t)solver->class_count);
+		solver->bound[t] = arena_array(solver->arena, int32_t *, (size_t)solver->class_count * (size_t)levels);
+		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
+		for (int l = 0; l < topology->level_count; l++)
+			solver->used[t][l] = NULL;
+		for (int l = 0; l < levels; l++)
+			for (int c = 0; c < solver->class_count; c++)
+				solver->bound[t][c * levels + l] =
+					arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
+	}
+}
+
+/* Members that are placed already count as use of their domains, so that new ones prefer to join them. */
+static void count_used(struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		/* Levels of single hosts are counted only where a constraint names them. */
+		for (int l = 0; l < topology->level_count; l++)
+			if (l <= solver->deepest[t] || topology->domain_count[l] <= solver->cluster->node_count / 2)
+				solver->used[t][l] = arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
+				continue;
+			for (int l = 0; l < topology->level_count; l++) {
+				int domain = topology->node_domain[l][gang->pods[p].node];
+				if (domain >= 0 && solver->used[t][l])
+					solver->used[t][l][domain]++;
+			}
+		}
+	}
+}
+
+/* Equal for all domains of a level when the class is not finer than it, so the loop body stays small. */
+static void fill_level(struct solver *solver, int topology, int level)
+{
+	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
+	for (int c = 0; c < solver->class_count; c++) { /* kids have smaller numbers */
+		const struct class_ *class_ = &solver->classes[c];
+		bool simple = class_->leaf && !class_->mixed && !class_->dead && class_->fixed < 0 && level >= 0 &&
+		              solver->counter_count == 1 && !finer(class_, topology, level) && class_->least[0] > 0;
+		int32_t *out = bound_slot(solver, c, topology, level, 0);
+		if (simple) {
+			const int64_t *sums = solver->counters[0].sums[topology][level];
+			uint32_t least = (uint32_t)class_->least[0];
+			for (int d = 0; d < domains; d++)
+				out[d] = (int32_t)((uint32_t)smaller(sums[d] < 0 ? 0 : sums[d], COPIES_CAP) / least);
+			continue;
+		}
+		for (int d = 0; d < domains; d++)
+			out[d] = finer(class_, topology, level) ? sum_children(solver, c, topology, level, d)
+			                                        : copies_confined(solver, c, topology, level, d);
+	}
+}
+
+void bound_build(struct solver *solver)
+{
+	allocate_bounds(solver);
+	count_used(solver);
+	solver->live_bounds = solver->class_count <= LIVE_CLASSES;
+	for (int t = 0; t < solver->topology_count; t++)
+		for (int level = solver->deepest[t]; level >= -1; level--)
+			fill_level(solver, t, level);
+}
+
+/* Bounds on the path from the changed domain to the whole cluster. */
+static void refresh_path(struct solver *solver, int topology, int level, int domain)
+{
+	const struct topology *top = used_topology(solver, topology);
+	int count = solver->class_count;
+	int32_t change[LIVE_CLASSES] = {0}; /* of each class in the domain one level down on the path */
+	if (level > solver->deepest[topology]) { /* bounds do not reach that deep: start where they do */
+		while (level > solver->deepest[topology])
+			domain = topology_parent_domain(top, level, domain), level--;
+	}
+	for (int l = level; l >= -1; l--) {
+		for (int c = 0; c < count; c++) {
+			int32_t *slot = bound_slot(solver, c, topology, l, domain);
+			int32_t now = finer(&solver->classes[c], topology, l)
+			                      ? (int32_t)smaller((int64_t)*slot + change[c], COPIES_CAP)
+			                      : copies_confined(solver, c, topology, l, domain);
+			change[c] = now - *slot;
+			trail_set32(solver, slot, now);
+		}
+		if (l >= 0)
+			domain = topology_parent_domain(top, l, domain);
+	}
+}
+
+static bool draw(struct solver *solver, int counter, int64_t amount, const struct confine *at)
+{
+	const struct counter *c = &solver->counters[counter];
+	bool fine = *c->total >= amount;
+	trail_set64(solver, c->total, *c->total - amount);
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		int domain = at->domain[t];
+		for (int l = at->level[t]; l >= 0; l--) {
+			int64_t *sum = &c->sums[t][l][domain];
+			fine &= *sum >= amount;
+			trail_set64(solver, sum, *sum - amount);
+			domain = topology_parent_domain(topology, l, domain);
+		}
+	}
+	return fine;
+}
+
+bool bound_reserve(struct solver *solver, const struct item *item, int sign)
+{
+	bool fine = true;
+	int pods = 0;
+	for (int j = 0; j < solver->counter_count; j++) {
+		int64_t amount = 0;
+		for (int s = 0; s < solver->shape_count; s++) {
+			if (!item->counts[s])
+				continue;
+			int resource = solver->counters[j].resource;
+			amount += item->counts[s] *
+			          (resource < 0 ? (j == s)
+			                        : cluster_kind_request(solver->cluster, solver->shapes[s].kind, resource));
+			pods += j == 0 ? item->counts[s] : 0;
+		}
+		if (amount)
+			fine &= draw(solver, j, sign * amount, &item->at);
+	}
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		int domain = item->at.domain[t];
+		for (int l = item->at.level[t]; l >= 0; l--) {
+			if (solver->used[t][l])
+				trail_set32(solver, &solver->used[t][l][domain], solver->used[t][l][domain] + sign * pods);
+			domain = topology_parent_domain(topology, l, domain);
+		}
+		if (solver->live_bounds && sign > 0 && fine)
+			refresh_path(solver, t, item->at.level[t], item->at.domain[t]);
+	}
+	return fine;
+}

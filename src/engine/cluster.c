@@ -1,0 +1,555 @@
+/* Building the cluster: nodes into topology order, domains as ranges, resource columns, occupancy. */
+#include "engine/cluster.h"
+
+#include "engine/internal.h"
+
+#include <string.h>
+
+struct cluster *cluster_create(void)
+{
+	struct cluster *cluster = base_calloc(1, sizeof(*cluster));
+	cluster->arena = arena_create();
+	cluster->topologies = base_calloc(CLUSTER_MAX_TOPOLOGIES, sizeof(struct topology));
+	return cluster;
+}
+
+static void free_names(struct name_entry **index)
+{
+	struct name_entry *entry, *next;
+	HASH_ITER(hh, *index, entry, next)
+	{
+		HASH_DEL(*index, entry);
+		free(entry);
+	}
+}
+
+static void free_keys(struct key_entry **index)
+{
+	struct key_entry *entry, *next;
+	HASH_ITER(hh, *index, entry, next)
+	{
+		HASH_DEL(*index, entry);
+		free(entry);
+	}
+}
+
+void cluster_destroy(struct cluster *cluster)
+{
+	if (!cluster)
+		return;
+	for (int t = 0; t < cluster->topology_count; t++) {
+		struct topology *topology = &cluster->topologies[t];
+		for (int l = 0; l < topology->level_count; l++) {
+			free(topology->domains[l]);
+			free(topology->node_domain[l]);
+		}
+		free(topology->order);
+	}
+	free(cluster->topologies);
+	for (size_t s = 0; s < cluster->shapes.count; s++) {
+		struct shape *shape = &cluster->shapes.items[s];
+		free(shape->allowed);
+		for (int view = 0; view < VIEW_COUNT; view++)
+			slots_free(cluster, shape->slots[view]);
+	}
+	for (size_t r = 0; r < cluster->resources.count; r++) {
+		free(cluster->resources.items[r].allocatable);
+		free(cluster->resources.items[r].free);
+		free(cluster->resources.items[r].releasing);
+	}
+	if (cluster->residents)
+		for (int n = 0; n < cluster->node_count; n++)
+			free(cluster->residents[n].items);
+	free(cluster->residents);
+	free(cluster->nodes);
+	free_names(&cluster->node_index);
+	free_names(&cluster->resource_index);
+	free_keys(&cluster->shape_index);
+	free_keys(&cluster->kind_index);
+	vec_free(&cluster->resources);
+	vec_free(&cluster->shapes);
+	vec_free(&cluster->kinds);
+	vec_free(&cluster->guarded_kinds);
+	vec_free(&cluster->changed);
+	vec_free(&cluster->kind_mark);
+	vec_free(&cluster->added);
+	arena_destroy(cluster->arena);
+	free(cluster);
+}
+
+int cluster_add_topology(struct cluster *cluster, const char *name, const char *const *levels, size_t level_count)
+{
+	if (cluster->sealed || cluster->topology_count == CLUSTER_MAX_TOPOLOGIES || level_count > CLUSTER_MAX_LEVELS)
+		return -1;
+	struct topology *topology = &cluster->topologies[cluster->topology_count];
+	topology->name = arena_strdup(cluster->arena, name);
+	topology->level_count = (int)level_count;
+	for (size_t l = 0; l < level_count; l++)
+		topology->labels[l] = arena_strdup(cluster->arena, levels[l]);
+	return cluster->topology_count++;
+}
+
+static struct labels copy_labels(struct arena *arena, const struct labels *from)
+{
+	struct labels copy = {.items = arena_array(arena, struct label, from->count), .count = from->count};
+	for (size_t i = 0; i < from->count; i++)
+		copy.items[i] = (struct label){.key = arena_strdup(arena, from->items[i].key),
+		                               .value = arena_strdup(arena, from->items[i].value)};
+	return copy;
+}
+
+void cluster_add_node(struct cluster *cluster, const struct cluster_node *node)
+{
+	if (cluster->sealed)
+		return;
+	struct arena *arena = cluster->arena;
+	struct cluster_node copy = *node;
+	copy.name = arena_strdup(arena, node->name);
+	copy.labels = copy_labels(arena, &node->labels);
+	struct taint *taints = arena_array(arena, struct taint, node->taint_count);
+	for (size_t i = 0; i < node->taint_count; i++)
+		taints[i] = (struct taint){.key = arena_strdup(arena, node->taints[i].key),
+		                           .value = arena_strdup(arena, node->taints[i].value),
+		                           .effect = node->taints[i].effect};
+	copy.taints = taints;
+	struct resource_amount *amounts = arena_array(arena, struct resource_amount, node->allocatable_count);
+	for (size_t i = 0; i < node->allocatable_count; i++)
+		amounts[i] = (struct resource_amount){.name = arena_strdup(arena, node->allocatable[i].name),
+		                                      .amount = node->allocatable[i].amount};
+	copy.allocatable = amounts;
+	vec_push(&cluster->added, copy);
+}
+
+/* Values of the node's labels along the levels; NULL from the first missing one on. */
+static void level_values(const struct topology *topology, const struct cluster_node *node, const char **values)
+{
+	bool missing = false;
+	for (int l = 0; l < topology->level_count; l++) {
+		const char *value = missing ? NULL : labels_get(&node->labels, topology->labels[l]);
+		missing = !value;
+		values[l] = value;
+	}
+}
+
+struct sort_row {
+	const struct cluster_node *node;
+	const char **values;
+	int level_count;
+	int number; /* position in the first topology, or in the input */
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct sort_row *a = left, *b = right;
+	for (int l = 0; l < a->level_count; l++) {
+		if (!a->values[l] || !b->values[l]) {
+			if (a->values[l] != b->values[l])
+				return a->values[l] ? -1 : 1;
+			continue;
+		}
+		int order = strcmp(a->values[l], b->values[l]);
+		if (order)
+			return order;
+	}
+	int order = strcmp(a->node->name, b->node->name);
+	return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static struct sort_row *sorted_rows(struct arena *arena, const struct topology *topology,
+                                    const struct cluster_node *nodes, int count)
+{
+	struct sort_row *rows = arena_array(arena, struct sort_row, (size_t)count);
+	int levels = topology ? topology->level_count : 0;
+	for (int n = 0; n < count; n++) {
+		rows[n] = (struct sort_row){.node = &nodes[n],
+		                            .values = arena_array(arena, const char *, (size_t)levels),
+		                            .level_count = levels,
+		                            .number = n};
+		if (topology)
+			level_values(topology, &nodes[n], rows[n].values);
+	}
+	qsort(rows, (size_t)count, sizeof(*rows), compare_rows);
+	return rows;
+}
+
+/* Cuts the sorted rows into domains, level by level. */
+static void build_domains(struct cluster *cluster, struct topology *topology, const struct sort_row *rows)
+{
+	int count = cluster->node_count;
+	topology->order = base_calloc((size_t)count, sizeof(int32_t));
+	for (int p = 0; p < count; p++)
+		topology->order[p] = rows[p].number;
+	for (int l = 0; l < topology->level_count; l++) {
+		VEC(struct domain) domains = {0};
+		int32_t *node_domain = base_calloc((size_t)count, sizeof(int32_t));
+		for (int p = 0; p < count; p++) {
+			const char *value = rows[p].values[l];
+			int node = rows[p].number;
+			int parent = l ? topology->node_domain[l - 1][node] : -1;
+			node_domain[node] = -1;
+			if (!value)
+				continue;
+			struct domain *last = domains.count ? &domains.items[domains.count - 1] : NULL;
+			if (!last || last->end != p || last->parent != parent || strcmp(last->name, value) != 0) {
+				vec_push(&domains, (struct domain){.first = p, .end = p, .parent = parent, .name = value});
+				last = &domains.items[domains.count - 1];
+			}
+			last->end = p + 1;
+			node_domain[node] = (int32_t)domains.count - 1;
+		}
+		topology->domains[l] = domains.items;
+		topology->domain_count[l] = (int)domains.count;
+		topology->node_domain[l] = node_domain;
+		for (int d = 0; l && d < topology->domain_count[l]; d++) {
+			struct domain *parent = &topology->domains[l - 1][domains.items[d].parent];
+			if (parent->child_end == 0)
+				parent->first_child = d;
+			parent->child_end = d + 1;
+		}
+	}
+	int deepest = topology->level_count - 1;
+	for (int n = 0; deepest >= 0 && n < count; n++)
+		topology->unlabelled_count += topology->node_domain[deepest][n] < 0;
+}
+
+/* Drops later nodes of the same name; keeps the input order of the rest. */
+static int keep_first_by_name(struct cluster *cluster)
+{
+	struct name_entry *seen = NULL;
+	int kept = 0;
+	for (size_t i = 0; i < cluster->added.count; i++) {
+		struct name_entry *entry;
+		const char *name = cluster->added.items[i].name;
+		HASH_FIND(hh, seen, name, strlen(name), entry);
+		if (entry)
+			continue;
+		entry = base_calloc(1, sizeof(*entry));
+		entry->name = name;
+		HASH_ADD_KEYPTR(hh, seen, name, strlen(name), entry);
+		cluster->added.items[kept++] = cluster->added.items[i];
+	}
+	free_names(&seen);
+	return kept;
+}
+
+static bool blocks_plain_pods(const struct cluster_node_data *node)
+{
+	if (!node->ready || node->unschedulable)
+		return true;
+	for (size_t i = 0; i < node->taint_count; i++)
+		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE)
+			return true;
+	return false;
+}
+
+static void place_node(struct cluster *cluster, int number, const struct cluster_node *from)
+{
+	struct cluster_node_data *node = &cluster->nodes[number];
+	*node = (struct cluster_node_data){.name = from->name,
+	                                   .labels = from->labels,
+	                                   .taints = (struct taint *)from->taints,
+	                                   .taint_count = from->taint_count,
+	                                   .unschedulable = from->unschedulable,
+	                                   .ready = from->ready};
+	cluster->plain_blocked += blocks_plain_pods(node);
+	for (size_t i = 0; i < node->taint_count; i++)
+		cluster->soft_taints += node->taints[i].effect == TAINT_PREFER_NO_SCHEDULE;
+	struct name_entry *entry = base_calloc(1, sizeof(*entry));
+	*entry = (struct name_entry){.name = node->name, .number = number};
+	HASH_ADD_KEYPTR(hh, cluster->node_index, node->name, strlen(node->name), entry);
+	for (size_t i = 0; i < from->allocatable_count; i++) {
+		int resource = resource_number(cluster, from->allocatable[i].name, 0);
+		struct resource_column *column = &cluster->resources.items[resource];
+		column->allocatable[number] = column->free[number] = from->allocatable[i].amount;
+	}
+}
+
+static bool have_unique_hostnames(const struct cluster *cluster)
+{
+	struct name_entry *seen = NULL;
+	bool unique = true;
+	for (int n = 0; n < cluster->node_count && unique; n++) {
+		const char *host = labels_get(&cluster->nodes[n].labels, "kubernetes.io/hostname");
+		struct name_entry *entry = NULL;
+		if (host)
+			HASH_FIND(hh, seen, host, strlen(host), entry);
+		unique = host && !entry;
+		if (!unique)
+			break;
+		entry = base_calloc(1, sizeof(*entry));
+		HASH_ADD_KEYPTR(hh, seen, host, strlen(host), entry);
+	}
+	free_names(&seen);
+	return unique;
+}
+
+void cluster_seal(struct cluster *cluster)
+{
+	if (cluster->sealed)
+		return;
+	struct arena *scratch = arena_create();
+	cluster->node_count = keep_first_by_name(cluster);
+	cluster->nodes = base_calloc((size_t)cluster->node_count, sizeof(*cluster->nodes));
+	cluster->residents = base_calloc((size_t)cluster->node_count, sizeof(*cluster->residents));
+	cluster->sealed = true;
+	int topologies = cluster->topology_count ? cluster->topology_count : 1;
+	/* The first topology's order gives the node numbers. */
+	struct cluster_node *ordered = arena_array(scratch, struct cluster_node, (size_t)cluster->node_count);
+	struct sort_row *rows = sorted_rows(scratch, cluster->topology_count ? &cluster->topologies[0] : NULL,
+	                                    cluster->added.items, cluster->node_count);
+	for (int n = 0; n < cluster->node_count; n++)
+		ordered[n] = *rows[n].node;
+	for (int n = 0; n < cluster->node_count; n++)
+		place_node(cluster, n, &ordered[n]);
+	cluster->hostnames_unique = have_unique_hostnames(cluster);
+	if (!cluster->topology_count)
+		cluster->topologies[cluster->topology_count++].name = "";
+	for (int t = 0; t < topologies; t++) {
+		rows = sorted_rows(scratch, &cluster->topologies[t], ordered, cluster->node_count);
+		build_domains(cluster, &cluster->topologies[t], rows);
+	}
+	vec_free(&cluster->added);
+	arena_destroy(scratch);
+}
+
+int cluster_node_count(const struct cluster *cluster)
+{
+	return cluster->node_count;
+}
+
+const char *cluster_node_name(const struct cluster *cluster, int node)
+{
+	return cluster->nodes[node].name;
+}
+
+static int find_name(struct name_entry *index, const char *name)
+{
+	struct name_entry *entry;
+	HASH_FIND(hh, index, name, strlen(name), entry);
+	return entry ? entry->number : -1;
+}
+
+int cluster_find_node(const struct cluster *cluster, const char *name)
+{
+	return find_name(cluster->node_index, name);
+}
+
+int cluster_topology_count(const struct cluster *cluster)
+{
+	return cluster->topology_count;
+}
+
+const char *cluster_topology_name(const struct cluster *cluster, int topology)
+{
+	return cluster->topologies[topology].name;
+}
+
+int cluster_find_topology(const struct cluster *cluster, const char *name)
+{
+	for (int t = 0; t < cluster->topology_count; t++)
+		if (strcmp(cluster->topologies[t].name, name) == 0)
+			return t;
+	return -1;
+}
+
+int cluster_level_count(const struct cluster *cluster, int topology)
+{
+	return cluster->topologies[topology].level_count;
+}
+
+const char *cluster_level_label(const struct cluster *cluster, int topology, int level)
+{
+	return cluster->topologies[topology].labels[level];
+}
+
+int cluster_domain_count(const struct cluster *cluster, int topology, int level)
+{
+	return cluster->topologies[topology].domain_count[level];
+}
+
+int cluster_node_domain(const struct cluster *cluster, int topology, int level, int node)
+{
+	return cluster->topologies[topology].node_domain[level][node];
+}
+
+const char *cluster_domain_name(const struct cluster *cluster, int topology, int level, int domain)
+{
+	return cluster->topologies[topology].domains[level][domain].name;
+}
+
+const char *cluster_domain_path(const struct cluster *cluster, int topology, int level, int domain, struct arena *arena)
+{
+	const struct topology *top = &cluster->topologies[topology];
+	const char *path = top->domains[level][domain].name;
+	for (int l = level; l > 0; l--) {
+		domain = top->domains[l][domain].parent;
+		path = arena_printf(arena, "%s/%s", top->domains[l - 1][domain].name, path);
+	}
+	return path;
+}
+
+int cluster_unlabelled_count(const struct cluster *cluster, int topology)
+{
+	return cluster->topologies[topology].unlabelled_count;
+}
+
+int cluster_unlabelled_node(const struct cluster *cluster, int topology, int index, const char **missing_label)
+{
+	const struct topology *top = &cluster->topologies[topology];
+	for (int n = 0; n < cluster->node_count; n++) {
+		if (top->node_domain[top->level_count - 1][n] >= 0 || index-- > 0)
+			continue;
+		int level = 0;
+		while (top->node_domain[level][n] >= 0)
+			level++;
+		if (missing_label)
+			*missing_label = top->labels[level];
+		return n;
+	}
+	return -1;
+}
+
+int resource_number(struct cluster *cluster, const char *name, int64_t initial)
+{
+	int found = find_name(cluster->resource_index, name);
+	if (found >= 0)
+		return found;
+	size_t count = (size_t)cluster->node_count;
+	struct resource_column column = {.name = arena_strdup(cluster->arena, name),
+	                                 .allocatable = base_calloc(count, sizeof(int64_t)),
+	                                 .free = base_calloc(count, sizeof(int64_t)),
+	                                 .initial = initial};
+	for (size_t n = 0; n < count; n++)
+		column.allocatable[n] = column.free[n] = initial;
+	struct name_entry *entry = base_calloc(1, sizeof(*entry));
+	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
+	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
+	vec_push(&cluster->resources, column);
+	return entry->number;
+}
+
+int64_t resource_view(const struct cluster *cluster, int resource, int node, int view)
+{
+	const struct resource_column *column = &cluster->resources.items[resource];
+	int64_t amount = column->free[node];
+	if (view == VIEW_RELEASING && column->releasing)
+		amount += column->releasing[node];
+	return amount;
+}
+
+void node_changed(struct cluster *cluster, int node)
+{
+	if (cluster->changed.count > 4 * (size_t)cluster->node_count + 1024) {
+		cluster->changed_base += cluster->changed.count;
+		cluster->changed.count = 0;
+	}
+	vec_push(&cluster->changed, node);
+}
+
+static void resident_add(struct cluster *cluster, int node, int kind, int change, bool releasing)
+{
+	struct resident_list *list = &cluster->residents[node];
+	size_t i = 0;
+	while (i < list->count && list->items[i].kind != kind)
+		i++;
+	if (i == list->count)
+		vec_push(list, (struct resident){.kind = kind});
+	struct resident *resident = &list->items[i];
+	*(releasing ? &resident->releasing : &resident->count) += change;
+	if (resident->count == 0 && resident->releasing == 0)
+		*resident = list->items[--list->count];
+}
+
+static void note_guarded(struct cluster *cluster, int kind)
+{
+	if (!cluster->kinds.items[kind].rules.anti_affinity_count)
+		return;
+	for (size_t i = 0; i < cluster->guarded_kinds.count; i++)
+		if (cluster->guarded_kinds.items[i] == kind)
+			return;
+	vec_push(&cluster->guarded_kinds, kind);
+}
+
+static void change_occupancy(struct cluster *cluster, int kind, int node, enum occupancy occupancy, int sign)
+{
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	for (int i = 0; i < shape->request_count; i++) {
+		struct resource_column *column = &cluster->resources.items[shape->resource[i]];
+		column->free[node] -= sign * shape->amount[i];
+		if (occupancy != OCCUPY_RELEASING)
+			continue;
+		if (!column->releasing)
+			column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
+		column->releasing[node] += sign * shape->amount[i];
+	}
+	if (occupancy == OCCUPY_RELEASING)
+		cluster->releasing_pods += sign;
+	resident_add(cluster, node, kind, sign, occupancy == OCCUPY_RELEASING);
+	node_changed(cluster, node);
+}
+
+void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
+{
+	note_guarded(cluster, kind);
+	change_occupancy(cluster, kind, node, occupancy, 1);
+}
+
+void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
+{
+	change_occupancy(cluster, kind, node, occupancy, -1);
+}
+
+int cluster_resource_count(const struct cluster *cluster)
+{
+	return (int)cluster->resources.count;
+}
+
+const char *cluster_resource_name(const struct cluster *cluster, int resource)
+{
+	return cluster->resources.items[resource].name;
+}
+
+int cluster_find_resource(const struct cluster *cluster, const char *name)
+{
+	return find_name(cluster->resource_index, name);
+}
+
+int64_t cluster_allocatable(const struct cluster *cluster, int resource, int node)
+{
+	return cluster->resources.items[resource].allocatable[node];
+}
+
+int64_t cluster_free(const struct cluster *cluster, int resource, int node)
+{
+	return cluster->resources.items[resource].free[node];
+}
+
+int64_t cluster_releasing(const struct cluster *cluster, int resource, int node)
+{
+	const int64_t *column = cluster->resources.items[resource].releasing;
+	return column ? column[node] : 0;
+}
+
+const int64_t *cluster_free_column(const struct cluster *cluster, int resource)
+{
+	return cluster->resources.items[resource].free;
+}
+
+size_t cluster_memory(const struct cluster *cluster)
+{
+	size_t nodes = (size_t)cluster->node_count, bytes = arena_reserved(cluster->arena);
+	size_t per_slots = nodes * sizeof(int32_t);
+	for (int t = 0; t < cluster->topology_count; t++)
+		for (int l = 0; l < cluster->topologies[t].level_count; l++) {
+			size_t domains = (size_t)cluster->topologies[t].domain_count[l];
+			bytes += domains * sizeof(struct domain) + nodes * sizeof(int32_t);
+			per_slots += domains * sizeof(int64_t);
+		}
+	bytes += nodes * (sizeof(struct cluster_node_data) + sizeof(struct resident_list) + sizeof(struct name_entry));
+	for (size_t r = 0; r < cluster->resources.count; r++)
+		bytes += nodes * sizeof(int64_t) * (cluster->resources.items[r].releasing ? 3 : 2);
+	for (size_t s = 0; s < cluster->shapes.count; s++)
+		for (int view = 0; view < VIEW_COUNT; view++)
+			bytes += cluster->shapes.items[s].slots[view] ? per_slots : 0;
+	return bytes + cluster->changed.capacity * sizeof(int32_t);
+}

@@ -1,0 +1,156 @@
+/* What the files of the engine share. Nothing outside src/engine includes this.
+ *
+ * A *shape* is what counts for slots: requests plus node rules. A *kind* is a shape plus what other pods can see of it
+ * (namespace, labels) and its rules about other pods. Slots per node and their sums per domain are cached per shape and
+ * brought up to date from a log of changed nodes, so a decision costs what changed, not what exists. */
+#ifndef ENGINE_INTERNAL_H
+#define ENGINE_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/strings.h"
+#include "base/vec.h"
+#include "engine/cluster.h"
+
+/* Host ports are resources too: a wildcard address takes the whole of PORT_WHOLE, a specific one takes 1 of it and the
+ * only unit of its own column. */
+#define PORT_WHOLE 4096
+
+struct domain {
+	int32_t first, end;             /* range of positions in the order of its topology */
+	int32_t parent;                 /* domain one level up, -1 at level 0 */
+	int32_t first_child, child_end; /* range of domains one level down */
+	const char *name;               /* label value */
+};
+
+struct topology {
+	const char *name;
+	int level_count;
+	const char *labels[CLUSTER_MAX_LEVELS];
+	struct domain *domains[CLUSTER_MAX_LEVELS];
+	int domain_count[CLUSTER_MAX_LEVELS];
+	int32_t *node_domain[CLUSTER_MAX_LEVELS]; /* by node, -1 when it has none */
+	int32_t *order;                           /* position -> node */
+	int unlabelled_count;
+};
+
+/* Slots of one shape in one view of the cluster. sums[t][l][d]; total is the whole cluster. */
+struct slots {
+	int32_t *node;
+	int64_t **sums[8]; /* grown in slots.c; topologies beyond 8 are refused at seal */
+	int64_t total;
+	uint64_t seen; /* position in the change log; UINT64_MAX = never computed */
+};
+#define CLUSTER_MAX_TOPOLOGIES 8
+
+enum { VIEW_FREE, VIEW_RELEASING, VIEW_COUNT };
+
+struct shape {
+	int request_count;
+	int *resource;
+	int64_t *amount;
+	struct pod_rules rules; /* the part about nodes */
+	bool one_per_node;
+	bool everywhere;        /* no rule excludes any node (then `allowed` is NULL) */
+	uint8_t *allowed;       /* by node: 1 when the node rules admit the shape */
+	struct slots *slots[VIEW_COUNT];
+};
+
+struct kind {
+	int shape;
+	const char *namespace_;
+	struct labels labels;
+	struct pod_rules rules; /* the part about other pods */
+	bool has_required_rules;
+};
+
+/* Pods present on a node that have rules others must respect, or that rules may look at. */
+struct resident {
+	int kind;
+	int count;     /* running or reserved */
+	int releasing; /* still there now, gone in the releasing view */
+};
+struct resident_list {
+	struct resident *items;
+	size_t count, capacity;
+};
+
+struct key_entry { /* serialised content -> number */
+	UT_hash_handle hh;
+	int number;
+	size_t length;
+	char bytes[];
+};
+
+struct name_entry {
+	UT_hash_handle hh;
+	const char *name;
+	int number;
+};
+
+struct cluster_node_data {
+	const char *name;
+	struct labels labels;
+	struct taint *taints;
+	size_t taint_count;
+	bool unschedulable, ready;
+};
+
+struct resource_column {
+	const char *name;
+	int64_t *allocatable;
+	int64_t *free;
+	int64_t *releasing; /* NULL while no releasing pod uses it */
+	int64_t initial;    /* allocatable of nodes that do not name it (host ports) */
+};
+
+struct cluster {
+	struct arena *arena; /* names, labels, rules: live as long as the cluster */
+	bool sealed;
+	struct topology *topologies;
+	int topology_count;
+	struct cluster_node_data *nodes;
+	int node_count;
+	struct name_entry *node_index;
+	VEC(struct resource_column) resources;
+	struct name_entry *resource_index;
+	VEC(struct shape) shapes;
+	struct key_entry *shape_index;
+	VEC(struct kind) kinds;
+	struct key_entry *kind_index;
+	struct resident_list *residents; /* by node */
+	VEC(int) guarded_kinds;          /* kinds with required anti-affinity that are resident somewhere, or were */
+	int plain_blocked;               /* nodes that are not ready, unschedulable or tainted */
+	int soft_taints;                 /* nodes with a PreferNoSchedule taint */
+	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
+	VEC(int32_t) kind_mark;          /* scratch of the solver: by kind, -1 between decisions */
+	VEC(int32_t) changed;            /* log of changed nodes */
+	uint64_t changed_base;           /* log position of changed.items[0] */
+	int releasing_pods;
+	/* nodes in the order they were added, until seal */
+	VEC(struct cluster_node) added;
+};
+
+/* resources */
+int resource_number(struct cluster *cluster, const char *name, int64_t initial);
+int64_t resource_view(const struct cluster *cluster, int resource, int node, int view);
+void node_changed(struct cluster *cluster, int node);
+
+/* kinds.c */
+bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);
+enum exclusion { EXCLUDE_NONE, EXCLUDE_NOT_READY, EXCLUDE_UNSCHEDULABLE, EXCLUDE_TAINT, EXCLUDE_SELECTOR,
+	         EXCLUDE_AFFINITY, EXCLUDE_VOLUME, EXCLUDE_CAUSES };
+enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int node);
+
+/* slots.c */
+struct slots *slots_get(struct cluster *cluster, int shape, int view);
+/* A private copy where nodes with mask[node] == 0 have no slots. In the arena. */
+struct slots *slots_masked(struct cluster *cluster, int shape, int view, const uint8_t *mask, struct arena *arena);
+int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
+void slots_free(struct cluster *cluster, struct slots *slots);
+
+static inline int topology_parent_domain(const struct topology *topology, int level, int domain)
+{
+	return level <= 0 ? -1 : topology->domains[level][domain].parent;
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* Manifests: files, folders, lists, and a report for everything that is not an object. */
+#include "object/manifest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct world {
+	struct manifests manifests;
+	struct problems problems;
+};
+
+static void world_open(struct world *world)
+{
+	manifests_init(&world->manifests);
+	world->problems = (struct problems){.arena = arena_create()};
+}
+
+static void world_close(struct world *world)
+{
+	manifests_free(&world->manifests);
+	arena_destroy(world->problems.arena);
+}
+
+static void describe(const struct world *world, struct buffer *out)
+{
+	buffer_puts(out, "");
+	for (size_t i = 0; i < world->manifests.count; i++) {
+		const struct manifest *item = &world->manifests.items[i];
+		buffer_printf(out, "%s %s %s/%s (%s)\n", item->api_version, item->kind, item->namespace_, item->name, item->source);
+	}
+	for (size_t i = 0; i < world->problems.count; i++) {
+		const struct problem *problem = &world->problems.items[i];
+		buffer_printf(out, "%s %s: %s\n", problem->severity == SEVERITY_ERROR ? "error" : "warning", problem->path,
+		              problem->message);
+	}
+}
+
+static void texts(void **state)
+{
+	static const struct {
+		const char *text, *result;
+	} rows[] = {
+		{"", ""},
+		{"# nothing\n---\n", ""},
+		{"{}", "error f:1: the object has no kind\n"},
+		{"apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n", "v1 Pod n/a (f:1)\n"},
+		{"kind: Pod\n---\n\nkind: Node\nmetadata: {name: b}\n", " Pod / (f:1)\n Node /b (f:4)\n"},
+		{"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}", "v1 Pod /a (f:1)\n"},
+		{"\xef\xbb\xbf{\"kind\":\"Pod\"}", " Pod / (f:1)\n"},
+		{"{\"kind\":\"Pod\"}\n\n{\"kind\":\"Node\"}\n", " Pod / (f:1)\n Node / (f:3)\n"},
+		{"{\"kind\":\"Pod\"}\n---\n{\"kind\":\"Node\"}\n", " Pod / (f:1)\n Node / (f:3)\n"},
+		{"{kind: Pod, metadata: {name: a}}", " Pod /a (f:1)\n"},
+		{"kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  apiVersion: v1\n- kind: Node\n",
+	         "v1 Pod / (f:1 items[0])\n Node / (f:1 items[1])\n"},
+		{"kind: PodList\napiVersion: v1\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n  kind: Pod\n",
+	         "v1 Pod /a (f:1 items[0])\nv1 Pod /b (f:1 items[1])\n"},
+		{"kind: List\nitems:\n- kind: List\n  items:\n  - kind: Pod\n", " Pod / (f:1 items[0] items[0])\n"},
+		{"kind: List\nitems: []\n", ""},
+		{"kind: List\n", ""},
+		{"kind: PodList\nitems:\n", ""},
+		{"kind: AllowList\nspec: {}\n", " AllowList / (f:1)\n"}, /* the name alone makes no list */
+		{"kind: List\nitems: {}\n", "error f:1: items of kind List must be a list; found: map\n"},
+		{"kind: List\nitems: [3, {}, {kind: Pod}]\n",
+	         " Pod / (f:1 items[2])\nerror f:1 items[0]: a Kubernetes object must be a map; found: integer\n"
+	         "error f:1 items[1]: the object has no kind\n"},
+		{"- kind: Pod\n", "error f:1: a Kubernetes object must be a map; found: list\n"},
+		{"[{\"kind\":\"Pod\"}]", "error f:1: a Kubernetes object must be a map; found: list\n"},
+		{"just text\n", "error f:1: a Kubernetes object must be a map; found: string\n"},
+		{"metadata: {name: a}\n---\nkind: Pod\n", " Pod / (f:3)\nerror f:1: the object has no kind\n"},
+		{"kind: ''\n", "error f:1: the object has no kind\n"},
+		{"kind: 3\n", "error f:1: the object has no kind\n"},
+		{"kind: Pod\nmetadata: 3\n", " Pod / (f:1)\n"},
+		{"kind: Pod\nmetadata: {name: 3}\n", " Pod / (f:1)\n"},
+		{"a: 1\na: 2\n", "error f: line 2, column 1: duplicate key \"a\"\n"},
+		{"{\"a\":1}\n{\"b\":1,\n\"b\":2}\n", "error f: line 3, column 1: duplicate key \"b\"\n"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world world;
+		world_open(&world);
+		int status = manifests_parse(&world.manifests, rows[i].text, strlen(rows[i].text), "f", &world.problems);
+		struct buffer got = {0};
+		describe(&world, &got);
+		if (strcmp(got.text, rows[i].result) != 0)
+			fail_msg("%s\nwanted\n%sgot\n%s", rows[i].text, rows[i].result, got.text);
+		assert_int_equal(status, world.problems.errors ? -1 : 0);
+		for (size_t p = 0; p < world.problems.count; p++)
+			assert_non_null(world.problems.items[p].fix);
+		buffer_free(&got);
+		world_close(&world);
+	}
+}
+
+static void limits(void **state)
+{
+	struct world world;
+	world_open(&world);
+	assert_int_equal(manifests_parse(&world.manifests, "", DOC_MAX_BYTES + 1, "huge", &world.problems), -1);
+	static char deep[100000];
+	memset(deep, '[', sizeof(deep));
+	assert_int_equal(manifests_parse(&world.manifests, deep, sizeof(deep), "deep", &world.problems), -1);
+	memset(deep, '{', sizeof(deep));
+	assert_int_equal(manifests_parse(&world.manifests, deep, sizeof(deep), "deep", &world.problems), -1);
+	assert_int_equal(world.problems.errors, 3);
+	world_close(&world);
+}
+
+/* Several values in one JSON text and 100,000 items in one list: work in proportion to the text. */
+static void many_objects(void **state)
+{
+	struct buffer stream = {0}, list = {0};
+	buffer_puts(&list, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[");
+	for (int i = 0; i < 20000; i++) {
+		buffer_printf(&stream, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%d\"}}\n", i);
+		buffer_printf(&list, "%s{\"metadata\":{\"name\":\"p%d\"}}", i ? "," : "", i);
+	}
+	buffer_puts(&list, "]}");
+	struct world world;
+	world_open(&world);
+	assert_int_equal(manifests_parse(&world.manifests, stream.text, stream.length, "s", &world.problems), 0);
+	assert_int_equal(manifests_parse(&world.manifests, list.text, list.length, "l", &world.problems), 0);
+	assert_int_equal(world.manifests.count, 40000);
+	assert_string_equal(world.manifests.items[19999].source, "s:20000");
+	assert_string_equal(world.manifests.items[39999].name, "p19999");
+	assert_string_equal(world.manifests.items[39999].kind, "Pod");
+	world_close(&world);
+	buffer_free(&stream);
+	buffer_free(&list);
+}
+
+static void put_file(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void remove_all(const char *folder, const char *const *names)
+{
+	for (; *names; names++) {
+		char path[512];
+		snprintf(path, sizeof(path), "%s/%s", folder, *names);
+		remove(path);
+	}
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void folders(void **state)
+{
+	char folder[256], sub[300];
+	const char *base = getenv("TMPDIR");
+	snprintf(folder, sizeof(folder), "%s/manifest-test-XXXXXX", base ? base : P_tmpdir);
+	assert_non_null(mkdtemp(folder));
+	snprintf(sub, sizeof(sub), "%s/sub.yaml", folder);
+	assert_int_equal(mkdir(sub, 0700), 0);
+	put_file(folder, "b.yaml", "kind: B\n");
+	put_file(folder, "a.json", "{\"kind\":\"A\"}");
+	put_file(folder, "c.yml", "kind: C\n---\nkind: D\n");
+	put_file(folder, "bad.yaml", "a: [\n");
+	put_file(folder, "empty.yaml", "");
+	put_file(folder, "notes.txt", "kind: Text\n");
+	put_file(folder, ".hidden.yaml", "kind: Hidden\n");
+	put_file(sub, "z.yaml", "kind: Z\n");
+	char text_path[512];
+	snprintf(text_path, sizeof(text_path), "%s/notes.txt", folder);
+	struct world world;
+	for (int recursive = 0; recursive <= 1; recursive++) {
+		world_open(&world);
+		assert_int_equal(manifests_load(&world.manifests, folder, recursive, &world.problems), -1);
+		struct buffer kinds = {0};
+		for (size_t i = 0; i < world.manifests.count; i++)
+			buffer_puts(&kinds, world.manifests.items[i].kind);
+		assert_string_equal(kinds.text, recursive ? "ABCDZ" : "ABCD");
+		assert_int_equal(world.problems.errors, 1); /* the bad file does not hide the good ones */
+		assert_non_null(strstr(world.problems.items[0].path, "bad.yaml"));
+		buffer_free(&kinds);
+		world_close(&world);
+	}
+	world_open(&world);
+	assert_int_equal(manifests_load(&world.manifests, text_path, false, &world.problems), 0); /* named itself */
+	assert_int_equal(world.manifests.count, 1);
+	assert_int_equal(manifests_load(&world.manifests, "/nonexistent/x.yaml", false, &world.problems), -1);
+	assert_non_null(strstr(world.problems.items[0].message, "cannot be opened"));
+	world_close(&world);
+	remove_all(sub, (const char *const[]){"z.yaml", NULL});
+	world_open(&world);
+	assert_int_equal(mkdir(sub, 0700), 0);
+	assert_int_equal(manifests_load(&world.manifests, sub, false, &world.problems), 0);
+	assert_int_equal(world.problems.count, 1); /* an empty folder deserves a word but is no error */
+	assert_int_equal(world.problems.items[0].severity, SEVERITY_WARNING);
+	world_close(&world);
+	remove_all(sub, (const char *const[]){NULL});
+	remove_all(folder, (const char *const[]){"b.yaml", "a.json", "c.yml", "bad.yaml", "empty.yaml", "notes.txt",
+	                                         ".hidden.yaml", NULL});
+}
+
+static void standard_input(void **state)
+{
+	int ends[2], saved = dup(STDIN_FILENO);
+	assert_int_equal(pipe(ends), 0);
+	static const char text[] = "kind: Pod\nmetadata: {name: piped}\n";
+	assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+	close(ends[1]);
+	dup2(ends[0], STDIN_FILENO);
+	struct world world;
+	world_open(&world);
+	assert_int_equal(manifests_load(&world.manifests, "-", false, &world.problems), 0);
+	assert_string_equal(world.manifests.items[0].name, "piped");
+	assert_string_equal(world.manifests.items[0].source, "stdin:1");
+	world_close(&world);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(ends[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts),   cmocka_unit_test(limits),         cmocka_unit_test(many_objects),
+		cmocka_unit_test(folders), cmocka_unit_test(standard_input),
+	};
+	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* Turns an instance into a sealed cluster and a gang. */
+#include "build.h"
+
+#include <string.h>
+
+static const char *const resource_names[] = {"nvidia.com/gpu", "cpu", "memory", "pods"};
+static const int64_t resource_units[] = {1, 1000, INT64_C(1) << 30, 1};
+/* Ascending by name, as decoders deliver them. */
+static const int resource_order[] = {1, 2, 0, 3};
+
+const char *built_resource_name(int resource)
+{
+	return resource_names[resource];
+}
+
+int64_t built_resource_unit(int resource)
+{
+	return resource_units[resource];
+}
+
+const char *built_key_name(const struct instance *instance, int key)
+{
+	static const char *const names[INSTANCE_KEYS] = {
+		"kubernetes.io/hostname", "example.com/a-zone", "example.com/a-block", "example.com/a-rack",
+		"example.com/b-zone",     "example.com/b-block", "example.com/b-rack"};
+	(void)instance;
+	return names[key];
+}
+
+static void add_topologies(struct built *built, const struct instance *instance)
+{
+	static const char *const names[INSTANCE_TOPOLOGIES] = {"first", "second"};
+	for (int i = 0; i < instance->topology_count; i++) {
+		const char *levels[INSTANCE_LEVELS];
+		for (int level = 0; level < instance->topologies[i].level_count; level++)
+			levels[level] = built_key_name(instance, instance_level_key(instance, i, level));
+		cluster_add_topology(built->cluster, names[i], levels, (size_t)instance->topologies[i].level_count);
+	}
+}
+
+static void add_label(struct labels *labels, const char *key, const char *value)
+{
+	labels->items[labels->count++] = (struct label){key, value};
+}
+
+static void add_node(struct built *built, const struct instance *instance, int number)
+{
+	static const struct taint taint = {"dedicated", "other", TAINT_NO_SCHEDULE};
+	const struct w_node *from = &instance->nodes[number];
+	struct arena *arena = built->arena;
+	struct cluster_node node = {.name = arena_printf(arena, "n%d", number),
+	                            .labels.items = arena_array(arena, struct label, INSTANCE_KEYS + 1),
+	                            .unschedulable = from->unschedulable,
+	                            .ready = !from->not_ready,
+	                            .taints = &taint,
+	                            .taint_count = from->tainted};
+	for (int key = 0; key < INSTANCE_KEYS; key++)
+		if (from->label[key] >= 0)
+			add_label(&node.labels, built_key_name(instance, key),
+			          key == KEY_HOST ? node.name : arena_printf(arena, "v%d", from->label[key]));
+	if (from->colour >= 0)
+		add_label(&node.labels, "colour", from->colour ? "red" : "blue");
+	labels_sort(&node.labels);
+	struct resource_amount *amounts = arena_array(arena, struct resource_amount, INSTANCE_RESOURCES + 1);
+	for (size_t i = 0; i < sizeof(resource_order) / sizeof(resource_order[0]); i++) {
+		int r = resource_order[i];
+		int amount = r == INSTANCE_RESOURCES ? from->pods : r < instance->resource_count ? from->capacity[r] : 0;
+		if (amount > 0)
+			amounts[node.allocatable_count++] =
+				(struct resource_amount){resource_names[r], amount * resource_units[r]};
+	}
+	node.allocatable = amounts;
+	cluster_add_node(built->cluster, &node);
+}
+
+static struct selector one_match(struct arena *arena, const char *key, enum match_op op, const char *value)
+{
+	struct match *match = arena_new(arena, struct match);
+	match->key = key;
+	match->op = op;
+	match->values = arena_array(arena, const char *, 1);
+	match->values[0] = value;
+	match->value_count = 1;
+	return (struct selector){match, 1};
+}
+
+static const char *app_name(int app)
+{
+	return app ? "a1" : "a0";
+}
+
+static struct pod_term *make_term(struct built *built, const struct instance *instance, struct w_term term)
+{
+	struct pod_term *out = arena_new(built->arena, struct pod_term);
+	out->selector = one_match(built->arena, "app", MATCH_IN, app_name(term.app));
+	out->topology_key = built_key_name(instance, term.key);
+	return out;
+}
+
+static struct spread_term *make_spread(struct built *built, const struct instance *instance, const struct w_spread *from)
+{
+	struct spread_term *out = arena_new(built->arena, struct spread_term);
+	out->selector = one_match(built->arena, "app", MATCH_IN, app_name(from->app));
+	out->topology_key = built_key_name(instance, from->key);
+	out->max_skew = from->max_skew;
+	out->min_domains = from->min_domains;
+	out->required = true;
+	out->ignore_node_affinity = from->ignore_node_affinity;
+	out->honor_taints = from->honor_taints;
+	return out;
+}
+
+static void make_colour(struct built *built, const struct w_kind *kind, struct pod_rules *rules)
+{
+	if (kind->colour < 0)
+		return;
+	const char *colour = kind->colour ? "red" : "blue";
+	if (kind->selection == SELECT_LABEL) {
+		rules->node_selector = one_match(built->arena, "colour", MATCH_IN, colour);
+		return;
+	}
+	rules->has_node_terms = true;
+	rules->node_terms = arena_new(built->arena, struct node_term);
+	rules->node_term_count = 1;
+	rules->node_terms->selector = one_match(built->arena, "colour",
+	                                        kind->selection == SELECT_IN ? MATCH_IN : MATCH_NOT_IN, colour);
+}
+
+static struct pod_rules *make_rules(struct built *built, const struct instance *instance, const struct w_kind *kind)
+{
+	static struct toleration toleration = {.key = "dedicated", .exists = true, .any_effect = true};
+	static struct host_port ports[] = {{"", "TCP", 8000}, {"", "TCP", 8001}};
+	struct pod_rules *rules = arena_new(built->arena, struct pod_rules);
+	make_colour(built, kind, rules);
+	if (kind->tolerates) {
+		rules->tolerations = &toleration;
+		rules->toleration_count = 1;
+	}
+	if (kind->port >= 0) {
+		rules->ports = &ports[kind->port];
+		rules->port_count = 1;
+	}
+	if (kind->affinity.key != KEY_NONE) {
+		rules->affinity = make_term(built, instance, kind->affinity);
+		rules->affinity_count = 1;
+	}
+	if (kind->anti.key != KEY_NONE) {
+		rules->anti_affinity = make_term(built, instance, kind->anti);
+		rules->anti_affinity_count = 1;
+	}
+	if (kind->spread.key != KEY_NONE) {
+		rules->spread = make_spread(built, instance, &kind->spread);
+		rules->spread_count = 1;
+	}
+	return rules;
+}
+
+static int make_kind(struct built *built, const struct instance *instance, int number, const char *namespace_)
+{
+	const struct w_kind *kind = &instance->kinds[number];
+	struct resource_amount requests[INSTANCE_RESOURCES + 1];
+	struct label label = {"app", kind->app >= 0 ? app_name(kind->app) : ""};
+	struct pod_input input = {.namespace_ = namespace_,
+	                          .labels = {&label, kind->app >= 0},
+	                          .requests = requests,
+	                          .rules = make_rules(built, instance, kind)};
+	for (size_t i = 0; i < sizeof(resource_order) / sizeof(resource_order[0]); i++) {
+		int r = resource_order[i];
+		int amount = r == INSTANCE_RESOURCES ? 1 : r < instance->resource_count ? kind->request[r] : 0;
+		if (amount > 0)
+			requests[input.request_count++] =
+				(struct resource_amount){resource_names[r], amount * resource_units[r]};
+	}
+	return cluster_kind(built->cluster, &input);
+}
+
+static struct gang_level make_level(struct w_level level)
+{
+	return (struct gang_level){level.topology, level.level};
+}
+
+static void make_gang(struct built *built, const struct instance *instance)
+{
+	static const enum member_state states[] = {
+		[W_WAITING] = MEMBER_WAITING,   [W_GATED] = MEMBER_GATED, [W_MEMBER_RUNNING] = MEMBER_RUNNING,
+		[W_MEMBER_RESERVED] = MEMBER_RESERVED, [W_GONE] = MEMBER_GONE};
+	struct gang *gang = &built->gang;
+	gang->namespace_ = "default";
+	gang->name = "gang";
+	gang->tree_count = (size_t)instance->tree_count;
+	gang->pod_count = (size_t)instance->pod_count;
+	gang->tree = arena_array(built->arena, struct gang_node, gang->tree_count);
+	gang->pods = arena_array(built->arena, struct gang_pod, gang->pod_count);
+	for (int i = 0; i < instance->tree_count; i++) {
+		const struct w_tree *from = &instance->tree[i];
+		gang->tree[i] = (struct gang_node){.name = i ? arena_printf(built->arena, "s%d", i) : "",
+		                                   .parent = from->parent,
+		                                   .child_count = instance_child_count(instance, i),
+		                                   .minimum = from->minimum,
+		                                   .required = make_level(from->required),
+		                                   .preferred = make_level(from->preferred)};
+	}
+	for (int i = 0; i < instance->pod_count; i++) {
+		const struct w_pod *from = &instance->pods[i];
+		gang->pods[i] = (struct gang_pod){.name = arena_printf(built->arena, "p%d", i),
+		                                  .kind = built->kinds[from->kind],
+		                                  .leaf = from->leaf,
+		                                  .state = states[from->state],
+		                                  .node = from->node < 0 ? -1 : built->to_engine[from->node],
+		                                  .nominated = from->nominated < 0 ? -1 : built->to_engine[from->nominated]};
+	}
+}
+
+static void occupy(struct built *built, const struct instance *instance)
+{
+	static const enum occupancy occupancies[] = {
+		[W_RUNNING] = OCCUPY_RUNNING, [W_RELEASING] = OCCUPY_RELEASING, [W_RESERVED] = OCCUPY_RESERVED};
+	for (int i = 0; i < instance->other_count; i++) {
+		const struct w_other *other = &instance->others[i];
+		int kind = other->foreign ? built->foreign_kinds[other->kind] : built->kinds[other->kind];
+		cluster_occupy(built->cluster, kind, built->to_engine[other->node], occupancies[other->occupancy]);
+	}
+	for (int i = 0; i < instance->pod_count; i++) {
+		const struct w_pod *pod = &instance->pods[i];
+		if (instance_is_member(pod))
+			cluster_occupy(built->cluster, built->kinds[pod->kind], built->to_engine[pod->node],
+			               pod->state == W_MEMBER_RUNNING ? OCCUPY_RUNNING : OCCUPY_RESERVED);
+	}
+}
+
+void built_create(struct built *built, const struct instance *instance)
+{
+	memset(built, 0, sizeof(*built));
+	built->arena = arena_create();
+	built->cluster = cluster_create();
+	add_topologies(built, instance);
+	for (int node = 0; node < instance->node_count; node++)
+		add_node(built, instance, node);
+	cluster_seal(built->cluster);
+	for (int node = 0; node < instance->node_count; node++) {
+		int number = cluster_find_node(built->cluster, arena_printf(built->arena, "n%d", node));
+		built->to_engine[node] = number;
+		if (number >= 0 && number < INSTANCE_NODES)
+			built->from_engine[number] = node;
+	}
+	for (int kind = 0; kind < instance->kind_count; kind++) {
+		built->kinds[kind] = make_kind(built, instance, kind, "default");
+		built->foreign_kinds[kind] = make_kind(built, instance, kind, "elsewhere");
+	}
+	make_gang(built, instance);
+	occupy(built, instance);
+}
+
+void built_destroy(struct built *built)
+{
+	cluster_destroy(built->cluster);
+	arena_destroy(built->arena);
+}

@@ -1,0 +1,23 @@
+/* Turns an instance into what the engine reads: a sealed cluster and a gang. */
+#ifndef PROPERTY_BUILD_H
+#define PROPERTY_BUILD_H
+
+#include "engine/place.h"
+#include "instance.h"
+
+struct built {
+	struct arena *arena;
+	struct cluster *cluster;
+	struct gang gang;
+	int kinds[INSTANCE_KINDS], foreign_kinds[INSTANCE_KINDS];
+	int to_engine[INSTANCE_NODES], from_engine[INSTANCE_NODES]; /* node numbers */
+};
+
+void built_create(struct built *built, const struct instance *instance);
+void built_destroy(struct built *built);
+
+const char *built_key_name(const struct instance *instance, int key);
+const char *built_resource_name(int resource);
+int64_t built_resource_unit(int resource); /* engine amount of one unit of the instance */
+
+#endif

@@ -1,0 +1,100 @@
+/* Prints an instance in a few lines: what differs from the ordinary is said, the rest is left out. */
+#include "print.h"
+
+static void print_amounts(FILE *file, const struct instance *instance, const int *amounts)
+{
+	for (int r = 0; r < instance->resource_count; r++)
+		fprintf(file, "%s%d", r ? "/" : " ", amounts[r]);
+}
+
+static void print_node(FILE *file, const struct instance *instance, int number)
+{
+	const struct w_node *node = &instance->nodes[number];
+	fprintf(file, "  n%d:", number);
+	print_amounts(file, instance, node->capacity);
+	for (int topology = 0; topology < instance->topology_count; topology++) {
+		fputs(topology ? " | " : " in ", file);
+		for (int level = 0; level < instance->topologies[topology].level_count; level++) {
+			int value = node->label[instance_level_key(instance, topology, level)];
+			if (value < 0)
+				fputs(level ? "/-" : "-", file);
+			else
+				fprintf(file, level ? "/%d" : "%d", value);
+		}
+	}
+	if (node->pods < 110)
+		fprintf(file, " pods=%d", node->pods);
+	if (node->colour >= 0)
+		fprintf(file, " colour=%d", node->colour);
+	fprintf(file, "%s%s%s\n", node->unschedulable ? " unschedulable" : "", node->tainted ? " tainted" : "",
+	        node->not_ready ? " not-ready" : "");
+}
+
+static void print_kind(FILE *file, const struct instance *instance, int number)
+{
+	static const char *const selections[] = {"selector", "in", "not-in"};
+	const struct w_kind *kind = &instance->kinds[number];
+	fprintf(file, "  k%d:", number);
+	print_amounts(file, instance, kind->request);
+	if (kind->app >= 0)
+		fprintf(file, " app=%d", kind->app);
+	if (kind->colour >= 0)
+		fprintf(file, " colour %s %d", selections[kind->selection], kind->colour);
+	if (kind->port >= 0)
+		fprintf(file, " port=%d", kind->port);
+	if (kind->affinity.key != KEY_NONE)
+		fprintf(file, " affinity(key %d app %d)", kind->affinity.key, kind->affinity.app);
+	if (kind->anti.key != KEY_NONE)
+		fprintf(file, " anti-affinity(key %d app %d)", kind->anti.key, kind->anti.app);
+	if (kind->spread.key != KEY_NONE)
+		fprintf(file, " spread(key %d app %d skew %d min-domains %d%s%s)", kind->spread.key, kind->spread.app,
+		        kind->spread.max_skew, kind->spread.min_domains,
+		        kind->spread.ignore_node_affinity ? " ignore-affinity" : "",
+		        kind->spread.honor_taints ? " honor-taints" : "");
+	fprintf(file, "%s\n", kind->tolerates ? " tolerates" : "");
+}
+
+static void print_level(FILE *file, const char *name, struct w_level level)
+{
+	if (level.topology >= 0)
+		fprintf(file, " %s=%d.%d", name, level.topology, level.level);
+}
+
+static void print_tree(FILE *file, const struct instance *instance)
+{
+	static const char *const states[] = {"waiting", "gated", "running", "reserved", "gone"};
+	for (int i = 0; i < instance->tree_count; i++) {
+		const struct w_tree *node = &instance->tree[i];
+		fprintf(file, "  s%d: parent %d, minimum %d of %s", i, node->parent, node->minimum,
+		        instance_child_count(instance, i) ? "children" : "pods");
+		print_level(file, "required", node->required);
+		print_level(file, "preferred", node->preferred);
+		fputs("\n", file);
+	}
+	for (int i = 0; i < instance->pod_count; i++) {
+		const struct w_pod *pod = &instance->pods[i];
+		fprintf(file, "  p%d: k%d in s%d %s", i, pod->kind, pod->leaf, states[pod->state]);
+		if (pod->node >= 0)
+			fprintf(file, " on n%d", pod->node);
+		if (pod->nominated >= 0)
+			fprintf(file, " nominated n%d", pod->nominated);
+		fputs("\n", file);
+	}
+}
+
+void print_instance(const struct instance *instance, FILE *file)
+{
+	static const char *const occupancies[] = {"running", "releasing", "reserved"};
+	fprintf(file, "  %d topologies (key 0 is the host name, 1..3 the levels of the first, 4..6 of the second)%s%s\n",
+	        instance->topology_count, instance->use_releasing ? ", releasing counts as free" : "",
+	        instance->warm_up ? ", caches filled before" : "");
+	for (int i = 0; i < instance->node_count; i++)
+		print_node(file, instance, i);
+	for (int i = 0; i < instance->kind_count; i++)
+		print_kind(file, instance, i);
+	for (int i = 0; i < instance->other_count; i++)
+		fprintf(file, "  other: k%d %s on n%d%s\n", instance->others[i].kind,
+		        occupancies[instance->others[i].occupancy], instance->others[i].node,
+		        instance->others[i].foreign ? " (other namespace)" : "");
+	print_tree(file, instance);
+}

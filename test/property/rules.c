@@ -1,0 +1,273 @@
+/* The rules of placement: node rules, resources, inter-pod rules, required levels, minimums, preferences. */
+#include "rules.h"
+
+#include <string.h>
+
+void world_begin(struct world *world, const struct instance *instance)
+{
+	memset(world, 0, sizeof(*world));
+	world->instance = instance;
+	world->use_releasing = instance->use_releasing;
+	for (int pod = 0; pod < INSTANCE_PODS; pod++) {
+		world->node[pod] = -1;
+		if (pod < instance->pod_count && instance_is_member(&instance->pods[pod]))
+			world->node[pod] = instance->pods[pod].node;
+	}
+}
+
+static bool colour_allows(const struct instance *instance, int kind, int node)
+{
+	const struct w_kind *wanted = &instance->kinds[kind];
+	if (wanted->colour < 0)
+		return true;
+	bool equal = instance->nodes[node].colour == wanted->colour;
+	return wanted->selection == SELECT_NOT_IN ? !equal : equal;
+}
+
+bool rules_node_allows(const struct instance *instance, int kind, int node)
+{
+	const struct w_node *place = &instance->nodes[node];
+	if (place->unschedulable || place->not_ready)
+		return false;
+	if (place->tainted && !instance->kinds[kind].tolerates)
+		return false;
+	return colour_allows(instance, kind, node);
+}
+
+static int request_of(const struct instance *instance, int kind, int resource)
+{
+	return resource == INSTANCE_RESOURCES ? 1 : instance->kinds[kind].request[resource];
+}
+
+int rules_used(const struct world *world, int node, int resource, bool count_releasing)
+{
+	const struct instance *instance = world->instance;
+	int used = 0;
+	for (int other = 0; other < instance->other_count; other++)
+		if (instance->others[other].node == node &&
+		    (count_releasing || instance->others[other].occupancy != W_RELEASING))
+			used += request_of(instance, instance->others[other].kind, resource);
+	for (int pod = 0; pod < instance->pod_count; pod++)
+		if (world->node[pod] == node)
+			used += request_of(instance, instance->pods[pod].kind, resource);
+	return used;
+}
+
+static bool resources_fit(const struct world *world, int pod, int node)
+{
+	const struct instance *instance = world->instance;
+	for (int resource = 0; resource <= INSTANCE_RESOURCES; resource++) {
+		if (resource >= instance->resource_count && resource < INSTANCE_RESOURCES)
+			continue;
+		int capacity = resource == INSTANCE_RESOURCES ? instance->nodes[node].pods
+		                                              : instance->nodes[node].capacity[resource];
+		int request = request_of(instance, instance->pods[pod].kind, resource);
+		if (request > 0 && rules_used(world, node, resource, !world->use_releasing) + request > capacity)
+			return false;
+	}
+	return true;
+}
+
+/* Everything on the cluster that a pod-level rule can see, besides pod `self`. */
+struct actor {
+	const struct w_kind *kind;
+	int node;
+	bool foreign, leaving;
+};
+
+static int list_actors(const struct world *world, int self, struct actor *actors)
+{
+	const struct instance *instance = world->instance;
+	int count = 0;
+	for (int i = 0; i < instance->other_count; i++) {
+		const struct w_other *other = &instance->others[i];
+		actors[count++] = (struct actor){.kind = &instance->kinds[other->kind],
+		                                 .node = other->node,
+		                                 .foreign = other->foreign,
+		                                 .leaving = other->occupancy == W_RELEASING};
+	}
+	for (int pod = 0; pod < instance->pod_count; pod++)
+		if (pod != self && world->node[pod] >= 0)
+			actors[count++] = (struct actor){.kind = &instance->kinds[instance->pods[pod].kind],
+			                                 .node = world->node[pod]};
+	return count;
+}
+
+static bool same_value(const struct instance *instance, int key, int a, int b)
+{
+	return instance->nodes[a].label[key] >= 0 && instance->nodes[a].label[key] == instance->nodes[b].label[key];
+}
+
+/* Ports of leaving pods are still taken; foreign pods share the ports of the node but not the gang's selectors. */
+static bool neighbours_allow(const struct world *world, int pod, int node)
+{
+	const struct instance *instance = world->instance;
+	const struct w_kind *self = &instance->kinds[instance->pods[pod].kind];
+	struct actor actors[INSTANCE_OTHERS + INSTANCE_PODS];
+	int count = list_actors(world, pod, actors);
+	for (int i = 0; i < count; i++) {
+		const struct actor *actor = &actors[i];
+		if (self->port >= 0 && actor->kind->port == self->port && actor->node == node)
+			return false;
+		if (actor->foreign || actor->leaving)
+			continue;
+		if (self->anti.key != KEY_NONE && actor->kind->app == self->anti.app &&
+		    same_value(instance, self->anti.key, node, actor->node))
+			return false;
+		if (actor->kind->anti.key != KEY_NONE && self->app >= 0 && actor->kind->anti.app == self->app &&
+		    same_value(instance, actor->kind->anti.key, node, actor->node))
+			return false;
+	}
+	return true;
+}
+
+static bool levels_allow(const struct world *world, int pod, int node)
+{
+	const struct instance *instance = world->instance;
+	for (int above = instance->pods[pod].leaf; above >= 0; above = instance->tree[above].parent) {
+		struct w_level level = instance->tree[above].required;
+		if (level.topology < 0)
+			continue;
+		if (!instance_same_domain(instance, level.topology, level.level, node, node))
+			return false; /* the node has no domain at this level */
+		for (int other = 0; other < instance->pod_count; other++)
+			if (world->node[other] >= 0 && instance_below(instance, instance->pods[other].leaf, above) &&
+			    !instance_same_domain(instance, level.topology, level.level, node, world->node[other]))
+				return false;
+	}
+	return true;
+}
+
+bool rules_fits(const struct world *world, int pod, int node)
+{
+	return rules_node_allows(world->instance, world->instance->pods[pod].kind, node) &&
+	       levels_allow(world, pod, node) && resources_fit(world, pod, node) && neighbours_allow(world, pod, node);
+}
+
+static bool affinity_holds(const struct world *world, int pod)
+{
+	const struct instance *instance = world->instance;
+	const struct w_kind *self = &instance->kinds[instance->pods[pod].kind];
+	if (self->affinity.key == KEY_NONE)
+		return true;
+	int node = world->node[pod];
+	if (instance->nodes[node].label[self->affinity.key] < 0)
+		return false;
+	struct actor actors[INSTANCE_OTHERS + INSTANCE_PODS];
+	int count = list_actors(world, pod, actors);
+	bool anywhere = false;
+	for (int i = 0; i < count; i++) {
+		if (actors[i].foreign || actors[i].leaving || actors[i].kind->app != self->affinity.app)
+			continue;
+		if (same_value(instance, self->affinity.key, node, actors[i].node))
+			return true;
+		anywhere = true;
+	}
+	return !anywhere && self->app == self->affinity.app; /* the first of its kind needs no neighbour */
+}
+
+static bool spread_counts_node(const struct instance *instance, int kind, int node)
+{
+	const struct w_spread *spread = &instance->kinds[kind].spread;
+	if (instance->nodes[node].label[spread->key] < 0)
+		return false;
+	if (!spread->ignore_node_affinity && !colour_allows(instance, kind, node))
+		return false;
+	return !spread->honor_taints || !instance->nodes[node].tainted || instance->kinds[kind].tolerates;
+}
+
+static int spread_count(const struct world *world, int kind, int value, const struct actor *actors, int actor_count)
+{
+	const struct instance *instance = world->instance;
+	const struct w_spread *spread = &instance->kinds[kind].spread;
+	int count = 0;
+	for (int i = 0; i < actor_count; i++)
+		count += !actors[i].foreign && !actors[i].leaving && actors[i].kind->app == spread->app &&
+		         instance->nodes[actors[i].node].label[spread->key] == value &&
+		         spread_counts_node(instance, kind, actors[i].node);
+	return count;
+}
+
+static bool spread_holds(const struct world *world, int pod)
+{
+	const struct instance *instance = world->instance;
+	int kind = instance->pods[pod].kind;
+	const struct w_spread *spread = &instance->kinds[kind].spread;
+	if (spread->key == KEY_NONE)
+		return true;
+	int own = instance->nodes[world->node[pod]].label[spread->key];
+	if (own < 0)
+		return false;
+	struct actor actors[INSTANCE_OTHERS + INSTANCE_PODS];
+	int actor_count = list_actors(world, -1, actors);
+	int least = -1, domains = 0;
+	for (int node = 0; node < instance->node_count; node++) {
+		if (!spread_counts_node(instance, kind, node))
+			continue;
+		int value = instance->nodes[node].label[spread->key];
+		bool seen = false;
+		for (int before = 0; before < node; before++)
+			seen |= spread_counts_node(instance, kind, before) &&
+			        instance->nodes[before].label[spread->key] == value;
+		domains += !seen;
+		int count = spread_count(world, kind, value, actors, actor_count);
+		if (least < 0 || count < least)
+			least = count;
+	}
+	if (least < 0 || domains < spread->min_domains)
+		least = 0;
+	return spread_count(world, kind, own, actors, actor_count) - least <= spread->max_skew;
+}
+
+bool rules_complete(const struct world *world)
+{
+	for (int pod = 0; pod < world->instance->pod_count; pod++)
+		if (world->fresh[pod] && (!affinity_holds(world, pod) || !spread_holds(world, pod)))
+			return false;
+	return true;
+}
+
+int rules_leaf_members(const struct world *world, int leaf)
+{
+	int count = 0;
+	for (int pod = 0; pod < world->instance->pod_count; pod++)
+		count += world->instance->pods[pod].leaf == leaf && world->node[pod] >= 0;
+	return count;
+}
+
+void rules_satisfied(const struct world *world, int undecided, bool optimistic, bool *satisfied)
+{
+	const struct instance *instance = world->instance;
+	int have[INSTANCE_TREE] = {0};
+	for (int pod = 0; pod < instance->pod_count; pod++)
+		have[instance->pods[pod].leaf] += world->node[pod] >= 0 || (optimistic && pod >= undecided &&
+		                                                            instance->pods[pod].state == W_WAITING);
+	for (int node = instance->tree_count - 1; node >= 0; node--) {
+		satisfied[node] = have[node] >= instance->tree[node].minimum;
+		if (node > 0 && satisfied[node])
+			have[instance->tree[node].parent]++;
+	}
+}
+
+void rules_preference_cost(const struct world *world, int *cost)
+{
+	const struct instance *instance = world->instance;
+	for (int node = 0; node < instance->tree_count; node++) {
+		struct w_level level = instance->tree[node].preferred;
+		cost[node] = -1;
+		if (level.topology < 0)
+			continue;
+		int first = -1, common = level.level;
+		for (int pod = 0; pod < instance->pod_count; pod++) {
+			if (world->node[pod] < 0 || !instance_below(instance, instance->pods[pod].leaf, node))
+				continue;
+			if (first < 0)
+				first = world->node[pod];
+			while (common >= 0 &&
+			       !instance_same_domain(instance, level.topology, common, first, world->node[pod]))
+				common--;
+		}
+		if (first >= 0)
+			cost[node] = level.level - common;
+	}
+}

@@ -1,0 +1,245 @@
+/* Makes a failing instance smaller: removes pods, nodes, tree nodes and rules, and lowers numbers, one at a time,
+ * until no single change keeps the failure. */
+#include "shrink.h"
+
+#include "rules.h"
+
+#include <string.h>
+
+#define remove_at(array, count, at)                                                                                    \
+	do {                                                                                                           \
+		memmove(&(array)[at], &(array)[(at) + 1], (size_t)((count) - (at)-1) * sizeof((array)[0]));            \
+		(count)--;                                                                                             \
+	} while (0)
+
+static bool remove_pod(struct instance *instance, int at)
+{
+	if (at >= instance->pod_count || instance->pod_count == 1)
+		return false;
+	struct w_tree *leaf = &instance->tree[instance->pods[at].leaf];
+	int pods = 0;
+	for (int pod = 0; pod < instance->pod_count; pod++)
+		pods += instance->pods[pod].leaf == instance->pods[at].leaf;
+	if (leaf->minimum == pods)
+		leaf->minimum--;
+	remove_at(instance->pods, instance->pod_count, at);
+	return true;
+}
+
+static bool remove_other(struct instance *instance, int at)
+{
+	if (at >= instance->other_count)
+		return false;
+	remove_at(instance->others, instance->other_count, at);
+	return true;
+}
+
+static bool remove_node(struct instance *instance, int at)
+{
+	if (at >= instance->node_count || instance->node_count == 1)
+		return false;
+	for (int i = 0; i < instance->other_count; i++)
+		if (instance->others[i].node == at)
+			return false;
+	for (int i = 0; i < instance->pod_count; i++)
+		if (instance->pods[i].node == at || instance->pods[i].nominated == at)
+			return false;
+	remove_at(instance->nodes, instance->node_count, at);
+	for (int i = 0; i < instance->node_count; i++)
+		instance->nodes[i].label[KEY_HOST] = i;
+	for (int i = 0; i < instance->other_count; i++)
+		instance->others[i].node -= instance->others[i].node > at;
+	for (int i = 0; i < instance->pod_count; i++) {
+		instance->pods[i].node -= instance->pods[i].node > at;
+		instance->pods[i].nominated -= instance->pods[i].nominated > at;
+	}
+	return true;
+}
+
+static void renumber_tree(struct instance *instance, int removed)
+{
+	remove_at(instance->tree, instance->tree_count, removed);
+	for (int i = 0; i < instance->tree_count; i++)
+		instance->tree[i].parent -= instance->tree[i].parent > removed;
+	for (int i = 0; i < instance->pod_count; i++)
+		instance->pods[i].leaf -= instance->pods[i].leaf > removed;
+}
+
+/* An empty leaf goes; the last child of a parent hands its place to the parent. */
+static bool remove_tree_node(struct instance *instance, int at)
+{
+	if (at <= 0 || at >= instance->tree_count || instance_child_count(instance, at) > 0)
+		return false;
+	int parent = instance->tree[at].parent;
+	if (instance_child_count(instance, parent) == 1) {
+		for (int i = 0; i < instance->pod_count; i++)
+			if (instance->pods[i].leaf == at)
+				instance->pods[i].leaf = parent;
+		struct w_tree *above = &instance->tree[parent];
+		above->minimum = instance->tree[at].minimum;
+		if (above->required.topology < 0)
+			above->required = instance->tree[at].required;
+		if (above->preferred.topology < 0)
+			above->preferred = instance->tree[at].preferred;
+		renumber_tree(instance, at);
+		return true;
+	}
+	for (int i = 0; i < instance->pod_count; i++)
+		if (instance->pods[i].leaf == at)
+			return false;
+	if (instance->tree[parent].minimum == instance_child_count(instance, parent))
+		instance->tree[parent].minimum--;
+	renumber_tree(instance, at);
+	return true;
+}
+
+static bool clear_level(struct instance *instance, int at)
+{
+	if (at >= instance->tree_count * 2)
+		return false;
+	struct w_tree *node = &instance->tree[at / 2];
+	struct w_level *level = at % 2 ? &node->preferred : &node->required;
+	if (level->topology < 0)
+		return false;
+	*level = W_NO_LEVEL;
+	return true;
+}
+
+static bool simplify_kind(struct instance *instance, int at)
+{
+	enum { SIMPLIFICATIONS = 9 };
+	if (at >= instance->kind_count * SIMPLIFICATIONS)
+		return false;
+	struct w_kind *kind = &instance->kinds[at / SIMPLIFICATIONS], before = *kind;
+	switch (at % SIMPLIFICATIONS) {
+	case 0: kind->affinity = (struct w_term){KEY_NONE, 0}; break;
+	case 1: kind->anti = (struct w_term){KEY_NONE, 0}; break;
+	case 2: kind->spread = (struct w_spread){.key = KEY_NONE}; break;
+	case 3: kind->port = -1; break;
+	case 4: kind->app = -1; break;
+	case 5: kind->colour = -1; break;
+	case 6: kind->spread.min_domains = 0; break;
+	case 7: kind->spread.ignore_node_affinity = kind->spread.honor_taints = false; break;
+	default: kind->tolerates = false; break;
+	}
+	return memcmp(kind, &before, sizeof(before)) != 0;
+}
+
+static bool simplify_node(struct instance *instance, int at)
+{
+	enum { SIMPLIFICATIONS = 5 };
+	if (at >= instance->node_count * SIMPLIFICATIONS)
+		return false;
+	struct w_node *node = &instance->nodes[at / SIMPLIFICATIONS], before = *node;
+	switch (at % SIMPLIFICATIONS) {
+	case 0: node->unschedulable = false; break;
+	case 1: node->tainted = false; break;
+	case 2: node->not_ready = false; break;
+	case 3: node->colour = -1; break;
+	default: node->pods = 110; break;
+	}
+	return memcmp(node, &before, sizeof(before)) != 0;
+}
+
+static bool simplify_pod(struct instance *instance, int at)
+{
+	if (at >= instance->pod_count * 2)
+		return false;
+	struct w_pod *pod = &instance->pods[at / 2], before = *pod;
+	if (at % 2) {
+		pod->nominated = -1;
+	} else {
+		pod->state = W_WAITING;
+		pod->node = -1;
+	}
+	return memcmp(pod, &before, sizeof(before)) != 0;
+}
+
+static bool lower_number(struct instance *instance, int at)
+{
+	int nodes = instance->node_count * INSTANCE_RESOURCES, kinds = instance->kind_count * INSTANCE_RESOURCES;
+	int *number;
+	if (at < nodes)
+		number = &instance->nodes[at / INSTANCE_RESOURCES].capacity[at % INSTANCE_RESOURCES];
+	else if (at < nodes + kinds)
+		number = &instance->kinds[(at - nodes) / INSTANCE_RESOURCES].request[(at - nodes) % INSTANCE_RESOURCES];
+	else if (at < nodes + kinds + instance->tree_count)
+		number = &instance->tree[at - nodes - kinds].minimum;
+	else
+		return false;
+	if (*number == 0)
+		return false;
+	--*number;
+	return true;
+}
+
+static bool drop_column(struct instance *instance, int at)
+{
+	if (at >= 1 || instance->resource_count == 1)
+		return false;
+	instance->resource_count--;
+	return true;
+}
+
+static bool drop_topology(struct instance *instance, int at)
+{
+	int last = instance->topology_count - 1;
+	if (at >= 1 || last < 0)
+		return false;
+	for (int i = 0; i < instance->tree_count; i++)
+		if (instance->tree[i].required.topology == last || instance->tree[i].preferred.topology == last)
+			return false;
+	instance->topology_count--;
+	return true;
+}
+
+static bool clear_flag(struct instance *instance, int at)
+{
+	bool *flag = at == 0 ? &instance->warm_up : &instance->use_releasing;
+	if (at > 1 || !*flag)
+		return false;
+	*flag = false;
+	return true;
+}
+
+/* A change must not lead into worlds the generator never makes: full nodes over-committed, or a preferred level that
+ * is not at or below the required one. */
+static bool is_sane(const struct instance *instance)
+{
+	struct world world;
+	world_begin(&world, instance);
+	for (int node = 0; node < instance->node_count; node++) {
+		if (rules_used(&world, node, INSTANCE_RESOURCES, true) > instance->nodes[node].pods)
+			return false;
+		for (int r = 0; r < instance->resource_count; r++)
+			if (rules_used(&world, node, r, true) > instance->nodes[node].capacity[r])
+				return false;
+	}
+	for (int i = 0; i < instance->tree_count; i++) {
+		struct w_level required = instance->tree[i].required, preferred = instance->tree[i].preferred;
+		if (required.topology >= 0 && preferred.topology >= 0 &&
+		    (required.topology != preferred.topology || preferred.level < required.level))
+			return false;
+	}
+	return true;
+}
+
+void shrink_instance(struct instance *instance, bool (*still_fails)(const struct instance *, void *), void *context)
+{
+	static bool (*const changes[])(struct instance *, int) = {
+		remove_pod,   remove_other,  remove_node,  remove_tree_node, clear_level, clear_flag,
+		drop_topology, drop_column, simplify_kind, simplify_node, simplify_pod, lower_number};
+	enum { LARGEST = 128 };
+	bool changed = true;
+	for (int round = 0; changed && round < 20; round++) {
+		changed = false;
+		for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+			for (int at = 0; at < LARGEST; at++) {
+				struct instance candidate = *instance;
+				while (changes[i](&candidate, at) && is_sane(&candidate) && still_fails(&candidate, context)) {
+					*instance = candidate;
+					changed = true;
+				}
+			}
+	}
+}
