@@ -43,7 +43,7 @@ const struct cli_command cli_commands[] = {
 			 "1  at least one object is invalid\n"
 			 "2  wrong usage, or input that cannot be read",
 		.examples = "platoon validate -f examples/first-gang.yaml\n"
-			    "platoon validate -f examples -o json",
+			    "platoon validate -f examples/elastic.yaml -o json",
 		.run = cmd_validate,
 	},
 	{

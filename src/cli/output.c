@@ -122,6 +122,9 @@ static int compare_numbered(const void *left, const void *right)
 		return order;
 	if (a->prefix != b->prefix)
 		return a->prefix < b->prefix ? -1 : 1;
+	/* Fewer digits first: the order of plain numbers, and padded ones stay among themselves. */
+	if (a->digits != b->digits)
+		return a->digits < b->digits ? -1 : 1;
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
 	return strcmp(a->name, b->name);

@@ -140,11 +140,11 @@ static void add_place(const struct view *view, struct table_row *row, const stru
 	row->cells[COLUMN_NODES] = output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
 }
 
-static const char *pod_state_text(const struct cycle_group *group, size_t pod)
+static const char *pod_state_text(enum member_state state, bool ran)
 {
-	switch (group->gang.pods[pod].state) {
+	switch (state) {
 	case MEMBER_RUNNING:
-		return group->was_running[pod] ? "running" : "bind";
+		return ran ? "running" : "bind";
 	case MEMBER_RESERVED:
 		return "reserve";
 	case MEMBER_GATED:
@@ -157,15 +157,16 @@ static const char *pod_state_text(const struct cycle_group *group, size_t pod)
 	return "waiting";
 }
 
-static void add_pods(struct view *view, const struct cycle_group *group, int leaf, int depth)
+static void add_pods(struct view *view, size_t index, int leaf, int depth)
 {
-	for (size_t i = 0; i < group->gang.pod_count; i++) {
-		const struct gang_pod *pod = &group->gang.pods[i];
+	const struct gang *gang = &view->plan->snapshot->cycle.groups[index].gang;
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		const struct gang_pod *pod = &gang->pods[i];
 		if (pod->leaf != leaf)
 			continue;
 		struct table_row row = {.cells = {
 			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth, "", pod->name),
-			[COLUMN_STATE] = pod_state_text(group, i),
+			[COLUMN_STATE] = pod_state_text(pod->state, view->plan->snapshot->groups[index].ran[i]),
 			[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
 		}};
 		for (int c = 0; c < COLUMNS; c++)
@@ -183,9 +184,9 @@ static int depth_of(const struct gang *gang, int node)
 }
 
 /* Children stand after their parents but not always right behind them, so the tree is walked, not listed. */
-static void add_subtree(struct view *view, const struct cycle_group *group, const int64_t *placed, int node)
+static void add_subtree(struct view *view, size_t index, const int64_t *placed, int node)
 {
-	const struct gang *gang = &group->gang;
+	const struct gang *gang = &view->plan->snapshot->cycle.groups[index].gang;
 	if (node > 0) {
 		int64_t minimum = gang_minimum_pods(gang, node);
 		const char *name = gang->tree[node].name[0] ? gang->tree[node].name : "(set)";
@@ -198,12 +199,12 @@ static void add_subtree(struct view *view, const struct cycle_group *group, cons
 		table_add(&view->table, &row);
 	}
 	if (view->wide && gang->tree[node].child_count == 0)
-		add_pods(view, group, node, depth_of(gang, node) + 1);
+		add_pods(view, index, node, depth_of(gang, node) + 1);
 	if (gang->tree[node].child_count == 0)
 		return;
 	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
 		if (gang->tree[n].parent == node)
-			add_subtree(view, group, placed, (int)n);
+			add_subtree(view, index, placed, (int)n);
 }
 
 static int64_t *placed_per_node(struct view *view, const struct gang *gang)
@@ -234,7 +235,7 @@ static void add_group(struct view *view, size_t index)
 	};
 	add_place(view, &row, &group->gang, 0);
 	table_add(&view->table, &row);
-	add_subtree(view, group, placed_per_node(view, &group->gang), 0);
+	add_subtree(view, index, placed_per_node(view, &group->gang), 0);
 	for (size_t i = 0; i < planned->reason_count; i++)
 		table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
 }

@@ -39,28 +39,30 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 {
 	const struct cycle *cycle = &plan->snapshot->cycle;
 	for (size_t g = 0; g < cycle->group_count; g++) {
-		const struct cycle_group *group = &cycle->groups[g];
-		for (size_t i = 0; i < group->gang.pod_count; i++) {
-			plan->binding_count += group->gang.pods[i].state == MEMBER_RUNNING && !group->was_running[i];
-			plan->reservation_count += group->gang.pods[i].state == MEMBER_RESERVED;
+		const struct gang *gang = &cycle->groups[g].gang;
+		const bool *ran = plan->snapshot->groups[g].ran;
+		for (size_t i = 0; i < gang->pod_count; i++) {
+			plan->binding_count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
+			plan->reservation_count += gang->pods[i].state == MEMBER_RESERVED;
 		}
 	}
 	plan->bindings = arena_array(arena, struct plan_binding, plan->binding_count);
 	plan->reservations = arena_array(arena, struct plan_binding, plan->reservation_count);
 	size_t bound = 0, reserved = 0;
 	for (size_t g = 0; g < cycle->group_count; g++) {
-		const struct cycle_group *group = &cycle->groups[g];
-		for (size_t i = 0; i < group->gang.pod_count; i++) {
-			const struct gang_pod *pod = &group->gang.pods[i];
+		const struct gang *gang = &cycle->groups[g].gang;
+		const bool *ran = plan->snapshot->groups[g].ran;
+		for (size_t i = 0; i < gang->pod_count; i++) {
+			const struct gang_pod *pod = &gang->pods[i];
 			struct plan_binding *into;
-			if (pod->state == MEMBER_RUNNING && !group->was_running[i])
+			if (pod->state == MEMBER_RUNNING && !ran[i])
 				into = &plan->bindings[bound++];
 			else if (pod->state == MEMBER_RESERVED)
 				into = &plan->reservations[reserved++];
 			else
 				continue;
 			*into = (struct plan_binding){
-				.namespace_ = group->gang.namespace_,
+				.namespace_ = gang->namespace_,
 				.pod = pod->name,
 				.node = cluster_node_name(cycle->cluster, pod->node),
 			};

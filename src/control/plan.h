@@ -59,7 +59,7 @@ struct plan {
 int plan_action_parse(const char *text, size_t length, enum plan_action *action);
 const char *plan_action_name(enum plan_action action);
 
-/* Runs the actions in the given order once and describes the result. NULL and *error when an action is not available
+/* Runs the actions in the given order once and describes the result: bindings are those since the snapshot was taken. NULL and *error when an action is not available
  * yet. May be called again on the same snapshot: the next cycle continues where the last one stopped. */
 struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions, size_t action_count,
                       struct error *error);

@@ -55,6 +55,7 @@ struct snapshot_group {
 	int64_t creation;
 	struct reasons notes;      /* what is odd about its pods, independent of the outcome of the cycle */
 	int *members;              /* gang pod index -> index in snapshot.pods */
+	bool *ran;                 /* per gang pod: it ran when the snapshot was taken */
 	int *strays;               /* pods that belong to the group and to none of its leaves */
 	size_t stray_count;
 };

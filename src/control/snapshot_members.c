@@ -146,11 +146,12 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 	qsort_r(group->members, gang->pod_count, sizeof(int), compare_members, snapshot->pods);
 	gang->pods = arena_array(build->arena, struct gang_pod, gang->pod_count);
 	into->was_running = arena_array(build->arena, bool, gang->pod_count);
+	group->ran = arena_array(build->arena, bool, gang->pod_count);
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
 		pod->member = (int)i;
-		into->was_running[i] = state == MEMBER_RUNNING;
+		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		gang->pods[i] = (struct gang_pod){
 			.name = pod->spec.name,
 			.kind = pod->kind,

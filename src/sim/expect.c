@@ -183,7 +183,7 @@ static void expect_group(const struct snapshot *snapshot, const char *name, cons
 	const struct gang *gang = &group->gang;
 	int64_t placed = 0, pending = (int64_t)snapshot->groups[index].stray_count;
 	for (size_t i = 0; i < gang->pod_count; i++) {
-		placed += is_placed(&gang->pods[i]) && !group->was_running[i];
+		placed += is_placed(&gang->pods[i]) && !snapshot->groups[index].ran[i];
 		pending += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED;
 	}
 	expect_count(result, name, "placed", val_get(want, "placed"), placed);
@@ -205,7 +205,7 @@ static const char *pod_outcome(const struct snapshot *snapshot, const struct sna
 	const struct gang_pod *member = &group->gang.pods[pod->member];
 	if (is_placed(member))
 		*node = member->node;
-	if (group->was_running[pod->member])
+	if (snapshot->groups[pod->group].ran[pod->member])
 		return "Running";
 	return is_placed(member) ? "Placed" : member->state == MEMBER_GONE ? (pod->node >= 0 ? "Running" : "Gone") : "Pending";
 }

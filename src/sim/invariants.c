@@ -160,13 +160,14 @@ static void judge_tree(const struct gang *gang, size_t *placed, bool *satisfied,
 	}
 }
 
-static size_t count_running_before(const struct cycle_group *group, int node)
+static size_t count_running_before(const struct invariants *inv, size_t index, int node)
 {
+	const struct gang *gang = gang_of(inv, index);
 	size_t count = 0;
-	for (size_t i = 0; i < group->gang.pod_count; i++) {
-		if (!group->was_running[i])
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		if (!inv->snapshot->groups[index].ran[i])
 			continue;
-		for (int at = group->gang.pods[i].leaf; at >= 0; at = group->gang.tree[at].parent)
+		for (int at = gang->pods[i].leaf; at >= 0; at = gang->tree[at].parent)
 			count += at == node;
 	}
 	return count;
@@ -175,8 +176,7 @@ static size_t count_running_before(const struct cycle_group *group, int node)
 static void check_minimum(const struct invariants *inv, size_t index, int cycle, struct arena *scratch,
                           struct scenario_result *result)
 {
-	const struct cycle_group *group = &inv->snapshot->cycle.groups[index];
-	const struct gang *gang = &group->gang;
+	const struct gang *gang = gang_of(inv, index);
 	size_t *placed = arena_array(scratch, size_t, gang->tree_count);
 	bool *satisfied = arena_array(scratch, bool, gang->tree_count);
 	judge_tree(gang, placed, satisfied, scratch);
@@ -184,7 +184,7 @@ static void check_minimum(const struct invariants *inv, size_t index, int cycle,
 		scenario_fail(result, "cycle %d: %s/%s is below its minimum with %zu pods placed", cycle, gang->namespace_,
 		              gang->name, placed[0]);
 	for (size_t n = 1; n < gang->tree_count; n++)
-		if (placed[n] > 0 && !satisfied[n] && placed[n] > count_running_before(group, (int)n))
+		if (placed[n] > 0 && !satisfied[n] && placed[n] > count_running_before(inv, index, (int)n))
 			scenario_fail(result, "cycle %d: %s/%s: subgroup %s was started below its minimum", cycle,
 			              gang->namespace_, gang->name, gang->tree[n].name);
 }
