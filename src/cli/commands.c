@@ -7,10 +7,12 @@ static const char plan_text[] =
 	"Reads Kubernetes objects and prints what the scheduler would do with them: which pod goes to which node, and\n"
 	"for every group that is not placed the reason and the smallest change that would help. Changes nothing.\n"
 	"Reads Nodes, Pods, PodGroups, Queues, Topologies, PriorityClasses, PersistentVolumes and claims, for example\n"
-	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a rule\n"
+	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a "
+        "rule\n"
 	"blocks only itself; a file that cannot be read stops the plan.";
 static const char validate_text[] =
-	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, errors\n"
+	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
+        "errors\n"
 	"first. References (Topology, Queue) are judged against the other objects that were given.";
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
@@ -65,7 +67,8 @@ const struct cli_command cli_commands[] = {
 		.name = "completion",
 		.operands = "bash|zsh|fish",
 		.summary = "print the completion script of a shell",
-		.description = "Prints a script that completes commands, options and files of platoon in the given shell.",
+		.description =
+			"Prints a script that completes commands, options and files of platoon in the given shell.",
 		.options = 0,
 		.outputs = "",
 		.operand_choices = "bash zsh fish",

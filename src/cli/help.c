@@ -6,7 +6,8 @@
 
 void cli_help_overall(FILE *stream)
 {
-	fputs("Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every level.\n\n"
+	fputs("Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every "
+	      "level.\n\n"
 	      "Usage: platoon COMMAND [OPTION]...\n\nCommands:\n",
 	      stream);
 	for (const struct cli_command *command = cli_commands; command->name; command++)
@@ -48,7 +49,8 @@ static void print_option(const struct cli_command *command, int id, FILE *stream
 void cli_help_command(const struct cli_command *command, FILE *stream)
 {
 	fprintf(stream, "platoon %s: %s\n\nUsage: platoon %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", command->name,
-	        command->summary, command->name, command->operands[0] ? " " : "", command->operands, command->description);
+	        command->summary, command->name, command->operands[0] ? " " : "", command->operands,
+	        command->description);
 	for (int i = 0; i < CLI_OPTIONS; i++)
 		if (i == CLI_OPTION_HELP || (command->options & (1u << i)) != 0)
 			print_option(command, i, stream);

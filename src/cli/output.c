@@ -13,7 +13,7 @@
 #define NODES_SPELLED_OUT 4 /* up to this many are written one by one */
 
 static const char *const colour_codes[] = {
-	[COLOUR_NONE] = "",          [COLOUR_GREEN] = "\033[32m", [COLOUR_YELLOW] = "\033[33m",
+	[COLOUR_NONE] = "",        [COLOUR_GREEN] = "\033[32m", [COLOUR_YELLOW] = "\033[33m",
 	[COLOUR_RED] = "\033[31m", [COLOUR_BOLD] = "\033[1m",   [COLOUR_DIM] = "\033[2m",
 };
 

@@ -33,7 +33,8 @@ static const char *last_part(const char *label)
 static const char *plural_of(struct arena *arena, const char *word)
 {
 	size_t length = strlen(word);
-	bool hisses = length > 1 && (strchr("sx", word[length - 1]) || (length > 2 && strcmp(word + length - 2, "ch") == 0));
+	bool hisses =
+		length > 1 && (strchr("sx", word[length - 1]) || (length > 2 && strcmp(word + length - 2, "ch") == 0));
 	return arena_printf(arena, "%s%s", word, hisses ? "es" : "s");
 }
 
@@ -137,7 +138,8 @@ static void add_place(const struct view *view, struct table_row *row, const stru
 {
 	struct members members = members_of(view, gang, node);
 	row->cells[COLUMN_WHERE] = where_text(view, gang, node, &members);
-	row->cells[COLUMN_NODES] = output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
+	row->cells[COLUMN_NODES] =
+		output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
 }
 
 static const char *pod_state_text(enum member_state state, bool ran)
@@ -164,11 +166,12 @@ static void add_pods(struct view *view, size_t index, int leaf, int depth)
 		const struct gang_pod *pod = &gang->pods[i];
 		if (pod->leaf != leaf)
 			continue;
-		struct table_row row = {.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth, "", pod->name),
-			[COLUMN_STATE] = pod_state_text(pod->state, view->plan->snapshot->groups[index].ran[i]),
-			[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
-		}};
+		struct table_row row = {
+			.cells = {
+				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth, "", pod->name),
+				[COLUMN_STATE] = pod_state_text(pod->state, view->plan->snapshot->groups[index].ran[i]),
+				[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
+			}};
 		for (int c = 0; c < COLUMNS; c++)
 			row.colours[c] = COLOUR_DIM;
 		table_add(&view->table, &row);
@@ -190,10 +193,12 @@ static void add_subtree(struct view *view, size_t index, const int64_t *placed, 
 	if (node > 0) {
 		int64_t minimum = gang_minimum_pods(gang, node);
 		const char *name = gang->tree[node].name[0] ? gang->tree[node].name : "(set)";
-		struct table_row row = {.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth_of(gang, node), "", name),
-			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed[node], (long long)minimum),
-		}};
+		struct table_row row = {
+			.cells = {
+				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth_of(gang, node), "", name),
+				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed[node],
+		                                             (long long)minimum),
+			}};
 		row.colours[COLUMN_PODS] = placed[node] >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
 		add_place(view, &row, gang, node);
 		table_add(&view->table, &row);
@@ -223,14 +228,15 @@ static void add_group(struct view *view, size_t index)
 	const struct cycle_group *group = &view->plan->snapshot->cycle.groups[index];
 	enum colour colour = state_colour(group->state);
 	struct table_row row = {
-		.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%s/%s", planned->namespace_, planned->name),
-			[COLUMN_STATE] = planned->state,
-			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
-		                                     (long long)planned->minimum),
-			[COLUMN_QUEUE] = group->queue_name,
-			[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
-		},
+		.cells =
+			{
+				[COLUMN_NAME] = arena_printf(view->arena, "%s/%s", planned->namespace_, planned->name),
+				[COLUMN_STATE] = planned->state,
+				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
+	                                                     (long long)planned->minimum),
+				[COLUMN_QUEUE] = group->queue_name,
+				[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
+			},
 		.colours = {[COLUMN_NAME] = COLOUR_BOLD, [COLUMN_STATE] = colour, [COLUMN_PODS] = colour},
 	};
 	add_place(view, &row, &group->gang, 0);
@@ -244,7 +250,8 @@ static void print_summary(const struct plan *plan, FILE *stream)
 {
 	static const enum group_state states[] = {GROUP_PLACED,     GROUP_PARTIAL,   GROUP_PENDING,
 	                                          GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY};
-	static const char *const words[] = {"placed", "partly placed", "pending", "impossible", "given up", "not ready"};
+	static const char *const words[] = {"placed",     "partly placed", "pending",
+	                                    "impossible", "given up",      "not ready"};
 	int64_t waiting = 0;
 	fprintf(stream, "%zu group%s", plan->group_count, plan->group_count == 1 ? "" : "s");
 	const char *separator = ": ";
@@ -259,8 +266,8 @@ static void print_summary(const struct plan *plan, FILE *stream)
 	}
 	for (size_t g = 0; g < plan->group_count; g++)
 		waiting += plan->groups[g].waiting;
-	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting.\n", plan->binding_count, plan->reservation_count,
-	        (long long)waiting);
+	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting.\n", plan->binding_count,
+	        plan->reservation_count, (long long)waiting);
 }
 
 static void add_admission(struct view *view)
@@ -271,11 +278,11 @@ static void add_admission(struct view *view)
 		for (size_t p = 0; p < verdict->problem_count; p++) {
 			const struct problem *problem = &verdict->problems[p];
 			bool error = problem->severity == SEVERITY_ERROR;
-			table_line(&view->table, error ? COLOUR_RED : COLOUR_YELLOW, "%s: %s%s %s%s%s: %s%s%s%s%s%s", verdict->source,
-			           error ? "rejected: " : "warning: ", verdict->kind, verdict->namespace_,
-			           verdict->namespace_[0] ? "/" : "", verdict->name, problem->path, problem->path[0] ? ": " : "",
-			           problem->message, problem->fix ? " (" : "", problem->fix ? problem->fix : "",
-			           problem->fix ? ")" : "");
+			table_line(&view->table, error ? COLOUR_RED : COLOUR_YELLOW, "%s: %s%s %s%s%s: %s%s%s%s%s%s",
+			           verdict->source, error ? "rejected: " : "warning: ", verdict->kind,
+			           verdict->namespace_, verdict->namespace_[0] ? "/" : "", verdict->name, problem->path,
+			           problem->path[0] ? ": " : "", problem->message, problem->fix ? " (" : "",
+			           problem->fix ? problem->fix : "", problem->fix ? ")" : "");
 		}
 	}
 	for (size_t i = 0; i < snapshot->warning_count; i++)

@@ -8,7 +8,14 @@
 #include "control/snapshot.h"
 #include "object/build.h"
 
-enum plan_action { PLAN_ALLOCATE, PLAN_CONSOLIDATE, PLAN_RECLAIM, PLAN_PREEMPT, PLAN_STALE_GANG_EVICTION, PLAN_ACTIONS };
+enum plan_action {
+	PLAN_ALLOCATE,
+	PLAN_CONSOLIDATE,
+	PLAN_RECLAIM,
+	PLAN_PREEMPT,
+	PLAN_STALE_GANG_EVICTION,
+	PLAN_ACTIONS
+};
 
 struct plan_binding { /* also a reservation */
 	const char *namespace_, *pod, *node;
@@ -29,15 +36,15 @@ struct plan_reason {
 
 struct plan_subgroup {
 	const char *name;
-	int tree;     /* index in the gang's tree */
+	int tree;                /* index in the gang's tree */
 	int64_t placed, minimum; /* pods */
 };
 
 struct plan_group {
 	const char *namespace_, *name, *state;
-	int64_t placed;  /* pods bound or reserved now, or running */
-	int64_t minimum; /* fewest pods that satisfy the tree */
-	int64_t waiting; /* pods that exist and are neither placed nor leaving */
+	int64_t placed;                   /* pods bound or reserved now, or running */
+	int64_t minimum;                  /* fewest pods that satisfy the tree */
+	int64_t waiting;                  /* pods that exist and are neither placed nor leaving */
 	struct plan_subgroup *sub_groups; /* named ones, in the order of the spec */
 	size_t sub_group_count;
 	struct plan_reason *reasons;

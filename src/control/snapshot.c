@@ -136,7 +136,8 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		if (kind_of(manifest) < 0)
-			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind, manifest->api_version))]++;
+			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
+			                                       manifest->api_version))]++;
 	}
 	for (uint32_t i = 0; i < interner_count(kinds); i++)
 		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out", counts[i],

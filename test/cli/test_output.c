@@ -30,7 +30,8 @@ static void lists_of_nodes(void **state)
 		{"numbers inside stay", "r1-n1 r1-n2 r2-n1 r2-n2 r2-n3", "r1-n[1-2] r2-n[1-3]", 0},
 		{"cut", "aaaa bbbb cccc dddd eeee ffff", "aaaa bbbb and 4 more", 10},
 		{"never cut to nothing", "a-very-long-name b c d e", "a-very-long-name and 4 more", 5},
-		{"a number too long for us is part of the name", "n99999999999999999999 n1", "n1 n99999999999999999999", 0},
+		{"a number too long for us is part of the name", "n99999999999999999999 n1", "n1 n99999999999999999999",
+	         0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct arena *arena = arena_create();
@@ -79,14 +80,23 @@ static void suggestions(void **state)
 	static const struct {
 		const char *word, *want;
 	} rows[] = {
-		{"pln", "plan"},       {"paln", "plan"},         {"validat", "validate"}, {"simluate", "simulate"}, {"val", "validate"},
-		{"sim", "simulate"},   {"complete", "completion"}, {"--hepl", "--help"},   {"xyz", NULL},            {"", NULL},
+		{"pln", "plan"},
+		{"paln", "plan"},
+		{"validat", "validate"},
+		{"simluate", "simulate"},
+		{"val", "validate"},
+		{"sim", "simulate"},
+		{"complete", "completion"},
+		{"--hepl", "--help"},
+		{"xyz", NULL},
+		{"", NULL},
 		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *got = cli_suggest_command(rows[i].word);
 		if (!text_equal(got, rows[i].want))
-			fail_msg("%s: wanted %s, got %s", rows[i].word, rows[i].want ? rows[i].want : "nothing", got ? got : "nothing");
+			fail_msg("%s: wanted %s, got %s", rows[i].word, rows[i].want ? rows[i].want : "nothing",
+			         got ? got : "nothing");
 	}
 }
 

@@ -32,16 +32,24 @@ static void the_contract(void **state)
 {
 	struct world world;
 	struct plan *plan;
-	world_open(&world, NODE("n1", "r1") TOPOLOGY
-		GROUP("fits", "subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]")
-		POD("fits-1", IN("fits", "b"), OURS, "")
-		POD("fits-0", IN("fits", "a"), ON("n1"), "phase: Running")
-		GROUP("bad", "minMember: -1")
-		POD("bad-0", OF("bad"), OURS, "")
-		GROUP("wide", "minMember: 9, topologyConstraint: {topology: cluster, requiredTopologyLevel: rack}")
-		POD("w0", OF("wide"), OURS, "") POD("w1", OF("wide"), OURS, "") POD("w2", OF("wide"), OURS, "")
-		POD("w3", OF("wide"), OURS, "") POD("w4", OF("wide"), OURS, "") POD("w5", OF("wide"), OURS, "")
-		POD("w6", OF("wide"), OURS, "") POD("w7", OF("wide"), OURS, "") POD("w8", OF("wide"), OURS, ""));
+	world_open(
+		&world,
+		NODE("n1", "r1") TOPOLOGY GROUP(
+			"fits",
+			"subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]") POD("fits-1", IN("fits", "b"),
+	                                                                                     OURS,
+	                                                                                     "") POD("fits-0",
+	                                                                                             IN("fits", "a"),
+	                                                                                             ON("n1"),
+	                                                                                             "phase: Running")
+			GROUP("bad", "minMember: -1") POD("bad-0", OF("bad"), OURS, "") GROUP(
+				"wide",
+				"minMember: 9, topologyConstraint: {topology: cluster, requiredTopologyLevel: rack}")
+				POD("w0", OF("wide"), OURS, "") POD("w1", OF("wide"), OURS, "")
+					POD("w2", OF("wide"), OURS, "") POD("w3", OF("wide"), OURS, "")
+						POD("w4", OF("wide"), OURS, "") POD("w5", OF("wide"), OURS, "")
+							POD("w6", OF("wide"), OURS, "") POD("w7", OF("wide"), OURS, "")
+								POD("w8", OF("wide"), OURS, ""));
 	struct doc *doc = write_plan(&world, &plan);
 	const struct val *root = doc_root(doc);
 	static const char *const keys[] = {"bindings", "reservations", "evictions", "groups", "admission", "warnings"};
@@ -56,7 +64,7 @@ static void the_contract(void **state)
 	assert_string_equal(val_str(val_get(binding, "node"), ""), "n1");
 
 	const struct val *groups = val_get(root, "groups"), *bad = val_item(groups, 0), *fits = val_item(groups, 1),
-	                 *wide = val_item(groups, 2);
+			 *wide = val_item(groups, 2);
 	assert_int_equal(val_count(groups), 3);
 	assert_string_equal(val_str(val_get(bad, "name"), ""), "bad");
 	assert_string_equal(val_str(val_get(val_item(val_get(bad, "reasons"), 0), "code"), ""), "Rejected");

@@ -20,17 +20,19 @@ static void states_of_pods(void **state)
 		int64_t free, releasing;
 	} rows[] = {
 		{"bound and running", POD("p", OF("g"), ON("n1"), "phase: Running"), MEMBER_RUNNING, 3, 0},
-		{"bound, kubelet has not started it yet", POD("p", OF("g"), ON("n1"), "phase: Pending"), MEMBER_RUNNING, 3, 0},
+		{"bound, kubelet has not started it yet", POD("p", OF("g"), ON("n1"), "phase: Pending"), MEMBER_RUNNING,
+	         3, 0},
 		{"bound and leaving: occupies, no member",
-	         POD("p", OF("g") "deletionTimestamp: \"2026-01-01T00:00:00Z\", ", ON("n1"), "phase: Running"), MEMBER_GONE, 3,
-	         1},
+	         POD("p", OF("g") "deletionTimestamp: \"2026-01-01T00:00:00Z\", ", ON("n1"), "phase: Running"),
+	         MEMBER_GONE, 3, 1},
 		{"succeeded", POD("p", OF("g"), ON("n1"), "phase: Succeeded"), MEMBER_GONE, 4, 0},
 		{"failed", POD("p", OF("g"), ON("n1"), "phase: Failed"), MEMBER_GONE, 4, 0},
 		{"waiting", POD("p", OF("g"), OURS, "phase: Pending"), MEMBER_WAITING, 4, 0},
 		{"waiting and already leaving",
-	         POD("p", OF("g") "deletionTimestamp: \"2026-01-01T00:00:00Z\", ", OURS, "phase: Pending"), MEMBER_GONE, 4, 0},
-		{"held back by a gate", POD("p", OF("g"), OURS "schedulingGates: [{name: x}], ", "phase: Pending"), MEMBER_GATED,
+	         POD("p", OF("g") "deletionTimestamp: \"2026-01-01T00:00:00Z\", ", OURS, "phase: Pending"), MEMBER_GONE,
 	         4, 0},
+		{"held back by a gate", POD("p", OF("g"), OURS "schedulingGates: [{name: x}], ", "phase: Pending"),
+	         MEMBER_GATED, 4, 0},
 		{"on a node nobody knows", POD("p", OF("g"), ON("n9"), "phase: Running"), MEMBER_GONE, 4, 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -43,8 +45,8 @@ static void states_of_pods(void **state)
 		int gpu = cluster_find_resource(cluster, "nvidia.com/gpu");
 		if (pod->state != rows[i].member || free_gpus(&world, "n1") != rows[i].free ||
 		    cluster_releasing(cluster, gpu, 0) != rows[i].releasing)
-			fail_msg("%s: state %d, free %d, releasing %d", rows[i].story, (int)pod->state, (int)free_gpus(&world, "n1"),
-			         (int)cluster_releasing(cluster, gpu, 0));
+			fail_msg("%s: state %d, free %d, releasing %d", rows[i].story, (int)pod->state,
+			         (int)free_gpus(&world, "n1"), (int)cluster_releasing(cluster, gpu, 0));
 		assert_int_equal(world_group(&world, "g")->was_running[0], pod->state == MEMBER_RUNNING);
 		world_close(&world);
 	}
@@ -62,12 +64,13 @@ static void pods_of_others(void **state)
 {
 	struct world world;
 	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: 1")
-		POD("theirs-bound", "", "schedulerName: other, nodeName: n1, ", "phase: Running")
-		POD("theirs-pending", "", "", "phase: Pending")
-		POD("theirs-in-group", OF("g"), "schedulerName: other, ", "phase: Pending")
-		POD("ours-bound", "", ON("n1"), "phase: Running")
-		POD("ours-alone", "", OURS, "phase: Pending")
-		POD("kai-alone", "", "schedulerName: kai-scheduler, ", "phase: Pending"));
+	                           POD("theirs-bound", "", "schedulerName: other, nodeName: n1, ",
+	                               "phase: Running") POD("theirs-pending", "", "", "phase: Pending")
+	                                   POD("theirs-in-group", OF("g"), "schedulerName: other, ",
+	                                       "phase: Pending") POD("ours-bound", "", ON("n1"), "phase: Running")
+	                                           POD("ours-alone", "", OURS, "phase: Pending")
+	                                                   POD("kai-alone", "", "schedulerName: kai-scheduler, ",
+	                                                       "phase: Pending"));
 	assert_int_equal(free_gpus(&world, "n1"), 2);
 	world_expect_warning(&world, "2 pending pods of other schedulers");
 	assert_int_equal(world_group(&world, "g")->gang.pod_count, 0);
@@ -82,7 +85,7 @@ static void a_pod_and_a_group_may_share_a_name(void **state)
 {
 	struct world world;
 	world_open(&world, NODE("n1", "r1") POD("twin", "", OURS, "phase: Pending") GROUP("twin", "minMember: 1")
-		POD("member", OF("twin"), OURS, "phase: Pending"));
+	                           POD("member", OF("twin"), OURS, "phase: Pending"));
 	assert_int_equal(world.snapshot->cycle.group_count, 2);
 	assert_false(world_about(&world, "twin")->implicit);
 	assert_int_equal(world_group(&world, "twin")->gang.pod_count, 1);
@@ -93,15 +96,15 @@ static void a_pod_and_a_group_may_share_a_name(void **state)
 static void strays_are_named(void **state)
 {
 	struct world world;
-	world_open(&world, NODE("n1", "r1")
-		GROUP("g", "subGroups: [{name: box}, {name: a, parent: box, minMember: 1}, {name: b, parent: box, minMember: 1}]")
-		POD("good", IN("g", "a"), OURS, "phase: Pending")
-		POD("wrong-1", IN("g", "c"), OURS, "phase: Pending")
-		POD("wrong-2", IN("g", "c"), OURS, "phase: Pending")
-		POD("parent", IN("g", "box"), OURS, "phase: Pending")
-		POD("unsaid", OF("g"), OURS, "phase: Pending")
-		POD("done", OF("g"), OURS, "phase: Succeeded")
-		POD("lost", OF("nowhere"), OURS, "phase: Pending"));
+	world_open(&world, NODE("n1", "r1") GROUP("g", "subGroups: [{name: box}, {name: a, parent: box, minMember: 1}, "
+	                                               "{name: b, parent: box, minMember: 1}]")
+	                           POD("good", IN("g", "a"), OURS, "phase: Pending") POD("wrong-1", IN("g", "c"), OURS,
+	                                                                                 "phase: Pending")
+	                                   POD("wrong-2", IN("g", "c"), OURS,
+	                                       "phase: Pending") POD("parent", IN("g", "box"), OURS, "phase: Pending")
+	                                           POD("unsaid", OF("g"), OURS, "phase: Pending")
+	                                                   POD("done", OF("g"), OURS, "phase: Succeeded")
+	                                                           POD("lost", OF("nowhere"), OURS, "phase: Pending"));
 	const struct snapshot_group *group = world_about(&world, "g");
 	assert_int_equal(group->stray_count, 4);
 	assert_int_equal(group->notes.count, 3);
@@ -119,13 +122,16 @@ static void strays_are_named(void **state)
 static void pods_of_a_leaf_in_order(void **state)
 {
 	struct world world;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]")
-		POD("b-first", IN("g", "b"), OURS, "")
-		POD("late", IN("g", "a") "creationTimestamp: \"2030-01-02T00:00:00Z\", ", OURS, "")
-		POD("early", IN("g", "a") "creationTimestamp: \"2030-01-01T00:00:00Z\", ", OURS, "")
-		POD("listed", IN("g", "a"), OURS, "")
-		POD("chief", "annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: a, "
-	                     "kai.scheduler/task-priority: \"5\"}, creationTimestamp: \"2031-01-01T00:00:00Z\", ", OURS, ""));
+	world_open(&world,
+	           NODE("n1", "r1") GROUP("g", "subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]") POD(
+			   "b-first", IN("g", "b"), OURS,
+			   "") POD("late", IN("g", "a") "creationTimestamp: \"2030-01-02T00:00:00Z\", ", OURS,
+	                           "") POD("early", IN("g", "a") "creationTimestamp: \"2030-01-01T00:00:00Z\", ", OURS,
+	                                   "") POD("listed", IN("g", "a"), OURS, "")
+	                   POD("chief",
+	                       "annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: a, "
+	                       "kai.scheduler/task-priority: \"5\"}, creationTimestamp: \"2031-01-01T00:00:00Z\", ",
+	                       OURS, ""));
 	static const char *const order[] = {"chief", "listed", "early", "late", "b-first"};
 	const struct gang *gang = &world_group(&world, "g")->gang;
 	assert_int_equal(gang->pod_count, 5);
@@ -139,8 +145,8 @@ static void priorities_and_protection(void **state)
 	static const char classes[] =
 		"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 7}\n"
 		"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: train}, value: 60}\n";
-	static const char default_class[] =
-		"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: d}, value: 110, globalDefault: true}\n";
+	static const char default_class[] = "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: "
+	                                    "{name: d}, value: 110, globalDefault: true}\n";
 	static const struct {
 		const char *story, *spec;
 		bool with_default;
@@ -152,7 +158,8 @@ static void priorities_and_protection(void **state)
 		{"well known without an object", "priorityClassName: inference", false, 125, CYCLE_NON_PREEMPTIBLE},
 		{"just below the line", "priorityClassName: build-preemptible", false, 75, CYCLE_PREEMPTIBLE},
 		{"on the line", "priorityClassName: build", false, 100, CYCLE_NON_PREEMPTIBLE},
-		{"the system's own", "priorityClassName: system-node-critical", false, 2000001000, CYCLE_NON_PREEMPTIBLE},
+		{"the system's own", "priorityClassName: system-node-critical", false, 2000001000,
+	         CYCLE_NON_PREEMPTIBLE},
 		{"unknown name", "priorityClassName: what", false, 50, CYCLE_PREEMPTIBLE},
 		{"unknown name with a default class", "priorityClassName: what", true, 110, CYCLE_NON_PREEMPTIBLE},
 		{"nothing said", "minMember: 1", false, 50, CYCLE_PREEMPTIBLE},
@@ -164,7 +171,8 @@ static void priorities_and_protection(void **state)
 		struct world world;
 		char text[4096];
 		snprintf(text, sizeof(text),
-		         "%s%s---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: g, namespace: ns}, "
+		         "%s%s---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: g, "
+		         "namespace: ns}, "
 		         "spec: {%s}}\n",
 		         classes, rows[i].with_default ? default_class : "", rows[i].spec);
 		world_open(&world, text);
@@ -184,8 +192,8 @@ static void queues(void **state)
 	assert_int_equal(world.snapshot->cycle.queues[0].limit[CYCLE_GPU], -1);
 	world_close(&world);
 
-	world_open(&world, QUEUE("default-queue") QUEUE("team") GROUP("named", "queue: team") GROUP("unnamed", "minMember: 1")
-		GROUP("lost", "queue: ghost"));
+	world_open(&world, QUEUE("default-queue") QUEUE("team") GROUP("named", "queue: team")
+	                           GROUP("unnamed", "minMember: 1") GROUP("lost", "queue: ghost"));
 	assert_int_equal(world_group(&world, "named")->queue, 1);
 	assert_int_equal(world_group(&world, "unnamed")->queue, 0);
 	assert_int_equal(world_group(&world, "lost")->queue, -1);
@@ -195,11 +203,14 @@ static void queues(void **state)
 
 static void queue_parents_never_form_a_circle(void **state)
 {
-	static const char text[] =
-		"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: a}, spec: {parentQueue: b, resources: {}}}\n"
-		"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: b}, spec: {parentQueue: a, resources: {}}}\n"
-		"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: c}, spec: {parentQueue: b, resources: {}}}\n"
-		"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: d}, spec: {parentQueue: ghost, resources: {}}}\n";
+	static const char text[] = "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: a}, spec: "
+	                           "{parentQueue: b, resources: {}}}\n"
+				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: b}, spec: "
+	                           "{parentQueue: a, resources: {}}}\n"
+				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: c}, spec: "
+	                           "{parentQueue: b, resources: {}}}\n"
+				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: d}, spec: "
+	                           "{parentQueue: ghost, resources: {}}}\n";
 	struct world world;
 	world_open(&world, text);
 	const struct cycle *cycle = &world.snapshot->cycle;
@@ -218,11 +229,14 @@ static void queue_parents_never_form_a_circle(void **state)
 static void levels_are_resolved(void **state)
 {
 	struct world world;
-	world_open(&world,
-	           "---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, "
-	           "spec: {levels: [{nodeLabel: block}, {nodeLabel: rack, alias: r}]}}\n"
-	           GROUP("g", "topologyConstraint: {topology: cluster, requiredTopologyLevel: block}, subGroups: [{name: a, "
-	                      "minMember: 1, topologyConstraint: {requiredTopologyLevel: r, preferredTopologyLevel: rack}}]"));
+	world_open(
+		&world,
+		"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, "
+		"spec: {levels: [{nodeLabel: block}, {nodeLabel: rack, alias: r}]}}\n" GROUP(
+			"g",
+			"topologyConstraint: {topology: cluster, requiredTopologyLevel: block}, subGroups: [{name: a, "
+			"minMember: 1, topologyConstraint: {requiredTopologyLevel: r, preferredTopologyLevel: "
+	                "rack}}]"));
 	const struct gang_node *tree = world_group(&world, "g")->gang.tree;
 	assert_int_equal(tree[0].required.topology, 0);
 	assert_int_equal(tree[0].required.level, 0);
@@ -235,10 +249,13 @@ static void levels_are_resolved(void **state)
 static void unknown_topology_blocks_the_group_only(void **state)
 {
 	struct world world;
-	world_open(&world, TOPOLOGY
-		GROUP("no-topology", "minMember: 1, topologyConstraint: {topology: ghost, requiredTopologyLevel: rack}")
-		GROUP("no-level", "minMember: 1, topologyConstraint: {topology: cluster, requiredTopologyLevel: zone}")
-		GROUP("fine", "minMember: 1, topologyConstraint: {topology: cluster, requiredTopologyLevel: rack}"));
+	world_open(&world,
+	           TOPOLOGY GROUP("no-topology",
+	                          "minMember: 1, topologyConstraint: {topology: ghost, requiredTopologyLevel: rack}")
+	                   GROUP("no-level",
+	                         "minMember: 1, topologyConstraint: {topology: cluster, requiredTopologyLevel: zone}")
+	                           GROUP("fine", "minMember: 1, topologyConstraint: {topology: cluster, "
+	                                         "requiredTopologyLevel: rack}"));
 	const struct cycle_group *group = world_group(&world, "no-topology");
 	assert_true(group->blocked);
 	assert_int_equal(group->reasons.items[0].code, REASON_TOPOLOGY_UNKNOWN);
@@ -254,7 +271,8 @@ static void unknown_topology_blocks_the_group_only(void **state)
 static void a_rejected_group_keeps_its_pods(void **state)
 {
 	struct world world;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: -1") POD("p", OF("g"), OURS, "") POD("q", OF("g"), ON("n1"), ""));
+	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: -1") POD("p", OF("g"), OURS, "")
+	                           POD("q", OF("g"), ON("n1"), ""));
 	const struct snapshot_group *about = world_about(&world, "g");
 	assert_true(about->rejected);
 	assert_true(world_group(&world, "g")->blocked);
@@ -270,7 +288,7 @@ static void what_is_given_twice_counts_once(void **state)
 {
 	struct world world;
 	world_open(&world, NODE("n1", "r1") NODE("n1", "r2") GROUP("g", "minMember: 1") GROUP("g", "minMember: 2")
-		POD("p", OF("g"), ON("n1"), "") POD("p", OF("g"), ON("n1"), ""));
+	                           POD("p", OF("g"), ON("n1"), "") POD("p", OF("g"), ON("n1"), ""));
 	assert_int_equal(cluster_node_count(world.snapshot->cycle.cluster), 1);
 	assert_int_equal(free_gpus(&world, "n1"), 3);
 	assert_int_equal(world.snapshot->cycle.group_count, 1);
@@ -284,9 +302,10 @@ static void what_is_given_twice_counts_once(void **state)
 static void a_pod_that_cannot_be_read_is_a_note_on_its_group(void **state)
 {
 	struct world world;
-	world_open(&world, GROUP("g", "minMember: 1")
-		"---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns, annotations: {pod-group-name: g}}, "
-		"spec: {schedulerName: platoon, containers: [{name: main, resources: {requests: {cpu: much}}}]}}\n");
+	world_open(&world, GROUP("g", "minMember: 1") "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: "
+	                                              "ns, annotations: {pod-group-name: g}}, "
+	                                              "spec: {schedulerName: platoon, containers: [{name: main, "
+	                                              "resources: {requests: {cpu: much}}}]}}\n");
 	assert_int_equal(world.snapshot->pod_count, 0);
 	assert_int_equal(world_about(&world, "g")->notes.count, 1);
 	assert_non_null(strstr(world_about(&world, "g")->notes.items[0].message, "pod p"));
@@ -297,25 +316,37 @@ static void a_pod_that_cannot_be_read_is_a_note_on_its_group(void **state)
 static void volumes_and_nominations(void **state)
 {
 	struct world world;
-	world_open(&world, NODE("n1", "r1") NODE("n2", "r2") GROUP("g", "minMember: 1")
-		"---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: disk}, spec: {nodeAffinity: {required: "
-		"{nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: [r2]}]}]}}}}\n"
-		"---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: ns}, spec: {volumeName: disk}}\n"
-		POD("p", OF("g"), OURS "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ", "nominatedNodeName: n2"));
+	world_open(&world,
+	           NODE("n1", "r1") NODE("n2", "r2") GROUP(
+			   "g",
+			   "minMember: 1") "---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: disk}, "
+	                                   "spec: {nodeAffinity: {required: "
+	                                   "{nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: "
+	                                   "[r2]}]}]}}}}\n"
+	                                   "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, "
+	                                   "namespace: ns}, spec: {volumeName: disk}}\n" POD(
+						   "p", OF("g"),
+						   OURS
+						   "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ",
+						   "nominatedNodeName: n2"));
 	const struct pod_spec *spec = &world.snapshot->pods[0].spec;
 	assert_int_equal(spec->rules.volume_count, 1);
 	assert_string_equal(spec->rules.volume_terms[0].selector.items[0].key, "rack");
-	assert_string_equal(cluster_node_name(world.snapshot->cycle.cluster, world_member(&world, "p")->nominated), "n2");
+	assert_string_equal(cluster_node_name(world.snapshot->cycle.cluster, world_member(&world, "p")->nominated),
+	                    "n2");
 	world_close(&world);
 }
 
 static void what_has_no_effect_is_told(void **state)
 {
 	struct world world;
-	world_open(&world, TOPOLOGY NODE("n1", "r1")
-		"---\n{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 1}}}\n"
-		"---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"
-		"---\n{apiVersion: scheduling.example.com/v1, kind: PodGroup, metadata: {name: d}}\n");
+	world_open(&world,
+	           TOPOLOGY NODE(
+			   "n1",
+			   "r1") "---\n{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "
+	                         "1}}}\n"
+	                         "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"
+	                         "---\n{apiVersion: scheduling.example.com/v1, kind: PodGroup, metadata: {name: d}}\n");
 	world_expect_warning(&world, "topology cluster: 1 of 2 nodes lack a level label");
 	world_expect_warning(&world, "node n2 lacks rack");
 	world_expect_warning(&world, "1 object of kind Deployment (apps/v1)");

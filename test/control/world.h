@@ -20,7 +20,8 @@
 	"spec: {levels: [{nodeLabel: rack}]}}\n"
 #define QUEUE(name)                                                                                                    \
 	"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: " name                                  \
-	"}, spec: {resources: {gpu: {quota: -1, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}}}\n"
+	"}, spec: {resources: {gpu: {quota: -1, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: "  \
+	"-1}}}}\n"
 #define GROUP(name, spec)                                                                                              \
 	"---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: " name ", namespace: ns}, "    \
 	"spec: {" spec "}}\n"
@@ -29,8 +30,7 @@
 	"---\n{apiVersion: v1, kind: Pod, metadata: {" meta "name: " name ", namespace: ns}, spec: {" spec             \
 	"containers: [{name: main, resources: {requests: {cpu: 1, nvidia.com/gpu: 1}}}]}, status: {" status "}}\n"
 #define OF(group) "annotations: {pod-group-name: " group "}, "
-#define IN(group, leaf)                                                                                                \
-	"annotations: {pod-group-name: " group "}, labels: {kai.scheduler/subgroup-name: " leaf "}, "
+#define IN(group, leaf) "annotations: {pod-group-name: " group "}, labels: {kai.scheduler/subgroup-name: " leaf "}, "
 #define OURS "schedulerName: platoon, "
 #define ON(node) "schedulerName: platoon, nodeName: " node ", "
 

@@ -15,11 +15,12 @@
 	"---\n{apiVersion: v1, kind: Node, metadata: {name: " name ", labels: {rack: " rack                            \
 	"}}, status: {allocatable: {cpu: 8, pods: 10, nvidia.com/gpu: 2}}}\n"
 #define GROUP(spec)                                                                                                    \
-	"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, spec: {levels: [{nodeLabel: rack}]}}\n" \
+	"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, spec: {levels: "         \
+	"[{nodeLabel: rack}]}}\n"                                                                                      \
 	"---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: g}, spec: {" spec "}}\n"
 #define POD(name, leaf, spec, meta)                                                                                    \
-	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name ", " meta "annotations: {pod-group-name: g}, labels: {" leaf \
-	"}}, spec: {schedulerName: platoon, " spec                                                                     \
+	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name ", " meta                                            \
+	"annotations: {pod-group-name: g}, labels: {" leaf "}}, spec: {schedulerName: platoon, " spec                  \
 	"containers: [{name: m, resources: {requests: {nvidia.com/gpu: 1}}}]}}\n"
 #define LEAF(name) "kai.scheduler/subgroup-name: " name
 #define ON(node) "nodeName: " node ", "
@@ -67,7 +68,8 @@ static void check(const struct row *row)
 			print_error("%s\n", result.failures[i]);
 	}
 	if (row->failure ? !found : result.failure_count > 0)
-		fail_msg("%s: wanted %s, got %zu failures", row->story, row->failure ? row->failure : "none", result.failure_count);
+		fail_msg("%s: wanted %s, got %zu failures", row->story, row->failure ? row->failure : "none",
+		         result.failure_count);
 	invariants_destroy(invariants);
 	snapshot_destroy(snapshot);
 	manifests_free(&manifests);
@@ -79,21 +81,23 @@ static void all_rules(void **state)
 	static const struct row rows[] = {
 		{"nothing happens", NODE("n1", "r1") GROUP("minMember: 1") POD("p0", "", "", ""), {{0}}, NULL},
 		{"too much on a node",
-	         NODE("n1", "r1") GROUP("minMember: 3") POD("p0", "", "", "") POD("p1", "", "", "") POD("p2", "", "", ""),
+	         NODE("n1", "r1") GROUP("minMember: 3") POD("p0", "", "", "") POD("p1", "", "", "")
+	                 POD("p2", "", "", ""),
 	         {{0, "n1", MEMBER_RUNNING}, {1, "n1", MEMBER_RUNNING}, {2, "n1", MEMBER_RUNNING}},
 	         "node n1 is over-committed: 3 of 2 nvidia.com/gpu"},
 		{"reservations count too",
-	         NODE("n1", "r1") GROUP("minMember: 3") POD("p0", "", "", "") POD("p1", "", "", "") POD("p2", "", "", ""),
+	         NODE("n1", "r1") GROUP("minMember: 3") POD("p0", "", "", "") POD("p1", "", "", "")
+	                 POD("p2", "", "", ""),
 	         {{0, "n1", MEMBER_RUNNING}, {1, "n1", MEMBER_RESERVED}, {2, "n1", MEMBER_RESERVED}},
 	         "over-committed"},
 		{"a reservation may wait for one that leaves",
-	         NODE("n1", "r1") GROUP("minMember: 1") POD("l0", "", ON("n1"), LEAVING) POD("l1", "", ON("n1"), LEAVING)
-	                 POD("p0", "", "", ""),
+	         NODE("n1", "r1") GROUP("minMember: 1") POD("l0", "", ON("n1"), LEAVING)
+	                 POD("l1", "", ON("n1"), LEAVING) POD("p0", "", "", ""),
 	         {{2, "n1", MEMBER_RESERVED}},
 	         NULL},
 		{"a binding may not",
-	         NODE("n1", "r1") GROUP("minMember: 1") POD("l0", "", ON("n1"), LEAVING) POD("l1", "", ON("n1"), LEAVING)
-	                 POD("p0", "", "", ""),
+	         NODE("n1", "r1") GROUP("minMember: 1") POD("l0", "", ON("n1"), LEAVING)
+	                 POD("l1", "", ON("n1"), LEAVING) POD("p0", "", "", ""),
 	         {{2, "n1", MEMBER_RUNNING}},
 	         "over-committed"},
 		{"full beyond capacity before: not the cycle's doing",
@@ -110,21 +114,22 @@ static void all_rules(void **state)
 	         {{0}},
 	         NULL},
 		{"was below before, something added",
-	         NODE("n1", "r1") GROUP("minMember: 3") POD("p0", "", ON("n1"), "") POD("p1", "", "", "") POD("p2", "", "", ""),
+	         NODE("n1", "r1") GROUP("minMember: 3") POD("p0", "", ON("n1"), "") POD("p1", "", "", "")
+	                 POD("p2", "", "", ""),
 	         {{1, "n1", MEMBER_RUNNING}},
 	         "below its minimum"},
 		{"two of three children are enough",
-	         NODE("n1", "r1") NODE("n2", "r2")
-	                 GROUP("minSubGroup: 2, subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}, {name: c, minMember: 2}]")
-	                         POD("p0", LEAF("a"), "", "") POD("p1", LEAF("b"), "", "") POD("p2", LEAF("c"), "", "")
-	                                 POD("p3", LEAF("c"), "", ""),
+	         NODE("n1", "r1") NODE("n2", "r2") GROUP("minSubGroup: 2, subGroups: [{name: a, minMember: 1}, {name: "
+	                                                 "b, minMember: 1}, {name: c, minMember: 2}]")
+	                 POD("p0", LEAF("a"), "", "") POD("p1", LEAF("b"), "", "") POD("p2", LEAF("c"), "", "")
+	                         POD("p3", LEAF("c"), "", ""),
 	         {{0, "n1", MEMBER_RUNNING}, {1, "n1", MEMBER_RUNNING}},
 	         NULL},
 		{"the third may not be started halfway",
-	         NODE("n1", "r1") NODE("n2", "r2")
-	                 GROUP("minSubGroup: 2, subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}, {name: c, minMember: 2}]")
-	                         POD("p0", LEAF("a"), "", "") POD("p1", LEAF("b"), "", "") POD("p2", LEAF("c"), "", "")
-	                                 POD("p3", LEAF("c"), "", ""),
+	         NODE("n1", "r1") NODE("n2", "r2") GROUP("minSubGroup: 2, subGroups: [{name: a, minMember: 1}, {name: "
+	                                                 "b, minMember: 1}, {name: c, minMember: 2}]")
+	                 POD("p0", LEAF("a"), "", "") POD("p1", LEAF("b"), "", "") POD("p2", LEAF("c"), "", "")
+	                         POD("p3", LEAF("c"), "", ""),
 	         {{0, "n1", MEMBER_RUNNING}, {1, "n1", MEMBER_RUNNING}, {2, "n2", MEMBER_RUNNING}},
 	         "subgroup c was started below its minimum"},
 		{"a required level torn apart",
