@@ -17,6 +17,18 @@ struct view {
 	struct arena *arena;
 	struct table table;
 	bool wide;
+	unsigned *marks; /* per domain number: the last count that saw it */
+	unsigned mark;
+};
+
+/* What the table needs to know of one tree; the snapshot lists nodes in preorder and pods by leaf, so everything below
+ * a node is one range of both. */
+struct outline {
+	size_t index; /* of the group */
+	const struct gang *gang;
+	int *depth;
+	size_t *first_pod; /* tree_count + 1: pods of leaf n are first_pod[n] .. first_pod[n + 1] */
+	int *end;          /* first tree node behind the subtree */
 };
 
 static bool is_placed(const struct gang_pod *pod)
@@ -38,19 +50,47 @@ static const char *plural_of(struct arena *arena, const char *word)
 	return arena_printf(arena, "%s%s", word, hisses ? "es" : "s");
 }
 
-/* The topology a subgroup speaks about: its own constraint, else that of the nearest ancestor, else of anything below,
- * else the first one of the cluster; -1 without any. */
-static int topology_of(const struct view *view, const struct gang *gang, int node)
+static struct outline outline_of(const struct view *view, size_t index)
 {
-	for (int at = node; at >= 0; at = gang->tree[at].parent) {
-		if (gang->tree[at].required.topology >= 0)
-			return gang->tree[at].required.topology;
-		if (gang->tree[at].preferred.topology >= 0)
-			return gang->tree[at].preferred.topology;
+	const struct gang *gang = &view->plan->snapshot->cycle.groups[index].gang;
+	struct outline outline = {
+		.index = index,
+		.gang = gang,
+		.depth = arena_array(view->arena, int, gang->tree_count),
+		.first_pod = arena_array(view->arena, size_t, gang->tree_count + 1),
+		.end = arena_array(view->arena, int, gang->tree_count),
+	};
+	for (size_t i = 0; i < gang->pod_count; i++)
+		outline.first_pod[gang->pods[i].leaf + 1]++;
+	for (size_t n = 0; n < gang->tree_count; n++) {
+		outline.first_pod[n + 1] += outline.first_pod[n];
+		if (n > 0)
+			outline.depth[n] = outline.depth[gang->tree[n].parent] + 1;
 	}
-	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
-		if (gang->tree[n].required.topology >= 0)
-			return gang->tree[n].required.topology;
+	for (size_t n = gang->tree_count; n-- > 0;) {
+		int parent = gang->tree[n].parent;
+		if (outline.end[n] == 0)
+			outline.end[n] = (int)n + 1;
+		if (parent >= 0 && outline.end[parent] < outline.end[n])
+			outline.end[parent] = outline.end[n];
+	}
+	return outline;
+}
+
+/* The topology a subgroup speaks about: its own constraint, else that of the nearest ancestor, else the first one used
+ * below it, else the first one of the cluster; -1 without any. */
+static int topology_of(const struct view *view, const struct outline *outline, int node)
+{
+	const struct gang_node *tree = outline->gang->tree;
+	for (int at = node; at >= 0; at = tree[at].parent) {
+		if (tree[at].required.topology >= 0)
+			return tree[at].required.topology;
+		if (tree[at].preferred.topology >= 0)
+			return tree[at].preferred.topology;
+	}
+	for (int at = node + 1; at < outline->end[node]; at++)
+		if (tree[at].required.topology >= 0)
+			return tree[at].required.topology;
 	return cluster_topology_count(view->cluster) > 0 ? 0 : -1;
 }
 
@@ -60,43 +100,42 @@ struct members { /* nodes of the placed pods below one tree node, one entry per 
 	size_t count;
 };
 
-static struct members members_of(const struct view *view, const struct gang *gang, int node)
+static struct members members_of(const struct view *view, const struct outline *outline, int node)
 {
+	size_t first = outline->first_pod[node], last = outline->first_pod[outline->end[node]];
 	struct members members = {
-		.nodes = arena_array(view->arena, int, gang->pod_count),
-		.names = arena_array(view->arena, const char *, gang->pod_count),
+		.nodes = arena_array(view->arena, int, last - first),
+		.names = arena_array(view->arena, const char *, last - first),
 	};
-	for (size_t i = 0; i < gang->pod_count; i++) {
-		int at = gang->pods[i].leaf;
-		while (at >= 0 && at != node)
-			at = gang->tree[at].parent;
-		if (at < 0 || !is_placed(&gang->pods[i]))
+	for (size_t i = first; i < last; i++) {
+		const struct gang_pod *pod = &outline->gang->pods[i];
+		if (!is_placed(pod))
 			continue;
-		members.nodes[members.count] = gang->pods[i].node;
-		members.names[members.count++] = cluster_node_name(view->cluster, gang->pods[i].node);
+		members.nodes[members.count] = pod->node;
+		members.names[members.count++] = cluster_node_name(view->cluster, pod->node);
 	}
 	return members;
 }
 
 /* Distinct domains at a level; -1 when a member is in none. */
-static int count_domains(const struct view *view, const struct members *members, int topology, int level)
+static int count_domains(struct view *view, const struct members *members, int topology, int level)
 {
-	bool *seen = arena_array(view->arena, bool, (size_t)cluster_domain_count(view->cluster, topology, level));
 	int count = 0;
+	view->mark++;
 	for (size_t i = 0; i < members->count; i++) {
 		int domain = cluster_node_domain(view->cluster, topology, level, members->nodes[i]);
 		if (domain < 0)
 			return -1;
-		count += !seen[domain];
-		seen[domain] = true;
+		count += view->marks[domain] != view->mark;
+		view->marks[domain] = view->mark;
 	}
 	return count;
 }
 
 /* "block b1 / rack r3" as deep as all members agree, then "3 hosts" where they part. */
-static const char *where_text(const struct view *view, const struct gang *gang, int node, const struct members *members)
+static const char *where_text(struct view *view, const struct outline *outline, int node, const struct members *members)
 {
-	int topology = topology_of(view, gang, node);
+	int topology = topology_of(view, outline, node);
 	if (topology < 0 || members->count == 0)
 		return "";
 	const char *text = "";
@@ -134,10 +173,10 @@ static enum colour state_colour(enum group_state state)
 	return COLOUR_YELLOW;
 }
 
-static void add_place(const struct view *view, struct table_row *row, const struct gang *gang, int node)
+static void add_place(struct view *view, struct table_row *row, const struct outline *outline, int node)
 {
-	struct members members = members_of(view, gang, node);
-	row->cells[COLUMN_WHERE] = where_text(view, gang, node, &members);
+	struct members members = members_of(view, outline, node);
+	row->cells[COLUMN_WHERE] = where_text(view, outline, node, &members);
 	row->cells[COLUMN_NODES] =
 		output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
 }
@@ -159,17 +198,16 @@ static const char *pod_state_text(enum member_state state, bool ran)
 	return "waiting";
 }
 
-static void add_pods(struct view *view, size_t index, int leaf, int depth)
+static void add_pods(struct view *view, const struct outline *outline, int leaf)
 {
-	const struct gang *gang = &view->plan->snapshot->cycle.groups[index].gang;
-	for (size_t i = 0; i < gang->pod_count; i++) {
-		const struct gang_pod *pod = &gang->pods[i];
-		if (pod->leaf != leaf)
-			continue;
+	const bool *ran = view->plan->snapshot->groups[outline->index].ran;
+	for (size_t i = outline->first_pod[leaf]; i < outline->first_pod[leaf + 1]; i++) {
+		const struct gang_pod *pod = &outline->gang->pods[i];
 		struct table_row row = {
 			.cells = {
-				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth, "", pod->name),
-				[COLUMN_STATE] = pod_state_text(pod->state, view->plan->snapshot->groups[index].ran[i]),
+				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * (outline->depth[leaf] + 1), "",
+		                                             pod->name),
+				[COLUMN_STATE] = pod_state_text(pod->state, ran[i]),
 				[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
 			}};
 		for (int c = 0; c < COLUMNS; c++)
@@ -178,48 +216,20 @@ static void add_pods(struct view *view, size_t index, int leaf, int depth)
 	}
 }
 
-static int depth_of(const struct gang *gang, int node)
+static void add_subgroup(struct view *view, const struct outline *outline, int node)
 {
-	int depth = 0;
-	for (int at = node; gang->tree[at].parent >= 0; at = gang->tree[at].parent)
-		depth++;
-	return depth;
-}
-
-/* Children stand after their parents but not always right behind them, so the tree is walked, not listed. */
-static void add_subtree(struct view *view, size_t index, const int64_t *placed, int node)
-{
-	const struct gang *gang = &view->plan->snapshot->cycle.groups[index].gang;
-	if (node > 0) {
-		int64_t minimum = gang_minimum_pods(gang, node);
-		const char *name = gang->tree[node].name[0] ? gang->tree[node].name : "(set)";
-		struct table_row row = {
-			.cells = {
-				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth_of(gang, node), "", name),
-				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed[node],
-		                                             (long long)minimum),
-			}};
-		row.colours[COLUMN_PODS] = placed[node] >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
-		add_place(view, &row, gang, node);
-		table_add(&view->table, &row);
-	}
-	if (view->wide && gang->tree[node].child_count == 0)
-		add_pods(view, index, node, depth_of(gang, node) + 1);
-	if (gang->tree[node].child_count == 0)
-		return;
-	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
-		if (gang->tree[n].parent == node)
-			add_subtree(view, index, placed, (int)n);
-}
-
-static int64_t *placed_per_node(struct view *view, const struct gang *gang)
-{
-	int64_t *placed = arena_array(view->arena, int64_t, gang->tree_count);
-	for (size_t i = 0; i < gang->pod_count; i++)
-		placed[gang->pods[i].leaf] += is_placed(&gang->pods[i]);
-	for (size_t n = gang->tree_count; n-- > 1;)
-		placed[gang->tree[n].parent] += placed[n];
-	return placed;
+	const struct plan_group *planned = &view->plan->groups[outline->index];
+	const char *name = outline->gang->tree[node].name;
+	int64_t placed = planned->node_placed[node], minimum = planned->node_minimum[node];
+	struct table_row row = {
+		.cells = {
+			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * outline->depth[node], "",
+	                                             name[0] ? name : "(set)"),
+			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed, (long long)minimum),
+		}};
+	row.colours[COLUMN_PODS] = placed >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
+	add_place(view, &row, outline, node);
+	table_add(&view->table, &row);
 }
 
 static void add_group(struct view *view, size_t index)
@@ -227,6 +237,7 @@ static void add_group(struct view *view, size_t index)
 	const struct plan_group *planned = &view->plan->groups[index];
 	const struct cycle_group *group = &view->plan->snapshot->cycle.groups[index];
 	enum colour colour = state_colour(group->state);
+	struct outline outline = outline_of(view, index);
 	struct table_row row = {
 		.cells =
 			{
@@ -239,9 +250,14 @@ static void add_group(struct view *view, size_t index)
 			},
 		.colours = {[COLUMN_NAME] = COLOUR_BOLD, [COLUMN_STATE] = colour, [COLUMN_PODS] = colour},
 	};
-	add_place(view, &row, &group->gang, 0);
+	add_place(view, &row, &outline, 0);
 	table_add(&view->table, &row);
-	add_subtree(view, index, placed_per_node(view, &group->gang), 0);
+	for (int node = 0; node < (int)group->gang.tree_count; node++) {
+		if (node > 0)
+			add_subgroup(view, &outline, node);
+		if (view->wide && group->gang.tree[node].child_count == 0)
+			add_pods(view, &outline, node);
+	}
 	for (size_t i = 0; i < planned->reason_count; i++)
 		table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
 }
@@ -289,6 +305,18 @@ static void add_admission(struct view *view)
 		table_line(&view->table, COLOUR_YELLOW, "warning: %s", snapshot->warnings[i]);
 }
 
+static int most_domains(const struct cluster *cluster)
+{
+	int most = 0;
+	for (int topology = 0; topology < cluster_topology_count(cluster); topology++) {
+		for (int level = 0; level < cluster_level_count(cluster, topology); level++) {
+			int count = cluster_domain_count(cluster, topology, level);
+			most = count > most ? count : most;
+		}
+	}
+	return most;
+}
+
 void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
 {
 	struct view view = {
@@ -297,6 +325,7 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		.arena = arena_create(),
 		.wide = wide,
 	};
+	view.marks = arena_array(view.arena, unsigned, (size_t)most_domains(view.cluster));
 	view.table = (struct table){.arena = view.arena, .columns = COLUMNS};
 	struct table_row header = {
 		.cells = {"GROUP", "STATE", "PODS", "QUEUE", "PRIORITY", "WHERE", "NODES"},

@@ -72,14 +72,18 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 	qsort(plan->reservations, reserved, sizeof(*plan->reservations), compare_bindings);
 }
 
-/* Pods placed below every node of the tree: children stand after their parents, so one backward pass adds them up. */
-static void count_placed(const struct gang *gang, int64_t *placed)
+/* Children stand after their parents, so one backward pass adds up what is placed below every node. */
+static void count_nodes(const struct gang *gang, int64_t *placed, int64_t *minimum)
 {
 	for (size_t i = 0; i < gang->pod_count; i++)
 		if (gang->pods[i].state == MEMBER_RUNNING || gang->pods[i].state == MEMBER_RESERVED)
 			placed[gang->pods[i].leaf]++;
-	for (size_t n = gang->tree_count; n-- > 1;)
-		placed[gang->tree[n].parent] += placed[n];
+	for (size_t n = gang->tree_count; n-- > 0;) {
+		const struct gang_node *node = &gang->tree[n];
+		minimum[n] = node->child_count == 0 ? node->minimum : gang_minimum_pods(gang, (int)n);
+		if (node->parent >= 0)
+			placed[node->parent] += placed[n];
+	}
 }
 
 static void describe_reasons(struct plan_group *out, const struct snapshot_group *group,
@@ -113,13 +117,16 @@ static void describe_group(struct plan *plan, size_t index, struct arena *arena)
 	const struct gang *gang = &decided->gang;
 	struct plan_group *out = &plan->groups[index];
 	int64_t *placed = arena_array(arena, int64_t, gang->tree_count);
-	count_placed(gang, placed);
+	int64_t *minimum = arena_array(arena, int64_t, gang->tree_count);
+	count_nodes(gang, placed, minimum);
 	*out = (struct plan_group){
 		.namespace_ = group->namespace_,
 		.name = group->name,
 		.state = group_state_name(decided->state),
 		.placed = placed[0],
-		.minimum = gang_minimum_pods(gang, 0),
+		.minimum = minimum[0],
+		.node_placed = placed,
+		.node_minimum = minimum,
 		.waiting = (int64_t)group->stray_count,
 		.sub_groups = arena_array(arena, struct plan_subgroup, gang->tree_count),
 	};
@@ -132,7 +139,7 @@ static void describe_group(struct plan *plan, size_t index, struct arena *arena)
 			.name = gang->tree[n].name,
 			.tree = (int)n,
 			.placed = placed[n],
-			.minimum = gang_minimum_pods(gang, (int)n),
+			.minimum = minimum[n],
 		};
 	}
 	describe_reasons(out, group, decided, arena);

@@ -42,10 +42,11 @@ struct plan_subgroup {
 
 struct plan_group {
 	const char *namespace_, *name, *state;
-	int64_t placed;                   /* pods bound or reserved now, or running */
-	int64_t minimum;                  /* fewest pods that satisfy the tree */
-	int64_t waiting;                  /* pods that exist and are neither placed nor leaving */
-	struct plan_subgroup *sub_groups; /* named ones, in the order of the spec */
+	int64_t placed;                      /* pods bound or reserved now, or running */
+	int64_t minimum;                     /* fewest pods that satisfy the tree */
+	int64_t waiting;                     /* pods that exist and are neither placed nor leaving */
+	int64_t *node_placed, *node_minimum; /* the same two numbers for every node of the gang's tree */
+	struct plan_subgroup *sub_groups;    /* named ones, in the order of the spec */
 	size_t sub_group_count;
 	struct plan_reason *reasons;
 	size_t reason_count;
