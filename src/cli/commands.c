@@ -8,11 +8,11 @@ static const char plan_text[] =
 	"for every group that is not placed the reason and the smallest change that would help. Changes nothing.\n"
 	"Reads Nodes, Pods, PodGroups, Queues, Topologies, PriorityClasses, PersistentVolumes and claims, for example\n"
 	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a "
-        "rule\n"
+	"rule\n"
 	"blocks only itself; a file that cannot be read stops the plan.";
 static const char validate_text[] =
 	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
-        "errors\n"
+	"errors\n"
 	"first. References (Topology, Queue) are judged against the other objects that were given.";
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"

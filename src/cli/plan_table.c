@@ -2,6 +2,7 @@
  * reasons, then a summary. */
 #include "cli/plan_table.h"
 
+#include "base/strings.h"
 #include "cli/output.h"
 
 #include <string.h>
@@ -181,7 +182,7 @@ static void add_place(struct view *view, struct table_row *row, const struct out
 		output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
 }
 
-static const char *pod_state_text(enum member_state state, bool ran)
+static const char *pod_state_text(const struct snapshot_pod *pod, enum member_state state, bool ran)
 {
 	switch (state) {
 	case MEMBER_RUNNING:
@@ -191,7 +192,7 @@ static const char *pod_state_text(enum member_state state, bool ran)
 	case MEMBER_GATED:
 		return "gated";
 	case MEMBER_GONE:
-		return "leaving";
+		return pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED ? "ended" : "leaving";
 	case MEMBER_WAITING:
 		break;
 	}
@@ -200,14 +201,16 @@ static const char *pod_state_text(enum member_state state, bool ran)
 
 static void add_pods(struct view *view, const struct outline *outline, int leaf)
 {
-	const bool *ran = view->plan->snapshot->groups[outline->index].ran;
+	const struct snapshot *snapshot = view->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[outline->index];
 	for (size_t i = outline->first_pod[leaf]; i < outline->first_pod[leaf + 1]; i++) {
 		const struct gang_pod *pod = &outline->gang->pods[i];
 		struct table_row row = {
 			.cells = {
 				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * (outline->depth[leaf] + 1), "",
 		                                             pod->name),
-				[COLUMN_STATE] = pod_state_text(pod->state, ran[i]),
+				[COLUMN_STATE] =
+					pod_state_text(&snapshot->pods[group->members[i]], pod->state, group->ran[i]),
 				[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
 			}};
 		for (int c = 0; c < COLUMNS; c++)
@@ -258,8 +261,15 @@ static void add_group(struct view *view, size_t index)
 		if (view->wide && group->gang.tree[node].child_count == 0)
 			add_pods(view, &outline, node);
 	}
-	for (size_t i = 0; i < planned->reason_count; i++)
-		table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
+	const struct snapshot_group *about = &view->plan->snapshot->groups[index];
+	for (size_t i = 0; i < planned->reason_count; i++) {
+		/* Rejections come first, and are the only place where the table names the file. */
+		if (i < about->rejection_count)
+			table_line(&view->table, COLOUR_RED, "  - rejected: %s: %s", about->source,
+			           planned->reasons[i].message);
+		else
+			table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
+	}
 }
 
 static void print_summary(const struct plan *plan, FILE *stream)
@@ -286,6 +296,16 @@ static void print_summary(const struct plan *plan, FILE *stream)
 	        plan->reservation_count, (long long)waiting);
 }
 
+/* Whether the errors of a verdict are told below the group already. */
+static bool stands_at_group(const struct snapshot *snapshot, const struct snapshot_verdict *verdict)
+{
+	if (strcmp(verdict->kind, "PodGroup") != 0)
+		return false;
+	int group = snapshot_find_group(snapshot, verdict->namespace_, verdict->name);
+	return group >= 0 && snapshot->groups[group].rejected &&
+	       text_equal(snapshot->groups[group].source, verdict->source);
+}
+
 static void add_admission(struct view *view)
 {
 	const struct snapshot *snapshot = view->plan->snapshot;
@@ -294,6 +314,8 @@ static void add_admission(struct view *view)
 		for (size_t p = 0; p < verdict->problem_count; p++) {
 			const struct problem *problem = &verdict->problems[p];
 			bool error = problem->severity == SEVERITY_ERROR;
+			if (error && stands_at_group(snapshot, verdict))
+				continue;
 			table_line(&view->table, error ? COLOUR_RED : COLOUR_YELLOW, "%s: %s%s %s%s%s: %s%s%s%s%s%s",
 			           verdict->source, error ? "rejected: " : "warning: ", verdict->kind,
 			           verdict->namespace_, verdict->namespace_[0] ? "/" : "", verdict->name, problem->path,

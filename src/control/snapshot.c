@@ -212,6 +212,9 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	build_volumes(&build);
 	build_pods(&build);
 	build_groups(&build);
+	if (cluster_node_count(snapshot->cycle.cluster) == 0 && snapshot->cycle.group_count > 0)
+		build_warn(&build,
+		           "the input has no usable Node, so nothing can be placed; add the nodes of the cluster");
 	warn_unlabelled(&build);
 	if (build.foreign_pods > 0)
 		build_warn(&build, "%zu pending pod%s of other schedulers %s left out", build.foreign_pods,

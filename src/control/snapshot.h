@@ -48,8 +48,9 @@ struct snapshot_pod {
 struct snapshot_group {
 	struct podgroup spec; /* tree_count 0 when implicit or rejected */
 	const char *namespace_, *name;
-	bool implicit; /* a single pod without a PodGroup */
-	bool rejected; /* the PodGroup breaks a rule; `rejections` says which */
+	const char *source; /* where the PodGroup was read, NULL when implicit */
+	bool implicit;      /* a single pod without a PodGroup */
+	bool rejected;      /* the PodGroup breaks a rule; `rejections` says which */
 	const char **rejections;
 	size_t rejection_count;
 	int64_t creation;

@@ -141,6 +141,7 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &ignored);
 	group->namespace_ = build_namespace(manifest->namespace_);
 	group->name = manifest->name;
+	group->source = manifest->source;
 	into->creation = group->creation = build_creation(manifest, order);
 	into->state = GROUP_PENDING;
 	if (rc < 0) {

@@ -146,7 +146,7 @@ static void priorities_and_protection(void **state)
 		"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 7}\n"
 		"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: train}, value: 60}\n";
 	static const char default_class[] = "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: "
-	                                    "{name: d}, value: 110, globalDefault: true}\n";
+					    "{name: d}, value: 110, globalDefault: true}\n";
 	static const struct {
 		const char *story, *spec;
 		bool with_default;
@@ -204,13 +204,13 @@ static void queues(void **state)
 static void queue_parents_never_form_a_circle(void **state)
 {
 	static const char text[] = "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: a}, spec: "
-	                           "{parentQueue: b, resources: {}}}\n"
+				   "{parentQueue: b, resources: {}}}\n"
 				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: b}, spec: "
-	                           "{parentQueue: a, resources: {}}}\n"
+				   "{parentQueue: a, resources: {}}}\n"
 				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: c}, spec: "
-	                           "{parentQueue: b, resources: {}}}\n"
+				   "{parentQueue: b, resources: {}}}\n"
 				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: d}, spec: "
-	                           "{parentQueue: ghost, resources: {}}}\n";
+				   "{parentQueue: ghost, resources: {}}}\n";
 	struct world world;
 	world_open(&world, text);
 	const struct cycle *cycle = &world.snapshot->cycle;
@@ -236,7 +236,7 @@ static void levels_are_resolved(void **state)
 			"g",
 			"topologyConstraint: {topology: cluster, requiredTopologyLevel: block}, subGroups: [{name: a, "
 			"minMember: 1, topologyConstraint: {requiredTopologyLevel: r, preferredTopologyLevel: "
-	                "rack}}]"));
+			"rack}}]"));
 	const struct gang_node *tree = world_group(&world, "g")->gang.tree;
 	assert_int_equal(tree[0].required.topology, 0);
 	assert_int_equal(tree[0].required.level, 0);
@@ -354,6 +354,14 @@ static void what_has_no_effect_is_told(void **state)
 	world_close(&world);
 }
 
+static void a_group_without_nodes_is_told(void **state)
+{
+	struct world world;
+	world_open(&world, GROUP("g", "minMember: 1"));
+	world_expect_warning(&world, "no usable Node");
+	world_close(&world);
+}
+
 static void an_empty_input_is_an_empty_cluster(void **state)
 {
 	struct world world;
@@ -361,6 +369,7 @@ static void an_empty_input_is_an_empty_cluster(void **state)
 	assert_int_equal(world.snapshot->cycle.group_count, 0);
 	assert_int_equal(cluster_node_count(world.snapshot->cycle.cluster), 0);
 	assert_int_equal(snapshot_find_pod(world.snapshot, "ns", "p"), -1);
+	assert_int_equal(world.snapshot->warning_count, 0);
 	world_close(&world);
 }
 
@@ -383,6 +392,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_cannot_be_read_is_a_note_on_its_group),
 		cmocka_unit_test(volumes_and_nominations),
 		cmocka_unit_test(what_has_no_effect_is_told),
+		cmocka_unit_test(a_group_without_nodes_is_told),
 		cmocka_unit_test(an_empty_input_is_an_empty_cluster),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
