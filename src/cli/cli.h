@@ -58,8 +58,8 @@ struct cli_command {
 	const char *operands; /* for the usage line, "" when it takes none */
 	const char *summary;  /* one line */
 	const char *description;
-	unsigned options;     /* bits of cli_option_id; --help is always there */
-	const char *outputs;  /* values of -o, space separated; "" without -o */
+	unsigned options;            /* bits of cli_option_id; --help is always there */
+	const char *outputs;         /* values of -o, space separated; "" without -o */
 	const char *operand_choices; /* words for completion, "@file", or NULL */
 	const char *exits;
 	const char *examples; /* lines, each a command that can be run from the source folder */
@@ -80,11 +80,14 @@ const char *cli_suggest_command(const char *word);
 /* help.c */
 void cli_help_overall(FILE *stream);
 void cli_help_command(const struct cli_command *command, FILE *stream);
+/* Tells of an unknown command or option, with the nearest known one; CLI_USAGE. */
+int cli_unknown(const char *what, const char *word);
 /* completion.c: false for an unknown shell. */
 bool cli_completion(const char *shell, FILE *stream);
 
 /* input.c: loads every -f (or operand); prints all problems to stderr. CLI_OK or CLI_USAGE. */
-int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool recursive, struct manifests *manifests);
+int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool recursive,
+             struct manifests *manifests);
 
 int cmd_plan(struct cli_args *args);
 int cmd_validate(struct cli_args *args);

@@ -12,7 +12,8 @@ static int expand_scenario(struct cli_args *args, const struct manifest *scenari
 	struct problems problems = {.arena = args->arena};
 	const char *key;
 	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(scenario->object, "spec", "objects", NULL)); val_next(&it, &key, &item);)
+	for (struct val_iter it = val_iter(val_path(scenario->object, "spec", "objects", NULL));
+	     val_next(&it, &key, &item);)
 		manifests_add(into, item, scenario->source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		fprintf(stderr, "%s: %s\n", problems.items[i].path, problems.items[i].message);
@@ -28,7 +29,8 @@ static int choose_objects(struct cli_args *args, const struct manifests *files, 
 		if (!scenario_is(&files->items[i]))
 			continue;
 		if (files->count > 1) {
-			fprintf(stderr, "%s: error: a Scenario is planned alone, without other objects\n", files->items[i].source);
+			fprintf(stderr, "%s: error: a Scenario is planned alone, without other objects\n",
+			        files->items[i].source);
 			return CLI_USAGE;
 		}
 		*objects = expanded;
@@ -70,8 +72,8 @@ int cmd_plan(struct cli_args *args)
 	if (rc == CLI_OK)
 		rc = choose_objects(args, &files, &expanded, &objects);
 	if (rc == CLI_OK) {
-		struct snapshot *snapshot = snapshot_create(
-			objects, &(struct snapshot_options){.budget = args->budget, .explain_relax = true});
+		struct snapshot *snapshot = snapshot_create(objects, &(struct snapshot_options){.budget = args->budget,
+		                                                                                .explain_relax = true});
 		rc = print_plan(args, snapshot);
 		snapshot_destroy(snapshot);
 	}

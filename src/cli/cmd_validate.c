@@ -77,9 +77,11 @@ static void print_text(const struct findings *findings)
 	print_lines(findings, SEVERITY_ERROR, colours);
 	print_lines(findings, SEVERITY_WARNING, colours);
 	if (findings->skipped > 0)
-		printf("%zu object%s of other kinds not checked\n", findings->skipped, findings->skipped == 1 ? "" : "s");
-	printf("%zu object%s checked, %zu error%s, %zu warning%s\n", findings->checked, findings->checked == 1 ? "" : "s",
-	       findings->errors, findings->errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+		printf("%zu object%s of other kinds not checked\n", findings->skipped,
+		       findings->skipped == 1 ? "" : "s");
+	printf("%zu object%s checked, %zu error%s, %zu warning%s\n", findings->checked,
+	       findings->checked == 1 ? "" : "s", findings->errors, findings->errors == 1 ? "" : "s", warnings,
+	       warnings == 1 ? "" : "s");
 }
 
 static void print_document(const struct findings *findings, bool yaml)
@@ -93,7 +95,8 @@ static void print_document(const struct findings *findings, bool yaml)
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
 		struct node *item = build_map(build);
-		build_put_string(build, item, "severity", finding->problem->severity == SEVERITY_ERROR ? "error" : "warning");
+		build_put_string(build, item, "severity",
+		                 finding->problem->severity == SEVERITY_ERROR ? "error" : "warning");
 		build_put_string(build, item, "source", finding->manifest->source);
 		build_put_string(build, item, "kind", finding->manifest->kind);
 		build_put_string(build, item, "namespace", finding->manifest->namespace_);

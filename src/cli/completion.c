@@ -27,7 +27,8 @@ static void bash_values(const struct cli_command *command, FILE *stream)
 		if (choices && choices[0] == '@')
 			fputs(") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", stream);
 		else
-			fprintf(stream, ") COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", choices ? choices : "");
+			fprintf(stream, ") COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n",
+			        choices ? choices : "");
 	}
 	fputs("\t\tesac\n", stream);
 }
@@ -51,7 +52,8 @@ static void complete_bash(FILE *stream)
 				fprintf(stream, "--%s ", cli_options[i].name);
 		fprintf(stream, "%s\" -- \"$word\"))\n", operands && operands[0] != '@' ? operands : "");
 		if (operands && operands[0] == '@')
-			fputs("\t\tcase \"$word\" in -*) ;; *) COMPREPLY=($(compgen -f -- \"$word\")) ;; esac\n", stream);
+			fputs("\t\tcase \"$word\" in -*) ;; *) COMPREPLY=($(compgen -f -- \"$word\")) ;; esac\n",
+			      stream);
 		fputs("\t\t;;\n", stream);
 	}
 	fputs("\tesac\n}\ncomplete -o filenames -F _platoon platoon\n", stream);
@@ -64,7 +66,9 @@ static void zsh_option(const struct cli_command *command, int id, FILE *stream)
 	char action[128] = "";
 	if (option->argument)
 		snprintf(action, sizeof(action), ":%s:%s%s%s", option->argument,
-		         choices && choices[0] == '@' ? "_files" : choices ? "(" : "",
+		         choices && choices[0] == '@' ? "_files"
+		         : choices                    ? "("
+		                                      : "",
 		         choices && choices[0] != '@' ? choices : "", choices && choices[0] != '@' ? ")" : "");
 	if (option->letter)
 		fprintf(stream, " '*-%c[%s]%s'", option->letter, option->help, action);
@@ -102,13 +106,15 @@ static void complete_fish(FILE *stream)
 	      stream);
 	for (const struct cli_command *command = cli_commands; command->name; command++) {
 		const char *operands = command->operand_choices;
-		fprintf(stream, "complete -c platoon -n __fish_use_subcommand -a %s -d '%s'\n", command->name, command->summary);
+		fprintf(stream, "complete -c platoon -n __fish_use_subcommand -a %s -d '%s'\n", command->name,
+		        command->summary);
 		for (int i = 0; i < CLI_OPTIONS; i++) {
 			const struct cli_option *option = &cli_options[i];
 			const char *choices = choices_of(command, i);
 			if (!offers(command, i))
 				continue;
-			fprintf(stream, "complete -c platoon -n '__fish_seen_subcommand_from %s' -l %s", command->name, option->name);
+			fprintf(stream, "complete -c platoon -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+			        option->name);
 			if (option->letter)
 				fprintf(stream, " -s %c", option->letter);
 			if (option->argument && choices && choices[0] == '@')
@@ -118,8 +124,8 @@ static void complete_fish(FILE *stream)
 			fprintf(stream, " -d '%s'\n", option->help);
 		}
 		if (operands)
-			fprintf(stream, "complete -c platoon -n '__fish_seen_subcommand_from %s' %s%s%s\n", command->name,
-			        operands[0] == '@' ? "-F" : "-a '", operands[0] == '@' ? "" : operands,
+			fprintf(stream, "complete -c platoon -n '__fish_seen_subcommand_from %s' %s%s%s\n",
+			        command->name, operands[0] == '@' ? "-F" : "-a '", operands[0] == '@' ? "" : operands,
 			        operands[0] == '@' ? "" : "'");
 	}
 }

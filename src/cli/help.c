@@ -1,4 +1,4 @@
-/* Owns the help texts, all of them generated from the tables. */
+/* Owns the help texts, all of them generated from the tables, and the command `help`. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -6,7 +6,8 @@
 
 void cli_help_overall(FILE *stream)
 {
-	fputs("Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every level.\n\n"
+	fputs("Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every "
+	      "level.\n\n"
 	      "Usage: platoon COMMAND [OPTION]...\n\nCommands:\n",
 	      stream);
 	for (const struct cli_command *command = cli_commands; command->name; command++)
@@ -48,7 +49,8 @@ static void print_option(const struct cli_command *command, int id, FILE *stream
 void cli_help_command(const struct cli_command *command, FILE *stream)
 {
 	fprintf(stream, "platoon %s: %s\n\nUsage: platoon %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", command->name,
-	        command->summary, command->name, command->operands[0] ? " " : "", command->operands, command->description);
+	        command->summary, command->name, command->operands[0] ? " " : "", command->operands,
+	        command->description);
 	for (int i = 0; i < CLI_OPTIONS; i++)
 		if (i == CLI_OPTION_HELP || (command->options & (1u << i)) != 0)
 			print_option(command, i, stream);
@@ -56,4 +58,27 @@ void cli_help_command(const struct cli_command *command, FILE *stream)
 	print_indented(command->exits, "  ", stream);
 	fputs("\nExamples:\n", stream);
 	print_indented(command->examples, "  ", stream);
+}
+
+int cli_unknown(const char *what, const char *word)
+{
+	const char *near = cli_suggest_command(word);
+	fprintf(stderr, "platoon: unknown %s %s", what, word);
+	if (near)
+		fprintf(stderr, "; did you mean %s?", near);
+	fprintf(stderr, "\nRun `platoon --help` for the list of commands.\n");
+	return CLI_USAGE;
+}
+
+int cmd_help(struct cli_args *args)
+{
+	if (args->operand_count == 0) {
+		cli_help_overall(stdout);
+		return CLI_OK;
+	}
+	const struct cli_command *command = cli_find_command(args->operands[0]);
+	if (!command)
+		return cli_unknown("command", args->operands[0]);
+	cli_help_command(command, stdout);
+	return CLI_OK;
 }

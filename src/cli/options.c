@@ -12,10 +12,12 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_FILE] = {"filename", 'f', "FILE", "@file", "file, folder or - for standard input; may be repeated"},
 	[CLI_OPTION_RECURSIVE] = {"recursive", 'R', NULL, NULL, "read the folders of -f with everything below them"},
 	[CLI_OPTION_OUTPUT] = {"output", 'o', "FORMAT", NULL, "output format"},
-	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate", "actions in order, comma separated (default allocate)"},
+	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate",
+                                "actions in order, comma separated (default allocate)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
-	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug", "what to log to standard error (default warn)"},
+	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
+                                  "what to log to standard error (default warn)"},
 	[CLI_OPTION_HELP] = {"help", 'h', NULL, NULL, "print this help"},
 };
 
@@ -46,7 +48,8 @@ static size_t edit_distance(const char *a, const char *b)
 				best = cost[i - 1][j] + 1;
 			if (cost[i][j - 1] + 1 < best)
 				best = cost[i][j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && cost[i - 2][j - 2] + 1 < best)
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    cost[i - 2][j - 2] + 1 < best)
 				best = cost[i - 2][j - 2] + 1;
 			cost[i][j] = best;
 		}
@@ -82,7 +85,8 @@ const char *cli_suggest_command(const char *word)
 	return cli_suggest(word, names, count);
 }
 
-static int usage_error(const struct cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int usage_error(const struct cli_command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 static int usage_error(const struct cli_command *command, const char *format, ...)
 {
 	va_list args;
@@ -153,7 +157,8 @@ static int parse_actions(struct cli_args *args, const char *value)
 		enum plan_action action;
 		if (plan_action_parse(at, length, &action) < 0)
 			return usage_error(args->command,
-			                   "--actions %s: \"%.*s\" is not an action; known: allocate, consolidate, reclaim, preempt, "
+			                   "--actions %s: \"%.*s\" is not an action; known: allocate, consolidate, "
+			                   "reclaim, preempt, "
 			                   "stalegangeviction",
 			                   value, (int)length, at);
 		args->actions[args->action_count++] = action;
@@ -260,7 +265,8 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 			char letter[3] = {'-', (char)optopt, '\0'};
 			bool is_long = at < argc && text_starts_with(argv[optind - 1], "--");
 			const char *word = is_long ? argv[optind - 1] : letter;
-			return value == ':' ? usage_error(command, "option %s needs a value", word) : unknown_option(command, word);
+			return value == ':' ? usage_error(command, "option %s needs a value", word)
+			                    : unknown_option(command, word);
 		}
 		int id = option_of(value);
 		if (id == CLI_OPTION_HELP) {

@@ -13,7 +13,7 @@
 #define NODES_SPELLED_OUT 4 /* up to this many are written one by one */
 
 static const char *const colour_codes[] = {
-	[COLOUR_NONE] = "",          [COLOUR_GREEN] = "\033[32m", [COLOUR_YELLOW] = "\033[33m",
+	[COLOUR_NONE] = "",        [COLOUR_GREEN] = "\033[32m", [COLOUR_YELLOW] = "\033[33m",
 	[COLOUR_RED] = "\033[31m", [COLOUR_BOLD] = "\033[1m",   [COLOUR_DIM] = "\033[2m",
 };
 
@@ -122,6 +122,9 @@ static int compare_numbered(const void *left, const void *right)
 		return order;
 	if (a->prefix != b->prefix)
 		return a->prefix < b->prefix ? -1 : 1;
+	/* Fewer digits first: the order of plain numbers, and padded ones stay among themselves. */
+	if (a->digits != b->digits)
+		return a->digits < b->digits ? -1 : 1;
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
 	return strcmp(a->name, b->name);

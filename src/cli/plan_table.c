@@ -2,6 +2,7 @@
  * reasons, then a summary. */
 #include "cli/plan_table.h"
 
+#include "base/strings.h"
 #include "cli/output.h"
 
 #include <string.h>
@@ -17,6 +18,18 @@ struct view {
 	struct arena *arena;
 	struct table table;
 	bool wide;
+	unsigned *marks; /* per domain number: the last count that saw it */
+	unsigned mark;
+};
+
+/* What the table needs to know of one tree; the snapshot lists nodes in preorder and pods by leaf, so everything below
+ * a node is one range of both. */
+struct outline {
+	size_t index; /* of the group */
+	const struct gang *gang;
+	int *depth;
+	size_t *first_pod; /* tree_count + 1: pods of leaf n are first_pod[n] .. first_pod[n + 1] */
+	int *end;          /* first tree node behind the subtree */
 };
 
 static bool is_placed(const struct gang_pod *pod)
@@ -33,23 +46,52 @@ static const char *last_part(const char *label)
 static const char *plural_of(struct arena *arena, const char *word)
 {
 	size_t length = strlen(word);
-	bool hisses = length > 1 && (strchr("sx", word[length - 1]) || (length > 2 && strcmp(word + length - 2, "ch") == 0));
+	bool hisses =
+		length > 1 && (strchr("sx", word[length - 1]) || (length > 2 && strcmp(word + length - 2, "ch") == 0));
 	return arena_printf(arena, "%s%s", word, hisses ? "es" : "s");
 }
 
-/* The topology a subgroup speaks about: its own constraint, else that of the nearest ancestor, else of anything below,
- * else the first one of the cluster; -1 without any. */
-static int topology_of(const struct view *view, const struct gang *gang, int node)
+static struct outline outline_of(const struct view *view, size_t index)
 {
-	for (int at = node; at >= 0; at = gang->tree[at].parent) {
-		if (gang->tree[at].required.topology >= 0)
-			return gang->tree[at].required.topology;
-		if (gang->tree[at].preferred.topology >= 0)
-			return gang->tree[at].preferred.topology;
+	const struct gang *gang = &view->plan->snapshot->cycle.groups[index].gang;
+	struct outline outline = {
+		.index = index,
+		.gang = gang,
+		.depth = arena_array(view->arena, int, gang->tree_count),
+		.first_pod = arena_array(view->arena, size_t, gang->tree_count + 1),
+		.end = arena_array(view->arena, int, gang->tree_count),
+	};
+	for (size_t i = 0; i < gang->pod_count; i++)
+		outline.first_pod[gang->pods[i].leaf + 1]++;
+	for (size_t n = 0; n < gang->tree_count; n++) {
+		outline.first_pod[n + 1] += outline.first_pod[n];
+		if (n > 0)
+			outline.depth[n] = outline.depth[gang->tree[n].parent] + 1;
 	}
-	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
-		if (gang->tree[n].required.topology >= 0)
-			return gang->tree[n].required.topology;
+	for (size_t n = gang->tree_count; n-- > 0;) {
+		int parent = gang->tree[n].parent;
+		if (outline.end[n] == 0)
+			outline.end[n] = (int)n + 1;
+		if (parent >= 0 && outline.end[parent] < outline.end[n])
+			outline.end[parent] = outline.end[n];
+	}
+	return outline;
+}
+
+/* The topology a subgroup speaks about: its own constraint, else that of the nearest ancestor, else the first one used
+ * below it, else the first one of the cluster; -1 without any. */
+static int topology_of(const struct view *view, const struct outline *outline, int node)
+{
+	const struct gang_node *tree = outline->gang->tree;
+	for (int at = node; at >= 0; at = tree[at].parent) {
+		if (tree[at].required.topology >= 0)
+			return tree[at].required.topology;
+		if (tree[at].preferred.topology >= 0)
+			return tree[at].preferred.topology;
+	}
+	for (int at = node + 1; at < outline->end[node]; at++)
+		if (tree[at].required.topology >= 0)
+			return tree[at].required.topology;
 	return cluster_topology_count(view->cluster) > 0 ? 0 : -1;
 }
 
@@ -59,43 +101,42 @@ struct members { /* nodes of the placed pods below one tree node, one entry per 
 	size_t count;
 };
 
-static struct members members_of(const struct view *view, const struct gang *gang, int node)
+static struct members members_of(const struct view *view, const struct outline *outline, int node)
 {
+	size_t first = outline->first_pod[node], last = outline->first_pod[outline->end[node]];
 	struct members members = {
-		.nodes = arena_array(view->arena, int, gang->pod_count),
-		.names = arena_array(view->arena, const char *, gang->pod_count),
+		.nodes = arena_array(view->arena, int, last - first),
+		.names = arena_array(view->arena, const char *, last - first),
 	};
-	for (size_t i = 0; i < gang->pod_count; i++) {
-		int at = gang->pods[i].leaf;
-		while (at >= 0 && at != node)
-			at = gang->tree[at].parent;
-		if (at < 0 || !is_placed(&gang->pods[i]))
+	for (size_t i = first; i < last; i++) {
+		const struct gang_pod *pod = &outline->gang->pods[i];
+		if (!is_placed(pod))
 			continue;
-		members.nodes[members.count] = gang->pods[i].node;
-		members.names[members.count++] = cluster_node_name(view->cluster, gang->pods[i].node);
+		members.nodes[members.count] = pod->node;
+		members.names[members.count++] = cluster_node_name(view->cluster, pod->node);
 	}
 	return members;
 }
 
 /* Distinct domains at a level; -1 when a member is in none. */
-static int count_domains(const struct view *view, const struct members *members, int topology, int level)
+static int count_domains(struct view *view, const struct members *members, int topology, int level)
 {
-	bool *seen = arena_array(view->arena, bool, (size_t)cluster_domain_count(view->cluster, topology, level));
 	int count = 0;
+	view->mark++;
 	for (size_t i = 0; i < members->count; i++) {
 		int domain = cluster_node_domain(view->cluster, topology, level, members->nodes[i]);
 		if (domain < 0)
 			return -1;
-		count += !seen[domain];
-		seen[domain] = true;
+		count += view->marks[domain] != view->mark;
+		view->marks[domain] = view->mark;
 	}
 	return count;
 }
 
 /* "block b1 / rack r3" as deep as all members agree, then "3 hosts" where they part. */
-static const char *where_text(const struct view *view, const struct gang *gang, int node, const struct members *members)
+static const char *where_text(struct view *view, const struct outline *outline, int node, const struct members *members)
 {
-	int topology = topology_of(view, gang, node);
+	int topology = topology_of(view, outline, node);
 	if (topology < 0 || members->count == 0)
 		return "";
 	const char *text = "";
@@ -133,87 +174,65 @@ static enum colour state_colour(enum group_state state)
 	return COLOUR_YELLOW;
 }
 
-static void add_place(const struct view *view, struct table_row *row, const struct gang *gang, int node)
+static void add_place(struct view *view, struct table_row *row, const struct outline *outline, int node)
 {
-	struct members members = members_of(view, gang, node);
-	row->cells[COLUMN_WHERE] = where_text(view, gang, node, &members);
-	row->cells[COLUMN_NODES] = output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
+	struct members members = members_of(view, outline, node);
+	row->cells[COLUMN_WHERE] = where_text(view, outline, node, &members);
+	row->cells[COLUMN_NODES] =
+		output_nodes(view->arena, members.names, members.count, view->wide ? 0 : NODES_WIDTH);
 }
 
-static const char *pod_state_text(const struct cycle_group *group, size_t pod)
+static const char *pod_state_text(const struct snapshot_pod *pod, enum member_state state, bool ran)
 {
-	switch (group->gang.pods[pod].state) {
+	switch (state) {
 	case MEMBER_RUNNING:
-		return group->was_running[pod] ? "running" : "bind";
+		return ran ? "running" : "bind";
 	case MEMBER_RESERVED:
 		return "reserve";
 	case MEMBER_GATED:
 		return "gated";
 	case MEMBER_GONE:
-		return "leaving";
+		return pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED ? "ended" : "leaving";
 	case MEMBER_WAITING:
 		break;
 	}
 	return "waiting";
 }
 
-static void add_pods(struct view *view, const struct cycle_group *group, int leaf, int depth)
+static void add_pods(struct view *view, const struct outline *outline, int leaf)
 {
-	for (size_t i = 0; i < group->gang.pod_count; i++) {
-		const struct gang_pod *pod = &group->gang.pods[i];
-		if (pod->leaf != leaf)
-			continue;
-		struct table_row row = {.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth, "", pod->name),
-			[COLUMN_STATE] = pod_state_text(group, i),
-			[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
-		}};
+	const struct snapshot *snapshot = view->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[outline->index];
+	for (size_t i = outline->first_pod[leaf]; i < outline->first_pod[leaf + 1]; i++) {
+		const struct gang_pod *pod = &outline->gang->pods[i];
+		struct table_row row = {
+			.cells = {
+				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * (outline->depth[leaf] + 1), "",
+		                                             pod->name),
+				[COLUMN_STATE] =
+					pod_state_text(&snapshot->pods[group->members[i]], pod->state, group->ran[i]),
+				[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
+			}};
 		for (int c = 0; c < COLUMNS; c++)
 			row.colours[c] = COLOUR_DIM;
 		table_add(&view->table, &row);
 	}
 }
 
-static int depth_of(const struct gang *gang, int node)
+static void add_subgroup(struct view *view, const struct outline *outline, int node)
 {
-	int depth = 0;
-	for (int at = node; gang->tree[at].parent >= 0; at = gang->tree[at].parent)
-		depth++;
-	return depth;
-}
-
-/* Children stand after their parents but not always right behind them, so the tree is walked, not listed. */
-static void add_subtree(struct view *view, const struct cycle_group *group, const int64_t *placed, int node)
-{
-	const struct gang *gang = &group->gang;
-	if (node > 0) {
-		int64_t minimum = gang_minimum_pods(gang, node);
-		const char *name = gang->tree[node].name[0] ? gang->tree[node].name : "(set)";
-		struct table_row row = {.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * depth_of(gang, node), "", name),
-			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed[node], (long long)minimum),
+	const struct plan_group *planned = &view->plan->groups[outline->index];
+	const char *name = outline->gang->tree[node].name;
+	int64_t placed = planned->node_placed[node], minimum = planned->node_minimum[node];
+	struct table_row row = {
+		.cells = {
+			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * outline->depth[node], "",
+	                                             name[0] ? name : "(set)"),
+			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed, (long long)minimum),
 		}};
-		row.colours[COLUMN_PODS] = placed[node] >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
-		add_place(view, &row, gang, node);
-		table_add(&view->table, &row);
-	}
-	if (view->wide && gang->tree[node].child_count == 0)
-		add_pods(view, group, node, depth_of(gang, node) + 1);
-	if (gang->tree[node].child_count == 0)
-		return;
-	for (size_t n = (size_t)node + 1; n < gang->tree_count; n++)
-		if (gang->tree[n].parent == node)
-			add_subtree(view, group, placed, (int)n);
-}
-
-static int64_t *placed_per_node(struct view *view, const struct gang *gang)
-{
-	int64_t *placed = arena_array(view->arena, int64_t, gang->tree_count);
-	for (size_t i = 0; i < gang->pod_count; i++)
-		placed[gang->pods[i].leaf] += is_placed(&gang->pods[i]);
-	for (size_t n = gang->tree_count; n-- > 1;)
-		placed[gang->tree[n].parent] += placed[n];
-	return placed;
+	row.colours[COLUMN_PODS] = placed >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
+	add_place(view, &row, outline, node);
+	table_add(&view->table, &row);
 }
 
 static void add_group(struct view *view, size_t index)
@@ -221,29 +240,44 @@ static void add_group(struct view *view, size_t index)
 	const struct plan_group *planned = &view->plan->groups[index];
 	const struct cycle_group *group = &view->plan->snapshot->cycle.groups[index];
 	enum colour colour = state_colour(group->state);
+	struct outline outline = outline_of(view, index);
 	struct table_row row = {
-		.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%s/%s", planned->namespace_, planned->name),
-			[COLUMN_STATE] = planned->state,
-			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
-		                                     (long long)planned->minimum),
-			[COLUMN_QUEUE] = group->queue_name,
-			[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
-		},
+		.cells =
+			{
+				[COLUMN_NAME] = arena_printf(view->arena, "%s/%s", planned->namespace_, planned->name),
+				[COLUMN_STATE] = planned->state,
+				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
+	                                                     (long long)planned->minimum),
+				[COLUMN_QUEUE] = group->queue_name,
+				[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
+			},
 		.colours = {[COLUMN_NAME] = COLOUR_BOLD, [COLUMN_STATE] = colour, [COLUMN_PODS] = colour},
 	};
-	add_place(view, &row, &group->gang, 0);
+	add_place(view, &row, &outline, 0);
 	table_add(&view->table, &row);
-	add_subtree(view, group, placed_per_node(view, &group->gang), 0);
-	for (size_t i = 0; i < planned->reason_count; i++)
-		table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
+	for (int node = 0; node < (int)group->gang.tree_count; node++) {
+		if (node > 0)
+			add_subgroup(view, &outline, node);
+		if (view->wide && group->gang.tree[node].child_count == 0)
+			add_pods(view, &outline, node);
+	}
+	const struct snapshot_group *about = &view->plan->snapshot->groups[index];
+	for (size_t i = 0; i < planned->reason_count; i++) {
+		/* Rejections come first, and are the only place where the table names the file. */
+		if (i < about->rejection_count)
+			table_line(&view->table, COLOUR_RED, "  - rejected: %s: %s", about->source,
+			           planned->reasons[i].message);
+		else
+			table_line(&view->table, COLOUR_NONE, "  - %s", planned->reasons[i].message);
+	}
 }
 
 static void print_summary(const struct plan *plan, FILE *stream)
 {
 	static const enum group_state states[] = {GROUP_PLACED,     GROUP_PARTIAL,   GROUP_PENDING,
 	                                          GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY};
-	static const char *const words[] = {"placed", "partly placed", "pending", "impossible", "given up", "not ready"};
+	static const char *const words[] = {"placed",     "partly placed", "pending",
+	                                    "impossible", "given up",      "not ready"};
 	int64_t waiting = 0;
 	fprintf(stream, "%zu group%s", plan->group_count, plan->group_count == 1 ? "" : "s");
 	const char *separator = ": ";
@@ -258,8 +292,18 @@ static void print_summary(const struct plan *plan, FILE *stream)
 	}
 	for (size_t g = 0; g < plan->group_count; g++)
 		waiting += plan->groups[g].waiting;
-	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting.\n", plan->binding_count, plan->reservation_count,
-	        (long long)waiting);
+	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting.\n", plan->binding_count,
+	        plan->reservation_count, (long long)waiting);
+}
+
+/* Whether the errors of a verdict are told below the group already. */
+static bool stands_at_group(const struct snapshot *snapshot, const struct snapshot_verdict *verdict)
+{
+	if (strcmp(verdict->kind, "PodGroup") != 0)
+		return false;
+	int group = snapshot_find_group(snapshot, verdict->namespace_, verdict->name);
+	return group >= 0 && snapshot->groups[group].rejected &&
+	       text_equal(snapshot->groups[group].source, verdict->source);
 }
 
 static void add_admission(struct view *view)
@@ -270,15 +314,29 @@ static void add_admission(struct view *view)
 		for (size_t p = 0; p < verdict->problem_count; p++) {
 			const struct problem *problem = &verdict->problems[p];
 			bool error = problem->severity == SEVERITY_ERROR;
-			table_line(&view->table, error ? COLOUR_RED : COLOUR_YELLOW, "%s: %s%s %s%s%s: %s%s%s%s%s%s", verdict->source,
-			           error ? "rejected: " : "warning: ", verdict->kind, verdict->namespace_,
-			           verdict->namespace_[0] ? "/" : "", verdict->name, problem->path, problem->path[0] ? ": " : "",
-			           problem->message, problem->fix ? " (" : "", problem->fix ? problem->fix : "",
-			           problem->fix ? ")" : "");
+			if (error && stands_at_group(snapshot, verdict))
+				continue;
+			table_line(&view->table, error ? COLOUR_RED : COLOUR_YELLOW, "%s: %s%s %s%s%s: %s%s%s%s%s%s",
+			           verdict->source, error ? "rejected: " : "warning: ", verdict->kind,
+			           verdict->namespace_, verdict->namespace_[0] ? "/" : "", verdict->name, problem->path,
+			           problem->path[0] ? ": " : "", problem->message, problem->fix ? " (" : "",
+			           problem->fix ? problem->fix : "", problem->fix ? ")" : "");
 		}
 	}
 	for (size_t i = 0; i < snapshot->warning_count; i++)
 		table_line(&view->table, COLOUR_YELLOW, "warning: %s", snapshot->warnings[i]);
+}
+
+static int most_domains(const struct cluster *cluster)
+{
+	int most = 0;
+	for (int topology = 0; topology < cluster_topology_count(cluster); topology++) {
+		for (int level = 0; level < cluster_level_count(cluster, topology); level++) {
+			int count = cluster_domain_count(cluster, topology, level);
+			most = count > most ? count : most;
+		}
+	}
+	return most;
 }
 
 void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
@@ -289,6 +347,7 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		.arena = arena_create(),
 		.wide = wide,
 	};
+	view.marks = arena_array(view.arena, unsigned, (size_t)most_domains(view.cluster));
 	view.table = (struct table){.arena = view.arena, .columns = COLUMNS};
 	struct table_row header = {
 		.cells = {"GROUP", "STATE", "PODS", "QUEUE", "PRIORITY", "WHERE", "NODES"},

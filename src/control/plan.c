@@ -39,28 +39,30 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 {
 	const struct cycle *cycle = &plan->snapshot->cycle;
 	for (size_t g = 0; g < cycle->group_count; g++) {
-		const struct cycle_group *group = &cycle->groups[g];
-		for (size_t i = 0; i < group->gang.pod_count; i++) {
-			plan->binding_count += group->gang.pods[i].state == MEMBER_RUNNING && !group->was_running[i];
-			plan->reservation_count += group->gang.pods[i].state == MEMBER_RESERVED;
+		const struct gang *gang = &cycle->groups[g].gang;
+		const bool *ran = plan->snapshot->groups[g].ran;
+		for (size_t i = 0; i < gang->pod_count; i++) {
+			plan->binding_count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
+			plan->reservation_count += gang->pods[i].state == MEMBER_RESERVED;
 		}
 	}
 	plan->bindings = arena_array(arena, struct plan_binding, plan->binding_count);
 	plan->reservations = arena_array(arena, struct plan_binding, plan->reservation_count);
 	size_t bound = 0, reserved = 0;
 	for (size_t g = 0; g < cycle->group_count; g++) {
-		const struct cycle_group *group = &cycle->groups[g];
-		for (size_t i = 0; i < group->gang.pod_count; i++) {
-			const struct gang_pod *pod = &group->gang.pods[i];
+		const struct gang *gang = &cycle->groups[g].gang;
+		const bool *ran = plan->snapshot->groups[g].ran;
+		for (size_t i = 0; i < gang->pod_count; i++) {
+			const struct gang_pod *pod = &gang->pods[i];
 			struct plan_binding *into;
-			if (pod->state == MEMBER_RUNNING && !group->was_running[i])
+			if (pod->state == MEMBER_RUNNING && !ran[i])
 				into = &plan->bindings[bound++];
 			else if (pod->state == MEMBER_RESERVED)
 				into = &plan->reservations[reserved++];
 			else
 				continue;
 			*into = (struct plan_binding){
-				.namespace_ = group->gang.namespace_,
+				.namespace_ = gang->namespace_,
 				.pod = pod->name,
 				.node = cluster_node_name(cycle->cluster, pod->node),
 			};
@@ -70,14 +72,18 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 	qsort(plan->reservations, reserved, sizeof(*plan->reservations), compare_bindings);
 }
 
-/* Pods placed below every node of the tree: children stand after their parents, so one backward pass adds them up. */
-static void count_placed(const struct gang *gang, int64_t *placed)
+/* Children stand after their parents, so one backward pass adds up what is placed below every node. */
+static void count_nodes(const struct gang *gang, int64_t *placed, int64_t *minimum)
 {
 	for (size_t i = 0; i < gang->pod_count; i++)
 		if (gang->pods[i].state == MEMBER_RUNNING || gang->pods[i].state == MEMBER_RESERVED)
 			placed[gang->pods[i].leaf]++;
-	for (size_t n = gang->tree_count; n-- > 1;)
-		placed[gang->tree[n].parent] += placed[n];
+	for (size_t n = gang->tree_count; n-- > 0;) {
+		const struct gang_node *node = &gang->tree[n];
+		minimum[n] = node->child_count == 0 ? node->minimum : gang_minimum_pods(gang, (int)n);
+		if (node->parent >= 0)
+			placed[node->parent] += placed[n];
+	}
 }
 
 static void describe_reasons(struct plan_group *out, const struct snapshot_group *group,
@@ -111,13 +117,16 @@ static void describe_group(struct plan *plan, size_t index, struct arena *arena)
 	const struct gang *gang = &decided->gang;
 	struct plan_group *out = &plan->groups[index];
 	int64_t *placed = arena_array(arena, int64_t, gang->tree_count);
-	count_placed(gang, placed);
+	int64_t *minimum = arena_array(arena, int64_t, gang->tree_count);
+	count_nodes(gang, placed, minimum);
 	*out = (struct plan_group){
 		.namespace_ = group->namespace_,
 		.name = group->name,
 		.state = group_state_name(decided->state),
 		.placed = placed[0],
-		.minimum = gang_minimum_pods(gang, 0),
+		.minimum = minimum[0],
+		.node_placed = placed,
+		.node_minimum = minimum,
 		.waiting = (int64_t)group->stray_count,
 		.sub_groups = arena_array(arena, struct plan_subgroup, gang->tree_count),
 	};
@@ -130,7 +139,7 @@ static void describe_group(struct plan *plan, size_t index, struct arena *arena)
 			.name = gang->tree[n].name,
 			.tree = (int)n,
 			.placed = placed[n],
-			.minimum = gang_minimum_pods(gang, (int)n),
+			.minimum = minimum[n],
 		};
 	}
 	describe_reasons(out, group, decided, arena);

@@ -8,7 +8,14 @@
 #include "control/snapshot.h"
 #include "object/build.h"
 
-enum plan_action { PLAN_ALLOCATE, PLAN_CONSOLIDATE, PLAN_RECLAIM, PLAN_PREEMPT, PLAN_STALE_GANG_EVICTION, PLAN_ACTIONS };
+enum plan_action {
+	PLAN_ALLOCATE,
+	PLAN_CONSOLIDATE,
+	PLAN_RECLAIM,
+	PLAN_PREEMPT,
+	PLAN_STALE_GANG_EVICTION,
+	PLAN_ACTIONS
+};
 
 struct plan_binding { /* also a reservation */
 	const char *namespace_, *pod, *node;
@@ -29,16 +36,17 @@ struct plan_reason {
 
 struct plan_subgroup {
 	const char *name;
-	int tree;     /* index in the gang's tree */
+	int tree;                /* index in the gang's tree */
 	int64_t placed, minimum; /* pods */
 };
 
 struct plan_group {
 	const char *namespace_, *name, *state;
-	int64_t placed;  /* pods bound or reserved now, or running */
-	int64_t minimum; /* fewest pods that satisfy the tree */
-	int64_t waiting; /* pods that exist and are neither placed nor leaving */
-	struct plan_subgroup *sub_groups; /* named ones, in the order of the spec */
+	int64_t placed;                      /* pods bound or reserved now, or running */
+	int64_t minimum;                     /* fewest pods that satisfy the tree */
+	int64_t waiting;                     /* pods that exist and are neither placed nor leaving */
+	int64_t *node_placed, *node_minimum; /* the same two numbers for every node of the gang's tree */
+	struct plan_subgroup *sub_groups;    /* named ones, in the order of the spec */
 	size_t sub_group_count;
 	struct plan_reason *reasons;
 	size_t reason_count;
@@ -59,7 +67,7 @@ struct plan {
 int plan_action_parse(const char *text, size_t length, enum plan_action *action);
 const char *plan_action_name(enum plan_action action);
 
-/* Runs the actions in the given order once and describes the result. NULL and *error when an action is not available
+/* Runs the actions in the given order once and describes the result: bindings are those since the snapshot was taken. NULL and *error when an action is not available
  * yet. May be called again on the same snapshot: the next cycle continues where the last one stopped. */
 struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions, size_t action_count,
                       struct error *error);

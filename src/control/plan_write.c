@@ -78,8 +78,8 @@ static struct node *write_verdict(struct build *build, const struct snapshot_ver
 		build_append(build, messages,
 		             build_string(build, arena_printf(arena, "%s%s%s%s%s",
 		                                              problem->severity == SEVERITY_WARNING ? "warning: " : "",
-		                                              problem->path, problem->path[0] ? ": " : "", problem->message,
-		                                              fix)));
+		                                              problem->path, problem->path[0] ? ": " : "",
+		                                              problem->message, fix)));
 	}
 	build_put(build, item, "messages", messages);
 	return item;

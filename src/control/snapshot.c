@@ -136,7 +136,8 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		if (kind_of(manifest) < 0)
-			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind, manifest->api_version))]++;
+			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
+			                                       manifest->api_version))]++;
 	}
 	for (uint32_t i = 0; i < interner_count(kinds); i++)
 		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out", counts[i],
@@ -211,6 +212,9 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	build_volumes(&build);
 	build_pods(&build);
 	build_groups(&build);
+	if (cluster_node_count(snapshot->cycle.cluster) == 0 && snapshot->cycle.group_count > 0)
+		build_warn(&build,
+		           "the input has no usable Node, so nothing can be placed; add the nodes of the cluster");
 	warn_unlabelled(&build);
 	if (build.foreign_pods > 0)
 		build_warn(&build, "%zu pending pod%s of other schedulers %s left out", build.foreign_pods,

@@ -46,16 +46,18 @@ struct snapshot_pod {
 
 /* Parallel to cycle.groups. */
 struct snapshot_group {
-	struct podgroup spec;      /* tree_count 0 when implicit or rejected */
+	struct podgroup spec; /* tree_count 0 when implicit or rejected */
 	const char *namespace_, *name;
-	bool implicit;             /* a single pod without a PodGroup */
-	bool rejected;             /* the PodGroup breaks a rule; `rejections` says which */
+	const char *source; /* where the PodGroup was read, NULL when implicit */
+	bool implicit;      /* a single pod without a PodGroup */
+	bool rejected;      /* the PodGroup breaks a rule; `rejections` says which */
 	const char **rejections;
 	size_t rejection_count;
 	int64_t creation;
-	struct reasons notes;      /* what is odd about its pods, independent of the outcome of the cycle */
-	int *members;              /* gang pod index -> index in snapshot.pods */
-	int *strays;               /* pods that belong to the group and to none of its leaves */
+	struct reasons notes; /* what is odd about its pods, independent of the outcome of the cycle */
+	int *members;         /* gang pod index -> index in snapshot.pods */
+	bool *ran;            /* per gang pod: it ran when the snapshot was taken */
+	int *strays;          /* pods that belong to the group and to none of its leaves */
 	size_t stray_count;
 };
 
@@ -64,8 +66,8 @@ struct snapshot {
 	struct cycle cycle;
 	struct snapshot_pod *pods;
 	size_t pod_count;
-	struct snapshot_group *groups; /* cycle.group_count */
-	const struct node_spec **nodes; /* by node number of the cluster */
+	struct snapshot_group *groups;    /* cycle.group_count */
+	const struct node_spec **nodes;   /* by node number of the cluster */
 	struct topology_spec *topologies; /* by topology number of the cluster */
 	size_t topology_count;
 	struct snapshot_verdict *verdicts;

@@ -32,7 +32,8 @@ void build_priorities(struct snapshot_build *build)
 			continue;
 		build->priorities[count] = class_;
 		/* Kubernetes takes the lowest value when several classes claim to be the default. */
-		if (class_.global_default && (!build->default_priority || class_.value < build->default_priority->value))
+		if (class_.global_default &&
+		    (!build->default_priority || class_.value < build->default_priority->value))
 			build->default_priority = &build->priorities[count];
 		count++;
 	}
@@ -87,15 +88,15 @@ void build_nodes(struct snapshot_build *build)
 			continue;
 		count++;
 		cluster_add_node(cluster, &(struct cluster_node){
-		                                  .name = node->name,
-		                                  .labels = node->labels,
-		                                  .taints = node->taints,
-		                                  .taint_count = node->taint_count,
-		                                  .allocatable = node->allocatable,
-		                                  .allocatable_count = node->allocatable_count,
-		                                  .unschedulable = node->unschedulable || node->deleting,
-		                                  .ready = node->ready,
-		                          });
+						  .name = node->name,
+						  .labels = node->labels,
+						  .taints = node->taints,
+						  .taint_count = node->taint_count,
+						  .allocatable = node->allocatable,
+						  .allocatable_count = node->allocatable_count,
+						  .unschedulable = node->unschedulable || node->deleting,
+						  .ready = node->ready,
+					  });
 	}
 	cluster_seal(cluster);
 	snapshot->nodes = arena_array(build->arena, const struct node_spec *, count);

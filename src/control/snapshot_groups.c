@@ -66,8 +66,8 @@ static struct gang_level resolve_level(struct snapshot_build *build, struct cycl
 	int number = topology_level(spec, level);
 	if (number < 0) {
 		block_topology(build, group, node,
-		               arena_printf(build->arena, "Topology %s has no level %s (its levels are %s)", spec->name, level,
-		                            list_levels(build, spec)));
+		               arena_printf(build->arena, "Topology %s has no level %s (its levels are %s)", spec->name,
+		                            level, list_levels(build, spec)));
 		return GANG_NO_LEVEL;
 	}
 	return (struct gang_level){.topology = topology, .level = number};
@@ -122,8 +122,9 @@ static void keep_rejections(struct snapshot_build *build, struct snapshot_group 
 		if (problem->severity != SEVERITY_ERROR)
 			continue;
 		group->rejections[group->rejection_count++] =
-			arena_printf(build->arena, "%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "", problem->message,
-		                     problem->fix ? " (" : "", problem->fix ? problem->fix : "", problem->fix ? ")" : "");
+			arena_printf(build->arena, "%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "",
+		                     problem->message, problem->fix ? " (" : "", problem->fix ? problem->fix : "",
+		                     problem->fix ? ")" : "");
 	}
 }
 
@@ -140,6 +141,7 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &ignored);
 	group->namespace_ = build_namespace(manifest->namespace_);
 	group->name = manifest->name;
+	group->source = manifest->source;
 	into->creation = group->creation = build_creation(manifest, order);
 	into->state = GROUP_PENDING;
 	if (rc < 0) {

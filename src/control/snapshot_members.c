@@ -38,8 +38,9 @@ static void join_pods(struct snapshot_build *build)
 			join(build, pod, missing, missing_counts);
 	}
 	for (uint32_t i = 0; i < interner_count(missing); i++)
-		build_warn(build, "%zu pod%s name%s PodGroup %s, which does not exist; create it, or remove the annotation "
-		                  "pod-group-name",
+		build_warn(build,
+		           "%zu pod%s name%s PodGroup %s, which does not exist; create it, or remove the annotation "
+		           "pod-group-name",
 		           missing_counts[i], missing_counts[i] == 1 ? "" : "s", missing_counts[i] == 1 ? "s" : "",
 		           interner_text(missing, i));
 	interner_destroy(missing);
@@ -82,7 +83,8 @@ static const char *name_leaves(struct snapshot_build *build, const struct gang *
 		buffer_printf(&text, " and %zu more", count - LEAVES_NAMED);
 	const char *result =
 		count == 0 ? "the PodGroup has no subgroups: remove the label kai.scheduler/subgroup-name"
-			   : arena_printf(build->arena, "set the label kai.scheduler/subgroup-name to a leaf: %s", text.text);
+			   : arena_printf(build->arena, "set the label kai.scheduler/subgroup-name to a leaf: %s",
+	                                  text.text);
 	buffer_free(&text);
 	return result;
 }
@@ -102,13 +104,14 @@ static void note_strays(struct snapshot_build *build, size_t group_index)
 		size_t more = end - i - 1;
 		const char *who = more == 0 ? arena_printf(build->arena, "pod %s", first->name)
 		                            : arena_printf(build->arena, "pod %s and %zu more", first->name, more);
-		const char *what = first->subgroup ? arena_printf(build->arena, "%s subgroup %s, which is not a leaf",
-		                                                  more ? "name" : "names", first->subgroup)
-		                                   : arena_printf(build->arena, "%s no subgroup", more ? "name" : "names");
+		const char *what = first->subgroup
+		                           ? arena_printf(build->arena, "%s subgroup %s, which is not a leaf",
+		                                          more ? "name" : "names", first->subgroup)
+		                           : arena_printf(build->arena, "%s no subgroup", more ? "name" : "names");
 		reason_add(&group->notes, build->arena,
 		           (struct reason){.code = REASON_SUBGROUP_UNKNOWN,
-		                           .message = arena_printf(build->arena, "%s %s, and cannot be placed; %s", who, what,
-		                                                   name_leaves(build, gang))});
+		                           .message = arena_printf(build->arena, "%s %s, and cannot be placed; %s", who,
+		                                                   what, name_leaves(build, gang))});
 	}
 }
 
@@ -121,8 +124,9 @@ static void note_bad_pods(struct snapshot_build *build)
 			continue;
 		reason_add(&snapshot->groups[id].notes, build->arena,
 		           (struct reason){.code = REASON_NOT_READY,
-		                           .message = arena_printf(build->arena, "pod %s is not valid and does not count",
-		                                                   build->bad_pods[i].name)});
+		                           .message =
+		                                   arena_printf(build->arena, "pod %s is not valid and does not count",
+		                                                build->bad_pods[i].name)});
 	}
 }
 
@@ -146,11 +150,12 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 	qsort_r(group->members, gang->pod_count, sizeof(int), compare_members, snapshot->pods);
 	gang->pods = arena_array(build->arena, struct gang_pod, gang->pod_count);
 	into->was_running = arena_array(build->arena, bool, gang->pod_count);
+	group->ran = arena_array(build->arena, bool, gang->pod_count);
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
 		pod->member = (int)i;
-		into->was_running[i] = state == MEMBER_RUNNING;
+		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		gang->pods[i] = (struct gang_pod){
 			.name = pod->spec.name,
 			.kind = pod->kind,

@@ -19,12 +19,12 @@ static void occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
 	pod->kind = cluster_kind(cluster, &(struct pod_input){
-	                                          .namespace_ = pod->spec.namespace_,
-	                                          .labels = pod->spec.labels,
-	                                          .requests = pod->spec.requests,
-	                                          .request_count = pod->spec.request_count,
-	                                          .rules = &pod->spec.rules,
-	                                  });
+						  .namespace_ = pod->spec.namespace_,
+						  .labels = pod->spec.labels,
+						  .requests = pod->spec.requests,
+						  .request_count = pod->spec.request_count,
+						  .rules = &pod->spec.rules,
+					  });
 	bool finished = pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED;
 	pod->gone = finished || pod->spec.deleting;
 	pod->node = -1;
@@ -46,8 +46,9 @@ static void note_bad_pod(struct snapshot_build *build, const struct manifest *ma
 	const char *group =
 		val_str(val_path(manifest->object, "metadata", "annotations", "pod-group-name", NULL), NULL);
 	if (group)
-		build->bad_pods[build->bad_pod_count++] = (struct build_bad_pod){
-			.group_key = build_key(build, manifest->namespace_, group), .name = manifest->name};
+		build->bad_pods[build->bad_pod_count++] =
+			(struct build_bad_pod){.group_key = build_key(build, manifest->namespace_, group),
+		                               .name = manifest->name};
 }
 
 void build_pods(struct snapshot_build *build)
@@ -72,8 +73,8 @@ void build_pods(struct snapshot_build *build)
 			note_bad_pod(build, manifest);
 			continue;
 		}
-		if (!build_claim_name(build, snapshot->pod_names, build_key(build, pod->spec.namespace_, pod->spec.name),
-		                      manifest))
+		if (!build_claim_name(build, snapshot->pod_names,
+		                      build_key(build, pod->spec.namespace_, pod->spec.name), manifest))
 			continue;
 		pod->creation = build_creation(manifest, slice->order[i]);
 		pod->group = pod->leaf = pod->member = -1;

@@ -83,8 +83,8 @@ static int64_t count_domains(const struct snapshot *snapshot, const struct gang 
 			continue;
 		int domain = cluster_node_domain(cluster, topology, level, gang->pods[i].node);
 		if (domain < 0) {
-			scenario_fail(result, "%s: pod %s is on node %s, which is in no domain of %s", name, gang->pods[i].name,
-			              cluster_node_name(cluster, gang->pods[i].node), label);
+			scenario_fail(result, "%s: pod %s is on node %s, which is in no domain of %s", name,
+			              gang->pods[i].name, cluster_node_name(cluster, gang->pods[i].node), label);
 			return -1;
 		}
 		count += !seen[domain];
@@ -162,18 +162,20 @@ static void expect_impossible(const struct cycle_group *group, const char *name,
 		scenario_fail(result, "%s: impossible must be true or false", name);
 	else if (val_bool(val, false) != got)
 		scenario_fail(result, "%s: expected %s, got state %s%s%s", name,
-		              val_bool(val, false) ? "a proved refusal" : "no proved refusal", group_state_name(group->state),
-		              group->reasons.count ? ": " : "", group->reasons.count ? group->reasons.items[0].message : "");
+		              val_bool(val, false) ? "a proved refusal" : "no proved refusal",
+		              group_state_name(group->state), group->reasons.count ? ": " : "",
+		              group->reasons.count ? group->reasons.items[0].message : "");
 }
 
 static void expect_group(const struct snapshot *snapshot, const char *name, const struct val *want,
                          struct scenario_result *result)
 {
-	static const char *const keys[] = {"placed", "pending", "evicted", "leaves",
+	static const char *const keys[] = {"placed",     "pending", "evicted",   "leaves",
 	                                   "impossible", "domains", "subGroups", NULL};
 	scenario_check_keys(result, want, name, keys);
 	const char *slash = strchr(name, '/');
-	int index = slash ? snapshot_find_group(snapshot, arena_strndup(result->arena, name, (size_t)(slash - name)), slash + 1)
+	int index = slash ? snapshot_find_group(snapshot, arena_strndup(result->arena, name, (size_t)(slash - name)),
+	                                        slash + 1)
 	                  : -1;
 	if (index < 0) {
 		scenario_fail(result, "%s: there is no such group (expected namespace/name of a PodGroup)", name);
@@ -183,7 +185,7 @@ static void expect_group(const struct snapshot *snapshot, const char *name, cons
 	const struct gang *gang = &group->gang;
 	int64_t placed = 0, pending = (int64_t)snapshot->groups[index].stray_count;
 	for (size_t i = 0; i < gang->pod_count; i++) {
-		placed += is_placed(&gang->pods[i]) && !group->was_running[i];
+		placed += is_placed(&gang->pods[i]) && !snapshot->groups[index].ran[i];
 		pending += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED;
 	}
 	expect_count(result, name, "placed", val_get(want, "placed"), placed);
@@ -205,9 +207,11 @@ static const char *pod_outcome(const struct snapshot *snapshot, const struct sna
 	const struct gang_pod *member = &group->gang.pods[pod->member];
 	if (is_placed(member))
 		*node = member->node;
-	if (group->was_running[pod->member])
+	if (snapshot->groups[pod->group].ran[pod->member])
 		return "Running";
-	return is_placed(member) ? "Placed" : member->state == MEMBER_GONE ? (pod->node >= 0 ? "Running" : "Gone") : "Pending";
+	return is_placed(member)              ? "Placed"
+	       : member->state == MEMBER_GONE ? (pod->node >= 0 ? "Running" : "Gone")
+	                                      : "Pending";
 }
 
 static void expect_pod(const struct snapshot *snapshot, const char *name, const struct val *want,
@@ -217,7 +221,8 @@ static void expect_pod(const struct snapshot *snapshot, const char *name, const 
 	static const char *const states[] = {"Placed", "Pending", "Running", "Evicted"};
 	scenario_check_keys(result, want, name, keys);
 	const char *slash = strchr(name, '/');
-	int index = slash ? snapshot_find_pod(snapshot, arena_strndup(result->arena, name, (size_t)(slash - name)), slash + 1)
+	int index = slash ? snapshot_find_pod(snapshot, arena_strndup(result->arena, name, (size_t)(slash - name)),
+	                                      slash + 1)
 	                  : -1;
 	if (index < 0) {
 		scenario_fail(result, "%s: there is no such pod (expected namespace/name)", name);
@@ -235,10 +240,11 @@ static void expect_pod(const struct snapshot *snapshot, const char *name, const 
 		scenario_fail(result, "%s: expected state %s, got %s", name, val_str(state, ""), got);
 	const char *got_node = node >= 0 ? cluster_node_name(snapshot->cycle.cluster, node) : "no node";
 	if (want_node && strcmp(val_str(want_node, ""), got_node) != 0)
-		scenario_fail(result, "%s: expected node %s, got %s", name, val_str(want_node, "(not a text)"), got_node);
+		scenario_fail(result, "%s: expected node %s, got %s", name, val_str(want_node, "(not a text)"),
+		              got_node);
 }
 
-void expect_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result)
+void expectations_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result)
 {
 	const char *key;
 	const struct val *item, *groups = val_get(expect, "groups"), *pods = val_get(expect, "pods");

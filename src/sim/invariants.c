@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct books { /* usage per node and resource */
+struct books {            /* usage per node and resource */
 	int64_t *lasting; /* running and reserved: what is used once everything that leaves has left */
 	int64_t *now;     /* running and leaving: what is used at this moment */
 };
@@ -20,11 +20,11 @@ struct invariants {
 	int64_t *allocatable;
 	bool *listed; /* the node says how much it has of the resource */
 	struct books baseline;
-	size_t *placed_before;  /* per group */
-	bool *below_before;     /* per group: something placed, minimum not met */
-	bool *broken_before;    /* per group: a required level was violated */
-	bool *unsound_before;   /* per group: the engine's own check objected */
-	int *node_before;       /* per pod: node it ran on at the last look, -1 for none */
+	size_t *placed_before; /* per group */
+	bool *below_before;    /* per group: something placed, minimum not met */
+	bool *broken_before;   /* per group: a required level was violated */
+	bool *unsound_before;  /* per group: the engine's own check objected */
+	int *node_before;      /* per pod: node it ran on at the last look, -1 for none */
 };
 
 static const struct gang *gang_of(const struct invariants *inv, size_t group)
@@ -91,7 +91,8 @@ static void read_capacity(struct invariants *inv)
 	}
 }
 
-static void check_capacity(const struct invariants *inv, int cycle, struct arena *scratch, struct scenario_result *result)
+static void check_capacity(const struct invariants *inv, int cycle, struct arena *scratch,
+                           struct scenario_result *result)
 {
 	struct books books = take_stock(inv, scratch);
 	for (size_t cell = 0; cell < inv->node_count * inv->resource_count; cell++) {
@@ -105,7 +106,8 @@ static void check_capacity(const struct invariants *inv, int cycle, struct arena
 		if (lasting || now)
 			scenario_fail(result, "cycle %d: node %s is over-committed: %lld of %lld %s", cycle,
 			              inv->snapshot->nodes[cell / inv->resource_count]->name,
-			              (long long)(lasting ? books.lasting[cell] : books.now[cell]), (long long)limit, resource);
+			              (long long)(lasting ? books.lasting[cell] : books.now[cell]), (long long)limit,
+			              resource);
 	}
 }
 
@@ -160,13 +162,14 @@ static void judge_tree(const struct gang *gang, size_t *placed, bool *satisfied,
 	}
 }
 
-static size_t count_running_before(const struct cycle_group *group, int node)
+static size_t count_running_before(const struct invariants *inv, size_t index, int node)
 {
+	const struct gang *gang = gang_of(inv, index);
 	size_t count = 0;
-	for (size_t i = 0; i < group->gang.pod_count; i++) {
-		if (!group->was_running[i])
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		if (!inv->snapshot->groups[index].ran[i])
 			continue;
-		for (int at = group->gang.pods[i].leaf; at >= 0; at = group->gang.tree[at].parent)
+		for (int at = gang->pods[i].leaf; at >= 0; at = gang->tree[at].parent)
 			count += at == node;
 	}
 	return count;
@@ -175,16 +178,15 @@ static size_t count_running_before(const struct cycle_group *group, int node)
 static void check_minimum(const struct invariants *inv, size_t index, int cycle, struct arena *scratch,
                           struct scenario_result *result)
 {
-	const struct cycle_group *group = &inv->snapshot->cycle.groups[index];
-	const struct gang *gang = &group->gang;
+	const struct gang *gang = gang_of(inv, index);
 	size_t *placed = arena_array(scratch, size_t, gang->tree_count);
 	bool *satisfied = arena_array(scratch, bool, gang->tree_count);
 	judge_tree(gang, placed, satisfied, scratch);
 	if (placed[0] > 0 && !satisfied[0] && (!inv->below_before[index] || placed[0] > inv->placed_before[index]))
-		scenario_fail(result, "cycle %d: %s/%s is below its minimum with %zu pods placed", cycle, gang->namespace_,
-		              gang->name, placed[0]);
+		scenario_fail(result, "cycle %d: %s/%s is below its minimum with %zu pods placed", cycle,
+		              gang->namespace_, gang->name, placed[0]);
 	for (size_t n = 1; n < gang->tree_count; n++)
-		if (placed[n] > 0 && !satisfied[n] && placed[n] > count_running_before(group, (int)n))
+		if (placed[n] > 0 && !satisfied[n] && placed[n] > count_running_before(inv, index, (int)n))
 			scenario_fail(result, "cycle %d: %s/%s: subgroup %s was started below its minimum", cycle,
 			              gang->namespace_, gang->name, gang->tree[n].name);
 }
@@ -205,8 +207,8 @@ static void check_group(const struct invariants *inv, size_t index, int cycle, s
 	check_minimum(inv, index, cycle, scratch, result);
 	int violated = find_violation(inv, index, scratch);
 	if (violated >= 0 && (grew || !inv->broken_before[index]))
-		scenario_fail(result, "cycle %d: %s/%s: the required level of %s%s is violated", cycle, gang->namespace_,
-		              gang->name, gang->tree[violated].name[0] ? "subgroup " : "the group",
+		scenario_fail(result, "cycle %d: %s/%s: the required level of %s%s is violated", cycle,
+		              gang->namespace_, gang->name, gang->tree[violated].name[0] ? "subgroup " : "the group",
 		              gang->tree[violated].name);
 	const char *objection = engine_verify(inv->snapshot->cycle.cluster, gang, scratch);
 	if (objection && (grew || !inv->unsound_before[index]))
@@ -222,9 +224,11 @@ static void check_bindings(struct invariants *inv, int cycle, struct scenario_re
 		const struct gang_pod *member = &gang_of(inv, (size_t)pod->group)->pods[pod->member];
 		int node = member->state == MEMBER_RUNNING ? member->node : -1;
 		if (inv->node_before[i] >= 0 && node != inv->node_before[i])
-			scenario_fail(result, "cycle %d: pod %s/%s was bound to %s and is now %s%s", cycle, pod->spec.namespace_,
-			              pod->spec.name, inv->snapshot->nodes[inv->node_before[i]]->name,
-			              node >= 0 ? "bound to " : "not bound", node >= 0 ? inv->snapshot->nodes[node]->name : "");
+			scenario_fail(result, "cycle %d: pod %s/%s was bound to %s and is now %s%s", cycle,
+			              pod->spec.namespace_, pod->spec.name,
+			              inv->snapshot->nodes[inv->node_before[i]]->name,
+			              node >= 0 ? "bound to " : "not bound",
+			              node >= 0 ? inv->snapshot->nodes[node]->name : "");
 		inv->node_before[i] = node;
 	}
 }

@@ -61,7 +61,9 @@ static bool read_run(const struct val *run, struct run_plan *out, struct scenari
 	size_t before = result->failure_count;
 	*out = (struct run_plan){0};
 	if (!run || val_kind(run) == VAL_NULL) {
-		scenario_fail(result, "not supported yet: a run of every action and controller until nothing changes (no spec.run)");
+		scenario_fail(
+			result,
+			"not supported yet: a run of every action and controller until nothing changes (no spec.run)");
 		return false;
 	}
 	scenario_check_keys(result, run, "spec.run", keys);
@@ -103,7 +105,7 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 		}
 		invariants_check(invariants, (int)cycle, result);
 	}
-	expect_check(val_get(spec, "expect"), snapshot, result);
+	expectations_check(val_get(spec, "expect"), snapshot, result);
 	invariants_destroy(invariants);
 	snapshot_destroy(snapshot);
 }
@@ -115,7 +117,8 @@ static const char *problem_text(struct arena *arena, const struct problem *probl
 }
 
 /* The verdict on the last object; a warning counts as a message, not as a refusal. */
-static void check_admission(const struct val *admission, const struct manifests *objects, struct scenario_result *result)
+static void check_admission(const struct val *admission, const struct manifests *objects,
+                            struct scenario_result *result)
 {
 	static const char *const keys[] = {"allowed", "contains", NULL};
 	scenario_check_keys(result, admission, "spec.expect.admission", keys);
@@ -140,7 +143,8 @@ static void check_admission(const struct val *admission, const struct manifests 
 	if (allowed && val_kind(allowed) != VAL_BOOL)
 		scenario_fail(result, "spec.expect.admission.allowed: must be true or false");
 	else if (allowed && val_bool(allowed, true) != (problems.errors == 0))
-		scenario_fail(result, "admission: expected %s, got %s: %s", val_bool(allowed, true) ? "allowed" : "refused",
+		scenario_fail(result, "admission: expected %s, got %s: %s",
+		              val_bool(allowed, true) ? "allowed" : "refused",
 		              problems.errors == 0 ? "allowed" : "refused", said);
 	const struct val *contains = val_get(admission, "contains"), *item;
 	const char *key;
@@ -148,7 +152,8 @@ static void check_admission(const struct val *admission, const struct manifests 
 		scenario_fail(result, "spec.expect.admission.contains: must be a list of texts");
 	for (struct val_iter it = val_iter(contains); val_next(&it, &key, &item);)
 		if (!strstr(said, val_str(item, "\n")))
-			scenario_fail(result, "admission: expected a message with \"%s\", got %s", val_str(item, "(not a text)"), said);
+			scenario_fail(result, "admission: expected a message with \"%s\", got %s",
+			              val_str(item, "(not a text)"), said);
 	buffer_free(&messages);
 }
 
@@ -191,7 +196,8 @@ void scenario_run(const struct manifest *manifest, struct arena *arena, struct s
 	struct problems problems = {.arena = arena};
 	size_t index = 0;
 	for (struct val_iter it = val_iter(objects); val_next(&it, &key, &item); index++)
-		manifests_add(&list, item, arena_printf(arena, "%s: spec.objects[%zu]", manifest->source, index), &problems);
+		manifests_add(&list, item, arena_printf(arena, "%s: spec.objects[%zu]", manifest->source, index),
+		              &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		if (problems.items[i].severity == SEVERITY_ERROR)
 			scenario_fail(result, "%s", problem_text(arena, &problems.items[i]));

@@ -11,7 +11,7 @@ void scenario_check_keys(struct scenario_result *result, const struct val *map, 
                          const char *const *known);
 
 /* expect.c: compares expect.groups and expect.pods with what the cycles left in the snapshot. */
-void expect_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result);
+void expectations_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result);
 
 /* invariants.c: rules that hold after every cycle of every scenario, computed from the objects and not from the
  * engine's own books. */

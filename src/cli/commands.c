@@ -1,0 +1,92 @@
+/* Owns the table of commands. */
+#include "cli/cli.h"
+
+#define BIT(option) (1u << CLI_OPTION_##option)
+
+static const char plan_text[] =
+	"Reads Kubernetes objects and prints what the scheduler would do with them: which pod goes to which node, and\n"
+	"for every group that is not placed the reason and the smallest change that would help. Changes nothing.\n"
+	"Reads Nodes, Pods, PodGroups, Queues, Topologies, PriorityClasses, PersistentVolumes and claims, for example\n"
+	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a "
+	"rule\n"
+	"blocks only itself; a file that cannot be read stops the plan.";
+static const char validate_text[] =
+	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
+	"errors\n"
+	"first. References (Topology, Queue) are judged against the other objects that were given.";
+static const char simulate_text[] =
+	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
+	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.";
+
+const struct cli_command cli_commands[] = {
+	{
+		.name = "plan",
+		.operands = "",
+		.summary = "show what would be placed where, and why the rest is not",
+		.description = plan_text,
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(ACTIONS) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.outputs = "table wide json yaml",
+		.exits = "0  a plan was made, also when groups stay pending\n"
+			 "1  a plan was made, but an object was rejected by validation\n"
+			 "2  wrong usage, or input that cannot be read (no plan is made)",
+		.examples = "platoon plan -f examples/first-gang.yaml\n"
+			    "platoon plan -f examples/nested-levels.yaml -o wide\n"
+			    "platoon plan -f examples/elastic.yaml -o json",
+		.run = cmd_plan,
+	},
+	{
+		.name = "validate",
+		.operands = "",
+		.summary = "check objects against the admission rules, without a cluster",
+		.description = validate_text,
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.outputs = "table json yaml",
+		.exits = "0  no errors (there may be warnings)\n"
+			 "1  at least one object is invalid\n"
+			 "2  wrong usage, or input that cannot be read",
+		.examples = "platoon validate -f examples/first-gang.yaml\n"
+			    "platoon validate -f examples/elastic.yaml -o json",
+		.run = cmd_validate,
+	},
+	{
+		.name = "simulate",
+		.operands = "FILE|FOLDER...",
+		.summary = "run scenarios and compare with what they expect",
+		.description = simulate_text,
+		.options = BIT(OUTPUT) | BIT(VERBOSE) | BIT(LOG_LEVEL),
+		.outputs = "table json yaml",
+		.operand_choices = "@file",
+		.exits = "0  every scenario passed\n"
+			 "1  at least one scenario failed\n"
+			 "2  wrong usage, unreadable input, or no scenario found",
+		.examples = "platoon simulate test/scenarios/adversarial\n"
+			    "platoon simulate --verbose test/scenarios/slurm",
+		.run = cmd_simulate,
+	},
+	{
+		.name = "completion",
+		.operands = "bash|zsh|fish",
+		.summary = "print the completion script of a shell",
+		.description =
+			"Prints a script that completes commands, options and files of platoon in the given shell.",
+		.options = 0,
+		.outputs = "",
+		.operand_choices = "bash zsh fish",
+		.exits = "0  the script was printed\n2  wrong usage",
+		.examples = "platoon completion bash",
+		.run = cmd_completion,
+	},
+	{
+		.name = "help",
+		.operands = "[COMMAND]",
+		.summary = "explain platoon or one command",
+		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
+		.options = 0,
+		.outputs = "",
+		.operand_choices = "plan validate simulate completion",
+		.exits = "0  the text was printed\n2  there is no such command",
+		.examples = "platoon help plan",
+		.run = cmd_help,
+	},
+	{.name = NULL},
+};

@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""The program as a user meets it: help, exit codes, output formats, completion, examples.
+
+    test_cli.py PLATOON SOURCE_ROOT [--update]
+
+Golden tables are in golden/. Sentences that explain a refusal are left out of the comparison: their wording belongs to
+the engine. --update writes them anew. The last line is `N passed, M failed`.
+"""
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+UPDATE = "--update" in sys.argv
+GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
+COMMANDS = ["plan", "validate", "simulate", "completion", "help"]
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def run(*args, text=None, env=None):
+    """Exit code, standard output and standard error of one call from the source folder."""
+    environment = dict(os.environ, **(env or {}))
+    done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=60,
+                          env=environment, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(code, *args, out="", err="", text=None):
+    """Runs and checks the exit code and that every given text (or list of texts) appears."""
+    got, stdout, stderr = run(*args, text=text)
+    assert got == code, f"{args}: exit {got}, wanted {code}\n{stdout}{stderr}"
+    for wanted, stream in ((out, stdout), (err, stderr)):
+        for part in [wanted] if isinstance(wanted, str) else wanted:
+            assert part in stream, f"{args}: {part!r} is not in:\n{stream}"
+    return stdout
+
+
+def scratch(name, content):
+    path = os.path.join(SCRATCH, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(content)
+    return path
+
+
+GROUP = """apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: %s}
+spec: {%s}
+---
+"""
+NODE = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}\n---\n"
+POD = """apiVersion: v1
+kind: Pod
+metadata: {name: %s, annotations: {pod-group-name: %s}}
+spec: {schedulerName: platoon, containers: [{name: main, resources: {requests: {cpu: 1}}}]}
+---
+"""
+
+
+@test
+def help_of_everything():
+    overall = expect(0, "--help", out=COMMANDS)
+    assert expect(0, "help") == overall
+    assert expect(0, "-h") == overall
+    for command in COMMANDS:
+        text = expect(0, command, "--help", out=["Usage: platoon " + command, "Options:", "--help", "Exit codes:", "Examples:"])
+        assert expect(0, "help", command) == text
+        assert max(map(len, text.splitlines())) <= 120
+    expect(2, err="Usage: platoon COMMAND")
+    expect(0, "--version", out="platoon ")
+
+
+@test
+def examples_of_the_help_run():
+    for command in COMMANDS:
+        text = expect(0, command, "--help")
+        lines = [line.strip() for line in text.split("Examples:\n")[1].splitlines()]
+        assert lines
+        for line in lines:
+            words = line.split()
+            assert words[0] == "platoon", line
+            code, _, err = run(*words[1:])
+            assert code == 0, f"{line}: exit {code}\n{err}"
+
+
+@test
+def every_option_of_the_help_is_understood():
+    values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error"}
+    operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"]}
+    for command in COMMANDS:
+        options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]
+        for letter, name, argument in re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z]+))?", options, re.M):
+            forms = [["--" + name]] + ([["-" + letter]] if letter else [])
+            for form in forms:
+                file = ["-f", values["FILE"]] if command in ("plan", "validate") and name != "filename" else []
+                expect(0, command, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
+
+
+@test
+def wrong_usage():
+    expect(2, "pln", err="did you mean plan?")
+    expect(2, "--versoin", err="did you mean --version?")
+    expect(2, "frobnicate", err="unknown command frobnicate")
+    expect(2, "help", "simulat", err="did you mean simulate?")
+    expect(2, "plan", err="give at least one file")
+    expect(2, "validate", err="give at least one file")
+    expect(2, "simulate", err="give at least one scenario")
+    expect(2, "plan", "--fielname", "x", err="did you mean --filename?")
+    expect(2, "plan", "-x", err="unknown option -x")
+    expect(2, "plan", "-f", err="option -f needs a value")
+    expect(2, "plan", "--output", err="option --output needs a value")
+    expect(2, "plan", "-f", "x", "-o", "xml", err="table wide json yaml")
+    expect(2, "validate", "-f", "x", "-o", "wide", err="table json yaml")
+    expect(2, "plan", "-f", "x", "--budget", "0", err="--budget 0")
+    expect(2, "plan", "-f", "x", "--budget", "-1", err="--budget -1")
+    expect(2, "plan", "-f", "x", "--budget", "99999999999999999999999", err="whole number")
+    expect(2, "plan", "-f", "x", "--log-level", "loud", err="--log-level loud")
+    expect(2, "plan", "-f", "x", "--actions", "allocate,fly", err='"fly" is not an action')
+    expect(2, "plan", "-f", "examples/first-gang.yaml", "--actions", "reclaim", err="reclaim is not supported yet")
+    expect(2, "plan", "extra", err="give files with -f")
+    expect(2, "validate", "--verbose", err="unknown option --verbose")
+    expect(2, "completion", err="bash, zsh or fish")
+    expect(2, "completion", "basch", err="did you mean bash?")
+
+
+@test
+def unreadable_input():
+    bad, worse = scratch("bad.yaml", "a: [1\n"), scratch("worse.json", "{]")
+    expect(2, "plan", "-f", "no-such-file.yaml", err="no-such-file.yaml")
+    expect(2, "plan", "-f", bad, "-f", worse, "-f", "examples/first-gang.yaml", err=["bad.yaml", "worse.json"])
+    expect(2, "validate", "-f", bad, "-f", "examples/first-gang.yaml", out="18 objects checked", err="bad.yaml")
+    expect(2, "simulate", bad, "test/scenarios/slurm", out="7 passed, 0 failed", err="bad.yaml")
+    expect(2, "simulate", "examples/elastic.yaml", out="0 passed, 0 failed", err="no scenario found")
+    folder = os.path.join(SCRATCH, "empty")
+    os.mkdir(folder)
+    expect(2, "simulate", folder, err="no scenario found")
+
+
+@test
+def output_that_does_not_arrive_is_no_success():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([PLATOON, "--help"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2 and b"cannot write" in done.stderr
+
+
+@test
+def standard_input():
+    text = NODE + GROUP % ("g", "minMember: 1") + POD % ("p", "g")
+    expect(0, "plan", "-f", "-", out=["default/g", "Placed", "1/1", "n1"], text=text)
+    expect(0, "validate", "-f", "-", out="3 objects checked, 0 errors, 0 warnings", text=text)
+
+
+@test
+def folders():
+    folder = os.path.join(SCRATCH, "tree")
+    os.makedirs(os.path.join(folder, "below"))
+    scratch("tree/group.yaml", GROUP % ("g", "minMember: 1"))
+    scratch("tree/below/node.yaml", NODE)
+    expect(0, "validate", "-f", folder, out="1 object checked")
+    expect(0, "validate", "-R", "-f", folder, out="2 objects checked")
+
+
+@test
+def a_bad_group_blocks_only_itself():
+    text = NODE + GROUP % ("good", "minMember: 1") + POD % ("p", "good") + GROUP % ("bad", "minMember: -1") + POD % ("q", "bad")
+    expect(1, "plan", "-f", "-", out=["default/good  Placed", "default/bad", "spec.minMember"], text=text)
+    expect(1, "validate", "-f", "-", out=["error: PodGroup bad: spec.minMember: ", "5 objects checked, 1 error, 0 warnings"], text=text)
+    report = json.loads(expect(1, "validate", "-f", "-", "-o", "json", text=text))
+    assert report["errors"] == 1 and report["checked"] == 5
+    problem = report["problems"][0]
+    assert problem["severity"] == "error" and problem["path"] == "spec.minMember" and "fix" in problem
+
+
+@test
+def the_contract_of_a_plan():
+    plan = json.loads(expect(0, "plan", "-f", "examples/first-gang.yaml", "-o", "json"))
+    assert list(plan) == ["bindings", "reservations", "evictions", "groups", "admission", "warnings"]
+    assert len(plan["bindings"]) == 5
+    assert all(set(binding) == {"namespace", "pod", "node"} for binding in plan["bindings"])
+    assert plan["bindings"] == sorted(plan["bindings"], key=lambda binding: (binding["namespace"], binding["pod"]))
+    chat, pretrain = plan["groups"]
+    assert (chat["name"], chat["state"], chat["placed"], chat["minimum"]) == ("chat", "Placed", 5, 5)
+    assert [sub["name"] for sub in chat["subGroups"]] == ["prefill", "decode"]
+    assert all(set(sub) == {"name", "placed", "minimum"} for sub in chat["subGroups"])
+    assert (pretrain["state"], pretrain["placed"], pretrain["minimum"]) == ("Impossible", 0, 5)
+    assert pretrain["reasons"]
+    for reason in pretrain["reasons"]:
+        assert set(reason) == {"code", "message", "level", "domain", "have", "need"}
+        assert reason["code"] and reason["message"]
+    assert plan["evictions"] == plan["admission"] == plan["warnings"] == []
+
+
+@test
+def the_same_plan_as_yaml():
+    text = expect(0, "plan", "-f", "examples/first-gang.yaml", "-o", "yaml")
+    assert text.startswith("bindings:") and "state: Impossible" in text
+
+
+@test
+def a_plan_is_repeatable():
+    for example in sorted(os.listdir(os.path.join(ROOT, "examples"))):
+        path = os.path.join("examples", example)
+        assert expect(0, "plan", "-f", path, "-o", "json") == expect(0, "plan", "-f", path, "-o", "json")
+
+
+@test
+def a_scenario_can_be_planned():
+    expect(0, "plan", "-f", "test/scenarios/adversarial/adv-01.json", out=["default/job", "10/10"])
+    expect(2, "plan", "-f", "test/scenarios/adversarial", err="planned alone")
+
+
+def scenario(name, placed):
+    objects = [GROUP % ("g", "minMember: 1"), POD % ("p", "g"), NODE]
+    items = "".join("  - " + part.replace("---\n", "").rstrip("\n").replace("\n", "\n    ") + "\n" for part in objects)
+    return (f"apiVersion: platoon.dev/v1alpha1\nkind: Scenario\nmetadata: {{name: {name}}}\nspec:\n  objects:\n{items}"
+            f"  run: {{actions: [allocate], cycles: 1}}\n  expect: {{groups: {{default/g: {{placed: {placed}}}}}}}\n---\n")
+
+
+@test
+def scenarios_in_one_file():
+    path = scratch("both.yaml", scenario("good", 1) + scenario("wrong", 2))
+    expect(1, "simulate", path, out="FAIL wrong: default/g: expected placed 2, got 1\n1 passed, 1 failed\n")
+    expect(1, "simulate", "--verbose", path, out=["pass good", "FAIL wrong"])
+    report = json.loads(expect(1, "simulate", path, "-o", "json"))
+    assert (report["passed"], report["failed"]) == (1, 1)
+    assert [case["name"] for case in report["scenarios"]] == ["good", "wrong"]
+    assert report["scenarios"][1]["failures"] == ["default/g: expected placed 2, got 1"]
+
+
+@test
+def completion():
+    for shell in ("bash", "zsh", "fish"):
+        text = expect(0, "completion", shell)
+        for word in COMMANDS + ["recursive", "table wide json yaml"]:
+            assert word in text, f"{shell}: {word}"
+        if shutil.which(shell):
+            done = subprocess.run([shell, "-n"], input=text, text=True, capture_output=True, check=False)
+            assert done.returncode == 0, done.stderr
+    script = expect(0, "completion", "bash") + """
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _platoon; echo "${COMPREPLY[*]}"; }
+ask platoon pl; ask platoon plan -o j; ask platoon plan --rec; ask platoon completion z
+"""
+    done = subprocess.run(["bash"], input=script, text=True, capture_output=True, check=True)
+    assert done.stdout.splitlines() == ["plan", "json", "--recursive", "zsh"], done.stdout
+
+
+def on_terminal(env):
+    """Output of a plan on a pseudo terminal."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([PLATOON, "plan", "-f", "examples/first-gang.yaml"], cwd=ROOT, stdout=follower, env=env)
+    os.close(follower)
+    output = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            output += chunk
+    except OSError:
+        pass
+    os.close(leader)
+    assert process.wait(timeout=60) == 0
+    return output
+
+
+@test
+def colours_on_a_terminal_only():
+    env = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    assert b"\033[" in on_terminal(dict(env, TERM="xterm"))
+    assert b"\033[" not in on_terminal(dict(env, TERM="xterm", NO_COLOR="1"))
+    assert b"\033[" not in on_terminal(dict(env, TERM="dumb"))
+    assert "\033[" not in expect(0, "plan", "-f", "examples/first-gang.yaml")
+
+
+@test
+def examples_in_the_readme_run():
+    readme = os.path.join(ROOT, "README.md")
+    if not os.path.exists(readme):
+        return
+    with open(readme, encoding="utf-8") as file:
+        lines = [line.strip() for line in file if line.startswith("    build/platoon ")]
+    for line in lines:
+        done = subprocess.run(["bash", "-c", line.replace("build/platoon", PLATOON, 1)], cwd=ROOT, capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, f"{line}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+@test
+def golden_tables():
+    for code, folder, name, output in [(0, "examples", "first-gang", "table"), (0, "examples", "nested-levels", "table"),
+                                       (0, "examples", "nested-levels", "wide"), (0, "examples", "elastic", "table"),
+                                       (1, "test/cli", "odd-cases", "wide")]:
+        text = expect(code, "plan", "-f", f"{folder}/{name}.yaml", "-o", output)
+        table = "".join(line for line in text.splitlines(True) if not line.startswith("  - "))
+        path = os.path.join(GOLDEN, f"{name}.{output}.txt")
+        if UPDATE:
+            os.makedirs(GOLDEN, exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(table)
+        with open(path, encoding="utf-8") as file:
+            assert table == file.read(), f"{path} differs:\n{table}"
+
+
+def main():
+    passed = failed = 0
+    for case in TESTS:
+        try:
+            case()
+            passed += 1
+        except Exception as problem:  # a broken case must not hide the others
+            failed += 1
+            print(f"FAIL {case.__name__}: {type(problem).__name__}: {problem}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+with tempfile.TemporaryDirectory() as SCRATCH:
+    STATUS = main()
+sys.exit(STATUS)
