@@ -37,6 +37,12 @@ void cluster_destroy(struct cluster *cluster)
 {
 	if (!cluster)
 		return;
+	for (size_t s = 0; s < cluster->shapes.count; s++) {
+		struct shape *shape = &cluster->shapes.items[s];
+		free(shape->allowed);
+		for (int view = 0; view < VIEW_COUNT; view++)
+			slots_free(cluster, shape->slots[view]);
+	}
 	for (int t = 0; t < cluster->topology_count; t++) {
 		struct topology *topology = &cluster->topologies[t];
 		for (int l = 0; l < topology->level_count; l++) {
@@ -46,12 +52,6 @@ void cluster_destroy(struct cluster *cluster)
 		free(topology->order);
 	}
 	free(cluster->topologies);
-	for (size_t s = 0; s < cluster->shapes.count; s++) {
-		struct shape *shape = &cluster->shapes.items[s];
-		free(shape->allowed);
-		for (int view = 0; view < VIEW_COUNT; view++)
-			slots_free(cluster, shape->slots[view]);
-	}
 	for (size_t r = 0; r < cluster->resources.count; r++) {
 		free(cluster->resources.items[r].allocatable);
 		free(cluster->resources.items[r].free);
