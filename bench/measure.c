@@ -77,9 +77,28 @@ static double decide_us(struct world *world, const struct gang *gang, struct are
 	return measure_now_us() - start;
 }
 
+enum { MOST_RUNS = 101 };
+
+static void measure_warm(struct world *world, const struct gang *gang, struct arena *arena, int runs,
+                         enum place_outcome intended, struct row *row)
+{
+	struct change change = {0};
+	double times[MOST_RUNS];
+	int count = 0;
+	for (int i = 0; i < runs && i < MOST_RUNS; i++) {
+		struct placement placement;
+		small_change(world, &change);
+		double took = decide_us(world, gang, arena, &placement);
+		if (placement.outcome == row->outcome)
+			times[count++] = took;
+		/* a pod more can tip an exact fit; without it the answer must be the intended one again */
+		row->as_intended &= change.there || placement.outcome == intended;
+	}
+	row->warm_us = count > 0 ? median(times, count) : 0;
+}
+
 struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_state state, int cold_runs, int warm_runs)
 {
-	enum { MOST_RUNS = 101 };
 	double times[MOST_RUNS];
 	struct row row = {.name = plan->name, .nodes = nodes, .state = state, .proof = plan->impossible, .as_intended = true};
 	struct arena *arena = arena_create();
@@ -94,15 +113,7 @@ struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_stat
 		row.steps = placement.steps;
 		row.as_intended &= placement.outcome == intended;
 		if (run == cold_runs - 1) {
-			struct change change = {0};
-			double warm[MOST_RUNS];
-			for (int i = 0; i < warm_runs && i < MOST_RUNS; i++) {
-				small_change(&world, &change);
-				warm[i] = decide_us(&world, &gang, arena, &placement);
-				/* a pod more can tip an exact fit, a pod less must restore it */
-				row.as_intended &= change.there || placement.outcome == intended;
-			}
-			row.warm_us = median(warm, warm_runs);
+			measure_warm(&world, &gang, arena, warm_runs, intended, &row);
 			row.linear_us = measure_linear_us(world.cluster);
 			row.cluster_bytes = cluster_memory(world.cluster);
 		}

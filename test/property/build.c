@@ -179,6 +179,23 @@ static struct gang_level make_level(struct w_level level)
 	return (struct gang_level){level.topology, level.level};
 }
 
+static int number_subtree(const struct instance *instance, int node, int next, int *numbers)
+{
+	numbers[node] = next++;
+	for (int child = node + 1; child < instance->tree_count; child++)
+		if (instance->tree[child].parent == node)
+			next = number_subtree(instance, child, next, numbers);
+	return next;
+}
+
+static void number_tree(struct built *built, const struct instance *instance)
+{
+	for (int i = 0; i < instance->tree_count; i++)
+		built->tree_to_engine[i] = i;
+	if (instance->depth_first)
+		number_subtree(instance, 0, 0, built->tree_to_engine);
+}
+
 static void make_gang(struct built *built, const struct instance *instance)
 {
 	static const enum member_state states[] = {
@@ -191,20 +208,22 @@ static void make_gang(struct built *built, const struct instance *instance)
 	gang->pod_count = (size_t)instance->pod_count;
 	gang->tree = arena_array(built->arena, struct gang_node, gang->tree_count);
 	gang->pods = arena_array(built->arena, struct gang_pod, gang->pod_count);
+	number_tree(built, instance);
 	for (int i = 0; i < instance->tree_count; i++) {
 		const struct w_tree *from = &instance->tree[i];
-		gang->tree[i] = (struct gang_node){.name = i ? arena_printf(built->arena, "s%d", i) : "",
-		                                   .parent = from->parent,
-		                                   .child_count = instance_child_count(instance, i),
-		                                   .minimum = from->minimum,
-		                                   .required = make_level(from->required),
-		                                   .preferred = make_level(from->preferred)};
+		gang->tree[built->tree_to_engine[i]] =
+			(struct gang_node){.name = i ? arena_printf(built->arena, "s%d", i) : "",
+		                           .parent = from->parent < 0 ? -1 : built->tree_to_engine[from->parent],
+		                           .child_count = instance_child_count(instance, i),
+		                           .minimum = from->minimum,
+		                           .required = make_level(from->required),
+		                           .preferred = make_level(from->preferred)};
 	}
 	for (int i = 0; i < instance->pod_count; i++) {
 		const struct w_pod *from = &instance->pods[i];
 		gang->pods[i] = (struct gang_pod){.name = arena_printf(built->arena, "p%d", i),
 		                                  .kind = built->kinds[from->kind],
-		                                  .leaf = from->leaf,
+		                                  .leaf = built->tree_to_engine[from->leaf],
 		                                  .state = states[from->state],
 		                                  .node = from->node < 0 ? -1 : built->to_engine[from->node],
 		                                  .nominated = from->nominated < 0 ? -1 : built->to_engine[from->nominated]};

@@ -192,10 +192,12 @@ static bool check_satisfied(struct run *run)
 	rules_satisfied(&world, 0, true, optimistic);
 	gang_satisfied(&run->built.gang, NULL, theirs);
 	gang_reachable(&run->built.gang, NULL, reachable);
-	for (int node = 0; node < run->now.tree_count; node++)
-		if (mine[node] != theirs[node] || optimistic[node] != reachable[node])
-			return fail(run, FAILURE_CLUSTER, "gang_satisfied %d or gang_reachable %d is wrong for s%d", theirs[node],
-			            reachable[node], node);
+	for (int node = 0; node < run->now.tree_count; node++) {
+		int engine = run->built.tree_to_engine[node];
+		if (mine[node] != theirs[engine] || optimistic[node] != reachable[engine])
+			return fail(run, FAILURE_CLUSTER, "gang_satisfied %d or gang_reachable %d is wrong for s%d",
+			            theirs[engine], reachable[engine], node);
+	}
 	return true;
 }
 
@@ -208,10 +210,12 @@ static bool check_cost(struct run *run)
 	world_begin(&world, &run->now);
 	rules_preference_cost(&world, mine);
 	engine_preference_cost(run->built.cluster, &run->built.gang, theirs);
-	for (int node = 0; node < run->now.tree_count; node++)
-		if (mine[node] != theirs[node])
-			return fail(run, FAILURE_COST, "engine_preference_cost of s%d is %d, should be %d", node, theirs[node],
-			            mine[node]);
+	for (int node = 0; node < run->now.tree_count; node++) {
+		int engine = run->built.tree_to_engine[node];
+		if (mine[node] != theirs[engine])
+			return fail(run, FAILURE_COST, "engine_preference_cost of s%d is %d, should be %d", node,
+			            theirs[engine], mine[node]);
+	}
 	return true;
 }
 
@@ -303,7 +307,7 @@ static bool check_refusal(struct run *run, enum oracle_answer answer)
 {
 	run->tally->impossible++;
 	if (answer == ORACLE_YES)
-		return fail(run, FAILURE_MISSED, "refused (blocking s%d), but a placement exists", run->placement.blocking_node);
+		return fail(run, FAILURE_MISSED, "refused (blocking tree node %d), but a placement exists", run->placement.blocking_node);
 	return check_reasons(run) && check_free(run, "after a refusal");
 }
 

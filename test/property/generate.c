@@ -365,4 +365,5 @@ void generate_instance(uint64_t seed, struct instance *instance)
 	if (features.tight)
 		tighten(&random, instance);
 	instance->warm_up = random_chance(&random, 50);
+	instance->depth_first = random_chance(&random, 50);
 }

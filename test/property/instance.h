@@ -91,6 +91,7 @@ struct instance {
 	struct w_tree tree[INSTANCE_TREE];
 	struct w_pod pods[INSTANCE_PODS];
 	bool use_releasing;
+	bool depth_first; /* the engine gets the tree in depth-first order, as a spec may list it */
 	bool warm_up; /* the engine first answers for a different state of the same cluster, so that its caches are filled */
 };
 

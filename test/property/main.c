@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEFAULT_COUNT = 20000, SHRUNK = 5, SECONDS_PER_INSTANCE = 60 };
+enum { DEFAULT_COUNT = 20000, SHRUNK = 3, MOST_FAILURES = 100, SECONDS_PER_INSTANCE = 60 };
 
 /* Shared with the worker. */
 struct shared {
@@ -167,6 +167,10 @@ int main(void)
 		bool shrink = by_kind[shared->result.failure]++ < SHRUNK;
 		report(seed + shared->next, shrink);
 		shared->next++;
+		if (failed == MOST_FAILURES) {
+			printf("stopped after %d failures\n", MOST_FAILURES);
+			count = shared->next;
+		}
 	}
 	print_tally(&shared->tally);
 	printf("%llu passed, %llu failed\n", (unsigned long long)(count - failed), (unsigned long long)failed);

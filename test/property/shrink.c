@@ -195,8 +195,8 @@ static bool drop_topology(struct instance *instance, int at)
 
 static bool clear_flag(struct instance *instance, int at)
 {
-	bool *flag = at == 0 ? &instance->warm_up : &instance->use_releasing;
-	if (at > 1 || !*flag)
+	bool *flag = at == 0 ? &instance->warm_up : at == 1 ? &instance->use_releasing : &instance->depth_first;
+	if (at > 2 || !*flag)
 		return false;
 	*flag = false;
 	return true;
