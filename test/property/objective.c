@@ -63,7 +63,8 @@ void objective_distance(const struct instance *instance, const struct world *wor
 		return;
 	bool with_hosts = instance->topology_count == 0 || instance->topologies[0].level_count == 1;
 	struct oracle oracle;
-	if (oracle_optimum(&oracle, instance, with_hosts ? ORACLE_HOSTS : ORACLE_DOMAINS, OBJECTIVE_STEPS) != ORACLE_YES)
+	if (oracle_optimum(&oracle, instance, with_hosts ? ORACLE_HOSTS : ORACLE_DOMAINS, OBJECTIVE_STEPS) !=
+	    ORACLE_YES)
 		return;
 	int domains, hosts;
 	oracle_distance(world, &domains, &hosts);
@@ -71,6 +72,6 @@ void objective_distance(const struct instance *instance, const struct world *wor
 	if (domains == oracle.best.domains && (!with_hosts || hosts == oracle.best.hosts))
 		return;
 	result->failure = FAILURE_DISTANCE;
-	snprintf(result->text, sizeof(result->text), "%d outer domains and %d hosts used, %d and %d are possible%s", domains,
-	         hosts, oracle.best.domains, oracle.best.hosts, with_hosts ? "" : " (hosts are not compared)");
+	snprintf(result->text, sizeof(result->text), "%d outer domains and %d hosts used, %d and %d are possible%s",
+	         domains, hosts, oracle.best.domains, oracle.best.hosts, with_hosts ? "" : " (hosts are not compared)");
 }

@@ -85,7 +85,8 @@ static void print_tree(FILE *file, const struct instance *instance)
 void print_instance(const struct instance *instance, FILE *file)
 {
 	static const char *const occupancies[] = {"running", "releasing", "reserved"};
-	fprintf(file, "  %d topologies (key 0 is the host name, 1..3 the levels of the first, 4..6 of the second)%s%s%s\n",
+	fprintf(file,
+	        "  %d topologies (key 0 is the host name, 1..3 the levels of the first, 4..6 of the second)%s%s%s\n",
 	        instance->topology_count, instance->use_releasing ? ", releasing counts as free" : "",
 	        instance->depth_first ? ", tree in depth-first order" : "",
 	        instance->warm_up ? ", caches filled before" : "");
