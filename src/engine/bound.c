@@ -141,20 +141,28 @@ static int32_t sum_children(const struct solver *solver, int number, int topolog
 	return (int32_t)smaller(sum, COPIES_CAP);
 }
 
+static void find_deepest(struct solver *solver)
+{
+	for (int t = 0; t < solver->topology_count; t++)
+		solver->deepest[t] = -1;
+	for (int c = 0; c < solver->class_count; c++) {
+		const struct class_ *class_ = &solver->classes[c];
+		if (class_->topology >= 0 && class_->level > solver->deepest[class_->topology])
+			solver->deepest[class_->topology] = class_->level;
+	}
+	for (int t = 0; t < solver->topology_count; t++)
+		for (int l = 0; l <= solver->deepest[t]; l++)
+			for (int s = 0; s < solver->shape_count; s++)
+				slots_need_level(solver->cluster, solver->shapes[s].slots, solver->topologies[t], l);
+}
+
 static void allocate_bounds(struct solver *solver)
 {
 	for (int t = 0; t < solver->topology_count; t++) {
 		const struct topology *topology = used_topology(solver, t);
-		solver->deepest[t] = -1;
-		for (int c = 0; c < solver->class_count; c++)
-			if (solver->classes[c].topology == t && solver->classes[c].level > solver->deepest[t])
-				solver->deepest[t] = solver->classes[c].level;
 		int levels = solver->deepest[t] + 1;
 		solver->bound_total[t] = arena_array(solver->arena, int32_t, (size_t)solver->class_count);
 		solver->bound[t] = arena_array(solver->arena, int32_t *, (size_t)solver->class_count * (size_t)levels);
-		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
-		for (int l = 0; l < topology->level_count; l++)
-			solver->used[t][l] = NULL;
 		for (int l = 0; l < levels; l++)
 			for (int c = 0; c < solver->class_count; c++)
 				solver->bound[t][c * levels + l] =
@@ -162,58 +170,86 @@ static void allocate_bounds(struct solver *solver)
 	}
 }
 
-/* Members that are placed already count as use of their domains, so that new ones prefer to join them. */
+/* Members that are placed already count as use of their domains, so that new ones prefer to join them. Single hosts are
+ * counted only where a constraint names their level. */
 static void count_used(struct solver *solver)
 {
-	const struct gang *gang = solver->gang;
 	for (int t = 0; t < solver->topology_count; t++) {
 		const struct topology *topology = used_topology(solver, t);
-		/* Levels of single hosts are counted only where a constraint names them. */
+		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
 		for (int l = 0; l < topology->level_count; l++)
-			if (l <= solver->deepest[t] || topology->domain_count[l] <= solver->cluster->node_count / 2)
+			if (l <= solver->deepest[t] || !topology->hosts[l])
 				solver->used[t][l] = arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
-				continue;
+		for (int m = 0; m < solver->member_node_count; m++)
 			for (int l = 0; l < topology->level_count; l++) {
-				int domain = topology->node_domain[l][gang->pods[p].node];
+				int domain = topology->node_domain[l][solver->member_nodes[m]];
 				if (domain >= 0 && solver->used[t][l])
 					solver->used[t][l][domain]++;
 			}
-		}
 	}
 }
 
-/* Equal for all domains of a level when the class is not finer than it, so the loop body stays small. */
-static void fill_level(struct solver *solver, int topology, int level)
+/* The common cases without a call per domain: one counter, and a leaf of one shape or a parent of equal children. */
+static bool fill_simple(struct solver *solver, int number, int topology, int level, int domains, int32_t *out)
 {
-	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
-	for (int c = 0; c < solver->class_count; c++) { /* kids have smaller numbers */
-		const struct class_ *class_ = &solver->classes[c];
-		bool simple = class_->leaf && !class_->mixed && !class_->dead && class_->fixed < 0 && level >= 0 &&
-		              solver->counter_count == 1 && !finer(class_, topology, level) && class_->least[0] > 0;
-		int32_t *out = bound_slot(solver, c, topology, level, 0);
-		if (simple) {
-			const int64_t *sums = solver->counters[0].sums[topology][level];
-			uint32_t least = (uint32_t)class_->least[0];
-			for (int d = 0; d < domains; d++)
-				out[d] = (int32_t)((uint32_t)smaller(sums[d] < 0 ? 0 : sums[d], COPIES_CAP) / least);
-			continue;
-		}
-		for (int d = 0; d < domains; d++)
-			out[d] = finer(class_, topology, level) ? sum_children(solver, c, topology, level, d)
-			                                        : copies_confined(solver, c, topology, level, d);
+	const struct class_ *class_ = &solver->classes[number];
+	if (class_->dead || class_->fixed >= 0 || level < 0 || solver->counter_count != 1 || class_->least[0] <= 0 ||
+	    class_->least[0] > COPIES_CAP)
+		return false;
+	if (class_->leaf ? class_->mixed : class_->kid_count != 1 || class_->need < class_->kid_total)
+		return false;
+	const int64_t *sums = solver->counters[0].sums[topology][level];
+	/* x / n as (x + 0.5) * (1 / n): exact for whole x below 2^50, and several times faster than dividing. */
+	double per_copy = 1.0 / (double)class_->least[0];
+	for (int d = 0; d < domains; d++) {
+		int32_t have = (int32_t)(sums[d] < 0 ? 0 : sums[d] > COPIES_CAP ? COPIES_CAP : sums[d]);
+		out[d] = (int32_t)(((double)have + 0.5) * per_copy);
 	}
+	if (class_->leaf)
+		return true;
+	const int32_t *kid = bound_slot(solver, class_->kids[0], topology, level, 0);
+	double per_kid = 1.0 / (double)class_->kid_copies[0];
+	for (int d = 0; d < domains; d++) {
+		int32_t copies = (int32_t)(((double)kid[d] + 0.5) * per_kid);
+		out[d] = copies < out[d] ? copies : out[d];
+	}
+	return true;
 }
 
+static void fill_level(struct solver *solver, int number, int topology, int level)
+{
+	const struct class_ *class_ = &solver->classes[number];
+	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
+	int32_t *out = bound_slot(solver, number, topology, level, 0);
+	if (finer(class_, topology, level)) {
+		for (int d = 0; d < domains; d++)
+			out[d] = sum_children(solver, number, topology, level, d);
+		return;
+	}
+	if (fill_simple(solver, number, topology, level, domains, out))
+		return;
+	for (int d = 0; d < domains; d++)
+		out[d] = copies_confined(solver, number, topology, level, d);
+}
+
+/* Children first, so that a part that fits nowhere ends the work before its parents are looked at. */
 void bound_build(struct solver *solver)
 {
+	find_deepest(solver);
 	allocate_bounds(solver);
-	count_used(solver);
 	solver->live_bounds = solver->class_count <= LIVE_CLASSES;
-	for (int t = 0; t < solver->topology_count; t++)
-		for (int level = solver->deepest[t]; level >= -1; level--)
-			fill_level(solver, t, level);
+	solver->refuted = false;
+	for (int c = 0; c < solver->class_count; c++)
+		for (int t = 0; t < solver->topology_count; t++) {
+			for (int level = solver->deepest[t]; level >= -1; level--)
+				fill_level(solver, c, t, level);
+			if (solver->classes[c].mandatory && solver->bound_total[t][c] < 1) {
+				solver->refuted = true;
+				if (solver->stop_when_refuted)
+					return;
+			}
+		}
+	count_used(solver);
 }
 
 /* Bounds on the path from the changed domain to the whole cluster. */

@@ -233,6 +233,7 @@ static void decision_init(struct decision *decision, struct cluster *cluster, co
 	*decision = (struct decision){.blocking_tree = -1};
 	decision->demand.unit_tree = decision->demand.unit_pod = -1;
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
+	decision->solver.stop_when_refuted = true;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }

@@ -667,9 +667,8 @@ enum verdict search_run(struct solver *solver)
 	struct search search = {.solver = solver};
 	solver->blocking_tree = -1;
 	solver->out_of_budget = false;
-	for (int t = 0; t < solver->topology_count; t++)
-		if (solver->bound_total[t][solver->wants[0].class_] < 1)
-			return VERDICT_IMPOSSIBLE;
+	if (solver->refuted)
+		return VERDICT_IMPOSSIBLE;
 	order_kids(solver);
 	struct goal root = {.type = GOAL_WANT, .want = 0};
 	for (int t = 0; t < CLUSTER_MAX_TOPOLOGIES; t++) {

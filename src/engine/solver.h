@@ -50,6 +50,7 @@ struct class_ {
 	int64_t *all;        /* per counter: everything waiting below, for looking ahead to the surplus */
 	bool surplus;        /* more is waiting than needed */
 	bool mixed;          /* leaf with several shapes waiting */
+	bool mandatory;      /* every solution contains it */
 };
 
 struct want {
@@ -100,6 +101,8 @@ struct solver {
 
 	int shape_count;
 	struct local_shape *shapes;
+	int *member_nodes; /* sorted: nodes with members placed before */
+	int member_node_count;
 	int *pod_shape; /* by gang pod: local shape, -1 when not waiting */
 	bool member_rules; /* some waiting pod has required rules about other pods */
 	bool social;    /* rules between pods of this gang must be checked while packing */
@@ -122,6 +125,8 @@ struct solver {
 	int32_t *bound_total[CLUSTER_MAX_TOPOLOGIES]; /* [used topology][class] */
 	int32_t **used[CLUSTER_MAX_TOPOLOGIES];  /* [used topology][level][domain]: members of this gang, or reserved */
 	bool live_bounds;                        /* bounds follow reservations */
+	bool stop_when_refuted;                  /* explanations want all bounds, decisions do not */
+	bool refuted;                            /* a part that every solution needs fits nowhere */
 
 	VEC(struct undo) trail;
 	VEC(struct item) items;
