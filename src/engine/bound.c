@@ -2,8 +2,14 @@
  * later says no, never the other way round. */
 #include "engine/solver.h"
 
+#include <string.h>
+
 /* More than this many bound entries are not worth keeping: then bounds stay as computed at the start (still valid). */
 #define LIVE_CLASSES 512
+/* Computed when somebody asks: most domains are never looked at for the larger parts of a gang. */
+#define BOUND_UNKNOWN (-1)
+
+static int32_t copies_confined(struct solver *solver, int number, int topology, int level, int domain);
 
 void trail_set32(struct solver *solver, int32_t *address, int32_t value)
 {
@@ -40,9 +46,12 @@ static int32_t *bound_slot(const struct solver *solver, int class_, int topology
 	return &solver->bound[topology][class_ * levels + level][domain];
 }
 
-int32_t bound_of(const struct solver *solver, int class_, int topology, int level, int domain)
+int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain)
 {
-	return *bound_slot(solver, class_, topology, level, domain);
+	int32_t *slot = bound_slot(solver, class_, topology, level, domain);
+	if (*slot == BOUND_UNKNOWN)
+		trail_set32(solver, slot, copies_confined(solver, class_, topology, level, domain));
+	return *slot;
 }
 
 static int64_t counter_value(const struct solver *solver, int counter, int topology, int level, int domain)
@@ -89,7 +98,7 @@ static int64_t copies_of_leaf(const struct solver *solver, const struct class_ *
 	return once < class_->need ? 0 : usable / class_->need;
 }
 
-static int64_t copies_of_parent(const struct solver *solver, const struct class_ *class_, int topology, int level,
+static int64_t copies_of_parent(struct solver *solver, const struct class_ *class_, int topology, int level,
                                 int domain)
 {
 	int64_t copies = COPIES_CAP, sum = 0, once = 0;
@@ -107,7 +116,7 @@ static int64_t copies_of_parent(const struct solver *solver, const struct class_
 }
 
 /* Copies of the class when confined to this domain. */
-static int32_t copies_confined(const struct solver *solver, int number, int topology, int level, int domain)
+static int32_t copies_confined(struct solver *solver, int number, int topology, int level, int domain)
 {
 	const struct class_ *class_ = &solver->classes[number];
 	if (class_->dead)
@@ -127,7 +136,7 @@ static bool finer(const struct class_ *class_, int topology, int level)
 	return class_->topology == topology && class_->level > level;
 }
 
-static int32_t sum_children(const struct solver *solver, int number, int topology, int level, int domain)
+static int32_t sum_children(struct solver *solver, int number, int topology, int level, int domain)
 {
 	const struct topology *top = used_topology(solver, topology);
 	int first = 0, end = level + 1 <= solver->deepest[topology] ? top->domain_count[0] : 0;
@@ -166,7 +175,7 @@ static void allocate_bounds(struct solver *solver)
 		for (int l = 0; l < levels; l++)
 			for (int c = 0; c < solver->class_count; c++)
 				solver->bound[t][c * levels + l] =
-					arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
+					arena_alloc_raw(solver->arena, (size_t)topology->domain_count[l] * sizeof(int32_t));
 	}
 }
 
@@ -189,15 +198,13 @@ static void count_used(struct solver *solver)
 	}
 }
 
-/* The common cases without a call per domain: one counter, and a leaf of one shape or a parent of equal children. */
-static bool fill_simple(struct solver *solver, int number, int topology, int level, int domains, int32_t *out)
+/* The common case without a call per domain: a leaf of one shape in a gang of one shape. */
+static bool fill_simple(const struct solver *solver, const struct class_ *class_, int topology, int level, int32_t *out)
 {
-	const struct class_ *class_ = &solver->classes[number];
-	if (class_->dead || class_->fixed >= 0 || level < 0 || solver->counter_count != 1 || class_->least[0] <= 0 ||
-	    class_->least[0] > COPIES_CAP)
+	if (!class_->leaf || class_->mixed || class_->dead || class_->fixed >= 0 || solver->counter_count != 1 ||
+	    class_->least[0] <= 0 || class_->least[0] > COPIES_CAP)
 		return false;
-	if (class_->leaf ? class_->mixed : class_->kid_count != 1 || class_->need < class_->kid_total)
-		return false;
+	int domains = used_topology(solver, topology)->domain_count[level];
 	const int64_t *sums = solver->counters[0].sums[topology][level];
 	/* x / n as (x + 0.5) * (1 / n): exact for whole x below 2^50, and several times faster than dividing. */
 	double per_copy = 1.0 / (double)class_->least[0];
@@ -205,31 +212,26 @@ static bool fill_simple(struct solver *solver, int number, int topology, int lev
 		int32_t have = (int32_t)(sums[d] < 0 ? 0 : sums[d] > COPIES_CAP ? COPIES_CAP : sums[d]);
 		out[d] = (int32_t)(((double)have + 0.5) * per_copy);
 	}
-	if (class_->leaf)
-		return true;
-	const int32_t *kid = bound_slot(solver, class_->kids[0], topology, level, 0);
-	double per_kid = 1.0 / (double)class_->kid_copies[0];
-	for (int d = 0; d < domains; d++) {
-		int32_t copies = (int32_t)(((double)kid[d] + 0.5) * per_kid);
-		out[d] = copies < out[d] ? copies : out[d];
-	}
 	return true;
 }
 
+/* At its own level a class is counted in every domain, above it by sums; elsewhere on demand. */
 static void fill_level(struct solver *solver, int number, int topology, int level)
 {
 	const struct class_ *class_ = &solver->classes[number];
-	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
 	int32_t *out = bound_slot(solver, number, topology, level, 0);
+	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
 	if (finer(class_, topology, level)) {
 		for (int d = 0; d < domains; d++)
 			out[d] = sum_children(solver, number, topology, level, d);
-		return;
+	} else if (level < 0) {
+		*out = copies_confined(solver, number, topology, level, 0);
+	} else if (class_->topology != topology || class_->level != level) {
+		memset(out, 0xff, (size_t)domains * sizeof(int32_t));
+	} else if (!fill_simple(solver, class_, topology, level, out)) {
+		for (int d = 0; d < domains; d++)
+			out[d] = copies_confined(solver, number, topology, level, d);
 	}
-	if (fill_simple(solver, number, topology, level, domains, out))
-		return;
-	for (int d = 0; d < domains; d++)
-		out[d] = copies_confined(solver, number, topology, level, d);
 }
 
 /* Children first, so that a part that fits nowhere ends the work before its parents are looked at. */
@@ -265,6 +267,8 @@ static void refresh_path(struct solver *solver, int topology, int level, int dom
 	for (int l = level; l >= -1; l--) {
 		for (int c = 0; c < count; c++) {
 			int32_t *slot = bound_slot(solver, c, topology, l, domain);
+			if (*slot == BOUND_UNKNOWN)
+				continue;
 			int32_t now = finer(&solver->classes[c], topology, l)
 			                      ? (int32_t)smaller((int64_t)*slot + change[c], COPIES_CAP)
 			                      : copies_confined(solver, c, topology, l, domain);

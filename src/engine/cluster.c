@@ -37,6 +37,7 @@ void cluster_destroy(struct cluster *cluster)
 {
 	if (!cluster)
 		return;
+	slots_free(cluster, cluster->spare_slots);
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
 		free(shape->allowed);

@@ -145,6 +145,7 @@ struct cluster {
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
 	VEC(int32_t) kind_mark;          /* scratch of the solver: by kind, -1 between decisions */
 	struct node_states states;
+	struct slots *spare_slots;       /* ready for the next shape, so that no decision waits for fresh memory */
 	VEC(int32_t) changed;            /* log of changed nodes */
 	uint64_t changed_base;           /* log position of changed.items[0] */
 	int releasing_pods;
@@ -178,6 +179,7 @@ struct slots *slots_get(struct cluster *cluster, int number, int view);
 struct slots *slots_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena);
 int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
 void slots_free(struct cluster *cluster, struct slots *slots);
+void slots_prepare_spare(struct cluster *cluster);
 
 static inline int topology_parent_domain(const struct topology *topology, int level, int domain)
 {

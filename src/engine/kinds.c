@@ -258,6 +258,7 @@ static int shape_number(struct cluster *cluster, const struct pod_input *input, 
 		struct shape shape;
 		shape_fill(cluster, &shape, &requests, rules, one_per_node);
 		vec_push(&cluster->shapes, shape);
+		slots_prepare_spare(cluster);
 	}
 	buffer_free(&key);
 	vec_free(&requests.items);

@@ -398,7 +398,8 @@ bool rules_final(const struct solver *solver)
 	return true;
 }
 
-/* Spread is not looked at here: it is a rule for the moment of placement, later pods may shift the balance. */
+/* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
+ * they see. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
 {
 	for (size_t p = 0; p < gang->pod_count; p++) {
@@ -409,8 +410,6 @@ const char *rules_verify(const struct cluster *cluster, const struct gang *gang,
 		if (!own->has_required_rules)
 			continue;
 		struct world world = {.cluster = cluster, .view = VIEW_RELEASING, .self_kind = pod->kind, .self_node = pod->node};
-		if (!affinity_holds(&world, own, pod->node))
-			return arena_printf(arena, "pod %s is away from the pods it must be near", pod->name);
 		for (int n = 0; n < cluster->node_count; n++)
 			for (size_t i = 0; i < cluster->residents[n].count; i++) {
 				const struct resident *resident = &cluster->residents[n].items[i];

@@ -121,6 +121,15 @@ static void sum_all(const struct cluster *cluster, struct slots *slots)
 		sum_topology(cluster, slots, t);
 }
 
+void slots_prepare_spare(struct cluster *cluster)
+{
+	if (cluster->spare_slots)
+		return;
+	cluster->spare_slots = slots_alloc(cluster);
+	memset(cluster->spare_slots->node, 0, (size_t)cluster->node_count * sizeof(int32_t));
+	sum_all(cluster, cluster->spare_slots);
+}
+
 /* One look-up per node; slots are counted once per state of nodes. */
 static void count_all(struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
 {
@@ -164,8 +173,10 @@ static void refresh_node(const struct cluster *cluster, const struct shape *shap
 struct slots *slots_get(struct cluster *cluster, int number, int view)
 {
 	struct shape *shape = &cluster->shapes.items[number];
-	if (!shape->slots[view])
-		shape->slots[view] = slots_alloc(cluster);
+	if (!shape->slots[view]) {
+		shape->slots[view] = cluster->spare_slots ? cluster->spare_slots : slots_alloc(cluster);
+		cluster->spare_slots = NULL;
+	}
 	struct slots *slots = shape->slots[view];
 	uint64_t now = cluster->changed_base + cluster->changed.count;
 	if (slots->seen < cluster->changed_base || slots->seen > now ||

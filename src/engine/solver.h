@@ -160,7 +160,7 @@ enum verdict pack_items(struct solver *solver);
 enum verdict pack_local(struct solver *solver, const struct confine *at);
 
 /* bound.c */
-int32_t bound_of(const struct solver *solver, int class_, int topology, int level, int domain);
+int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
 bool bound_reserve(struct solver *solver, const struct item *item, int sign);
 
