@@ -267,8 +267,9 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
 	decision_init(&decision, cluster, gang, options, arena);
-	/* If everything fits with every preference, the minimum goes where the surplus can follow. */
-	if (has_surplus(gang, arena)) {
+	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
+	 * pods: the minimum might lean on pods that are not part of it. */
+	if (!decision.solver.member_rules && has_surplus(gang, arena)) {
 		decision.demand.mode = DEMAND_ALL;
 		all_preferred(&decision);
 		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {

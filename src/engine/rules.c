@@ -353,7 +353,8 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 	for (size_t i = 0; world->solver && i < world->solver->assigned.count; i++) {
 		const struct assigned *there = &world->solver->assigned.items[i];
 		struct name_entry *entry = set_find(&set, node_value(cluster, term->topology_key, there->node));
-		if (entry && spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+		if (entry && spread_counts_node(cluster, term, own, there->node) &&
+		    spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
 			entry->number++;
 	}
 	int least = INT32_MAX, most = 0;
