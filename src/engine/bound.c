@@ -136,7 +136,7 @@ static bool finer(const struct class_ *class_, int topology, int level)
 	return class_->topology == topology && class_->level > level;
 }
 
-static int32_t sum_children(struct solver *solver, int number, int topology, int level, int domain)
+static int32_t sum_children(const struct solver *solver, int number, int topology, int level, int domain)
 {
 	const struct topology *top = used_topology(solver, topology);
 	int first = 0, end = level + 1 <= solver->deepest[topology] ? top->domain_count[0] : 0;
@@ -144,9 +144,11 @@ static int32_t sum_children(struct solver *solver, int number, int topology, int
 		first = top->domains[level][domain].first_child;
 		end = top->domains[level][domain].child_end;
 	}
+	/* Above its own level a class is always counted: no entry is unknown. */
+	const int32_t *children = first < end ? bound_slot(solver, number, topology, level + 1, 0) : NULL;
 	int64_t sum = 0;
 	for (int d = first; d < end; d++)
-		sum += bound_of(solver, number, topology, level + 1, d);
+		sum += children[d];
 	return (int32_t)smaller(sum, COPIES_CAP);
 }
 

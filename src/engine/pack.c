@@ -165,10 +165,26 @@ static int cover_tightly(struct bin *bins, int count, int64_t need, struct share
 	return taken;
 }
 
+/* When what the gang uses already suffices, nothing else is looked at. */
+static int keep_used_if_enough(struct bin *bins, int count, int64_t need)
+{
+	int64_t room = 0;
+	int kept = 0;
+	for (int i = 0; i < count; i++)
+		room += bins[i].used ? bins[i].room : 0;
+	if (room < need)
+		return count;
+	for (int i = 0; i < count; i++)
+		if (bins[i].used)
+			bins[kept++] = bins[i];
+	return kept;
+}
+
 /* Which bins take how much: one that holds all if there is one; else what the gang uses already, then the fewest more.
  * Returns the number of shares, -1 when the room does not suffice. */
 static int divide(struct bin *bins, int count, int64_t need, struct share *shares)
 {
+	count = keep_used_if_enough(bins, count, need);
 	int one = smallest_holding(bins, count, need);
 	if (one >= 0) {
 		shares[0] = (struct share){.number = bins[one].number, .count = need};
