@@ -54,14 +54,14 @@ static bool distance_is_promised(const struct instance *instance)
 	return true;
 }
 
-/* Promise: one leaf of one shape uses, after its preference, the fewest outermost domains; and the fewest hosts where
- * no level stands between those domains and the hosts. */
+/* Promise: one leaf of one shape uses, after its preference, the fewest outermost domains; without a topology, the fewest
+ * hosts. (With one, the tightest domains come before the number of hosts.) */
 void objective_distance(const struct instance *instance, const struct world *world, struct result *result,
                         struct tally *tally)
 {
 	if (!distance_is_promised(instance))
 		return;
-	bool with_hosts = instance->topology_count == 0 || instance->topologies[0].level_count == 1;
+	bool with_hosts = instance->topology_count == 0;
 	struct oracle oracle;
 	if (oracle_optimum(&oracle, instance, with_hosts ? ORACLE_HOSTS : ORACLE_DOMAINS, OBJECTIVE_STEPS) !=
 	    ORACLE_YES)

@@ -142,7 +142,7 @@ static bool simplify_kind(struct instance *instance, int at)
 	case 6:
 		return set(&kind->spread.min_domains, 0);
 	case 7:
-		return clear(&kind->spread.ignore_node_affinity) | clear(&kind->spread.honor_taints);
+		return clear(&kind->spread.ignore_node_affinity) || clear(&kind->spread.honor_taints);
 	default:
 		return clear(&kind->tolerates);
 	}
@@ -175,9 +175,11 @@ static bool simplify_pod(struct instance *instance, int at)
 	struct w_pod *pod = &instance->pods[at / 2];
 	if (at % 2)
 		return set(&pod->nominated, -1);
-	bool changed = pod->state != W_WAITING;
+	if (pod->state == W_WAITING)
+		return set(&pod->node, -1);
 	pod->state = W_WAITING;
-	return set(&pod->node, -1) | changed;
+	pod->node = -1;
+	return true;
 }
 
 static bool lower_number(struct instance *instance, int at)
