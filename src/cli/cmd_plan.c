@@ -16,7 +16,7 @@ static int expand_scenario(struct cli_args *args, const struct manifest *scenari
 	     val_next(&it, &key, &item);)
 		manifests_add(into, item, scenario->source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
-		fprintf(stderr, "%s: %s\n", problems.items[i].path, problems.items[i].message);
+		output_line(stderr, "%s: %s", problems.items[i].path, problems.items[i].message);
 	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
 }
 
@@ -29,8 +29,8 @@ static int choose_objects(struct cli_args *args, const struct manifests *files, 
 		if (!scenario_is(&files->items[i]))
 			continue;
 		if (files->count > 1) {
-			fprintf(stderr, "%s: error: a Scenario is planned alone, without other objects\n",
-			        files->items[i].source);
+			output_line(stderr, "%s: error: a Scenario is planned alone, without other objects",
+			            files->items[i].source);
 			return CLI_USAGE;
 		}
 		*objects = expanded;
@@ -44,7 +44,7 @@ static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 	struct error error = {0};
 	struct plan *plan = plan_run(snapshot, args->actions, args->action_count, &error);
 	if (!plan) {
-		fprintf(stderr, "platoon plan: %s\n", error.text);
+		output_line(stderr, "platoon plan: %s", error.text);
 		return CLI_USAGE;
 	}
 	if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML) {

@@ -1,5 +1,6 @@
 /* Owns the table of options, parsing the command line with it, and suggestions for misspelt words. */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include "base/clock.h"
 
@@ -91,9 +92,10 @@ static int usage_error(const struct cli_command *command, const char *format, ..
 {
 	va_list args;
 	va_start(args, format);
-	fprintf(stderr, "platoon %s: ", command->name);
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\nRun `platoon %s --help` for its options.\n", command->name);
+	struct arena *arena = arena_create();
+	output_line(stderr, "platoon %s: %.500s", command->name, arena_vprintf(arena, format, args));
+	fprintf(stderr, "Run `platoon %s --help` for its options.\n", command->name);
+	arena_destroy(arena);
 	va_end(args);
 	return CLI_USAGE;
 }
