@@ -38,6 +38,11 @@ spec: {{{spec}}}
 """
 
 
+def within(topology_name, level):
+    """A constraint for the spec of a group or subgroup."""
+    return f"topologyConstraint: {{topology: {topology_name}, requiredTopologyLevel: {level}}}"
+
+
 def queue(name, resources, parent=None):
     return f"""apiVersion: scheduling.run.ai/v2
 kind: Queue
@@ -62,11 +67,13 @@ def priority(name, value):
 
 
 def volume(name):
-    return f"apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: {name}}}\nspec: {{capacity: {{storage: 1Gi}}}}\n---\n"
+    spec = "spec: {capacity: {storage: 1Gi}}"
+    return f"apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: {name}}}\n{spec}\n---\n"
 
 
 def claim(name):
-    return f"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}, namespace: default}}\nspec: {{}}\n---\n"
+    metadata = f"metadata: {{name: {name}, namespace: default}}"
+    return f"apiVersion: v1\nkind: PersistentVolumeClaim\n{metadata}\nspec: {{}}\n---\n"
 
 
 def small():
@@ -83,14 +90,16 @@ def small_json():
 
     def member(name):
         return item("v1", "Pod", name, metadata={"namespace": "default", "annotations": {"pod-group-name": "g"}},
-                    spec={"schedulerName": "platoon", "containers": [{"name": "main", "resources": {"requests": {"cpu": 1}}}]})
+                    spec={"schedulerName": "platoon", "containers": [{"name": "main",
+                                                                      "resources": {"requests": {"cpu": 1}}}]})
 
     def machine(name):
         return item("v1", "Node", name, metadata={"labels": {"rack": "r1"}},
                     status={"allocatable": {"cpu": 4, "memory": "8Gi", "pods": 10}})
 
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": [
-        item("kai.scheduler/v1alpha1", "Topology", "t", spec={"levels": [{"nodeLabel": "rack"}]}), machine("n1"), machine("n2"),
+        item("kai.scheduler/v1alpha1", "Topology", "t", spec={"levels": [{"nodeLabel": "rack"}]}), machine("n1"),
+                                                                     machine("n2"),
         item("scheduling.run.ai/v2alpha2", "PodGroup", "g", metadata={"namespace": "default"},
              spec={"minMember": 2, "topologyConstraint": {"topology": "t", "requiredTopologyLevel": "rack"}}),
         member("p1"), member("p2")]})
@@ -115,7 +124,8 @@ def alias_bomb(levels, width):
 def merge_bomb(levels, width):
     """The same through << of maps with values that grow."""
     lines = ["l0: &l0 {" + ", ".join(f"k{i}: x" for i in range(width)) + "}"]
-    lines += [f"l{i}: &l{i} {{" + ", ".join(f"m{j}: {{<<: *l{i - 1}}}" for j in range(width)) + "}" for i in range(1, levels)]
+    lines += [f"l{i}: &l{i} {{" + ", ".join(f"m{j}: {{<<: *l{i - 1}}}" for j in range(width)) + "}"
+              for i in range(1, levels)]
     return "\n".join(lines) + "\n"
 
 
@@ -131,7 +141,8 @@ def wide_group(count, pods):
             "apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": f"p{i}", "namespace": "default", "annotations": {"pod-group-name": "wide"},
                          "labels": {"kai.scheduler/subgroup-name": f"s{i * (count // pods)}"}},
-            "spec": {"schedulerName": "platoon", "containers": [{"name": "main", "resources": {"requests": {"cpu": 1}}}]}}) + "\n")
+            "spec": {"schedulerName": "platoon", "containers": [{"name": "main",
+                                                                 "resources": {"requests": {"cpu": 1}}}]}}) + "\n")
     for i in range(pods // 50 + 1):
         text.append(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{i}"},
                                 "status": {"allocatable": {"cpu": 64, "memory": "8Gi", "pods": 110}}}) + "\n")
