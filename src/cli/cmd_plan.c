@@ -41,12 +41,7 @@ static int choose_objects(struct cli_args *args, const struct manifests *files, 
 
 static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 {
-	struct error error = {0};
-	struct plan *plan = plan_run(snapshot, args->actions, args->action_count, &error);
-	if (!plan) {
-		fprintf(stderr, "platoon plan: %s\n", error.text);
-		return CLI_USAGE;
-	}
+	struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 	if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML) {
 		struct build *build = build_create();
 		output_document(build, plan_write(plan, build), args->output == CLI_OUTPUT_YAML, stdout);

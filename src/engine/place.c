@@ -234,6 +234,7 @@ static void decision_init(struct decision *decision, struct cluster *cluster, co
 	decision->demand.unit_tree = decision->demand.unit_pod = -1;
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
 	decision->solver.stop_when_refuted = true;
+	decision->solver.bias = options ? options->bias : NULL;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }

@@ -17,9 +17,12 @@ enum place_outcome {
 	PLACE_NOT_READY,  /* the existing pods cannot reach the minimum; not attempted */
 };
 
+struct place_bias; /* private to the engine: where a placement costs least */
+
 struct place_options {
 	uint64_t budget;     /* search steps; 0 = PLACE_DEFAULT_BUDGET */
 	bool use_releasing;  /* count resources of releasing pods as free: the result is a reservation */
+	const struct place_bias *bias; /* NULL: none */
 };
 #define PLACE_DEFAULT_BUDGET 2000000u
 

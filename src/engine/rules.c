@@ -399,6 +399,22 @@ bool rules_final(const struct solver *solver)
 	return true;
 }
 
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node)
+{
+	const struct kind *own = &cluster->kinds.items[kind];
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		const struct kind *other = &cluster->kinds.items[pod->kind];
+		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
+			continue;
+		if (!own->rules.anti_affinity_count && !other->rules.anti_affinity_count)
+			continue;
+		if (anti_affine(cluster, own, node, other, pod->node) || anti_affine(cluster, other, pod->node, own, node))
+			return false;
+	}
+	return true;
+}
+
 /* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
  * they see. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
@@ -459,12 +475,14 @@ const int32_t *rules_score(const struct solver *solver, int number)
 	bool nominated = false;
 	for (size_t p = 0; p < solver->gang->pod_count; p++)
 		nominated |= solver->gang->pods[p].state == MEMBER_WAITING && solver->gang->pods[p].nominated >= 0;
-	if (!nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
+	if (!solver->bias && !nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
 	    !own->rules.preferred_affinity_count && !own->rules.preferred_anti_affinity_count)
 		return NULL;
 	int32_t *score = arena_array(solver->arena, int32_t, (size_t)cluster->node_count);
-	for (int n = 0; n < cluster->node_count; n++)
+	for (int n = 0; n < cluster->node_count; n++) {
 		score_node(cluster, node_rules, n, &score[n]);
+		score[n] += solver->bias ? solver->bias->node_score[n] * 1000 : 0;
+	}
 	score_terms(solver, own, own->rules.preferred_affinity, own->rules.preferred_affinity_count, 1, score);
 	score_terms(solver, own, own->rules.preferred_anti_affinity, own->rules.preferred_anti_affinity_count, -1, score);
 	for (size_t p = 0; p < solver->gang->pod_count; p++) {

@@ -43,6 +43,7 @@ static struct goal *push_goal(struct solver *solver, struct goal goal, struct go
 /* ---- choosing a domain ---- */
 
 struct domain_key {
+	int64_t evictions; /* pods that do not fit without making room */
 	int unused;       /* 0 when the gang is there already */
 	int holds;        /* bit per ancestor that fits as a whole, outermost highest; negated for ordering */
 	int64_t hosted;   /* negated: how much of everything waiting it could take */
@@ -65,6 +66,12 @@ static struct domain_key key_of(struct solver *solver, const struct want *want, 
 {
 	const struct class_ *class_ = &solver->classes[want->class_];
 	struct domain_key key = {.unused = solver->used[topology][level][domain] == 0};
+	if (solver->bias) {
+		int64_t need = 0, idle = solver->bias->idle[solver->topologies[topology]][level][domain];
+		for (int s = 0; s < solver->shape_count; s++)
+			need += class_->least[s];
+		key.evictions = need > idle ? need - idle : 0;
+	}
 	int holds = 0;
 	for (int p = want->parent; p >= 0; p = solver->wants[p].parent) {
 		int bit = solver->wants[p].depth < 24 ? 24 - solver->wants[p].depth : 0;
@@ -82,6 +89,8 @@ static struct domain_key key_of(struct solver *solver, const struct want *want, 
 
 static int compare_keys(const struct domain_key *a, const struct domain_key *b)
 {
+	if (a->evictions != b->evictions)
+		return a->evictions < b->evictions ? -1 : 1;
 	if (a->unused != b->unused)
 		return a->unused - b->unused;
 	if (a->holds != b->holds)

@@ -11,6 +11,12 @@
 
 #define COPIES_CAP (1 << 30)
 
+/* Where pods go at the least cost when room is made by eviction. */
+struct place_bias {
+	const int32_t *node_score;                /* by node, higher is better */
+	int64_t **idle[CLUSTER_MAX_TOPOLOGIES];   /* [cluster topology][level][domain]: slots that need no eviction */
+};
+
 /* Where a want is confined, per used topology: a domain at a level, or level -1 for the whole cluster. */
 struct confine {
 	int8_t level[CLUSTER_MAX_TOPOLOGIES];
@@ -104,6 +110,7 @@ struct solver {
 	int *member_nodes; /* sorted: nodes with members placed before */
 	int member_node_count;
 	int *pod_shape; /* by gang pod: local shape, -1 when not waiting */
+	const struct place_bias *bias;
 	bool member_rules; /* some waiting pod has required rules about other pods */
 	bool social;    /* rules between pods of this gang must be checked while packing */
 
@@ -177,6 +184,8 @@ bool rules_kind_matters(const struct solver *solver, int kind);
 bool rules_between_members(const struct solver *solver);
 bool rules_allow(const struct solver *solver, int kind, int node);
 bool rules_final(const struct solver *solver);
+/* Whether no rule of the gang's members, or of the kind itself, forbids a pod of that kind on the node. */
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node);
 /* Verifies existing members; NULL or a text. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
 /* Preferred inter-pod terms and node preferences as a score per node; NULL when nothing is preferred. */
