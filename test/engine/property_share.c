@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_COUNT = 25000, MOST_QUEUES = 12, MOST_PRINTED = 3 };
+enum { DEFAULT_COUNT = 60000, MOST_QUEUES = 12, MOST_PRINTED = 3 };
 _Static_assert((int)MOST_QUEUES <= (int)REFERENCE_MAX, "the reference has room");
 
 struct instance {
@@ -108,7 +108,7 @@ static void random_instance(uint64_t seed, struct instance *instance)
 	for (int i = 0; i < instance->count; i++)
 		random_use(&random, instance, i);
 	for (int r = 0; r < SHARE_RESOURCES; r++)
-		instance->total[r] = random_amount(&random, instance, r, 60);
+		instance->total[r] = random_amount(&random, instance, r, 5 * instance->count + 5);
 }
 
 static void print_instance(const struct instance *instance)
