@@ -37,6 +37,7 @@ void cluster_destroy(struct cluster *cluster)
 {
 	if (!cluster)
 		return;
+	slots_free(cluster, cluster->spare_slots);
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
 		free(shape->allowed);
@@ -72,6 +73,7 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->guarded_kinds);
 	vec_free(&cluster->changed);
 	vec_free(&cluster->kind_mark);
+	states_free(cluster);
 	vec_free(&cluster->added);
 	arena_destroy(cluster->arena);
 	free(cluster);
@@ -207,6 +209,11 @@ static void build_domains(struct cluster *cluster, struct topology *topology, co
 			parent->child_end = d + 1;
 		}
 	}
+	for (int l = 0; l < topology->level_count; l++) {
+		topology->hosts[l] = true;
+		for (int d = 0; d < topology->domain_count[l]; d++)
+			topology->hosts[l] &= topology->domains[l][d].end - topology->domains[l][d].first == 1;
+	}
 	int deepest = topology->level_count - 1;
 	for (int n = 0; deepest >= 0 && n < count; n++)
 		topology->unlabelled_count += topology->node_domain[deepest][n] < 0;
@@ -309,6 +316,7 @@ void cluster_seal(struct cluster *cluster)
 		build_domains(cluster, &cluster->topologies[t], rows);
 	}
 	vec_free(&cluster->added);
+	states_init(cluster);
 	arena_destroy(scratch);
 }
 
@@ -425,6 +433,7 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
 	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
 	vec_push(&cluster->resources, column);
+	cluster->states.stale = true;
 	return entry->number;
 }
 
@@ -444,6 +453,7 @@ void node_changed(struct cluster *cluster, int node)
 		cluster->changed.count = 0;
 	}
 	vec_push(&cluster->changed, node);
+	states_update(cluster, node);
 }
 
 static void resident_add(struct cluster *cluster, int node, int kind, int change, bool releasing)

@@ -64,6 +64,26 @@ static void find_shapes(struct solver *solver)
 		mark[kinds[k]] = -1;
 }
 
+static int compare_ints(const void *left, const void *right)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+	return (a > b) - (a < b);
+}
+
+static void find_members(struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		if (!solver->member_nodes)
+			solver->member_nodes = arena_array(solver->arena, int, gang->pod_count);
+		solver->member_nodes[solver->member_node_count++] = gang->pods[p].node;
+	}
+	if (solver->member_node_count)
+		qsort(solver->member_nodes, (size_t)solver->member_node_count, sizeof(int), compare_ints);
+}
+
 static void find_slots(struct solver *solver)
 {
 	struct cluster *cluster = solver->cluster;
@@ -94,6 +114,7 @@ void solver_init(struct solver *solver, struct cluster *cluster, const struct ga
 	find_topologies(solver);
 	find_shapes(solver);
 	find_slots(solver);
+	find_members(solver);
 	solver->social = rules_between_members(solver);
 	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social;
 }
@@ -452,6 +473,18 @@ static void classify(struct solver *solver, const struct demand *demand, const s
 	}
 }
 
+/* Classes that every solution contains: the root, and all children of a mandatory parent that needs them all. Parents
+ * have larger numbers than their kids. */
+static void mark_mandatory(struct solver *solver)
+{
+	solver->classes[solver->wants[0].class_].mandatory = true;
+	for (int c = solver->class_count; c-- > 0;) {
+		const struct class_ *class_ = &solver->classes[c];
+		for (int k = 0; class_->mandatory && class_->need >= class_->kid_total && k < class_->kid_count; k++)
+			solver->classes[class_->kids[k]].mandatory = true;
+	}
+}
+
 /* Preference among the kids of a K-of-N parent: those that already have members first, then spec order. */
 static void order_choices(struct solver *solver, const struct tree_state *state)
 {
@@ -500,6 +533,7 @@ bool demand_build(struct solver *solver, const struct demand *demand)
 		build_counters(solver);
 	solver->classes = arena_array(solver->arena, struct class_, (size_t)solver->want_count);
 	classify(solver, demand, state, by_shape, ahead);
+	mark_mandatory(solver);
 	order_choices(solver, state);
 	bound_build(solver);
 	return true;

@@ -123,7 +123,7 @@ static bool wildcard_address(const char *ip)
 	return !ip || !*ip || strcmp(ip, "0.0.0.0") == 0 || strcmp(ip, "::") == 0;
 }
 
-static void add_request(struct arena *arena, struct request_list *list, const char *name, int64_t amount)
+static void add_request(struct request_list *list, const char *name, int64_t amount)
 {
 	for (size_t i = 0; i < list->items.count; i++)
 		if (strcmp(list->items.items[i].name, name) == 0) {
@@ -131,7 +131,6 @@ static void add_request(struct arena *arena, struct request_list *list, const ch
 			return;
 		}
 	vec_push(&list->items, (struct resource_amount){.name = name, .amount = amount});
-	(void)arena;
 }
 
 /* Host ports become requests for port columns. */
@@ -142,12 +141,12 @@ static void add_port_requests(struct cluster *cluster, struct request_list *list
 		const char *protocol = port->protocol && *port->protocol ? port->protocol : "TCP";
 		const char *any = arena_printf(cluster->arena, "hostPort/%s/%d", protocol, port->port);
 		resource_number(cluster, any, PORT_WHOLE);
-		add_request(cluster->arena, list, any, wildcard_address(port->ip) ? PORT_WHOLE : 1);
+		add_request(list, any, wildcard_address(port->ip) ? PORT_WHOLE : 1);
 		if (wildcard_address(port->ip))
 			continue;
 		const char *own = arena_printf(cluster->arena, "hostPort/%s/%s:%d", protocol, port->ip, port->port);
 		resource_number(cluster, own, 1);
-		add_request(cluster->arena, list, own, 1);
+		add_request(list, own, 1);
 	}
 }
 
@@ -171,9 +170,15 @@ static bool excludes_itself_on_host(const struct pod_input *input, const struct 
 	return false;
 }
 
-static void shape_key(struct buffer *key, const struct request_list *requests, const struct pod_rules *rules,
-                      bool one_per_node)
+static void shape_key(struct buffer *key, const struct request_list *requests, const struct pod_input *input,
+                      const struct pod_rules *rules, bool one_per_node)
 {
+	/* Kinds that share a one-per-node shape must exclude each other: equal terms in one namespace, each selecting its
+	 * own pod, do. */
+	if (one_per_node) {
+		put_text(key, input->namespace_);
+		put_pod_terms(key, rules->anti_affinity, rules->anti_affinity_count);
+	}
 	put_number(key, (int64_t)requests->items.count);
 	for (size_t i = 0; i < requests->items.count; i++) {
 		put_text(key, requests->items.items[i].name);
@@ -246,18 +251,19 @@ static int shape_number(struct cluster *cluster, const struct pod_input *input, 
 {
 	struct request_list requests = {0};
 	for (size_t i = 0; i < input->request_count; i++)
-		add_request(cluster->arena, &requests, input->requests[i].name, input->requests[i].amount);
+		add_request(&requests, input->requests[i].name, input->requests[i].amount);
 	add_port_requests(cluster, &requests, rules);
 	if (requests.items.count)
 		qsort(requests.items.items, requests.items.count, sizeof(struct resource_amount), compare_amounts);
 	bool one_per_node = cluster->hostnames_unique && excludes_itself_on_host(input, rules);
 	struct buffer key = {0};
-	shape_key(&key, &requests, rules, one_per_node);
+	shape_key(&key, &requests, input, rules, one_per_node);
 	int number;
 	if (key_number(&cluster->shape_index, &key, (int)cluster->shapes.count, &number)) {
 		struct shape shape;
 		shape_fill(cluster, &shape, &requests, rules, one_per_node);
 		vec_push(&cluster->shapes, shape);
+		slots_prepare_spare(cluster);
 	}
 	buffer_free(&key);
 	vec_free(&requests.items);

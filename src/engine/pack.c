@@ -51,6 +51,8 @@ static void shift_sums(struct solver *solver, struct slots *slots, int node, int
 		const struct topology *topology = &cluster->topologies[solver->topologies[t]];
 		int64_t **sums = slots->sums[solver->topologies[t]];
 		for (int l = 0; l < topology->level_count && topology->node_domain[l][node] >= 0; l++) {
+			if (!sums[l])
+				continue;
 			int64_t *sum = &sums[l][topology->node_domain[l][node]];
 			trail_set64(solver, sum, *sum + change);
 		}
@@ -163,10 +165,26 @@ static int cover_tightly(struct bin *bins, int count, int64_t need, struct share
 	return taken;
 }
 
+/* When what the gang uses already suffices, nothing else is looked at. */
+static int keep_used_if_enough(struct bin *bins, int count, int64_t need)
+{
+	int64_t room = 0;
+	int kept = 0;
+	for (int i = 0; i < count; i++)
+		room += bins[i].used ? bins[i].room : 0;
+	if (room < need)
+		return count;
+	for (int i = 0; i < count; i++)
+		if (bins[i].used)
+			bins[kept++] = bins[i];
+	return kept;
+}
+
 /* Which bins take how much: one that holds all if there is one; else what the gang uses already, then the fewest more.
  * Returns the number of shares, -1 when the room does not suffice. */
 static int divide(struct bin *bins, int count, int64_t need, struct share *shares)
 {
+	count = keep_used_if_enough(bins, count, need);
 	int one = smallest_holding(bins, count, need);
 	if (one >= 0) {
 		shares[0] = (struct share){.number = bins[one].number, .count = need};
@@ -191,6 +209,20 @@ static int divide(struct bin *bins, int count, int64_t need, struct share *share
 	return need > 0 ? taken + cover_tightly(bins + at, count - at, need, shares + taken) : taken;
 }
 
+/* Whether a member of the gang ran on the node before this decision. */
+static bool has_member(const struct solver *solver, int node)
+{
+	int low = 0, high = solver->member_node_count;
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		if (solver->member_nodes[middle] < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < solver->member_node_count && solver->member_nodes[low] == node;
+}
+
 static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t need, int t, int first, int end,
                        int strays_of_level)
 {
@@ -206,7 +238,10 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 			continue;
 		if (strays_of_level >= 0 && topology->node_domain[strays_of_level][node] >= 0)
 			continue;
-		bins[count++] = (struct bin){.room = shape->slots->node[node], .score = score ? score[node] : 0, .number = node};
+		bins[count++] = (struct bin){.room = shape->slots->node[node],
+		                             .score = score ? score[node] : 0,
+		                             .number = node,
+		                             .used = has_member(solver, node)};
 	}
 	struct share *shares = base_calloc((size_t)count, sizeof(*shares));
 	int taken = divide(bins, count, need, shares);

@@ -233,6 +233,7 @@ static void decision_init(struct decision *decision, struct cluster *cluster, co
 	*decision = (struct decision){.blocking_tree = -1};
 	decision->demand.unit_tree = decision->demand.unit_pod = -1;
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
+	decision->solver.stop_when_refuted = true;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }
@@ -266,8 +267,9 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
 	decision_init(&decision, cluster, gang, options, arena);
-	/* If everything fits with every preference, the minimum goes where the surplus can follow. */
-	if (has_surplus(gang, arena)) {
+	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
+	 * pods: the minimum might lean on pods that are not part of it. */
+	if (!decision.solver.member_rules && has_surplus(gang, arena)) {
 		decision.demand.mode = DEMAND_ALL;
 		all_preferred(&decision);
 		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {

@@ -30,7 +30,7 @@ struct place_choice {
 
 struct placement {
 	enum place_outcome outcome;
-	bool reserve;                 /* choices are reservations (some rest on releasing resources) */
+	bool reserve;                 /* choices are reservations: releasing resources were counted as free */
 	struct place_choice *choices; /* in the arena; sorted by pod index */
 	size_t choice_count;
 	uint64_t steps;               /* search steps spent */

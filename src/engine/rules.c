@@ -353,7 +353,8 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 	for (size_t i = 0; world->solver && i < world->solver->assigned.count; i++) {
 		const struct assigned *there = &world->solver->assigned.items[i];
 		struct name_entry *entry = set_find(&set, node_value(cluster, term->topology_key, there->node));
-		if (entry && spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+		if (entry && spread_counts_node(cluster, term, own, there->node) &&
+		    spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
 			entry->number++;
 	}
 	int least = INT32_MAX, most = 0;
@@ -398,6 +399,8 @@ bool rules_final(const struct solver *solver)
 	return true;
 }
 
+/* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
+ * they see. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
 {
 	for (size_t p = 0; p < gang->pod_count; p++) {
@@ -408,10 +411,6 @@ const char *rules_verify(const struct cluster *cluster, const struct gang *gang,
 		if (!own->has_required_rules)
 			continue;
 		struct world world = {.cluster = cluster, .view = VIEW_RELEASING, .self_kind = pod->kind, .self_node = pod->node};
-		if (!affinity_holds(&world, own, pod->node))
-			return arena_printf(arena, "pod %s is away from the pods it must be near", pod->name);
-		if (!spreads_hold(&world, own, pod->node))
-			return arena_printf(arena, "pod %s breaks its topology spread", pod->name);
 		for (int n = 0; n < cluster->node_count; n++)
 			for (size_t i = 0; i < cluster->residents[n].count; i++) {
 				const struct resident *resident = &cluster->residents[n].items[i];

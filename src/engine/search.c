@@ -60,7 +60,7 @@ static int64_t hosted(const struct solver *solver, const struct class_ *class_, 
 	return sum;
 }
 
-static struct domain_key key_of(const struct solver *solver, const struct want *want, int topology, int level,
+static struct domain_key key_of(struct solver *solver, const struct want *want, int topology, int level,
                                 int domain)
 {
 	const struct class_ *class_ = &solver->classes[want->class_];
@@ -100,7 +100,7 @@ static void child_range(const struct topology *topology, int level, int domain, 
 }
 
 /* Walks from the confinement down to the wanted level, best child at each step. -1 when nothing can hold it. */
-static int first_domain(const struct solver *solver, const struct want *want, const struct confine *at)
+static int first_domain(struct solver *solver, const struct want *want, const struct confine *at)
 {
 	const struct class_ *class_ = &solver->classes[want->class_];
 	int t = class_->topology, domain = at->domain[t];
@@ -137,7 +137,7 @@ static int compare_ranked(const void *left, const void *right)
 	return order ? order : (a->domain > b->domain) - (a->domain < b->domain);
 }
 
-static void list_below(const struct solver *solver, const struct want *want, int t, int level, int domain, int *list,
+static void list_below(struct solver *solver, const struct want *want, int t, int level, int domain, int *list,
                        int *count)
 {
 	const struct class_ *class_ = &solver->classes[want->class_];
@@ -667,9 +667,8 @@ enum verdict search_run(struct solver *solver)
 	struct search search = {.solver = solver};
 	solver->blocking_tree = -1;
 	solver->out_of_budget = false;
-	for (int t = 0; t < solver->topology_count; t++)
-		if (solver->bound_total[t][solver->wants[0].class_] < 1)
-			return VERDICT_IMPOSSIBLE;
+	if (solver->refuted)
+		return VERDICT_IMPOSSIBLE;
 	order_kids(solver);
 	struct goal root = {.type = GOAL_WANT, .want = 0};
 	for (int t = 0; t < CLUSTER_MAX_TOPOLOGIES; t++) {

@@ -50,6 +50,7 @@ struct class_ {
 	int64_t *all;        /* per counter: everything waiting below, for looking ahead to the surplus */
 	bool surplus;        /* more is waiting than needed */
 	bool mixed;          /* leaf with several shapes waiting */
+	bool mandatory;      /* every solution contains it */
 };
 
 struct want {
@@ -100,6 +101,8 @@ struct solver {
 
 	int shape_count;
 	struct local_shape *shapes;
+	int *member_nodes; /* sorted: nodes with members placed before */
+	int member_node_count;
 	int *pod_shape; /* by gang pod: local shape, -1 when not waiting */
 	bool member_rules; /* some waiting pod has required rules about other pods */
 	bool social;    /* rules between pods of this gang must be checked while packing */
@@ -122,6 +125,8 @@ struct solver {
 	int32_t *bound_total[CLUSTER_MAX_TOPOLOGIES]; /* [used topology][class] */
 	int32_t **used[CLUSTER_MAX_TOPOLOGIES];  /* [used topology][level][domain]: members of this gang, or reserved */
 	bool live_bounds;                        /* bounds follow reservations */
+	bool stop_when_refuted;                  /* explanations want all bounds, decisions do not */
+	bool refuted;                            /* a part that every solution needs fits nowhere */
 
 	VEC(struct undo) trail;
 	VEC(struct item) items;
@@ -155,7 +160,7 @@ enum verdict pack_items(struct solver *solver);
 enum verdict pack_local(struct solver *solver, const struct confine *at);
 
 /* bound.c */
-int32_t bound_of(const struct solver *solver, int class_, int topology, int level, int domain);
+int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
 bool bound_reserve(struct solver *solver, const struct item *item, int sign);
 
