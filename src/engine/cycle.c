@@ -191,6 +191,13 @@ static void announce(struct allocation *allocation, int queue)
 	share_order_set(allocation->order, queue, amounts);
 }
 
+static bool minimum_met(const struct cycle *cycle, const struct cycle_group *group)
+{
+	bool *state = arena_array(cycle->arena, bool, group->gang.tree_count);
+	gang_satisfied(&group->gang, NULL, state);
+	return state[0];
+}
+
 /* Fills the heaps with every group the filter accepts and announces all queues. */
 static void queue_up(struct allocation *allocation, bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
 {
@@ -201,7 +208,8 @@ static void queue_up(struct allocation *allocation, bool (*accept)(const struct 
 		const struct cycle_group *group = &cycle->groups[g];
 		if (group->blocked || group->queue < 0 || !accept(cycle, group))
 			continue;
-		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = (int)g, .growth = -1});
+		int growth = minimum_met(cycle, group) ? 0 : -1;
+		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = (int)g, .growth = growth});
 	}
 	for (size_t q = 0; q < cycle->queue_count; q++)
 		announce(allocation, (int)q);
@@ -315,19 +323,20 @@ static void allocate(struct cycle *cycle)
 
 /* ---- making room ---- */
 
-static bool below_minimum(const struct cycle *cycle, const struct cycle_group *group)
+/* Below its minimum but able to reach it, or above it with more pods waiting. */
+static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
 {
-	bool *state = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_satisfied(&group->gang, NULL, state);
-	if (state[0])
-		return false;
-	gang_reachable(&group->gang, NULL, state);
-	return state[0];
+	bool *reachable = arena_array(cycle->arena, bool, group->gang.tree_count);
+	gang_reachable(&group->gang, NULL, reachable);
+	bool waiting = false;
+	for (size_t p = 0; p < group->gang.pod_count && !waiting; p++)
+		waiting = group->gang.pods[p].state == MEMBER_WAITING;
+	return waiting && reachable[0];
 }
 
 static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
 {
-	return cycle->now >= group->evict_after && below_minimum(cycle, group);
+	return cycle->now >= group->evict_after && wants_room(cycle, group);
 }
 
 static bool may_consolidate(const struct cycle *cycle, const struct cycle_group *group)
@@ -344,7 +353,7 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
 		struct cycle_group *group = &cycle->groups[candidate.group];
 		struct reasons before = group->reasons;
-		if (room_make(&allocation.run, candidate.group, action))
+		if (room_make(&allocation.run, candidate.group, action, candidate.growth >= 0))
 			group->reasons = (struct reasons){0};
 		else
 			group->reasons = before;

@@ -18,8 +18,10 @@ struct room {
 	struct cycle *cycle;
 	int group;
 	enum cycle_action action;
+	bool grow;           /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
 	struct victim_list units;
+	size_t movable_from; /* units from here on may be moved, but not lost */
 	size_t applied;      /* units[0 .. applied) are off their nodes */
 	bool *kept;          /* per applied unit: returned after all */
 	struct place_bias bias;
@@ -29,6 +31,13 @@ struct room {
 static struct cycle_group *beneficiary(const struct room *room)
 {
 	return &room->cycle->groups[room->group];
+}
+
+/* Whether what is asked for cannot be evicted later. */
+static bool protects(const struct room *room)
+{
+	enum cycle_preempt preempt = beneficiary(room)->preempt;
+	return preempt == CYCLE_NON_PREEMPTIBLE || (preempt == CYCLE_SEMI_PREEMPTIBLE && !room->grow);
 }
 
 /* ---- which units ---- */
@@ -77,24 +86,28 @@ static void list_single_pods(struct room *room, int number)
 }
 
 /* Reclaim takes only from queues above what they may keep, judged with all cheaper victims gone. A unit that is refused
- * also blocks the later units of its group. */
-static void filter_reclaimable(struct room *room)
+ * also closes the later units of its group. What may not be taken may still be moved: it stands at the end. */
+static void sort_out_reclaimable(struct room *room)
 {
 	struct share_claim *claim = &room->run->claim;
 	bool *closed = arena_array(room->scratch, bool, room->cycle->group_count);
-	size_t kept = 0;
+	struct victim_unit *refused = arena_array(room->scratch, struct victim_unit, room->units.count);
+	size_t kept = 0, refused_count = 0;
 	for (size_t i = 0; i < room->units.count; i++) {
-		struct victim_unit *unit = &room->units.items[i];
+		struct victim_unit unit = room->units.items[i];
 		int64_t amounts[CYCLE_RESOURCES];
-		unit_amounts(room, unit, amounts);
-		if (closed[unit->group] ||
-		    share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED) {
-			closed[unit->group] = true;
+		unit_amounts(room, &unit, amounts);
+		if (closed[unit.group] ||
+		    share_claim_take(claim, room->cycle->groups[unit.group].queue, amounts) != SHARE_ALLOWED) {
+			closed[unit.group] = true;
+			refused[refused_count++] = unit;
 			continue;
 		}
-		room->units.items[kept++] = *unit;
+		room->units.items[kept++] = unit;
 	}
-	room->units.count = kept;
+	if (refused_count)
+		memcpy(room->units.items + kept, refused, refused_count * sizeof(*refused));
+	room->movable_from = kept;
 }
 
 static void list_units(struct room *room)
@@ -109,8 +122,11 @@ static void list_units(struct room *room)
 			                 &room->units);
 	}
 	victims_sort(room->cycle, &room->units);
+	room->movable_from = room->units.count;
 	if (room->action == ACTION_RECLAIM)
-		filter_reclaimable(room);
+		sort_out_reclaimable(room);
+	else if (room->action == ACTION_CONSOLIDATE)
+		room->movable_from = 0;
 }
 
 /* ---- trying ---- */
@@ -146,8 +162,9 @@ static void apply(struct room *room, size_t count)
 static bool fits(struct room *room, struct arena *arena)
 {
 	struct place_options options = {.budget = room->cycle->budget, .use_releasing = true, .bias = &room->bias};
-	return engine_place(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) ==
-	       PLACE_PLACED;
+	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
+	                           struct placement *) = room->grow ? engine_grow : engine_place;
+	return find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) == PLACE_PLACED;
 }
 
 static bool fits_with(struct room *room, size_t count)
@@ -190,10 +207,10 @@ static void find_bias(struct room *room)
 	}
 }
 
-/* The shortest prefix of units that makes the group fit; 0 when none does, or when it fits without. */
-static size_t shortest_prefix(struct room *room)
+/* The shortest prefix of at most `high` units that makes the group fit; 0 when none does, or when it fits without. */
+static size_t shortest_prefix(struct room *room, size_t high)
 {
-	size_t low = 0, high = room->units.count;
+	size_t low = 0;
 	if (!high || fits_with(room, 0) || !fits_with(room, high))
 		return 0;
 	while (high - low > 1) {
@@ -365,7 +382,14 @@ static size_t count_leaving(const struct room *room)
 	return count;
 }
 
-/* Moves group by group. False when somebody found no place and the action demands one for all. */
+/* Groups that must not lose anything: some unit of theirs may only be moved. */
+static void find_must_move(const struct room *room, bool *must_move)
+{
+	for (size_t i = room->movable_from; i < room->applied; i++)
+		must_move[room->units.items[i].group] |= !room->kept[i];
+}
+
+/* Moves group by group. False when somebody found no place who needs one. */
 static bool move_victims(struct room *room, bool *moved_group, struct moves *moves)
 {
 	size_t leaving = count_leaving(room);
@@ -375,15 +399,18 @@ static bool move_victims(struct room *room, bool *moved_group, struct moves *mov
 	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
 		return room->action != ACTION_CONSOLIDATE;
 	bool *seen = arena_array(room->scratch, bool, room->cycle->group_count);
-	for (size_t i = 0; i < room->applied; i++) {
-		int group = room->units.items[i].group;
-		if (room->kept[i] || seen[group])
-			continue;
-		seen[group] = true;
-		moved_group[group] = move_group(room, group, moves);
-		if (!moved_group[group] && room->action == ACTION_CONSOLIDATE)
-			return false;
-	}
+	bool *must_move = arena_array(room->scratch, bool, room->cycle->group_count);
+	find_must_move(room, must_move);
+	for (int pass = 0; pass < 2; pass++) /* those who must find a place choose first */
+		for (size_t i = 0; i < room->applied; i++) {
+			int group = room->units.items[i].group;
+			if (room->kept[i] || seen[group] || must_move[group] != (pass == 0))
+				continue;
+			seen[group] = true;
+			moved_group[group] = move_group(room, group, moves);
+			if (!moved_group[group] && must_move[group])
+				return false;
+		}
 	return true;
 }
 
@@ -498,7 +525,7 @@ static bool decide(struct room *room, size_t count)
 	int64_t request[CYCLE_RESOURCES] = {0};
 	for (size_t i = 0; i < room->placement.choice_count; i++)
 		cycle_pod_amounts(cycle->cluster, own->gang.pods[room->placement.choices[i].pod].kind, request);
-	bool is_protected = own->preempt != CYCLE_PREEMPTIBLE;
+	bool is_protected = protects(room);
 	fine = fine && shares_agree(room, moved_group, request, is_protected);
 	if (fine) {
 		charge_victims(room, moved_group, -1);
@@ -524,31 +551,42 @@ static bool claim_allows(struct room *room)
 		return true;
 	/* The cheapest thing the group could ask for: its minimum, counted in waiting pods from the front. */
 	int64_t request[CYCLE_RESOURCES] = {0};
-	int64_t pods = gang_minimum_pods(&own->gang, 0);
-	for (size_t p = 0; p < own->gang.pod_count; p++)
+	int64_t pods = room->grow ? 1 : gang_minimum_pods(&own->gang, 0);
+	for (size_t p = 0; !room->grow && p < own->gang.pod_count; p++)
 		pods -= cycle_is_member(&own->gang.pods[p]);
 	for (size_t p = 0; p < own->gang.pod_count && pods > 0; p++)
 		if (own->gang.pods[p].state == MEMBER_WAITING) {
 			cycle_pod_amounts(room->cycle->cluster, own->gang.pods[p].kind, request);
 			pods--;
 		}
-	return share_claim_begin(&room->run->claim, own->queue, request, own->preempt != CYCLE_PREEMPTIBLE) == SHARE_ALLOWED;
+	return share_claim_begin(&room->run->claim, own->queue, request, protects(room)) == SHARE_ALLOWED;
 }
 
-bool room_make(struct cycle_run *run, int group, enum cycle_action action)
+/* Shortest prefix first; where everybody must find a new place, longer ones too. */
+static bool try_units(struct room *room, size_t count)
 {
-	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .scratch = arena_create()};
+	size_t shortest = shortest_prefix(room, count);
+	size_t longest = shortest > room->movable_from ? count : shortest;
+	bool made = false;
+	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
+		made = decide(room, n);
+	if (!made)
+		apply(room, 0);
+	return made;
+}
+
+bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
+{
+	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
+	room.scratch = arena_create();
 	bool made = false;
 	if (claim_allows(&room)) {
 		list_units(&room);
 		if (room.units.count)
 			find_bias(&room);
-		size_t shortest = shortest_prefix(&room);
-		size_t longest = action == ACTION_CONSOLIDATE ? room.units.count : shortest;
-		for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
-			made = decide(&room, n);
-		if (!made)
-			apply(&room, 0);
+		made = room.movable_from && try_units(&room, room.movable_from);
+		if (!made && room.movable_from < room.units.count)
+			made = try_units(&room, room.units.count);
 	}
 	arena_destroy(room.scratch);
 	return made;

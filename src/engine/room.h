@@ -4,8 +4,8 @@
 
 #include "engine/cycle_internal.h"
 
-/* Tries to make room for the minimum of a group by the means of the action. Either everything needed happens (victims
+/* Tries to make room for the minimum of a group (`grow`: for one more unit of its surplus) by the means of the action. Either everything needed happens (victims
  * leave or move, the group is reserved, queues are charged, evictions recorded) or nothing does. */
-bool room_make(struct cycle_run *run, int group, enum cycle_action action);
+bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow);
 
 #endif
