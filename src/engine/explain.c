@@ -241,6 +241,37 @@ static void explain_nodes(struct explain *x, int shape_number)
 	buffer_free(&text);
 }
 
+/* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
+static int64_t room_when_empty(const struct explain *x, const struct class_ *class_, int t, int level)
+{
+	const struct cluster *cluster = x->solver.cluster;
+	const struct topology *topology = used_topology(&x->solver, t);
+	int shape_number = -1, shapes = 0;
+	for (int s = 0; s < x->solver.shape_count; s++)
+		if (class_->least[s]) {
+			shape_number = s;
+			shapes++;
+		}
+	if (!class_->leaf || shapes != 1)
+		return -1;
+	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
+	int64_t best = 0;
+	for (int d = 0; d < topology->domain_count[level]; d++) {
+		int64_t sum = 0;
+		for (int p = topology->domains[level][d].first; p < topology->domains[level][d].end; p++) {
+			int node = topology->order[p];
+			int64_t slots = shape_allows_node(cluster, shape, node) ? (shape->one_per_node ? 1 : INT32_MAX) : 0;
+			for (int i = 0; i < shape->request_count; i++) {
+				int64_t fit = cluster->resources.items[shape->resource[i]].allocatable[node] / shape->amount[i];
+				slots = fit < slots ? fit : slots;
+			}
+			sum += slots;
+		}
+		best = sum > best ? sum : best;
+	}
+	return best;
+}
+
 /* Domains at the level of the culprit, best first in the message: "3 of 4". */
 static void explain_level(struct explain *x, const struct want *want, const struct class_ *class_)
 {
@@ -273,7 +304,12 @@ static void explain_level(struct explain *x, const struct want *want, const stru
 	x->miss_domain = best;
 	const char *who = tree_name(x->gang, want->tree);
 	const char *where = domain_text(x, t, level, best);
-	const char *others = equal > 1 ? arena_printf(x->arena, ", as have %d other domains", equal - 1) : "";
+	const char *others = equal > 2    ? arena_printf(x->arena, ", like %d others", equal - 1)
+	                     : equal == 2 ? ", like one other"
+	                                  : "";
+	int64_t empty = room_when_empty(x, class_, t, level);
+	if (empty >= 0 && empty < need)
+		others = arena_printf(x->arena, "%s; even empty, none holds more than %lld", others, (long long)empty);
 	bool fragmented = best_have >= need;
 	const char *message =
 		class_->fixed >= 0 ? arena_printf(x->arena,

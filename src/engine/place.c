@@ -55,6 +55,14 @@ struct decision {
 	int blocking_tree;
 };
 
+static int compare_assigned(const void *left, const void *right)
+{
+	const struct assigned *a = left, *b = right;
+	if (a->want != b->want)
+		return a->want < b->want ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
 /* Runs one search with the levels in force and keeps the placement when there is one. */
 static enum verdict attempt(struct decision *decision, uint64_t budget)
 {
@@ -69,8 +77,12 @@ static enum verdict attempt(struct decision *decision, uint64_t budget)
 		decision->best_count = solver->assigned.count;
 		decision->best = arena_array(solver->arena, struct assigned, solver->assigned.count);
 		decision->best_tree = arena_array(solver->arena, int, solver->assigned.count);
-		for (size_t i = 0; i < solver->assigned.count; i++) {
+		for (size_t i = 0; i < solver->assigned.count; i++)
 			decision->best[i] = solver->assigned.items[i];
+		/* Nodes in order, so that the pods of a leaf meet them in order. */
+		if (decision->best_count)
+			qsort(decision->best, decision->best_count, sizeof(*decision->best), compare_assigned);
+		for (size_t i = 0; i < decision->best_count; i++) {
 			decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
 		}
 	}
