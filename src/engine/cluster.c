@@ -440,6 +440,8 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 int64_t resource_view(const struct cluster *cluster, int resource, int node, int view)
 {
 	const struct resource_column *column = &cluster->resources.items[resource];
+	if (view == VIEW_EMPTY)
+		return column->allocatable[node];
 	int64_t amount = column->free[node];
 	if (view == VIEW_RELEASING && column->releasing)
 		amount += column->releasing[node];

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "engine/cycle_internal.h"
+#include "engine/reserve.h"
 #include "engine/room.h"
 
 #include <string.h>
@@ -206,7 +207,7 @@ static void queue_up(struct allocation *allocation, bool (*accept)(const struct 
 	allocation->order = share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		const struct cycle_group *group = &cycle->groups[g];
-		if (group->blocked || group->queue < 0 || !accept(cycle, group))
+		if (group->blocked || group->gave_up || group->queue < 0 || !accept(cycle, group))
 			continue;
 		int growth = minimum_met(cycle, group) ? 0 : -1;
 		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = (int)g, .growth = growth});
@@ -298,6 +299,44 @@ static bool accept_all(const struct cycle *cycle, const struct cycle_group *grou
 	return true;
 }
 
+/* The gang that has waited longest beyond the limit, highest priority first; -1 when nobody has. Single pods are never
+ * passed by for long: any hole does. */
+static int most_starved(const struct cycle *cycle)
+{
+	int best = -1;
+	for (size_t g = 0; cycle->starvation_after > 0 && g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
+		if (group->blocked || group->gave_up || group->queue < 0 || waited < cycle->starvation_after ||
+		    group->gang.pod_count < 2 || minimum_met(cycle, group))
+			continue;
+		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
+		if (!other || group->priority > other->priority ||
+		    (group->priority == other->priority && group->creation < other->creation))
+			best = (int)g;
+	}
+	return best;
+}
+
+/* Tries the starved gang before everybody else; if it does not fit, holds what is free where it will. */
+static void guard(struct allocation *allocation, struct reserve_hold *hold)
+{
+	struct cycle *cycle = allocation->run.cycle;
+	int starved = most_starved(cycle);
+	*hold = (struct reserve_hold){.group = -1};
+	if (starved < 0)
+		return;
+	struct candidate candidate = {.group = starved, .growth = -1};
+	struct cycle_group *group = &cycle->groups[starved];
+	if (serve(&allocation->run, &candidate) || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
+		return;
+	reserve_hold_for(cycle, starved, hold);
+	if (hold->group >= 0)
+		reason_add(&group->reasons, cycle->arena,
+		           (struct reason){.code = REASON_HELD,
+		                           .message = "it has waited long: free resources are held for it until running work ends"});
+}
+
 static void allocate(struct cycle *cycle)
 {
 	struct allocation allocation;
@@ -311,13 +350,21 @@ static void allocate(struct cycle *cycle)
 			                           .message = arena_printf(cycle->arena, "queue %s does not exist",
 			                                                   group->queue_name ? group->queue_name : "")});
 	}
+	reserve_bind(cycle);
+	struct reserve_hold hold;
+	guard(&allocation, &hold);
 	queue_up(&allocation, accept_all);
 	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
+		if (candidate.group == hold.group) {
+			announce(&allocation, q);
+			continue;
+		}
 		if (serve(&allocation.run, &candidate))
 			heap_push(cycle, &allocation.heaps[q], candidate);
 		announce(&allocation, q);
 	}
+	reserve_release(cycle, &hold);
 	close_run(&allocation);
 }
 
@@ -395,6 +442,7 @@ void cycle_run(struct cycle *cycle, enum cycle_action action)
 		for (size_t g = 0; g < cycle->group_count; g++)
 			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
 				cycle->groups[g].was_running[p] = cycle_is_member(&cycle->groups[g].gang.pods[p]);
+		reserve_restore(cycle);
 	}
 	switch (action) {
 	case ACTION_ALLOCATE:
@@ -418,8 +466,14 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 {
 	bool *satisfied = arena_array(cycle->arena, bool, group->gang.tree_count);
 	gang_satisfied(&group->gang, NULL, satisfied);
-	if (!satisfied[0])
+	if (!satisfied[0]) {
+		if (group->gave_up)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_BACKOFF,
+			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is not tried again"});
+		group->gave_up |= group->give_up_after_failure && !group->blocked;
 		return;
+	}
 	size_t waiting = 0;
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		waiting += group->gang.pods[p].state == MEMBER_WAITING || group->gang.pods[p].state == MEMBER_GATED;

@@ -47,12 +47,14 @@ struct cycle_group {
 	const char *queue_name;
 	int32_t priority;
 	enum cycle_preempt preempt;
-	int64_t creation;      /* order of creation, older = smaller */
+	int64_t creation;      /* seconds; older = smaller */
 	bool completing;       /* a pod has succeeded: never stale */
 	bool has_stale_since;
 	int64_t stale_since;   /* nanoseconds: when it fell below its minimum */
 	int64_t grace;         /* nanoseconds below the minimum that are tolerated; negative = for ever */
 	int64_t evict_after;   /* nanoseconds: before this time the group may not cause evictions */
+	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
+	bool gave_up;
 	bool blocked;          /* must not be attempted; `reasons` already says why (unknown topology, ...) */
 	/* filled by the cycle: */
 	enum group_state state;
@@ -71,6 +73,7 @@ struct cycle {
 	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
 	size_t eviction_count, eviction_capacity;
 	int64_t now;        /* nanoseconds */
+	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
 	bool started;       /* set by the first action */
 	uint64_t budget;    /* per placement, 0 = default */
 	bool explain_relax; /* search for relaxations when explaining */

@@ -23,6 +23,8 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_QUEUE_UNKNOWN] = "QueueDoesNotExist",
 		[REASON_SUBGROUP_UNKNOWN] = "SubGroupUnknown",
 		[REASON_SURPLUS] = "SurplusWaiting",
+		[REASON_BACKOFF] = "Backoff",
+		[REASON_HELD] = "ResourcesHeld",
 	};
 	return names[code];
 }

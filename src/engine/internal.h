@@ -44,7 +44,8 @@ struct slots {
 	int64_t total;
 	uint64_t seen; /* position in the change log; UINT64_MAX = never computed */
 };
-enum { VIEW_FREE, VIEW_RELEASING, VIEW_COUNT };
+/* Which amounts count: what is free, also what is being released, or everything (as if nothing ran). */
+enum { VIEW_FREE, VIEW_RELEASING, VIEW_EMPTY, VIEW_COUNT };
 
 struct shape {
 	int request_count;

@@ -40,6 +40,31 @@ static int list_preferences(const struct gang *gang, struct arena *arena, int **
 	return count;
 }
 
+/* ---- bias ---- */
+
+void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias)
+{
+	size_t p = 0;
+	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
+		p++;
+	bias->node_score = arena_array(arena, int32_t, (size_t)cluster->node_count);
+	const struct slots *idle = NULL;
+	if (p < gang->pod_count)
+		idle = slots_get(cluster, cluster->kinds.items[gang->pods[p].kind].shape, VIEW_RELEASING);
+	for (int n = 0; idle && n < cluster->node_count; n++)
+		bias->node_score[n] = idle->node[n] > 0;
+	for (int t = 0; t < cluster->topology_count; t++) {
+		const struct topology *topology = &cluster->topologies[t];
+		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);
+		for (int l = 0; l < topology->level_count; l++) {
+			bias->idle[t][l] = arena_array(arena, int64_t, (size_t)topology->domain_count[l]);
+			for (int n = 0; idle && n < cluster->node_count; n++)
+				if (topology->node_domain[l][n] >= 0)
+					bias->idle[t][l][topology->node_domain[l][n]] += idle->node[n];
+		}
+	}
+}
+
 /* ---- one decision ---- */
 
 struct decision {
@@ -241,7 +266,10 @@ static bool has_surplus(const struct gang *gang, struct arena *arena)
 static void decision_init(struct decision *decision, struct cluster *cluster, const struct gang *gang,
                           const struct place_options *options, struct arena *arena)
 {
-	int view = options && options->use_releasing ? VIEW_RELEASING : VIEW_FREE;
+	int view = !options                   ? VIEW_FREE
+	           : options->empty_cluster ? VIEW_EMPTY
+	           : options->use_releasing ? VIEW_RELEASING
+	                                    : VIEW_FREE;
 	*decision = (struct decision){.blocking_tree = -1};
 	decision->demand.unit_tree = decision->demand.unit_pod = -1;
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);

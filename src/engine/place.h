@@ -22,6 +22,7 @@ struct place_bias; /* private to the engine: where a placement costs least */
 struct place_options {
 	uint64_t budget;     /* search steps; 0 = PLACE_DEFAULT_BUDGET */
 	bool use_releasing;  /* count resources of releasing pods as free: the result is a reservation */
+	bool empty_cluster;  /* as if nothing ran: where could it go at all? Not to be committed */
 	const struct place_bias *bias; /* NULL: none */
 };
 #define PLACE_DEFAULT_BUDGET 2000000u

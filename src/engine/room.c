@@ -176,33 +176,17 @@ static bool fits_with(struct room *room, size_t count)
 	return result;
 }
 
-/* What is free without any eviction, so that placements prefer to need none. */
+/* What is free without any eviction, so that placements prefer to need none; then nodes with few pods to evict. */
 static void find_bias(struct room *room)
 {
 	struct cluster *cluster = room->cycle->cluster;
-	const struct gang *gang = &beneficiary(room)->gang;
-	int kind = -1;
-	for (size_t p = 0; p < gang->pod_count && kind < 0; p++)
-		if (gang->pods[p].state == MEMBER_WAITING)
-			kind = gang->pods[p].kind;
-	const struct slots *idle = slots_get(cluster, cluster->kinds.items[kind].shape, VIEW_RELEASING);
-	int32_t *score = arena_array(room->scratch, int32_t, (size_t)cluster->node_count);
+	bias_from_free(cluster, &beneficiary(room)->gang, room->scratch, &room->bias);
+	int32_t *score = room->bias.node_score;
 	for (size_t u = 0; u < room->units.count; u++) {
 		const struct victim_unit *unit = &room->units.items[u];
-		for (int i = 0; i < unit->pod_count; i++)
-			score[room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node]--;
-	}
-	for (int n = 0; n < cluster->node_count; n++)
-		score[n] = idle->node[n] > 0 ? 1 : score[n];
-	room->bias.node_score = score;
-	for (int t = 0; t < cluster->topology_count; t++) {
-		const struct topology *topology = &cluster->topologies[t];
-		room->bias.idle[t] = arena_array(room->scratch, int64_t *, (size_t)topology->level_count);
-		for (int l = 0; l < topology->level_count; l++) {
-			room->bias.idle[t][l] = arena_array(room->scratch, int64_t, (size_t)topology->domain_count[l]);
-			for (int n = 0; n < cluster->node_count; n++)
-				if (topology->node_domain[l][n] >= 0)
-					room->bias.idle[t][l][topology->node_domain[l][n]] += idle->node[n];
+		for (int i = 0; i < unit->pod_count; i++) {
+			int node = room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
+			score[node] -= score[node] <= 0;
 		}
 	}
 }

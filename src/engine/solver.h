@@ -13,7 +13,7 @@
 
 /* Where pods go at the least cost when room is made by eviction. */
 struct place_bias {
-	const int32_t *node_score;                /* by node, higher is better */
+	int32_t *node_score;                      /* by node, higher is better */
 	int64_t **idle[CLUSTER_MAX_TOPOLOGIES];   /* [cluster topology][level][domain]: slots that need no eviction */
 };
 
@@ -150,6 +150,9 @@ struct demand {
 	int unit_pod;  /* -1: the node's minimum */
 	const struct gang_level *levels; /* per tree node: the level in force (required, or a preference) */
 };
+
+/* Prefers what is free now: idle slots of the gang's first waiting pod, per node and per domain. In the arena. */
+void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias);
 
 enum verdict { VERDICT_PLACED, VERDICT_IMPOSSIBLE, VERDICT_EXHAUSTED };
 
