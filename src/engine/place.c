@@ -42,23 +42,37 @@ static int list_preferences(const struct gang *gang, struct arena *arena, int **
 
 /* ---- bias ---- */
 
+/* How much of one pod a node could take now, by its scarcest resource. */
+static int32_t percent_free(const struct cluster *cluster, const struct shape *shape, int node)
+{
+	int64_t least = BIAS_IDLE;
+	for (int i = 0; i < shape->request_count; i++) {
+		int64_t free = resource_view(cluster, shape->resource[i], node, VIEW_RELEASING);
+		int64_t part = free <= 0 ? 0 : free >= shape->amount[i] ? BIAS_IDLE : free / (shape->amount[i] / 100 + 1);
+		least = part < least ? part : least;
+	}
+	return (int32_t)least;
+}
+
 void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias)
 {
 	size_t p = 0;
 	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
 		p++;
 	bias->node_score = arena_array(arena, int32_t, (size_t)cluster->node_count);
-	const struct slots *idle = NULL;
-	if (p < gang->pod_count)
-		idle = slots_get(cluster, cluster->kinds.items[gang->pods[p].kind].shape, VIEW_RELEASING);
-	for (int n = 0; idle && n < cluster->node_count; n++)
-		bias->node_score[n] = idle->node[n] > 0;
+	if (p == gang->pod_count)
+		return;
+	int number = cluster->kinds.items[gang->pods[p].kind].shape;
+	const struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
+	const struct shape *shape = &cluster->shapes.items[number];
+	for (int n = 0; n < cluster->node_count; n++)
+		bias->node_score[n] = idle->node[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
 	for (int t = 0; t < cluster->topology_count; t++) {
 		const struct topology *topology = &cluster->topologies[t];
 		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);
 		for (int l = 0; l < topology->level_count; l++) {
 			bias->idle[t][l] = arena_array(arena, int64_t, (size_t)topology->domain_count[l]);
-			for (int n = 0; idle && n < cluster->node_count; n++)
+			for (int n = 0; n < cluster->node_count; n++)
 				if (topology->node_domain[l][n] >= 0)
 					bias->idle[t][l][topology->node_domain[l][n]] += idle->node[n];
 		}
