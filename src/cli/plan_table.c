@@ -255,15 +255,17 @@ static void add_evictions(struct view *view, size_t index)
 			continue;
 		const struct gang_pod *pod = &plan->snapshot->cycle.groups[index].gang.pods[decided->pod];
 		if (eviction->moved)
-			table_line(&view->table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s", eviction->pod,
-			           eviction->node, cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action,
+			table_line(&view->table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s",
+			           eviction->pod, eviction->node,
+			           cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action,
 			           eviction->by);
 		else if (eviction->by[0])
-			table_line(&view->table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod, eviction->node,
-			           eviction->action, eviction->by, eviction_why(eviction));
+			table_line(&view->table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod,
+			           eviction->node, eviction->action, eviction->by, eviction_why(eviction));
 		else
-			table_line(&view->table, COLOUR_RED, "  - %s leaves %s: the gang has been below its minimum for too long",
-			           eviction->pod, eviction->node);
+			table_line(&view->table, COLOUR_RED,
+			           "  - %s leaves %s: the gang has been below its minimum for too long", eviction->pod,
+			           eviction->node);
 	}
 }
 
@@ -325,8 +327,8 @@ static void print_summary(const struct plan *plan, FILE *stream)
 	}
 	for (size_t g = 0; g < plan->group_count; g++)
 		waiting += plan->groups[g].waiting;
-	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting", plan->binding_count, plan->reservation_count,
-	        (long long)waiting);
+	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting", plan->binding_count,
+	        plan->reservation_count, (long long)waiting);
 	if (plan->eviction_count)
 		fprintf(stream, ", %zu to leave", plan->eviction_count);
 	fprintf(stream, ".\n");

@@ -16,8 +16,7 @@ struct cluster *cluster_create(void)
 static void free_names(struct name_entry **index)
 {
 	struct name_entry *entry, *next;
-	HASH_ITER(hh, *index, entry, next)
-	{
+	HASH_ITER(hh, *index, entry, next) {
 		HASH_DEL(*index, entry);
 		free(entry);
 	}
@@ -26,8 +25,7 @@ static void free_names(struct name_entry **index)
 static void free_keys(struct key_entry **index)
 {
 	struct key_entry *entry, *next;
-	HASH_ITER(hh, *index, entry, next)
-	{
+	HASH_ITER(hh, *index, entry, next) {
 		HASH_DEL(*index, entry);
 		free(entry);
 	}
@@ -193,7 +191,8 @@ static void build_domains(struct cluster *cluster, struct topology *topology, co
 				continue;
 			struct domain *last = domains.count ? &domains.items[domains.count - 1] : NULL;
 			if (!last || last->end != p || last->parent != parent || strcmp(last->name, value) != 0) {
-				vec_push(&domains, (struct domain){.first = p, .end = p, .parent = parent, .name = value});
+				vec_push(&domains,
+				         (struct domain){.first = p, .end = p, .parent = parent, .name = value});
 				last = &domains.items[domains.count - 1];
 			}
 			last->end = p + 1;

@@ -200,17 +200,20 @@ static bool minimum_met(const struct cycle *cycle, const struct cycle_group *gro
 }
 
 /* Fills the heaps with every group the filter accepts and announces all queues. */
-static void queue_up(struct allocation *allocation, bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
+static void queue_up(struct allocation *allocation,
+                     bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
 {
 	struct cycle *cycle = allocation->run.cycle;
 	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
-	allocation->order = share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
+	allocation->order =
+		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		const struct cycle_group *group = &cycle->groups[g];
 		if (group->blocked || group->gave_up || group->queue < 0 || !accept(cycle, group))
 			continue;
 		int growth = minimum_met(cycle, group) ? 0 : -1;
-		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = (int)g, .growth = growth});
+		heap_push(cycle, &allocation->heaps[group->queue],
+		          (struct candidate){.group = (int)g, .growth = growth});
 	}
 	for (size_t q = 0; q < cycle->queue_count; q++)
 		announce(allocation, (int)q);
@@ -220,7 +223,8 @@ static void close_run(struct allocation *allocation)
 {
 	struct cycle *cycle = allocation->run.cycle;
 	for (size_t q = 0; q < cycle->queue_count; q++) {
-		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated, sizeof(cycle->queues[q].allocated));
+		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
+		       sizeof(cycle->queues[q].allocated));
 		if (allocation->heaps)
 			vec_free(&allocation->heaps[q].items);
 	}
@@ -254,7 +258,7 @@ static enum place_outcome find_place(struct cycle *cycle, struct cycle_group *gr
 static void refuse(struct cycle *cycle, struct cycle_group *group, const struct placement *placement)
 {
 	group->proved = placement->outcome == PLACE_IMPOSSIBLE;
-	group->state = placement->outcome == PLACE_IMPOSSIBLE ? GROUP_IMPOSSIBLE
+	group->state = placement->outcome == PLACE_IMPOSSIBLE  ? GROUP_IMPOSSIBLE
 	               : placement->outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
 	                                                       : GROUP_NOT_READY;
 	engine_explain(cycle->cluster, &group->gang, placement, cycle->explain_relax, cycle->arena, &group->reasons);
@@ -266,7 +270,8 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	struct cycle *cycle = run->cycle;
 	struct cycle_group *group = &cycle->groups[candidate->group];
 	bool grow = candidate->growth >= 0;
-	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
+	bool is_protected =
+		group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
 	struct placement placement;
 	enum place_outcome outcome = find_place(cycle, group, grow, &placement);
 	if (outcome == PLACE_NOTHING && !grow) {
@@ -332,9 +337,12 @@ static void guard(struct allocation *allocation, struct reserve_hold *hold)
 		return;
 	reserve_hold_for(cycle, starved, hold);
 	if (hold->group >= 0)
-		reason_add(&group->reasons, cycle->arena,
-		           (struct reason){.code = REASON_HELD,
-		                           .message = "it has waited long: free resources are held for it until running work ends"});
+		reason_add(
+			&group->reasons, cycle->arena,
+			(struct reason){
+				.code = REASON_HELD,
+				.message =
+					"it has waited long: free resources are held for it until running work ends"});
 }
 
 static void allocate(struct cycle *cycle)
@@ -347,8 +355,9 @@ static void allocate(struct cycle *cycle)
 		if (!group->blocked && group->queue < 0)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_QUEUE_UNKNOWN,
-			                           .message = arena_printf(cycle->arena, "queue %s does not exist",
-			                                                   group->queue_name ? group->queue_name : "")});
+			                           .message =
+			                                   arena_printf(cycle->arena, "queue %s does not exist",
+			                                                group->queue_name ? group->queue_name : "")});
 	}
 	reserve_bind(cycle);
 	struct reserve_hold hold;
@@ -427,7 +436,10 @@ static void release_stale(struct cycle *cycle)
 			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
-			cycle_evict(cycle, (struct cycle_eviction){.group = (int)g, .pod = (int)p, .node = pod->node, .by = -1,
+			cycle_evict(cycle, (struct cycle_eviction){.group = (int)g,
+			                                           .pod = (int)p,
+			                                           .node = pod->node,
+			                                           .by = -1,
 			                                           .action = ACTION_RELEASE_STALE});
 		}
 	}
@@ -470,7 +482,8 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 		if (group->gave_up)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_BACKOFF,
-			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is not tried again"});
+			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
+			                                      "not tried again"});
 		group->gave_up |= group->give_up_after_failure && !group->blocked;
 		return;
 	}
@@ -481,9 +494,10 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 	if (waiting && !group->reasons.count)
 		reason_add(&group->reasons, cycle->arena,
 		           (struct reason){.code = REASON_SURPLUS,
-		                           .message = arena_printf(cycle->arena,
-		                                                   "the minimum is met; %zu more pod%s: gated, or without a place",
-		                                                   waiting, waiting == 1 ? " waits" : "s wait"),
+		                           .message = arena_printf(
+						   cycle->arena,
+						   "the minimum is met; %zu more pod%s: gated, or without a place",
+						   waiting, waiting == 1 ? " waits" : "s wait"),
 		                           .need = (int64_t)waiting});
 }
 

@@ -48,7 +48,9 @@ static int32_t percent_free(const struct cluster *cluster, const struct shape *s
 	int64_t least = BIAS_IDLE;
 	for (int i = 0; i < shape->request_count; i++) {
 		int64_t free = resource_view(cluster, shape->resource[i], node, VIEW_RELEASING);
-		int64_t part = free <= 0 ? 0 : free >= shape->amount[i] ? BIAS_IDLE : free / (shape->amount[i] / 100 + 1);
+		int64_t part = free <= 0                  ? 0
+		               : free >= shape->amount[i] ? BIAS_IDLE
+		                                          : free / (shape->amount[i] / 100 + 1);
 		least = part < least ? part : least;
 	}
 	return (int32_t)least;
@@ -224,7 +226,8 @@ static void choose_pods(struct decision *decision, const bool *keep, struct aren
 				continue;
 			node_of[list[at]] = node;
 			placed[i] = true;
-			while (first[leaf] + cursor[leaf] < first[leaf + 1] && node_of[list[first[leaf] + cursor[leaf]]] != -1)
+			while (first[leaf] + cursor[leaf] < first[leaf + 1] &&
+			       node_of[list[first[leaf] + cursor[leaf]]] != -1)
 				cursor[leaf]++;
 		}
 	}
@@ -280,7 +283,7 @@ static bool has_surplus(const struct gang *gang, struct arena *arena)
 static void decision_init(struct decision *decision, struct cluster *cluster, const struct gang *gang,
                           const struct place_options *options, struct arena *arena)
 {
-	int view = !options                   ? VIEW_FREE
+	int view = !options                 ? VIEW_FREE
 	           : options->empty_cluster ? VIEW_EMPTY
 	           : options->use_releasing ? VIEW_RELEASING
 	                                    : VIEW_FREE;
@@ -437,8 +440,10 @@ static bool grow_tree(struct growth *growth)
 		}
 		for (int k = 0; k < count; k++) {
 			int kid = children[first_child[tree] + k];
-			kids[k] = (struct kid_order){.tree = kid, .satisfied = growth->satisfied[kid],
-			                             .members = growth->members[kid], .minimum = gang->tree[kid].minimum,
+			kids[k] = (struct kid_order){.tree = kid,
+			                             .satisfied = growth->satisfied[kid],
+			                             .members = growth->members[kid],
+			                             .minimum = gang->tree[kid].minimum,
 			                             .order = k};
 		}
 		qsort(kids, (size_t)count, sizeof(*kids), compare_growth);

@@ -96,7 +96,8 @@ static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node,
 		if (amount <= 0)
 			continue;
 		*free -= amount;
-		hold->items[hold->count++] = (struct reserve_amount){.resource = shape->resource[i], .node = node, .amount = amount};
+		hold->items[hold->count++] =
+			(struct reserve_amount){.resource = shape->resource[i], .node = node, .amount = amount};
 	}
 	node_changed(cluster, node);
 }
@@ -122,7 +123,8 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 void reserve_release(struct cycle *cycle, struct reserve_hold *hold)
 {
 	for (size_t i = 0; hold->group >= 0 && i < hold->count; i++) {
-		cycle->cluster->resources.items[hold->items[i].resource].free[hold->items[i].node] += hold->items[i].amount;
+		cycle->cluster->resources.items[hold->items[i].resource].free[hold->items[i].node] +=
+			hold->items[i].amount;
 		node_changed(cycle->cluster, hold->items[i].node);
 	}
 	hold->group = -1;

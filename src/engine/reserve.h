@@ -18,7 +18,7 @@ struct reserve_hold {
 	struct reserve_amount {
 		int resource, node;
 		int64_t amount;
-	} *items;
+	} * items;
 	size_t count;
 };
 

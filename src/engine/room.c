@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define MOST_MOVES 16   /* pods that one consolidation moves at most */
+#define MOST_MOVES 16    /* pods that one consolidation moves at most */
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
 
 struct room {
@@ -18,7 +18,7 @@ struct room {
 	struct cycle *cycle;
 	int group;
 	enum cycle_action action;
-	bool grow;           /* the minimum is met: room for one unit of surplus */
+	bool grow; /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
 	struct victim_list units;
 	size_t movable_from; /* units from here on may be moved, but not lost */
@@ -69,7 +69,10 @@ static void list_single_pods(struct room *room, int number)
 	for (size_t p = gang->pod_count; p-- > 0;) {
 		if (gang->pods[p].state != MEMBER_RUNNING)
 			continue;
-		struct victim_unit unit = {.group = number, .sequence = (int)(gang->pod_count - p), .tree = -1, .pod_count = 1};
+		struct victim_unit unit = {.group = number,
+		                           .sequence = (int)(gang->pod_count - p),
+		                           .tree = -1,
+		                           .pod_count = 1};
 		unit.pods = arena_array(room->scratch, int, 1);
 		unit.pods[0] = (int)p;
 		struct victim_list *list = &room->units;
@@ -118,8 +121,8 @@ static void list_units(struct room *room)
 		if (room->action == ACTION_CONSOLIDATE)
 			list_single_pods(room, (int)g);
 		else
-			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE, room->scratch,
-			                 &room->units);
+			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE,
+			                 room->scratch, &room->units);
 	}
 	victims_sort(room->cycle, &room->units);
 	room->movable_from = room->units.count;
@@ -272,7 +275,8 @@ static void return_what_can_stay(struct room *room)
 	bool *lost = arena_array(room->scratch, bool, room->cycle->group_count); /* groups that are gone as a whole */
 	for (size_t i = room->applied; i-- > 0;) {
 		const struct victim_unit *unit = &room->units.items[i];
-		if (lost[unit->group] || (unit->class_ != UNIT_GANG && !still_has_a_home(room, i)) || !unit_can_return(room, unit)) {
+		if (lost[unit->group] || (unit->class_ != UNIT_GANG && !still_has_a_home(room, i)) ||
+		    !unit_can_return(room, unit)) {
 			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
 			continue;
 		}
@@ -337,7 +341,8 @@ static bool move_group(struct room *room, int number, struct moves *moves)
 		if (outcome != PLACE_PLACED)
 			break;
 		for (size_t i = 0; i < placement.choice_count; i++)
-			moves->items[moves->count++] = (struct moved_pod){.group = number, .pod = placement.choices[i].pod,
+			moves->items[moves->count++] = (struct moved_pod){.group = number,
+			                                                  .pod = placement.choices[i].pod,
 			                                                  .node = placement.choices[i].node,
 			                                                  .from = origin[placement.choices[i].pod]};
 		engine_commit(cycle->cluster, gang, &placement);
@@ -476,8 +481,12 @@ static void record(struct room *room, const bool *moved_group, const struct move
 			continue;
 		int kind = cycle->groups[pod->group].gang.pods[pod->pod].kind;
 		cluster_occupy(cycle->cluster, kind, pod->from, OCCUPY_RELEASING);
-		cycle_evict(cycle, (struct cycle_eviction){.group = pod->group, .pod = pod->pod, .node = pod->from,
-		                                           .by = room->group, .action = room->action, .moved = true});
+		cycle_evict(cycle, (struct cycle_eviction){.group = pod->group,
+		                                           .pod = pod->pod,
+		                                           .node = pod->from,
+		                                           .by = room->group,
+		                                           .action = room->action,
+		                                           .moved = true});
 	}
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
@@ -487,8 +496,11 @@ static void record(struct room *room, const bool *moved_group, const struct move
 		for (int k = 0; k < unit->pod_count; k++) {
 			struct gang_pod *pod = &gang->pods[unit->pods[k]];
 			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
-			cycle_evict(cycle, (struct cycle_eviction){.group = unit->group, .pod = unit->pods[k], .node = pod->node,
-			                                           .by = room->group, .action = room->action});
+			cycle_evict(cycle, (struct cycle_eviction){.group = unit->group,
+			                                           .pod = unit->pods[k],
+			                                           .node = pod->node,
+			                                           .by = room->group,
+			                                           .action = room->action});
 		}
 	}
 }

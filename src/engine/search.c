@@ -14,16 +14,16 @@ struct frame {
 	struct goal *rest; /* goals that remain after this choice */
 	struct goal here;  /* the goal this frame decides (copied: confinement, next kid) */
 	size_t trail_mark, item_mark;
-	int tried;         /* alternatives taken so far */
-	int current;       /* FRAME_DOMAIN: domain being tried */
-	int *list;         /* FRAME_DOMAIN: all candidates in order, once the first has failed */
+	int tried;   /* alternatives taken so far */
+	int current; /* FRAME_DOMAIN: domain being tried */
+	int *list;   /* FRAME_DOMAIN: all candidates in order, once the first has failed */
 	int list_count, list_at;
 	uint64_t *signatures;
 	int signature_count;
-	int twin;          /* earlier frame of an equal sibling, -1 */
-	bool twins_tried;  /* some frame in the twin chain has refuted a choice */
-	int *mix;          /* FRAME_MIX: counts per local shape */
-	bool done;         /* no alternative is left */
+	int twin;         /* earlier frame of an equal sibling, -1 */
+	bool twins_tried; /* some frame in the twin chain has refuted a choice */
+	int *mix;         /* FRAME_MIX: counts per local shape */
+	bool done;        /* no alternative is left */
 };
 
 struct search {
@@ -44,10 +44,10 @@ static struct goal *push_goal(struct solver *solver, struct goal goal, struct go
 
 struct domain_key {
 	int64_t evictions; /* pods that do not fit without making room */
-	int unused;       /* 0 when the gang is there already */
-	int holds;        /* bit per ancestor that fits as a whole, outermost highest; negated for ordering */
-	int64_t hosted;   /* negated: how much of everything waiting it could take */
-	int64_t fit;      /* tightest that holds the rest, else largest */
+	int unused;        /* 0 when the gang is there already */
+	int holds;         /* bit per ancestor that fits as a whole, outermost highest; negated for ordering */
+	int64_t hosted;    /* negated: how much of everything waiting it could take */
+	int64_t fit;       /* tightest that holds the rest, else largest */
 	int64_t slack;
 };
 
@@ -61,8 +61,7 @@ static int64_t hosted(const struct solver *solver, const struct class_ *class_, 
 	return sum;
 }
 
-static struct domain_key key_of(struct solver *solver, const struct want *want, int topology, int level,
-                                int domain)
+static struct domain_key key_of(struct solver *solver, const struct want *want, int topology, int level, int domain)
 {
 	const struct class_ *class_ = &solver->classes[want->class_];
 	struct domain_key key = {.unused = solver->used[topology][level][domain] == 0};
@@ -305,7 +304,8 @@ static bool reserve_leaf(struct solver *solver, const struct want *want, const i
 	vec_push(&solver->items, item);
 	if (!bound_reserve(solver, &item, 1))
 		return false;
-	if (solver->exact || solver->shape_count == 1 || solver->topology_count > 1 || at->level[0] < 0 || solver->social)
+	if (solver->exact || solver->shape_count == 1 || solver->topology_count > 1 || at->level[0] < 0 ||
+	    solver->social)
 		return true;
 	return pack_local(solver, at) != VERDICT_IMPOSSIBLE;
 }
@@ -336,7 +336,8 @@ static void open_kids(struct solver *solver, struct goal **goals, int number, co
 	const struct want *want = &solver->wants[number];
 	const int *kids = solver->kids + want->first_kid;
 	if (want->need < want->kid_count) {
-		*goals = push_goal(solver, (struct goal){.type = GOAL_KIDS, .want = number, .remaining = want->need, .at = *at},
+		*goals = push_goal(solver,
+		                   (struct goal){.type = GOAL_KIDS, .want = number, .remaining = want->need, .at = *at},
 		                   *goals);
 		return;
 	}
@@ -445,11 +446,15 @@ static bool next_kid(struct search *search, struct frame *frame)
 	int k = frame->here.next_kid;
 	if (frame->tried++ == 0) {
 		search->goals = push_goal(solver,
-		                          (struct goal){.type = GOAL_KIDS, .want = frame->want, .next_kid = k + 1,
-		                                        .remaining = frame->here.remaining - 1, .at = frame->here.at},
+		                          (struct goal){.type = GOAL_KIDS,
+		                                        .want = frame->want,
+		                                        .next_kid = k + 1,
+		                                        .remaining = frame->here.remaining - 1,
+		                                        .at = frame->here.at},
 		                          frame->rest);
-		search->goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = kids[k], .at = frame->here.at},
-		                          search->goals);
+		search->goals =
+			push_goal(solver, (struct goal){.type = GOAL_WANT, .want = kids[k], .at = frame->here.at},
+		                  search->goals);
 		return true;
 	}
 	if (frame->tried > 2)
@@ -460,8 +465,11 @@ static bool next_kid(struct search *search, struct frame *frame)
 	if (want->kid_count - k < frame->here.remaining)
 		return false;
 	search->goals = push_goal(solver,
-	                          (struct goal){.type = GOAL_KIDS, .want = frame->want, .next_kid = k,
-	                                        .remaining = frame->here.remaining, .at = frame->here.at},
+	                          (struct goal){.type = GOAL_KIDS,
+	                                        .want = frame->want,
+	                                        .next_kid = k,
+	                                        .remaining = frame->here.remaining,
+	                                        .at = frame->here.at},
 	                          frame->rest);
 	return true;
 }
@@ -579,7 +587,8 @@ static bool take_goal(struct search *search)
 				return false;
 			if (u == t && class_->fixed >= 0) {
 				while (level > class_->level)
-					domain = topology_parent_domain(used_topology(solver, u), level, domain), level--;
+					domain = topology_parent_domain(used_topology(solver, u), level, domain),
+					level--;
 				if (domain != class_->fixed)
 					return false;
 			}
@@ -602,7 +611,8 @@ static bool backtrack(struct search *search)
 			if (!mix)
 				return true;
 			struct frame *frame = &search->frames.items[search->frames.count - 1];
-			const struct class_ *class_ = &search->solver->classes[search->solver->wants[frame->want].class_];
+			const struct class_ *class_ =
+				&search->solver->classes[search->solver->wants[frame->want].class_];
 			struct goal here = {.type = GOAL_WANT, .want = frame->want, .at = frame->here.at};
 			here.at.level[class_->topology] = (int8_t)class_->level;
 			here.at.domain[class_->topology] = frame->current;
@@ -658,7 +668,10 @@ static void order_kids(struct solver *solver)
 			for (int t = 0; t < solver->topology_count; t++)
 				if (solver->bound_total[t][kid->class_] < copies)
 					copies = solver->bound_total[t][kid->class_];
-			list[k] = (struct hardness){.want = kids[k], .scarcity = copies, .class_ = kid->class_, .order = k};
+			list[k] = (struct hardness){.want = kids[k],
+			                            .scarcity = copies,
+			                            .class_ = kid->class_,
+			                            .order = k};
 			for (int s = 0; s < solver->shape_count; s++)
 				list[k].pods += class_->least[s];
 		}

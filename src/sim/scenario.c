@@ -102,7 +102,8 @@ static uint64_t fingerprint(const struct snapshot *snapshot)
 	for (size_t g = 0; g < snapshot->cycle.group_count; g++) {
 		const struct gang *gang = &snapshot->cycle.groups[g].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
-			sum = sum * 1000003 + (uint64_t)gang->pods[p].state * 65599 + (uint64_t)(gang->pods[p].node + 1);
+			sum = sum * 1000003 + (uint64_t)gang->pods[p].state * 65599 +
+			      (uint64_t)(gang->pods[p].node + 1);
 	}
 	return sum;
 }
@@ -139,7 +140,8 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 	struct run_plan run;
 	if (!read_run(val_get(spec, "run"), &run, result))
 		return;
-	struct snapshot_options options = {.now_seconds = SCENARIO_START, .starvation_after_ns = run.starvation_after_ns};
+	struct snapshot_options options = {.now_seconds = SCENARIO_START,
+	                                   .starvation_after_ns = run.starvation_after_ns};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	if (run.cycles)
 		run_counted(snapshot, &run, result);
