@@ -185,7 +185,7 @@ static void find_bias(struct room *room)
 	struct cluster *cluster = room->cycle->cluster;
 	bias_from_free(cluster, &beneficiary(room)->gang, room->scratch, &room->bias);
 	int32_t *score = room->bias.node_score;
-	for (int n = 0; score && n < cluster->node_count; n++)
+	for (int n = 0; n < cluster->node_count; n++)
 		score[n] = score[n] >= BIAS_IDLE;
 	for (size_t u = 0; u < room->units.count; u++) {
 		const struct victim_unit *unit = &room->units.items[u];

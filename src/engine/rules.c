@@ -472,11 +472,11 @@ static void score_node(const struct cluster *cluster, const struct pod_rules *ru
 			*score -= 100;
 }
 
-const int32_t *rules_score(const struct solver *solver, int number)
+const int32_t *rules_score(const struct solver *solver, int kind)
 {
 	enum { NOMINATED = 1 << 20 };
 	const struct cluster *cluster = solver->cluster;
-	const struct kind *own = &cluster->kinds.items[number];
+	const struct kind *own = &cluster->kinds.items[kind];
 	const struct pod_rules *node_rules = &cluster->shapes.items[own->shape].rules;
 	bool nominated = false;
 	for (size_t p = 0; p < solver->gang->pod_count; p++)

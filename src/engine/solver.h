@@ -171,6 +171,12 @@ enum verdict pack_items(struct solver *solver);
 /* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. */
 enum verdict pack_local(struct solver *solver, const struct confine *at);
 
+/* choose.c: the best domain for a want inside its confinement (-1: none can hold it), all of them in order of preference
+ * (the first is the best), and a number that is equal for exchangeable domains. */
+int choose_first(struct solver *solver, const struct want *want, const struct confine *at);
+int choose_list(struct solver *solver, const struct want *want, const struct confine *at, int *list);
+uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain);
+
 /* bound.c */
 int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
