@@ -83,26 +83,29 @@ def small():
             pod("p1", "g") + pod("p2", "g"))
 
 
+def container():
+    return [{"name": "main", "resources": {"requests": {"cpu": 1}}}]
+
+
 def small_json():
+    """The same as one JSON document."""
     def item(api, kind, name, **more):
         metadata = {"name": name, **more.pop("metadata", {})}
         return {"apiVersion": api, "kind": kind, "metadata": metadata, **more}
 
     def member(name):
         return item("v1", "Pod", name, metadata={"namespace": "default", "annotations": {"pod-group-name": "g"}},
-                    spec={"schedulerName": "platoon", "containers": [{"name": "main",
-                                                                      "resources": {"requests": {"cpu": 1}}}]})
+                    spec={"schedulerName": "platoon", "containers": container()})
 
     def machine(name):
         return item("v1", "Node", name, metadata={"labels": {"rack": "r1"}},
                     status={"allocatable": {"cpu": 4, "memory": "8Gi", "pods": 10}})
 
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [
-        item("kai.scheduler/v1alpha1", "Topology", "t", spec={"levels": [{"nodeLabel": "rack"}]}), machine("n1"),
-                                                                     machine("n2"),
-        item("scheduling.run.ai/v2alpha2", "PodGroup", "g", metadata={"namespace": "default"},
-             spec={"minMember": 2, "topologyConstraint": {"topology": "t", "requiredTopologyLevel": "rack"}}),
-        member("p1"), member("p2")]})
+    levels = item("kai.scheduler/v1alpha1", "Topology", "t", spec={"levels": [{"nodeLabel": "rack"}]})
+    gang = item("scheduling.run.ai/v2alpha2", "PodGroup", "g", metadata={"namespace": "default"},
+                spec={"minMember": 2, "topologyConstraint": {"topology": "t", "requiredTopologyLevel": "rack"}})
+    return json.dumps({"apiVersion": "v1", "kind": "List",
+                       "items": [levels, machine("n1"), machine("n2"), gang, member("p1"), member("p2")]})
 
 
 def noise(count):
@@ -130,23 +133,19 @@ def merge_bomb(levels, width):
 
 
 def wide_group(count, pods):
-    """One PodGroup with `count` leaves of one pod each, of which all but the first `pods` are optional and empty."""
-    item = '{"name": "s%d", "minMember": %d}'
-    spec = {"minSubGroup": pods}
-    text = [json.dumps({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
-                        "metadata": {"name": "wide", "namespace": "default"}, "spec": spec})[:-2]]
-    text[0] += ', "subGroups": [' + ",".join(item % (i, 1) for i in range(count)) + "]}}\n"
+    """One PodGroup with `count` leaves of one pod each, of which `pods` are needed and have their pod."""
+    leaves = [{"name": f"s{i}", "minMember": 1} for i in range(count)]
+    yield json.dumps({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+                      "metadata": {"name": "wide", "namespace": "default"},
+                      "spec": {"minSubGroup": pods, "subGroups": leaves}}) + "\n"
     for i in range(pods):
-        text.append(json.dumps({
-            "apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": f"p{i}", "namespace": "default", "annotations": {"pod-group-name": "wide"},
-                         "labels": {"kai.scheduler/subgroup-name": f"s{i * (count // pods)}"}},
-            "spec": {"schedulerName": "platoon", "containers": [{"name": "main",
-                                                                 "resources": {"requests": {"cpu": 1}}}]}}) + "\n")
+        metadata = {"name": f"p{i}", "namespace": "default", "annotations": {"pod-group-name": "wide"},
+                    "labels": {"kai.scheduler/subgroup-name": f"s{i * (count // pods)}"}}
+        yield json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata,
+                          "spec": {"schedulerName": "platoon", "containers": container()}}) + "\n"
     for i in range(pods // 50 + 1):
-        text.append(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{i}"},
-                                "status": {"allocatable": {"cpu": 64, "memory": "8Gi", "pods": 110}}}) + "\n")
-    return text
+        yield json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{i}"},
+                          "status": {"allocatable": {"cpu": 64, "memory": "8Gi", "pods": 110}}}) + "\n"
 
 
 def node_list(count):

@@ -373,9 +373,8 @@ def parents_in_a_circle():
     for subs in ("[{name: a, parent: a, minMember: 1}]", "[{name: a, parent: b}, {name: b, parent: a}]",
                  "[{name: a, parent: b}, {name: b, parent: c}, {name: c, parent: a}, {name: d, minMember: 1}]",
                  "[{name: a, parent: missing, minMember: 1}]"):
-        name = write("circle.yaml", inputs.group("g", f"subGroups: {subs}") + inputs.pod("p", "g",
-                                                                                         leaf="a") + inputs.node("n"))
-        everywhere(1, name, "circle.yaml", "spec.subGroups[0].parent")
+        text = inputs.group("g", f"subGroups: {subs}") + inputs.pod("p", "g", leaf="a") + inputs.node("n")
+        everywhere(1, write("circle.yaml", text), "circle.yaml", "spec.subGroups[0].parent")
     ring = ", ".join(f"{{name: s{i}, parent: s{(i + 1) % 50_000}}}" for i in range(50_000))
     everywhere(1, write("ring.yaml", inputs.group("g", f"subGroups: [{ring}]")), "ring.yaml", memory=600)
     chain = ", ".join(f"{{name: s{i}{f', parent: s{i - 1}' if i else ''}}}" for i in range(50_000))
@@ -384,11 +383,10 @@ def parents_in_a_circle():
 
 @case
 def queues_in_a_circle():
-    text = inputs.queue("a", "{}", "b") + inputs.queue("b", "{}", "a") + inputs.queue("c", "{}",
-                                                                                      "c") + inputs.queue("d", "{}",
-                                                                                                          "missing")
-    text += "".join(inputs.group(f"g{q}", f"queue: {q}, minMember: 1") + inputs.pod(f"p{q}", f"g{q}")
-                    for q in "abcd") + inputs.node("n")
+    text = inputs.node("n")
+    for queue, parent in (("a", "b"), ("b", "a"), ("c", "c"), ("d", "missing")):
+        text += inputs.queue(queue, "{}", parent) + inputs.pod(f"p{queue}", f"g{queue}")
+        text += inputs.group(f"g{queue}", f"queue: {queue}, minMember: 1")
     sane(Run(["validate", "-f", write("queues.yaml", text)]))
     run = sane(Run(["plan", "-f", "queues.yaml"]))
     require(all(f"default/g{q}" in run.out for q in "abcd"), run, "a group is lost without a word")
@@ -519,13 +517,11 @@ def a_hundred_thousand_nodes():
 @case
 def many_groups_that_cannot_fit():
     """Each refusal is explained; explaining must not cost more than deciding."""
-    text = inputs.topology("t", ["zone", "rack"]) + "".join(inputs.node(f"n{i}",
-                                                                        labels=f"{{zone: z{i % 4}, rack: r{i % 16}}}")
-                                                            for i in range(200))
-    text += "".join(inputs.group(f"g{i}",
-                                 "minMember: 3, topologyConstraint: {topology: t, requiredTopologyLevel: rack}") +
-                    "".join(inputs.pod(f"g{i}-{j}", f"g{i}", requests=f"{{cpu: {5 + i % 7}}}") for j in range(3))
-                    for i in range(500))
+    text = inputs.topology("t", ["zone", "rack"])
+    text += "".join(inputs.node(f"n{i}", labels=f"{{zone: z{i % 4}, rack: r{i % 16}}}") for i in range(200))
+    for i in range(500):
+        text += inputs.group(f"g{i}", f"minMember: 3, {inputs.within('t', 'rack')}")
+        text += "".join(inputs.pod(f"g{i}-{j}", f"g{i}", requests=f"{{cpu: {5 + i % 7}}}") for j in range(3))
     expect(0, ["plan", "-f", write("refused.yaml", text)], "500 impossible", memory=1500, seconds=60, timeout=90)
 
 
