@@ -18,7 +18,7 @@ static int expand_scenario(struct cli_args *args, const struct manifest *scenari
 	     val_next(&it, &key, &item);)
 		manifests_add(into, item, scenario->source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
-		fprintf(stderr, "%s: %s\n", problems.items[i].path, problems.items[i].message);
+		output_line(stderr, "%s: %s", problems.items[i].path, problems.items[i].message);
 	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
 }
 
@@ -31,8 +31,8 @@ static int choose_objects(struct cli_args *args, const struct manifests *files, 
 		if (!scenario_is(&files->items[i]))
 			continue;
 		if (files->count > 1) {
-			fprintf(stderr, "%s: error: a Scenario is planned alone, without other objects\n",
-			        files->items[i].source);
+			output_line(stderr, "%s: error: a Scenario is planned alone, without other objects",
+			            files->items[i].source);
 			return CLI_USAGE;
 		}
 		*objects = expanded;

@@ -282,7 +282,8 @@ static void add_group(struct view *view, size_t index)
 				[COLUMN_STATE] = planned->state,
 				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
 	                                                     (long long)planned->minimum),
-				[COLUMN_QUEUE] = group->queue_name,
+				[COLUMN_QUEUE] = arena_printf(view->arena, "%.253s",
+	                                                      group->queue_name), /* any text, any length */
 				[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
 			},
 		.colours = {[COLUMN_NAME] = COLOUR_BOLD, [COLUMN_STATE] = colour, [COLUMN_PODS] = colour},

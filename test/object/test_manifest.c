@@ -77,6 +77,11 @@ static void texts(void **state)
 		{"metadata: {name: a}\n---\nkind: Pod\n", " Pod / (f:3)\nerror f:1: the object has no kind\n"},
 		{"kind: ''\n", "error f:1: the object has no kind\n"},
 		{"kind: 3\n", "error f:1: the object has no kind\n"},
+		{"kind: Pod\nmetadata: {name: \"a\\0b\"}\n",
+	         "error f:1: metadata.name must have at most 253 characters and no NUL\n"},
+		{"kind: \"a\\0b\"\nmetadata: {namespace: \"\\0\"}\n",
+	         "error f:1: kind must have at most 253 characters and no NUL\n"
+	         "error f:1: metadata.namespace must have at most 253 characters and no NUL\n"},
 		{"kind: Pod\nmetadata: 3\n", " Pod / (f:1)\n"},
 		{"kind: Pod\nmetadata: {name: 3}\n", " Pod / (f:1)\n"},
 		{"a: 1\na: 2\n", "error f: line 2, column 1: duplicate key \"a\"\n"},
