@@ -42,8 +42,8 @@ enum group_verdict family_job(struct grouping *grouping)
 		grouping->out->name = now;
 	}
 	int64_t minimum = 1;
-	enum field asked = group_min_member(grouping, meta_get(&grouping->subject.annotations, KEY_MIN_MEMBER), "metadata",
-	                                    0, &minimum);
+	enum field asked = group_min_member(grouping, meta_get(&grouping->subject.annotations, KEY_MIN_MEMBER),
+	                                    "metadata", 0, &minimum);
 	if (asked == FIELD_WRONG)
 		return GROUP_REFUSED;
 	grouping->out->min_member = (int)minimum;

@@ -104,9 +104,10 @@ static struct node *write_metadata(struct build *build, struct arena *arena, con
 
 static struct node *write_spec(struct build *build, const struct group_result *result, const struct val *stored)
 {
-	static const char *const ours[] = {"queue",     "priorityClassName", "preemptibility", "preemptionDelay",
-	                                   "stalenessGracePeriod", "minMember", "minSubGroup", "subGroups",
-	                                   "topologyConstraint", "topologyConstraints", NULL};
+	static const char *const ours[] = {
+		"queue",     "priorityClassName", "preemptibility", "preemptionDelay",    "stalenessGracePeriod",
+		"minMember", "minSubGroup",       "subGroups",      "topologyConstraint", "topologyConstraints",
+		NULL};
 	struct node *spec = build_map(build);
 	const char *queue = val_str(val_get(stored, "queue"), "");
 	build_put_string(build, spec, "queue", *queue ? queue : result->queue);

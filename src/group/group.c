@@ -68,6 +68,10 @@ static const char *opt_out(const struct grouping *grouping)
 	for (size_t i = 0; i < owners->count; i++)
 		if (says_skip(owners->items[i].object))
 			return "an owner of the pod asks not to be grouped";
+	/* Kubernetes' own gang API: such a pod names its group itself. */
+	const struct val *spec = val_get(grouping->pod, "spec");
+	if (val_kind(val_get(spec, "schedulingGroup")) == VAL_MAP || val_kind(val_get(spec, "workloadRef")) == VAL_MAP)
+		return "the pod names a group of scheduling.k8s.io";
 	/* Their controller writes one PodGroup per role instance or segment. */
 	for (size_t i = 0; i < owners->count; i++)
 		if (meta_api_group_is(owners->items[i].api_version, "workloads.x-k8s.io"))
@@ -117,8 +121,7 @@ static void choose_subject(struct grouping *grouping)
 		annotations = meta_merge(grouping->arena, meta_labels(grouping->arena, owner->object, "annotations"),
 		                         annotations);
 	}
-	grouping->subject =
-		at ? owner_subject(grouping, &grouping->owners->items[at - 1]) : pod_subject(grouping);
+	grouping->subject = at ? owner_subject(grouping, &grouping->owners->items[at - 1]) : pod_subject(grouping);
 	grouping->subject.labels = meta_merge(grouping->arena, grouping->subject.labels, labels);
 	grouping->subject.annotations = meta_merge(grouping->arena, grouping->subject.annotations, annotations);
 }
@@ -148,11 +151,13 @@ static enum group_verdict build(struct grouping *grouping)
 	choose_subject(grouping);
 	const struct group_owner *id = &grouping->subject.id;
 	if (grouping->owners->cut)
-		group_warn(grouping, GROUP_ABOUT_OWNER_CHAIN, "metadata.ownerReferences", "correct the owner references",
+		group_warn(grouping, GROUP_ABOUT_OWNER_CHAIN, "metadata.ownerReferences",
+		           "correct the owner references",
 		           "the owners of the pod form a circle or more than %d levels; this owner is taken as the top",
 		           GROUP_MAX_OWNERS);
 	if (!id->object && kind_is_known(id->api_version, id->kind)) {
-		group_warn(grouping, GROUP_ABOUT_OWNER_NOT_FOUND, "", "wait for the owner to appear, or remove the reference",
+		group_warn(grouping, GROUP_ABOUT_OWNER_NOT_FOUND, "",
+		           "wait for the owner to appear, or remove the reference",
 		           "the pod names %s %s as its owner, but there is none", id->kind, id->name);
 		return GROUP_REFUSED;
 	}

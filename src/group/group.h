@@ -14,10 +14,10 @@
 /* Owners above this many levels, and chains that run in a circle, end the walk. */
 #define GROUP_MAX_OWNERS 16
 
-#define GROUP_KEY_POD_GROUP "pod-group-name"                      /* annotation: pod -> PodGroup */
-#define GROUP_KEY_SUBGROUP "kai.scheduler/subgroup-name"          /* label: pod -> leaf */
-#define GROUP_KEY_SEGMENT_INDEX "kai.scheduler/segment-index"     /* label: which segment of its role, from 0 */
-#define GROUP_KEY_SKIP "kai.scheduler/skip-podgrouper"            /* annotation: "true" leaves the pod alone */
+#define GROUP_KEY_POD_GROUP "pod-group-name"                  /* annotation: pod -> PodGroup */
+#define GROUP_KEY_SUBGROUP "kai.scheduler/subgroup-name"      /* label: pod -> leaf */
+#define GROUP_KEY_SEGMENT_INDEX "kai.scheduler/segment-index" /* label: which segment of its role, from 0 */
+#define GROUP_KEY_SKIP "kai.scheduler/skip-podgrouper"        /* annotation: "true" leaves the pod alone */
 #define GROUP_KEY_QUEUE "kai.scheduler/queue"
 #define GROUP_KEY_NODE_POOL "kai.scheduler/node-pool"
 #define GROUP_ENV_SEGMENT_INDEX "KAI_SEGMENT_INDEX"
@@ -71,9 +71,9 @@ struct group_constraint { /* NULL = not given */
 
 struct group_subgroup {
 	const char *name;
-	int parent;         /* index of an earlier or later entry, GROUP_UNSET for the top level */
-	int min_member;     /* leaves only; GROUP_UNSET on parents, always */
-	int min_sub_group;  /* parents only; GROUP_UNSET = all children */
+	int parent;        /* index of an earlier or later entry, GROUP_UNSET for the top level */
+	int min_member;    /* leaves only; GROUP_UNSET on parents, always */
+	int min_sub_group; /* parents only; GROUP_UNSET = all children */
 	struct group_constraint constraint;
 };
 
@@ -137,10 +137,10 @@ struct group_result {
 
 	/* The PodGroup; only with GROUP_WANTED. */
 	const char *namespace_, *name;
-	struct group_owner owner;         /* becomes the ownerReference */
+	struct group_owner owner;          /* becomes the ownerReference */
 	struct labels labels, annotations; /* sorted by key */
 	const char *queue, *priority_class;
-	const char *preemptibility;                  /* NULL = unset */
+	const char *preemptibility;                     /* NULL = unset */
 	const char *preemption_delay, *staleness_grace; /* Go durations; NULL = unset */
 	struct group_constraint constraint;
 	int min_member;    /* GROUP_UNSET when there are subgroups */

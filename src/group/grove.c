@@ -33,25 +33,37 @@ static void gang_warn(struct grouping *grouping, struct gang *gang, enum group_a
 	gang->good = false;
 }
 
-/* packConstraint {required, preferred} of the object at `path`. */
+/* NULL when absent, empty or of the wrong type (which is reported). */
+static const char *read_text(struct grouping *grouping, struct gang *gang, const struct val *map, const char *key,
+                             const char *path)
+{
+	const char *text = NULL;
+	enum field given =
+		field_text(grouping, val_get(map, key), arena_printf(grouping->arena, "%s.%s", path, key), &text);
+	gang->good = gang->good && given != FIELD_WRONG;
+	return text;
+}
+
+/* topologyConstraint.packConstraint {required, preferred} of the object at `path`. */
 static struct group_constraint read_pack(struct grouping *grouping, struct gang *gang, const struct val *object,
                                          const char *path)
 {
-	const struct val *pack = val_path(object, "topologyConstraint", "packConstraint", NULL);
-	struct group_constraint constraint = {
-		.required = val_str(val_get(pack, "required"), NULL),
-		.preferred = val_str(val_get(pack, "preferred"), NULL),
-	};
-	if (constraint.required && !*constraint.required)
-		constraint.required = NULL;
-	if (constraint.preferred && !*constraint.preferred)
-		constraint.preferred = NULL;
+	struct group_constraint constraint = {0};
+	const char *place = arena_printf(grouping->arena, "%s.topologyConstraint", path);
+	const char *pack_place = arena_printf(grouping->arena, "%s.packConstraint", place);
+	const struct val *outer = val_get(object, "topologyConstraint"), *pack = val_get(outer, "packConstraint");
+	if (field_kind(grouping, outer, VAL_MAP, place) == FIELD_WRONG ||
+	    field_kind(grouping, pack, VAL_MAP, pack_place) == FIELD_WRONG) {
+		gang->good = false;
+		return constraint;
+	}
+	constraint.required = read_text(grouping, gang, pack, "required", pack_place);
+	constraint.preferred = read_text(grouping, gang, pack, "preferred", pack_place);
 	if (!constraint.required && !constraint.preferred)
 		return constraint;
 	constraint.topology = gang->topology;
 	if (!gang->topology)
-		gang_warn(grouping, gang, GROUP_ABOUT_TOPOLOGY_NAME_MISSING,
-		          arena_printf(grouping->arena, "%s.topologyConstraint", path),
+		gang_warn(grouping, gang, GROUP_ABOUT_TOPOLOGY_NAME_MISSING, place,
 		          "add the annotation " KEY_TOPOLOGY_NAME " with the name of a Topology to the PodGang",
 		          "a topology level is asked for but no Topology is named");
 	return constraint;
@@ -61,37 +73,42 @@ static void read_references(struct grouping *grouping, struct gang *gang, struct
 {
 	const char *path = arena_printf(grouping->arena, "%s.podReferences", clique->path);
 	enum field given = field_kind(grouping, list, VAL_LIST, path);
-	if (given != FIELD_GIVEN) {
+	gang->good = gang->good && given != FIELD_WRONG;
+	if (given == FIELD_ABSENT)
 		gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "list the pods of the clique",
 		          "the list of pods is missing");
-		return;
-	}
 	const struct val *item;
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
 		const char *namespace_ = val_str(val_get(item, "namespace"), NULL);
 		const char *name = val_str(val_get(item, "name"), NULL);
 		if (!namespace_ || !name) {
-			gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "give namespace and name of each pod",
-			          "a pod is listed without namespace or name");
+			gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path,
+			          "give namespace and name of each pod", "a pod is listed without namespace or name");
 			return;
 		}
 		if (strcmp(namespace_, grouping->namespace_) != 0) {
-			gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "list pods of the PodGang's namespace",
-			          "a pod of another namespace is listed");
+			gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path,
+			          "list pods of the PodGang's namespace", "a pod of another namespace is listed");
 			return;
 		}
 		clique->member = clique->member || strcmp(name, grouping->pod_name) == 0;
 	}
 }
 
+static const char *read_name(struct grouping *grouping, struct gang *gang, const struct val *item, const char *path)
+{
+	const char *name = read_text(grouping, gang, item, "name", path);
+	if (!name)
+		gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, arena_printf(grouping->arena, "%s.name", path),
+		          "give it a name", "the name is missing");
+	return name ? name : "";
+}
+
 static void read_clique(struct grouping *grouping, struct gang *gang, const struct val *item, struct clique *clique)
 {
 	struct arena *arena = grouping->arena;
 	clique->group = GROUP_UNSET;
-	clique->name = val_str(val_get(item, "name"), "");
-	if (!*clique->name)
-		gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, arena_printf(arena, "%s.name", clique->path),
-		          "give it a name", "the clique has no name");
+	clique->name = read_name(grouping, gang, item, clique->path);
 	if (interner_find(gang->names, clique->name) != UINT32_MAX)
 		gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, arena_printf(arena, "%s.name", clique->path),
 		          "give each clique its own name", "the name is used twice");
@@ -108,9 +125,9 @@ static void read_clique(struct grouping *grouping, struct gang *gang, const stru
 static void read_cliques(struct grouping *grouping, struct gang *gang)
 {
 	const struct val *list = val_get(gang->spec, "podgroups"), *item;
-	if (val_kind(list) != VAL_LIST || val_count(list) == 0) {
-		gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, "spec.podgroups", "list the cliques of the gang",
-		          "the PodGang has no list of cliques");
+	if (field_kind(grouping, list, VAL_LIST, "spec.podgroups") == FIELD_WRONG || val_count(list) == 0) {
+		gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, "spec.podgroups",
+		          "list the cliques of the gang", "the PodGang has no list of cliques");
 		return;
 	}
 	if (!tree_has_room(grouping, (int64_t)val_count(list), "spec.podgroups")) {
@@ -139,6 +156,7 @@ static void add_members(struct grouping *grouping, struct gang *gang, const stru
 	for (struct val_iter it = val_iter(names); val_next(&it, NULL, &item);) {
 		const char *name = val_str(item, "");
 		uint32_t at = interner_find(gang->names, name);
+		gang->good = gang->good && field_kind(grouping, item, VAL_STRING, path) == FIELD_GIVEN;
 		named++;
 		if (at == UINT32_MAX) {
 			group_warn_object(grouping, &gang->id, GROUP_ABOUT_MEMBER_MISSING, path,
@@ -147,8 +165,8 @@ static void add_members(struct grouping *grouping, struct gang *gang, const stru
 			continue;
 		}
 		if (gang->cliques[at].group != GROUP_UNSET) {
-			gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "name each clique in one group only",
-			          "a clique is named twice");
+			gang_warn(grouping, gang, GROUP_ABOUT_WRONG_FIELD_TYPE, path,
+			          "name each clique in one group only", "a clique is named twice");
 			continue;
 		}
 		gang->cliques[at].group = group;
@@ -186,11 +204,10 @@ static void add_groups(struct grouping *grouping, struct gang *gang)
 			gang->good = false;
 			continue;
 		}
-		const char *name = val_str(val_get(item, "name"), "");
+		const char *name = read_name(grouping, gang, item, place);
 		if (!any_known(gang, names))
 			continue; /* a parent without children would be a leaf */
-		int group = tree_add(grouping, *name ? name : arena_printf(grouping->arena, "group-%zu", index), GROUP_UNSET,
-		                     GROUP_UNSET);
+		int group = tree_add(grouping, name, GROUP_UNSET, GROUP_UNSET);
 		grouping->out->subgroups[group].constraint = read_pack(grouping, gang, item, place);
 		add_members(grouping, gang, names, group, arena_printf(grouping->arena, "%s.podGroupNames", place));
 	}
@@ -214,7 +231,8 @@ static void add_cliques(struct grouping *grouping, const struct gang *gang)
 	if (grouping->leaf == GROUP_UNSET)
 		group_warn_pod(grouping, GROUP_ABOUT_UNKNOWN_SUBGROUP, "metadata.name",
 		               "wait until Grove lists the pod in the PodGang",
-		               "PodGang %s does not list the pod: it joins no subgroup and stays pending", gang->id.name);
+		               "PodGang %s does not list the pod: it joins no subgroup and stays pending",
+		               gang->id.name);
 }
 
 /* Labels and annotations of the set above count where the PodGang says nothing, but its queue does not: a PodGang is
@@ -229,8 +247,9 @@ static void inherit_gang(struct grouping *grouping, struct gang *gang)
 		.labels = meta_labels(arena, gang->id.object, "labels"),
 		.annotations = meta_labels(arena, gang->id.object, "annotations"),
 	};
+	grouping->own_queue_only = true;
 	group_inherit(grouping, CLASS_TRAIN);
-	const char *queue = out->queue, *class = val_str(val_get(gang->spec, "priorityClassName"), "");
+	const char *queue = out->queue;
 	grouping->subject.labels = meta_merge(arena, grouping->subject.labels, above.labels);
 	grouping->subject.annotations = meta_merge(arena, grouping->subject.annotations, above.annotations);
 	gang->topology = meta_get(&grouping->subject.annotations, KEY_TOPOLOGY_NAME);
@@ -239,11 +258,12 @@ static void inherit_gang(struct grouping *grouping, struct gang *gang)
 	out->warning_count = 0; /* the second time finds everything the first one did */
 	group_inherit(grouping, CLASS_TRAIN);
 	out->queue = queue;
-	if (*class)
+	const char *class = read_text(grouping, gang, gang->spec, "priorityClassName", "spec");
+	if (class)
 		out->priority_class = class;
 	if (meta_get(&grouping->subject.labels, KEY_PRIORITY_CLASS))
 		out->priority_class = meta_get(&grouping->subject.labels, KEY_PRIORITY_CLASS);
-	struct group_constraint pack = read_pack(grouping, gang, gang->id.object ? gang->spec : NULL, "spec");
+	struct group_constraint pack = read_pack(grouping, gang, gang->spec, "spec");
 	if (pack.required || pack.preferred)
 		out->constraint = pack;
 }

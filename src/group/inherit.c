@@ -20,7 +20,8 @@ const struct val *group_get(const struct grouping *grouping, const char *api_ver
                             const char *namespace_, const char *name)
 {
 	const struct group_source *source = grouping->source;
-	return source && source->get && *name ? source->get(source->context, api_version, kind, namespace_, name) : NULL;
+	return source && source->get && *name ? source->get(source->context, api_version, kind, namespace_, name)
+	                                      : NULL;
 }
 
 const struct val *group_stored(const struct grouping *grouping, const char *name)
@@ -63,25 +64,6 @@ static void inherit_labels(struct grouping *grouping)
 		meta_put(grouping->arena, &out->annotations, KEY_USER, user);
 }
 
-static const char *find_queue(const struct grouping *grouping)
-{
-	const struct group_options *options = grouping->options;
-	const char *key = options->queue_label ? options->queue_label : GROUP_KEY_QUEUE;
-	const char *queue = meta_get(&grouping->subject.labels, key);
-	if (!queue)
-		queue = group_pod_label(grouping, key);
-	if (queue)
-		return queue;
-	/* Older workloads name a project; its queue is the project, or one per node pool. */
-	const char *project = meta_get(&grouping->subject.labels, KEY_PROJECT);
-	if (!project)
-		project = group_pod_label(grouping, KEY_PROJECT);
-	if (!project)
-		return options->default_queue ? options->default_queue : "default-queue";
-	const char *pool = group_pod_label(grouping, options->pool_label ? options->pool_label : GROUP_KEY_NODE_POOL);
-	return pool ? arena_printf(grouping->arena, "%s-%s", project, pool) : project;
-}
-
 static const struct group_kind_default *kind_default(const struct grouping *grouping, const struct group_owner *owner)
 {
 	for (size_t i = 0; i < grouping->options->default_count; i++) {
@@ -119,6 +101,27 @@ static const char *pod_value(const struct grouping *grouping, const struct label
 {
 	const char *text = meta_get(map, key);
 	return text && !text_equal(text, meta_get(subject, key)) ? text : NULL;
+}
+
+static const char *find_queue(const struct grouping *grouping)
+{
+	const struct group_options *options = grouping->options;
+	const char *key = options->queue_label ? options->queue_label : GROUP_KEY_QUEUE;
+	const char *queue = meta_get(&grouping->subject.labels, key);
+	if (!queue)
+		queue = group_pod_label(grouping, key);
+	for (size_t i = 1; !queue && !grouping->own_queue_only && next_owner(grouping, i); i++)
+		queue = owner_value(grouping, i, "labels", key);
+	if (queue)
+		return queue;
+	/* Older workloads name a project; its queue is the project, or one per node pool. */
+	const char *project = meta_get(&grouping->subject.labels, KEY_PROJECT);
+	if (!project)
+		project = group_pod_label(grouping, KEY_PROJECT);
+	if (!project)
+		return options->default_queue ? options->default_queue : "default-queue";
+	const char *pool = group_pod_label(grouping, options->pool_label ? options->pool_label : GROUP_KEY_NODE_POOL);
+	return pool ? arena_printf(grouping->arena, "%s-%s", project, pool) : project;
 }
 
 static bool class_exists(struct grouping *grouping, const char *name)
@@ -163,8 +166,8 @@ static bool preemptibility_known(struct grouping *grouping, const char *value)
 	    strcmp(value, "semi-preemptible") == 0)
 		return true;
 	group_warn(grouping, GROUP_ABOUT_BAD_PREEMPTIBILITY, "metadata.labels[" KEY_PREEMPTIBILITY "]",
-	           "write preemptible, non-preemptible or semi-preemptible", "\"%s\" is no preemptibility; it is ignored",
-	           value);
+	           "write preemptible, non-preemptible or semi-preemptible",
+	           "\"%s\" is no preemptibility; it is ignored", value);
 	return false;
 }
 
@@ -176,8 +179,7 @@ static const char *find_preemptibility(struct grouping *grouping)
 		if (value && preemptibility_known(grouping, value))
 			return value;
 	}
-	const char *value =
-		pod_value(grouping, &grouping->pod_labels, &grouping->subject.labels, KEY_PREEMPTIBILITY);
+	const char *value = pod_value(grouping, &grouping->pod_labels, &grouping->subject.labels, KEY_PREEMPTIBILITY);
 	if (value && preemptibility_known(grouping, value))
 		return value;
 	for (size_t i = 0; (owner = next_owner(grouping, i)); i++) {

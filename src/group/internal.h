@@ -40,7 +40,8 @@ struct grouping {
 	const char *namespace_;
 	struct interner *names; /* of subgroups so far */
 	size_t subgroup_capacity, warning_capacity;
-	int leaf; /* the pod's, GROUP_UNSET for none */
+	int leaf;            /* the pod's, GROUP_UNSET for none */
+	bool own_queue_only; /* labels of further owners name no queue */
 };
 
 typedef enum group_verdict group_family(struct grouping *grouping);
@@ -48,18 +49,21 @@ typedef enum group_verdict group_family(struct grouping *grouping);
 /* meta.c: metadata and fields of documents */
 struct labels meta_labels(struct arena *arena, const struct val *object, const char *field);
 struct labels meta_map(struct arena *arena, const struct val *map);
-struct labels meta_merge(struct arena *arena, struct labels base, struct labels more); /* base wins */
+struct labels meta_merge(struct arena *arena, struct labels base, struct labels more);         /* base wins */
 void meta_put(struct arena *arena, struct labels *labels, const char *key, const char *value); /* replaces */
-const char *meta_get(const struct labels *labels, const char *key); /* NULL when absent or empty */
-const char *meta_text(const struct val *object, const char *field); /* metadata.<field>, "" when absent */
+const char *meta_get(const struct labels *labels, const char *key);  /* NULL when absent or empty */
+const char *meta_text(const struct val *object, const char *field);  /* metadata.<field>, "" when absent */
 const char *meta_scalar(struct arena *arena, const struct val *val); /* string or number as text, else NULL */
 struct group_owner meta_owner(const struct val *object, const char *api_version, const char *kind);
 bool meta_api_group_is(const char *api_version, const char *api_group);
 bool meta_parse_int(const char *text, int64_t *out); /* whole decimal numbers that fit int32 */
 
 enum field { FIELD_ABSENT, FIELD_GIVEN, FIELD_WRONG };
-/* A wrong type is reported at `path`. null counts as absent. */
+/* A wrong type is reported at `path`. null counts as absent. Numbers are counts: negative is wrong, too large is cut to
+ * an int32 with a warning. */
 enum field field_int(struct grouping *grouping, const struct val *val, const char *path, int64_t *out);
+/* *out stays as it is unless a text that is not empty is given. */
+enum field field_text(struct grouping *grouping, const struct val *val, const char *path, const char **out);
 enum field field_kind(struct grouping *grouping, const struct val *val, enum val_kind kind, const char *path);
 
 /* warn.c: what the user is told. The first is about the subject, the second about the pod. */

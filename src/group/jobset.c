@@ -60,7 +60,8 @@ static int64_t pod_replica(struct grouping *grouping, const struct replicated *j
 	if (!text || !meta_parse_int(text, &index) || index < 0) {
 		group_warn_pod(grouping, GROUP_ABOUT_INDEX_NOT_A_NUMBER, "metadata.labels[" LABEL_JOB_INDEX "]",
 		               "set the label to the index of the Job (the JobSet controller does that)",
-		               "\"%s\" is no index from 0 on: the pod joins no subgroup and stays pending", text ? text : "");
+		               "\"%s\" is no index from 0 on: the pod joins no subgroup and stays pending",
+		               text ? text : "");
 		return -1;
 	}
 	if (index < job->replicas)
@@ -111,7 +112,10 @@ static bool set_minimum(struct grouping *grouping, const struct val *spec, int64
 	enum field asked = group_min_member(grouping, text, "metadata", 1, &minimum);
 	if (asked == FIELD_WRONG)
 		return false;
-	const char *order = val_str(val_path(spec, "startupPolicy", "startupPolicyOrder", NULL), "AnyOrder");
+	const char *order = "AnyOrder";
+	if (field_text(grouping, val_path(spec, "startupPolicy", "startupPolicyOrder", NULL),
+	               "spec.startupPolicy.startupPolicyOrder", &order) == FIELD_WRONG)
+		return false;
 	if (asked == FIELD_ABSENT && strcmp(order, "InOrder") == 0)
 		minimum = 1;
 	grouping->out->min_sub_group = minimum < children ? (int)minimum : GROUP_UNSET;
@@ -166,8 +170,8 @@ static enum group_verdict build_tree(struct grouping *grouping, const struct val
 	if (!set_minimum(grouping, spec, children) || !good)
 		return GROUP_REFUSED;
 	if (children == 0) {
-		group_warn(grouping, GROUP_ABOUT_NO_REPLICATED_JOBS, "spec.replicatedJobs", "give a replicated job replicas",
-		           "the JobSet has no replicated job with replicas");
+		group_warn(grouping, GROUP_ABOUT_NO_REPLICATED_JOBS, "spec.replicatedJobs",
+		           "give a replicated job replicas", "the JobSet has no replicated job with replicas");
 		return GROUP_REFUSED;
 	}
 	if (!found)

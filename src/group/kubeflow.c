@@ -136,11 +136,13 @@ static bool check_roles(struct grouping *grouping, struct job *job)
 			continue;
 		group_warn(grouping, GROUP_ABOUT_REPLICA_COUNT_ZERO,
 		           arena_printf(grouping->arena, "%s.replicas", job->roles[i].path),
-		           "give at least 1 replica, or remove the replica spec", "%s has no replicas", job->roles[i].key);
+		           "give at least 1 replica, or remove the replica spec", "%s has no replicas",
+		           job->roles[i].key);
 		good = false;
 	}
 	if (good && job->count == 0) {
-		group_warn(grouping, GROUP_ABOUT_REPLICA_COUNT_ZERO, path, "add a replica spec", "the job has no replicas");
+		group_warn(grouping, GROUP_ABOUT_REPLICA_COUNT_ZERO, path, "add a replica spec",
+		           "the job has no replicas");
 		good = false;
 	}
 	return good;

@@ -12,10 +12,10 @@
 
 struct set {
 	const struct val *spec, *template_;
-	int64_t size;       /* pods of a group, the leader among them */
-	bool leader;        /* the pod is the leader */
-	bool leader_only;   /* workers are made when the leader is ready, which it is not */
-	bool excluded;      /* the leader is outside of the segments */
+	int64_t size;     /* pods of a group, the leader among them */
+	bool leader;      /* the pod is the leader */
+	bool leader_only; /* workers are made when the leader is ready, which it is not */
+	bool excluded;    /* the leader is outside of the segments */
 	struct segments segments;
 };
 
@@ -34,7 +34,9 @@ static bool read_size(struct grouping *grouping, struct set *set)
 
 static bool read_policy(struct grouping *grouping, struct set *set)
 {
-	const char *policy = val_str(val_get(set->spec, "startupPolicy"), "LeaderCreated");
+	const char *policy = "LeaderCreated";
+	if (field_text(grouping, val_get(set->spec, "startupPolicy"), "spec.startupPolicy", &policy) == FIELD_WRONG)
+		return false;
 	const char *index = group_pod_label(grouping, LABEL_WORKER_INDEX);
 	set->leader = index && strcmp(index, "0") == 0;
 	if (strcmp(policy, "LeaderCreated") == 0)
@@ -74,7 +76,8 @@ static bool segments_fit(struct grouping *grouping, struct set *set, const char 
 	if (set->excluded && (set->size - 1) % size != 0) {
 		group_warn(grouping, GROUP_ABOUT_SEGMENT_SIZE, path,
 		           "choose a size that divides the number of workers, or the type LeaderWorker",
-		           "%lld workers cannot be cut into segments of %lld when the leader is excluded; they are grouped "
+		           "%lld workers cannot be cut into segments of %lld when the leader is excluded; they are "
+		           "grouped "
 		           "without segments",
 		           (long long)(set->size - 1), (long long)size);
 		return false;
@@ -137,11 +140,12 @@ static void join_segment(struct grouping *grouping, const struct set *set, int f
 		tree_join(grouping, leader);
 		grouping->out->segment = set->excluded ? GROUP_UNSET : 0;
 	} else if (index >= set->size || segment >= count) {
-		group_warn_pod(grouping, GROUP_ABOUT_INDEX_BEYOND,
-		               arena_printf(grouping->arena, "metadata.labels[%s]", set->segments.index_label),
-		               "correct the index, or raise the size of the group",
-		               "index %lld lies beyond a group of %lld pods: the pod joins no subgroup and stays pending",
-		               (long long)index, (long long)set->size);
+		group_warn_pod(
+			grouping, GROUP_ABOUT_INDEX_BEYOND,
+			arena_printf(grouping->arena, "metadata.labels[%s]", set->segments.index_label),
+			"correct the index, or raise the size of the group",
+			"index %lld lies beyond a group of %lld pods: the pod joins no subgroup and stays pending",
+			(long long)index, (long long)set->size);
 	} else {
 		tree_join(grouping, segment == 0 && workers >= 0 ? workers : first + (int)segment);
 		grouping->out->segment = (int)segment;

@@ -41,9 +41,7 @@ struct labels meta_merge(struct arena *arena, struct labels base, struct labels 
 		return more;
 	struct labels both = {.items = arena_array(arena, struct label, base.count + more.count)};
 	for (size_t i = 0, j = 0; i < base.count || j < more.count;) {
-		int order = i == base.count   ? 1
-		            : j == more.count ? -1
-		                              : strcmp(base.items[i].key, more.items[j].key);
+		int order = i == base.count ? 1 : j == more.count ? -1 : strcmp(base.items[i].key, more.items[j].key);
 		both.items[both.count++] = order <= 0 ? base.items[i] : more.items[j];
 		i += order <= 0;
 		j += order >= 0;
@@ -117,6 +115,15 @@ enum field field_kind(struct grouping *grouping, const struct val *val, enum val
 	return FIELD_WRONG;
 }
 
+enum field field_text(struct grouping *grouping, const struct val *val, const char *path, const char **out)
+{
+	enum field given = field_kind(grouping, val, VAL_STRING, path);
+	const char *text = val_str(val, "");
+	if (*text)
+		*out = text;
+	return given == FIELD_GIVEN && !*text ? FIELD_ABSENT : given;
+}
+
 enum field field_int(struct grouping *grouping, const struct val *val, const char *path, int64_t *out)
 {
 	if (val_kind(val) == VAL_NULL)
@@ -126,9 +133,11 @@ enum field field_int(struct grouping *grouping, const struct val *val, const cha
 		           "expected a whole number, found a %s", val_kind_name(val_kind(val)));
 		return FIELD_WRONG;
 	}
-	if (*out >= 0)
-		return FIELD_GIVEN;
-	group_warn(grouping, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "write 0 or a positive number there",
-	           "the number is negative");
-	return FIELD_WRONG;
+	if (*out < 0) {
+		group_warn(grouping, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "write 0 or a positive number there",
+		           "the number is negative");
+		return FIELD_WRONG;
+	}
+	*out = tree_pods(grouping, *out, path);
+	return FIELD_GIVEN;
 }

@@ -19,8 +19,8 @@ enum group_verdict family_aml(struct grouping *grouping)
 {
 	static const char path[] = "spec.job.options.envs.AZUREML_NODE_COUNT";
 	group_inherit(grouping, CLASS_TRAIN);
-	const struct val *count = val_path(grouping->subject.id.object, "spec", "job", "options", "envs",
-	                                   "AZUREML_NODE_COUNT", NULL);
+	const struct val *count =
+		val_path(grouping->subject.id.object, "spec", "job", "options", "envs", "AZUREML_NODE_COUNT", NULL);
 	const char *text = meta_scalar(grouping->arena, count);
 	int64_t nodes;
 	if (!text) {

@@ -51,16 +51,12 @@ static bool read_counts(struct grouping *grouping, struct worker_group *group)
 	              &hosts) == FIELD_WRONG)
 		return false;
 	if (minimum > replicas) {
-		group_warn(grouping, GROUP_ABOUT_REPLICAS_BELOW_MINIMUM, arena_printf(arena, "%s.replicas", group->path),
-		           "raise replicas or lower minReplicas", "%lld replicas are below minReplicas %lld",
-		           (long long)replicas, (long long)minimum);
+		group_warn(grouping, GROUP_ABOUT_REPLICAS_BELOW_MINIMUM,
+		           arena_printf(arena, "%s.replicas", group->path), "raise replicas or lower minReplicas",
+		           "%lld replicas are below minReplicas %lld", (long long)replicas, (long long)minimum);
 		return false;
 	}
 	minimum = minimum > 0 ? minimum : replicas;
-	/* Far above every real cluster, and far from overflow. */
-	hosts = hosts > INT32_MAX ? INT32_MAX : hosts;
-	replicas = replicas > INT32_MAX ? INT32_MAX : replicas;
-	minimum = minimum > INT32_MAX ? INT32_MAX : minimum;
 	group->replicas = replicas * hosts;
 	group->minimum = minimum * hosts;
 	return true;
@@ -105,8 +101,7 @@ static void add_group(struct grouping *grouping, const struct worker_group *grou
 static bool add_head(struct grouping *grouping, const struct val *spec, const char *mine)
 {
 	struct group_constraint constraint;
-	const struct val *annotations =
-		val_path(spec, "headGroupSpec", "template", "metadata", "annotations", NULL);
+	const struct val *annotations = val_path(spec, "headGroupSpec", "template", "metadata", "annotations", NULL);
 	bool good = group_template_constraint(grouping, annotations, "spec.headGroupSpec.template", &constraint);
 	int head = tree_add(grouping, HEAD, GROUP_UNSET, 1);
 	grouping->out->subgroups[head].constraint = constraint;
@@ -162,8 +157,10 @@ enum group_verdict family_ray(struct grouping *grouping)
 		grouping->out->priority_class = class;
 	const struct val *spec = find_cluster_spec(grouping);
 	if (val_kind(spec) != VAL_MAP) {
-		group_warn(grouping, GROUP_ABOUT_OBJECT_NOT_FOUND, "status", "wait until the operator has made the RayCluster",
-		           "the RayCluster of %s %s is not there yet", grouping->subject.id.kind, grouping->subject.id.name);
+		group_warn(grouping, GROUP_ABOUT_OBJECT_NOT_FOUND, "status",
+		           "wait until the operator has made the RayCluster",
+		           "the RayCluster of %s %s is not there yet", grouping->subject.id.kind,
+		           grouping->subject.id.name);
 		return GROUP_REFUSED;
 	}
 	if (!add_groups(grouping, spec))

@@ -11,7 +11,8 @@
 
 static const char *template_value(struct grouping *grouping, const struct segment_ask *ask, const char *key)
 {
-	const char *value = meta_scalar(grouping->arena, val_path(ask->template_, "metadata", "annotations", key, NULL));
+	const char *value =
+		meta_scalar(grouping->arena, val_path(ask->template_, "metadata", "annotations", key, NULL));
 	return value && *value ? value : NULL;
 }
 
@@ -28,15 +29,15 @@ static const char *ask_value(struct grouping *grouping, const struct segment_ask
 
 static const char *annotation_path(struct grouping *grouping, const struct segment_ask *ask, const char *key)
 {
-	if (!template_value(grouping, ask, key) && ask->root_too &&
-	    meta_get(&grouping->subject.annotations, key))
+	if (!template_value(grouping, ask, key) && ask->root_too && meta_get(&grouping->subject.annotations, key))
 		return arena_printf(grouping->arena, "metadata.annotations[%s]", key);
 	return arena_printf(grouping->arena, "%s.metadata.annotations[%s]", ask->path, key);
 }
 
 bool segments_mentioned(struct grouping *grouping, const struct segment_ask *ask)
 {
-	return ask_value(grouping, ask, KEY_SIZE, ask->root_too) || ask_value(grouping, ask, KEY_REQUIRED, ask->root_too) ||
+	return ask_value(grouping, ask, KEY_SIZE, ask->root_too) ||
+	       ask_value(grouping, ask, KEY_REQUIRED, ask->root_too) ||
 	       ask_value(grouping, ask, KEY_PREFERRED, ask->root_too);
 }
 
@@ -110,8 +111,10 @@ bool segments_pod_index(struct grouping *grouping, const char *label, int64_t *o
 	}
 	if (meta_parse_int(text, out) && *out >= 0)
 		return true;
-	group_warn_pod(grouping, GROUP_ABOUT_INDEX_NOT_A_NUMBER, path, "set the label to the index of the pod, counted from 0",
-	               "the index \"%s\" is no number from 0 on, so the pod belongs to no segment and stays pending", text);
+	group_warn_pod(grouping, GROUP_ABOUT_INDEX_NOT_A_NUMBER, path,
+	               "set the label to the index of the pod, counted from 0",
+	               "the index \"%s\" is no number from 0 on, so the pod belongs to no segment and stays pending",
+	               text);
 	return false;
 }
 
@@ -126,12 +129,13 @@ static void join_by_index(struct grouping *grouping, const struct segments *segm
 		tree_join(grouping, first + (int)segment);
 		return;
 	}
-	group_warn_pod(grouping, GROUP_ABOUT_INDEX_BEYOND,
-	               arena_printf(grouping->arena, "metadata.labels[%s]", segments->index_label),
-	               "correct the index, or raise the replicas of the workload",
-	               "index %lld lies beyond the last of %lld segments of %lld pods: the pod joins no subgroup and stays "
-	               "pending",
-	               (long long)index, (long long)count, (long long)segments->size);
+	group_warn_pod(
+		grouping, GROUP_ABOUT_INDEX_BEYOND,
+		arena_printf(grouping->arena, "metadata.labels[%s]", segments->index_label),
+		"correct the index, or raise the replicas of the workload",
+		"index %lld lies beyond the last of %lld segments of %lld pods: the pod joins no subgroup and stays "
+		"pending",
+		(long long)index, (long long)count, (long long)segments->size);
 }
 
 void segments_add(struct grouping *grouping, const struct segments *segments, int subgroup, int64_t replicas,

@@ -42,7 +42,9 @@ static const char *make_label(struct grouping *grouping, const char *name, uint6
 static const char *unique_name(struct grouping *grouping, const char *wanted)
 {
 	const char *name = is_label(wanted) ? wanted : make_label(grouping, wanted, 0);
-	for (uint64_t salt = 1; interner_find(grouping->names, name) != UINT32_MAX; salt++)
+	/* Salted by position: many equal names need one try each. */
+	for (uint64_t salt = grouping->out->subgroup_count + 1; interner_find(grouping->names, name) != UINT32_MAX;
+	     salt++)
 		name = make_label(grouping, wanted, salt);
 	interner_id(grouping->names, name);
 	return name;
@@ -73,17 +75,17 @@ int tree_add(struct grouping *grouping, const char *name, int parent, int64_t mi
 
 int tree_add_numbered(struct grouping *grouping, const char *name, int64_t number, int parent, int64_t min_member)
 {
-	return tree_add(grouping, arena_printf(grouping->arena, "%s-%lld", name, (long long)number), parent, min_member);
+	return tree_add(grouping, arena_printf(grouping->arena, "%s-%lld", name, (long long)number), parent,
+	                min_member);
 }
 
 bool tree_has_room(struct grouping *grouping, int64_t count, const char *path)
 {
 	if (count <= GROUP_MAX_SUBGROUPS - (int64_t)grouping->out->subgroup_count)
 		return true;
-	group_warn(grouping, GROUP_ABOUT_TOO_LARGE, path,
-	           "use larger segments or fewer replicas per workload",
-	           "%lld subgroups would be needed, the limit is %d; the pods are grouped without them", (long long)count,
-	           GROUP_MAX_SUBGROUPS);
+	group_warn(grouping, GROUP_ABOUT_TOO_LARGE, path, "use larger segments or fewer replicas per workload",
+	           "%lld subgroups would be needed, the limit is %d; the pods are grouped without them",
+	           (long long)count, GROUP_MAX_SUBGROUPS);
 	return false;
 }
 
@@ -111,11 +113,12 @@ void tree_leaf_unknown(struct grouping *grouping, const char *label)
 		               "no part of %s %s is called \"%s\": the pod joins no subgroup and stays pending",
 		               grouping->subject.id.kind, grouping->subject.id.name, value);
 	else
-		group_warn_pod(grouping, GROUP_ABOUT_POD_LABEL_MISSING, path,
-		               "set the label on the pod (the workload's own controller does that)",
-		               "the label that says which part of %s %s this is, is missing: the pod joins no subgroup and "
-		               "stays pending",
-		               grouping->subject.id.kind, grouping->subject.id.name);
+		group_warn_pod(
+			grouping, GROUP_ABOUT_POD_LABEL_MISSING, path,
+			"set the label on the pod (the workload's own controller does that)",
+			"the label that says which part of %s %s this is, is missing: the pod joins no subgroup and "
+			"stays pending",
+			grouping->subject.id.kind, grouping->subject.id.name);
 }
 
 /* Children before parents need no order here: sums go up level by level through the parent links, and a parent may ask

@@ -69,7 +69,8 @@ static void read_chain(const struct val *chain, struct arena *arena, struct give
 	out->owners.items = arena_array(arena, struct group_owner, val_count(chain) + 1);
 	for (struct val_iter it = val_iter(chain); val_next(&it, NULL, &item);) {
 		struct group_owner owner = owner_of(item);
-		const struct val *whole = get(out, owner.api_version, owner.kind, text_at(item, "namespace"), owner.name);
+		const struct val *whole =
+			get(out, owner.api_version, owner.kind, text_at(item, "namespace"), owner.name);
 		out->owners.items[out->owners.count++] = whole ? owner_of(whole) : owner;
 	}
 }

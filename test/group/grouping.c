@@ -51,8 +51,8 @@ static bool same_duration(const struct val *expected, const struct val *got)
 {
 	int64_t a, b;
 	return val_kind(expected) == VAL_STRING && val_kind(got) == VAL_STRING &&
-	       clock_parse_duration(val_str(expected, ""), &a) == 0 && clock_parse_duration(val_str(got, ""), &b) == 0 &&
-	       a == b;
+	       clock_parse_duration(val_str(expected, ""), &a) == 0 &&
+	       clock_parse_duration(val_str(got, ""), &b) == 0 && a == b;
 }
 
 static const struct val *by_name(const struct val *list, const char *name)
@@ -161,8 +161,8 @@ static struct node *without_segments(struct build *build, const struct val *val)
 		return build_copy(build, val);
 	struct node *map = build_map(build);
 	for (struct val_iter it = val_iter(val); val_next(&it, &key, &item);)
-		if (strncmp(key, "kai.scheduler/segment-", 22) != 0 && strcmp(key, "kai.scheduler/pod-index-label") != 0 &&
-		    strcmp(key, "subGroupPolicy") != 0)
+		if (strncmp(key, "kai.scheduler/segment-", 22) != 0 &&
+		    strcmp(key, "kai.scheduler/pod-index-label") != 0 && strcmp(key, "subGroupPolicy") != 0)
 			build_put(build, map, key, without_segments(build, item));
 	return map;
 }
@@ -203,7 +203,9 @@ static void check_case(struct run *run, const struct val *one)
 		check_no_segments(run, val_get(one, "given"), &result);
 	if (val_kind(group) == VAL_MAP && !written) {
 		fail(run, "podGroup", show(run, group),
-		     result.warning_count ? result.warnings[0].message : result.reason ? result.reason : "none");
+		     result.warning_count ? result.warnings[0].message
+		     : result.reason      ? result.reason
+		                          : "none");
 	} else if (val_kind(group) == VAL_MAP) {
 		struct doc *doc = group_document(&result, &given.options, NULL);
 		check_group(run, group, &result, doc_root(doc));
