@@ -9,7 +9,7 @@ static const struct val *owner_reference(const struct val *object)
 {
 	const struct val *references = val_path(object, "metadata", "ownerReferences", NULL), *first = NULL, *item;
 	for (struct val_iter it = val_iter(references); val_next(&it, NULL, &item);) {
-		if (val_kind(item) != VAL_MAP)
+		if (!*val_str(val_get(item, "kind"), "") || !*val_str(val_get(item, "name"), ""))
 			continue;
 		if (val_bool(val_get(item, "controller"), false))
 			return item;

@@ -92,6 +92,8 @@ bool group_template_constraint(struct grouping *grouping, const struct val *anno
 enum field group_min_member(struct grouping *grouping, const char *text, const char *path, int64_t least, int64_t *out);
 
 /* tree.c: subgroups */
+/* The name itself when it is a DNS label, else one made from it. */
+const char *tree_label(struct grouping *grouping, const char *name);
 int tree_add(struct grouping *grouping, const char *name, int parent, int64_t min_member);
 /* A name with the number appended. */
 int tree_add_numbered(struct grouping *grouping, const char *name, int64_t number, int parent, int64_t min_member);

@@ -36,7 +36,7 @@ enum group_verdict family_pod(struct grouping *grouping)
 	group_inherit(grouping, CLASS_TRAIN);
 	const char *selector = group_pod_label(grouping, LABEL_SPARK_SELECTOR);
 	if (selector && labels_get(&grouping->pod_labels, LABEL_SPARK_APP))
-		grouping->out->name = selector;
+		grouping->out->name = tree_label(grouping, selector);
 	struct segment_ask ask = {.path = "metadata", .root_too = true, .member = true};
 	segments_refuse(grouping, &ask, "a pod that stands alone has no siblings to share a segment with");
 	return GROUP_WANTED;

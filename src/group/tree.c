@@ -39,9 +39,14 @@ static const char *make_label(struct grouping *grouping, const char *name, uint6
 	return arena_printf(grouping->arena, "%s%s%08x", text, length ? "-" : "", hash);
 }
 
+const char *tree_label(struct grouping *grouping, const char *name)
+{
+	return is_label(name) ? name : make_label(grouping, name, 0);
+}
+
 static const char *unique_name(struct grouping *grouping, const char *wanted)
 {
-	const char *name = is_label(wanted) ? wanted : make_label(grouping, wanted, 0);
+	const char *name = tree_label(grouping, wanted);
 	/* Salted by position: many equal names need one try each. */
 	for (uint64_t salt = grouping->out->subgroup_count + 1; interner_find(grouping->names, name) != UINT32_MAX;
 	     salt++)

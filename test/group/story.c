@@ -101,7 +101,8 @@ static void describe_constraint(struct buffer *out, const struct group_constrain
 	if (!constraint->topology && !constraint->required && !constraint->preferred)
 		return;
 	buffer_printf(out, "@%s,%s,%s", constraint->topology ? constraint->topology : "",
-	              constraint->required ? constraint->required : "", constraint->preferred ? constraint->preferred : "");
+	              constraint->required ? constraint->required : "",
+	              constraint->preferred ? constraint->preferred : "");
 }
 
 static void describe_group(struct buffer *out, const struct group_result *result)
@@ -148,8 +149,9 @@ void story_check(const struct story *story, const struct group_options *options)
 	if (strcmp(got.text, story->expect) != 0) {
 		print_error("%s\n  expected: %s\n  got:      %s\n", story->name, story->expect, got.text);
 		for (size_t i = 0; i < world.result.warning_count; i++)
-			print_error("  %s %s: %s (%s)\n", world.result.warnings[i].object, world.result.warnings[i].path,
-			            world.result.warnings[i].message, world.result.warnings[i].fix);
+			print_error("  %s %s: %s (%s)\n", world.result.warnings[i].object,
+			            world.result.warnings[i].path, world.result.warnings[i].message,
+			            world.result.warnings[i].fix);
 	}
 	assert_string_equal(got.text, story->expect);
 	buffer_free(&got);

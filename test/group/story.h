@@ -42,12 +42,14 @@ void story_check_all(const struct story *stories, size_t count);
 
 /* The parts most stories are made of. `more` are further fields, each ending in a comma. */
 #define OWNED(api_version, kind, name)                                                                                 \
-	"ownerReferences: [{apiVersion: " api_version ", kind: " kind ", name: " name ", uid: u1, controller: true}], "
+	"ownerReferences: [{apiVersion: " api_version ", kind: " kind ", name: " name ", uid: u1, controller: "        \
+	"true}], "
 #define POD(more) "---\n{apiVersion: v1, kind: Pod, metadata: {" more "name: p, namespace: ns, uid: pu}, spec: {}}\n"
 #define WORKLOAD(api_version, kind, more, spec)                                                                        \
 	"---\n{apiVersion: " api_version ", kind: " kind ", metadata: {" more                                          \
 	"name: w, namespace: ns, uid: u1}, spec: {" spec "}}\n"
-#define SEGMENTS(size) "kai.scheduler/segment-size: \"" size "\", kai.scheduler/segment-topology-required-placement: rack, "
+#define SEGMENTS(size)                                                                                                 \
+	"kai.scheduler/segment-size: \"" size "\", kai.scheduler/segment-topology-required-placement: rack, "
 #define TOPOLOGY "kai.scheduler/topology: topo, "
 #define TEMPLATE(annotations) "template: {metadata: {annotations: {" annotations "}}}"
 
