@@ -93,6 +93,8 @@ static struct node *write_metadata(struct build *build, struct arena *arena, con
 	const char *stored_pool = val_str(val_path(existing, "metadata", "labels", pool, NULL), NULL);
 	if (stored_pool)
 		meta_put(arena, &labels, pool, stored_pool);
+	else if (result->node_pool && !labels_get(&labels, pool))
+		meta_put(arena, &labels, pool, result->node_pool);
 	if (labels.count)
 		build_put(build, metadata, "labels", write_labels(build, &labels));
 	if (annotations.count)

@@ -139,6 +139,7 @@ struct group_result {
 	const char *namespace_, *name;
 	struct group_owner owner;          /* becomes the ownerReference */
 	struct labels labels, annotations; /* sorted by key */
+	const char *node_pool;             /* of the pod, for the label; NULL = none */
 	const char *queue, *priority_class;
 	const char *preemptibility;                     /* NULL = unset */
 	const char *preemption_delay, *staleness_grace; /* Go durations; NULL = unset */

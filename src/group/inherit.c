@@ -52,13 +52,11 @@ static void inherit_labels(struct grouping *grouping)
 	struct group_result *out = grouping->out;
 	out->labels = grouping->subject.labels;
 	out->annotations = grouping->subject.annotations;
-	const char *pool_key = grouping->options->pool_label ? grouping->options->pool_label : GROUP_KEY_NODE_POOL;
-	const char *from_pod[] = {KEY_USER, pool_key};
-	for (size_t i = 0; i < 2; i++) {
-		const char *value = group_pod_label(grouping, from_pod[i]);
-		if (value && !labels_get(&out->labels, from_pod[i]))
-			meta_put(grouping->arena, &out->labels, from_pod[i], value);
-	}
+	out->node_pool = group_pod_label(grouping, grouping->options->pool_label ? grouping->options->pool_label
+	                                                                         : GROUP_KEY_NODE_POOL);
+	const char *pod_user = group_pod_label(grouping, KEY_USER);
+	if (pod_user && !labels_get(&out->labels, KEY_USER))
+		meta_put(grouping->arena, &out->labels, KEY_USER, pod_user);
 	const char *user = meta_get(&grouping->pod_annotations, KEY_USER);
 	if (user && !labels_get(&out->annotations, KEY_USER))
 		meta_put(grouping->arena, &out->annotations, KEY_USER, user);

@@ -39,7 +39,7 @@ static const struct val *find_cluster_spec(struct grouping *grouping)
 	return described ? described : val_path(top->object, "spec", "rayClusterConfig", NULL);
 }
 
-static bool read_counts(struct grouping *grouping, struct worker_group *group)
+static bool read_counts(struct grouping *grouping, struct worker_group *group, bool autoscaling)
 {
 	struct arena *arena = grouping->arena;
 	int64_t replicas = 0, minimum = 0, hosts = 1;
@@ -56,13 +56,16 @@ static bool read_counts(struct grouping *grouping, struct worker_group *group)
 		           "%lld replicas are below minReplicas %lld", (long long)replicas, (long long)minimum);
 		return false;
 	}
-	minimum = minimum > 0 ? minimum : replicas;
+	/* An autoscaler may start with no workers and add them while the head runs. */
+	if (minimum == 0 && !autoscaling)
+		minimum = replicas;
 	group->replicas = replicas * hosts;
 	group->minimum = minimum * hosts;
 	return true;
 }
 
-static bool read_group(struct grouping *grouping, const struct val *spec, size_t index, struct worker_group *out)
+static bool read_group(struct grouping *grouping, const struct val *spec, size_t index, bool autoscaling,
+                       struct worker_group *out)
 {
 	struct arena *arena = grouping->arena;
 	*out = (struct worker_group){.spec = spec, .path = arena_printf(arena, "spec.workerGroupSpecs[%zu]", index)};
@@ -77,7 +80,7 @@ static bool read_group(struct grouping *grouping, const struct val *spec, size_t
 		group_warn(grouping, GROUP_ABOUT_SUSPENDED, arena_printf(arena, "%s.suspend", out->path),
 		           "resume the group, or set its replicas to 0 while it is suspended",
 		           "a suspended worker group has no pods, but the cluster waits for all of its groups");
-	return read_counts(grouping, out) &&
+	return read_counts(grouping, out, autoscaling) &&
 	       group_template_constraint(grouping, val_path(spec, "template", "metadata", "annotations", NULL),
 	                                 arena_printf(arena, "%s.template", out->path), &out->constraint);
 }
@@ -114,6 +117,7 @@ static bool add_groups(struct grouping *grouping, const struct val *spec)
 {
 	const struct val *list = val_get(spec, "workerGroupSpecs"), *item;
 	const char *mine = group_pod_label(grouping, LABEL_GROUP);
+	bool autoscaling = val_bool(val_get(spec, "enableInTreeAutoscaling"), false);
 	bool good = add_head(grouping, spec, mine), found = mine && strcmp(mine, HEAD) == 0;
 	if (field_kind(grouping, list, VAL_LIST, "spec.workerGroupSpecs") == FIELD_WRONG)
 		return false;
@@ -122,7 +126,7 @@ static bool add_groups(struct grouping *grouping, const struct val *spec)
 	size_t index = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
 		struct worker_group group;
-		if (!read_group(grouping, item, index, &group)) {
+		if (!read_group(grouping, item, index, autoscaling, &group)) {
 			good = false;
 			continue;
 		}
@@ -149,8 +153,31 @@ static void keep_flat(struct grouping *grouping)
 	out->segment = grouping->leaf = GROUP_UNSET;
 }
 
+/* The pod that submits a RayJob is made by a Job when the cluster runs: a group that waited for it would never start. */
+static bool is_submitter(const struct grouping *grouping)
+{
+	const struct group_owner *nearest = grouping->owners->items;
+	return grouping->owners->count > 1 && nearest->object && strcmp(nearest->kind, "Job") == 0 &&
+	       !group_pod_label(grouping, LABEL_GROUP);
+}
+
+static enum group_verdict group_submitter(struct grouping *grouping)
+{
+	struct arena *arena = grouping->arena;
+	const struct group_owner *job = grouping->owners->items;
+	struct subject above = grouping->subject;
+	grouping->subject = (struct subject){
+		.id = *job,
+		.labels = meta_merge(arena, meta_labels(arena, job->object, "labels"), above.labels),
+		.annotations = meta_labels(arena, job->object, "annotations"),
+	};
+	return family_job(grouping);
+}
+
 enum group_verdict family_ray(struct grouping *grouping)
 {
+	if (is_submitter(grouping))
+		return group_submitter(grouping);
 	group_inherit(grouping, CLASS_TRAIN);
 	const char *class = meta_get(&grouping->subject.labels, LABEL_PRIORITY);
 	if (class)

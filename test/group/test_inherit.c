@@ -150,11 +150,15 @@ static void labels_of_wrappers(void **state)
 		NULL);
 	const struct labels *labels = &world.result.labels;
 	assert_string_equal(world.result.name, "pg-w-u1");
-	assert_int_equal(labels->count, 4);
+	assert_int_equal(labels->count, 3);
 	assert_string_equal(labels_get(labels, "a"), "inner");
 	assert_string_equal(labels_get(labels, "b"), "outer");
 	assert_string_equal(labels_get(labels, "user"), "me");
-	assert_string_equal(labels_get(labels, "kai.scheduler/node-pool"), "blue");
+	assert_string_equal(world.result.node_pool, "blue");
+	struct doc *doc = group_document(&world.result, NULL, NULL);
+	assert_string_equal(val_str(val_path(doc_root(doc), "metadata", "labels", "kai.scheduler/node-pool", NULL), ""),
+	                    "blue");
+	doc_destroy(doc);
 	world_close(&world);
 }
 

@@ -183,6 +183,20 @@ static void ray(void **state)
 	                  "rayClusterSpec: {workerGroupSpecs: [{groupName: a, replicas: 2}]}")
 	                 POD(OWNED("ray.io/v1", "RayJob", "w") "labels: {ray.io/group: a}, "),
 	         "pg-w-u1 min=3 headgroup:1 a:2 -> a"},
+		{"an autoscaler may start with no workers",
+	         RAY("enableInTreeAutoscaling: true, workerGroupSpecs: [{groupName: a, replicas: 2}]", "a"),
+	         "pg-w-u1 min=1 headgroup:1 a:0 -> a"},
+		{"the pod that submits a RayJob comes when the cluster runs",
+	         WORKLOAD("ray.io/v1", "RayJob", "labels: {kai.scheduler/queue: q}, ",
+	                  "rayClusterSpec: {}") "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: "
+	                                        "ns, uid: j1, " OWNED(
+							"ray.io/v1", "RayJob",
+							"w") "}}\n"
+	                                                     "---\n{apiVersion: v1, kind: Pod, metadata: "
+	                                                     "{name: p, namespace: ns, ownerReferences: "
+	                                                     "[{apiVersion: "
+	                                                     "batch/v1, kind: Job, name: j, uid: j1}]}}\n",
+	         "pg-j-j1 min=1"},
 		{"a RayService without a cluster",
 	         WORKLOAD("ray.io/v1", "RayService", "", "x: 1") POD(OWNED("ray.io/v1", "RayService", "w")),
 	         "refused ! object-not-found"},
@@ -253,7 +267,7 @@ static void grove(void **state)
 
 #define LWS(spec, more)                                                                                                \
 	WORKLOAD("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "", spec)                                           \
-	POD(OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "w") more)
+	POD(more OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "w"))
 #define LEADER "labels: {leaderworkerset.sigs.k8s.io/worker-index: \"0\"}, "
 
 static void others(void **state)
