@@ -151,11 +151,11 @@ static int parse_output(struct cli_args *args, const char *value)
 static int parse_actions(struct cli_args *args, const char *value)
 {
 	args->action_count = 0;
-	args->actions = arena_array(args->arena, enum plan_action, strlen(value) + 1);
+	args->actions = arena_array(args->arena, enum cycle_action, strlen(value) + 1);
 	for (const char *at = value;; at++) {
 		size_t length = strcspn(at, ",");
-		enum plan_action action;
-		if (plan_action_parse(at, length, &action) < 0)
+		enum cycle_action action;
+		if (cycle_action_parse(at, length, &action) < 0)
 			return usage_error(args->command,
 			                   "--actions %s: \"%.*s\" is not an action; known: allocate, consolidate, "
 			                   "reclaim, preempt, "
@@ -250,8 +250,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		.logger = {.stream = stderr, .level = LOG_WARN, .clock = clock_system()},
 	};
 	args->files = arena_array(args->arena, const char *, (size_t)argc);
-	args->actions = arena_new(args->arena, enum plan_action);
-	args->actions[args->action_count++] = PLAN_ALLOCATE;
+	args->actions = arena_array(args->arena, enum cycle_action, ACTION_COUNT);
+	for (int action = 0; action < ACTION_COUNT; action++)
+		args->actions[args->action_count++] = (enum cycle_action)action;
 	getopt_tables(command, longs, shorts);
 	opterr = 0;
 	optind = 1;

@@ -155,6 +155,7 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
 		pod->member = (int)i;
+		into->completing |= pod->spec.phase == POD_SUCCEEDED;
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		gang->pods[i] = (struct gang_pod){
 			.name = pod->spec.name,

@@ -40,6 +40,47 @@ static int list_preferences(const struct gang *gang, struct arena *arena, int **
 	return count;
 }
 
+/* ---- bias ---- */
+
+/* How much of one pod a node could take now, by its scarcest resource. */
+static int32_t percent_free(const struct cluster *cluster, const struct shape *shape, int node)
+{
+	int64_t least = BIAS_IDLE;
+	for (int i = 0; i < shape->request_count; i++) {
+		int64_t free = resource_view(cluster, shape->resource[i], node, VIEW_RELEASING);
+		int64_t part = free <= 0                  ? 0
+		               : free >= shape->amount[i] ? BIAS_IDLE
+		                                          : free / (shape->amount[i] / 100 + 1);
+		least = part < least ? part : least;
+	}
+	return (int32_t)least;
+}
+
+void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias)
+{
+	size_t p = 0;
+	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
+		p++;
+	bias->node_score = arena_array(arena, int32_t, (size_t)cluster->node_count);
+	if (p == gang->pod_count)
+		return;
+	int number = cluster->kinds.items[gang->pods[p].kind].shape;
+	const struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
+	const struct shape *shape = &cluster->shapes.items[number];
+	for (int n = 0; n < cluster->node_count; n++)
+		bias->node_score[n] = idle->node[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
+	for (int t = 0; t < cluster->topology_count; t++) {
+		const struct topology *topology = &cluster->topologies[t];
+		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);
+		for (int l = 0; l < topology->level_count; l++) {
+			bias->idle[t][l] = arena_array(arena, int64_t, (size_t)topology->domain_count[l]);
+			for (int n = 0; n < cluster->node_count; n++)
+				if (topology->node_domain[l][n] >= 0)
+					bias->idle[t][l][topology->node_domain[l][n]] += idle->node[n];
+		}
+	}
+}
+
 /* ---- one decision ---- */
 
 struct decision {
@@ -55,6 +96,14 @@ struct decision {
 	int blocking_tree;
 };
 
+static int compare_assigned(const void *left, const void *right)
+{
+	const struct assigned *a = left, *b = right;
+	if (a->want != b->want)
+		return a->want < b->want ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
 /* Runs one search with the levels in force and keeps the placement when there is one. */
 static enum verdict attempt(struct decision *decision, uint64_t budget)
 {
@@ -69,8 +118,12 @@ static enum verdict attempt(struct decision *decision, uint64_t budget)
 		decision->best_count = solver->assigned.count;
 		decision->best = arena_array(solver->arena, struct assigned, solver->assigned.count);
 		decision->best_tree = arena_array(solver->arena, int, solver->assigned.count);
-		for (size_t i = 0; i < solver->assigned.count; i++) {
+		for (size_t i = 0; i < solver->assigned.count; i++)
 			decision->best[i] = solver->assigned.items[i];
+		/* Nodes in order, so that the pods of a leaf meet them in order. */
+		if (decision->best_count)
+			qsort(decision->best, decision->best_count, sizeof(*decision->best), compare_assigned);
+		for (size_t i = 0; i < decision->best_count; i++) {
 			decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
 		}
 	}
@@ -173,7 +226,8 @@ static void choose_pods(struct decision *decision, const bool *keep, struct aren
 				continue;
 			node_of[list[at]] = node;
 			placed[i] = true;
-			while (first[leaf] + cursor[leaf] < first[leaf + 1] && node_of[list[first[leaf] + cursor[leaf]]] != -1)
+			while (first[leaf] + cursor[leaf] < first[leaf + 1] &&
+			       node_of[list[first[leaf] + cursor[leaf]]] != -1)
 				cursor[leaf]++;
 		}
 	}
@@ -229,10 +283,15 @@ static bool has_surplus(const struct gang *gang, struct arena *arena)
 static void decision_init(struct decision *decision, struct cluster *cluster, const struct gang *gang,
                           const struct place_options *options, struct arena *arena)
 {
-	int view = options && options->use_releasing ? VIEW_RELEASING : VIEW_FREE;
+	int view = !options                 ? VIEW_FREE
+	           : options->empty_cluster ? VIEW_EMPTY
+	           : options->use_releasing ? VIEW_RELEASING
+	                                    : VIEW_FREE;
 	*decision = (struct decision){.blocking_tree = -1};
 	decision->demand.unit_tree = decision->demand.unit_pod = -1;
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
+	decision->solver.stop_when_refuted = true;
+	decision->solver.bias = options ? options->bias : NULL;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }
@@ -266,8 +325,9 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
 	decision_init(&decision, cluster, gang, options, arena);
-	/* If everything fits with every preference, the minimum goes where the surplus can follow. */
-	if (has_surplus(gang, arena)) {
+	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
+	 * pods: the minimum might lean on pods that are not part of it. */
+	if (!decision.solver.member_rules && has_surplus(gang, arena)) {
 		decision.demand.mode = DEMAND_ALL;
 		all_preferred(&decision);
 		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {
@@ -380,8 +440,10 @@ static bool grow_tree(struct growth *growth)
 		}
 		for (int k = 0; k < count; k++) {
 			int kid = children[first_child[tree] + k];
-			kids[k] = (struct kid_order){.tree = kid, .satisfied = growth->satisfied[kid],
-			                             .members = growth->members[kid], .minimum = gang->tree[kid].minimum,
+			kids[k] = (struct kid_order){.tree = kid,
+			                             .satisfied = growth->satisfied[kid],
+			                             .members = growth->members[kid],
+			                             .minimum = gang->tree[kid].minimum,
 			                             .order = k};
 		}
 		qsort(kids, (size_t)count, sizeof(*kids), compare_growth);

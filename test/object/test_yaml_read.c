@@ -36,7 +36,7 @@ static void expect(const char *text, const char *json)
 	char *got = as_json(text, strlen(text), &error);
 	if (!got)
 		fail_msg("%s\n%s", text, error.text);
-	if (strcmp(got, json) != 0)
+	else if (strcmp(got, json) != 0)
 		fail_msg("%s\nwanted %s\ngot    %s", text, json, got);
 	free(got);
 }

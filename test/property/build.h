@@ -11,7 +11,7 @@ struct built {
 	struct gang gang;
 	int kinds[INSTANCE_KINDS], foreign_kinds[INSTANCE_KINDS];
 	int to_engine[INSTANCE_NODES], from_engine[INSTANCE_NODES]; /* node numbers */
-	int tree_to_engine[INSTANCE_TREE]; /* positions in the tree */
+	int tree_to_engine[INSTANCE_TREE];                          /* positions in the tree */
 };
 
 void built_create(struct built *built, const struct instance *instance);

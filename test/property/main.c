@@ -128,9 +128,9 @@ static void print_tally(const struct tally *tally)
 {
 	printf("placed %llu, impossible %llu, nothing to do %llu, not ready %llu; solver gave up %llu, "
 	       "optional pods helped %llu\n",
-	       (unsigned long long)tally->placed, (unsigned long long)tally->impossible, (unsigned long long)tally->nothing,
-	       (unsigned long long)tally->not_ready, (unsigned long long)tally->undecided,
-	       (unsigned long long)tally->extra_help);
+	       (unsigned long long)tally->placed, (unsigned long long)tally->impossible,
+	       (unsigned long long)tally->nothing, (unsigned long long)tally->not_ready,
+	       (unsigned long long)tally->undecided, (unsigned long long)tally->extra_help);
 	printf("preference vectors compared %llu, distances compared %llu, growth steps %llu, full after growth %llu, "
 	       "reservations %llu\n",
 	       (unsigned long long)tally->preferences, (unsigned long long)tally->distances,
