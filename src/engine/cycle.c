@@ -510,6 +510,10 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
 			                                      "not tried again"});
 		group->gave_up |= group->give_up_after_failure && !group->blocked;
+		if (!group->reasons.count && !group->blocked && group->gang.pod_count)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_GAVE_WAY,
+			                           .message = "its pods gave way to another group in this cycle"});
 		return;
 	}
 	size_t waiting = 0;

@@ -24,6 +24,7 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_SUBGROUP_UNKNOWN] = "SubGroupUnknown",
 		[REASON_SURPLUS] = "SurplusWaiting",
 		[REASON_BACKOFF] = "Backoff",
+		[REASON_GAVE_WAY] = "GaveWay",
 		[REASON_HELD] = "ResourcesHeld",
 	};
 	return names[code];

@@ -220,7 +220,7 @@ static void spark(void **state)
 
 static void long_names(void **state)
 {
-	char name[400], objects[2000];
+	char name[254], objects[2000]; /* as long as a name may be; the group's name has more to hold */
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	snprintf(objects, sizeof(objects),
