@@ -60,7 +60,8 @@ bool settle_until_timer(struct snapshot *snapshot)
 		size_t running = 0;
 		for (size_t p = 0; p < group->gang.pod_count; p++)
 			running += group->gang.pods[p].state == MEMBER_RUNNING;
-		bool stale = !gang_root_satisfied(&group->gang) && running > 0 && !group->completing && group->grace >= 0;
+		bool stale =
+			!gang_root_satisfied(&group->gang) && running > 0 && !group->completing && group->grace >= 0;
 		if (stale && !group->has_stale_since) {
 			group->has_stale_since = true;
 			group->stale_since = cycle->now;
