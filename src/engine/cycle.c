@@ -105,6 +105,7 @@ static void open_run(struct cycle *cycle, struct allocation *allocation)
 {
 	struct cycle_run *run = &allocation->run;
 	*allocation = (struct allocation){.run = {.cycle = cycle}};
+	run->scratch = arena_create();
 	run->shares = arena_array(cycle->arena, struct share_queue, cycle->queue_count);
 	for (size_t q = 0; q < cycle->queue_count; q++)
 		fill_share(run, q);
@@ -192,13 +193,6 @@ static void announce(struct allocation *allocation, int queue)
 	share_order_set(allocation->order, queue, amounts);
 }
 
-static bool minimum_met(const struct cycle *cycle, const struct cycle_group *group)
-{
-	bool *state = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_satisfied(&group->gang, NULL, state);
-	return state[0];
-}
-
 /* Fills the heaps with every group the filter accepts and announces all queues. */
 static void queue_up(struct allocation *allocation,
                      bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
@@ -211,7 +205,7 @@ static void queue_up(struct allocation *allocation,
 		const struct cycle_group *group = &cycle->groups[g];
 		if (group->blocked || group->gave_up || group->queue < 0 || !accept(cycle, group))
 			continue;
-		int growth = minimum_met(cycle, group) ? 0 : -1;
+		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
 		heap_push(cycle, &allocation->heaps[group->queue],
 		          (struct candidate){.group = (int)g, .growth = growth});
 	}
@@ -229,21 +223,24 @@ static void close_run(struct allocation *allocation)
 			vec_free(&allocation->heaps[q].items);
 	}
 	free(allocation->heaps);
+	arena_destroy(allocation->run.scratch);
 }
 
 /* ---- allocate ---- */
 
-static enum place_outcome find_place(struct cycle *cycle, struct cycle_group *group, bool grow, struct placement *out)
+static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out)
 {
+	struct cycle *cycle = run->cycle;
+	arena_reset(run->scratch);
 	struct place_options options = {.budget = cycle->budget};
-	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, cycle->arena, out)
-	                                  : engine_place(cycle->cluster, &group->gang, &options, cycle->arena, out);
+	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, out)
+	                                  : engine_place(cycle->cluster, &group->gang, &options, run->scratch, out);
 	if (outcome == PLACE_IMPOSSIBLE || outcome == PLACE_EXHAUSTED) {
 		struct placement later;
 		options.use_releasing = true;
 		enum place_outcome second =
-			grow ? engine_grow(cycle->cluster, &group->gang, &options, cycle->arena, &later)
-			     : engine_place(cycle->cluster, &group->gang, &options, cycle->arena, &later);
+			grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, &later)
+			     : engine_place(cycle->cluster, &group->gang, &options, run->scratch, &later);
 		if (second == PLACE_PLACED) {
 			*out = later;
 			return second;
@@ -264,6 +261,38 @@ static void refuse(struct cycle *cycle, struct cycle_group *group, const struct 
 	engine_explain(cycle->cluster, &group->gang, placement, cycle->explain_relax, cycle->arena, &group->reasons);
 }
 
+static void amounts_of(const struct cycle *cycle, const struct gang *gang, const struct placement *placement,
+                       int64_t *amounts)
+{
+	for (size_t i = 0; i < placement->choice_count; i++)
+		cycle_pod_amounts(cycle->cluster, gang->pods[placement->choices[i].pod].kind, amounts);
+}
+
+/* All surplus of the last group in line at once, if everything fits and its queue allows it. */
+static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
+{
+	struct cycle *cycle = run->cycle;
+	struct place_options options = {.budget = cycle->budget};
+	struct placement placement;
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_RESERVED)
+			return false;
+	arena_reset(run->scratch);
+	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
+		return false;
+	int64_t amounts[CYCLE_RESOURCES] = {0};
+	amounts_of(cycle, &group->gang, &placement, amounts);
+	struct reasons before = group->reasons;
+	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE;
+	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
+		group->reasons = before; /* a part of it may still be allowed */
+		return false;
+	}
+	engine_commit(cycle->cluster, &group->gang, &placement);
+	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	return true;
+}
+
 /* One step for one group. True when it made progress and may come again. */
 static bool serve(struct cycle_run *run, struct candidate *candidate)
 {
@@ -273,7 +302,7 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	bool is_protected =
 		group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
 	struct placement placement;
-	enum place_outcome outcome = find_place(cycle, group, grow, &placement);
+	enum place_outcome outcome = find_place(run, group, grow, &placement);
 	if (outcome == PLACE_NOTHING && !grow) {
 		candidate->growth = 0;
 		return true;
@@ -284,8 +313,7 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 		return false;
 	}
 	int64_t amounts[CYCLE_RESOURCES] = {0};
-	for (size_t i = 0; i < placement.choice_count; i++)
-		cycle_pod_amounts(cycle->cluster, group->gang.pods[placement.choices[i].pod].kind, amounts);
+	amounts_of(cycle, &group->gang, &placement, amounts);
 	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
 		if (!grow)
 			group->state = GROUP_PENDING;
@@ -313,7 +341,7 @@ static int most_starved(const struct cycle *cycle)
 		const struct cycle_group *group = &cycle->groups[g];
 		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
 		if (group->blocked || group->gave_up || group->queue < 0 || waited < cycle->starvation_after ||
-		    group->gang.pod_count < 2 || minimum_met(cycle, group))
+		    group->gang.pod_count < 2 || gang_root_satisfied(&group->gang))
 			continue;
 		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
 		if (!other || group->priority > other->priority ||
@@ -365,13 +393,16 @@ static void allocate(struct cycle *cycle)
 	queue_up(&allocation, accept_all);
 	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
-		if (candidate.group == hold.group) {
-			announce(&allocation, q);
-			continue;
-		}
-		if (serve(&allocation.run, &candidate))
-			heap_push(cycle, &allocation.heaps[q], candidate);
 		announce(&allocation, q);
+		if (candidate.group == hold.group)
+			continue;
+		bool last = share_order_best(allocation.order) < 0;
+		if (last && candidate.growth == 0 && serve_rest(&allocation.run, &cycle->groups[candidate.group]))
+			continue;
+		if (serve(&allocation.run, &candidate)) {
+			heap_push(cycle, &allocation.heaps[q], candidate);
+			announce(&allocation, q);
+		}
 	}
 	reserve_release(cycle, &hold);
 	close_run(&allocation);
@@ -382,12 +413,10 @@ static void allocate(struct cycle *cycle)
 /* Below its minimum but able to reach it, or above it with more pods waiting. */
 static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
 {
-	bool *reachable = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_reachable(&group->gang, NULL, reachable);
 	bool waiting = false;
 	for (size_t p = 0; p < group->gang.pod_count && !waiting; p++)
 		waiting = group->gang.pods[p].state == MEMBER_WAITING;
-	return waiting && reachable[0];
+	return waiting && gang_root_reachable(&group->gang);
 }
 
 static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
@@ -424,10 +453,8 @@ static void release_stale(struct cycle *cycle)
 {
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		struct cycle_group *group = &cycle->groups[g];
-		bool *satisfied = arena_array(cycle->arena, bool, group->gang.tree_count);
-		gang_satisfied(&group->gang, NULL, satisfied);
-		if (satisfied[0] || group->completing || group->grace < 0 || !group->has_stale_since ||
-		    cycle->now - group->stale_since < group->grace)
+		if (gang_root_satisfied(&group->gang) || group->completing || group->grace < 0 ||
+		    !group->has_stale_since || cycle->now - group->stale_since < group->grace)
 			continue;
 		for (size_t p = 0; p < group->gang.pod_count; p++) {
 			struct gang_pod *pod = &group->gang.pods[p];
@@ -476,15 +503,17 @@ void cycle_run(struct cycle *cycle, enum cycle_action action)
 /* State of groups whose minimum is met, and a word on surplus that found no place. */
 static void conclude(struct cycle *cycle, struct cycle_group *group)
 {
-	bool *satisfied = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_satisfied(&group->gang, NULL, satisfied);
-	if (!satisfied[0]) {
+	if (!gang_root_satisfied(&group->gang)) {
 		if (group->gave_up)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_BACKOFF,
 			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
 			                                      "not tried again"});
 		group->gave_up |= group->give_up_after_failure && !group->blocked;
+		if (!group->reasons.count && !group->blocked && group->gang.pod_count)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_GAVE_WAY,
+			                           .message = "its pods gave way to another group in this cycle"});
 		return;
 	}
 	size_t waiting = 0;

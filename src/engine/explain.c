@@ -24,6 +24,7 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_SUBGROUP_UNKNOWN] = "SubGroupUnknown",
 		[REASON_SURPLUS] = "SurplusWaiting",
 		[REASON_BACKOFF] = "Backoff",
+		[REASON_GAVE_WAY] = "GaveWay",
 		[REASON_HELD] = "ResourcesHeld",
 	};
 	return names[code];
@@ -44,7 +45,8 @@ void reason_add(struct reasons *reasons, struct arena *arena, struct reason reas
 
 struct explain {
 	struct solver solver;
-	struct arena *arena;
+	struct arena *arena;   /* messages */
+	struct arena *scratch; /* everything else */
 	struct reasons *out;
 	const struct gang *gang;
 	struct gang_level *levels;
@@ -66,8 +68,8 @@ static const char *tree_name(const struct gang *gang, int tree)
 static void explain_not_ready(struct explain *x)
 {
 	const struct gang *gang = x->gang;
-	int *members = arena_array(x->arena, int, gang->tree_count);
-	bool *reachable = arena_array(x->arena, bool, gang->tree_count);
+	int *members = arena_array(x->scratch, int, gang->tree_count);
+	bool *reachable = arena_array(x->scratch, bool, gang->tree_count);
 	gang_reachable(gang, members, reachable);
 	size_t gated = 0;
 	for (size_t p = 0; p < gang->pod_count; p++)
@@ -437,7 +439,7 @@ static void explain_relaxation(struct explain *x)
 			if (level.topology < 0 || level.level + 1 < raise || repeated)
 				continue;
 			any = true;
-			struct gang copy = copy_gang(x->gang, x->arena);
+			struct gang copy = copy_gang(x->gang, x->scratch);
 			int raised = 0;
 			for (size_t k = i; k < copy.tree_count; k++) {
 				struct gang_level *other = &copy.tree[k].required;
@@ -532,16 +534,35 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 	}
 }
 
+static void explain_impossible(struct explain *x, struct cluster *cluster, const struct placement *placement,
+                               bool relax)
+{
+	const struct gang *gang = x->gang;
+	int view = placement->reserve ? VIEW_RELEASING : VIEW_FREE;
+	solver_init(&x->solver, cluster, gang, view, PLACE_DEFAULT_BUDGET, x->scratch);
+	x->levels = arena_array(x->scratch, struct gang_level, gang->tree_count);
+	for (size_t i = 0; i < gang->tree_count; i++)
+		x->levels[i] = gang->tree[i].required;
+	explain_refusal(x, placement);
+	explain_more_capacity(x);
+	solver_close(&x->solver);
+	if (relax)
+		explain_relaxation(x);
+}
+
 void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
                     struct arena *arena, struct reasons *out)
 {
-	struct explain x = {
-		.arena = arena, .out = out, .gang = gang, .miss_topology = -1, .miss_level = -1, .miss_domain = -1};
-	if (placement->outcome == PLACE_NOT_READY) {
+	struct explain x = {.arena = arena,
+	                    .scratch = arena_create(),
+	                    .out = out,
+	                    .gang = gang,
+	                    .miss_topology = -1,
+	                    .miss_level = -1,
+	                    .miss_domain = -1};
+	if (placement->outcome == PLACE_NOT_READY)
 		explain_not_ready(&x);
-		return;
-	}
-	if (placement->outcome == PLACE_EXHAUSTED) {
+	if (placement->outcome == PLACE_EXHAUSTED)
 		reason_add(out, arena,
 		           (struct reason){.code = REASON_BUDGET,
 		                           .message = arena_printf(
@@ -549,18 +570,7 @@ void engine_explain(struct cluster *cluster, const struct gang *gang, const stru
 						   "the search budget ended after %llu steps without a placement and "
 						   "without a proof that none exists; raise the budget to decide",
 						   (unsigned long long)placement->steps)});
-		return;
-	}
-	if (placement->outcome != PLACE_IMPOSSIBLE)
-		return;
-	int view = placement->reserve ? VIEW_RELEASING : VIEW_FREE;
-	solver_init(&x.solver, cluster, gang, view, PLACE_DEFAULT_BUDGET, arena);
-	x.levels = arena_array(arena, struct gang_level, gang->tree_count);
-	for (size_t i = 0; i < gang->tree_count; i++)
-		x.levels[i] = gang->tree[i].required;
-	explain_refusal(&x, placement);
-	explain_more_capacity(&x);
-	solver_close(&x.solver);
-	if (relax)
-		explain_relaxation(&x);
+	if (placement->outcome == PLACE_IMPOSSIBLE)
+		explain_impossible(&x, cluster, placement, relax);
+	arena_destroy(x.scratch);
 }

@@ -315,12 +315,9 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
                                 struct arena *arena, struct placement *out)
 {
 	*out = (struct placement){.blocking_node = -1, .reserve = options && options->use_releasing};
-	bool *state = arena_array(arena, bool, gang->tree_count);
-	gang_satisfied(gang, NULL, state);
-	if (state[0])
+	if (gang_root_satisfied(gang))
 		return out->outcome = PLACE_NOTHING;
-	gang_reachable(gang, NULL, state);
-	if (!state[0])
+	if (!gang_root_reachable(gang))
 		return out->outcome = PLACE_NOT_READY;
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
@@ -350,6 +347,7 @@ struct growth {
 	struct decision decision;
 	int *members;
 	bool *satisfied, *reachable;
+	int *first_pod, *pods; /* pods of each leaf, see pods_by_leaf */
 	uint64_t budget;
 	bool exhausted;
 	bool any; /* something was waiting */
@@ -393,14 +391,17 @@ static enum verdict try_unit(struct growth *growth, int tree, int pod)
 static bool grow_leaf(struct growth *growth, int tree)
 {
 	const struct solver *solver = &growth->decision.solver;
-	const struct gang *gang = solver->gang;
-	bool *tried = arena_array(solver->arena, bool, (size_t)solver->shape_count);
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		int shape = solver->pod_shape[p];
-		if (gang->pods[p].leaf != tree || shape < 0 || tried[shape])
+	bool *tried = NULL;
+	for (int at = growth->first_pod[tree]; at < growth->first_pod[tree + 1]; at++) {
+		int pod = growth->pods[at], shape = solver->pod_shape[pod];
+		if (shape < 0)
+			continue;
+		if (!tried)
+			tried = arena_array(solver->arena, bool, (size_t)solver->shape_count);
+		if (tried[shape])
 			continue;
 		tried[shape] = true;
-		if (try_unit(growth, tree, (int)p) == VERDICT_PLACED)
+		if (try_unit(growth, tree, pod) == VERDICT_PLACED)
 			return true;
 	}
 	return false;
@@ -465,6 +466,13 @@ enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang,
 	gang_satisfied(gang, growth.members, growth.satisfied);
 	if (!growth.satisfied[0])
 		return out->outcome = PLACE_NOT_READY;
+	bool waiting = false;
+	for (size_t p = 0; p < gang->pod_count && !waiting; p++)
+		waiting = gang->pods[p].state == MEMBER_WAITING;
+	if (!waiting)
+		return out->outcome = PLACE_NOTHING;
+	growth.first_pod = arena_array(arena, int, gang->tree_count + 1);
+	growth.pods = pods_by_leaf(gang, arena, growth.first_pod);
 	decision_init(&growth.decision, cluster, gang, options, arena);
 	bool grown = grow_tree(&growth);
 	if (grown)
@@ -474,6 +482,23 @@ enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang,
 	                      : !growth.any      ? PLACE_NOTHING
 	                      : growth.exhausted ? PLACE_EXHAUSTED
 	                                         : PLACE_IMPOSSIBLE;
+}
+
+enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *gang,
+                                   const struct place_options *options, struct arena *arena, struct placement *out)
+{
+	*out = (struct placement){.blocking_node = -1, .reserve = options && options->use_releasing};
+	if (!gang_root_satisfied(gang))
+		return out->outcome = PLACE_NOT_READY;
+	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
+	struct decision decision;
+	decision_init(&decision, cluster, gang, options, arena);
+	decision.demand.mode = DEMAND_ALL;
+	enum verdict verdict = solve(&decision, budget / 16);
+	if (verdict == VERDICT_PLACED)
+		choose_pods(&decision, NULL, arena, out);
+	finish(&decision, out);
+	return out->outcome = outcome_of(verdict);
 }
 
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement)

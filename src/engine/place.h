@@ -46,6 +46,10 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
                                 struct arena *arena, struct placement *out);
 enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
                                struct arena *arena, struct placement *out);
+/* All waiting surplus in one decision, or nothing: for the last group in line, so that thousands of pods do not take
+ * thousands of decisions. PLACE_IMPOSSIBLE says only that not everything fits. */
+enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *gang,
+                                   const struct place_options *options, struct arena *arena, struct placement *out);
 /* Applies the choices: the cluster is occupied and the gang's pods become RUNNING (or RESERVED). */
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement);
 

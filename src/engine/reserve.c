@@ -32,9 +32,7 @@ static void set_reserved(struct cycle *cycle, struct gang *gang, bool reserved)
 /* A restored reservation must still be a placement: rules, levels, resources once what leaves has left, the minimum. */
 static bool still_stands(struct cycle *cycle, const struct gang *gang)
 {
-	bool *satisfied = arena_array(cycle->arena, bool, gang->tree_count);
-	gang_satisfied(gang, NULL, satisfied);
-	if (!satisfied[0] || engine_verify(cycle->cluster, gang, cycle->arena))
+	if (!gang_root_satisfied(gang) || engine_verify(cycle->cluster, gang, cycle->arena))
 		return false;
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		const struct gang_pod *pod = &gang->pods[p];

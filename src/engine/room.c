@@ -55,6 +55,10 @@ static bool may_give(const struct room *room, int number)
 	const struct cycle_group *victim = &room->cycle->groups[number], *own = beneficiary(room);
 	if (number == room->group || victim->preempt == CYCLE_NON_PREEMPTIBLE || victim->blocked)
 		return false;
+	/* What is reserved or moved in this cycle is settled. */
+	for (size_t p = 0; p < victim->gang.pod_count; p++)
+		if (victim->gang.pods[p].state == MEMBER_RESERVED)
+			return false;
 	if (room->action == ACTION_PREEMPT)
 		return victim->queue == own->queue && victim->priority < own->priority;
 	if (room->action == ACTION_RECLAIM)
@@ -469,39 +473,62 @@ static bool shares_agree(struct room *room, const bool *moved_group, const int64
 		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED)
 			return false;
 	}
-	return share_claim_settle(claim) == SHARE_ALLOWED;
+	if (share_claim_settle(claim) != SHARE_ALLOWED)
+		return false;
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		int64_t amounts[CYCLE_RESOURCES];
+		unit_amounts(room, unit, amounts);
+		if (!room->kept[i] && !moved_group[unit->group] &&
+		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, amounts))
+			return false;
+	}
+	return true;
+}
+
+/* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
+static void let_go(struct room *room, int group, int number, int node, bool moved)
+{
+	struct cycle *cycle = room->cycle;
+	struct gang_pod *pod = &cycle->groups[group].gang.pods[number];
+	if (!cycle->groups[group].was_running[number]) {
+		if (!moved)
+			pod->state = MEMBER_WAITING;
+		return;
+	}
+	cluster_occupy(cycle->cluster, pod->kind, node, OCCUPY_RELEASING);
+	cycle_evict(cycle, (struct cycle_eviction){.group = group,
+	                                           .pod = number,
+	                                           .node = node,
+	                                           .by = room->group,
+	                                           .action = room->action,
+	                                           .moved = moved});
+}
+
+/* A pod whose new place is its old one never moves at all. */
+static bool stays(struct room *room, const struct moved_pod *moved)
+{
+	struct gang_pod *pod = &room->cycle->groups[moved->group].gang.pods[moved->pod];
+	if (moved->node != moved->from)
+		return false;
+	cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+	cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+	pod->state = MEMBER_RUNNING;
+	return true;
 }
 
 static void record(struct room *room, const bool *moved_group, const struct moves *moves)
 {
-	struct cycle *cycle = room->cycle;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
-		if (!moved_group[pod->group])
-			continue;
-		int kind = cycle->groups[pod->group].gang.pods[pod->pod].kind;
-		cluster_occupy(cycle->cluster, kind, pod->from, OCCUPY_RELEASING);
-		cycle_evict(cycle, (struct cycle_eviction){.group = pod->group,
-		                                           .pod = pod->pod,
-		                                           .node = pod->from,
-		                                           .by = room->group,
-		                                           .action = room->action,
-		                                           .moved = true});
+		if (moved_group[pod->group] && !stays(room, pod))
+			let_go(room, pod->group, pod->pod, pod->from, true);
 	}
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
-		struct gang *gang = &cycle->groups[unit->group].gang;
-		if (room->kept[i] || moved_group[unit->group])
-			continue;
-		for (int k = 0; k < unit->pod_count; k++) {
-			struct gang_pod *pod = &gang->pods[unit->pods[k]];
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
-			cycle_evict(cycle, (struct cycle_eviction){.group = unit->group,
-			                                           .pod = unit->pods[k],
-			                                           .node = pod->node,
-			                                           .by = room->group,
-			                                           .action = room->action});
-		}
+		const struct gang *gang = &room->cycle->groups[unit->group].gang;
+		for (int k = 0; !room->kept[i] && !moved_group[unit->group] && k < unit->pod_count; k++)
+			let_go(room, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
 	}
 }
 

@@ -164,6 +164,7 @@ void victims_of_group(const struct cycle *cycle, int group, bool whole, struct a
 	count_members(&shrink);
 	if (shrink.satisfied[0]) {
 		take_orphans(&shrink);
+		count_members(&shrink);
 		take_surplus_pods(&shrink);
 		count_members(&shrink);
 		for (int child; (child = surplus_child(&shrink)) >= 0;) {
@@ -175,7 +176,17 @@ void victims_of_group(const struct cycle *cycle, int group, bool whole, struct a
 		take_rest(&shrink);
 }
 
+/* Pods that were bound in this very cycle never ran: taking them back costs nothing. */
+static bool is_fresh(const struct cycle_group *group, const struct victim_unit *unit)
+{
+	for (int i = 0; i < unit->pod_count; i++)
+		if (group->was_running[unit->pods[i]])
+			return false;
+	return true;
+}
+
 struct sort_key {
+	bool fresh;
 	struct victim_unit unit;
 	int32_t priority;
 	int64_t creation;
@@ -184,6 +195,8 @@ struct sort_key {
 static int compare_units(const void *left, const void *right)
 {
 	const struct sort_key *a = left, *b = right;
+	if (a->fresh != b->fresh)
+		return a->fresh ? -1 : 1;
 	if (a->unit.class_ != b->unit.class_)
 		return a->unit.class_ < b->unit.class_ ? -1 : 1;
 	if (a->priority != b->priority)
@@ -200,7 +213,8 @@ void victims_sort(const struct cycle *cycle, struct victim_list *list)
 	struct sort_key *keys = base_calloc(list->count, sizeof(*keys));
 	for (size_t i = 0; i < list->count; i++) {
 		const struct cycle_group *group = &cycle->groups[list->items[i].group];
-		keys[i] = (struct sort_key){.unit = list->items[i],
+		keys[i] = (struct sort_key){.fresh = is_fresh(group, &list->items[i]),
+		                            .unit = list->items[i],
 		                            .priority = group->priority,
 		                            .creation = group->creation};
 	}

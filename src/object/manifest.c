@@ -81,6 +81,12 @@ static void add_list(struct manifests *manifests, const struct val *list, const 
  * the whole. No kind or name that Kubernetes accepts is longer. */
 static bool is_identity(const struct val *val, const char *field, const char *source, struct problems *problems)
 {
+	if (val && val_kind(val) != VAL_STRING && val_kind(val) != VAL_NULL) {
+		problem_add(problems, SEVERITY_ERROR, source,
+		            "put it in quotes (y, n, yes, no, on, off and numbers need them)",
+		            "%s must be a text; found: %s", field, val_kind_name(val_kind(val)));
+		return false;
+	}
 	size_t length = yyjson_get_len(val_json(val));
 	if (!val || val_kind(val) != VAL_STRING || (length <= MAX_IDENTITY && !memchr(val_str(val, ""), '\0', length)))
 		return true;

@@ -57,12 +57,11 @@ bool settle_until_timer(struct snapshot *snapshot)
 	int64_t next = INT64_MAX;
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		struct cycle_group *group = &cycle->groups[g];
-		bool *satisfied = arena_array(snapshot->arena, bool, group->gang.tree_count);
 		size_t running = 0;
-		gang_satisfied(&group->gang, NULL, satisfied);
 		for (size_t p = 0; p < group->gang.pod_count; p++)
 			running += group->gang.pods[p].state == MEMBER_RUNNING;
-		bool stale = !satisfied[0] && running > 0 && !group->completing && group->grace >= 0;
+		bool stale =
+			!gang_root_satisfied(&group->gang) && running > 0 && !group->completing && group->grace >= 0;
 		if (stale && !group->has_stale_since) {
 			group->has_stale_since = true;
 			group->stale_since = cycle->now;

@@ -200,16 +200,15 @@ static void number_tree(struct built *built, const struct instance *instance)
 		number_subtree(instance, 0, 0, built->tree_to_engine);
 }
 
-static void make_gang(struct built *built, const struct instance *instance)
+void built_gang(struct built *built, const struct instance *instance, const char *name, struct gang *gang)
 {
 	static const enum member_state states[] = {[W_WAITING] = MEMBER_WAITING,
 	                                           [W_GATED] = MEMBER_GATED,
 	                                           [W_MEMBER_RUNNING] = MEMBER_RUNNING,
 	                                           [W_MEMBER_RESERVED] = MEMBER_RESERVED,
 	                                           [W_GONE] = MEMBER_GONE};
-	struct gang *gang = &built->gang;
 	gang->namespace_ = "default";
-	gang->name = "gang";
+	gang->name = name;
 	gang->tree_count = (size_t)instance->tree_count;
 	gang->pod_count = (size_t)instance->pod_count;
 	gang->tree = arena_array(built->arena, struct gang_node, gang->tree_count);
@@ -273,7 +272,7 @@ void built_create(struct built *built, const struct instance *instance)
 		built->kinds[kind] = make_kind(built, instance, kind, "default");
 		built->foreign_kinds[kind] = make_kind(built, instance, kind, "elsewhere");
 	}
-	make_gang(built, instance);
+	built_gang(built, instance, "gang", &built->gang);
 	occupy(built, instance);
 }
 

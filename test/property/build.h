@@ -16,6 +16,8 @@ struct built {
 
 void built_create(struct built *built, const struct instance *instance);
 void built_destroy(struct built *built);
+/* The tree and the pods of `instance` as a gang on a cluster that is already built; the cluster is not changed. */
+void built_gang(struct built *built, const struct instance *instance, const char *name, struct gang *gang);
 
 const char *built_key_name(const struct instance *instance, int key);
 const char *built_resource_name(int resource);
