@@ -143,6 +143,18 @@ static bool read_time(const struct manifest *manifest, const char *annotation, i
 	return true;
 }
 
+/* Whether an earlier cycle has already marked the group as unschedulable. */
+static bool marked_unschedulable(const struct manifest *manifest)
+{
+	const struct val *conditions = val_path(manifest->object, "status", "schedulingConditions", NULL), *item;
+	const char *key;
+	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "UnschedulableOnNodePool") == 0 &&
+		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
+			return true;
+	return false;
+}
+
 /* When the group counts as stale, and from when on it may cause evictions. */
 static void set_times(const struct snapshot_group *group, const struct manifest *manifest, struct cycle_group *into)
 {
@@ -152,6 +164,8 @@ static void set_times(const struct snapshot_group *group, const struct manifest 
 	              : into->preempt == CYCLE_NON_PREEMPTIBLE ? -1
 	                                                       : DEFAULT_STALENESS_GRACE;
 	into->evict_after = INT64_MIN;
+	into->give_up_after_failure = spec->scheduling_backoff == 1;
+	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest);
 	if (!spec->has_preemption_delay)
 		return;
 	int64_t since = group->creation * SECOND;

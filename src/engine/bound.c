@@ -98,8 +98,7 @@ static int64_t copies_of_leaf(const struct solver *solver, const struct class_ *
 	return once < class_->need ? 0 : usable / class_->need;
 }
 
-static int64_t copies_of_parent(struct solver *solver, const struct class_ *class_, int topology, int level,
-                                int domain)
+static int64_t copies_of_parent(struct solver *solver, const struct class_ *class_, int topology, int level, int domain)
 {
 	int64_t copies = COPIES_CAP, sum = 0, once = 0;
 	for (int k = 0; k < class_->kid_count; k++) {
@@ -177,7 +176,8 @@ static void allocate_bounds(struct solver *solver)
 		for (int l = 0; l < levels; l++)
 			for (int c = 0; c < solver->class_count; c++)
 				solver->bound[t][c * levels + l] =
-					arena_alloc_raw(solver->arena, (size_t)topology->domain_count[l] * sizeof(int32_t));
+					arena_alloc_raw(solver->arena,
+				                        (size_t)topology->domain_count[l] * sizeof(int32_t));
 	}
 }
 
@@ -190,7 +190,8 @@ static void count_used(struct solver *solver)
 		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
 		for (int l = 0; l < topology->level_count; l++)
 			if (l <= solver->deepest[t] || !topology->hosts[l])
-				solver->used[t][l] = arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
+				solver->used[t][l] =
+					arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
 		for (int m = 0; m < solver->member_node_count; m++)
 			for (int l = 0; l < topology->level_count; l++) {
 				int domain = topology->node_domain[l][solver->member_nodes[m]];
@@ -261,7 +262,7 @@ static void refresh_path(struct solver *solver, int topology, int level, int dom
 {
 	const struct topology *top = used_topology(solver, topology);
 	int count = solver->class_count;
-	int32_t change[LIVE_CLASSES] = {0}; /* of each class in the domain one level down on the path */
+	int32_t change[LIVE_CLASSES] = {0};      /* of each class in the domain one level down on the path */
 	if (level > solver->deepest[topology]) { /* bounds do not reach that deep: start where they do */
 		while (level > solver->deepest[topology])
 			domain = topology_parent_domain(top, level, domain), level--;
@@ -311,8 +312,9 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 				continue;
 			int resource = solver->counters[j].resource;
 			amount += item->counts[s] *
-			          (resource < 0 ? (j == s)
-			                        : cluster_kind_request(solver->cluster, solver->shapes[s].kind, resource));
+			          (resource < 0
+			                   ? (j == s)
+			                   : cluster_kind_request(solver->cluster, solver->shapes[s].kind, resource));
 			pods += j == 0 ? item->counts[s] : 0;
 		}
 		if (amount)
@@ -323,7 +325,8 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 		int domain = item->at.domain[t];
 		for (int l = item->at.level[t]; l >= 0; l--) {
 			if (solver->used[t][l])
-				trail_set32(solver, &solver->used[t][l][domain], solver->used[t][l][domain] + sign * pods);
+				trail_set32(solver, &solver->used[t][l][domain],
+				            solver->used[t][l][domain] + sign * pods);
 			domain = topology_parent_domain(topology, l, domain);
 		}
 		if (solver->live_bounds && sign > 0 && fine)

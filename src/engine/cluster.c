@@ -16,8 +16,7 @@ struct cluster *cluster_create(void)
 static void free_names(struct name_entry **index)
 {
 	struct name_entry *entry, *next;
-	HASH_ITER(hh, *index, entry, next)
-	{
+	HASH_ITER(hh, *index, entry, next) {
 		HASH_DEL(*index, entry);
 		free(entry);
 	}
@@ -26,8 +25,7 @@ static void free_names(struct name_entry **index)
 static void free_keys(struct key_entry **index)
 {
 	struct key_entry *entry, *next;
-	HASH_ITER(hh, *index, entry, next)
-	{
+	HASH_ITER(hh, *index, entry, next) {
 		HASH_DEL(*index, entry);
 		free(entry);
 	}
@@ -193,7 +191,8 @@ static void build_domains(struct cluster *cluster, struct topology *topology, co
 				continue;
 			struct domain *last = domains.count ? &domains.items[domains.count - 1] : NULL;
 			if (!last || last->end != p || last->parent != parent || strcmp(last->name, value) != 0) {
-				vec_push(&domains, (struct domain){.first = p, .end = p, .parent = parent, .name = value});
+				vec_push(&domains,
+				         (struct domain){.first = p, .end = p, .parent = parent, .name = value});
 				last = &domains.items[domains.count - 1];
 			}
 			last->end = p + 1;
@@ -440,6 +439,8 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 int64_t resource_view(const struct cluster *cluster, int resource, int node, int view)
 {
 	const struct resource_column *column = &cluster->resources.items[resource];
+	if (view == VIEW_EMPTY)
+		return column->allocatable[node];
 	int64_t amount = column->free[node];
 	if (view == VIEW_RELEASING && column->releasing)
 		amount += column->releasing[node];

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "engine/cycle_internal.h"
+#include "engine/reserve.h"
 #include "engine/room.h"
 
 #include <string.h>
@@ -104,6 +105,7 @@ static void open_run(struct cycle *cycle, struct allocation *allocation)
 {
 	struct cycle_run *run = &allocation->run;
 	*allocation = (struct allocation){.run = {.cycle = cycle}};
+	run->scratch = arena_create();
 	run->shares = arena_array(cycle->arena, struct share_queue, cycle->queue_count);
 	for (size_t q = 0; q < cycle->queue_count; q++)
 		fill_share(run, q);
@@ -191,25 +193,21 @@ static void announce(struct allocation *allocation, int queue)
 	share_order_set(allocation->order, queue, amounts);
 }
 
-static bool minimum_met(const struct cycle *cycle, const struct cycle_group *group)
-{
-	bool *state = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_satisfied(&group->gang, NULL, state);
-	return state[0];
-}
-
 /* Fills the heaps with every group the filter accepts and announces all queues. */
-static void queue_up(struct allocation *allocation, bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
+static void queue_up(struct allocation *allocation,
+                     bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
 {
 	struct cycle *cycle = allocation->run.cycle;
 	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
-	allocation->order = share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
+	allocation->order =
+		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		const struct cycle_group *group = &cycle->groups[g];
-		if (group->blocked || group->queue < 0 || !accept(cycle, group))
+		if (group->blocked || group->gave_up || group->queue < 0 || !accept(cycle, group))
 			continue;
-		int growth = minimum_met(cycle, group) ? 0 : -1;
-		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = (int)g, .growth = growth});
+		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
+		heap_push(cycle, &allocation->heaps[group->queue],
+		          (struct candidate){.group = (int)g, .growth = growth});
 	}
 	for (size_t q = 0; q < cycle->queue_count; q++)
 		announce(allocation, (int)q);
@@ -219,26 +217,30 @@ static void close_run(struct allocation *allocation)
 {
 	struct cycle *cycle = allocation->run.cycle;
 	for (size_t q = 0; q < cycle->queue_count; q++) {
-		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated, sizeof(cycle->queues[q].allocated));
+		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
+		       sizeof(cycle->queues[q].allocated));
 		if (allocation->heaps)
 			vec_free(&allocation->heaps[q].items);
 	}
 	free(allocation->heaps);
+	arena_destroy(allocation->run.scratch);
 }
 
 /* ---- allocate ---- */
 
-static enum place_outcome find_place(struct cycle *cycle, struct cycle_group *group, bool grow, struct placement *out)
+static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out)
 {
+	struct cycle *cycle = run->cycle;
+	arena_reset(run->scratch);
 	struct place_options options = {.budget = cycle->budget};
-	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, cycle->arena, out)
-	                                  : engine_place(cycle->cluster, &group->gang, &options, cycle->arena, out);
+	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, out)
+	                                  : engine_place(cycle->cluster, &group->gang, &options, run->scratch, out);
 	if (outcome == PLACE_IMPOSSIBLE || outcome == PLACE_EXHAUSTED) {
 		struct placement later;
 		options.use_releasing = true;
 		enum place_outcome second =
-			grow ? engine_grow(cycle->cluster, &group->gang, &options, cycle->arena, &later)
-			     : engine_place(cycle->cluster, &group->gang, &options, cycle->arena, &later);
+			grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, &later)
+			     : engine_place(cycle->cluster, &group->gang, &options, run->scratch, &later);
 		if (second == PLACE_PLACED) {
 			*out = later;
 			return second;
@@ -253,10 +255,42 @@ static enum place_outcome find_place(struct cycle *cycle, struct cycle_group *gr
 static void refuse(struct cycle *cycle, struct cycle_group *group, const struct placement *placement)
 {
 	group->proved = placement->outcome == PLACE_IMPOSSIBLE;
-	group->state = placement->outcome == PLACE_IMPOSSIBLE ? GROUP_IMPOSSIBLE
+	group->state = placement->outcome == PLACE_IMPOSSIBLE  ? GROUP_IMPOSSIBLE
 	               : placement->outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
 	                                                       : GROUP_NOT_READY;
 	engine_explain(cycle->cluster, &group->gang, placement, cycle->explain_relax, cycle->arena, &group->reasons);
+}
+
+static void amounts_of(const struct cycle *cycle, const struct gang *gang, const struct placement *placement,
+                       int64_t *amounts)
+{
+	for (size_t i = 0; i < placement->choice_count; i++)
+		cycle_pod_amounts(cycle->cluster, gang->pods[placement->choices[i].pod].kind, amounts);
+}
+
+/* All surplus of the last group in line at once, if everything fits and its queue allows it. */
+static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
+{
+	struct cycle *cycle = run->cycle;
+	struct place_options options = {.budget = cycle->budget};
+	struct placement placement;
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_RESERVED)
+			return false;
+	arena_reset(run->scratch);
+	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
+		return false;
+	int64_t amounts[CYCLE_RESOURCES] = {0};
+	amounts_of(cycle, &group->gang, &placement, amounts);
+	struct reasons before = group->reasons;
+	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE;
+	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
+		group->reasons = before; /* a part of it may still be allowed */
+		return false;
+	}
+	engine_commit(cycle->cluster, &group->gang, &placement);
+	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	return true;
 }
 
 /* One step for one group. True when it made progress and may come again. */
@@ -265,9 +299,10 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	struct cycle *cycle = run->cycle;
 	struct cycle_group *group = &cycle->groups[candidate->group];
 	bool grow = candidate->growth >= 0;
-	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
+	bool is_protected =
+		group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
 	struct placement placement;
-	enum place_outcome outcome = find_place(cycle, group, grow, &placement);
+	enum place_outcome outcome = find_place(run, group, grow, &placement);
 	if (outcome == PLACE_NOTHING && !grow) {
 		candidate->growth = 0;
 		return true;
@@ -278,8 +313,7 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 		return false;
 	}
 	int64_t amounts[CYCLE_RESOURCES] = {0};
-	for (size_t i = 0; i < placement.choice_count; i++)
-		cycle_pod_amounts(cycle->cluster, group->gang.pods[placement.choices[i].pod].kind, amounts);
+	amounts_of(cycle, &group->gang, &placement, amounts);
 	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
 		if (!grow)
 			group->state = GROUP_PENDING;
@@ -298,6 +332,47 @@ static bool accept_all(const struct cycle *cycle, const struct cycle_group *grou
 	return true;
 }
 
+/* The gang that has waited longest beyond the limit, highest priority first; -1 when nobody has. Single pods are never
+ * passed by for long: any hole does. */
+static int most_starved(const struct cycle *cycle)
+{
+	int best = -1;
+	for (size_t g = 0; cycle->starvation_after > 0 && g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
+		if (group->blocked || group->gave_up || group->queue < 0 || waited < cycle->starvation_after ||
+		    group->gang.pod_count < 2 || gang_root_satisfied(&group->gang))
+			continue;
+		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
+		if (!other || group->priority > other->priority ||
+		    (group->priority == other->priority && group->creation < other->creation))
+			best = (int)g;
+	}
+	return best;
+}
+
+/* Tries the starved gang before everybody else; if it does not fit, holds what is free where it will. */
+static void guard(struct allocation *allocation, struct reserve_hold *hold)
+{
+	struct cycle *cycle = allocation->run.cycle;
+	int starved = most_starved(cycle);
+	*hold = (struct reserve_hold){.group = -1};
+	if (starved < 0)
+		return;
+	struct candidate candidate = {.group = starved, .growth = -1};
+	struct cycle_group *group = &cycle->groups[starved];
+	if (serve(&allocation->run, &candidate) || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
+		return;
+	reserve_hold_for(cycle, starved, hold);
+	if (hold->group >= 0)
+		reason_add(
+			&group->reasons, cycle->arena,
+			(struct reason){
+				.code = REASON_HELD,
+				.message =
+					"it has waited long: free resources are held for it until running work ends"});
+}
+
 static void allocate(struct cycle *cycle)
 {
 	struct allocation allocation;
@@ -308,16 +383,28 @@ static void allocate(struct cycle *cycle)
 		if (!group->blocked && group->queue < 0)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_QUEUE_UNKNOWN,
-			                           .message = arena_printf(cycle->arena, "queue %s does not exist",
-			                                                   group->queue_name ? group->queue_name : "")});
+			                           .message =
+			                                   arena_printf(cycle->arena, "queue %s does not exist",
+			                                                group->queue_name ? group->queue_name : "")});
 	}
+	reserve_bind(cycle);
+	struct reserve_hold hold;
+	guard(&allocation, &hold);
 	queue_up(&allocation, accept_all);
 	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
-		if (serve(&allocation.run, &candidate))
-			heap_push(cycle, &allocation.heaps[q], candidate);
 		announce(&allocation, q);
+		if (candidate.group == hold.group)
+			continue;
+		bool last = share_order_best(allocation.order) < 0;
+		if (last && candidate.growth == 0 && serve_rest(&allocation.run, &cycle->groups[candidate.group]))
+			continue;
+		if (serve(&allocation.run, &candidate)) {
+			heap_push(cycle, &allocation.heaps[q], candidate);
+			announce(&allocation, q);
+		}
 	}
+	reserve_release(cycle, &hold);
 	close_run(&allocation);
 }
 
@@ -326,12 +413,10 @@ static void allocate(struct cycle *cycle)
 /* Below its minimum but able to reach it, or above it with more pods waiting. */
 static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
 {
-	bool *reachable = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_reachable(&group->gang, NULL, reachable);
 	bool waiting = false;
 	for (size_t p = 0; p < group->gang.pod_count && !waiting; p++)
 		waiting = group->gang.pods[p].state == MEMBER_WAITING;
-	return waiting && reachable[0];
+	return waiting && gang_root_reachable(&group->gang);
 }
 
 static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
@@ -368,10 +453,8 @@ static void release_stale(struct cycle *cycle)
 {
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		struct cycle_group *group = &cycle->groups[g];
-		bool *satisfied = arena_array(cycle->arena, bool, group->gang.tree_count);
-		gang_satisfied(&group->gang, NULL, satisfied);
-		if (satisfied[0] || group->completing || group->grace < 0 || !group->has_stale_since ||
-		    cycle->now - group->stale_since < group->grace)
+		if (gang_root_satisfied(&group->gang) || group->completing || group->grace < 0 ||
+		    !group->has_stale_since || cycle->now - group->stale_since < group->grace)
 			continue;
 		for (size_t p = 0; p < group->gang.pod_count; p++) {
 			struct gang_pod *pod = &group->gang.pods[p];
@@ -380,7 +463,10 @@ static void release_stale(struct cycle *cycle)
 			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
-			cycle_evict(cycle, (struct cycle_eviction){.group = (int)g, .pod = (int)p, .node = pod->node, .by = -1,
+			cycle_evict(cycle, (struct cycle_eviction){.group = (int)g,
+			                                           .pod = (int)p,
+			                                           .node = pod->node,
+			                                           .by = -1,
 			                                           .action = ACTION_RELEASE_STALE});
 		}
 	}
@@ -395,6 +481,7 @@ void cycle_run(struct cycle *cycle, enum cycle_action action)
 		for (size_t g = 0; g < cycle->group_count; g++)
 			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
 				cycle->groups[g].was_running[p] = cycle_is_member(&cycle->groups[g].gang.pods[p]);
+		reserve_restore(cycle);
 	}
 	switch (action) {
 	case ACTION_ALLOCATE:
@@ -416,10 +503,19 @@ void cycle_run(struct cycle *cycle, enum cycle_action action)
 /* State of groups whose minimum is met, and a word on surplus that found no place. */
 static void conclude(struct cycle *cycle, struct cycle_group *group)
 {
-	bool *satisfied = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_satisfied(&group->gang, NULL, satisfied);
-	if (!satisfied[0])
+	if (!gang_root_satisfied(&group->gang)) {
+		if (group->gave_up)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_BACKOFF,
+			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
+			                                      "not tried again"});
+		group->gave_up |= group->give_up_after_failure && !group->blocked;
+		if (!group->reasons.count && !group->blocked && group->gang.pod_count)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_GAVE_WAY,
+			                           .message = "its pods gave way to another group in this cycle"});
 		return;
+	}
 	size_t waiting = 0;
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		waiting += group->gang.pods[p].state == MEMBER_WAITING || group->gang.pods[p].state == MEMBER_GATED;
@@ -427,9 +523,10 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 	if (waiting && !group->reasons.count)
 		reason_add(&group->reasons, cycle->arena,
 		           (struct reason){.code = REASON_SURPLUS,
-		                           .message = arena_printf(cycle->arena,
-		                                                   "the minimum is met; %zu more pod%s: gated, or without a place",
-		                                                   waiting, waiting == 1 ? " waits" : "s wait"),
+		                           .message = arena_printf(
+						   cycle->arena,
+						   "the minimum is met; %zu more pod%s: gated, or without a place",
+						   waiting, waiting == 1 ? " waits" : "s wait"),
 		                           .need = (int64_t)waiting});
 }
 

@@ -9,6 +9,7 @@ struct cycle_run {
 	struct cycle *cycle;
 	struct share_queue *shares; /* parallel to cycle->queues */
 	struct share_claim claim;
+	struct arena *scratch; /* of one decision; reset before the next */
 };
 
 /* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */

@@ -50,7 +50,8 @@ static const char *amount_text(struct arena *arena, int resource, int64_t amount
 {
 	if (resource == CYCLE_GPU)
 		return amount % 1000 ? arena_printf(arena, "%lldm GPUs", (long long)amount)
-		                     : arena_printf(arena, "%lld GPU%s", (long long)(amount / 1000), amount == 1000 ? "" : "s");
+		                     : arena_printf(arena, "%lld GPU%s", (long long)(amount / 1000),
+		                                    amount == 1000 ? "" : "s");
 	return arena_printf(arena, "%s %s", quantity_print(arena, resource == CYCLE_CPU ? "cpu" : "memory", amount),
 	                    resource == CYCLE_CPU ? "CPU" : "memory");
 }
@@ -64,11 +65,12 @@ static void refuse(struct cycle_run *run, struct cycle_group *group, int queue, 
 	int64_t bound = over_limit ? share->limit[resource] : share->quota[resource];
 	reason_add(&group->reasons, arena,
 	           (struct reason){.code = over_limit ? REASON_QUEUE_LIMIT : REASON_QUEUE_QUOTA,
-	                           .message = arena_printf(arena, "queue %s: %s in use and %s asked for would exceed its %s of %s",
-	                                                   run->cycle->queues[queue].name, amount_text(arena, resource, used),
-	                                                   amount_text(arena, resource, asked),
-	                                                   over_limit ? "limit" : "quota for non-preemptible pods",
-	                                                   amount_text(arena, resource, bound)),
+	                           .message = arena_printf(
+					   arena, "queue %s: %s in use and %s asked for would exceed its %s of %s",
+					   run->cycle->queues[queue].name, amount_text(arena, resource, used),
+					   amount_text(arena, resource, asked),
+					   over_limit ? "limit" : "quota for non-preemptible pods",
+					   amount_text(arena, resource, bound)),
 	                           .have = bound - used,
 	                           .need = asked});
 }
@@ -78,7 +80,8 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
 	for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
 		const struct share_queue *share = &run->shares[q];
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			bool over_limit = share->limit[r] >= 0 && amounts[r] > 0 && share->allocated[r] + amounts[r] > share->limit[r];
+			bool over_limit = share->limit[r] >= 0 && amounts[r] > 0 &&
+			                  share->allocated[r] + amounts[r] > share->limit[r];
 			bool over_quota = is_protected && share->quota[r] >= 0 && amounts[r] > 0 &&
 			                  share->allocated_protected[r] + amounts[r] > share->quota[r];
 			if (!over_limit && !over_quota)

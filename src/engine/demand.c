@@ -105,12 +105,8 @@ static void find_slots(struct solver *solver)
 void solver_init(struct solver *solver, struct cluster *cluster, const struct gang *gang, int view, uint64_t budget,
                  struct arena *arena)
 {
-	*solver = (struct solver){.cluster = cluster,
-	                          .gang = gang,
-	                          .arena = arena,
-	                          .view = view,
-	                          .budget = budget,
-	                          .blocking_tree = -1};
+	*solver = (struct solver){
+		.cluster = cluster, .gang = gang, .arena = arena, .view = view, .budget = budget, .blocking_tree = -1};
 	find_topologies(solver);
 	find_shapes(solver);
 	find_slots(solver);
@@ -123,8 +119,7 @@ static void forget_demand(struct solver *solver)
 {
 	trail_undo(solver, 0);
 	struct key_entry *entry, *next;
-	HASH_ITER(hh, solver->class_index, entry, next)
-	{
+	HASH_ITER(hh, solver->class_index, entry, next) {
 		HASH_DEL(solver->class_index, entry);
 		free(entry);
 	}
@@ -168,7 +163,8 @@ static void build_counters(struct solver *solver)
 			const struct topology *topology = used_topology(solver, t);
 			counter->sums[t] = arena_array(solver->arena, int64_t *, (size_t)topology->level_count);
 			for (int l = 0; l < topology->level_count; l++)
-				counter->sums[t][l] = arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
+				counter->sums[t][l] =
+					arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
 		}
 		for (int n = 0; n < cluster->node_count; n++) {
 			int64_t amount = resource_view(cluster, r, n, solver->view);
@@ -187,15 +183,15 @@ static void build_counters(struct solver *solver)
 	}
 }
 
-struct tree_state { /* per tree node */
-	int *running;       /* members running or reserved below, pods */
+struct tree_state {   /* per tree node */
+	int *running; /* members running or reserved below, pods */
 	int *satisfied_members;
 	bool *satisfied;
 	bool *reachable;
-	bool *wanted;       /* candidate to receive pods */
+	bool *wanted; /* candidate to receive pods */
 	int *need;
-	int *fixed;         /* domain at the node's level in force, -1 free, -2 violated */
-	int *want;          /* want number, -1 */
+	int *fixed; /* domain at the node's level in force, -1 free, -2 violated */
+	int *want;  /* want number, -1 */
 };
 
 /* The domain that members below dictate for nodes with a level in force. */
@@ -295,8 +291,8 @@ static struct tree_state *tree_state(const struct solver *solver, const struct d
 
 static void class_key(struct buffer *key, const struct class_ *class_, int shape_count)
 {
-	int head[] = {class_->topology, class_->level, class_->fixed, class_->dead, class_->leaf, class_->need,
-	              class_->kid_count};
+	int head[] = {class_->topology, class_->level, class_->fixed,    class_->dead,
+	              class_->leaf,     class_->need,  class_->kid_count};
 	buffer_append(key, (const char *)head, sizeof(head));
 	if (class_->leaf)
 		buffer_append(key, (const char *)class_->waiting, sizeof(int) * (size_t)shape_count);
@@ -331,7 +327,8 @@ static int64_t least_sum(struct amount_count *list, int count, int64_t need)
 static int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
 {
 	int resource = solver->counters[counter].resource;
-	return resource < 0 ? counter == shape : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, resource);
+	return resource < 0 ? counter == shape
+	                    : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, resource);
 }
 
 static void class_amounts(const struct solver *solver, struct class_ *class_, struct amount_count *list)
@@ -424,7 +421,10 @@ static void number_wants(struct solver *solver, struct tree_state *state)
 		state->want[i] = solver->want_count;
 		int parent = gang->tree[i].parent >= 0 ? state->want[gang->tree[i].parent] : -1;
 		solver->wants[solver->want_count++] =
-			(struct want){.tree = (int)i, .parent = parent, .need = state->need[i], .rest = 1,
+			(struct want){.tree = (int)i,
+		                      .parent = parent,
+		                      .need = state->need[i],
+		                      .rest = 1,
 		                      .depth = parent < 0 ? 0 : solver->wants[parent].depth + 1};
 		if (parent >= 0)
 			solver->wants[parent].kid_count++;
@@ -465,7 +465,8 @@ static void classify(struct solver *solver, const struct demand *demand, const s
 		} else {
 			for (int k = 0; k < want->kid_count; k++) {
 				int kid = solver->kids[want->first_kid + k];
-				ranks[k] = (struct kid_rank){.want = kid, .class_ = solver->wants[kid].class_, .order = k};
+				ranks[k] =
+					(struct kid_rank){.want = kid, .class_ = solver->wants[kid].class_, .order = k};
 			}
 			class_kids(solver, &class_, ranks, want->kid_count);
 		}

@@ -40,6 +40,34 @@ void gang_reachable(const struct gang *gang, int *members, bool *reachable)
 	count_with_scratch(gang, true, members, reachable);
 }
 
+static bool root_counts(const struct gang *gang, bool with_waiting)
+{
+	if (gang->tree_count == 1) { /* the common flat group needs no tree */
+		int members = 0;
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			enum member_state state = gang->pods[p].state;
+			members += state == MEMBER_RUNNING || state == MEMBER_RESERVED ||
+			           (with_waiting && state == MEMBER_WAITING);
+		}
+		return members >= gang->tree[0].minimum;
+	}
+	bool *satisfied = base_calloc(gang->tree_count, sizeof(bool));
+	count_with_scratch(gang, with_waiting, NULL, satisfied);
+	bool result = satisfied[0];
+	free(satisfied);
+	return result;
+}
+
+bool gang_root_satisfied(const struct gang *gang)
+{
+	return root_counts(gang, false);
+}
+
+bool gang_root_reachable(const struct gang *gang)
+{
+	return root_counts(gang, true);
+}
+
 static int compare_counts(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;

@@ -44,7 +44,8 @@ struct slots {
 	int64_t total;
 	uint64_t seen; /* position in the change log; UINT64_MAX = never computed */
 };
-enum { VIEW_FREE, VIEW_RELEASING, VIEW_COUNT };
+/* Which amounts count: what is free, also what is being released, or everything (as if nothing ran). */
+enum { VIEW_FREE, VIEW_RELEASING, VIEW_EMPTY, VIEW_COUNT };
 
 struct shape {
 	int request_count;
@@ -52,8 +53,8 @@ struct shape {
 	int64_t *amount;
 	struct pod_rules rules; /* the part about nodes */
 	bool one_per_node;
-	bool everywhere;        /* no rule excludes any node (then `allowed` is NULL) */
-	uint8_t *allowed;       /* by node: 1 when the node rules admit the shape */
+	bool everywhere;  /* no rule excludes any node (then `allowed` is NULL) */
+	uint8_t *allowed; /* by node: 1 when the node rules admit the shape */
 	struct slots *slots[VIEW_COUNT];
 };
 
@@ -118,7 +119,7 @@ struct node_states {
 	VEC(struct node_state) items;
 	int64_t *amounts; /* free amount of resource r in state s: amounts[s * resources + r] */
 	size_t amount_capacity;
-	int32_t *buckets; /* heads of hash chains, -1 for none */
+	int32_t *buckets;      /* heads of hash chains, -1 for none */
 	uint32_t bucket_count; /* power of two */
 	int32_t unused;
 	bool stale; /* a resource was added: everything must be grouped again */
@@ -145,9 +146,9 @@ struct cluster {
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
 	VEC(int32_t) kind_mark;          /* scratch of the solver: by kind, -1 between decisions */
 	struct node_states states;
-	struct slots *spare_slots;       /* ready for the next shape, so that no decision waits for fresh memory */
-	VEC(int32_t) changed;            /* log of changed nodes */
-	uint64_t changed_base;           /* log position of changed.items[0] */
+	struct slots *spare_slots; /* ready for the next shape, so that no decision waits for fresh memory */
+	VEC(int32_t) changed;      /* log of changed nodes */
+	uint64_t changed_base;     /* log position of changed.items[0] */
 	int releasing_pods;
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;
@@ -160,8 +161,16 @@ void node_changed(struct cluster *cluster, int node);
 
 /* kinds.c */
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);
-enum exclusion { EXCLUDE_NONE, EXCLUDE_NOT_READY, EXCLUDE_UNSCHEDULABLE, EXCLUDE_TAINT, EXCLUDE_SELECTOR,
-	         EXCLUDE_AFFINITY, EXCLUDE_VOLUME, EXCLUDE_CAUSES };
+enum exclusion {
+	EXCLUDE_NONE,
+	EXCLUDE_NOT_READY,
+	EXCLUDE_UNSCHEDULABLE,
+	EXCLUDE_TAINT,
+	EXCLUDE_SELECTOR,
+	EXCLUDE_AFFINITY,
+	EXCLUDE_VOLUME,
+	EXCLUDE_CAUSES
+};
 enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
 
 /* states.c */

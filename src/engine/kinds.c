@@ -79,7 +79,8 @@ static struct node_term *copy_node_terms(struct arena *arena, const struct node_
 {
 	struct node_term *copy = arena_array(arena, struct node_term, count);
 	for (size_t i = 0; i < count; i++)
-		copy[i] = (struct node_term){.selector = copy_selector(arena, &from[i].selector), .weight = from[i].weight};
+		copy[i] = (struct node_term){.selector = copy_selector(arena, &from[i].selector),
+		                             .weight = from[i].weight};
 	return copy;
 }
 
@@ -238,8 +239,8 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		own->tolerations[i].key = arena_strdup(arena, rules->tolerations[i].key);
 		own->tolerations[i].value = arena_strdup(arena, rules->tolerations[i].value);
 	}
-	shape->everywhere = cluster->plain_blocked == 0 && !own->node_selector.count && !own->has_node_terms &&
-	                    !own->volume_count;
+	shape->everywhere =
+		cluster->plain_blocked == 0 && !own->node_selector.count && !own->has_node_terms && !own->volume_count;
 	if (shape->everywhere)
 		return;
 	shape->allowed = base_calloc((size_t)cluster->node_count, 1);
@@ -351,7 +352,9 @@ enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape
 	const struct pod_rules *rules = &shape->rules;
 	if (!node->ready)
 		return EXCLUDE_NOT_READY;
-	const struct taint cordon = {.key = "node.kubernetes.io/unschedulable", .value = "", .effect = TAINT_NO_SCHEDULE};
+	const struct taint cordon = {.key = "node.kubernetes.io/unschedulable",
+	                             .value = "",
+	                             .effect = TAINT_NO_SCHEDULE};
 	if (node->unschedulable && !taint_tolerated(&cordon, rules->tolerations, rules->toleration_count))
 		return EXCLUDE_UNSCHEDULABLE;
 	for (size_t i = 0; i < node->taint_count; i++)

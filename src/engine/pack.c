@@ -271,7 +271,8 @@ static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t 
 	for (int d = from; d < to; d++) {
 		strays -= sums[d];
 		if (sums[d] > 0)
-			bins[count++] = (struct bin){.room = sums[d], .number = d, .used = solver->used[t][next][d] > 0};
+			bins[count++] =
+				(struct bin){.room = sums[d], .number = d, .used = solver->used[t][next][d] > 0};
 	}
 	if (strays > 0)
 		bins[count++] = (struct bin){.room = strays, .number = -1};
@@ -279,9 +280,8 @@ static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t 
 	int taken = divide(bins, count, need, shares);
 	bool fine = taken >= 0;
 	for (int i = 0; i < taken && fine; i++)
-		fine = shares[i].number < 0
-		               ? fill_hosts(solver, unit, shares[i].count, t, first, end, next)
-		               : fill_domain(solver, unit, shares[i].count, t, next, shares[i].number);
+		fine = shares[i].number < 0 ? fill_hosts(solver, unit, shares[i].count, t, first, end, next)
+		                            : fill_domain(solver, unit, shares[i].count, t, next, shares[i].number);
 	free(bins);
 	free(shares);
 	return fine;
@@ -323,7 +323,8 @@ static uint64_t node_signature(const struct exhaust *x, int node)
 	for (int s = 0; s < solver->shape_count; s++)
 		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
 	for (int j = solver->shape_count; j < solver->counter_count; j++)
-		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node, solver->view));
+		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
+		                                              solver->view));
 	for (int u = 0; u < x->unit_count; u++)
 		if (x->left[u])
 			hash = hash_mix(hash, inside(solver, x->units[u].at, node));
@@ -366,7 +367,8 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 	struct candidate *list = base_calloc((size_t)(end - first), sizeof(*list));
 	for (int p = first; p < end; p++) {
 		int node = topology->order[p];
-		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) || refuted_before(x, depth->unit, node))
+		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) ||
+		    refuted_before(x, depth->unit, node))
 			continue;
 		if (solver->social && !rules_allow(solver, shape->kind, node))
 			continue;
@@ -397,8 +399,9 @@ static bool rest_fits(const struct exhaust *x)
 		const struct slots *slots = solver->shapes[x->units[u].shape].slots;
 		const struct confine *at = x->units[u].at;
 		for (int t = 0; t < solver->topology_count; t++) {
-			int64_t have = at->level[t] < 0 ? slots->total
-			                                : slots->sums[solver->topologies[t]][at->level[t]][at->domain[t]];
+			int64_t have = at->level[t] < 0
+			                       ? slots->total
+			                       : slots->sums[solver->topologies[t]][at->level[t]][at->domain[t]];
 			if (have < x->left[u])
 				return false;
 		}
@@ -413,7 +416,9 @@ static bool descend(struct exhaust *x)
 		unit++;
 	if (unit == x->unit_count)
 		return false;
-	struct depth depth = {.unit = unit, .trail_mark = x->solver->trail.count, .assigned_mark = x->solver->assigned.count};
+	struct depth depth = {.unit = unit,
+	                      .trail_mark = x->solver->trail.count,
+	                      .assigned_mark = x->solver->assigned.count};
 	list_candidates(x, &depth);
 	vec_push(&x->depths, depth);
 	return true;
@@ -490,8 +495,11 @@ static struct unit *list_units(struct solver *solver, const bool *chosen, int *c
 		narrowest(solver, &item->at, &first, &end);
 		for (int s = 0; s < solver->shape_count; s++)
 			if (item->counts[s])
-				units[(*count)++] = (struct unit){.want = item->want, .shape = s, .count = item->counts[s],
-				                                  .at = &item->at, .room = end - first,
+				units[(*count)++] = (struct unit){.want = item->want,
+				                                  .shape = s,
+				                                  .count = item->counts[s],
+				                                  .at = &item->at,
+				                                  .room = end - first,
 				                                  .slots = solver->shapes[s].slots->total};
 	}
 	qsort(units, (size_t)*count, sizeof(*units), compare_units);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define MOST_MOVES 16   /* pods that one consolidation moves at most */
+#define MOST_MOVES 16    /* pods that one consolidation moves at most */
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
 
 struct room {
@@ -18,7 +18,7 @@ struct room {
 	struct cycle *cycle;
 	int group;
 	enum cycle_action action;
-	bool grow;           /* the minimum is met: room for one unit of surplus */
+	bool grow; /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
 	struct victim_list units;
 	size_t movable_from; /* units from here on may be moved, but not lost */
@@ -55,6 +55,10 @@ static bool may_give(const struct room *room, int number)
 	const struct cycle_group *victim = &room->cycle->groups[number], *own = beneficiary(room);
 	if (number == room->group || victim->preempt == CYCLE_NON_PREEMPTIBLE || victim->blocked)
 		return false;
+	/* What is reserved or moved in this cycle is settled. */
+	for (size_t p = 0; p < victim->gang.pod_count; p++)
+		if (victim->gang.pods[p].state == MEMBER_RESERVED)
+			return false;
 	if (room->action == ACTION_PREEMPT)
 		return victim->queue == own->queue && victim->priority < own->priority;
 	if (room->action == ACTION_RECLAIM)
@@ -69,7 +73,10 @@ static void list_single_pods(struct room *room, int number)
 	for (size_t p = gang->pod_count; p-- > 0;) {
 		if (gang->pods[p].state != MEMBER_RUNNING)
 			continue;
-		struct victim_unit unit = {.group = number, .sequence = (int)(gang->pod_count - p), .tree = -1, .pod_count = 1};
+		struct victim_unit unit = {.group = number,
+		                           .sequence = (int)(gang->pod_count - p),
+		                           .tree = -1,
+		                           .pod_count = 1};
 		unit.pods = arena_array(room->scratch, int, 1);
 		unit.pods[0] = (int)p;
 		struct victim_list *list = &room->units;
@@ -118,8 +125,8 @@ static void list_units(struct room *room)
 		if (room->action == ACTION_CONSOLIDATE)
 			list_single_pods(room, (int)g);
 		else
-			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE, room->scratch,
-			                 &room->units);
+			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE,
+			                 room->scratch, &room->units);
 	}
 	victims_sort(room->cycle, &room->units);
 	room->movable_from = room->units.count;
@@ -176,33 +183,19 @@ static bool fits_with(struct room *room, size_t count)
 	return result;
 }
 
-/* What is free without any eviction, so that placements prefer to need none. */
+/* What is free without any eviction, so that placements prefer to need none; then nodes with few pods to evict. */
 static void find_bias(struct room *room)
 {
 	struct cluster *cluster = room->cycle->cluster;
-	const struct gang *gang = &beneficiary(room)->gang;
-	int kind = -1;
-	for (size_t p = 0; p < gang->pod_count && kind < 0; p++)
-		if (gang->pods[p].state == MEMBER_WAITING)
-			kind = gang->pods[p].kind;
-	const struct slots *idle = slots_get(cluster, cluster->kinds.items[kind].shape, VIEW_RELEASING);
-	int32_t *score = arena_array(room->scratch, int32_t, (size_t)cluster->node_count);
+	bias_from_free(cluster, &beneficiary(room)->gang, room->scratch, &room->bias);
+	int32_t *score = room->bias.node_score;
+	for (int n = 0; n < cluster->node_count; n++)
+		score[n] = score[n] >= BIAS_IDLE;
 	for (size_t u = 0; u < room->units.count; u++) {
 		const struct victim_unit *unit = &room->units.items[u];
-		for (int i = 0; i < unit->pod_count; i++)
-			score[room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node]--;
-	}
-	for (int n = 0; n < cluster->node_count; n++)
-		score[n] = idle->node[n] > 0 ? 1 : score[n];
-	room->bias.node_score = score;
-	for (int t = 0; t < cluster->topology_count; t++) {
-		const struct topology *topology = &cluster->topologies[t];
-		room->bias.idle[t] = arena_array(room->scratch, int64_t *, (size_t)topology->level_count);
-		for (int l = 0; l < topology->level_count; l++) {
-			room->bias.idle[t][l] = arena_array(room->scratch, int64_t, (size_t)topology->domain_count[l]);
-			for (int n = 0; n < cluster->node_count; n++)
-				if (topology->node_domain[l][n] >= 0)
-					room->bias.idle[t][l][topology->node_domain[l][n]] += idle->node[n];
+		for (int i = 0; i < unit->pod_count; i++) {
+			int node = room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
+			score[node] -= score[node] <= 0;
 		}
 	}
 }
@@ -286,7 +279,8 @@ static void return_what_can_stay(struct room *room)
 	bool *lost = arena_array(room->scratch, bool, room->cycle->group_count); /* groups that are gone as a whole */
 	for (size_t i = room->applied; i-- > 0;) {
 		const struct victim_unit *unit = &room->units.items[i];
-		if (lost[unit->group] || (unit->class_ != UNIT_GANG && !still_has_a_home(room, i)) || !unit_can_return(room, unit)) {
+		if (lost[unit->group] || (unit->class_ != UNIT_GANG && !still_has_a_home(room, i)) ||
+		    !unit_can_return(room, unit)) {
 			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
 			continue;
 		}
@@ -351,7 +345,8 @@ static bool move_group(struct room *room, int number, struct moves *moves)
 		if (outcome != PLACE_PLACED)
 			break;
 		for (size_t i = 0; i < placement.choice_count; i++)
-			moves->items[moves->count++] = (struct moved_pod){.group = number, .pod = placement.choices[i].pod,
+			moves->items[moves->count++] = (struct moved_pod){.group = number,
+			                                                  .pod = placement.choices[i].pod,
 			                                                  .node = placement.choices[i].node,
 			                                                  .from = origin[placement.choices[i].pod]};
 		engine_commit(cycle->cluster, gang, &placement);
@@ -478,32 +473,62 @@ static bool shares_agree(struct room *room, const bool *moved_group, const int64
 		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED)
 			return false;
 	}
-	return share_claim_settle(claim) == SHARE_ALLOWED;
+	if (share_claim_settle(claim) != SHARE_ALLOWED)
+		return false;
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		int64_t amounts[CYCLE_RESOURCES];
+		unit_amounts(room, unit, amounts);
+		if (!room->kept[i] && !moved_group[unit->group] &&
+		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, amounts))
+			return false;
+	}
+	return true;
+}
+
+/* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
+static void let_go(struct room *room, int group, int number, int node, bool moved)
+{
+	struct cycle *cycle = room->cycle;
+	struct gang_pod *pod = &cycle->groups[group].gang.pods[number];
+	if (!cycle->groups[group].was_running[number]) {
+		if (!moved)
+			pod->state = MEMBER_WAITING;
+		return;
+	}
+	cluster_occupy(cycle->cluster, pod->kind, node, OCCUPY_RELEASING);
+	cycle_evict(cycle, (struct cycle_eviction){.group = group,
+	                                           .pod = number,
+	                                           .node = node,
+	                                           .by = room->group,
+	                                           .action = room->action,
+	                                           .moved = moved});
+}
+
+/* A pod whose new place is its old one never moves at all. */
+static bool stays(struct room *room, const struct moved_pod *moved)
+{
+	struct gang_pod *pod = &room->cycle->groups[moved->group].gang.pods[moved->pod];
+	if (moved->node != moved->from)
+		return false;
+	cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+	cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+	pod->state = MEMBER_RUNNING;
+	return true;
 }
 
 static void record(struct room *room, const bool *moved_group, const struct moves *moves)
 {
-	struct cycle *cycle = room->cycle;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
-		if (!moved_group[pod->group])
-			continue;
-		int kind = cycle->groups[pod->group].gang.pods[pod->pod].kind;
-		cluster_occupy(cycle->cluster, kind, pod->from, OCCUPY_RELEASING);
-		cycle_evict(cycle, (struct cycle_eviction){.group = pod->group, .pod = pod->pod, .node = pod->from,
-		                                           .by = room->group, .action = room->action, .moved = true});
+		if (moved_group[pod->group] && !stays(room, pod))
+			let_go(room, pod->group, pod->pod, pod->from, true);
 	}
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
-		struct gang *gang = &cycle->groups[unit->group].gang;
-		if (room->kept[i] || moved_group[unit->group])
-			continue;
-		for (int k = 0; k < unit->pod_count; k++) {
-			struct gang_pod *pod = &gang->pods[unit->pods[k]];
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
-			cycle_evict(cycle, (struct cycle_eviction){.group = unit->group, .pod = unit->pods[k], .node = pod->node,
-			                                           .by = room->group, .action = room->action});
-		}
+		const struct gang *gang = &room->cycle->groups[unit->group].gang;
+		for (int k = 0; !room->kept[i] && !moved_group[unit->group] && k < unit->pod_count; k++)
+			let_go(room, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
 	}
 }
 

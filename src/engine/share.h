@@ -99,6 +99,7 @@ enum share_verdict {
 	SHARE_OVER_QUOTA,          /* non-preemptible: with the request it, or an ancestor, would exceed its quota */
 	SHARE_SAME_QUEUE,          /* the victim is in the claiming queue, or in one above or below it */
 	SHARE_VICTIM_WITHIN_SHARE, /* the victim's queue holds no more than it may keep */
+	SHARE_BOUNCES,             /* the victim's queue could claim it straight back */
 	SHARE_MORE_SATURATED       /* the claiming side would end further above its fair share than the victim's side */
 };
 
@@ -142,12 +143,16 @@ void share_claim_give(struct share_claim *claim, int victim, const int64_t amoun
  * in which the victim's side is further above its own. */
 enum share_verdict share_claim_settle(struct share_claim *claim);
 
+/* Whether a victim could be claimed straight back by guaranteed quota: with it its side would still be within its quota,
+ * while the claimer's side ends above its own. Such claims would go back and forth for ever. After the last victim. */
+bool share_claim_bounces(const struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES]);
+
 struct share_victim {
 	int queue;
 	int64_t amounts[SHARE_RESOURCES];
 };
 
-/* begin, take every victim in the given order, settle; the first refusal. */
+/* begin, take every victim in the given order, settle, and none of them may bounce; the first refusal. */
 enum share_verdict share_may_reclaim(struct share_claim *claim, int queue, const int64_t request[SHARE_RESOURCES],
                                      bool is_protected, const struct share_victim *victims, size_t victim_count);
 

@@ -162,11 +162,31 @@ enum share_verdict share_claim_settle(struct share_claim *claim)
 	return SHARE_ALLOWED;
 }
 
+bool share_claim_bounces(const struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES])
+{
+	int claimer_side, victim_side;
+	if (!part(claim, victim, &claimer_side, &victim_side))
+		return false;
+	const struct share_queue *claimer = &claim->queues[claimer_side], *own = &claim->queues[victim_side];
+	bool above = false;
+	for (int r = 0; r < SHARE_RESOURCES; r++) {
+		if (own->quota[r] >= 0 && amounts[r] > own->quota[r] - held(claim, victim_side, r))
+			return false;
+		above |= claimer->quota[r] >= 0 && claim->request[r] > claimer->quota[r] - held(claim, claimer_side, r);
+	}
+	return above;
+}
+
 enum share_verdict share_may_reclaim(struct share_claim *claim, int queue, const int64_t request[SHARE_RESOURCES],
                                      bool is_protected, const struct share_victim *victims, size_t victim_count)
 {
 	enum share_verdict verdict = share_claim_begin(claim, queue, request, is_protected);
 	for (size_t i = 0; i < victim_count && verdict == SHARE_ALLOWED; i++)
 		verdict = share_claim_take(claim, victims[i].queue, victims[i].amounts);
-	return verdict == SHARE_ALLOWED ? share_claim_settle(claim) : verdict;
+	if (verdict == SHARE_ALLOWED)
+		verdict = share_claim_settle(claim);
+	for (size_t i = 0; i < victim_count && verdict == SHARE_ALLOWED; i++)
+		if (share_claim_bounces(claim, victims[i].queue, victims[i].amounts))
+			verdict = refuse(claim, SHARE_BOUNCES, victims[i].queue, -1);
+	return verdict;
 }

@@ -9,8 +9,8 @@ struct shrink {
 	int group;
 	struct arena *arena;
 	struct victim_list *list;
-	bool *gone;      /* by pod: not running, or given up already */
-	int *members;    /* by tree node */
+	bool *gone;   /* by pod: not running, or given up already */
+	int *members; /* by tree node */
 	bool *satisfied;
 	int sequence;
 };
@@ -27,7 +27,10 @@ static struct victim_unit *add_unit(struct shrink *shrink, enum unit_class class
 		list->capacity = capacity;
 	}
 	struct victim_unit *unit = &list->items[list->count++];
-	*unit = (struct victim_unit){.group = shrink->group, .sequence = shrink->sequence++, .class_ = class_, .tree = -1,
+	*unit = (struct victim_unit){.group = shrink->group,
+	                             .sequence = shrink->sequence++,
+	                             .class_ = class_,
+	                             .tree = -1,
 	                             .pods = arena_array(shrink->arena, int, (size_t)pod_capacity)};
 	return unit;
 }
@@ -80,11 +83,10 @@ static int fattest_leaf(const struct shrink *shrink)
 		}
 		const struct gang_node *other = &gang->tree[best];
 		bool optional = node->minimum == 0, other_optional = other->minimum == 0;
-		bool fatter = optional != other_optional
-		                      ? optional
-		                      : optional ? shrink->members[i] >= shrink->members[best]
-		                                 : (int64_t)shrink->members[i] * other->minimum >=
-		                                           (int64_t)shrink->members[best] * node->minimum;
+		bool fatter = optional != other_optional ? optional
+		              : optional                 ? shrink->members[i] >= shrink->members[best]
+		                                         : (int64_t)shrink->members[i] * other->minimum >=
+		                                   (int64_t)shrink->members[best] * node->minimum;
 		if (fatter)
 			best = (int)i;
 	}
@@ -116,7 +118,8 @@ static int surplus_child(const struct shrink *shrink)
 		if (!node->child_count || shrink->members[i] <= node->minimum)
 			continue;
 		for (size_t k = gang->tree_count; k-- > i + 1;)
-			if (gang->tree[k].parent == (int)i && shrink->satisfied[k] && gang_minimum_pods(gang, (int)k) > 0)
+			if (gang->tree[k].parent == (int)i && shrink->satisfied[k] &&
+			    gang_minimum_pods(gang, (int)k) > 0)
 				return (int)k;
 	}
 	return -1;
@@ -161,6 +164,7 @@ void victims_of_group(const struct cycle *cycle, int group, bool whole, struct a
 	count_members(&shrink);
 	if (shrink.satisfied[0]) {
 		take_orphans(&shrink);
+		count_members(&shrink);
 		take_surplus_pods(&shrink);
 		count_members(&shrink);
 		for (int child; (child = surplus_child(&shrink)) >= 0;) {
@@ -172,7 +176,17 @@ void victims_of_group(const struct cycle *cycle, int group, bool whole, struct a
 		take_rest(&shrink);
 }
 
+/* Pods that were bound in this very cycle never ran: taking them back costs nothing. */
+static bool is_fresh(const struct cycle_group *group, const struct victim_unit *unit)
+{
+	for (int i = 0; i < unit->pod_count; i++)
+		if (group->was_running[unit->pods[i]])
+			return false;
+	return true;
+}
+
 struct sort_key {
+	bool fresh;
 	struct victim_unit unit;
 	int32_t priority;
 	int64_t creation;
@@ -181,6 +195,8 @@ struct sort_key {
 static int compare_units(const void *left, const void *right)
 {
 	const struct sort_key *a = left, *b = right;
+	if (a->fresh != b->fresh)
+		return a->fresh ? -1 : 1;
 	if (a->unit.class_ != b->unit.class_)
 		return a->unit.class_ < b->unit.class_ ? -1 : 1;
 	if (a->priority != b->priority)
@@ -197,7 +213,10 @@ void victims_sort(const struct cycle *cycle, struct victim_list *list)
 	struct sort_key *keys = base_calloc(list->count, sizeof(*keys));
 	for (size_t i = 0; i < list->count; i++) {
 		const struct cycle_group *group = &cycle->groups[list->items[i].group];
-		keys[i] = (struct sort_key){.unit = list->items[i], .priority = group->priority, .creation = group->creation};
+		keys[i] = (struct sort_key){.fresh = is_fresh(group, &list->items[i]),
+		                            .unit = list->items[i],
+		                            .priority = group->priority,
+		                            .creation = group->creation};
 	}
 	qsort(keys, list->count, sizeof(*keys), compare_units);
 	for (size_t i = 0; i < list->count; i++)

@@ -11,8 +11,8 @@ struct victim_unit {
 	int group;
 	int sequence; /* order within the group; later units assume the earlier ones are gone */
 	enum unit_class class_;
-	int tree;     /* UNIT_CHILD: the child */
-	int *pods;    /* indices in the group's gang */
+	int tree;  /* UNIT_CHILD: the child */
+	int *pods; /* indices in the group's gang */
 	int pod_count;
 };
 

@@ -209,9 +209,10 @@ static const char *pod_outcome(const struct snapshot *snapshot, const struct sna
 	if (is_placed(member))
 		*node = member->node;
 	if (snapshot->groups[pod->group].ran[pod->member])
-		return member->state == MEMBER_RUNNING ? "Running" : member->state == MEMBER_RESERVED ? "Placed"
-		       : member->state == MEMBER_GONE  ? "Evicted"
-		                                       : "Pending";
+		return member->state == MEMBER_RUNNING    ? "Running"
+		       : member->state == MEMBER_RESERVED ? "Placed"
+		       : member->state == MEMBER_GONE     ? "Evicted"
+		                                          : "Pending";
 	return is_placed(member)              ? "Placed"
 	       : member->state == MEMBER_GONE ? (pod->node >= 0 ? "Running" : "Gone")
 	                                      : "Pending";

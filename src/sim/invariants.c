@@ -237,8 +237,8 @@ static void check_evictions(const struct invariants *inv, int cycle, struct scen
 		const struct cycle_group *group = &state->groups[eviction->group];
 		bool own_grace = inv->snapshot->groups[eviction->group].spec.has_staleness_grace;
 		if (group->preempt == CYCLE_NON_PREEMPTIBLE && !(eviction->action == ACTION_RELEASE_STALE && own_grace))
-			scenario_fail(result, "cycle %d: non-preemptible pod %s/%s is evicted", cycle, group->gang.namespace_,
-			              group->gang.pods[eviction->pod].name);
+			scenario_fail(result, "cycle %d: non-preemptible pod %s/%s is evicted", cycle,
+			              group->gang.namespace_, group->gang.pods[eviction->pod].name);
 		if (eviction->by < 0)
 			continue;
 		const struct gang *by = &state->groups[eviction->by].gang;
@@ -247,7 +247,8 @@ static void check_evictions(const struct invariants *inv, int cycle, struct scen
 			satisfied = is_placed(&by->pods[p]);
 		if (!satisfied)
 			scenario_fail(result, "cycle %d: pod %s/%s is evicted for %s/%s, which got no place", cycle,
-			              group->gang.namespace_, group->gang.pods[eviction->pod].name, by->namespace_, by->name);
+			              group->gang.namespace_, group->gang.pods[eviction->pod].name, by->namespace_,
+			              by->name);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "sim/scenario_run.h"
 
 #include "admit/admit.h"
+#include "base/clock.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -54,12 +55,13 @@ struct run_plan {
 	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count;
 	int64_t cycles;
+	int64_t starvation_after_ns;
 };
 
 /* False, with a failure, when the run asks for what does not exist yet. */
 static bool read_run(const struct val *run, struct run_plan *out, struct scenario_result *result)
 {
-	static const char *const keys[] = {"actions", "cycles", NULL};
+	static const char *const keys[] = {"actions", "cycles", "starvationAfter", NULL};
 	size_t before = result->failure_count;
 	*out = (struct run_plan){0};
 	for (int action = 0; action < ACTION_COUNT; action++)
@@ -87,6 +89,9 @@ static bool read_run(const struct val *run, struct run_plan *out, struct scenari
 	const struct val *cycles = val_get(run, "cycles");
 	if (cycles && (val_int(cycles, &out->cycles) < 0 || out->cycles < 1 || out->cycles > MAX_CYCLES))
 		scenario_fail(result, "spec.run.cycles: must be a whole number from 1 to %d", MAX_CYCLES);
+	const struct val *starvation = val_get(run, "starvationAfter");
+	if (starvation && clock_parse_duration(val_str(starvation, ""), &out->starvation_after_ns) < 0)
+		scenario_fail(result, "spec.run.starvationAfter: must be a duration such as 10m");
 	return result->failure_count == before;
 }
 
@@ -97,7 +102,8 @@ static uint64_t fingerprint(const struct snapshot *snapshot)
 	for (size_t g = 0; g < snapshot->cycle.group_count; g++) {
 		const struct gang *gang = &snapshot->cycle.groups[g].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
-			sum = sum * 1000003 + (uint64_t)gang->pods[p].state * 65599 + (uint64_t)(gang->pods[p].node + 1);
+			sum = sum * 1000003 + (uint64_t)gang->pods[p].state * 65599 +
+			      (uint64_t)(gang->pods[p].node + 1);
 	}
 	return sum;
 }
@@ -134,7 +140,8 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 	struct run_plan run;
 	if (!read_run(val_get(spec, "run"), &run, result))
 		return;
-	struct snapshot_options options = {.now_seconds = SCENARIO_START};
+	struct snapshot_options options = {.now_seconds = SCENARIO_START,
+	                                   .starvation_after_ns = run.starvation_after_ns};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	if (run.cycles)
 		run_counted(snapshot, &run, result);

@@ -1,5 +1,6 @@
 /* Owns what the rest of the world does between two cycles of a run without a cycle count: evicted pods end and are
- * created again by their owners, reservations become bindings once their resources are free, time passes. */
+ * created again by their owners, time passes. Reservations
+ * are bound by the next cycle, which finds their resources free. */
 #include "sim/scenario_run.h"
 
 /* A pod that leaves is gone; one that has no new place waits again under its name. */
@@ -31,23 +32,6 @@ static void finish_leaving(struct snapshot *snapshot)
 	}
 }
 
-/* Everything that left has left, so every reservation can be bound. */
-static void bind_reservations(struct snapshot *snapshot)
-{
-	struct cycle *cycle = &snapshot->cycle;
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct gang *gang = &cycle->groups[g].gang;
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			struct gang_pod *pod = &gang->pods[p];
-			if (pod->state != MEMBER_RESERVED)
-				continue;
-			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
-			pod->state = MEMBER_RUNNING;
-		}
-	}
-}
-
 /* The invariants look at pods, the cycle at members. */
 static void tell_pods(struct snapshot *snapshot)
 {
@@ -64,7 +48,6 @@ void settle(struct snapshot *snapshot)
 {
 	finish_evictions(snapshot);
 	finish_leaving(snapshot);
-	bind_reservations(snapshot);
 	tell_pods(snapshot);
 }
 
@@ -74,12 +57,11 @@ bool settle_until_timer(struct snapshot *snapshot)
 	int64_t next = INT64_MAX;
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		struct cycle_group *group = &cycle->groups[g];
-		bool *satisfied = arena_array(snapshot->arena, bool, group->gang.tree_count);
 		size_t running = 0;
-		gang_satisfied(&group->gang, NULL, satisfied);
 		for (size_t p = 0; p < group->gang.pod_count; p++)
 			running += group->gang.pods[p].state == MEMBER_RUNNING;
-		bool stale = !satisfied[0] && running > 0 && !group->completing && group->grace >= 0;
+		bool stale =
+			!gang_root_satisfied(&group->gang) && running > 0 && !group->completing && group->grace >= 0;
 		if (stale && !group->has_stale_since) {
 			group->has_stale_since = true;
 			group->stale_since = cycle->now;
