@@ -30,7 +30,7 @@ enum cycle_failure {
 
 struct cycle_tally {
 	uint64_t cycles, longest, decisions[ACTION_COUNT], evicted[ACTION_COUNT], moved[ACTION_COUNT];
-	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried;
+	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried, waiting;
 };
 
 struct spot {
@@ -82,6 +82,8 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 /* keep.c: none of the victims could have stayed. */
 bool inspect_necessity(struct scene *scene, const struct decision *decision, const struct picture *before,
                        const struct picture *after);
+/* idle.c: when nothing changes any more, nobody waits who had a right to a place. */
+bool inspect_rest(struct scene *scene);
 /* inspect.c: limits, and quotas of what is protected. */
 bool inspect_queues(struct scene *scene, const struct picture *before, const struct picture *after);
 

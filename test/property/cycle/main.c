@@ -91,6 +91,8 @@ static bool play_cycle(struct scene *scene, uint64_t number)
 		bool changed = stage_fingerprint(stage) != before;
 		stage_settle(stage);
 		more = changed || stage_wait(stage);
+		if (!more)
+			inspect_rest(scene);
 	}
 	stage_destroy(&again);
 	return more;
@@ -157,9 +159,10 @@ static void print_tally(const void *sums)
 		printf("%s: %llu decisions, %llu pods evicted, %llu moved\n", cycle_action_name((enum cycle_action)action),
 		       (unsigned long long)tally->decisions[action], (unsigned long long)tally->evicted[action],
 		       (unsigned long long)tally->moved[action]);
-	printf("units given up: %llu gangs, %llu children, %llu pods; %llu tried to return\n",
+	printf("units given up: %llu gangs, %llu children, %llu pods; %llu tried to return; %llu groups wait at the end\n",
 	       (unsigned long long)tally->whole_gangs, (unsigned long long)tally->children,
-	       (unsigned long long)tally->single_pods, (unsigned long long)tally->returns_tried);
+	       (unsigned long long)tally->single_pods, (unsigned long long)tally->returns_tried,
+	       (unsigned long long)tally->waiting);
 }
 
 int main(void)
