@@ -30,20 +30,20 @@ static bool is_label_value(const char *text, size_t length)
 const char *naming_subgroup(const char *group, const char *coordination, int64_t number, struct arena *arena)
 {
 	const char *plain = arena_printf(arena, "%s-%s-%lld", group, coordination, (long long)number);
-	size_t length = strlen(plain);
-	if (is_label_value(plain, length))
+	if (is_label_value(plain, strlen(plain)))
 		return plain;
 	/* Each name is hashed on its own, so that ("a-b", "c") and ("a", "b-c") differ. */
 	uint64_t hash = XXH3_64bits(group, strlen(group)) ^ (XXH3_64bits(coordination, strlen(coordination)) * 31);
 	char tail[40];
 	size_t tail_length =
 		(size_t)snprintf(tail, sizeof(tail), "-%08x-%lld", (unsigned)(hash ^ (hash >> 32)), (long long)number);
+	const char *front = arena_printf(arena, "%s-%s", group, coordination);
 	char *text = arena_alloc(arena, NAMING_VALUE_MAX + 1);
 	size_t used = 0;
-	for (size_t i = 0; i < length && used + tail_length < NAMING_VALUE_MAX; i++) {
-		bool is_kept = is_alphanumeric(plain[i]) || (used > 0 && strchr("-_.", plain[i]));
+	for (size_t i = 0; front[i] && used + tail_length < NAMING_VALUE_MAX; i++) {
+		bool is_kept = is_alphanumeric(front[i]) || (used > 0 && strchr("-_.", front[i]));
 		if (is_kept)
-			text[used++] = plain[i];
+			text[used++] = front[i];
 		else if (used > 0)
 			text[used++] = '-';
 	}
