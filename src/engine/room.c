@@ -26,6 +26,8 @@ struct room {
 	bool *kept;          /* per applied unit: returned after all */
 	struct place_bias bias;
 	struct placement placement;
+	int64_t request[CYCLE_RESOURCES];        /* what the placement asks of the queue */
+	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
 };
 
 static struct cycle_group *beneficiary(const struct room *room)
@@ -138,8 +140,17 @@ static void list_units(struct room *room)
 
 /* ---- trying ---- */
 
+/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
+static void charge_unit(struct room *room, const struct victim_unit *unit, int sign)
+{
+	int64_t amounts[CYCLE_RESOURCES];
+	unit_amounts(room, unit, amounts);
+	cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
+}
+
 static void lift_unit(struct room *room, const struct victim_unit *unit)
 {
+	charge_unit(room, unit, -1);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -150,6 +161,7 @@ static void lift_unit(struct room *room, const struct victim_unit *unit)
 
 static void return_unit(struct room *room, const struct victim_unit *unit)
 {
+	charge_unit(room, unit, 1);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -166,12 +178,38 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
+/* Whether limits and quotas allow what was found, with the victims so far off the accounts. Preemption swaps: it does not
+ * lift a queue beyond what it held before or is entitled to, idle resources are for allocation. */
+static bool queue_has_room(const struct room *room)
+{
+	const struct cycle_run *run = room->run;
+	int queue = beneficiary(room)->queue;
+	if (!cycle_queue_has_room(run, queue, room->request, protects(room)))
+		return false;
+	for (int q = queue, depth = 0; room->action == ACTION_PREEMPT && q >= 0; q = run->shares[q].parent, depth++)
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			int64_t may_hold = share_entitlement(&run->shares[q], r);
+			int64_t held_before = room->held_before[depth][r];
+			may_hold = may_hold >= 0 && held_before > may_hold ? held_before : may_hold;
+			if (may_hold >= 0 && room->request[r] > 0 &&
+			    run->shares[q].allocated[r] + room->request[r] > may_hold)
+				return false;
+		}
+	return true;
+}
+
 static bool fits(struct room *room, struct arena *arena)
 {
 	struct place_options options = {.budget = room->cycle->budget, .use_releasing = true, .bias = &room->bias};
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
 	                           struct placement *) = room->grow ? engine_grow : engine_place;
-	return find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) == PLACE_PLACED;
+	if (find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) != PLACE_PLACED)
+		return false;
+	memset(room->request, 0, sizeof(room->request));
+	for (size_t i = 0; i < room->placement.choice_count; i++)
+		cycle_pod_amounts(room->cycle->cluster,
+		                  beneficiary(room)->gang.pods[room->placement.choices[i].pod].kind, room->request);
+	return queue_has_room(room);
 }
 
 static bool fits_with(struct room *room, size_t count)
@@ -285,7 +323,11 @@ static void return_what_can_stay(struct room *room)
 			continue;
 		}
 		return_unit(room, unit);
-		room->kept[i] = true;
+		room->kept[i] = queue_has_room(room);
+		if (!room->kept[i]) {
+			lift_unit(room, unit);
+			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
+		}
 	}
 }
 
@@ -443,26 +485,19 @@ static void undo_all(struct room *room)
 	room->kept = NULL;
 }
 
-/* Takes the victims off their queues' accounts (sign -1) or puts them back (1). Moved pods stay charged. */
-static void charge_victims(struct room *room, const bool *moved_group, int sign)
+/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
+static void charge_left(struct room *room, const bool *moved_group, bool moved, int sign)
 {
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
-		if (room->kept[i] || moved_group[unit->group])
-			continue;
-		int64_t amounts[CYCLE_RESOURCES];
-		unit_amounts(room, unit, amounts);
-		cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
-	}
+	for (size_t i = 0; i < room->applied; i++)
+		if (!room->kept[i] && moved_group[room->units.items[i].group] == moved)
+			charge_unit(room, &room->units.items[i], sign);
 }
 
 /* Reclaim: the shares must still justify the victims that are left. */
-static bool shares_agree(struct room *room, const bool *moved_group, const int64_t *request, bool is_protected)
+static bool shares_justify(struct room *room, const bool *moved_group)
 {
-	if (room->action != ACTION_RECLAIM)
-		return true;
 	struct share_claim *claim = &room->run->claim;
-	if (share_claim_begin(claim, beneficiary(room)->queue, request, is_protected) != SHARE_ALLOWED)
+	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, protects(room)) != SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
@@ -484,6 +519,17 @@ static bool shares_agree(struct room *room, const bool *moved_group, const int64
 			return false;
 	}
 	return true;
+}
+
+static bool shares_agree(struct room *room, const bool *moved_group)
+{
+	if (room->action != ACTION_RECLAIM)
+		return true;
+	/* A claim counts its victims itself. */
+	charge_left(room, moved_group, false, 1);
+	bool fine = shares_justify(room, moved_group);
+	charge_left(room, moved_group, false, -1);
+	return fine;
 }
 
 /* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
@@ -547,24 +593,16 @@ static bool decide(struct room *room, size_t count)
 	bool *moved_group = arena_array(room->scratch, bool, cycle->group_count);
 	struct moves moves = {0};
 	bool fine = move_victims(room, moved_group, &moves);
-	int64_t request[CYCLE_RESOURCES] = {0};
-	for (size_t i = 0; i < room->placement.choice_count; i++)
-		cycle_pod_amounts(cycle->cluster, own->gang.pods[room->placement.choices[i].pod].kind, request);
-	bool is_protected = protects(room);
-	fine = fine && shares_agree(room, moved_group, request, is_protected);
-	if (fine) {
-		charge_victims(room, moved_group, -1);
-		fine = cycle_queue_allows(room->run, own, request, is_protected);
-		if (!fine)
-			charge_victims(room, moved_group, 1);
-	}
+	charge_left(room, moved_group, true, 1); /* what moves is still held */
+	fine = fine && shares_agree(room, moved_group) && queue_has_room(room);
 	if (!fine) {
+		charge_left(room, moved_group, true, -1);
 		undo_moves(room, moved_group, &moves);
 		undo_placement(room);
 		undo_all(room);
 		return false;
 	}
-	cycle_charge(room->run, own->queue, request, is_protected, 1);
+	cycle_charge(room->run, own->queue, room->request, protects(room), 1);
 	record(room, moved_group, &moves);
 	return true;
 }
@@ -600,11 +638,23 @@ static bool try_units(struct room *room, size_t count)
 	return made;
 }
 
+static void remember_held(struct room *room)
+{
+	int depth = 0, queue = beneficiary(room)->queue;
+	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
+		depth++;
+	room->held_before = arena_array_bytes(room->scratch, (size_t)depth, sizeof(*room->held_before));
+	depth = 0;
+	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
+		memcpy(room->held_before[depth++], room->run->shares[q].allocated, sizeof(*room->held_before));
+}
+
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
 	room.scratch = arena_create();
 	bool made = false;
+	remember_held(&room);
 	if (claim_allows(&room)) {
 		list_units(&room);
 		if (room.units.count)
