@@ -3,37 +3,11 @@
  * The units that may go are sorted from the one that hurts least; the shortest prefix that lets the group fit is found by
  * bisection. Then the group is placed, preferring domains and nodes that need no eviction, and every unit the placement
  * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
-#include "engine/room.h"
-
-#include "engine/solver.h"
-#include "engine/victims.h"
+#include "engine/room_internal.h"
 
 #include <string.h>
 
-#define MOST_MOVES 16    /* pods that one consolidation moves at most */
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
-
-struct room {
-	struct cycle_run *run;
-	struct cycle *cycle;
-	int group;
-	enum cycle_action action;
-	bool grow; /* the minimum is met: room for one unit of surplus */
-	struct arena *scratch;
-	struct victim_list units;
-	size_t movable_from; /* units from here on may be moved, but not lost */
-	size_t applied;      /* units[0 .. applied) are off their nodes */
-	bool *kept;          /* per applied unit: returned after all */
-	struct place_bias bias;
-	struct placement placement;
-	int64_t request[CYCLE_RESOURCES];        /* what the placement asks of the queue */
-	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
-};
-
-static struct cycle_group *beneficiary(const struct room *room)
-{
-	return &room->cycle->groups[room->group];
-}
 
 /* Whether what is asked for cannot be evicted later. */
 static bool protects(const struct room *room)
@@ -331,139 +305,7 @@ static void return_what_can_stay(struct room *room)
 	}
 }
 
-/* ---- moving ---- */
-
-struct moved_pod {
-	int group, pod, node, from;
-};
-
-struct moves {
-	struct moved_pod *items;
-	size_t count;
-};
-
-/* Pods of one group that left, as waiting members; those that waited before stay out of it. */
-static int reopen_group(struct room *room, int number, bool *evicted)
-{
-	struct gang *gang = &room->cycle->groups[number].gang;
-	int count = 0;
-	for (size_t p = 0; p < gang->pod_count; p++)
-		if (gang->pods[p].state == MEMBER_WAITING) {
-			gang->pods[p].state = MEMBER_GATED;
-			evicted[p] = false;
-		}
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
-		if (unit->group != number || room->kept[i])
-			continue;
-		for (int k = 0; k < unit->pod_count; k++, count++) {
-			gang->pods[unit->pods[k]].state = MEMBER_WAITING;
-			evicted[unit->pods[k]] = true;
-		}
-	}
-	return count;
-}
-
-/* Finds new places for every pod of the group that left. All or none. */
-static bool move_group(struct room *room, int number, struct moves *moves)
-{
-	struct cycle *cycle = room->cycle;
-	struct gang *gang = &cycle->groups[number].gang;
-	enum member_state *before = arena_array(room->scratch, enum member_state, gang->pod_count);
-	int *origin = arena_array(room->scratch, int, gang->pod_count);
-	bool *evicted = arena_array(room->scratch, bool, gang->pod_count);
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		before[p] = gang->pods[p].state;
-		origin[p] = gang->pods[p].node;
-	}
-	int left = reopen_group(room, number, evicted);
-	size_t mark = moves->count;
-	while (left > 0) {
-		struct placement placement;
-		struct place_options options = {.budget = cycle->budget, .use_releasing = true};
-		enum place_outcome outcome = engine_place(cycle->cluster, gang, &options, room->scratch, &placement);
-		if (outcome == PLACE_NOTHING)
-			outcome = engine_grow(cycle->cluster, gang, &options, room->scratch, &placement);
-		if (outcome != PLACE_PLACED)
-			break;
-		for (size_t i = 0; i < placement.choice_count; i++)
-			moves->items[moves->count++] = (struct moved_pod){.group = number,
-			                                                  .pod = placement.choices[i].pod,
-			                                                  .node = placement.choices[i].node,
-			                                                  .from = origin[placement.choices[i].pod]};
-		engine_commit(cycle->cluster, gang, &placement);
-		left -= (int)placement.choice_count;
-	}
-	if (left > 0) {
-		for (; moves->count > mark; moves->count--) {
-			const struct moved_pod *pod = &moves->items[moves->count - 1];
-			cluster_vacate(cycle->cluster, gang->pods[pod->pod].kind, pod->node, OCCUPY_RESERVED);
-		}
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			gang->pods[p].state = before[p];
-			gang->pods[p].node = origin[p];
-		}
-		return false;
-	}
-	for (size_t p = 0; p < gang->pod_count; p++)
-		if (before[p] == MEMBER_WAITING)
-			gang->pods[p].state = MEMBER_WAITING;
-	return true;
-}
-
-static size_t count_leaving(const struct room *room)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < room->applied; i++)
-		count += room->kept[i] ? 0 : (size_t)room->units.items[i].pod_count;
-	return count;
-}
-
-/* Groups that must not lose anything: some unit of theirs may only be moved. */
-static void find_must_move(const struct room *room, bool *must_move)
-{
-	for (size_t i = room->movable_from; i < room->applied; i++)
-		must_move[room->units.items[i].group] |= !room->kept[i];
-}
-
-/* Moves group by group. False when somebody found no place who needs one. */
-static bool move_victims(struct room *room, bool *moved_group, struct moves *moves)
-{
-	size_t leaving = count_leaving(room);
-	moves->items = arena_array(room->scratch, struct moved_pod, leaving);
-	if (room->action == ACTION_CONSOLIDATE && leaving > MOST_MOVES)
-		return false;
-	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
-		return room->action != ACTION_CONSOLIDATE;
-	bool *seen = arena_array(room->scratch, bool, room->cycle->group_count);
-	bool *must_move = arena_array(room->scratch, bool, room->cycle->group_count);
-	find_must_move(room, must_move);
-	for (int pass = 0; pass < 2; pass++) /* those who must find a place choose first */
-		for (size_t i = 0; i < room->applied; i++) {
-			int group = room->units.items[i].group;
-			if (room->kept[i] || seen[group] || must_move[group] != (pass == 0))
-				continue;
-			seen[group] = true;
-			moved_group[group] = move_group(room, group, moves);
-			if (!moved_group[group] && must_move[group])
-				return false;
-		}
-	return true;
-}
-
 /* ---- deciding ---- */
-
-static void undo_moves(struct room *room, const bool *moved_group, const struct moves *moves)
-{
-	for (size_t i = 0; i < moves->count; i++) {
-		struct gang_pod *pod = &room->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
-		if (!moved_group[moves->items[i].group])
-			continue;
-		cluster_vacate(room->cycle->cluster, pod->kind, moves->items[i].node, OCCUPY_RESERVED);
-		pod->state = MEMBER_GONE;
-		pod->node = moves->items[i].from;
-	}
-}
 
 static void undo_placement(struct room *room)
 {
@@ -592,12 +434,12 @@ static bool decide(struct room *room, size_t count)
 	return_what_can_stay(room);
 	bool *moved_group = arena_array(room->scratch, bool, cycle->group_count);
 	struct moves moves = {0};
-	bool fine = move_victims(room, moved_group, &moves);
+	bool fine = moves_find(room, moved_group, &moves);
 	charge_left(room, moved_group, true, 1); /* what moves is still held */
 	fine = fine && shares_agree(room, moved_group) && queue_has_room(room);
 	if (!fine) {
 		charge_left(room, moved_group, true, -1);
-		undo_moves(room, moved_group, &moves);
+		moves_undo(room, moved_group, &moves);
 		undo_placement(room);
 		undo_all(room);
 		return false;
