@@ -161,6 +161,7 @@ bool stage_settle(struct stage *stage)
 			(struct leaver){eviction->group, eviction->pod, eviction->node, eviction->moved};
 	}
 	cycle->eviction_count = 0;
+	bool busy = stage->leaver_count > 0 || !stage->leavers_left;
 	int left = 0;
 	for (int i = 0; i < stage->leaver_count; i++) {
 		if (stage->world->slow && random_chance(&random, 50))
@@ -171,7 +172,7 @@ bool stage_settle(struct stage *stage)
 	stage->leaver_count = left;
 	if (!stage->world->slow || random_chance(&random, 50))
 		vacate_leavers(stage);
-	return left > 0 || !stage->leavers_left;
+	return busy;
 }
 
 bool stage_wait(struct stage *stage)

@@ -32,7 +32,7 @@ void stage_destroy(struct stage *stage);
 
 /* Forgets the reasons and evictions of the cycle before. */
 void stage_begin(struct stage *stage);
-/* Evicted pods end and wait again, in a slow world only some of them. True when some are still there. */
+/* Evicted pods end and wait again, in a slow world only some of them. True when there were any. */
 bool stage_settle(struct stage *stage);
 /* Moves the clock to the next moment at which something may happen; false when there is none. */
 bool stage_wait(struct stage *stage);
