@@ -94,7 +94,7 @@ bool inspect_rest(struct scene *scene)
 			continue;
 		scene->tally->waiting++;
 		scene->action = ACTION_ALLOCATE;
-		if (would_fit(stage, g))
+		if (would_fit(stage, g) && !stage->world->starved) /* room may be held for somebody else */
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it fits", g);
 		list_lower(stage, g, &list);
 		for (size_t i = 0; i < list.count; i++)

@@ -30,7 +30,7 @@ enum cycle_failure {
 
 struct cycle_tally {
 	uint64_t cycles, longest, decisions[ACTION_COUNT], evicted[ACTION_COUNT], moved[ACTION_COUNT];
-	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried, waiting;
+	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried, waiting, muddled;
 };
 
 struct spot {
@@ -50,6 +50,7 @@ struct scene {
 	enum cycle_action action;
 	struct result *result;
 	struct cycle_tally *tally;
+	struct picture start; /* of the cycle */
 	struct result mild; /* wasteful, but not wrong */
 	bool trace; /* tell what happens */
 };
@@ -77,6 +78,9 @@ struct decision {
 	size_t count;
 	int by;
 };
+/* Victims and their remains only, for several decisions at once. */
+bool inspect_whole(struct scene *scene, const struct decision *decisions, const struct picture *before,
+                   const struct picture *after);
 bool inspect_decision(struct scene *scene, const struct decision *decision, const struct picture *before,
                       const struct picture *after);
 /* keep.c: none of the victims could have stayed. */
