@@ -2,8 +2,8 @@
  * come and go with CustomResourceDefinitions.
  *
  * A store_type is the storage identity (group, resource) and lives as long as the store, also when its definition is
- * deleted (`api_count` is then 0). A store_api is one served group/version of a type; it lives until the next call that
- * changes the store: look it up per request. Watches and objects keep what they need. */
+ * deleted (`api_count` is then 0). A store_api is one served group/version of a type. It stays readable as long as the
+ * store, but says what was true when it was found: look it up per request. */
 #ifndef STORE_TYPES_H
 #define STORE_TYPES_H
 
