@@ -64,6 +64,8 @@ struct http_query {
 };
 /* -1 when malformed or with too many parameters. */
 int http_query_parse(struct arena *arena, const char *text, struct http_query *query);
+/* Replaces the parameter, or adds it when there is room. Strings are borrowed. */
+void http_query_set(struct http_query *query, const char *name, const char *value);
 /* NULL when absent, the first one otherwise. */
 const char *http_query_get(const struct http_query *query, const char *name);
 

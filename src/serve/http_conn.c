@@ -299,8 +299,7 @@ void http_conn_dirty(struct http_conn *conn)
 	conn->dirty = true;
 	conn->dirty_next = server->dirty;
 	server->dirty = conn;
-	if (!server->in_loop)
-		http_server_signal(server);
+	http_server_wake(server);
 }
 
 static void answered(struct http_conn *conn)

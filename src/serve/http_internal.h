@@ -112,8 +112,6 @@ int http_gzip(const char *data, size_t length, struct buffer *out);
 /* ---- http_server.c ---- */
 void http_server_interest(struct http_conn *conn, uint32_t events);
 void http_server_idle(struct http_conn *conn, bool is_idle);
-/* Makes http_server_fd readable, for work that came from outside a turn. */
-void http_server_signal(struct http_server *server);
 const char *http_server_date(struct http_server *server);
 
 #endif

@@ -276,10 +276,10 @@ static void accept_some(struct http_server *server)
 
 /* ---- a turn ---- */
 
-void http_server_signal(struct http_server *server)
+void http_server_wake(struct http_server *server)
 {
 	uint64_t one = 1;
-	if (!server->signalled)
+	if (!server->in_loop && !server->signalled)
 		server->signalled = write(server->signal, &one, sizeof(one)) == sizeof(one);
 }
 
@@ -355,7 +355,7 @@ int http_server_run_once(struct http_server *server, int timeout_ms, struct erro
 	bury(server);
 	server->in_loop = false;
 	if (server->dirty)
-		http_server_signal(server);
+		http_server_wake(server);
 	return 0;
 }
 

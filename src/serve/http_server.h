@@ -63,6 +63,8 @@ uint16_t http_server_port(const struct http_server *server);
 int http_server_wait_ms(const struct http_server *server);
 /* Waits up to timeout_ms (-1: for ever) and handles what is there. -1 only when the system fails us. */
 int http_server_run_once(struct http_server *server, int timeout_ms, struct error *error);
+/* Makes http_server_fd readable, for work that came from outside a turn. */
+void http_server_wake(struct http_server *server);
 /* Accepts nobody any more, ends streams and idle connections; answers in progress are still sent. */
 void http_server_drain(struct http_server *server);
 struct http_stats http_server_stats(const struct http_server *server);

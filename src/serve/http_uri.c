@@ -97,6 +97,18 @@ int http_query_parse(struct arena *arena, const char *text, struct http_query *q
 	return 0;
 }
 
+void http_query_set(struct http_query *query, const char *name, const char *value)
+{
+	for (size_t i = 0; i < query->count; i++) {
+		if (strcmp(query->params[i].name, name) == 0) {
+			query->params[i].value = value;
+			return;
+		}
+	}
+	if (query->count < HTTP_MAX_PARAMS)
+		query->params[query->count++] = (struct http_field){.name = name, .value = value};
+}
+
 const char *http_query_get(const struct http_query *query, const char *name)
 {
 	for (size_t i = 0; i < query->count; i++) {
