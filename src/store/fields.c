@@ -1,0 +1,2 @@
+/* sets */
+#include "store/write.h"
