@@ -86,30 +86,34 @@ static void carry_out(struct api_call *call, const struct store_request *request
 	store_result_clear(&result);
 }
 
+/* Reads the body and carries the request out with it. */
+static void write_body(struct api_call *call, struct store_request *request)
+{
+	struct doc *doc = api_body(call);
+	/* Scale, Binding and the like are other kinds, and a JSON patch is no object. */
+	bool object = request->subresource == STORE_MAIN || request->subresource == STORE_STATUS;
+	bool patch = request->verb == STORE_PATCH;
+	if (!doc)
+		return;
+	if (!object || (patch && request->patch == STORE_PATCH_JSON) || api_fields(call, &doc, patch) == 0) {
+		request->body = doc_root(doc);
+		carry_out(call, request);
+	}
+	doc_destroy(doc);
+}
+
 void api_create(struct api_call *call)
 {
 	struct store_request request;
-	if (begin(call, &request, STORE_CREATE))
-		return;
-	struct doc *doc = api_body(call);
-	if (!doc)
-		return;
-	request.body = doc_root(doc);
-	carry_out(call, &request);
-	doc_destroy(doc);
+	if (begin(call, &request, STORE_CREATE) == 0)
+		write_body(call, &request);
 }
 
 void api_update(struct api_call *call)
 {
 	struct store_request request;
-	if (begin(call, &request, STORE_UPDATE))
-		return;
-	struct doc *doc = api_body(call);
-	if (!doc)
-		return;
-	request.body = doc_root(doc);
-	carry_out(call, &request);
-	doc_destroy(doc);
+	if (begin(call, &request, STORE_UPDATE) == 0)
+		write_body(call, &request);
 }
 
 static int patch_type(const struct api_call *call, enum store_patch *type)
@@ -154,12 +158,7 @@ void api_patch(struct api_call *call)
 		           "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch");
 		return;
 	}
-	struct doc *doc = api_body(call);
-	if (!doc)
-		return;
-	request.body = doc_root(doc);
-	carry_out(call, &request);
-	doc_destroy(doc);
+	write_body(call, &request);
 }
 
 /* ---- deleting ---- */

@@ -111,6 +111,10 @@ void api_delete_collection(struct api_call *call);
 /* The body as a document by its Content-Type: JSON, YAML or Kubernetes protobuf. NULL when answered with an error. */
 struct doc *api_body(struct api_call *call);
 
+/* ---- api_fields.c ---- */
+/* Judges fields that the kind does not have, as fieldValidation asks; may replace the document. -1 when refused. */
+int api_fields(struct api_call *call, struct doc **doc, bool patch);
+
 /* ---- api_review.c: authorization and authentication reviews ---- */
 bool api_is_review(const char *group, const char *version, const char *resource);
 void api_review(struct api_call *call);

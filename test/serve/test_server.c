@@ -4,6 +4,7 @@
  *
  * Prints `ready URL` when it listens; ends properly at SIGTERM or when standard input closes. */
 #include "base/vec.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 #include <poll.h>
@@ -127,13 +128,19 @@ int main(int argc, char **argv)
 	}
 	signal(SIGTERM, on_signal);
 	signal(SIGINT, on_signal);
+	struct admission *admission = admission_create();
+	store_options.admit = admission_check;
+	store_options.context = admission;
 	struct store *store = store_open(&store_options, &error);
 	if (!store) {
 		fprintf(stderr, "%s\n", error.text);
+		admission_destroy(admission);
 		return 1;
 	}
 	options.store = store;
+	admission_use(admission, store);
 	int status = with_store(store, &options, slow);
+	admission_destroy(admission);
 	store_close(store);
 	return status;
 }
