@@ -44,7 +44,7 @@ int patch_apply(struct draft *draft)
 				draft, 415, "UnsupportedMediaType",
 				"the body of the request was in an unknown format - accepted media types include: "
 				"application/json-patch+json, application/merge-patch+json, "
-			        "application/apply-patch+yaml");
+				"application/apply-patch+yaml");
 		shape = shape_of(draft->api);
 		patched = patch_strategic(draft->arena, draft->root, patch, &shape, &draft->result->error);
 		break;

@@ -81,6 +81,25 @@ int draft_find(struct draft *draft)
 	return draft->old ? 0 : refuse_not_found(draft);
 }
 
+/* Admission may fill in and change much, but not who the object is. */
+static void take_replacement(struct draft *draft, const struct val *object, const struct val *replacement)
+{
+	static const char *const identity[] = {"name",          "namespace",         "uid",
+	                                       "generation",    "creationTimestamp", "deletionTimestamp",
+	                                       "managedFields", "resourceVersion",   "deletionGracePeriodSeconds"};
+	draft->root = tree_of(draft->arena, replacement);
+	struct tree *metadata = tree_need_map(draft->arena, draft->root, "metadata");
+	for (size_t i = 0; i < sizeof(identity) / sizeof(identity[0]); i++) {
+		const struct val *value = val_path(object, "metadata", identity[i], NULL);
+		if (value)
+			tree_put(draft->arena, metadata, identity[i], tree_of(draft->arena, value));
+		else
+			tree_remove(draft->arena, metadata, identity[i]);
+	}
+	tree_put(draft->arena, draft->root, "apiVersion", tree_of(draft->arena, val_get(object, "apiVersion")));
+	tree_put(draft->arena, draft->root, "kind", tree_of(draft->arena, val_get(object, "kind")));
+}
+
 /* Asks the layer above, and takes what it made of the object. */
 static int admit(struct draft *draft)
 {
@@ -113,7 +132,7 @@ static int admit(struct draft *draft)
 		return error->code ? -1 : refuse(draft, 403, "Forbidden", "the object was refused");
 	}
 	if (admission.replacement)
-		draft->root = tree_of(draft->arena, doc_root(admission.replacement));
+		take_replacement(draft, doc_root(doc), doc_root(admission.replacement));
 	draft->result->warnings = arena_array(draft->arena, const char *, warnings.count);
 	draft->result->warning_count = 0;
 	for (size_t i = 0; i < warnings.count; i++) {

@@ -206,9 +206,7 @@ static int admit(void *context, struct store_admission *admission, struct store_
 	if (text_starts_with(admission->name, "odd"))
 		problem_add(admission->warnings, SEVERITY_WARNING, "metadata.name", NULL, "an odd name");
 	if (!admission->status && val_path(admission->object, "spec", "want", NULL))
-		admission->replacement = kit_json("{'apiVersion':'v1','kind':'Pod','metadata':{"
-		                                  "\"name\":\"x\",\"namespace\":\"default\"},"
-		                                  "'spec':{'got':1}}");
+		admission->replacement = kit_json("{'metadata':{'name':'x','uid':'stolen'},'spec':{'got':1}}");
 	return 0;
 }
 
@@ -230,6 +228,11 @@ static void admission_sees_every_write(void **state)
 	assert_int_equal(calls, 3);
 	kit_merge(kit, "pods", "default", "odd", "{'metadata':{'labels':{'a':'b'}}}"); /* nothing to admit */
 	assert_int_equal(calls, 3);
+	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'d'},'spec':{'want':1}}"), 201);
+	assert_at(kit, "spec", "{\"got\":1}");
+	assert_at(kit, "metadata.name", "d"); /* a default cannot make another object of it */
+	assert_at(kit, "kind", "Pod");
+	assert_int_equal(strlen(kit_at(kit, "metadata.uid")), 36);
 }
 
 static void events_have_two_faces(void **state)
