@@ -246,13 +246,27 @@ static void answer_version(struct api_call *call)
 	api_answer(call, 200, &body);
 }
 
+static bool is_fixed(const struct api_call *call)
+{
+	static const char *const names[] = {"healthz", "livez", "readyz", "version", "openapi"};
+	const char *const *segment = call->segments;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (call->segment_count > 0 && is(segment[0], names[i]))
+			return true;
+	}
+	return (call->segment_count == 1 && is(segment[0], "api")) || (call->segment_count <= 2 && call->segment_count > 0 &&
+	                                                               is(segment[0], "apis"));
+}
+
 static bool route_fixed(struct api_call *call)
 {
 	const char *const *segment = call->segments;
 	size_t count = call->segment_count;
-	if (count == 0)
+	if (!is_fixed(call))
 		return false;
-	if (is(segment[0], "healthz") || is(segment[0], "livez") || is(segment[0], "readyz"))
+	if (!is_reading(call->request))
+		api_not_allowed(call);
+	else if (is(segment[0], "healthz") || is(segment[0], "livez") || is(segment[0], "readyz"))
 		api_text(call, 200, "ok");
 	else if (count == 1 && is(segment[0], "version"))
 		answer_version(call);

@@ -224,7 +224,7 @@ void http_server_idle(struct http_conn *conn, bool is_idle)
 
 /* ---- accepting ---- */
 
-static void adopt(struct http_server *server, int fd)
+void http_server_adopt(struct http_server *server, int fd)
 {
 	int on = 1, seconds = 60;
 	/* When full, whoever has been silent longest makes room; if all are busy, the newcomer is turned away. */
@@ -264,7 +264,7 @@ static void accept_some(struct http_server *server)
 	for (int i = 0; i < ACCEPTS_PER_TURN && server->listening; i++) {
 		int fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
-			adopt(server, fd);
+			http_server_adopt(server, fd);
 		} else if (errno == EMFILE || errno == ENFILE) {
 			turn_away(server);
 			return;

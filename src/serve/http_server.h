@@ -65,6 +65,8 @@ int http_server_wait_ms(const struct http_server *server);
 int http_server_run_once(struct http_server *server, int timeout_ms, struct error *error);
 /* Makes http_server_fd readable, for work that came from outside a turn. */
 void http_server_wake(struct http_server *server);
+/* Takes over a connected stream socket, as if it had been accepted. */
+void http_server_adopt(struct http_server *server, int fd);
 /* Accepts nobody any more, ends streams and idle connections; answers in progress are still sent. */
 void http_server_drain(struct http_server *server);
 struct http_stats http_server_stats(const struct http_server *server);

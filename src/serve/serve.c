@@ -52,6 +52,8 @@ static void problem(void *context, int status, const char *message, struct buffe
 static int open_pki(struct serve *serve, const char *directory, struct error *error)
 {
 	const struct serve_options *options = &serve->options;
+	if (!directory)
+		return options->plain ? 0 : error_set(error, ERROR_USAGE, "TLS needs a directory for its certificates");
 	if (secret_directory(directory, error) || pki_token(directory, "token", &serve->auth.token, error) ||
 	    pki_token(directory, "read-only-token", &serve->auth.read_token, error))
 		return -1;
@@ -89,6 +91,8 @@ static int open_http(struct serve *serve, struct error *error)
 
 static int write_kubeconfig(struct serve *serve, const char *directory, struct error *error)
 {
+	if (!directory && !serve->options.kubeconfig)
+		return 0;
 	struct kubeconfig config = {.server = serve->url.text, .token = serve->auth.token.text};
 	if (serve->pki) {
 		config.authority = pki_authority(serve->pki);
@@ -173,12 +177,13 @@ const char *serve_url(const struct serve *serve)
 
 const char *serve_token(const struct serve *serve, bool read_only)
 {
-	return read_only ? serve->auth.read_token.text : serve->auth.token.text;
+	const struct buffer *token = read_only ? &serve->auth.read_token : &serve->auth.token;
+	return token->text ? token->text : "";
 }
 
 const char *serve_kubeconfig(const struct serve *serve)
 {
-	return serve->kubeconfig.text;
+	return serve->kubeconfig.text ? serve->kubeconfig.text : "";
 }
 
 struct http_stats serve_stats(const struct serve *serve)

@@ -16,7 +16,7 @@ struct serve;
 
 struct serve_options {
 	struct store *store;
-	const char *directory;  /* certificates, tokens, kubeconfig; made if missing */
+	const char *directory;  /* certificates, tokens, kubeconfig; made if missing. NULL: no files, only with `plain` */
 	const char *address;    /* numeric; NULL: 127.0.0.1 */
 	uint16_t port;          /* 0: a free one */
 	const char *kubeconfig; /* file to write; NULL: "kubeconfig" in the directory */

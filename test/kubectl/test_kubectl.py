@@ -548,7 +548,6 @@ def strict_fields(k):
     k.ok("create", "-f", "-", "--validate=ignore", text=bad.replace("p1", "p2"))
     assert "bogusField" not in k.get("pod", "p2")["spec"]
     k.fails("create", "-f", "-", text=pod("p3", extra="  hostNetwork: sure\n"), err="spec.hostNetwork")
-    k.fails("create", "-f", "-", text=pod("p3").replace("- name: main", "- name: main\n    name: twice"))
 
 
 @test
