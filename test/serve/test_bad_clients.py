@@ -173,7 +173,8 @@ def nonsense_instead_of_http(server):
             assert b"HTTPS" in sock.recv(1000)
         with server.raw() as sock:
             sock.sendall(b"\x16\x03\x01\x40\x00" + b"z" * 20000)
-            read_answer(sock)
+            while sock.recv(1000):
+                pass
 
 
 @test
@@ -280,7 +281,7 @@ def main():
                     serves(server)
                     passed += 1
                     print(f"ok {function.__name__}, {kind}")
-                except (AssertionError, OSError, ValueError) as error:
+                except (AssertionError, OSError, ValueError, IndexError) as error:
                     failed += 1
                     print(f"FAILED {function.__name__}, {kind}: {type(error).__name__} {str(error)[:500]}")
                 sys.stdout.flush()
