@@ -100,7 +100,8 @@ static void measure_warm(struct world *world, const struct gang *gang, struct ar
 struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_state state, int cold_runs, int warm_runs)
 {
 	double times[MOST_RUNS];
-	struct row row = {.name = plan->name, .nodes = nodes, .state = state, .proof = plan->impossible, .as_intended = true};
+	struct row row = {
+		.name = plan->name, .nodes = nodes, .state = state, .proof = plan->impossible, .as_intended = true};
 	struct arena *arena = arena_create();
 	for (int run = 0; run < cold_runs; run++) {
 		struct world world;

@@ -29,8 +29,10 @@ static int block_count(const struct world *world)
 
 static void add_node(struct world *world, int number)
 {
-	static const struct resource_amount allocatable[] = {
-		{"cpu", 128000}, {"memory", INT64_C(1) << 40}, {"nvidia.com/gpu", WORLD_GPUS}, {"pods", 110}};
+	static const struct resource_amount allocatable[] = {{"cpu", 128000},
+	                                                     {"memory", INT64_C(1) << 40},
+	                                                     {"nvidia.com/gpu", WORLD_GPUS},
+	                                                     {"pods", 110}};
 	char zone[16], block[16], rack[16], host[16];
 	int block_number = number / (WORLD_RACK_NODES * WORLD_BLOCK_RACKS);
 	int blocks_per_zone = (block_count(world) + world->zones - 1) / world->zones;
@@ -42,11 +44,8 @@ static void add_node(struct world *world, int number)
 	                         {level_labels[WORLD_BLOCK], block},
 	                         {level_labels[WORLD_RACK], rack},
 	                         {level_labels[WORLD_HOST], host}};
-	struct cluster_node node = {.name = host,
-	                            .labels = {labels, 4},
-	                            .allocatable = allocatable,
-	                            .allocatable_count = 4,
-	                            .ready = true};
+	struct cluster_node node = {
+		.name = host, .labels = {labels, 4}, .allocatable = allocatable, .allocatable_count = 4, .ready = true};
 	labels_sort(&node.labels);
 	cluster_add_node(world->cluster, &node);
 }
@@ -131,8 +130,12 @@ static int add_tree_node(struct gang *gang, int parent, int children, int minimu
 static void add_pods(struct gang *gang, int leaf, int kind, int count)
 {
 	for (int i = 0; i < count; i++)
-		gang->pods[gang->pod_count++] = (struct gang_pod){
-			.name = "pod", .kind = kind, .leaf = leaf, .state = MEMBER_WAITING, .node = -1, .nominated = -1};
+		gang->pods[gang->pod_count++] = (struct gang_pod){.name = "pod",
+		                                                  .kind = kind,
+		                                                  .leaf = leaf,
+		                                                  .state = MEMBER_WAITING,
+		                                                  .node = -1,
+		                                                  .nominated = -1};
 }
 
 struct gang world_gang(struct world *world, const struct gang_plan *plan)
@@ -180,7 +183,7 @@ bool world_fits(const struct world *world, const struct gang_plan *plan)
 		in_zone += in_rack / plan->pods;
 		in_rack = 0;
 		if (node + 1 < world->nodes && cluster_node_domain(world->cluster, 0, WORLD_ZONE, node) ==
-		                                   cluster_node_domain(world->cluster, 0, WORLD_ZONE, node + 1))
+		                                       cluster_node_domain(world->cluster, 0, WORLD_ZONE, node + 1))
 			continue;
 		segments += in_zone;
 		if (plan->parents)

@@ -10,9 +10,9 @@ enum { WORLD_GPUS = 8, WORLD_RACK_NODES = 16, WORLD_BLOCK_RACKS = 8 };
 /* How full the cluster is before the gang arrives. */
 enum world_state {
 	WORLD_EMPTY,
-	WORLD_HALF_RACKS,  /* every second rack is taken, which of two is random */
-	WORLD_HALF_NODES,  /* every second node is taken, which of two is random */
-	WORLD_FRAGMENTED,  /* 0 to 8 GPUs of each node are taken */
+	WORLD_HALF_RACKS, /* every second rack is taken, which of two is random */
+	WORLD_HALF_NODES, /* every second node is taken, which of two is random */
+	WORLD_FRAGMENTED, /* 0 to 8 GPUs of each node are taken */
 	WORLD_STATES,
 };
 

@@ -112,6 +112,11 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 	arena_destroy(arena);
 }
 
+const char *admit_api_version(const char *kind)
+{
+	return index_api_version(kind);
+}
+
 bool admit_knows(const struct manifest *object)
 {
 	return index_kind(object) != KIND_OTHER;

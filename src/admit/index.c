@@ -59,6 +59,14 @@ enum admit_kind index_kind(const struct manifest *object)
 	return KIND_OTHER;
 }
 
+const char *index_api_version(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (text_equal(kind, kinds[i].kind))
+			return kinds[i].api_version;
+	return NULL;
+}
+
 bool index_is_namespaced(enum admit_kind kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

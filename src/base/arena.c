@@ -114,7 +114,7 @@ static struct chunk *grow(struct arena *arena, size_t size)
 	return chunk;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_alloc_raw(struct arena *arena, size_t size)
 {
 	const size_t align = alignof(max_align_t);
 	if (size > SIZE_MAX / 2)
@@ -127,7 +127,12 @@ void *arena_alloc(struct arena *arena, size_t size)
 		chunk = grow(arena, size);
 	void *block = chunk->bytes + chunk->used;
 	chunk->used += size;
-	return memset(block, 0, size);
+	return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	return memset(arena_alloc_raw(arena, size), 0, size);
 }
 
 void *arena_array_bytes(struct arena *arena, size_t count, size_t size)

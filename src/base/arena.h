@@ -18,6 +18,8 @@ void arena_reset(struct arena *arena);
 
 /* Zeroed, aligned for any type. A size of 0 gives a valid unique pointer. */
 void *arena_alloc(struct arena *arena, size_t size);
+/* Like arena_alloc, but the bytes are whatever was there: for large arrays that are filled at once. */
+void *arena_alloc_raw(struct arena *arena, size_t size);
 /* Zeroed array; stops the process if count * size overflows. */
 void *arena_array_bytes(struct arena *arena, size_t count, size_t size);
 #define arena_array(arena, type, count) ((type *)arena_array_bytes((arena), (count), sizeof(type)))

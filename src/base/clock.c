@@ -145,8 +145,12 @@ int clock_parse_rfc3339(const char *text, int64_t *seconds)
 
 void clock_print_rfc3339(int64_t seconds, char out[32])
 {
-	int64_t days = seconds / DAY_SECONDS - (seconds % DAY_SECONDS < 0);
-	int rest = (int)(seconds - days * DAY_SECONDS);
+	int64_t days = seconds / DAY_SECONDS;
+	int rest = (int)(seconds % DAY_SECONDS);
+	if (rest < 0) { /* before 1970: the day begins earlier, the time of day counts up all the same */
+		days--;
+		rest += DAY_SECONDS;
+	}
 	int64_t year;
 	int month, day;
 	date_of(days, &year, &month, &day);

@@ -6,12 +6,12 @@
 
 enum error_code {
 	ERROR_NONE = 0,
-	ERROR_USAGE,    /* the command line is wrong */
-	ERROR_IO,       /* a file cannot be read or written */
-	ERROR_SYNTAX,   /* text is not YAML, JSON or a quantity */
-	ERROR_LIMIT,    /* input is larger or deeper than we accept */
-	ERROR_RANGE,    /* a number does not fit */
-	ERROR_INVALID,  /* an object breaks a rule */
+	ERROR_USAGE,   /* the command line is wrong */
+	ERROR_IO,      /* a file cannot be read or written */
+	ERROR_SYNTAX,  /* text is not YAML, JSON or a quantity */
+	ERROR_LIMIT,   /* input is larger or deeper than we accept */
+	ERROR_RANGE,   /* a number does not fit */
+	ERROR_INVALID, /* an object breaks a rule */
 	ERROR_NOT_FOUND,
 	ERROR_CONFLICT,
 	ERROR_INTERNAL,

@@ -50,9 +50,9 @@ struct taint {
 };
 
 struct toleration {
-	const char *key;  /* NULL or "": every key (operator Exists) */
+	const char *key; /* NULL or "": every key (operator Exists) */
 	const char *value;
-	bool exists;      /* operator Exists: value is ignored */
+	bool exists; /* operator Exists: value is ignored */
 	bool any_effect;
 	enum taint_effect effect;
 };
@@ -71,26 +71,26 @@ struct node_term { /* one nodeSelectorTerm; weight only for preferred ones */
 
 struct pod_term { /* one inter-pod (anti-)affinity term */
 	struct selector selector;
-	bool selects_nothing;         /* nil labelSelector */
+	bool selects_nothing; /* nil labelSelector */
 	const char *topology_key;
-	const char **namespaces;      /* count 0 and !all_namespaces: the pod's own */
+	const char **namespaces; /* count 0 and !all_namespaces: the pod's own */
 	size_t namespace_count;
 	bool all_namespaces;
-	int32_t weight;               /* preferred terms: 1..100 */
+	int32_t weight; /* preferred terms: 1..100 */
 };
 
 struct spread_term { /* one topologySpreadConstraint */
 	struct selector selector;
 	const char *topology_key;
 	int32_t max_skew;
-	int32_t min_domains;          /* 0 when unset */
-	bool required;                /* DoNotSchedule; otherwise ScheduleAnyway */
-	bool ignore_node_affinity;    /* nodeAffinityPolicy: Ignore */
-	bool honor_taints;            /* nodeTaintsPolicy: Honor */
+	int32_t min_domains;       /* 0 when unset */
+	bool required;             /* DoNotSchedule; otherwise ScheduleAnyway */
+	bool ignore_node_affinity; /* nodeAffinityPolicy: Ignore */
+	bool honor_taints;         /* nodeTaintsPolicy: Honor */
 };
 
 struct host_port {
-	const char *ip;               /* "" or 0.0.0.0: every address */
+	const char *ip; /* "" or 0.0.0.0: every address */
 	const char *protocol;
 	int32_t port;
 };

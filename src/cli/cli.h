@@ -44,7 +44,7 @@ struct cli_args {
 	size_t file_count;
 	bool recursive, verbose;
 	enum cli_output output;
-	enum plan_action *actions;
+	enum cycle_action *actions;
 	size_t action_count;
 	uint64_t budget;
 	struct logger logger;

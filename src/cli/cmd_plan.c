@@ -4,6 +4,8 @@
 #include "cli/plan_table.h"
 #include "sim/scenario.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 
 /* A Scenario stands for its objects, so that a failing one can be looked at with the same command. */
@@ -16,7 +18,7 @@ static int expand_scenario(struct cli_args *args, const struct manifest *scenari
 	     val_next(&it, &key, &item);)
 		manifests_add(into, item, scenario->source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
-		fprintf(stderr, "%s: %s\n", problems.items[i].path, problems.items[i].message);
+		output_line(stderr, "%s: %s", problems.items[i].path, problems.items[i].message);
 	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
 }
 
@@ -29,8 +31,8 @@ static int choose_objects(struct cli_args *args, const struct manifests *files, 
 		if (!scenario_is(&files->items[i]))
 			continue;
 		if (files->count > 1) {
-			fprintf(stderr, "%s: error: a Scenario is planned alone, without other objects\n",
-			        files->items[i].source);
+			output_line(stderr, "%s: error: a Scenario is planned alone, without other objects",
+			            files->items[i].source);
 			return CLI_USAGE;
 		}
 		*objects = expanded;
@@ -41,12 +43,7 @@ static int choose_objects(struct cli_args *args, const struct manifests *files, 
 
 static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 {
-	struct error error = {0};
-	struct plan *plan = plan_run(snapshot, args->actions, args->action_count, &error);
-	if (!plan) {
-		fprintf(stderr, "platoon plan: %s\n", error.text);
-		return CLI_USAGE;
-	}
+	struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 	if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML) {
 		struct build *build = build_create();
 		output_document(build, plan_write(plan, build), args->output == CLI_OUTPUT_YAML, stdout);
@@ -72,8 +69,10 @@ int cmd_plan(struct cli_args *args)
 	if (rc == CLI_OK)
 		rc = choose_objects(args, &files, &expanded, &objects);
 	if (rc == CLI_OK) {
-		struct snapshot *snapshot = snapshot_create(objects, &(struct snapshot_options){.budget = args->budget,
-		                                                                                .explain_relax = true});
+		struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+		                                   .budget = args->budget,
+		                                   .explain_relax = true};
+		struct snapshot *snapshot = snapshot_create(objects, &options);
 		rc = print_plan(args, snapshot);
 		snapshot_destroy(snapshot);
 	}

@@ -16,13 +16,16 @@ static void print_result(const struct scenario_result *result, bool verbose, boo
 		if (!verbose)
 			return;
 		output_coloured(stdout, colours, COLOUR_GREEN, "pass");
-		printf(" %s%s%s\n", result->name, result->title[0] ? ": " : "", result->title);
+		output_line(stdout, " %s%s%s", result->name, result->title[0] ? ": " : "", result->title);
 		return;
 	}
 	output_coloured(stdout, colours, COLOUR_RED, "FAIL");
-	printf(" %s: ", result->name);
-	for (size_t i = 0; i < result->failure_count; i++)
-		printf("%s%s", i ? "; " : "", result->failures[i]);
+	putchar(' ');
+	output_text(stdout, result->name);
+	for (size_t i = 0; i < result->failure_count; i++) {
+		fputs(i ? "; " : ": ", stdout);
+		output_text(stdout, result->failures[i]);
+	}
 	putchar('\n');
 }
 
@@ -50,8 +53,8 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 		struct scenario_result result = {.arena = arena, .name = manifests->items[i].source, .title = ""};
 		arena_reset(arena);
 		if (!scenario_is(&manifests->items[i])) {
-			fprintf(stderr, "%s: %s %s is not a Scenario and is left out\n", manifests->items[i].source,
-			        manifests->items[i].kind, manifests->items[i].name);
+			output_line(stderr, "%s: %s %s is not a Scenario and is left out", manifests->items[i].source,
+			            manifests->items[i].kind, manifests->items[i].name);
 			continue;
 		}
 		scenario_run(&manifests->items[i], arena, &result);

@@ -3,9 +3,12 @@
 #include "cli/output.h"
 
 #include "admit/admit.h"
+#include "base/strings.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define KINDS_NAMED 6 /* of objects that were not checked, before it says "and n more" */
 
 struct finding {
 	const struct manifest *manifest;
@@ -17,6 +20,7 @@ struct findings {
 	struct finding *items;
 	size_t count, capacity;
 	size_t checked, skipped, errors;
+	struct interner *skipped_kinds;
 };
 
 static void add_finding(struct findings *findings, const struct manifest *manifest, const struct problem *problem)
@@ -33,13 +37,32 @@ static void add_finding(struct findings *findings, const struct manifest *manife
 	findings->errors += problem->severity == SEVERITY_ERROR;
 }
 
+/* An object that is not ours is left alone, but one that is called like ours may have been meant to be. */
+static void skip(const struct manifest *manifest, struct findings *findings)
+{
+	findings->skipped++;
+	interner_id(findings->skipped_kinds, manifest->kind);
+	const char *ours = admit_api_version(manifest->kind);
+	if (!ours)
+		return;
+	struct problems problems = {.arena = findings->arena};
+	const char *fix = arena_printf(findings->arena, "write apiVersion: %s if it is meant for Platoon", ours);
+	if (manifest->api_version[0])
+		problem_add(&problems, SEVERITY_WARNING, "apiVersion", fix,
+		            "a %s of %s is another kind of object and was not checked", manifest->kind,
+		            manifest->api_version);
+	else
+		problem_add(&problems, SEVERITY_ERROR, "apiVersion", fix, "is missing");
+	add_finding(findings, manifest, &problems.items[0]);
+}
+
 static void check_all(const struct manifests *manifests, struct findings *findings)
 {
 	struct admit_index *index = admit_index_create(manifests);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		if (!admit_knows(manifest)) {
-			findings->skipped++;
+			skip(manifest, findings);
 			continue;
 		}
 		findings->checked++;
@@ -58,16 +81,28 @@ static void print_lines(const struct findings *findings, enum severity severity,
 		const struct problem *problem = finding->problem;
 		if (problem->severity != severity)
 			continue;
-		printf("%s: ", finding->manifest->source);
+		output_text(stdout, finding->manifest->source);
+		fputs(": ", stdout);
 		output_coloured(stdout, colours, severity == SEVERITY_ERROR ? COLOUR_RED : COLOUR_YELLOW,
 		                severity == SEVERITY_ERROR ? "error" : "warning");
-		printf(": %s %s%s%s: %s%s%s", finding->manifest->kind, finding->manifest->namespace_,
-		       finding->manifest->namespace_[0] ? "/" : "", finding->manifest->name, problem->path,
-		       problem->path[0] ? ": " : "", problem->message);
-		if (problem->fix)
-			printf(" (%s)", problem->fix);
-		putchar('\n');
+		output_line(stdout, ": %s %s%s%s: %s%s%s%s%s%s", finding->manifest->kind, finding->manifest->namespace_,
+		            finding->manifest->namespace_[0] ? "/" : "", finding->manifest->name, problem->path,
+		            problem->path[0] ? ": " : "", problem->message, problem->fix ? " (" : "",
+		            problem->fix ? problem->fix : "", problem->fix ? ")" : "");
 	}
+}
+
+static void print_skipped(const struct findings *findings)
+{
+	size_t kinds = interner_count(findings->skipped_kinds);
+	struct buffer names = {0};
+	for (uint32_t i = 0; i < kinds && i < KINDS_NAMED; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", interner_text(findings->skipped_kinds, i));
+	if (kinds > KINDS_NAMED)
+		buffer_printf(&names, " and %zu more", kinds - KINDS_NAMED);
+	output_line(stdout, "%zu object%s of other kinds not checked: %s", findings->skipped,
+	            findings->skipped == 1 ? "" : "s", names.text);
+	buffer_free(&names);
 }
 
 static void print_text(const struct findings *findings)
@@ -77,8 +112,7 @@ static void print_text(const struct findings *findings)
 	print_lines(findings, SEVERITY_ERROR, colours);
 	print_lines(findings, SEVERITY_WARNING, colours);
 	if (findings->skipped > 0)
-		printf("%zu object%s of other kinds not checked\n", findings->skipped,
-		       findings->skipped == 1 ? "" : "s");
+		print_skipped(findings);
 	printf("%zu object%s checked, %zu error%s, %zu warning%s\n", findings->checked,
 	       findings->checked == 1 ? "" : "s", findings->errors, findings->errors == 1 ? "" : "s", warnings,
 	       warnings == 1 ? "" : "s");
@@ -119,7 +153,7 @@ int cmd_validate(struct cli_args *args)
 		return CLI_USAGE;
 	}
 	struct manifests manifests;
-	struct findings findings = {.arena = args->arena};
+	struct findings findings = {.arena = args->arena, .skipped_kinds = interner_create()};
 	manifests_init(&manifests);
 	int loaded = cli_load(args, args->files, args->file_count, args->recursive, &manifests);
 	check_all(&manifests, &findings);
@@ -128,6 +162,7 @@ int cmd_validate(struct cli_args *args)
 	else
 		print_document(&findings, args->output == CLI_OUTPUT_YAML);
 	manifests_free(&manifests);
+	interner_destroy(findings.skipped_kinds);
 	if (loaded != CLI_OK)
 		return loaded;
 	return findings.errors > 0 ? CLI_FOUND : CLI_OK;

@@ -1,5 +1,6 @@
 /* Owns the help texts, all of them generated from the tables, and the command `help`. */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,10 +64,9 @@ void cli_help_command(const struct cli_command *command, FILE *stream)
 int cli_unknown(const char *what, const char *word)
 {
 	const char *near = cli_suggest_command(word);
-	fprintf(stderr, "platoon: unknown %s %s", what, word);
-	if (near)
-		fprintf(stderr, "; did you mean %s?", near);
-	fprintf(stderr, "\nRun `platoon --help` for the list of commands.\n");
+	output_line(stderr, "platoon: unknown %s %.200s%s%s%s", what, word, near ? "; did you mean " : "",
+	            near ? near : "", near ? "?" : "");
+	fprintf(stderr, "Run `platoon --help` for the list of commands.\n");
 	return CLI_USAGE;
 }
 

@@ -1,5 +1,6 @@
 /* Owns reading manifests for a command and telling the user everything that is wrong with the files. */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include <stdio.h>
 
@@ -10,9 +11,9 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 		manifests_load(manifests, paths[i], recursive, &problems);
 	for (size_t i = 0; i < problems.count; i++) {
 		const struct problem *problem = &problems.items[i];
-		fprintf(stderr, "%s%s%s%s%s%s%s\n", problem->path, problem->path[0] ? ": " : "",
-		        problem->severity == SEVERITY_WARNING ? "warning: " : "error: ", problem->message,
-		        problem->fix ? " (" : "", problem->fix ? problem->fix : "", problem->fix ? ")" : "");
+		output_line(stderr, "%s%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "",
+		            problem->severity == SEVERITY_WARNING ? "warning: " : "error: ", problem->message,
+		            problem->fix ? " (" : "", problem->fix ? problem->fix : "", problem->fix ? ")" : "");
 	}
 	if (problems.errors > 0)
 		return CLI_USAGE;

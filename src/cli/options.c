@@ -1,5 +1,6 @@
 /* Owns the table of options, parsing the command line with it, and suggestions for misspelt words. */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include "base/clock.h"
 
@@ -12,8 +13,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_FILE] = {"filename", 'f', "FILE", "@file", "file, folder or - for standard input; may be repeated"},
 	[CLI_OPTION_RECURSIVE] = {"recursive", 'R', NULL, NULL, "read the folders of -f with everything below them"},
 	[CLI_OPTION_OUTPUT] = {"output", 'o', "FORMAT", NULL, "output format"},
-	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate",
-                                "actions in order, comma separated (default allocate)"},
+	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
+                                "actions, comma separated (default all)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
@@ -91,9 +92,10 @@ static int usage_error(const struct cli_command *command, const char *format, ..
 {
 	va_list args;
 	va_start(args, format);
-	fprintf(stderr, "platoon %s: ", command->name);
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\nRun `platoon %s --help` for its options.\n", command->name);
+	struct arena *arena = arena_create();
+	output_line(stderr, "platoon %s: %.500s", command->name, arena_vprintf(arena, format, args));
+	fprintf(stderr, "Run `platoon %s --help` for its options.\n", command->name);
+	arena_destroy(arena);
 	va_end(args);
 	return CLI_USAGE;
 }
@@ -151,16 +153,13 @@ static int parse_output(struct cli_args *args, const char *value)
 static int parse_actions(struct cli_args *args, const char *value)
 {
 	args->action_count = 0;
-	args->actions = arena_array(args->arena, enum plan_action, strlen(value) + 1);
+	args->actions = arena_array(args->arena, enum cycle_action, strlen(value) + 1);
 	for (const char *at = value;; at++) {
 		size_t length = strcspn(at, ",");
-		enum plan_action action;
-		if (plan_action_parse(at, length, &action) < 0)
-			return usage_error(args->command,
-			                   "--actions %s: \"%.*s\" is not an action; known: allocate, consolidate, "
-			                   "reclaim, preempt, "
-			                   "stalegangeviction",
-			                   value, (int)length, at);
+		enum cycle_action action;
+		if (cycle_action_parse(at, length, &action) < 0)
+			return usage_error(args->command, "--actions %s: \"%.*s\" is not an action; use some of: %s",
+			                   value, (int)length, at, cli_options[CLI_OPTION_ACTIONS].choices);
 		args->actions[args->action_count++] = action;
 		at += length;
 		if (!*at)
@@ -250,8 +249,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		.logger = {.stream = stderr, .level = LOG_WARN, .clock = clock_system()},
 	};
 	args->files = arena_array(args->arena, const char *, (size_t)argc);
-	args->actions = arena_new(args->arena, enum plan_action);
-	args->actions[args->action_count++] = PLAN_ALLOCATE;
+	args->actions = arena_array(args->arena, enum cycle_action, ACTION_COUNT);
+	for (int action = 0; action < ACTION_COUNT; action++)
+		args->actions[args->action_count++] = (enum cycle_action)action;
 	getopt_tables(command, longs, shorts);
 	opterr = 0;
 	optind = 1;

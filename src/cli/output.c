@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define COLUMN_GAP 2
+#define COLUMN_WIDEST 100   /* one endless name must not fill every other row with blanks */
+#define LINE_LONGEST 4096   /* bytes; a sentence quotes names, and a hostile one is a megabyte long */
 #define NODES_SPELLED_OUT 4 /* up to this many are written one by one */
 
 static const char *const colour_codes[] = {
@@ -24,10 +26,50 @@ bool output_wants_colour(FILE *stream)
 	return isatty(fileno(stream)) && !(no_colour && no_colour[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
+/* Seen as itself, in its place, by whoever reads the line. */
+static bool is_harmless(uint32_t c)
+{
+	return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) && !(c >= 0x200e && c <= 0x200f) &&
+	       !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
+}
+
+void output_text(FILE *stream, const char *text)
+{
+	size_t length = strlen(text), done = 0;
+	for (size_t at = 0; at < length;) {
+		uint32_t c = 0;
+		size_t size = text_utf8(text + at, length - at, &c);
+		if (size > 0 && is_harmless(c)) {
+			at += size;
+			continue;
+		}
+		fwrite(text + done, 1, at - done, stream);
+		fputc('?', stream);
+		at += size ? size : 1;
+		done = at;
+	}
+	fwrite(text + done, 1, length - done, stream);
+}
+
+void output_line(FILE *stream, const char *format, ...)
+{
+	struct arena *arena = arena_create();
+	va_list args;
+	va_start(args, format);
+	output_text(stream, arena_vprintf(arena, format, args));
+	va_end(args);
+	fputc('\n', stream);
+	arena_destroy(arena);
+}
+
 void output_coloured(FILE *stream, bool colours, enum colour colour, const char *text)
 {
 	bool use = colours && colour != COLOUR_NONE && text[0];
-	fprintf(stream, "%s%s%s", use ? colour_codes[colour] : "", text, use ? "\033[0m" : "");
+	if (use)
+		fputs(colour_codes[colour], stream);
+	output_text(stream, text);
+	if (use)
+		fputs("\033[0m", stream);
 }
 
 void table_add(struct table *table, const struct table_row *row)
@@ -47,8 +89,11 @@ void table_line(struct table *table, enum colour colour, const char *format, ...
 {
 	va_list args;
 	va_start(args, format);
-	struct table_row row = {.text = arena_vprintf(table->arena, format, args), .colours = {colour}};
+	char *text = arena_vprintf(table->arena, format, args);
 	va_end(args);
+	if (strlen(text) > LINE_LONGEST)
+		memcpy(text + LINE_LONGEST - 3, "...", 4);
+	struct table_row row = {.text = text, .colours = {colour}};
 	table_add(table, &row);
 }
 
@@ -69,8 +114,9 @@ static void print_row(const struct table_row *row, size_t columns, const size_t 
 	for (size_t c = 0; c < last; c++) {
 		const char *cell = row->cells[c] ? row->cells[c] : "";
 		output_coloured(stream, colours, row->colours[c], cell);
+		size_t width = text_width(cell), wanted = widths[c] > width ? widths[c] - width : 0;
 		if (c + 1 < last)
-			fprintf(stream, "%*s", (int)(widths[c] - text_width(cell) + COLUMN_GAP), "");
+			fprintf(stream, "%*s", (int)(wanted + COLUMN_GAP), "");
 	}
 	fputc('\n', stream);
 }
@@ -81,7 +127,7 @@ void table_print(const struct table *table, FILE *stream, bool colours)
 	for (size_t r = 0; r < table->count; r++) {
 		for (size_t c = 0; c < table->columns && !table->rows[r].text; c++) {
 			size_t width = table->rows[r].cells[c] ? text_width(table->rows[r].cells[c]) : 0;
-			widths[c] = width > widths[c] ? width : widths[c];
+			widths[c] = width > widths[c] && width <= COLUMN_WIDEST ? width : widths[c];
 		}
 	}
 	for (size_t r = 0; r < table->count; r++) {
@@ -135,7 +181,7 @@ static bool same_series(const struct numbered *a, const struct numbered *b)
 {
 	if (a->digits == 0 || b->digits == 0 || a->prefix != b->prefix || strncmp(a->name, b->name, a->prefix) != 0)
 		return false;
-	bool padded = a->name[a->prefix] == '0' || b->name[b->prefix] == '0';
+	bool padded = (a->digits > 1 && a->name[a->prefix] == '0') || (b->digits > 1 && b->name[b->prefix] == '0');
 	return !padded || a->digits == b->digits;
 }
 

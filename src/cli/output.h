@@ -28,11 +28,17 @@ struct table {
 
 void table_add(struct table *table, const struct table_row *row);
 void table_line(struct table *table, enum colour colour, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Columns are as wide as their widest cell; no blanks at the end of a line. */
+/* Columns are as wide as their widest cell up to a limit, beyond which a cell stands out of its column; no blanks at the
+ * end of a line. */
 void table_print(const struct table *table, FILE *stream, bool colours);
 
 /* True on a terminal unless NO_COLOR is set. */
 bool output_wants_colour(FILE *stream);
+/* Names and messages quote what somebody wrote into a file. Characters that would act on the terminal instead of being
+ * seen (control characters, line breaks, changes of the writing direction, bytes that are not UTF-8) come out as '?'.
+ * Everything printed for people goes through one of these three; a line ends with a newline of its own. */
+void output_text(FILE *stream, const char *text);
+void output_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void output_coloured(FILE *stream, bool colours, enum colour colour, const char *text);
 
 /* Distinct names, numbers in order: "n2 n10" for a few, "n[17-20,25]" for many. With a width above 0 the text is cut

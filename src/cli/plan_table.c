@@ -235,6 +235,40 @@ static void add_subgroup(struct view *view, const struct outline *outline, int n
 	table_add(&view->table, &row);
 }
 
+static const char *eviction_why(const struct plan_eviction *eviction)
+{
+	if (strcmp(eviction->action, "reclaim") == 0)
+		return "its queue is entitled to it";
+	if (strcmp(eviction->action, "preempt") == 0)
+		return "it has a higher priority in the same queue";
+	return "it needs the hole";
+}
+
+/* Who leaves, for whom and why. */
+static void add_evictions(struct view *view, size_t index)
+{
+	const struct plan *plan = view->plan;
+	for (size_t i = 0; i < plan->eviction_count; i++) {
+		const struct plan_eviction *eviction = &plan->evictions[i];
+		const struct cycle_eviction *decided = &plan->snapshot->cycle.evictions[i];
+		if (decided->group != (int)index)
+			continue;
+		const struct gang_pod *pod = &plan->snapshot->cycle.groups[index].gang.pods[decided->pod];
+		if (eviction->moved)
+			table_line(&view->table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s",
+			           eviction->pod, eviction->node,
+			           cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action,
+			           eviction->by);
+		else if (eviction->by[0])
+			table_line(&view->table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod,
+			           eviction->node, eviction->action, eviction->by, eviction_why(eviction));
+		else
+			table_line(&view->table, COLOUR_RED,
+			           "  - %s leaves %s: the gang has been below its minimum for too long", eviction->pod,
+			           eviction->node);
+	}
+}
+
 static void add_group(struct view *view, size_t index)
 {
 	const struct plan_group *planned = &view->plan->groups[index];
@@ -248,7 +282,8 @@ static void add_group(struct view *view, size_t index)
 				[COLUMN_STATE] = planned->state,
 				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
 	                                                     (long long)planned->minimum),
-				[COLUMN_QUEUE] = group->queue_name,
+				[COLUMN_QUEUE] = arena_printf(view->arena, "%.253s",
+	                                                      group->queue_name), /* any text, any length */
 				[COLUMN_PRIORITY] = arena_printf(view->arena, "%d", group->priority),
 			},
 		.colours = {[COLUMN_NAME] = COLOUR_BOLD, [COLUMN_STATE] = colour, [COLUMN_PODS] = colour},
@@ -261,6 +296,7 @@ static void add_group(struct view *view, size_t index)
 		if (view->wide && group->gang.tree[node].child_count == 0)
 			add_pods(view, &outline, node);
 	}
+	add_evictions(view, index);
 	const struct snapshot_group *about = &view->plan->snapshot->groups[index];
 	for (size_t i = 0; i < planned->reason_count; i++) {
 		/* Rejections come first, and are the only place where the table names the file. */
@@ -292,8 +328,11 @@ static void print_summary(const struct plan *plan, FILE *stream)
 	}
 	for (size_t g = 0; g < plan->group_count; g++)
 		waiting += plan->groups[g].waiting;
-	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting.\n", plan->binding_count,
+	fprintf(stream, ". Pods: %zu to bind, %zu to reserve, %lld waiting", plan->binding_count,
 	        plan->reservation_count, (long long)waiting);
+	if (plan->eviction_count)
+		fprintf(stream, ", %zu to leave", plan->eviction_count);
+	fprintf(stream, ".\n");
 }
 
 /* Whether the errors of a verdict are told below the group already. */

@@ -4,30 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const action_names[PLAN_ACTIONS] = {
-	[PLAN_ALLOCATE] = "allocate",
-	[PLAN_CONSOLIDATE] = "consolidate",
-	[PLAN_RECLAIM] = "reclaim",
-	[PLAN_PREEMPT] = "preempt",
-	[PLAN_STALE_GANG_EVICTION] = "stalegangeviction",
-};
-
-int plan_action_parse(const char *text, size_t length, enum plan_action *action)
-{
-	for (int i = 0; i < PLAN_ACTIONS; i++) {
-		if (strlen(action_names[i]) == length && strncmp(action_names[i], text, length) == 0) {
-			*action = (enum plan_action)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-const char *plan_action_name(enum plan_action action)
-{
-	return action_names[action];
-}
-
 static int compare_bindings(const void *left, const void *right)
 {
 	const struct plan_binding *a = left, *b = right;
@@ -75,12 +51,12 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 /* Children stand after their parents, so one backward pass adds up what is placed below every node. */
 static void count_nodes(const struct gang *gang, int64_t *placed, int64_t *minimum)
 {
+	gang_minimums(gang, minimum);
 	for (size_t i = 0; i < gang->pod_count; i++)
 		if (gang->pods[i].state == MEMBER_RUNNING || gang->pods[i].state == MEMBER_RESERVED)
 			placed[gang->pods[i].leaf]++;
 	for (size_t n = gang->tree_count; n-- > 0;) {
 		const struct gang_node *node = &gang->tree[n];
-		minimum[n] = node->child_count == 0 ? node->minimum : gang_minimum_pods(gang, (int)n);
 		if (node->parent >= 0)
 			placed[node->parent] += placed[n];
 	}
@@ -155,26 +131,40 @@ static int compare_groups(const void *left, const void *right, void *context)
 	return order ? order : a < b ? -1 : a > b;
 }
 
-struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions, size_t action_count,
-                      struct error *error)
+static void collect_evictions(struct plan *plan, struct arena *arena)
 {
-	for (size_t i = 0; i < action_count; i++) {
-		if (actions[i] != PLAN_ALLOCATE) {
-			error_set(error, ERROR_USAGE, "action %s is not supported yet; available: allocate",
-			          plan_action_name(actions[i]));
-			return NULL;
-		}
+	const struct cycle *cycle = &plan->snapshot->cycle;
+	plan->eviction_count = cycle->eviction_count;
+	plan->evictions = arena_array(arena, struct plan_eviction, cycle->eviction_count);
+	for (size_t i = 0; i < cycle->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &cycle->evictions[i];
+		const struct gang *gang = &cycle->groups[eviction->group].gang;
+		const struct gang *by = eviction->by < 0 ? NULL : &cycle->groups[eviction->by].gang;
+		plan->evictions[i] = (struct plan_eviction){
+			.namespace_ = gang->namespace_,
+			.pod = gang->pods[eviction->pod].name,
+			.node = cluster_node_name(cycle->cluster, eviction->node),
+			.by = by ? arena_printf(arena, "%s/%s", by->namespace_, by->name) : "",
+			.action = cycle_action_name(eviction->action),
+			.moved = eviction->moved,
+		};
 	}
+}
+
+struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *actions, size_t action_count)
+{
 	/* A later cycle explains itself anew; what blocks a group stays. */
 	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
 		if (!snapshot->cycle.groups[i].blocked)
 			snapshot->cycle.groups[i].reasons = (struct reasons){0};
 	for (size_t i = 0; i < action_count; i++)
-		cycle_allocate(&snapshot->cycle);
+		cycle_run(&snapshot->cycle, actions[i]);
+	cycle_finish(&snapshot->cycle);
 	struct arena *arena = snapshot->arena;
 	struct plan *plan = arena_new(arena, struct plan);
 	plan->snapshot = snapshot;
 	collect_bindings(plan, arena);
+	collect_evictions(plan, arena);
 	plan->group_count = snapshot->cycle.group_count;
 	plan->groups = arena_array(arena, struct plan_group, plan->group_count);
 	plan->order = arena_array(arena, size_t, plan->group_count);

@@ -4,18 +4,8 @@
 #ifndef CONTROL_PLAN_H
 #define CONTROL_PLAN_H
 
-#include "base/error.h"
 #include "control/snapshot.h"
 #include "object/build.h"
-
-enum plan_action {
-	PLAN_ALLOCATE,
-	PLAN_CONSOLIDATE,
-	PLAN_RECLAIM,
-	PLAN_PREEMPT,
-	PLAN_STALE_GANG_EVICTION,
-	PLAN_ACTIONS
-};
 
 struct plan_binding { /* also a reservation */
 	const char *namespace_, *pod, *node;
@@ -23,8 +13,9 @@ struct plan_binding { /* also a reservation */
 
 struct plan_eviction {
 	const char *namespace_, *pod, *node;
-	const char *by;     /* group for which it is evicted, "namespace/name" */
+	const char *by;     /* group for which it is evicted, "namespace/name"; "" for a stale gang */
 	const char *action; /* action that decided it */
+	bool moved;         /* it has a reservation elsewhere in the same plan */
 };
 
 struct plan_reason {
@@ -63,14 +54,9 @@ struct plan {
 	size_t *order; /* indices of groups by namespace, then name: the order of all output */
 };
 
-/* "allocate", "consolidate", "reclaim", "preempt", "stalegangeviction"; -1 when unknown. */
-int plan_action_parse(const char *text, size_t length, enum plan_action *action);
-const char *plan_action_name(enum plan_action action);
-
-/* Runs the actions in the given order once and describes the result: bindings are those since the snapshot was taken. NULL and *error when an action is not available
- * yet. May be called again on the same snapshot: the next cycle continues where the last one stopped. */
-struct plan *plan_run(struct snapshot *snapshot, const enum plan_action *actions, size_t action_count,
-                      struct error *error);
+/* Runs the actions in the given order once and describes the result: bindings are those since the snapshot was taken. May
+ * be called again on the same snapshot: the next cycle continues where the last one stopped. */
+struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *actions, size_t action_count);
 /* The document of the contract; the node belongs to `build`. */
 struct node *plan_write(const struct plan *plan, struct build *build);
 

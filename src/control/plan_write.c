@@ -26,6 +26,7 @@ static struct node *write_evictions(struct build *build, const struct plan *plan
 		build_put_string(build, item, "node", eviction->node);
 		build_put_string(build, item, "by", eviction->by);
 		build_put_string(build, item, "action", eviction->action);
+		build_put_bool(build, item, "moved", eviction->moved);
 		build_append(build, list, item);
 	}
 	return list;

@@ -137,12 +137,18 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 		const struct manifest *manifest = &manifests->items[i];
 		if (kind_of(manifest) < 0)
 			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
-			                                       manifest->api_version))]++;
+			                                       manifest->api_version[0] ? manifest->api_version
+			                                                                : "no apiVersion"))]++;
 	}
-	for (uint32_t i = 0; i < interner_count(kinds); i++)
-		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out", counts[i],
-		           counts[i] == 1 ? "" : "s", interner_text(kinds, i), counts[i] == 1 ? "has" : "have",
-		           counts[i] == 1 ? "is" : "are");
+	for (uint32_t i = 0; i < interner_count(kinds); i++) {
+		const char *text = interner_text(kinds, i);
+		const char *kind = arena_strndup(build->arena, text, strcspn(text, " "));
+		const char *ours = admit_api_version(kind);
+		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out%s%s%s%s", counts[i],
+		           counts[i] == 1 ? "" : "s", text, counts[i] == 1 ? "has" : "have",
+		           counts[i] == 1 ? "is" : "are", ours ? "; Platoon reads a " : "", ours ? kind : "",
+		           ours ? " of " : "", ours ? ours : "");
+	}
 	interner_destroy(kinds);
 }
 
@@ -204,6 +210,8 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.arena = arena;
 	snapshot->cycle.budget = build.options->budget;
 	snapshot->cycle.explain_relax = build.options->explain_relax;
+	snapshot->cycle.starvation_after = build.options->starvation_after_ns;
+	snapshot->cycle.now = build.options->now_seconds * INT64_C(1000000000);
 	sort_by_kind(&build, manifests);
 	build_priorities(&build);
 	build_topologies(&build);

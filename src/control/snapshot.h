@@ -20,8 +20,10 @@
 struct snapshot_options {
 	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
 	size_t scheduler_count;
-	uint64_t budget;    /* search steps per placement, 0 = default */
-	bool explain_relax; /* let the engine look for the smallest change that would help */
+	int64_t now_seconds;         /* time of the snapshot; never before the youngest object */
+	int64_t starvation_after_ns; /* a gang that waits longer gets resources held for it; 0 = never */
+	uint64_t budget;             /* search steps per placement, 0 = default */
+	bool explain_relax;          /* let the engine look for the smallest change that would help */
 };
 
 /* The verdict on one object. Only objects about which there is something to say have one. */

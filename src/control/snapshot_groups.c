@@ -2,6 +2,8 @@
  * queue. Which pods are members is decided in snapshot_members.c. */
 #include "control/snapshot_build.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 #define NON_PREEMPTIBLE_FROM 100 /* priority from which a group that says nothing is protected */
@@ -22,6 +24,9 @@ static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priori
 	}
 	return priority < NON_PREEMPTIBLE_FROM ? CYCLE_PREEMPTIBLE : CYCLE_NON_PREEMPTIBLE;
 }
+
+#define SECOND INT64_C(1000000000)
+#define DEFAULT_STALENESS_GRACE (60 * SECOND)
 
 static void set_queue(const struct snapshot_build *build, struct cycle_group *group, const char *name)
 {
@@ -128,6 +133,48 @@ static void keep_rejections(struct snapshot_build *build, struct snapshot_group 
 	}
 }
 
+static bool read_time(const struct manifest *manifest, const char *annotation, int64_t *ns)
+{
+	const char *text = val_str(val_path(manifest->object, "metadata", "annotations", annotation, NULL), NULL);
+	int64_t seconds;
+	if (!text || clock_parse_rfc3339(text, &seconds) < 0)
+		return false;
+	*ns = seconds * SECOND;
+	return true;
+}
+
+/* Whether an earlier cycle has already marked the group as unschedulable. */
+static bool marked_unschedulable(const struct manifest *manifest)
+{
+	const struct val *conditions = val_path(manifest->object, "status", "schedulingConditions", NULL), *item;
+	const char *key;
+	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "UnschedulableOnNodePool") == 0 &&
+		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
+			return true;
+	return false;
+}
+
+/* When the group counts as stale, and from when on it may cause evictions. */
+static void set_times(const struct snapshot_group *group, const struct manifest *manifest, struct cycle_group *into)
+{
+	const struct podgroup *spec = &group->spec;
+	into->has_stale_since = read_time(manifest, "kai.scheduler/stale-podgroup-timestamp", &into->stale_since);
+	into->grace = spec->has_staleness_grace                ? spec->staleness_grace_ns
+	              : into->preempt == CYCLE_NON_PREEMPTIBLE ? -1
+	                                                       : DEFAULT_STALENESS_GRACE;
+	into->evict_after = INT64_MIN;
+	into->give_up_after_failure = spec->scheduling_backoff == 1;
+	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest);
+	if (!spec->has_preemption_delay)
+		return;
+	int64_t since = group->creation * SECOND;
+	int64_t evicted;
+	if (read_time(manifest, "kai.scheduler/last-eviction-timestamp", &evicted) && evicted > since)
+		since = evicted;
+	into->evict_after = since + spec->preemption_delay_ns;
+}
+
 static void add_podgroup(struct snapshot_build *build, const struct manifest *manifest, size_t order)
 {
 	struct snapshot *snapshot = build->snapshot;
@@ -156,6 +203,7 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 	into->blocked = into->blocked || problems.errors > 0;
 	into->priority = build_priority(build, group->spec.priority_class);
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
+	set_times(group, manifest, into);
 	set_queue(build, into, group->spec.queue);
 	if (rc < 0)
 		set_queue(build, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL));
@@ -184,6 +232,8 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	into->state = GROUP_PENDING;
 	into->priority = pod->spec.has_priority ? pod->spec.priority : build_priority(build, pod->spec.priority_class);
 	into->preempt = preempt_of(PREEMPTIBILITY_UNSET, into->priority);
+	into->grace = -1;
+	into->evict_after = INT64_MIN;
 	set_queue(build, into, labels_get(&pod->spec.labels, QUEUE_LABEL));
 	single_leaf(build, into);
 	pod->group = (int)index;
@@ -206,4 +256,8 @@ void build_groups(struct snapshot_build *build)
 		if (needs_implicit_group(build, &snapshot->pods[i]))
 			add_implicit(build, &snapshot->pods[i]);
 	build_members(build);
+	/* The clock of a snapshot is never behind its objects. */
+	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
+		if (snapshot->groups[i].creation * SECOND > snapshot->cycle.now)
+			snapshot->cycle.now = snapshot->groups[i].creation * SECOND;
 }

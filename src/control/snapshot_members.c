@@ -7,15 +7,23 @@
 
 #define LEAVES_NAMED 6 /* leaves listed in a message before it says "and n more" */
 
+/* Pods whose group does not exist, told together: there may be thousands of them. */
+struct missing_group {
+	const struct snapshot_pod *first;
+	size_t count;
+};
+
 static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct interner *missing,
-                 size_t *missing_counts)
+                 struct missing_group *groups)
 {
 	struct snapshot *snapshot = build->snapshot;
 	const char *key = build_key(build, pod->spec.namespace_, pod->spec.group);
 	uint32_t group = interner_find(snapshot->group_names, key);
 	if (group == UINT32_MAX || snapshot->groups[group].implicit) {
-		if (!pod->gone)
-			missing_counts[interner_id(missing, key)]++;
+		if (pod->gone)
+			return;
+		struct missing_group *told = &groups[interner_id(missing, key)];
+		told->first = told->count++ ? told->first : pod;
 		return;
 	}
 	const struct podgroup *spec = &snapshot->groups[group].spec;
@@ -27,7 +35,7 @@ static void join_pods(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
 	struct interner *missing = interner_create();
-	size_t *missing_counts = arena_array(build->arena, size_t, snapshot->pod_count);
+	struct missing_group *groups = arena_array(build->arena, struct missing_group, snapshot->pod_count);
 	for (size_t i = 0; i < snapshot->pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[i];
 		if (pod->group >= 0)
@@ -35,14 +43,19 @@ static void join_pods(struct snapshot_build *build)
 		if (!build_pod_is_ours(build, &pod->spec))
 			build->foreign_pods += !pod->spec.node && !pod->gone;
 		else if (pod->spec.group)
-			join(build, pod, missing, missing_counts);
+			join(build, pod, missing, groups);
 	}
-	for (uint32_t i = 0; i < interner_count(missing); i++)
+	for (uint32_t i = 0; i < interner_count(missing); i++) {
+		const struct pod_spec *first = &groups[i].first->spec;
+		const char *others = "";
+		if (groups[i].count > 1)
+			others = arena_printf(build->arena, " and %zu more", groups[i].count - 1);
 		build_warn(build,
-		           "%zu pod%s name%s PodGroup %s, which does not exist; create it, or remove the annotation "
+		           "pod %s%s name%s PodGroup %s, which does not exist; create it, or remove the annotation "
 		           "pod-group-name",
-		           missing_counts[i], missing_counts[i] == 1 ? "" : "s", missing_counts[i] == 1 ? "s" : "",
+		           build_key(build, first->namespace_, first->name), others, others[0] ? "" : "s",
 		           interner_text(missing, i));
+	}
 	interner_destroy(missing);
 }
 
@@ -155,6 +168,7 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
 		pod->member = (int)i;
+		into->completing |= pod->spec.phase == POD_SUCCEEDED;
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		gang->pods[i] = (struct gang_pod){
 			.name = pod->spec.name,

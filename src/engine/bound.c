@@ -2,8 +2,14 @@
  * later says no, never the other way round. */
 #include "engine/solver.h"
 
+#include <string.h>
+
 /* More than this many bound entries are not worth keeping: then bounds stay as computed at the start (still valid). */
 #define LIVE_CLASSES 512
+/* Computed when somebody asks: most domains are never looked at for the larger parts of a gang. */
+#define BOUND_UNKNOWN (-1)
+
+static int32_t copies_confined(struct solver *solver, int number, int topology, int level, int domain);
 
 void trail_set32(struct solver *solver, int32_t *address, int32_t value)
 {
@@ -40,9 +46,12 @@ static int32_t *bound_slot(const struct solver *solver, int class_, int topology
 	return &solver->bound[topology][class_ * levels + level][domain];
 }
 
-int32_t bound_of(const struct solver *solver, int class_, int topology, int level, int domain)
+int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain)
 {
-	return *bound_slot(solver, class_, topology, level, domain);
+	int32_t *slot = bound_slot(solver, class_, topology, level, domain);
+	if (*slot == BOUND_UNKNOWN)
+		trail_set32(solver, slot, copies_confined(solver, class_, topology, level, domain));
+	return *slot;
 }
 
 static int64_t counter_value(const struct solver *solver, int counter, int topology, int level, int domain)
@@ -89,8 +98,7 @@ static int64_t copies_of_leaf(const struct solver *solver, const struct class_ *
 	return once < class_->need ? 0 : usable / class_->need;
 }
 
-static int64_t copies_of_parent(const struct solver *solver, const struct class_ *class_, int topology, int level,
-                                int domain)
+static int64_t copies_of_parent(struct solver *solver, const struct class_ *class_, int topology, int level, int domain)
 {
 	int64_t copies = COPIES_CAP, sum = 0, once = 0;
 	for (int k = 0; k < class_->kid_count; k++) {
@@ -107,7 +115,7 @@ static int64_t copies_of_parent(const struct solver *solver, const struct class_
 }
 
 /* Copies of the class when confined to this domain. */
-static int32_t copies_confined(const struct solver *solver, int number, int topology, int level, int domain)
+static int32_t copies_confined(struct solver *solver, int number, int topology, int level, int domain)
 {
 	const struct class_ *class_ = &solver->classes[number];
 	if (class_->dead)
@@ -135,85 +143,118 @@ static int32_t sum_children(const struct solver *solver, int number, int topolog
 		first = top->domains[level][domain].first_child;
 		end = top->domains[level][domain].child_end;
 	}
+	/* Above its own level a class is always counted: no entry is unknown. */
+	const int32_t *children = first < end ? bound_slot(solver, number, topology, level + 1, 0) : NULL;
 	int64_t sum = 0;
 	for (int d = first; d < end; d++)
-		sum += bound_of(solver, number, topology, level + 1, d);
+		sum += children[d];
 	return (int32_t)smaller(sum, COPIES_CAP);
+}
+
+static void find_deepest(struct solver *solver)
+{
+	for (int t = 0; t < solver->topology_count; t++)
+		solver->deepest[t] = -1;
+	for (int c = 0; c < solver->class_count; c++) {
+		const struct class_ *class_ = &solver->classes[c];
+		if (class_->topology >= 0 && class_->level > solver->deepest[class_->topology])
+			solver->deepest[class_->topology] = class_->level;
+	}
+	for (int t = 0; t < solver->topology_count; t++)
+		for (int l = 0; l <= solver->deepest[t]; l++)
+			for (int s = 0; s < solver->shape_count; s++)
+				slots_need_level(solver->cluster, solver->shapes[s].slots, solver->topologies[t], l);
 }
 
 static void allocate_bounds(struct solver *solver)
 {
 	for (int t = 0; t < solver->topology_count; t++) {
 		const struct topology *topology = used_topology(solver, t);
-		solver->deepest[t] = -1;
-		for (int c = 0; c < solver->class_count; c++)
-			if (solver->classes[c].topology == t && solver->classes[c].level > solver->deepest[t])
-				solver->deepest[t] = solver->classes[c].level;
 		int levels = solver->deepest[t] + 1;
 		solver->bound_total[t] = arena_array(solver->arena, int32_t, (size_t)solver->class_count);
 		solver->bound[t] = arena_array(solver->arena, int32_t *, (size_t)solver->class_count * (size_t)levels);
-		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
-		for (int l = 0; l < topology->level_count; l++)
-			solver->used[t][l] = NULL;
 		for (int l = 0; l < levels; l++)
 			for (int c = 0; c < solver->class_count; c++)
 				solver->bound[t][c * levels + l] =
-					arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
+					arena_alloc_raw(solver->arena,
+				                        (size_t)topology->domain_count[l] * sizeof(int32_t));
 	}
 }
 
-/* Members that are placed already count as use of their domains, so that new ones prefer to join them. */
+/* Members that are placed already count as use of their domains, so that new ones prefer to join them. Single hosts are
+ * counted only where a constraint names their level. */
 static void count_used(struct solver *solver)
 {
-	const struct gang *gang = solver->gang;
 	for (int t = 0; t < solver->topology_count; t++) {
 		const struct topology *topology = used_topology(solver, t);
-		/* Levels of single hosts are counted only where a constraint names them. */
+		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
 		for (int l = 0; l < topology->level_count; l++)
-			if (l <= solver->deepest[t] || topology->domain_count[l] <= solver->cluster->node_count / 2)
-				solver->used[t][l] = arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
-				continue;
+			if (l <= solver->deepest[t] || !topology->hosts[l])
+				solver->used[t][l] =
+					arena_array(solver->arena, int32_t, (size_t)topology->domain_count[l]);
+		for (int m = 0; m < solver->member_node_count; m++)
 			for (int l = 0; l < topology->level_count; l++) {
-				int domain = topology->node_domain[l][gang->pods[p].node];
+				int domain = topology->node_domain[l][solver->member_nodes[m]];
 				if (domain >= 0 && solver->used[t][l])
 					solver->used[t][l][domain]++;
 			}
-		}
 	}
 }
 
-/* Equal for all domains of a level when the class is not finer than it, so the loop body stays small. */
-static void fill_level(struct solver *solver, int topology, int level)
+/* The common case without a call per domain: a leaf of one shape in a gang of one shape. */
+static bool fill_simple(const struct solver *solver, const struct class_ *class_, int topology, int level, int32_t *out)
 {
+	if (!class_->leaf || class_->mixed || class_->dead || class_->fixed >= 0 || solver->counter_count != 1 ||
+	    class_->least[0] <= 0 || class_->least[0] > COPIES_CAP)
+		return false;
+	int domains = used_topology(solver, topology)->domain_count[level];
+	const int64_t *sums = solver->counters[0].sums[topology][level];
+	/* x / n as (x + 0.5) * (1 / n): exact for whole x below 2^50, and several times faster than dividing. */
+	double per_copy = 1.0 / (double)class_->least[0];
+	for (int d = 0; d < domains; d++) {
+		int32_t have = (int32_t)(sums[d] < 0 ? 0 : sums[d] > COPIES_CAP ? COPIES_CAP : sums[d]);
+		out[d] = (int32_t)(((double)have + 0.5) * per_copy);
+	}
+	return true;
+}
+
+/* At its own level a class is counted in every domain, above it by sums; elsewhere on demand. */
+static void fill_level(struct solver *solver, int number, int topology, int level)
+{
+	const struct class_ *class_ = &solver->classes[number];
+	int32_t *out = bound_slot(solver, number, topology, level, 0);
 	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
-	for (int c = 0; c < solver->class_count; c++) { /* kids have smaller numbers */
-		const struct class_ *class_ = &solver->classes[c];
-		bool simple = class_->leaf && !class_->mixed && !class_->dead && class_->fixed < 0 && level >= 0 &&
-		              solver->counter_count == 1 && !finer(class_, topology, level) && class_->least[0] > 0;
-		int32_t *out = bound_slot(solver, c, topology, level, 0);
-		if (simple) {
-			const int64_t *sums = solver->counters[0].sums[topology][level];
-			uint32_t least = (uint32_t)class_->least[0];
-			for (int d = 0; d < domains; d++)
-				out[d] = (int32_t)((uint32_t)smaller(sums[d] < 0 ? 0 : sums[d], COPIES_CAP) / least);
-			continue;
-		}
+	if (finer(class_, topology, level)) {
 		for (int d = 0; d < domains; d++)
-			out[d] = finer(class_, topology, level) ? sum_children(solver, c, topology, level, d)
-			                                        : copies_confined(solver, c, topology, level, d);
+			out[d] = sum_children(solver, number, topology, level, d);
+	} else if (level < 0) {
+		*out = copies_confined(solver, number, topology, level, 0);
+	} else if (class_->topology != topology || class_->level != level) {
+		memset(out, 0xff, (size_t)domains * sizeof(int32_t));
+	} else if (!fill_simple(solver, class_, topology, level, out)) {
+		for (int d = 0; d < domains; d++)
+			out[d] = copies_confined(solver, number, topology, level, d);
 	}
 }
 
+/* Children first, so that a part that fits nowhere ends the work before its parents are looked at. */
 void bound_build(struct solver *solver)
 {
+	find_deepest(solver);
 	allocate_bounds(solver);
-	count_used(solver);
 	solver->live_bounds = solver->class_count <= LIVE_CLASSES;
-	for (int t = 0; t < solver->topology_count; t++)
-		for (int level = solver->deepest[t]; level >= -1; level--)
-			fill_level(solver, t, level);
+	solver->refuted = false;
+	for (int c = 0; c < solver->class_count; c++)
+		for (int t = 0; t < solver->topology_count; t++) {
+			for (int level = solver->deepest[t]; level >= -1; level--)
+				fill_level(solver, c, t, level);
+			if (solver->classes[c].mandatory && solver->bound_total[t][c] < 1) {
+				solver->refuted = true;
+				if (solver->stop_when_refuted)
+					return;
+			}
+		}
+	count_used(solver);
 }
 
 /* Bounds on the path from the changed domain to the whole cluster. */
@@ -221,7 +262,7 @@ static void refresh_path(struct solver *solver, int topology, int level, int dom
 {
 	const struct topology *top = used_topology(solver, topology);
 	int count = solver->class_count;
-	int32_t change[LIVE_CLASSES] = {0}; /* of each class in the domain one level down on the path */
+	int32_t change[LIVE_CLASSES] = {0};      /* of each class in the domain one level down on the path */
 	if (level > solver->deepest[topology]) { /* bounds do not reach that deep: start where they do */
 		while (level > solver->deepest[topology])
 			domain = topology_parent_domain(top, level, domain), level--;
@@ -229,6 +270,8 @@ static void refresh_path(struct solver *solver, int topology, int level, int dom
 	for (int l = level; l >= -1; l--) {
 		for (int c = 0; c < count; c++) {
 			int32_t *slot = bound_slot(solver, c, topology, l, domain);
+			if (*slot == BOUND_UNKNOWN)
+				continue;
 			int32_t now = finer(&solver->classes[c], topology, l)
 			                      ? (int32_t)smaller((int64_t)*slot + change[c], COPIES_CAP)
 			                      : copies_confined(solver, c, topology, l, domain);
@@ -269,8 +312,9 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 				continue;
 			int resource = solver->counters[j].resource;
 			amount += item->counts[s] *
-			          (resource < 0 ? (j == s)
-			                        : cluster_kind_request(solver->cluster, solver->shapes[s].kind, resource));
+			          (resource < 0
+			                   ? (j == s)
+			                   : cluster_kind_request(solver->cluster, solver->shapes[s].kind, resource));
 			pods += j == 0 ? item->counts[s] : 0;
 		}
 		if (amount)
@@ -281,7 +325,8 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 		int domain = item->at.domain[t];
 		for (int l = item->at.level[t]; l >= 0; l--) {
 			if (solver->used[t][l])
-				trail_set32(solver, &solver->used[t][l][domain], solver->used[t][l][domain] + sign * pods);
+				trail_set32(solver, &solver->used[t][l][domain],
+				            solver->used[t][l][domain] + sign * pods);
 			domain = topology_parent_domain(topology, l, domain);
 		}
 		if (solver->live_bounds && sign > 0 && fine)

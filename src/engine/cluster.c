@@ -16,8 +16,7 @@ struct cluster *cluster_create(void)
 static void free_names(struct name_entry **index)
 {
 	struct name_entry *entry, *next;
-	HASH_ITER(hh, *index, entry, next)
-	{
+	HASH_ITER(hh, *index, entry, next) {
 		HASH_DEL(*index, entry);
 		free(entry);
 	}
@@ -26,8 +25,7 @@ static void free_names(struct name_entry **index)
 static void free_keys(struct key_entry **index)
 {
 	struct key_entry *entry, *next;
-	HASH_ITER(hh, *index, entry, next)
-	{
+	HASH_ITER(hh, *index, entry, next) {
 		HASH_DEL(*index, entry);
 		free(entry);
 	}
@@ -37,6 +35,7 @@ void cluster_destroy(struct cluster *cluster)
 {
 	if (!cluster)
 		return;
+	slots_free(cluster, cluster->spare_slots);
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
 		free(shape->allowed);
@@ -72,6 +71,7 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->guarded_kinds);
 	vec_free(&cluster->changed);
 	vec_free(&cluster->kind_mark);
+	states_free(cluster);
 	vec_free(&cluster->added);
 	arena_destroy(cluster->arena);
 	free(cluster);
@@ -191,7 +191,8 @@ static void build_domains(struct cluster *cluster, struct topology *topology, co
 				continue;
 			struct domain *last = domains.count ? &domains.items[domains.count - 1] : NULL;
 			if (!last || last->end != p || last->parent != parent || strcmp(last->name, value) != 0) {
-				vec_push(&domains, (struct domain){.first = p, .end = p, .parent = parent, .name = value});
+				vec_push(&domains,
+				         (struct domain){.first = p, .end = p, .parent = parent, .name = value});
 				last = &domains.items[domains.count - 1];
 			}
 			last->end = p + 1;
@@ -206,6 +207,11 @@ static void build_domains(struct cluster *cluster, struct topology *topology, co
 				parent->first_child = d;
 			parent->child_end = d + 1;
 		}
+	}
+	for (int l = 0; l < topology->level_count; l++) {
+		topology->hosts[l] = true;
+		for (int d = 0; d < topology->domain_count[l]; d++)
+			topology->hosts[l] &= topology->domains[l][d].end - topology->domains[l][d].first == 1;
 	}
 	int deepest = topology->level_count - 1;
 	for (int n = 0; deepest >= 0 && n < count; n++)
@@ -309,6 +315,7 @@ void cluster_seal(struct cluster *cluster)
 		build_domains(cluster, &cluster->topologies[t], rows);
 	}
 	vec_free(&cluster->added);
+	states_init(cluster);
 	arena_destroy(scratch);
 }
 
@@ -425,12 +432,15 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
 	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
 	vec_push(&cluster->resources, column);
+	cluster->states.stale = true;
 	return entry->number;
 }
 
 int64_t resource_view(const struct cluster *cluster, int resource, int node, int view)
 {
 	const struct resource_column *column = &cluster->resources.items[resource];
+	if (view == VIEW_EMPTY)
+		return column->allocatable[node];
 	int64_t amount = column->free[node];
 	if (view == VIEW_RELEASING && column->releasing)
 		amount += column->releasing[node];
@@ -444,6 +454,7 @@ void node_changed(struct cluster *cluster, int node)
 		cluster->changed.count = 0;
 	}
 	vec_push(&cluster->changed, node);
+	states_update(cluster, node);
 }
 
 static void resident_add(struct cluster *cluster, int node, int kind, int change, bool releasing)

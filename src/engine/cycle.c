@@ -1,21 +1,12 @@
-/* One cycle of allocation: who is next, what its queue allows, what the engine finds. */
+/* One cycle of scheduling: who is next, what its queue allows, what the engine finds, who gives way. */
 #include "engine/cycle.h"
 
-#include "base/quantity.h"
-#include "base/strings.h"
 #include "base/vec.h"
+#include "engine/cycle_internal.h"
+#include "engine/reserve.h"
+#include "engine/room.h"
 
 #include <string.h>
-
-struct candidate {
-	int group;
-	int growth; /* units of surplus given in this cycle; -1 while below the minimum */
-};
-
-struct run {
-	struct cycle *cycle;
-	VEC(struct candidate) *heaps; /* per queue, best first; the last one is for groups without a queue */
-};
 
 const char *group_state_name(enum group_state state)
 {
@@ -23,57 +14,109 @@ const char *group_state_name(enum group_state state)
 	return names[state];
 }
 
-static int queue_resource(const char *name)
+static const char *const action_names[ACTION_COUNT] = {"allocate", "consolidate", "reclaim", "preempt",
+                                                       "stalegangeviction"};
+
+const char *cycle_action_name(enum cycle_action action)
 {
-	size_t length = strlen(name);
-	if (strcmp(name, "cpu") == 0)
-		return CYCLE_CPU;
-	if (strcmp(name, "memory") == 0)
-		return CYCLE_MEMORY;
-	return length > 4 && strcmp(name + length - 4, "/gpu") == 0 ? CYCLE_GPU : -1;
+	return action_names[action];
 }
 
-static void pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[CYCLE_RESOURCES])
+int cycle_action_parse(const char *text, size_t length, enum cycle_action *action)
 {
-	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int which = queue_resource(cluster_resource_name(cluster, r));
-		if (which >= 0)
-			amounts[which] += cluster_kind_request(cluster, kind, r) * (which == CYCLE_GPU ? 1000 : 1);
+	for (int a = 0; a < ACTION_COUNT; a++)
+		if (strlen(action_names[a]) == length && strncmp(action_names[a], text, length) == 0) {
+			*action = (enum cycle_action)a;
+			return 0;
+		}
+	return -1;
+}
+
+void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
+{
+	if (cycle->eviction_count == cycle->eviction_capacity) {
+		size_t capacity = cycle->eviction_capacity ? cycle->eviction_capacity * 2 : 16;
+		struct cycle_eviction *items = arena_array(cycle->arena, struct cycle_eviction, capacity);
+		if (cycle->eviction_count)
+			memcpy(items, cycle->evictions, sizeof(*items) * cycle->eviction_count);
+		cycle->evictions = items;
+		cycle->eviction_capacity = capacity;
+	}
+	cycle->evictions[cycle->eviction_count++] = eviction;
+}
+
+/* ---- the state all actions share ---- */
+
+struct candidate {
+	int group;
+	int growth; /* units of surplus given in this cycle; -1 while below the minimum */
+};
+
+struct heap {
+	VEC(struct candidate) items; /* best first */
+};
+
+struct allocation {
+	struct cycle_run run;
+	struct heap *heaps; /* per queue */
+	struct share_order *order;
+	int64_t total[CYCLE_RESOURCES];
+};
+
+static void fill_share(struct cycle_run *run, size_t queue)
+{
+	const struct cycle_queue *from = &run->cycle->queues[queue];
+	struct share_queue *share = &run->shares[queue];
+	*share = (struct share_queue){.parent = from->parent, .priority = from->priority, .creation = (int64_t)queue};
+	memcpy(share->quota, from->quota, sizeof(share->quota));
+	memcpy(share->limit, from->limit, sizeof(share->limit));
+	memcpy(share->weight, from->weight, sizeof(share->weight));
+}
+
+/* Adds what runs and what waits to the accounts of the queues. */
+static void charge_group(struct cycle_run *run, struct cycle_group *group)
+{
+	int64_t protected_pods = cycle_protected_pods(group);
+	for (size_t p = 0; p < group->gang.pod_count; p++) {
+		const struct gang_pod *pod = &group->gang.pods[p];
+		bool member = cycle_is_member(pod);
+		if (group->queue < 0 || (!member && pod->state != MEMBER_WAITING))
+			continue;
+		int64_t amounts[CYCLE_RESOURCES] = {0};
+		cycle_pod_amounts(run->cycle->cluster, pod->kind, amounts);
+		for (int q = group->queue; q >= 0; q = run->shares[q].parent)
+			for (int r = 0; r < CYCLE_RESOURCES; r++)
+				run->shares[q].requested[r] += amounts[r];
+		if (member)
+			cycle_charge(run, group->queue, amounts, protected_pods-- > 0, 1);
 	}
 }
 
-static void charge(struct cycle *cycle, int queue, const int64_t *amounts, bool is_protected)
+static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
 {
-	for (; queue >= 0; queue = cycle->queues[queue].parent)
-		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			cycle->queues[queue].allocated[r] += amounts[r];
-			if (is_protected)
-				cycle->queues[queue].allocated_protected[r] += amounts[r];
-		}
+	for (int r = 0; r < cluster_resource_count(cluster); r++) {
+		int which = cycle_resource_of(cluster_resource_name(cluster, r));
+		for (int n = 0; which >= 0 && n < cluster_node_count(cluster); n++)
+			total[which] += cluster_allocatable(cluster, r, n) * (which == CYCLE_GPU ? 1000 : 1);
+	}
 }
 
-static bool is_member(const struct gang_pod *pod)
+static void open_run(struct cycle *cycle, struct allocation *allocation)
 {
-	return pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
-}
-
-/* What runs already: non-preemptible groups are protected as a whole, semi-preemptible ones up to their minimum. */
-static void charge_running(struct cycle *cycle)
-{
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct cycle_group *group = &cycle->groups[g];
-		int64_t protected_pods = group->preempt == CYCLE_NON_PREEMPTIBLE    ? INT64_MAX
-		                         : group->preempt == CYCLE_SEMI_PREEMPTIBLE ? gang_minimum_pods(&group->gang, 0)
-		                                                                    : 0;
-		for (size_t p = 0; p < group->gang.pod_count; p++) {
-			struct gang_pod *pod = &group->gang.pods[p];
-			group->was_running[p] = is_member(pod);
-			if (!is_member(pod) || group->queue < 0)
-				continue;
-			int64_t amounts[CYCLE_RESOURCES] = {0};
-			pod_amounts(cycle->cluster, pod->kind, amounts);
-			charge(cycle, group->queue, amounts, protected_pods-- > 0);
-		}
+	struct cycle_run *run = &allocation->run;
+	*allocation = (struct allocation){.run = {.cycle = cycle}};
+	run->scratch = arena_create();
+	run->shares = arena_array(cycle->arena, struct share_queue, cycle->queue_count);
+	for (size_t q = 0; q < cycle->queue_count; q++)
+		fill_share(run, q);
+	for (size_t g = 0; g < cycle->group_count; g++)
+		charge_group(run, &cycle->groups[g]);
+	cluster_totals(cycle->cluster, allocation->total);
+	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
+	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		memcpy(cycle->queues[q].allocated, run->shares[q].allocated, sizeof(run->shares[q].allocated));
+		memcpy(cycle->queues[q].fair, run->shares[q].fair, sizeof(run->shares[q].fair));
 	}
 }
 
@@ -91,14 +134,13 @@ static bool group_before(const struct cycle *cycle, const struct candidate *a, c
 	return a->group < b->group;
 }
 
-static void heap_push(struct run *run, size_t heap, struct candidate candidate)
+static void heap_push(const struct cycle *cycle, struct heap *heap, struct candidate candidate)
 {
-	struct candidate *items;
-	vec_push(&run->heaps[heap], candidate);
-	items = run->heaps[heap].items;
-	for (size_t i = run->heaps[heap].count - 1; i > 0;) {
+	vec_push(&heap->items, candidate);
+	struct candidate *items = heap->items.items;
+	for (size_t i = heap->items.count - 1; i > 0;) {
 		size_t up = (i - 1) / 2;
-		if (!group_before(run->cycle, &items[i], &items[up]))
+		if (!group_before(cycle, &items[i], &items[up]))
 			break;
 		struct candidate swap = items[i];
 		items[i] = items[up];
@@ -107,18 +149,18 @@ static void heap_push(struct run *run, size_t heap, struct candidate candidate)
 	}
 }
 
-static struct candidate heap_pop(struct run *run, size_t heap)
+static struct candidate heap_pop(const struct cycle *cycle, struct heap *heap)
 {
-	struct candidate *items = run->heaps[heap].items, best = items[0];
-	size_t count = --run->heaps[heap].count;
+	struct candidate *items = heap->items.items, best = items[0];
+	size_t count = --heap->items.count;
 	items[0] = items[count];
 	for (size_t i = 0;;) {
 		size_t down = 2 * i + 1;
 		if (down >= count)
 			break;
-		if (down + 1 < count && group_before(run->cycle, &items[down + 1], &items[down]))
+		if (down + 1 < count && group_before(cycle, &items[down + 1], &items[down]))
 			down++;
-		if (!group_before(run->cycle, &items[down], &items[i]))
+		if (!group_before(cycle, &items[down], &items[i]))
 			break;
 		struct candidate swap = items[i];
 		items[i] = items[down];
@@ -128,179 +170,77 @@ static struct candidate heap_pop(struct run *run, size_t heap)
 	return best;
 }
 
-/* Compares a/b with c/d for non-negative values; a divisor of 0 counts as an infinite share unless nothing is used. */
-static int compare_share(int64_t a, int64_t b, int64_t c, int64_t d)
+/* Amounts of the next thing the best group of a queue would get: its minimum, or one pod. */
+static void announce(struct allocation *allocation, int queue)
 {
-	__int128 left = (__int128)a * (d ? d : 1), right = (__int128)c * (b ? b : 1);
-	if (!b != !d && (b ? c : a) > 0)
-		return b ? -1 : 1;
-	return (left > right) - (left < right);
-}
-
-/* The largest share of its quota that a queue uses, as a fraction. */
-static void dominant_share(const struct cycle_queue *queue, const int64_t *extra, int64_t *used, int64_t *quota)
-{
-	*used = 0;
-	*quota = 1;
-	for (int r = 0; r < CYCLE_RESOURCES; r++) {
-		int64_t amount = queue->allocated[r] + extra[r];
-		if (queue->quota[r] < 0)
-			continue;
-		if (compare_share(amount, queue->quota[r], *used, *quota) > 0) {
-			*used = amount;
-			*quota = queue->quota[r];
-		}
+	const struct cycle *cycle = allocation->run.cycle;
+	const struct heap *heap = &allocation->heaps[queue];
+	if (!heap->items.count) {
+		share_order_set(allocation->order, queue, NULL);
+		return;
 	}
-}
-
-static bool within_quota(const struct cycle_queue *queue, const int64_t *extra)
-{
-	for (int r = 0; r < CYCLE_RESOURCES; r++)
-		if (queue->quota[r] >= 0 && extra[r] > 0 && queue->allocated[r] + extra[r] > queue->quota[r])
-			return false;
-	return true;
-}
-
-/* Amounts of the next thing the group would get: its minimum, or one pod. */
-static void next_amounts(const struct cycle *cycle, const struct candidate *candidate, int64_t *amounts)
-{
+	const struct candidate *candidate = &heap->items.items[0];
 	const struct gang *gang = &cycle->groups[candidate->group].gang;
+	int64_t amounts[CYCLE_RESOURCES] = {0};
 	int64_t pods = candidate->growth < 0 ? gang_minimum_pods(gang, 0) : 1;
+	for (size_t p = 0; candidate->growth < 0 && p < gang->pod_count; p++)
+		pods -= cycle_is_member(&gang->pods[p]);
 	for (size_t p = 0; p < gang->pod_count && pods > 0; p++)
 		if (gang->pods[p].state == MEMBER_WAITING) {
-			pod_amounts(cycle->cluster, gang->pods[p].kind, amounts);
+			cycle_pod_amounts(cycle->cluster, gang->pods[p].kind, amounts);
 			pods--;
 		}
+	share_order_set(allocation->order, queue, amounts);
 }
 
-/* Queue a before queue b, both siblings: inside its quota with the next group first, then priority, then the smaller
- * share with and without that group, then the order of the input. */
-static bool queue_before(const struct cycle *cycle, int a, const int64_t *extra_a, int b, const int64_t *extra_b)
+/* Fills the heaps with every group the filter accepts and announces all queues. */
+static void queue_up(struct allocation *allocation,
+                     bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
 {
-	const struct cycle_queue *left = &cycle->queues[a], *right = &cycle->queues[b];
-	bool quota_a = within_quota(left, extra_a), quota_b = within_quota(right, extra_b);
-	if (quota_a != quota_b)
-		return quota_a;
-	if (left->priority != right->priority)
-		return left->priority > right->priority;
-	static const int64_t nothing[CYCLE_RESOURCES] = {0};
-	for (int pass = 0; pass < 2; pass++) {
-		int64_t used_a, of_a, used_b, of_b;
-		dominant_share(left, pass ? nothing : extra_a, &used_a, &of_a);
-		dominant_share(right, pass ? nothing : extra_b, &used_b, &of_b);
-		int order = compare_share(used_a, of_a, used_b, of_b);
-		if (order)
-			return order < 0;
+	struct cycle *cycle = allocation->run.cycle;
+	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
+	allocation->order =
+		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		if (group->blocked || group->gave_up || group->queue < 0 || !accept(cycle, group))
+			continue;
+		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
+		heap_push(cycle, &allocation->heaps[group->queue],
+		          (struct candidate){.group = (int)g, .growth = growth});
 	}
-	return a < b;
+	for (size_t q = 0; q < cycle->queue_count; q++)
+		announce(allocation, (int)q);
 }
 
-static int depth_of(const struct cycle *cycle, int queue)
+static void close_run(struct allocation *allocation)
 {
-	int depth = 0;
-	for (; queue >= 0; queue = cycle->queues[queue].parent)
-		depth++;
-	return depth;
-}
-
-static int ancestor_at(const struct cycle *cycle, int queue, int depth)
-{
-	for (int d = depth_of(cycle, queue); d > depth; d--)
-		queue = cycle->queues[queue].parent;
-	return queue;
-}
-
-/* Compares two queues at the highest level where they part. */
-static bool leaf_before(const struct cycle *cycle, int a, const int64_t *extra_a, int b, const int64_t *extra_b)
-{
-	int depth_a = depth_of(cycle, a), depth_b = depth_of(cycle, b);
-	int shallow = depth_a < depth_b ? depth_a : depth_b;
-	for (int d = 1; d <= shallow; d++) {
-		int up_a = ancestor_at(cycle, a, d), up_b = ancestor_at(cycle, b, d);
-		if (up_a != up_b)
-			return queue_before(cycle, up_a, extra_a, up_b, extra_b);
+	struct cycle *cycle = allocation->run.cycle;
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
+		       sizeof(cycle->queues[q].allocated));
+		if (allocation->heaps)
+			vec_free(&allocation->heaps[q].items);
 	}
-	return depth_a < depth_b;
+	free(allocation->heaps);
+	arena_destroy(allocation->run.scratch);
 }
 
-static int best_queue(struct run *run)
+/* ---- allocate ---- */
+
+static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out)
 {
 	struct cycle *cycle = run->cycle;
-	int best = -1;
-	int64_t best_extra[CYCLE_RESOURCES] = {0};
-	for (size_t q = 0; q < cycle->queue_count; q++) {
-		if (!run->heaps[q].count)
-			continue;
-		int64_t extra[CYCLE_RESOURCES] = {0};
-		next_amounts(cycle, &run->heaps[q].items[0], extra);
-		if (best < 0 || leaf_before(cycle, (int)q, extra, best, best_extra)) {
-			best = (int)q;
-			memcpy(best_extra, extra, sizeof(extra));
-		}
-	}
-	return best;
-}
-
-/* ---- queue limits ---- */
-
-static const char *amount_text(struct arena *arena, int resource, int64_t amount)
-{
-	if (resource == CYCLE_GPU)
-		return amount % 1000 ? arena_printf(arena, "%lldm GPUs", (long long)amount)
-		                     : arena_printf(arena, "%lld GPUs", (long long)(amount / 1000));
-	return arena_printf(arena, "%s %s", quantity_print(arena, resource == CYCLE_CPU ? "cpu" : "memory", amount),
-	                    resource == CYCLE_CPU ? "CPU" : "memory");
-}
-
-/* Adds a reason and returns false when the queue or an ancestor does not allow the amounts. */
-static bool queue_allows(struct cycle *cycle, struct cycle_group *group, const int64_t *amounts, bool is_protected)
-{
-	for (int q = group->queue; q >= 0; q = cycle->queues[q].parent) {
-		const struct cycle_queue *queue = &cycle->queues[q];
-		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			bool over_limit = queue->limit[r] >= 0 && amounts[r] > 0 && queue->allocated[r] + amounts[r] > queue->limit[r];
-			bool over_quota = is_protected && queue->quota[r] >= 0 && amounts[r] > 0 &&
-			                  queue->allocated_protected[r] + amounts[r] > queue->quota[r];
-			if (!over_limit && !over_quota)
-				continue;
-			int64_t used = over_limit ? queue->allocated[r] : queue->allocated_protected[r];
-			int64_t bound = over_limit ? queue->limit[r] : queue->quota[r];
-			reason_add(&group->reasons, cycle->arena,
-			           (struct reason){.code = over_limit ? REASON_QUEUE_LIMIT : REASON_QUEUE_QUOTA,
-			                           .message = arena_printf(cycle->arena,
-			                                                   "queue %s: %s in use and %s asked for would exceed its %s of %s",
-			                                                   queue->name, amount_text(cycle->arena, r, used),
-			                                                   amount_text(cycle->arena, r, amounts[r]),
-			                                                   over_limit ? "limit" : "quota for non-preemptible pods",
-			                                                   amount_text(cycle->arena, r, bound)),
-			                           .have = bound - used,
-			                           .need = amounts[r]});
-			return false;
-		}
-	}
-	return true;
-}
-
-static void placement_amounts(const struct cycle *cycle, const struct gang *gang, const struct placement *placement,
-                              int64_t *amounts)
-{
-	for (size_t i = 0; i < placement->choice_count; i++)
-		pod_amounts(cycle->cluster, gang->pods[placement->choices[i].pod].kind, amounts);
-}
-
-/* ---- placing ---- */
-
-static enum place_outcome find_place(struct cycle *cycle, struct cycle_group *group, bool grow, struct placement *out)
-{
+	arena_reset(run->scratch);
 	struct place_options options = {.budget = cycle->budget};
-	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, cycle->arena, out)
-	                                  : engine_place(cycle->cluster, &group->gang, &options, cycle->arena, out);
+	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, out)
+	                                  : engine_place(cycle->cluster, &group->gang, &options, run->scratch, out);
 	if (outcome == PLACE_IMPOSSIBLE || outcome == PLACE_EXHAUSTED) {
 		struct placement later;
 		options.use_releasing = true;
 		enum place_outcome second =
-			grow ? engine_grow(cycle->cluster, &group->gang, &options, cycle->arena, &later)
-			     : engine_place(cycle->cluster, &group->gang, &options, cycle->arena, &later);
+			grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, &later)
+			     : engine_place(cycle->cluster, &group->gang, &options, run->scratch, &later);
 		if (second == PLACE_PLACED) {
 			*out = later;
 			return second;
@@ -315,20 +255,54 @@ static enum place_outcome find_place(struct cycle *cycle, struct cycle_group *gr
 static void refuse(struct cycle *cycle, struct cycle_group *group, const struct placement *placement)
 {
 	group->proved = placement->outcome == PLACE_IMPOSSIBLE;
-	group->state = placement->outcome == PLACE_IMPOSSIBLE ? GROUP_IMPOSSIBLE
+	group->state = placement->outcome == PLACE_IMPOSSIBLE  ? GROUP_IMPOSSIBLE
 	               : placement->outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
 	                                                       : GROUP_NOT_READY;
 	engine_explain(cycle->cluster, &group->gang, placement, cycle->explain_relax, cycle->arena, &group->reasons);
 }
 
-/* One step for one group. True when it made progress and may come again. */
-static bool serve(struct cycle *cycle, struct candidate *candidate)
+static void amounts_of(const struct cycle *cycle, const struct gang *gang, const struct placement *placement,
+                       int64_t *amounts)
 {
+	for (size_t i = 0; i < placement->choice_count; i++)
+		cycle_pod_amounts(cycle->cluster, gang->pods[placement->choices[i].pod].kind, amounts);
+}
+
+/* All surplus of the last group in line at once, if everything fits and its queue allows it. */
+static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
+{
+	struct cycle *cycle = run->cycle;
+	struct place_options options = {.budget = cycle->budget};
+	struct placement placement;
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_RESERVED)
+			return false;
+	arena_reset(run->scratch);
+	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
+		return false;
+	int64_t amounts[CYCLE_RESOURCES] = {0};
+	amounts_of(cycle, &group->gang, &placement, amounts);
+	struct reasons before = group->reasons;
+	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE;
+	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
+		group->reasons = before; /* a part of it may still be allowed */
+		return false;
+	}
+	engine_commit(cycle->cluster, &group->gang, &placement);
+	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	return true;
+}
+
+/* One step for one group. True when it made progress and may come again. */
+static bool serve(struct cycle_run *run, struct candidate *candidate)
+{
+	struct cycle *cycle = run->cycle;
 	struct cycle_group *group = &cycle->groups[candidate->group];
 	bool grow = candidate->growth >= 0;
-	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
+	bool is_protected =
+		group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
 	struct placement placement;
-	enum place_outcome outcome = find_place(cycle, group, grow, &placement);
+	enum place_outcome outcome = find_place(run, group, grow, &placement);
 	if (outcome == PLACE_NOTHING && !grow) {
 		candidate->growth = 0;
 		return true;
@@ -339,72 +313,225 @@ static bool serve(struct cycle *cycle, struct candidate *candidate)
 		return false;
 	}
 	int64_t amounts[CYCLE_RESOURCES] = {0};
-	placement_amounts(cycle, &group->gang, &placement, amounts);
-	if (!queue_allows(cycle, group, amounts, is_protected)) {
+	amounts_of(cycle, &group->gang, &placement, amounts);
+	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
 		if (!grow)
 			group->state = GROUP_PENDING;
 		return false;
 	}
 	engine_commit(cycle->cluster, &group->gang, &placement);
-	charge(cycle, group->queue, amounts, is_protected);
+	cycle_charge(run, group->queue, amounts, is_protected, 1);
 	candidate->growth++;
 	return true;
 }
 
-static size_t count_waiting(const struct gang *gang)
+static bool accept_all(const struct cycle *cycle, const struct cycle_group *group)
 {
-	size_t waiting = 0;
-	for (size_t p = 0; p < gang->pod_count; p++)
-		waiting += gang->pods[p].state == MEMBER_WAITING || gang->pods[p].state == MEMBER_GATED;
-	return waiting;
+	(void)cycle;
+	(void)group;
+	return true;
+}
+
+/* The gang that has waited longest beyond the limit, highest priority first; -1 when nobody has. Single pods are never
+ * passed by for long: any hole does. */
+static int most_starved(const struct cycle *cycle)
+{
+	int best = -1;
+	for (size_t g = 0; cycle->starvation_after > 0 && g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
+		if (group->blocked || group->gave_up || group->queue < 0 || waited < cycle->starvation_after ||
+		    group->gang.pod_count < 2 || gang_root_satisfied(&group->gang))
+			continue;
+		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
+		if (!other || group->priority > other->priority ||
+		    (group->priority == other->priority && group->creation < other->creation))
+			best = (int)g;
+	}
+	return best;
+}
+
+/* Tries the starved gang before everybody else; if it does not fit, holds what is free where it will. */
+static void guard(struct allocation *allocation, struct reserve_hold *hold)
+{
+	struct cycle *cycle = allocation->run.cycle;
+	int starved = most_starved(cycle);
+	*hold = (struct reserve_hold){.group = -1};
+	if (starved < 0)
+		return;
+	struct candidate candidate = {.group = starved, .growth = -1};
+	struct cycle_group *group = &cycle->groups[starved];
+	if (serve(&allocation->run, &candidate) || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
+		return;
+	reserve_hold_for(cycle, starved, hold);
+	if (hold->group >= 0)
+		reason_add(
+			&group->reasons, cycle->arena,
+			(struct reason){
+				.code = REASON_HELD,
+				.message =
+					"it has waited long: free resources are held for it until running work ends"});
+}
+
+static void allocate(struct cycle *cycle)
+{
+	struct allocation allocation;
+	open_run(cycle, &allocation);
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct cycle_group *group = &cycle->groups[g];
+		group->state = GROUP_PENDING;
+		if (!group->blocked && group->queue < 0)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_QUEUE_UNKNOWN,
+			                           .message =
+			                                   arena_printf(cycle->arena, "queue %s does not exist",
+			                                                group->queue_name ? group->queue_name : "")});
+	}
+	reserve_bind(cycle);
+	struct reserve_hold hold;
+	guard(&allocation, &hold);
+	queue_up(&allocation, accept_all);
+	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
+		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
+		announce(&allocation, q);
+		if (candidate.group == hold.group)
+			continue;
+		bool last = share_order_best(allocation.order) < 0;
+		if (last && candidate.growth == 0 && serve_rest(&allocation.run, &cycle->groups[candidate.group]))
+			continue;
+		if (serve(&allocation.run, &candidate)) {
+			heap_push(cycle, &allocation.heaps[q], candidate);
+			announce(&allocation, q);
+		}
+	}
+	reserve_release(cycle, &hold);
+	close_run(&allocation);
+}
+
+/* ---- making room ---- */
+
+/* Below its minimum but able to reach it, or above it with more pods waiting. */
+static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
+{
+	bool waiting = false;
+	for (size_t p = 0; p < group->gang.pod_count && !waiting; p++)
+		waiting = group->gang.pods[p].state == MEMBER_WAITING;
+	return waiting && gang_root_reachable(&group->gang);
+}
+
+static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
+{
+	return cycle->now >= group->evict_after && wants_room(cycle, group);
+}
+
+static bool may_consolidate(const struct cycle *cycle, const struct cycle_group *group)
+{
+	return group->preempt == CYCLE_PREEMPTIBLE && may_evict(cycle, group);
+}
+
+static void make_room(struct cycle *cycle, enum cycle_action action)
+{
+	struct allocation allocation;
+	open_run(cycle, &allocation);
+	queue_up(&allocation, action == ACTION_CONSOLIDATE ? may_consolidate : may_evict);
+	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
+		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
+		struct cycle_group *group = &cycle->groups[candidate.group];
+		struct reasons before = group->reasons;
+		if (room_make(&allocation.run, candidate.group, action, candidate.growth >= 0))
+			group->reasons = (struct reasons){0};
+		else
+			group->reasons = before;
+		announce(&allocation, q);
+	}
+	close_run(&allocation);
+}
+
+/* ---- stale gangs ---- */
+
+static void release_stale(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct cycle_group *group = &cycle->groups[g];
+		if (gang_root_satisfied(&group->gang) || group->completing || group->grace < 0 ||
+		    !group->has_stale_since || cycle->now - group->stale_since < group->grace)
+			continue;
+		for (size_t p = 0; p < group->gang.pod_count; p++) {
+			struct gang_pod *pod = &group->gang.pods[p];
+			if (pod->state != MEMBER_RUNNING)
+				continue;
+			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
+			pod->state = MEMBER_GONE;
+			cycle_evict(cycle, (struct cycle_eviction){.group = (int)g,
+			                                           .pod = (int)p,
+			                                           .node = pod->node,
+			                                           .by = -1,
+			                                           .action = ACTION_RELEASE_STALE});
+		}
+	}
+}
+
+/* ---- entry ---- */
+
+void cycle_run(struct cycle *cycle, enum cycle_action action)
+{
+	if (!cycle->started) {
+		cycle->started = true;
+		for (size_t g = 0; g < cycle->group_count; g++)
+			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
+				cycle->groups[g].was_running[p] = cycle_is_member(&cycle->groups[g].gang.pods[p]);
+		reserve_restore(cycle);
+	}
+	switch (action) {
+	case ACTION_ALLOCATE:
+		allocate(cycle);
+		break;
+	case ACTION_CONSOLIDATE:
+	case ACTION_RECLAIM:
+	case ACTION_PREEMPT:
+		make_room(cycle, action);
+		break;
+	case ACTION_RELEASE_STALE:
+		release_stale(cycle);
+		break;
+	case ACTION_COUNT:
+		break;
+	}
 }
 
 /* State of groups whose minimum is met, and a word on surplus that found no place. */
 static void conclude(struct cycle *cycle, struct cycle_group *group)
 {
-	bool *satisfied = arena_array(cycle->arena, bool, group->gang.tree_count);
-	gang_satisfied(&group->gang, NULL, satisfied);
-	if (!satisfied[0])
+	if (!gang_root_satisfied(&group->gang)) {
+		if (group->gave_up)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_BACKOFF,
+			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
+			                                      "not tried again"});
+		group->gave_up |= group->give_up_after_failure && !group->blocked;
+		if (!group->reasons.count && !group->blocked && group->gang.pod_count)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_GAVE_WAY,
+			                           .message = "its pods gave way to another group in this cycle"});
 		return;
-	size_t waiting = count_waiting(&group->gang);
+	}
+	size_t waiting = 0;
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		waiting += group->gang.pods[p].state == MEMBER_WAITING || group->gang.pods[p].state == MEMBER_GATED;
 	group->state = waiting ? GROUP_PARTIAL : GROUP_PLACED;
 	if (waiting && !group->reasons.count)
 		reason_add(&group->reasons, cycle->arena,
 		           (struct reason){.code = REASON_SURPLUS,
-		                           .message = arena_printf(cycle->arena,
-		                                                   "the minimum is met; %zu more pods wait: they are gated or "
-		                                                   "found no place",
-		                                                   waiting),
+		                           .message = arena_printf(
+						   cycle->arena,
+						   "the minimum is met; %zu more pod%s: gated, or without a place",
+						   waiting, waiting == 1 ? " waits" : "s wait"),
 		                           .need = (int64_t)waiting});
 }
 
-void cycle_allocate(struct cycle *cycle)
+void cycle_finish(struct cycle *cycle)
 {
-	struct run run = {.cycle = cycle};
-	run.heaps = base_calloc(cycle->queue_count + 1, sizeof(*run.heaps));
-	charge_running(cycle);
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct cycle_group *group = &cycle->groups[g];
-		group->state = GROUP_PENDING;
-		if (group->blocked)
-			continue;
-		if (group->queue < 0) {
-			reason_add(&group->reasons, cycle->arena,
-			           (struct reason){.code = REASON_QUEUE_UNKNOWN,
-			                           .message = arena_printf(cycle->arena, "queue %s does not exist",
-			                                                   group->queue_name ? group->queue_name : "")});
-			continue;
-		}
-		heap_push(&run, (size_t)group->queue, (struct candidate){.group = (int)g, .growth = -1});
-	}
-	for (int q; (q = best_queue(&run)) >= 0;) {
-		struct candidate candidate = heap_pop(&run, (size_t)q);
-		if (serve(cycle, &candidate))
-			heap_push(&run, (size_t)q, candidate);
-	}
 	for (size_t g = 0; g < cycle->group_count; g++)
 		conclude(cycle, &cycle->groups[g]);
-	for (size_t q = 0; q <= cycle->queue_count; q++)
-		vec_free(&run.heaps[q]);
-	free(run.heaps);
 }

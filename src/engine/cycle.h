@@ -11,31 +11,56 @@ struct cycle_queue {
 	const char *name;
 	int parent; /* -1 at the top */
 	int64_t priority;
-	int64_t quota[CYCLE_RESOURCES];  /* GPUs in milli-devices, CPU in milli-cores, memory in bytes; -1 = unlimited */
-	int64_t limit[CYCLE_RESOURCES];  /* -1 = none */
+	int64_t quota[CYCLE_RESOURCES]; /* GPUs in milli-devices, CPU in milli-cores, memory in bytes; -1 = unlimited */
+	int64_t limit[CYCLE_RESOURCES]; /* -1 = none */
 	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
 	/* filled by the cycle: */
 	int64_t allocated[CYCLE_RESOURCES];
-	int64_t allocated_protected[CYCLE_RESOURCES]; /* non-preemptible part */
+	int64_t fair[CYCLE_RESOURCES]; /* fair share */
 };
 
 enum cycle_preempt { CYCLE_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE };
 
 enum group_state { GROUP_PLACED, GROUP_PARTIAL, GROUP_PENDING, GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY };
 
+enum cycle_action {
+	ACTION_ALLOCATE,
+	ACTION_CONSOLIDATE,   /* move preemptible pods to make a hole; every one gets a new place in the same plan */
+	ACTION_RECLAIM,       /* take back from queues above their share */
+	ACTION_PREEMPT,       /* lower priority in the same queue gives way */
+	ACTION_RELEASE_STALE, /* gangs below their minimum for too long */
+	ACTION_COUNT,
+};
+
+/* One pod that has to leave its node. A moved pod has a reservation elsewhere in the same plan. */
+struct cycle_eviction {
+	int group, pod;
+	int node; /* where it ran */
+	int by;   /* group it makes room for, -1 for stale gangs */
+	enum cycle_action action;
+	bool moved;
+};
+
 struct cycle_group {
 	struct gang gang;
-	int queue;      /* -1: names a queue that does not exist */
+	int queue; /* -1: names a queue that does not exist */
 	const char *queue_name;
 	int32_t priority;
 	enum cycle_preempt preempt;
-	int64_t creation;      /* order of creation, older = smaller */
-	bool blocked;          /* must not be attempted; `reasons` already says why (unknown topology, ...) */
+	int64_t creation; /* seconds; older = smaller */
+	bool completing;  /* a pod has succeeded: never stale */
+	bool has_stale_since;
+	int64_t stale_since;        /* nanoseconds: when it fell below its minimum */
+	int64_t grace;              /* nanoseconds below the minimum that are tolerated; negative = for ever */
+	int64_t evict_after;        /* nanoseconds: before this time the group may not cause evictions */
+	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
+	bool gave_up;
+	bool blocked; /* must not be attempted; `reasons` already says why (unknown topology, ...) */
 	/* filled by the cycle: */
 	enum group_state state;
-	bool *was_running;     /* per pod, before the cycle; array of gang.pod_count given by the caller */
+	bool *was_running; /* per pod, before the cycle; array of gang.pod_count given by the caller */
 	struct reasons reasons;
-	bool proved;           /* the refusal is proved */
+	bool proved; /* the refusal is proved */
 };
 
 struct cycle {
@@ -45,13 +70,24 @@ struct cycle {
 	struct cycle_group *groups;
 	size_t group_count;
 	struct arena *arena;
-	uint64_t budget;    /* per placement, 0 = default */
-	bool explain_relax; /* search for relaxations when explaining */
+	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
+	size_t eviction_count, eviction_capacity;
+	int64_t now;              /* nanoseconds */
+	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
+	bool started;             /* set by the first action */
+	uint64_t budget;          /* per placement, 0 = default */
+	bool explain_relax;       /* search for relaxations when explaining */
 };
 
-/* Places minimums and surplus of all groups in queue order. Newly bound pods end up RUNNING with was_running false,
- * reserved ones RESERVED. */
-void cycle_allocate(struct cycle *cycle);
+/* Runs one action: newly bound pods end up RUNNING with was_running false, reserved ones RESERVED, evicted ones GONE
+ * with an entry in `evictions`. Each action changes the cluster and the groups only by decisions that are complete in themselves. */
+void cycle_run(struct cycle *cycle, enum cycle_action action);
+const char *cycle_action_name(enum cycle_action action); /* "allocate", "consolidate", ... */
+/* By name, of which `length` bytes count; -1 when unknown. */
+int cycle_action_parse(const char *text, size_t length, enum cycle_action *action);
+/* State and remaining reasons of every group; after the last action. */
+void cycle_finish(struct cycle *cycle);
+
 const char *group_state_name(enum group_state state); /* "Placed", "Partial", ... */
 
 #endif

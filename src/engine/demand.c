@@ -64,6 +64,26 @@ static void find_shapes(struct solver *solver)
 		mark[kinds[k]] = -1;
 }
 
+static int compare_ints(const void *left, const void *right)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+	return (a > b) - (a < b);
+}
+
+static void find_members(struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		if (!solver->member_nodes)
+			solver->member_nodes = arena_array(solver->arena, int, gang->pod_count);
+		solver->member_nodes[solver->member_node_count++] = gang->pods[p].node;
+	}
+	if (solver->member_node_count)
+		qsort(solver->member_nodes, (size_t)solver->member_node_count, sizeof(int), compare_ints);
+}
+
 static void find_slots(struct solver *solver)
 {
 	struct cluster *cluster = solver->cluster;
@@ -85,15 +105,12 @@ static void find_slots(struct solver *solver)
 void solver_init(struct solver *solver, struct cluster *cluster, const struct gang *gang, int view, uint64_t budget,
                  struct arena *arena)
 {
-	*solver = (struct solver){.cluster = cluster,
-	                          .gang = gang,
-	                          .arena = arena,
-	                          .view = view,
-	                          .budget = budget,
-	                          .blocking_tree = -1};
+	*solver = (struct solver){
+		.cluster = cluster, .gang = gang, .arena = arena, .view = view, .budget = budget, .blocking_tree = -1};
 	find_topologies(solver);
 	find_shapes(solver);
 	find_slots(solver);
+	find_members(solver);
 	solver->social = rules_between_members(solver);
 	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social;
 }
@@ -102,8 +119,7 @@ static void forget_demand(struct solver *solver)
 {
 	trail_undo(solver, 0);
 	struct key_entry *entry, *next;
-	HASH_ITER(hh, solver->class_index, entry, next)
-	{
+	HASH_ITER(hh, solver->class_index, entry, next) {
 		HASH_DEL(solver->class_index, entry);
 		free(entry);
 	}
@@ -147,7 +163,8 @@ static void build_counters(struct solver *solver)
 			const struct topology *topology = used_topology(solver, t);
 			counter->sums[t] = arena_array(solver->arena, int64_t *, (size_t)topology->level_count);
 			for (int l = 0; l < topology->level_count; l++)
-				counter->sums[t][l] = arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
+				counter->sums[t][l] =
+					arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
 		}
 		for (int n = 0; n < cluster->node_count; n++) {
 			int64_t amount = resource_view(cluster, r, n, solver->view);
@@ -166,15 +183,15 @@ static void build_counters(struct solver *solver)
 	}
 }
 
-struct tree_state { /* per tree node */
-	int *running;       /* members running or reserved below, pods */
+struct tree_state {   /* per tree node */
+	int *running; /* members running or reserved below, pods */
 	int *satisfied_members;
 	bool *satisfied;
 	bool *reachable;
-	bool *wanted;       /* candidate to receive pods */
+	bool *wanted; /* candidate to receive pods */
 	int *need;
-	int *fixed;         /* domain at the node's level in force, -1 free, -2 violated */
-	int *want;          /* want number, -1 */
+	int *fixed; /* domain at the node's level in force, -1 free, -2 violated */
+	int *want;  /* want number, -1 */
 };
 
 /* The domain that members below dictate for nodes with a level in force. */
@@ -274,8 +291,8 @@ static struct tree_state *tree_state(const struct solver *solver, const struct d
 
 static void class_key(struct buffer *key, const struct class_ *class_, int shape_count)
 {
-	int head[] = {class_->topology, class_->level, class_->fixed, class_->dead, class_->leaf, class_->need,
-	              class_->kid_count};
+	int head[] = {class_->topology, class_->level, class_->fixed,    class_->dead,
+	              class_->leaf,     class_->need,  class_->kid_count};
 	buffer_append(key, (const char *)head, sizeof(head));
 	if (class_->leaf)
 		buffer_append(key, (const char *)class_->waiting, sizeof(int) * (size_t)shape_count);
@@ -310,7 +327,8 @@ static int64_t least_sum(struct amount_count *list, int count, int64_t need)
 static int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
 {
 	int resource = solver->counters[counter].resource;
-	return resource < 0 ? counter == shape : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, resource);
+	return resource < 0 ? counter == shape
+	                    : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, resource);
 }
 
 static void class_amounts(const struct solver *solver, struct class_ *class_, struct amount_count *list)
@@ -403,7 +421,10 @@ static void number_wants(struct solver *solver, struct tree_state *state)
 		state->want[i] = solver->want_count;
 		int parent = gang->tree[i].parent >= 0 ? state->want[gang->tree[i].parent] : -1;
 		solver->wants[solver->want_count++] =
-			(struct want){.tree = (int)i, .parent = parent, .need = state->need[i], .rest = 1,
+			(struct want){.tree = (int)i,
+		                      .parent = parent,
+		                      .need = state->need[i],
+		                      .rest = 1,
 		                      .depth = parent < 0 ? 0 : solver->wants[parent].depth + 1};
 		if (parent >= 0)
 			solver->wants[parent].kid_count++;
@@ -444,11 +465,24 @@ static void classify(struct solver *solver, const struct demand *demand, const s
 		} else {
 			for (int k = 0; k < want->kid_count; k++) {
 				int kid = solver->kids[want->first_kid + k];
-				ranks[k] = (struct kid_rank){.want = kid, .class_ = solver->wants[kid].class_, .order = k};
+				ranks[k] =
+					(struct kid_rank){.want = kid, .class_ = solver->wants[kid].class_, .order = k};
 			}
 			class_kids(solver, &class_, ranks, want->kid_count);
 		}
 		want->class_ = class_number(solver, &class_, list);
+	}
+}
+
+/* Classes that every solution contains: the root, and all children of a mandatory parent that needs them all. Parents
+ * have larger numbers than their kids. */
+static void mark_mandatory(struct solver *solver)
+{
+	solver->classes[solver->wants[0].class_].mandatory = true;
+	for (int c = solver->class_count; c-- > 0;) {
+		const struct class_ *class_ = &solver->classes[c];
+		for (int k = 0; class_->mandatory && class_->need >= class_->kid_total && k < class_->kid_count; k++)
+			solver->classes[class_->kids[k]].mandatory = true;
 	}
 }
 
@@ -500,6 +534,7 @@ bool demand_build(struct solver *solver, const struct demand *demand)
 		build_counters(solver);
 	solver->classes = arena_array(solver->arena, struct class_, (size_t)solver->want_count);
 	classify(solver, demand, state, by_shape, ahead);
+	mark_mandatory(solver);
 	order_choices(solver, state);
 	bound_build(solver);
 	return true;

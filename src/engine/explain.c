@@ -23,6 +23,9 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_QUEUE_UNKNOWN] = "QueueDoesNotExist",
 		[REASON_SUBGROUP_UNKNOWN] = "SubGroupUnknown",
 		[REASON_SURPLUS] = "SurplusWaiting",
+		[REASON_BACKOFF] = "Backoff",
+		[REASON_GAVE_WAY] = "GaveWay",
+		[REASON_HELD] = "ResourcesHeld",
 	};
 	return names[code];
 }
@@ -42,7 +45,8 @@ void reason_add(struct reasons *reasons, struct arena *arena, struct reason reas
 
 struct explain {
 	struct solver solver;
-	struct arena *arena;
+	struct arena *arena;   /* messages */
+	struct arena *scratch; /* everything else */
 	struct reasons *out;
 	const struct gang *gang;
 	struct gang_level *levels;
@@ -64,8 +68,8 @@ static const char *tree_name(const struct gang *gang, int tree)
 static void explain_not_ready(struct explain *x)
 {
 	const struct gang *gang = x->gang;
-	int *members = arena_array(x->arena, int, gang->tree_count);
-	bool *reachable = arena_array(x->arena, bool, gang->tree_count);
+	int *members = arena_array(x->scratch, int, gang->tree_count);
+	bool *reachable = arena_array(x->scratch, bool, gang->tree_count);
 	gang_reachable(gang, members, reachable);
 	size_t gated = 0;
 	for (size_t p = 0; p < gang->pod_count; p++)
@@ -77,9 +81,10 @@ static void explain_not_ready(struct explain *x)
 		bool leaf = node->child_count == 0;
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_NOT_READY,
-		                           .message = arena_printf(x->arena, "%s has %d of %d %s it needs%s", tree_name(gang, (int)i),
-		                                                   members[i], node->minimum,
-		                                                   leaf ? "pods" : "subgroups that can reach their minimum",
+		                           .message = arena_printf(x->arena, "%s has %d of %d %s it needs%s",
+		                                                   tree_name(gang, (int)i), members[i], node->minimum,
+		                                                   leaf ? "pods"
+		                                                        : "subgroups that can reach their minimum",
 		                                                   leaf && gated ? " (gated pods do not count)" : ""),
 		                           .have = members[i],
 		                           .need = node->minimum});
@@ -185,12 +190,13 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 	x->miss_pods = pods - fewest;
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_RESOURCE,
-	                           .message = arena_printf(x->arena,
-	                                                   "%s binds: %lld pods of %s each need %s, %s has %s free on usable nodes "
-	                                                   "(%s at most on one node), enough for %lld",
-	                                                   name, (long long)pods, each, quantity_print(x->arena, name, need), where,
-	                                                   quantity_print(x->arena, name, free_sum),
-	                                                   quantity_print(x->arena, name, largest), (long long)fewest),
+	                           .message = arena_printf(
+					   x->arena,
+					   "%s binds: %lld pods of %s each need %s, %s has %s free on usable nodes "
+					   "(%s at most on one node), enough for %lld",
+					   name, (long long)pods, each, quantity_print(x->arena, name, need), where,
+					   quantity_print(x->arena, name, free_sum),
+					   quantity_print(x->arena, name, largest), (long long)fewest),
 	                           .level = level < 0 ? NULL : topology->labels[level],
 	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
 	                           .have = free_sum,
@@ -236,9 +242,44 @@ static void explain_nodes(struct explain *x, int shape_number)
 		buffer_printf(&text, "%s %d without room for one pod", comma, full);
 	int usable = cluster->node_count - excluded - by_rules - full;
 	reason_add(x->out, x->arena,
-	           (struct reason){.code = REASON_NODES, .message = arena_printf(x->arena, "%s; %d usable", text.text, usable),
-	                           .have = usable, .need = cluster->node_count});
+	           (struct reason){.code = REASON_NODES,
+	                           .message = arena_printf(x->arena, "%s; %d usable", text.text, usable),
+	                           .have = usable,
+	                           .need = cluster->node_count});
 	buffer_free(&text);
+}
+
+/* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
+static int64_t room_when_empty(const struct explain *x, const struct class_ *class_, int t, int level)
+{
+	const struct cluster *cluster = x->solver.cluster;
+	const struct topology *topology = used_topology(&x->solver, t);
+	int shape_number = -1, shapes = 0;
+	for (int s = 0; s < x->solver.shape_count; s++)
+		if (class_->least[s]) {
+			shape_number = s;
+			shapes++;
+		}
+	if (!class_->leaf || shapes != 1)
+		return -1;
+	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
+	int64_t best = 0;
+	for (int d = 0; d < topology->domain_count[level]; d++) {
+		int64_t sum = 0;
+		for (int p = topology->domains[level][d].first; p < topology->domains[level][d].end; p++) {
+			int node = topology->order[p];
+			int64_t slots =
+				shape_allows_node(cluster, shape, node) ? (shape->one_per_node ? 1 : INT32_MAX) : 0;
+			for (int i = 0; i < shape->request_count; i++) {
+				int64_t fit = cluster->resources.items[shape->resource[i]].allocatable[node] /
+				              shape->amount[i];
+				slots = fit < slots ? fit : slots;
+			}
+			sum += slots;
+		}
+		best = sum > best ? sum : best;
+	}
+	return best;
 }
 
 /* Domains at the level of the culprit, best first in the message: "3 of 4". */
@@ -263,9 +304,12 @@ static void explain_level(struct explain *x, const struct want *want, const stru
 	if (best < 0) {
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_DOMAIN,
-		                           .message = arena_printf(x->arena, "%s needs one %s, but no node has that label",
-		                                                   tree_name(x->gang, want->tree), topology->labels[level]),
-		                           .level = topology->labels[level], .need = need});
+		                           .message =
+		                                   arena_printf(x->arena, "%s needs one %s, but no node has that label",
+		                                                tree_name(x->gang, want->tree),
+		                                                topology->labels[level]),
+		                           .level = topology->labels[level],
+		                           .need = need});
 		return;
 	}
 	x->miss_topology = t;
@@ -273,22 +317,36 @@ static void explain_level(struct explain *x, const struct want *want, const stru
 	x->miss_domain = best;
 	const char *who = tree_name(x->gang, want->tree);
 	const char *where = domain_text(x, t, level, best);
-	const char *others = equal > 1 ? arena_printf(x->arena, ", as have %d other domains", equal - 1) : "";
+	const char *others = equal > 2    ? arena_printf(x->arena, ", like %d others", equal - 1)
+	                     : equal == 2 ? ", like one other"
+	                                  : "";
+	int64_t empty = room_when_empty(x, class_, t, level);
+	if (empty >= 0 && empty < need)
+		others = arena_printf(x->arena, "%s; even empty, none holds more than %lld", others, (long long)empty);
 	bool fragmented = best_have >= need;
 	const char *message =
-		class_->fixed >= 0 ? arena_printf(x->arena,
-	                                          "%s is held in %s %s by its running members, which has room for %lld of the %lld "
-	                                          "pods it still needs",
-	                                          who, topology->labels[level], where, (long long)best_have, (long long)need)
-		: fragmented ? arena_printf(x->arena,
-	                                    "%s must be in one %s: the best, %s, has room for the pods one by one, but not for its "
-	                                    "subgroups under their own constraints",
-	                                    who, topology->labels[level], where)
-			     : arena_printf(x->arena, "%s must be in one %s: the best, %s, has room for %lld of %lld pods%s", who,
-	                                    topology->labels[level], where, (long long)best_have, (long long)need, others);
+		class_->fixed >= 0
+			? arena_printf(
+				  x->arena,
+				  "%s is held in %s %s by its running members, which has room for %lld of the %lld "
+				  "pods it still needs",
+				  who, topology->labels[level], where, (long long)best_have, (long long)need)
+		: fragmented
+			? arena_printf(x->arena,
+	                               "%s must be in one %s: the best, %s, has room for the pods one by one, but not "
+	                               "for its "
+	                               "subgroups under their own constraints",
+	                               who, topology->labels[level], where)
+			: arena_printf(x->arena, "%s must be in one %s: the best, %s, has room for %lld of %lld pods%s",
+	                               who, topology->labels[level], where, (long long)best_have, (long long)need,
+	                               others);
 	reason_add(x->out, x->arena,
-	           (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN, .message = message,
-	                           .level = topology->labels[level], .domain = where, .have = best_have, .need = need});
+	           (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN,
+	                           .message = message,
+	                           .level = topology->labels[level],
+	                           .domain = where,
+	                           .have = best_have,
+	                           .need = need});
 }
 
 static void explain_culprit(struct explain *x, int culprit)
@@ -301,10 +359,11 @@ static void explain_culprit(struct explain *x, int culprit)
 		const struct topology *topology = used_topology(solver, class_->topology);
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_PINNED,
-		                           .message = arena_printf(x->arena,
-		                                                   "%s must be in one %s, but its running members are not: nothing can "
-		                                                   "be added until they are",
-		                                                   tree_name(x->gang, want->tree), topology->labels[class_->level]),
+		                           .message = arena_printf(
+						   x->arena,
+						   "%s must be in one %s, but its running members are not: nothing can "
+						   "be added until they are",
+						   tree_name(x->gang, want->tree), topology->labels[class_->level]),
 		                           .level = topology->labels[class_->level]});
 		return;
 	}
@@ -314,9 +373,11 @@ static void explain_culprit(struct explain *x, int culprit)
 		int64_t have = pods_possible(solver, class_, 0, -1, -1);
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_DOMAIN,
-		                           .message = arena_printf(x->arena, "the cluster has room for %lld of the %lld pods %s needs",
-		                                                   (long long)have, (long long)need, tree_name(x->gang, want->tree)),
-		                           .have = have, .need = need});
+		                           .message = arena_printf(
+						   x->arena, "the cluster has room for %lld of the %lld pods %s needs",
+						   (long long)have, (long long)need, tree_name(x->gang, want->tree)),
+		                           .have = have,
+		                           .need = need});
 	}
 	/* The shape that is shortest of slots at the nearest miss. */
 	int t = x->miss_topology < 0 ? 0 : x->miss_topology, level = x->miss_level, domain = x->miss_domain;
@@ -369,7 +430,8 @@ static void explain_relaxation(struct explain *x)
 		bool any = false;
 		for (size_t i = 0; i < x->gang->tree_count && i < 64; i++) {
 			struct gang_level level = x->gang->tree[i].required;
-			bool repeated = false; /* an earlier sibling with the same level was raised together with this one */
+			bool repeated =
+				false; /* an earlier sibling with the same level was raised together with this one */
 			for (size_t k = 0; k < i && !repeated; k++)
 				repeated = x->gang->tree[k].parent == x->gang->tree[i].parent &&
 				           x->gang->tree[k].required.topology == level.topology &&
@@ -377,15 +439,17 @@ static void explain_relaxation(struct explain *x)
 			if (level.topology < 0 || level.level + 1 < raise || repeated)
 				continue;
 			any = true;
-			struct gang copy = copy_gang(x->gang, x->arena);
+			struct gang copy = copy_gang(x->gang, x->scratch);
 			int raised = 0;
 			for (size_t k = i; k < copy.tree_count; k++) {
 				struct gang_level *other = &copy.tree[k].required;
-				if (copy.tree[k].parent != copy.tree[i].parent || x->gang->tree[k].required.topology != level.topology ||
+				if (copy.tree[k].parent != copy.tree[i].parent ||
+				    x->gang->tree[k].required.topology != level.topology ||
 				    x->gang->tree[k].required.level != level.level)
 					continue;
-				*other = level.level - raise < 0 ? GANG_NO_LEVEL
-				                                 : (struct gang_level){level.topology, level.level - raise};
+				*other = level.level - raise < 0
+				                 ? GANG_NO_LEVEL
+				                 : (struct gang_level){level.topology, level.level - raise};
 				raised++;
 			}
 			if (!places(cluster, &copy, x->solver.view))
@@ -395,10 +459,12 @@ static void explain_relaxation(struct explain *x)
 				who = arena_printf(x->arena, "%s and %d more", who, raised - 1);
 			reason_add(x->out, x->arena,
 			           (struct reason){.code = REASON_RELAXATION,
-			                           .message = arena_printf(x->arena, "it would fit if %s allowed %s instead of %s", who,
-			                                                   level_name(cluster, (struct gang_level){level.topology,
-			                                                                                          level.level - raise}),
-			                                                   level_name(cluster, level)),
+			                           .message = arena_printf(
+							   x->arena, "it would fit if %s allowed %s instead of %s", who,
+							   level_name(cluster,
+			                                              (struct gang_level){level.topology,
+			                                                                  level.level - raise}),
+							   level_name(cluster, level)),
 			                           .level = level_name(cluster, level)});
 			return;
 		}
@@ -423,18 +489,22 @@ static void explain_more_capacity(struct explain *x)
 		const char *name = cluster->resources.items[shape->resource[i]].name;
 		if (shape->amount[i] == 0 || strncmp(binding->message, name, strlen(name)) != 0)
 			continue;
-		const char *where = x->miss_level < 0 ? "anywhere in the cluster"
-		                                      : arena_printf(x->arena, "in %s %s",
-		                                                     used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
-		                                                     domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
+		const char *where =
+			x->miss_level < 0
+				? "anywhere in the cluster"
+				: arena_printf(x->arena, "in %s %s",
+		                               used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
+		                               domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_RELAXATION,
-		                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s, %s for each of %lld pods",
-		                                                   quantity_print(x->arena, name, shape->amount[i] * x->miss_pods), name,
-		                                                   where, quantity_print(x->arena, name, shape->amount[i]),
-		                                                   (long long)x->miss_pods),
+		                           .message = arena_printf(
+						   x->arena, "nearest miss: %s more %s %s, %s for each of %lld pods",
+						   quantity_print(x->arena, name, shape->amount[i] * x->miss_pods),
+						   name, where, quantity_print(x->arena, name, shape->amount[i]),
+						   (long long)x->miss_pods),
 		                           .level = x->miss_level < 0 ? NULL
-		                                                      : used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
+		                                                      : used_topology(&x->solver, x->miss_topology)
+		                                                                ->labels[x->miss_level],
 		                           .need = shape->amount[i] * x->miss_pods});
 		return;
 	}
@@ -454,42 +524,53 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_COMBINATION,
-		                           .message = arena_printf(x->arena,
-		                                                   "every part would fit alone, but no combination does: all %llu "
-		                                                   "alternatives were tried, %s is the part that stays without a place",
-		                                                   (unsigned long long)placement->steps, tree_name(x->gang, tree))});
+		                           .message = arena_printf(
+						   x->arena,
+						   "every part would fit alone, but no combination does: all %llu "
+						   "alternatives were tried, %s is the part that stays without a place",
+						   (unsigned long long)placement->steps, tree_name(x->gang, tree))});
 		if (x->solver.shape_count)
 			explain_nodes(x, 0);
 	}
 }
 
+static void explain_impossible(struct explain *x, struct cluster *cluster, const struct placement *placement,
+                               bool relax)
+{
+	const struct gang *gang = x->gang;
+	int view = placement->reserve ? VIEW_RELEASING : VIEW_FREE;
+	solver_init(&x->solver, cluster, gang, view, PLACE_DEFAULT_BUDGET, x->scratch);
+	x->levels = arena_array(x->scratch, struct gang_level, gang->tree_count);
+	for (size_t i = 0; i < gang->tree_count; i++)
+		x->levels[i] = gang->tree[i].required;
+	explain_refusal(x, placement);
+	explain_more_capacity(x);
+	solver_close(&x->solver);
+	if (relax)
+		explain_relaxation(x);
+}
+
 void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
                     struct arena *arena, struct reasons *out)
 {
-	struct explain x = {.arena = arena, .out = out, .gang = gang, .miss_topology = -1, .miss_level = -1, .miss_domain = -1};
-	if (placement->outcome == PLACE_NOT_READY) {
+	struct explain x = {.arena = arena,
+	                    .scratch = arena_create(),
+	                    .out = out,
+	                    .gang = gang,
+	                    .miss_topology = -1,
+	                    .miss_level = -1,
+	                    .miss_domain = -1};
+	if (placement->outcome == PLACE_NOT_READY)
 		explain_not_ready(&x);
-		return;
-	}
-	if (placement->outcome == PLACE_EXHAUSTED) {
+	if (placement->outcome == PLACE_EXHAUSTED)
 		reason_add(out, arena,
 		           (struct reason){.code = REASON_BUDGET,
-		                           .message = arena_printf(arena,
-		                                                   "the search budget ended after %llu steps without a placement and "
-		                                                   "without a proof that none exists; raise the budget to decide",
-		                                                   (unsigned long long)placement->steps)});
-		return;
-	}
-	if (placement->outcome != PLACE_IMPOSSIBLE)
-		return;
-	int view = placement->reserve ? VIEW_RELEASING : VIEW_FREE;
-	solver_init(&x.solver, cluster, gang, view, PLACE_DEFAULT_BUDGET, arena);
-	x.levels = arena_array(arena, struct gang_level, gang->tree_count);
-	for (size_t i = 0; i < gang->tree_count; i++)
-		x.levels[i] = gang->tree[i].required;
-	explain_refusal(&x, placement);
-	explain_more_capacity(&x);
-	solver_close(&x.solver);
-	if (relax)
-		explain_relaxation(&x);
+		                           .message = arena_printf(
+						   arena,
+						   "the search budget ended after %llu steps without a placement and "
+						   "without a proof that none exists; raise the budget to decide",
+						   (unsigned long long)placement->steps)});
+	if (placement->outcome == PLACE_IMPOSSIBLE)
+		explain_impossible(&x, cluster, placement, relax);
+	arena_destroy(x.scratch);
 }

@@ -32,8 +32,8 @@ enum member_state {
 
 struct gang_pod {
 	const char *name;
-	int kind;      /* from cluster_kind */
-	int leaf;      /* index of its leaf in the tree */
+	int kind; /* from cluster_kind */
+	int leaf; /* index of its leaf in the tree */
 	enum member_state state;
 	int node;      /* for RUNNING and RESERVED */
 	int nominated; /* preferred node while WAITING, -1 for none */
@@ -54,7 +54,11 @@ struct gang {
 void gang_satisfied(const struct gang *gang, int *members, bool *satisfied);
 /* The same question with WAITING members counted in: could the existing pods reach the minimum at all? */
 void gang_reachable(const struct gang *gang, int *members, bool *reachable);
-/* Fewest pods that satisfy the subtree. */
+/* Whether the root has reached its minimum, and whether it could with the WAITING members. */
+bool gang_root_satisfied(const struct gang *gang);
+bool gang_root_reachable(const struct gang *gang);
+/* Fewest pods that satisfy the subtree of every node; an array of tree_count. */
+void gang_minimums(const struct gang *gang, int64_t *fewest);
 int64_t gang_minimum_pods(const struct gang *gang, int node);
 
 #endif

@@ -15,6 +15,8 @@
  * only unit of its own column. */
 #define PORT_WHOLE 4096
 
+#define CLUSTER_MAX_TOPOLOGIES 8
+
 struct domain {
 	int32_t first, end;             /* range of positions in the order of its topology */
 	int32_t parent;                 /* domain one level up, -1 at level 0 */
@@ -30,19 +32,20 @@ struct topology {
 	int domain_count[CLUSTER_MAX_LEVELS];
 	int32_t *node_domain[CLUSTER_MAX_LEVELS]; /* by node, -1 when it has none */
 	int32_t *order;                           /* position -> node */
+	bool hosts[CLUSTER_MAX_LEVELS];           /* every domain of the level is a single node */
 	int unlabelled_count;
 };
 
-/* Slots of one shape in one view of the cluster. sums[t][l][d]; total is the whole cluster. */
+/* Slots of one shape in one view of the cluster. sums[t][l][d]; total is the whole cluster. Sums of levels whose
+ * domains are single hosts repeat the node slots and exist only once a constraint asks for them (slots_need_level). */
 struct slots {
 	int32_t *node;
-	int64_t **sums[8]; /* grown in slots.c; topologies beyond 8 are refused at seal */
+	int64_t **sums[CLUSTER_MAX_TOPOLOGIES];
 	int64_t total;
 	uint64_t seen; /* position in the change log; UINT64_MAX = never computed */
 };
-#define CLUSTER_MAX_TOPOLOGIES 8
-
-enum { VIEW_FREE, VIEW_RELEASING, VIEW_COUNT };
+/* Which amounts count: what is free, also what is being released, or everything (as if nothing ran). */
+enum { VIEW_FREE, VIEW_RELEASING, VIEW_EMPTY, VIEW_COUNT };
 
 struct shape {
 	int request_count;
@@ -50,8 +53,8 @@ struct shape {
 	int64_t *amount;
 	struct pod_rules rules; /* the part about nodes */
 	bool one_per_node;
-	bool everywhere;        /* no rule excludes any node (then `allowed` is NULL) */
-	uint8_t *allowed;       /* by node: 1 when the node rules admit the shape */
+	bool everywhere;  /* no rule excludes any node (then `allowed` is NULL) */
+	uint8_t *allowed; /* by node: 1 when the node rules admit the shape */
 	struct slots *slots[VIEW_COUNT];
 };
 
@@ -103,6 +106,25 @@ struct resource_column {
 	int64_t initial;    /* allocatable of nodes that do not name it (host ports) */
 };
 
+/* Nodes with equal free amounts share a state, so that slots of a new shape are counted once per state and looked up
+ * per node. States without nodes are reused. */
+struct node_state {
+	uint64_t hash;
+	int32_t count; /* nodes in this state */
+	int32_t next;  /* in its hash chain, or in the list of unused states */
+};
+
+struct node_states {
+	int32_t *of_node;
+	VEC(struct node_state) items;
+	int64_t *amounts; /* free amount of resource r in state s: amounts[s * resources + r] */
+	size_t amount_capacity;
+	int32_t *buckets;      /* heads of hash chains, -1 for none */
+	uint32_t bucket_count; /* power of two */
+	int32_t unused;
+	bool stale; /* a resource was added: everything must be grouped again */
+};
+
 struct cluster {
 	struct arena *arena; /* names, labels, rules: live as long as the cluster */
 	bool sealed;
@@ -123,8 +145,10 @@ struct cluster {
 	int soft_taints;                 /* nodes with a PreferNoSchedule taint */
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
 	VEC(int32_t) kind_mark;          /* scratch of the solver: by kind, -1 between decisions */
-	VEC(int32_t) changed;            /* log of changed nodes */
-	uint64_t changed_base;           /* log position of changed.items[0] */
+	struct node_states states;
+	struct slots *spare_slots; /* ready for the next shape, so that no decision waits for fresh memory */
+	VEC(int32_t) changed;      /* log of changed nodes */
+	uint64_t changed_base;     /* log position of changed.items[0] */
 	int releasing_pods;
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;
@@ -137,16 +161,34 @@ void node_changed(struct cluster *cluster, int node);
 
 /* kinds.c */
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);
-enum exclusion { EXCLUDE_NONE, EXCLUDE_NOT_READY, EXCLUDE_UNSCHEDULABLE, EXCLUDE_TAINT, EXCLUDE_SELECTOR,
-	         EXCLUDE_AFFINITY, EXCLUDE_VOLUME, EXCLUDE_CAUSES };
-enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int node);
+enum exclusion {
+	EXCLUDE_NONE,
+	EXCLUDE_NOT_READY,
+	EXCLUDE_UNSCHEDULABLE,
+	EXCLUDE_TAINT,
+	EXCLUDE_SELECTOR,
+	EXCLUDE_AFFINITY,
+	EXCLUDE_VOLUME,
+	EXCLUDE_CAUSES
+};
+enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
+
+/* states.c */
+void states_init(struct cluster *cluster);
+void states_free(struct cluster *cluster);
+/* Regroups one node after its free amounts changed. */
+void states_update(struct cluster *cluster, int node);
+/* Up to date grouping of all nodes. */
+const struct node_states *states_get(struct cluster *cluster);
 
 /* slots.c */
-struct slots *slots_get(struct cluster *cluster, int shape, int view);
+void slots_need_level(const struct cluster *cluster, struct slots *slots, int topology, int level);
+struct slots *slots_get(struct cluster *cluster, int number, int view);
 /* A private copy where nodes with mask[node] == 0 have no slots. In the arena. */
-struct slots *slots_masked(struct cluster *cluster, int shape, int view, const uint8_t *mask, struct arena *arena);
+struct slots *slots_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena);
 int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
 void slots_free(struct cluster *cluster, struct slots *slots);
+void slots_prepare_spare(struct cluster *cluster);
 
 static inline int topology_parent_domain(const struct topology *topology, int level, int domain)
 {

@@ -79,7 +79,8 @@ static struct node_term *copy_node_terms(struct arena *arena, const struct node_
 {
 	struct node_term *copy = arena_array(arena, struct node_term, count);
 	for (size_t i = 0; i < count; i++)
-		copy[i] = (struct node_term){.selector = copy_selector(arena, &from[i].selector), .weight = from[i].weight};
+		copy[i] = (struct node_term){.selector = copy_selector(arena, &from[i].selector),
+		                             .weight = from[i].weight};
 	return copy;
 }
 
@@ -123,7 +124,7 @@ static bool wildcard_address(const char *ip)
 	return !ip || !*ip || strcmp(ip, "0.0.0.0") == 0 || strcmp(ip, "::") == 0;
 }
 
-static void add_request(struct arena *arena, struct request_list *list, const char *name, int64_t amount)
+static void add_request(struct request_list *list, const char *name, int64_t amount)
 {
 	for (size_t i = 0; i < list->items.count; i++)
 		if (strcmp(list->items.items[i].name, name) == 0) {
@@ -131,7 +132,6 @@ static void add_request(struct arena *arena, struct request_list *list, const ch
 			return;
 		}
 	vec_push(&list->items, (struct resource_amount){.name = name, .amount = amount});
-	(void)arena;
 }
 
 /* Host ports become requests for port columns. */
@@ -142,12 +142,12 @@ static void add_port_requests(struct cluster *cluster, struct request_list *list
 		const char *protocol = port->protocol && *port->protocol ? port->protocol : "TCP";
 		const char *any = arena_printf(cluster->arena, "hostPort/%s/%d", protocol, port->port);
 		resource_number(cluster, any, PORT_WHOLE);
-		add_request(cluster->arena, list, any, wildcard_address(port->ip) ? PORT_WHOLE : 1);
+		add_request(list, any, wildcard_address(port->ip) ? PORT_WHOLE : 1);
 		if (wildcard_address(port->ip))
 			continue;
 		const char *own = arena_printf(cluster->arena, "hostPort/%s/%s:%d", protocol, port->ip, port->port);
 		resource_number(cluster, own, 1);
-		add_request(cluster->arena, list, own, 1);
+		add_request(list, own, 1);
 	}
 }
 
@@ -171,9 +171,15 @@ static bool excludes_itself_on_host(const struct pod_input *input, const struct 
 	return false;
 }
 
-static void shape_key(struct buffer *key, const struct request_list *requests, const struct pod_rules *rules,
-                      bool one_per_node)
+static void shape_key(struct buffer *key, const struct request_list *requests, const struct pod_input *input,
+                      const struct pod_rules *rules, bool one_per_node)
 {
+	/* Kinds that share a one-per-node shape must exclude each other: equal terms in one namespace, each selecting its
+	 * own pod, do. */
+	if (one_per_node) {
+		put_text(key, input->namespace_);
+		put_pod_terms(key, rules->anti_affinity, rules->anti_affinity_count);
+	}
 	put_number(key, (int64_t)requests->items.count);
 	for (size_t i = 0; i < requests->items.count; i++) {
 		put_text(key, requests->items.items[i].name);
@@ -233,8 +239,8 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		own->tolerations[i].key = arena_strdup(arena, rules->tolerations[i].key);
 		own->tolerations[i].value = arena_strdup(arena, rules->tolerations[i].value);
 	}
-	shape->everywhere = cluster->plain_blocked == 0 && !own->node_selector.count && !own->has_node_terms &&
-	                    !own->volume_count;
+	shape->everywhere =
+		cluster->plain_blocked == 0 && !own->node_selector.count && !own->has_node_terms && !own->volume_count;
 	if (shape->everywhere)
 		return;
 	shape->allowed = base_calloc((size_t)cluster->node_count, 1);
@@ -246,18 +252,19 @@ static int shape_number(struct cluster *cluster, const struct pod_input *input, 
 {
 	struct request_list requests = {0};
 	for (size_t i = 0; i < input->request_count; i++)
-		add_request(cluster->arena, &requests, input->requests[i].name, input->requests[i].amount);
+		add_request(&requests, input->requests[i].name, input->requests[i].amount);
 	add_port_requests(cluster, &requests, rules);
 	if (requests.items.count)
 		qsort(requests.items.items, requests.items.count, sizeof(struct resource_amount), compare_amounts);
 	bool one_per_node = cluster->hostnames_unique && excludes_itself_on_host(input, rules);
 	struct buffer key = {0};
-	shape_key(&key, &requests, rules, one_per_node);
+	shape_key(&key, &requests, input, rules, one_per_node);
 	int number;
 	if (key_number(&cluster->shape_index, &key, (int)cluster->shapes.count, &number)) {
 		struct shape shape;
 		shape_fill(cluster, &shape, &requests, rules, one_per_node);
 		vec_push(&cluster->shapes, shape);
+		slots_prepare_spare(cluster);
 	}
 	buffer_free(&key);
 	vec_free(&requests.items);
@@ -345,7 +352,9 @@ enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape
 	const struct pod_rules *rules = &shape->rules;
 	if (!node->ready)
 		return EXCLUDE_NOT_READY;
-	const struct taint cordon = {.key = "node.kubernetes.io/unschedulable", .value = "", .effect = TAINT_NO_SCHEDULE};
+	const struct taint cordon = {.key = "node.kubernetes.io/unschedulable",
+	                             .value = "",
+	                             .effect = TAINT_NO_SCHEDULE};
 	if (node->unschedulable && !taint_tolerated(&cordon, rules->tolerations, rules->toleration_count))
 		return EXCLUDE_UNSCHEDULABLE;
 	for (size_t i = 0; i < node->taint_count; i++)

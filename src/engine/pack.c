@@ -51,6 +51,8 @@ static void shift_sums(struct solver *solver, struct slots *slots, int node, int
 		const struct topology *topology = &cluster->topologies[solver->topologies[t]];
 		int64_t **sums = slots->sums[solver->topologies[t]];
 		for (int l = 0; l < topology->level_count && topology->node_domain[l][node] >= 0; l++) {
+			if (!sums[l])
+				continue;
 			int64_t *sum = &sums[l][topology->node_domain[l][node]];
 			trail_set64(solver, sum, *sum + change);
 		}
@@ -163,10 +165,26 @@ static int cover_tightly(struct bin *bins, int count, int64_t need, struct share
 	return taken;
 }
 
+/* When what the gang uses already suffices, nothing else is looked at. */
+static int keep_used_if_enough(struct bin *bins, int count, int64_t need)
+{
+	int64_t room = 0;
+	int kept = 0;
+	for (int i = 0; i < count; i++)
+		room += bins[i].used ? bins[i].room : 0;
+	if (room < need)
+		return count;
+	for (int i = 0; i < count; i++)
+		if (bins[i].used)
+			bins[kept++] = bins[i];
+	return kept;
+}
+
 /* Which bins take how much: one that holds all if there is one; else what the gang uses already, then the fewest more.
  * Returns the number of shares, -1 when the room does not suffice. */
 static int divide(struct bin *bins, int count, int64_t need, struct share *shares)
 {
+	count = keep_used_if_enough(bins, count, need);
 	int one = smallest_holding(bins, count, need);
 	if (one >= 0) {
 		shares[0] = (struct share){.number = bins[one].number, .count = need};
@@ -191,6 +209,20 @@ static int divide(struct bin *bins, int count, int64_t need, struct share *share
 	return need > 0 ? taken + cover_tightly(bins + at, count - at, need, shares + taken) : taken;
 }
 
+/* Whether a member of the gang ran on the node before this decision. */
+static bool has_member(const struct solver *solver, int node)
+{
+	int low = 0, high = solver->member_node_count;
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		if (solver->member_nodes[middle] < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < solver->member_node_count && solver->member_nodes[low] == node;
+}
+
 static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t need, int t, int first, int end,
                        int strays_of_level)
 {
@@ -206,7 +238,10 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 			continue;
 		if (strays_of_level >= 0 && topology->node_domain[strays_of_level][node] >= 0)
 			continue;
-		bins[count++] = (struct bin){.room = shape->slots->node[node], .score = score ? score[node] : 0, .number = node};
+		bins[count++] = (struct bin){.room = shape->slots->node[node],
+		                             .score = score ? score[node] : 0,
+		                             .number = node,
+		                             .used = has_member(solver, node)};
 	}
 	struct share *shares = base_calloc((size_t)count, sizeof(*shares));
 	int taken = divide(bins, count, need, shares);
@@ -236,7 +271,8 @@ static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t 
 	for (int d = from; d < to; d++) {
 		strays -= sums[d];
 		if (sums[d] > 0)
-			bins[count++] = (struct bin){.room = sums[d], .number = d, .used = solver->used[t][next][d] > 0};
+			bins[count++] =
+				(struct bin){.room = sums[d], .number = d, .used = solver->used[t][next][d] > 0};
 	}
 	if (strays > 0)
 		bins[count++] = (struct bin){.room = strays, .number = -1};
@@ -244,9 +280,8 @@ static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t 
 	int taken = divide(bins, count, need, shares);
 	bool fine = taken >= 0;
 	for (int i = 0; i < taken && fine; i++)
-		fine = shares[i].number < 0
-		               ? fill_hosts(solver, unit, shares[i].count, t, first, end, next)
-		               : fill_domain(solver, unit, shares[i].count, t, next, shares[i].number);
+		fine = shares[i].number < 0 ? fill_hosts(solver, unit, shares[i].count, t, first, end, next)
+		                            : fill_domain(solver, unit, shares[i].count, t, next, shares[i].number);
 	free(bins);
 	free(shares);
 	return fine;
@@ -288,7 +323,8 @@ static uint64_t node_signature(const struct exhaust *x, int node)
 	for (int s = 0; s < solver->shape_count; s++)
 		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
 	for (int j = solver->shape_count; j < solver->counter_count; j++)
-		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node, solver->view));
+		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
+		                                              solver->view));
 	for (int u = 0; u < x->unit_count; u++)
 		if (x->left[u])
 			hash = hash_mix(hash, inside(solver, x->units[u].at, node));
@@ -331,7 +367,8 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 	struct candidate *list = base_calloc((size_t)(end - first), sizeof(*list));
 	for (int p = first; p < end; p++) {
 		int node = topology->order[p];
-		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) || refuted_before(x, depth->unit, node))
+		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) ||
+		    refuted_before(x, depth->unit, node))
 			continue;
 		if (solver->social && !rules_allow(solver, shape->kind, node))
 			continue;
@@ -362,8 +399,9 @@ static bool rest_fits(const struct exhaust *x)
 		const struct slots *slots = solver->shapes[x->units[u].shape].slots;
 		const struct confine *at = x->units[u].at;
 		for (int t = 0; t < solver->topology_count; t++) {
-			int64_t have = at->level[t] < 0 ? slots->total
-			                                : slots->sums[solver->topologies[t]][at->level[t]][at->domain[t]];
+			int64_t have = at->level[t] < 0
+			                       ? slots->total
+			                       : slots->sums[solver->topologies[t]][at->level[t]][at->domain[t]];
 			if (have < x->left[u])
 				return false;
 		}
@@ -378,7 +416,9 @@ static bool descend(struct exhaust *x)
 		unit++;
 	if (unit == x->unit_count)
 		return false;
-	struct depth depth = {.unit = unit, .trail_mark = x->solver->trail.count, .assigned_mark = x->solver->assigned.count};
+	struct depth depth = {.unit = unit,
+	                      .trail_mark = x->solver->trail.count,
+	                      .assigned_mark = x->solver->assigned.count};
 	list_candidates(x, &depth);
 	vec_push(&x->depths, depth);
 	return true;
@@ -455,8 +495,11 @@ static struct unit *list_units(struct solver *solver, const bool *chosen, int *c
 		narrowest(solver, &item->at, &first, &end);
 		for (int s = 0; s < solver->shape_count; s++)
 			if (item->counts[s])
-				units[(*count)++] = (struct unit){.want = item->want, .shape = s, .count = item->counts[s],
-				                                  .at = &item->at, .room = end - first,
+				units[(*count)++] = (struct unit){.want = item->want,
+				                                  .shape = s,
+				                                  .count = item->counts[s],
+				                                  .at = &item->at,
+				                                  .room = end - first,
 				                                  .slots = solver->shapes[s].slots->total};
 	}
 	qsort(units, (size_t)*count, sizeof(*units), compare_units);

@@ -40,6 +40,47 @@ static int list_preferences(const struct gang *gang, struct arena *arena, int **
 	return count;
 }
 
+/* ---- bias ---- */
+
+/* How much of one pod a node could take now, by its scarcest resource. */
+static int32_t percent_free(const struct cluster *cluster, const struct shape *shape, int node)
+{
+	int64_t least = BIAS_IDLE;
+	for (int i = 0; i < shape->request_count; i++) {
+		int64_t free = resource_view(cluster, shape->resource[i], node, VIEW_RELEASING);
+		int64_t part = free <= 0                  ? 0
+		               : free >= shape->amount[i] ? BIAS_IDLE
+		                                          : free / (shape->amount[i] / 100 + 1);
+		least = part < least ? part : least;
+	}
+	return (int32_t)least;
+}
+
+void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias)
+{
+	size_t p = 0;
+	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
+		p++;
+	bias->node_score = arena_array(arena, int32_t, (size_t)cluster->node_count);
+	if (p == gang->pod_count)
+		return;
+	int number = cluster->kinds.items[gang->pods[p].kind].shape;
+	const struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
+	const struct shape *shape = &cluster->shapes.items[number];
+	for (int n = 0; n < cluster->node_count; n++)
+		bias->node_score[n] = idle->node[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
+	for (int t = 0; t < cluster->topology_count; t++) {
+		const struct topology *topology = &cluster->topologies[t];
+		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);
+		for (int l = 0; l < topology->level_count; l++) {
+			bias->idle[t][l] = arena_array(arena, int64_t, (size_t)topology->domain_count[l]);
+			for (int n = 0; n < cluster->node_count; n++)
+				if (topology->node_domain[l][n] >= 0)
+					bias->idle[t][l][topology->node_domain[l][n]] += idle->node[n];
+		}
+	}
+}
+
 /* ---- one decision ---- */
 
 struct decision {
@@ -55,6 +96,14 @@ struct decision {
 	int blocking_tree;
 };
 
+static int compare_assigned(const void *left, const void *right)
+{
+	const struct assigned *a = left, *b = right;
+	if (a->want != b->want)
+		return a->want < b->want ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
 /* Runs one search with the levels in force and keeps the placement when there is one. */
 static enum verdict attempt(struct decision *decision, uint64_t budget)
 {
@@ -69,8 +118,12 @@ static enum verdict attempt(struct decision *decision, uint64_t budget)
 		decision->best_count = solver->assigned.count;
 		decision->best = arena_array(solver->arena, struct assigned, solver->assigned.count);
 		decision->best_tree = arena_array(solver->arena, int, solver->assigned.count);
-		for (size_t i = 0; i < solver->assigned.count; i++) {
+		for (size_t i = 0; i < solver->assigned.count; i++)
 			decision->best[i] = solver->assigned.items[i];
+		/* Nodes in order, so that the pods of a leaf meet them in order. */
+		if (decision->best_count)
+			qsort(decision->best, decision->best_count, sizeof(*decision->best), compare_assigned);
+		for (size_t i = 0; i < decision->best_count; i++) {
 			decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
 		}
 	}
@@ -173,7 +226,8 @@ static void choose_pods(struct decision *decision, const bool *keep, struct aren
 				continue;
 			node_of[list[at]] = node;
 			placed[i] = true;
-			while (first[leaf] + cursor[leaf] < first[leaf + 1] && node_of[list[first[leaf] + cursor[leaf]]] != -1)
+			while (first[leaf] + cursor[leaf] < first[leaf + 1] &&
+			       node_of[list[first[leaf] + cursor[leaf]]] != -1)
 				cursor[leaf]++;
 		}
 	}
@@ -229,10 +283,15 @@ static bool has_surplus(const struct gang *gang, struct arena *arena)
 static void decision_init(struct decision *decision, struct cluster *cluster, const struct gang *gang,
                           const struct place_options *options, struct arena *arena)
 {
-	int view = options && options->use_releasing ? VIEW_RELEASING : VIEW_FREE;
+	int view = !options                 ? VIEW_FREE
+	           : options->empty_cluster ? VIEW_EMPTY
+	           : options->use_releasing ? VIEW_RELEASING
+	                                    : VIEW_FREE;
 	*decision = (struct decision){.blocking_tree = -1};
 	decision->demand.unit_tree = decision->demand.unit_pod = -1;
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
+	decision->solver.stop_when_refuted = true;
+	decision->solver.bias = options ? options->bias : NULL;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }
@@ -256,18 +315,16 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
                                 struct arena *arena, struct placement *out)
 {
 	*out = (struct placement){.blocking_node = -1, .reserve = options && options->use_releasing};
-	bool *state = arena_array(arena, bool, gang->tree_count);
-	gang_satisfied(gang, NULL, state);
-	if (state[0])
+	if (gang_root_satisfied(gang))
 		return out->outcome = PLACE_NOTHING;
-	gang_reachable(gang, NULL, state);
-	if (!state[0])
+	if (!gang_root_reachable(gang))
 		return out->outcome = PLACE_NOT_READY;
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
 	decision_init(&decision, cluster, gang, options, arena);
-	/* If everything fits with every preference, the minimum goes where the surplus can follow. */
-	if (has_surplus(gang, arena)) {
+	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
+	 * pods: the minimum might lean on pods that are not part of it. */
+	if (!decision.solver.member_rules && has_surplus(gang, arena)) {
 		decision.demand.mode = DEMAND_ALL;
 		all_preferred(&decision);
 		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {
@@ -290,6 +347,7 @@ struct growth {
 	struct decision decision;
 	int *members;
 	bool *satisfied, *reachable;
+	int *first_pod, *pods; /* pods of each leaf, see pods_by_leaf */
 	uint64_t budget;
 	bool exhausted;
 	bool any; /* something was waiting */
@@ -333,14 +391,17 @@ static enum verdict try_unit(struct growth *growth, int tree, int pod)
 static bool grow_leaf(struct growth *growth, int tree)
 {
 	const struct solver *solver = &growth->decision.solver;
-	const struct gang *gang = solver->gang;
-	bool *tried = arena_array(solver->arena, bool, (size_t)solver->shape_count);
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		int shape = solver->pod_shape[p];
-		if (gang->pods[p].leaf != tree || shape < 0 || tried[shape])
+	bool *tried = NULL;
+	for (int at = growth->first_pod[tree]; at < growth->first_pod[tree + 1]; at++) {
+		int pod = growth->pods[at], shape = solver->pod_shape[pod];
+		if (shape < 0)
+			continue;
+		if (!tried)
+			tried = arena_array(solver->arena, bool, (size_t)solver->shape_count);
+		if (tried[shape])
 			continue;
 		tried[shape] = true;
-		if (try_unit(growth, tree, (int)p) == VERDICT_PLACED)
+		if (try_unit(growth, tree, pod) == VERDICT_PLACED)
 			return true;
 	}
 	return false;
@@ -380,8 +441,10 @@ static bool grow_tree(struct growth *growth)
 		}
 		for (int k = 0; k < count; k++) {
 			int kid = children[first_child[tree] + k];
-			kids[k] = (struct kid_order){.tree = kid, .satisfied = growth->satisfied[kid],
-			                             .members = growth->members[kid], .minimum = gang->tree[kid].minimum,
+			kids[k] = (struct kid_order){.tree = kid,
+			                             .satisfied = growth->satisfied[kid],
+			                             .members = growth->members[kid],
+			                             .minimum = gang->tree[kid].minimum,
 			                             .order = k};
 		}
 		qsort(kids, (size_t)count, sizeof(*kids), compare_growth);
@@ -403,6 +466,13 @@ enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang,
 	gang_satisfied(gang, growth.members, growth.satisfied);
 	if (!growth.satisfied[0])
 		return out->outcome = PLACE_NOT_READY;
+	bool waiting = false;
+	for (size_t p = 0; p < gang->pod_count && !waiting; p++)
+		waiting = gang->pods[p].state == MEMBER_WAITING;
+	if (!waiting)
+		return out->outcome = PLACE_NOTHING;
+	growth.first_pod = arena_array(arena, int, gang->tree_count + 1);
+	growth.pods = pods_by_leaf(gang, arena, growth.first_pod);
 	decision_init(&growth.decision, cluster, gang, options, arena);
 	bool grown = grow_tree(&growth);
 	if (grown)
@@ -412,6 +482,23 @@ enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang,
 	                      : !growth.any      ? PLACE_NOTHING
 	                      : growth.exhausted ? PLACE_EXHAUSTED
 	                                         : PLACE_IMPOSSIBLE;
+}
+
+enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *gang,
+                                   const struct place_options *options, struct arena *arena, struct placement *out)
+{
+	*out = (struct placement){.blocking_node = -1, .reserve = options && options->use_releasing};
+	if (!gang_root_satisfied(gang))
+		return out->outcome = PLACE_NOT_READY;
+	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
+	struct decision decision;
+	decision_init(&decision, cluster, gang, options, arena);
+	decision.demand.mode = DEMAND_ALL;
+	enum verdict verdict = solve(&decision, budget / 16);
+	if (verdict == VERDICT_PLACED)
+		choose_pods(&decision, NULL, arena, out);
+	finish(&decision, out);
+	return out->outcome = outcome_of(verdict);
 }
 
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement)

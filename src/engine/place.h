@@ -17,31 +17,39 @@ enum place_outcome {
 	PLACE_NOT_READY,  /* the existing pods cannot reach the minimum; not attempted */
 };
 
+struct place_bias; /* private to the engine: where a placement costs least */
+
 struct place_options {
-	uint64_t budget;     /* search steps; 0 = PLACE_DEFAULT_BUDGET */
-	bool use_releasing;  /* count resources of releasing pods as free: the result is a reservation */
+	uint64_t budget;               /* search steps; 0 = PLACE_DEFAULT_BUDGET */
+	bool use_releasing;            /* count resources of releasing pods as free: the result is a reservation */
+	bool empty_cluster;            /* as if nothing ran: where could it go at all? Not to be committed */
+	const struct place_bias *bias; /* NULL: none */
 };
 #define PLACE_DEFAULT_BUDGET 2000000u
 
 struct place_choice {
-	int pod;  /* index in gang->pods */
+	int pod; /* index in gang->pods */
 	int node;
 };
 
 struct placement {
 	enum place_outcome outcome;
-	bool reserve;                 /* choices are reservations (some rest on releasing resources) */
+	bool reserve;                 /* choices are reservations: releasing resources were counted as free */
 	struct place_choice *choices; /* in the arena; sorted by pod index */
 	size_t choice_count;
-	uint64_t steps;               /* search steps spent */
-	bool preference_exhausted;    /* the budget ended while improving preferences; the placement itself is valid */
-	int blocking_node;            /* tree node that could not be placed, -1 when unknown; for explanations */
+	uint64_t steps;            /* search steps spent */
+	bool preference_exhausted; /* the budget ended while improving preferences; the placement itself is valid */
+	int blocking_node;         /* tree node that could not be placed, -1 when unknown; for explanations */
 };
 
 enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
                                 struct arena *arena, struct placement *out);
 enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
                                struct arena *arena, struct placement *out);
+/* All waiting surplus in one decision, or nothing: for the last group in line, so that thousands of pods do not take
+ * thousands of decisions. PLACE_IMPOSSIBLE says only that not everything fits. */
+enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *gang,
+                                   const struct place_options *options, struct arena *arena, struct placement *out);
 /* Applies the choices: the cluster is occupied and the gang's pods become RUNNING (or RESERVED). */
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement);
 

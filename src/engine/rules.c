@@ -26,7 +26,8 @@ static bool term_selects(const struct pod_term *term, const struct kind *owner, 
 
 static bool spread_selects(const struct spread_term *term, const struct kind *owner, const struct kind *other)
 {
-	return strcmp(owner->namespace_, other->namespace_) == 0 && selector_matches(&term->selector, &other->labels, "");
+	return strcmp(owner->namespace_, other->namespace_) == 0 &&
+	       selector_matches(&term->selector, &other->labels, "");
 }
 
 static const char *node_value(const struct cluster *cluster, const char *key, int node)
@@ -74,8 +75,7 @@ static struct name_entry *set_add(struct value_set *set, const char *value, int 
 static void set_free(struct value_set *set)
 {
 	struct name_entry *entry, *next;
-	HASH_ITER(hh, set->index, entry, next)
-	{
+	HASH_ITER(hh, set->index, entry, next) {
 		HASH_DEL(set->index, entry);
 		free(entry);
 	}
@@ -229,7 +229,8 @@ bool rules_between_members(const struct solver *solver)
 	return false;
 }
 
-static bool anti_affine(const struct cluster *cluster, const struct kind *a, int node_a, const struct kind *b, int node_b)
+static bool anti_affine(const struct cluster *cluster, const struct kind *a, int node_a, const struct kind *b,
+                        int node_b)
 {
 	for (size_t i = 0; i < a->rules.anti_affinity_count; i++) {
 		const struct pod_term *term = &a->rules.anti_affinity[i];
@@ -353,13 +354,13 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 	for (size_t i = 0; world->solver && i < world->solver->assigned.count; i++) {
 		const struct assigned *there = &world->solver->assigned.items[i];
 		struct name_entry *entry = set_find(&set, node_value(cluster, term->topology_key, there->node));
-		if (entry && spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+		if (entry && spread_counts_node(cluster, term, own, there->node) &&
+		    spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
 			entry->number++;
 	}
 	int least = INT32_MAX, most = 0;
 	struct name_entry *entry, *next;
-	HASH_ITER(hh, set.index, entry, next)
-	{
+	HASH_ITER(hh, set.index, entry, next) {
 		least = entry->number < least ? entry->number : least;
 		most = strcmp(entry->name, here) == 0 ? entry->number : most;
 	}
@@ -384,7 +385,8 @@ bool rules_final(const struct solver *solver)
 	for (size_t i = 0; i < solver->assigned.count; i++) {
 		const struct assigned *pod = &solver->assigned.items[i];
 		const struct kind *own = &cluster->kinds.items[solver->shapes[pod->shape].kind];
-		struct world world = {.cluster = cluster, .view = solver->view, .solver = solver, .skip = i, .self_kind = -1};
+		struct world world = {
+			.cluster = cluster, .view = solver->view, .solver = solver, .skip = i, .self_kind = -1};
 		if (!affinity_holds(&world, own, pod->node) || !spreads_hold(&world, own, pod->node))
 			return false;
 		for (size_t k = 0; k < i; k++) {
@@ -398,6 +400,25 @@ bool rules_final(const struct solver *solver)
 	return true;
 }
 
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node)
+{
+	const struct kind *own = &cluster->kinds.items[kind];
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		const struct kind *other = &cluster->kinds.items[pod->kind];
+		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
+			continue;
+		if (!own->rules.anti_affinity_count && !other->rules.anti_affinity_count)
+			continue;
+		if (anti_affine(cluster, own, node, other, pod->node) ||
+		    anti_affine(cluster, other, pod->node, own, node))
+			return false;
+	}
+	return true;
+}
+
+/* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
+ * they see. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
 {
 	for (size_t p = 0; p < gang->pod_count; p++) {
@@ -407,17 +428,17 @@ const char *rules_verify(const struct cluster *cluster, const struct gang *gang,
 			continue;
 		if (!own->has_required_rules)
 			continue;
-		struct world world = {.cluster = cluster, .view = VIEW_RELEASING, .self_kind = pod->kind, .self_node = pod->node};
-		if (!affinity_holds(&world, own, pod->node))
-			return arena_printf(arena, "pod %s is away from the pods it must be near", pod->name);
-		if (!spreads_hold(&world, own, pod->node))
-			return arena_printf(arena, "pod %s breaks its topology spread", pod->name);
+		struct world world = {.cluster = cluster,
+		                      .view = VIEW_RELEASING,
+		                      .self_kind = pod->kind,
+		                      .self_node = pod->node};
 		for (int n = 0; n < cluster->node_count; n++)
 			for (size_t i = 0; i < cluster->residents[n].count; i++) {
 				const struct resident *resident = &cluster->residents[n].items[i];
 				if (residents_without_self(&world, n, resident) > 0 &&
 				    anti_affine(cluster, own, pod->node, &cluster->kinds.items[resident->kind], n))
-					return arena_printf(arena, "pod %s shares a domain with a pod it excludes", pod->name);
+					return arena_printf(arena, "pod %s shares a domain with a pod it excludes",
+					                    pod->name);
 			}
 	}
 	return NULL;
@@ -451,23 +472,26 @@ static void score_node(const struct cluster *cluster, const struct pod_rules *ru
 			*score -= 100;
 }
 
-const int32_t *rules_score(const struct solver *solver, int number)
+const int32_t *rules_score(const struct solver *solver, int kind)
 {
 	enum { NOMINATED = 1 << 20 };
 	const struct cluster *cluster = solver->cluster;
-	const struct kind *own = &cluster->kinds.items[number];
+	const struct kind *own = &cluster->kinds.items[kind];
 	const struct pod_rules *node_rules = &cluster->shapes.items[own->shape].rules;
 	bool nominated = false;
 	for (size_t p = 0; p < solver->gang->pod_count; p++)
 		nominated |= solver->gang->pods[p].state == MEMBER_WAITING && solver->gang->pods[p].nominated >= 0;
-	if (!nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
+	if (!solver->bias && !nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
 	    !own->rules.preferred_affinity_count && !own->rules.preferred_anti_affinity_count)
 		return NULL;
 	int32_t *score = arena_array(solver->arena, int32_t, (size_t)cluster->node_count);
-	for (int n = 0; n < cluster->node_count; n++)
+	for (int n = 0; n < cluster->node_count; n++) {
 		score_node(cluster, node_rules, n, &score[n]);
+		score[n] += solver->bias ? solver->bias->node_score[n] * 1000 : 0;
+	}
 	score_terms(solver, own, own->rules.preferred_affinity, own->rules.preferred_affinity_count, 1, score);
-	score_terms(solver, own, own->rules.preferred_anti_affinity, own->rules.preferred_anti_affinity_count, -1, score);
+	score_terms(solver, own, own->rules.preferred_anti_affinity, own->rules.preferred_anti_affinity_count, -1,
+	            score);
 	for (size_t p = 0; p < solver->gang->pod_count; p++) {
 		const struct gang_pod *pod = &solver->gang->pods[p];
 		if (pod->state == MEMBER_WAITING && pod->nominated >= 0 &&

@@ -14,16 +14,16 @@ struct frame {
 	struct goal *rest; /* goals that remain after this choice */
 	struct goal here;  /* the goal this frame decides (copied: confinement, next kid) */
 	size_t trail_mark, item_mark;
-	int tried;         /* alternatives taken so far */
-	int current;       /* FRAME_DOMAIN: domain being tried */
-	int *list;         /* FRAME_DOMAIN: all candidates in order, once the first has failed */
+	int tried;   /* alternatives taken so far */
+	int current; /* FRAME_DOMAIN: domain being tried */
+	int *list;   /* FRAME_DOMAIN: all candidates in order, once the first has failed */
 	int list_count, list_at;
 	uint64_t *signatures;
 	int signature_count;
-	int twin;          /* earlier frame of an equal sibling, -1 */
-	bool twins_tried;  /* some frame in the twin chain has refuted a choice */
-	int *mix;          /* FRAME_MIX: counts per local shape */
-	bool done;         /* no alternative is left */
+	int twin;         /* earlier frame of an equal sibling, -1 */
+	bool twins_tried; /* some frame in the twin chain has refuted a choice */
+	int *mix;         /* FRAME_MIX: counts per local shape */
+	bool done;        /* no alternative is left */
 };
 
 struct search {
@@ -38,179 +38,6 @@ static struct goal *push_goal(struct solver *solver, struct goal goal, struct go
 	*cell = goal;
 	cell->next = next;
 	return cell;
-}
-
-/* ---- choosing a domain ---- */
-
-struct domain_key {
-	int unused;       /* 0 when the gang is there already */
-	int holds;        /* bit per ancestor that fits as a whole, outermost highest; negated for ordering */
-	int64_t hosted;   /* negated: how much of everything waiting it could take */
-	int64_t fit;      /* tightest that holds the rest, else largest */
-	int64_t slack;
-};
-
-static int64_t hosted(const struct solver *solver, const struct class_ *class_, int topology, int level, int domain)
-{
-	int64_t sum = 0;
-	for (int s = 0; s < solver->shape_count; s++) {
-		int64_t have = solver->counters[s].sums[topology][level][domain];
-		sum += have < class_->all[s] ? have : class_->all[s];
-	}
-	return sum;
-}
-
-static struct domain_key key_of(const struct solver *solver, const struct want *want, int topology, int level,
-                                int domain)
-{
-	const struct class_ *class_ = &solver->classes[want->class_];
-	struct domain_key key = {.unused = solver->used[topology][level][domain] == 0};
-	int holds = 0;
-	for (int p = want->parent; p >= 0; p = solver->wants[p].parent) {
-		int bit = solver->wants[p].depth < 24 ? 24 - solver->wants[p].depth : 0;
-		if (bound_of(solver, solver->wants[p].class_, topology, level, domain) > 0)
-			holds |= 1 << bit;
-	}
-	key.holds = -holds;
-	if (class_->surplus)
-		key.hosted = -hosted(solver, class_, topology, level, domain);
-	int32_t copies = bound_of(solver, want->class_, topology, level, domain);
-	key.fit = copies >= want->rest ? copies : (int64_t)2 * COPIES_CAP - copies;
-	key.slack = solver->counters[0].sums[topology][level][domain];
-	return key;
-}
-
-static int compare_keys(const struct domain_key *a, const struct domain_key *b)
-{
-	if (a->unused != b->unused)
-		return a->unused - b->unused;
-	if (a->holds != b->holds)
-		return a->holds < b->holds ? -1 : 1;
-	if (a->hosted != b->hosted)
-		return a->hosted < b->hosted ? -1 : 1;
-	if (a->fit != b->fit)
-		return a->fit < b->fit ? -1 : 1;
-	return (a->slack > b->slack) - (a->slack < b->slack);
-}
-
-static void child_range(const struct topology *topology, int level, int domain, int *first, int *end)
-{
-	*first = level < 0 ? 0 : topology->domains[level][domain].first_child;
-	*end = level < 0 ? topology->domain_count[0] : topology->domains[level][domain].child_end;
-}
-
-/* Walks from the confinement down to the wanted level, best child at each step. -1 when nothing can hold it. */
-static int first_domain(const struct solver *solver, const struct want *want, const struct confine *at)
-{
-	const struct class_ *class_ = &solver->classes[want->class_];
-	int t = class_->topology, domain = at->domain[t];
-	const struct topology *topology = used_topology(solver, t);
-	for (int level = at->level[t]; level < class_->level; level++) {
-		int first, end, best = -1;
-		struct domain_key best_key = {0};
-		child_range(topology, level, domain, &first, &end);
-		for (int d = first; d < end; d++) {
-			if (bound_of(solver, want->class_, t, level + 1, d) < 1)
-				continue;
-			struct domain_key key = key_of(solver, want, t, level + 1, d);
-			if (best < 0 || compare_keys(&key, &best_key) < 0) {
-				best = d;
-				best_key = key;
-			}
-		}
-		if (best < 0)
-			return -1;
-		domain = best;
-	}
-	return domain;
-}
-
-struct ranked {
-	struct domain_key key;
-	int domain;
-};
-
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-	int order = compare_keys(&a->key, &b->key);
-	return order ? order : (a->domain > b->domain) - (a->domain < b->domain);
-}
-
-static void list_below(const struct solver *solver, const struct want *want, int t, int level, int domain, int *list,
-                       int *count)
-{
-	const struct class_ *class_ = &solver->classes[want->class_];
-	if (level == class_->level) {
-		list[(*count)++] = domain;
-		return;
-	}
-	int first, end, n = 0;
-	child_range(used_topology(solver, t), level, domain, &first, &end);
-	struct ranked *ranked = base_calloc((size_t)(end - first), sizeof(*ranked));
-	for (int d = first; d < end; d++)
-		if (bound_of(solver, want->class_, t, level + 1, d) > 0)
-			ranked[n++] = (struct ranked){.key = key_of(solver, want, t, level + 1, d), .domain = d};
-	qsort(ranked, (size_t)n, sizeof(*ranked), compare_ranked);
-	for (int i = 0; i < n; i++)
-		list_below(solver, want, t, level + 1, ranked[i].domain, list, count);
-	free(ranked);
-}
-
-/* All candidates in order of preference. The walk of first_domain gives the first of this list. */
-static void list_domains(struct solver *solver, struct frame *frame)
-{
-	const struct want *want = &solver->wants[frame->want];
-	const struct class_ *class_ = &solver->classes[want->class_];
-	int t = class_->topology;
-	frame->list = arena_array(solver->arena, int, (size_t)used_topology(solver, t)->domain_count[class_->level]);
-	list_below(solver, want, t, frame->here.at.level[t], frame->here.at.domain[t], frame->list, &frame->list_count);
-}
-
-/* ---- equal domains ---- */
-
-/* State of a domain as far as the gang can tell: slots of its nodes, what is drawn from it, recursively. */
-static uint64_t domain_signature(const struct solver *solver, int t, int level, int domain)
-{
-	const struct topology *topology = used_topology(solver, t);
-	const struct domain *d = &topology->domains[level][domain];
-	uint64_t hash = 0x51ed270b;
-	for (int j = 0; j < solver->counter_count; j++)
-		hash = hash_mix(hash, (uint64_t)solver->counters[j].sums[t][level][domain]);
-	uint64_t members = 0;
-	if (level < solver->deepest[t]) {
-		for (int c = d->first_child; c < d->child_end; c++)
-			members += domain_signature(solver, t, level + 1, c);
-	}
-	for (int p = d->first; p < d->end; p++) {
-		int node = topology->order[p];
-		if (level < solver->deepest[t] && topology->node_domain[level + 1][node] >= 0)
-			continue;
-		uint64_t own = 0x2545f491;
-		for (int s = 0; s < solver->shape_count; s++)
-			own = hash_mix(own, (uint64_t)solver->shapes[s].slots->node[node]);
-		for (int j = solver->shape_count; j < solver->counter_count; j++)
-			own = hash_mix(own, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
-			                                            solver->view));
-		members += own * 0x9e3779b97f4a7c15ULL;
-	}
-	/* Domains the gang is in already are told apart: running members may tie other parts of the tree to them. */
-	hash = hash_mix(hash, members);
-	return hash_mix(hash, solver->used[t][level][domain] > 0 ? (uint64_t)domain + 1 : 0);
-}
-
-/* Signature including the ancestors up to the confinement: equal means exchangeable. */
-static uint64_t choice_signature(const struct solver *solver, const struct frame *frame, int domain)
-{
-	int t = solver->classes[solver->wants[frame->want].class_].topology;
-	int level = solver->classes[solver->wants[frame->want].class_].level;
-	const struct topology *topology = used_topology(solver, t);
-	uint64_t hash = 0;
-	for (int l = level; l > frame->here.at.level[t]; l--) {
-		hash = hash_mix(hash, domain_signature(solver, t, l, domain));
-		domain = topology_parent_domain(topology, l, domain);
-	}
-	return hash;
 }
 
 static bool seen_signature(const struct frame *frame, uint64_t signature)
@@ -296,7 +123,8 @@ static bool reserve_leaf(struct solver *solver, const struct want *want, const i
 	vec_push(&solver->items, item);
 	if (!bound_reserve(solver, &item, 1))
 		return false;
-	if (solver->exact || solver->shape_count == 1 || solver->topology_count > 1 || at->level[0] < 0 || solver->social)
+	if (solver->exact || solver->shape_count == 1 || solver->topology_count > 1 || at->level[0] < 0 ||
+	    solver->social)
 		return true;
 	return pack_local(solver, at) != VERDICT_IMPOSSIBLE;
 }
@@ -327,7 +155,8 @@ static void open_kids(struct solver *solver, struct goal **goals, int number, co
 	const struct want *want = &solver->wants[number];
 	const int *kids = solver->kids + want->first_kid;
 	if (want->need < want->kid_count) {
-		*goals = push_goal(solver, (struct goal){.type = GOAL_KIDS, .want = number, .remaining = want->need, .at = *at},
+		*goals = push_goal(solver,
+		                   (struct goal){.type = GOAL_KIDS, .want = number, .remaining = want->need, .at = *at},
 		                   *goals);
 		return;
 	}
@@ -388,24 +217,28 @@ static int next_domain(struct search *search, struct frame *frame)
 	const struct want *want = &solver->wants[frame->want];
 	if (frame->tried == 0 && !frame->twins_tried) {
 		frame->tried = 1;
-		return first_domain(solver, want, &frame->here.at);
+		return choose_first(solver, want, &frame->here.at);
 	}
 	bool symmetric = solver->topology_count == 1 && !solver->social;
 	if (!frame->list) {
-		list_domains(solver, frame);
+		const struct class_ *class_ = &solver->classes[want->class_];
+		const struct topology *topology = used_topology(solver, class_->topology);
+		frame->list = arena_array(solver->arena, int, (size_t)topology->domain_count[class_->level]);
+		frame->list_count = choose_list(solver, want, &frame->here.at, frame->list);
 		frame->signatures = arena_array(solver->arena, uint64_t, (size_t)frame->list_count + 1);
 		/* the first one of the list was tried before the list existed */
 		if (frame->tried && frame->list_count)
 			frame->list_at = 1;
 		if (frame->tried && frame->list_count && symmetric)
-			frame->signatures[frame->signature_count++] = choice_signature(solver, frame, frame->list[0]);
+			frame->signatures[frame->signature_count++] =
+				choose_signature(solver, want, &frame->here.at, frame->list[0]);
 	}
 	frame->tried++;
 	while (frame->list_at < frame->list_count) {
 		int domain = frame->list[frame->list_at++];
 		if (refuted_by_twin(search, frame, domain))
 			continue;
-		uint64_t signature = symmetric ? choice_signature(solver, frame, domain) : 0;
+		uint64_t signature = symmetric ? choose_signature(solver, want, &frame->here.at, domain) : 0;
 		if (symmetric && seen_signature(frame, signature))
 			continue;
 		if (symmetric)
@@ -436,11 +269,15 @@ static bool next_kid(struct search *search, struct frame *frame)
 	int k = frame->here.next_kid;
 	if (frame->tried++ == 0) {
 		search->goals = push_goal(solver,
-		                          (struct goal){.type = GOAL_KIDS, .want = frame->want, .next_kid = k + 1,
-		                                        .remaining = frame->here.remaining - 1, .at = frame->here.at},
+		                          (struct goal){.type = GOAL_KIDS,
+		                                        .want = frame->want,
+		                                        .next_kid = k + 1,
+		                                        .remaining = frame->here.remaining - 1,
+		                                        .at = frame->here.at},
 		                          frame->rest);
-		search->goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = kids[k], .at = frame->here.at},
-		                          search->goals);
+		search->goals =
+			push_goal(solver, (struct goal){.type = GOAL_WANT, .want = kids[k], .at = frame->here.at},
+		                  search->goals);
 		return true;
 	}
 	if (frame->tried > 2)
@@ -451,8 +288,11 @@ static bool next_kid(struct search *search, struct frame *frame)
 	if (want->kid_count - k < frame->here.remaining)
 		return false;
 	search->goals = push_goal(solver,
-	                          (struct goal){.type = GOAL_KIDS, .want = frame->want, .next_kid = k,
-	                                        .remaining = frame->here.remaining, .at = frame->here.at},
+	                          (struct goal){.type = GOAL_KIDS,
+	                                        .want = frame->want,
+	                                        .next_kid = k,
+	                                        .remaining = frame->here.remaining,
+	                                        .at = frame->here.at},
 	                          frame->rest);
 	return true;
 }
@@ -570,7 +410,8 @@ static bool take_goal(struct search *search)
 				return false;
 			if (u == t && class_->fixed >= 0) {
 				while (level > class_->level)
-					domain = topology_parent_domain(used_topology(solver, u), level, domain), level--;
+					domain = topology_parent_domain(used_topology(solver, u), level, domain),
+					level--;
 				if (domain != class_->fixed)
 					return false;
 			}
@@ -593,7 +434,8 @@ static bool backtrack(struct search *search)
 			if (!mix)
 				return true;
 			struct frame *frame = &search->frames.items[search->frames.count - 1];
-			const struct class_ *class_ = &search->solver->classes[search->solver->wants[frame->want].class_];
+			const struct class_ *class_ =
+				&search->solver->classes[search->solver->wants[frame->want].class_];
 			struct goal here = {.type = GOAL_WANT, .want = frame->want, .at = frame->here.at};
 			here.at.level[class_->topology] = (int8_t)class_->level;
 			here.at.domain[class_->topology] = frame->current;
@@ -649,7 +491,10 @@ static void order_kids(struct solver *solver)
 			for (int t = 0; t < solver->topology_count; t++)
 				if (solver->bound_total[t][kid->class_] < copies)
 					copies = solver->bound_total[t][kid->class_];
-			list[k] = (struct hardness){.want = kids[k], .scarcity = copies, .class_ = kid->class_, .order = k};
+			list[k] = (struct hardness){.want = kids[k],
+			                            .scarcity = copies,
+			                            .class_ = kid->class_,
+			                            .order = k};
 			for (int s = 0; s < solver->shape_count; s++)
 				list[k].pods += class_->least[s];
 		}
@@ -667,9 +512,8 @@ enum verdict search_run(struct solver *solver)
 	struct search search = {.solver = solver};
 	solver->blocking_tree = -1;
 	solver->out_of_budget = false;
-	for (int t = 0; t < solver->topology_count; t++)
-		if (solver->bound_total[t][solver->wants[0].class_] < 1)
-			return VERDICT_IMPOSSIBLE;
+	if (solver->refuted)
+		return VERDICT_IMPOSSIBLE;
 	order_kids(solver);
 	struct goal root = {.type = GOAL_WANT, .want = 0};
 	for (int t = 0; t < CLUSTER_MAX_TOPOLOGIES; t++) {

@@ -5,46 +5,47 @@
 
 #define SLOTS_CAP 1000000 /* a shape without requests fits "often enough" */
 
-/* Slots by the first request, then multiplication instead of division for the others: the common node passes all. */
-static int64_t count_slots(const struct shape *shape, const int64_t *available)
+/* Slots left after one more request is looked at: multiplication first, because the common node passes. */
+static int64_t fewer(int64_t slots, int64_t free, int64_t amount)
 {
-	int64_t slots = SLOTS_CAP;
-	for (int i = 0; i < shape->request_count; i++) {
-		int64_t free = available[i], amount = shape->amount[i];
-		if (free < amount)
-			return 0;
-		if (amount <= INT64_MAX / SLOTS_CAP && slots * amount <= free)
-			continue;
-		slots = free / amount < slots ? free / amount : slots;
-	}
-	return shape->one_per_node && slots > 1 ? 1 : slots;
+	if (free < amount)
+		return 0;
+	if (amount <= INT64_MAX / SLOTS_CAP && slots * amount <= free)
+		return slots;
+	return free / amount < slots ? free / amount : slots;
+}
+
+static int32_t slots_by_amounts(const struct cluster *cluster, const struct shape *shape, int node, int view)
+{
+	int64_t slots = shape->one_per_node ? 1 : SLOTS_CAP;
+	for (int i = 0; i < shape->request_count && slots; i++)
+		slots = fewer(slots, resource_view(cluster, shape->resource[i], node, view), shape->amount[i]);
+	return (int32_t)slots;
+}
+
+static int32_t slots_of_state(const struct shape *shape, const int64_t *amounts)
+{
+	int64_t slots = shape->one_per_node ? 1 : SLOTS_CAP;
+	for (int i = 0; i < shape->request_count && slots; i++)
+		slots = fewer(slots, amounts[shape->resource[i]], shape->amount[i]);
+	return (int32_t)slots;
 }
 
 int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view)
 {
-	if (!shape_allows_node(cluster, shape, node))
-		return 0;
-	int64_t slots = SLOTS_CAP;
-	for (int i = 0; i < shape->request_count; i++) {
-		int64_t free = resource_view(cluster, shape->resource[i], node, view), amount = shape->amount[i];
-		if (free < amount)
-			return 0;
-		if (amount <= INT64_MAX / SLOTS_CAP && slots * amount <= free)
-			continue;
-		slots = free / amount < slots ? free / amount : slots;
-	}
-	return (int32_t)(shape->one_per_node && slots > 1 ? 1 : slots);
+	return shape_allows_node(cluster, shape, node) ? slots_by_amounts(cluster, shape, node, view) : 0;
 }
 
 static struct slots *slots_alloc(const struct cluster *cluster)
 {
 	struct slots *slots = base_calloc(1, sizeof(*slots));
-	slots->node = base_calloc((size_t)cluster->node_count, sizeof(int32_t));
+	slots->node = base_malloc((size_t)cluster->node_count * sizeof(int32_t));
 	for (int t = 0; t < cluster->topology_count; t++) {
 		const struct topology *topology = &cluster->topologies[t];
 		slots->sums[t] = base_calloc((size_t)topology->level_count, sizeof(int64_t *));
 		for (int l = 0; l < topology->level_count; l++)
-			slots->sums[t][l] = base_calloc((size_t)topology->domain_count[l], sizeof(int64_t));
+			if (!topology->hosts[l])
+				slots->sums[t][l] = base_malloc((size_t)topology->domain_count[l] * sizeof(int64_t));
 	}
 	slots->seen = UINT64_MAX;
 	return slots;
@@ -63,29 +64,52 @@ void slots_free(struct cluster *cluster, struct slots *slots)
 	free(slots);
 }
 
-/* Sums per domain from the node slots: the deepest level reads nodes, the others read the level below. Nodes that lack
- * a deeper label still count in the domains they have. */
+static void sum_level_from_nodes(const struct cluster *cluster, struct slots *slots, int t, int level)
+{
+	const struct topology *topology = &cluster->topologies[t];
+	int64_t *sums = slots->sums[t][level];
+	for (int d = 0; d < topology->domain_count[level]; d++) {
+		const struct domain *domain = &topology->domains[level][d];
+		int64_t sum = 0;
+		if (t == 0)
+			for (int p = domain->first; p < domain->end; p++)
+				sum += slots->node[p];
+		else
+			for (int p = domain->first; p < domain->end; p++)
+				sum += slots->node[topology->order[p]];
+		sums[d] = sum;
+	}
+}
+
+/* Sums per domain: the deepest level kept reads nodes, the others read the level below. With unlabelled nodes every
+ * level reads nodes, because those count only in the domains they have. */
 static void sum_topology(const struct cluster *cluster, struct slots *slots, int t)
 {
 	const struct topology *topology = &cluster->topologies[t];
 	for (int l = topology->level_count - 1; l >= 0; l--) {
-		int64_t *sums = slots->sums[t][l];
-		bool from_nodes = l == topology->level_count - 1 || topology->unlabelled_count;
+		if (!slots->sums[t][l])
+			continue;
+		if (l == topology->level_count - 1 || topology->unlabelled_count || !slots->sums[t][l + 1]) {
+			sum_level_from_nodes(cluster, slots, t, l);
+			continue;
+		}
 		for (int d = 0; d < topology->domain_count[l]; d++) {
 			const struct domain *domain = &topology->domains[l][d];
 			int64_t sum = 0;
-			if (!from_nodes)
-				for (int c = domain->first_child; c < domain->child_end; c++)
-					sum += slots->sums[t][l + 1][c];
-			else if (t == 0)
-				for (int p = domain->first; p < domain->end; p++)
-					sum += slots->node[p];
-			else
-				for (int p = domain->first; p < domain->end; p++)
-					sum += slots->node[topology->order[p]];
-			sums[d] = sum;
+			for (int c = domain->first_child; c < domain->child_end; c++)
+				sum += slots->sums[t][l + 1][c];
+			slots->sums[t][l][d] = sum;
 		}
 	}
+}
+
+void slots_need_level(const struct cluster *cluster, struct slots *slots, int topology, int level)
+{
+	if (slots->sums[topology][level])
+		return;
+	size_t domains = (size_t)cluster->topologies[topology].domain_count[level];
+	slots->sums[topology][level] = base_malloc(domains * sizeof(int64_t));
+	sum_level_from_nodes(cluster, slots, topology, level);
 }
 
 static void sum_all(const struct cluster *cluster, struct slots *slots)
@@ -97,33 +121,36 @@ static void sum_all(const struct cluster *cluster, struct slots *slots)
 		sum_topology(cluster, slots, t);
 }
 
-/* One pass over the columns the shape asks for. A run of equal nodes costs comparisons only. */
-static void count_all(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
+void slots_prepare_spare(struct cluster *cluster)
 {
-	enum { FEW = 16 };
-	int count = shape->request_count;
-	if (count > FEW || view != VIEW_FREE) {
-		for (int n = 0; n < cluster->node_count; n++)
+	if (cluster->spare_slots)
+		return;
+	cluster->spare_slots = slots_alloc(cluster);
+	memset(cluster->spare_slots->node, 0, (size_t)cluster->node_count * sizeof(int32_t));
+	sum_all(cluster, cluster->spare_slots);
+}
+
+/* One look-up per node; slots are counted once per state of nodes. */
+static void count_all(struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
+{
+	int count = cluster->node_count;
+	if (view != VIEW_FREE) {
+		for (int n = 0; n < count; n++)
 			slots->node[n] = slots_of_node(cluster, shape, n, view);
 		return;
 	}
-	const int64_t *columns[FEW];
-	int64_t last[FEW];
-	for (int i = 0; i < count; i++) {
-		columns[i] = cluster->resources.items[shape->resource[i]].free;
-		last[i] = INT64_MIN;
-	}
-	int32_t last_slots = (int32_t)count_slots(shape, last);
-	for (int n = 0; n < cluster->node_count; n++) {
-		bool same = true;
-		for (int i = 0; i < count; i++) {
-			same &= columns[i][n] == last[i];
-			last[i] = columns[i][n];
-		}
-		if (!same)
-			last_slots = (int32_t)count_slots(shape, last);
-		slots->node[n] = shape->allowed && !shape->allowed[n] ? 0 : last_slots;
-	}
+	const struct node_states *states = states_get(cluster);
+	int32_t *by_state = base_malloc(states->items.count * sizeof(int32_t));
+	for (size_t s = 0; s < states->items.count; s++)
+		by_state[s] = slots_of_state(shape, states->amounts + s * cluster->resources.count);
+	const int32_t *of_node = states->of_node;
+	if (shape->everywhere)
+		for (int n = 0; n < count; n++)
+			slots->node[n] = by_state[of_node[n]];
+	else
+		for (int n = 0; n < count; n++)
+			slots->node[n] = shape->allowed[n] ? by_state[of_node[n]] : 0;
+	free(by_state);
 }
 
 static void refresh_node(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int node,
@@ -138,15 +165,18 @@ static void refresh_node(const struct cluster *cluster, const struct shape *shap
 	for (int t = 0; t < cluster->topology_count; t++) {
 		const struct topology *topology = &cluster->topologies[t];
 		for (int l = 0; l < topology->level_count && topology->node_domain[l][node] >= 0; l++)
-			slots->sums[t][l][topology->node_domain[l][node]] += change;
+			if (slots->sums[t][l])
+				slots->sums[t][l][topology->node_domain[l][node]] += change;
 	}
 }
 
 struct slots *slots_get(struct cluster *cluster, int number, int view)
 {
 	struct shape *shape = &cluster->shapes.items[number];
-	if (!shape->slots[view])
-		shape->slots[view] = slots_alloc(cluster);
+	if (!shape->slots[view]) {
+		shape->slots[view] = cluster->spare_slots ? cluster->spare_slots : slots_alloc(cluster);
+		cluster->spare_slots = NULL;
+	}
 	struct slots *slots = shape->slots[view];
 	uint64_t now = cluster->changed_base + cluster->changed.count;
 	if (slots->seen < cluster->changed_base || slots->seen > now ||

@@ -11,6 +11,12 @@
 
 #define COPIES_CAP (1 << 30)
 
+/* Where pods go at the least cost when room is made by eviction. */
+struct place_bias {
+	int32_t *node_score;                    /* by node, higher is better */
+	int64_t **idle[CLUSTER_MAX_TOPOLOGIES]; /* [cluster topology][level][domain]: slots that need no eviction */
+};
+
 /* Where a want is confined, per used topology: a domain at a level, or level -1 for the whole cluster. */
 struct confine {
 	int8_t level[CLUSTER_MAX_TOPOLOGIES];
@@ -19,9 +25,9 @@ struct confine {
 
 struct local_shape {
 	int shape;
-	int kind;            /* a kind of this shape; the only one when `social` */
-	bool social;         /* has its own mask or takes part in rules between pods: one local shape per kind */
-	struct slots *slots; /* cached, or private when masked */
+	int kind;             /* a kind of this shape; the only one when `social` */
+	bool social;          /* has its own mask or takes part in rules between pods: one local shape per kind */
+	struct slots *slots;  /* cached, or private when masked */
 	const int32_t *score; /* by node, NULL when nothing is preferred */
 	bool scored;
 };
@@ -39,28 +45,29 @@ struct class_ {
 	int fixed;           /* domain that running members dictate, -1 when free */
 	bool dead;           /* can never be placed (members already violate the level) */
 	bool leaf;
-	int need;            /* leaf: pods; parent: children */
-	int kid_count;       /* distinct classes of children */
-	int *kids;           /* class numbers */
+	int need;      /* leaf: pods; parent: children */
+	int kid_count; /* distinct classes of children */
+	int *kids;     /* class numbers */
 	int *kid_copies;
 	int kid_total;
-	int *waiting;        /* leaf: waiting pods per local shape that may be used now */
-	int *ahead;          /* leaf: all waiting pods per local shape, to look ahead to the surplus */
-	int64_t *least;      /* per counter: least amount any choice needs */
-	int64_t *all;        /* per counter: everything waiting below, for looking ahead to the surplus */
-	bool surplus;        /* more is waiting than needed */
-	bool mixed;          /* leaf with several shapes waiting */
+	int *waiting;   /* leaf: waiting pods per local shape that may be used now */
+	int *ahead;     /* leaf: all waiting pods per local shape, to look ahead to the surplus */
+	int64_t *least; /* per counter: least amount any choice needs */
+	int64_t *all;   /* per counter: everything waiting below, for looking ahead to the surplus */
+	bool surplus;   /* more is waiting than needed */
+	bool mixed;     /* leaf with several shapes waiting */
+	bool mandatory; /* every solution contains it */
 };
 
 struct want {
 	int tree;
 	int class_;
-	int parent;          /* want, -1 for the root */
+	int parent; /* want, -1 for the root */
 	int depth;
-	int first_kid;       /* in solver->kids: children in the order they are tried */
+	int first_kid; /* in solver->kids: children in the order they are tried */
 	int kid_count;
-	int need;            /* leaf: pods; parent: children among the kids */
-	int rest;            /* this and the later siblings of the same class */
+	int need; /* leaf: pods; parent: children among the kids */
+	int rest; /* this and the later siblings of the same class */
 };
 
 struct item { /* a leaf whose pods are reserved in its confinement */
@@ -100,13 +107,16 @@ struct solver {
 
 	int shape_count;
 	struct local_shape *shapes;
+	int *member_nodes; /* sorted: nodes with members placed before */
+	int member_node_count;
 	int *pod_shape; /* by gang pod: local shape, -1 when not waiting */
+	const struct place_bias *bias;
 	bool member_rules; /* some waiting pod has required rules about other pods */
-	bool social;    /* rules between pods of this gang must be checked while packing */
+	bool social;       /* rules between pods of this gang must be checked while packing */
 
 	int topology_count;
-	int topologies[CLUSTER_MAX_TOPOLOGIES];   /* cluster numbers */
-	int deepest[CLUSTER_MAX_TOPOLOGIES];      /* deepest constrained level, -1 when none */
+	int topologies[CLUSTER_MAX_TOPOLOGIES]; /* cluster numbers */
+	int deepest[CLUSTER_MAX_TOPOLOGIES];    /* deepest constrained level, -1 when none */
 	int counter_count;
 	struct counter *counters;
 
@@ -118,10 +128,12 @@ struct solver {
 	int class_capacity;
 	struct key_entry *class_index;
 
-	int32_t **bound[CLUSTER_MAX_TOPOLOGIES]; /* [used topology][class * levels + level][domain] */
+	int32_t **bound[CLUSTER_MAX_TOPOLOGIES];      /* [used topology][class * levels + level][domain] */
 	int32_t *bound_total[CLUSTER_MAX_TOPOLOGIES]; /* [used topology][class] */
-	int32_t **used[CLUSTER_MAX_TOPOLOGIES];  /* [used topology][level][domain]: members of this gang, or reserved */
-	bool live_bounds;                        /* bounds follow reservations */
+	int32_t **used[CLUSTER_MAX_TOPOLOGIES]; /* [used topology][level][domain]: members of this gang, or reserved */
+	bool live_bounds;                       /* bounds follow reservations */
+	bool stop_when_refuted;                 /* explanations want all bounds, decisions do not */
+	bool refuted;                           /* a part that every solution needs fits nowhere */
 
 	VEC(struct undo) trail;
 	VEC(struct item) items;
@@ -134,10 +146,15 @@ enum demand_mode { DEMAND_MINIMUM, DEMAND_ALL, DEMAND_UNIT };
 
 struct demand {
 	enum demand_mode mode;
-	int unit_tree; /* DEMAND_UNIT: bring this node to its minimum, or add unit_pod to this leaf */
-	int unit_pod;  /* -1: the node's minimum */
+	int unit_tree;                   /* DEMAND_UNIT: bring this node to its minimum, or add unit_pod to this leaf */
+	int unit_pod;                    /* -1: the node's minimum */
 	const struct gang_level *levels; /* per tree node: the level in force (required, or a preference) */
 };
+
+/* Prefers what is free now: idle slots of the gang's first waiting pod, per node and per domain. Node scores run from 0 to
+ * BIAS_IDLE (room for a whole pod). In the arena. */
+#define BIAS_IDLE 100
+void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias);
 
 enum verdict { VERDICT_PLACED, VERDICT_IMPOSSIBLE, VERDICT_EXHAUSTED };
 
@@ -154,8 +171,14 @@ enum verdict pack_items(struct solver *solver);
 /* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. */
 enum verdict pack_local(struct solver *solver, const struct confine *at);
 
+/* choose.c: the best domain for a want inside its confinement (-1: none can hold it), all of them in order of preference
+ * (the first is the best), and a number that is equal for exchangeable domains. */
+int choose_first(struct solver *solver, const struct want *want, const struct confine *at);
+int choose_list(struct solver *solver, const struct want *want, const struct confine *at, int *list);
+uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain);
+
 /* bound.c */
-int32_t bound_of(const struct solver *solver, int class_, int topology, int level, int domain);
+int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
 bool bound_reserve(struct solver *solver, const struct item *item, int sign);
 
@@ -172,6 +195,8 @@ bool rules_kind_matters(const struct solver *solver, int kind);
 bool rules_between_members(const struct solver *solver);
 bool rules_allow(const struct solver *solver, int kind, int node);
 bool rules_final(const struct solver *solver);
+/* Whether no rule of the gang's members, or of the kind itself, forbids a pod of that kind on the node. */
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node);
 /* Verifies existing members; NULL or a text. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
 /* Preferred inter-pod terms and node preferences as a score per node; NULL when nothing is preferred. */

@@ -41,8 +41,8 @@ void engine_preference_cost(const struct cluster *cluster, const struct gang *ga
 	for (size_t i = 0; i < gang->tree_count; i++) {
 		struct gang_level preferred = gang->tree[i].preferred;
 		cost[i] = preferred.topology < 0 ? -1
-		                                 : climb(cluster, gang, subtree(gang, (int)i, arena), preferred.topology,
-		                                         preferred.level);
+		                                 : climb(cluster, gang, subtree(gang, (int)i, arena),
+		                                         preferred.topology, preferred.level);
 	}
 	arena_destroy(arena);
 }
@@ -64,7 +64,8 @@ const char *engine_verify(const struct cluster *cluster, const struct gang *gang
 		const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[pod->kind].shape];
 		for (int i = 0; i < shape->request_count; i++)
 			if (resource_view(cluster, shape->resource[i], pod->node, VIEW_RELEASING) < 0)
-				return arena_printf(arena, "node %s is over-committed in %s", cluster->nodes[pod->node].name,
+				return arena_printf(arena, "node %s is over-committed in %s",
+				                    cluster->nodes[pod->node].name,
 				                    cluster->resources.items[shape->resource[i]].name);
 	}
 	return rules_verify(cluster, gang, arena);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_IDENTITY 253
+
 void manifests_init(struct manifests *manifests)
 {
 	*manifests = (struct manifests){.arena = arena_create()};
@@ -75,6 +77,33 @@ static void add_list(struct manifests *manifests, const struct val *list, const 
 	}
 }
 
+/* What an object is called is repeated in every message about it, and a reader must not take the part before a NUL for
+ * the whole. No kind or name that Kubernetes accepts is longer. */
+static bool is_identity(const struct val *val, const char *field, const char *source, struct problems *problems)
+{
+	if (val && val_kind(val) != VAL_STRING && val_kind(val) != VAL_NULL) {
+		problem_add(problems, SEVERITY_ERROR, source,
+		            "put it in quotes (y, n, yes, no, on, off and numbers need them)",
+		            "%s must be a text; found: %s", field, val_kind_name(val_kind(val)));
+		return false;
+	}
+	size_t length = yyjson_get_len(val_json(val));
+	if (!val || val_kind(val) != VAL_STRING || (length <= MAX_IDENTITY && !memchr(val_str(val, ""), '\0', length)))
+		return true;
+	problem_add(problems, SEVERITY_ERROR, source, "shorten it to a text of that size without such characters",
+	            "%s must have at most %d characters and no NUL", field, MAX_IDENTITY);
+	return false;
+}
+
+static bool has_identity(const struct val *object, const char *source, struct problems *problems)
+{
+	bool fits = is_identity(val_get(object, "apiVersion"), "apiVersion", source, problems);
+	fits = is_identity(val_get(object, "kind"), "kind", source, problems) && fits;
+	fits = is_identity(val_path(object, "metadata", "name", NULL), "metadata.name", source, problems) && fits;
+	return is_identity(val_path(object, "metadata", "namespace", NULL), "metadata.namespace", source, problems) &&
+	       fits;
+}
+
 /* A non-empty string below `key`, else what was inherited, else NULL. */
 static const char *text_or(const struct val *object, const char *key, const char *inherited)
 {
@@ -90,6 +119,8 @@ static void add_object(struct manifests *manifests, const struct val *object, co
 		            "a Kubernetes object must be a map; found: %s", val_kind_name(val_kind(object)));
 		return;
 	}
+	if (!has_identity(object, source, problems))
+		return;
 	const char *api_version = text_or(object, "apiVersion", inherited->api_version);
 	const char *kind = text_or(object, "kind", inherited->kind);
 	if (!kind || !*kind) {

@@ -1,7 +1,6 @@
 /* YAML in: a stream of documents, scalars resolved the way kubectl does (YAML 1.1).
  *
- * Booleans are true/yes/on and false/no/off in lower, Title and UPPER case. Single letters y and n are strings: kubectl
- * makes booleans of them, which nobody who writes `y: 3` or `value: n` wants. Null is empty, ~ or null. Integers may be
+ * Booleans are true/yes/on/y and false/no/off/n in lower, Title and UPPER case. Null is empty, ~ or null. Integers may be
  * decimal (with _), octal (017, 0o17), hexadecimal or binary; a decimal number without a fraction is an integer (1e3 is
  * 1000). .inf and .nan are refused. Quoted text, times and base-60 numbers are strings. A key that is not a string is
  * turned into one (on: becomes "true", as in kubectl); null, lists and maps cannot be keys. The tags !!str !!int

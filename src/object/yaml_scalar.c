@@ -26,7 +26,8 @@ static enum yaml_scalar resolve_word(const char *text, size_t length)
 		{".INF", YAML_NOT_FINITE},  {"+.inf", YAML_NOT_FINITE}, {"+.Inf", YAML_NOT_FINITE},
 		{"+.INF", YAML_NOT_FINITE}, {"-.inf", YAML_NOT_FINITE}, {"-.Inf", YAML_NOT_FINITE},
 		{"-.INF", YAML_NOT_FINITE}, {".nan", YAML_NOT_FINITE},  {".NaN", YAML_NOT_FINITE},
-		{".NAN", YAML_NOT_FINITE},
+		{".NAN", YAML_NOT_FINITE},  {"y", YAML_TRUE},           {"Y", YAML_TRUE},
+		{"n", YAML_FALSE},          {"N", YAML_FALSE},
 	};
 	if (length > 5)
 		return YAML_STRING;

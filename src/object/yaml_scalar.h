@@ -8,7 +8,7 @@
 enum yaml_scalar {
 	YAML_STRING,
 	YAML_NULL, /* empty ~ null Null NULL */
-	YAML_TRUE, /* true yes on, in lower, Title and UPPER case; y and n are strings */
+	YAML_TRUE, /* true yes on, in lower, Title and UPPER case; y Y */
 	YAML_FALSE,
 	YAML_INTEGER,    /* 12, +1, -3, 1_000, 017, 0o17, 0xF, 0b11 */
 	YAML_FLOAT,      /* 1.5 .5 1. 1e3 */

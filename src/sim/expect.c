@@ -183,14 +183,15 @@ static void expect_group(const struct snapshot *snapshot, const char *name, cons
 	}
 	const struct cycle_group *group = &snapshot->cycle.groups[index];
 	const struct gang *gang = &group->gang;
-	int64_t placed = 0, pending = (int64_t)snapshot->groups[index].stray_count;
+	int64_t placed = 0, pending = (int64_t)snapshot->groups[index].stray_count, evicted = 0;
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		placed += is_placed(&gang->pods[i]) && !snapshot->groups[index].ran[i];
 		pending += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED;
+		evicted += gang->pods[i].state == MEMBER_GONE && snapshot->groups[index].ran[i];
 	}
 	expect_count(result, name, "placed", val_get(want, "placed"), placed);
 	expect_count(result, name, "pending", val_get(want, "pending"), pending);
-	expect_count(result, name, "evicted", val_get(want, "evicted"), 0);
+	expect_count(result, name, "evicted", val_get(want, "evicted"), evicted);
 	expect_leaves(gang, name, val_get(want, "leaves"), result);
 	expect_impossible(group, name, val_get(want, "impossible"), result);
 	expect_domains(snapshot, gang, 0, name, val_get(want, "domains"), result);
@@ -208,7 +209,10 @@ static const char *pod_outcome(const struct snapshot *snapshot, const struct sna
 	if (is_placed(member))
 		*node = member->node;
 	if (snapshot->groups[pod->group].ran[pod->member])
-		return "Running";
+		return member->state == MEMBER_RUNNING    ? "Running"
+		       : member->state == MEMBER_RESERVED ? "Placed"
+		       : member->state == MEMBER_GONE     ? "Evicted"
+		                                          : "Pending";
 	return is_placed(member)              ? "Placed"
 	       : member->state == MEMBER_GONE ? (pod->node >= 0 ? "Running" : "Gone")
 	                                      : "Pending";

@@ -61,6 +61,9 @@ static struct books take_stock(const struct invariants *inv, struct arena *arena
 			now = member->state == MEMBER_RUNNING;
 			node = member->node;
 		}
+		/* an evicted pod uses its old node until it has left */
+		if (pod->member >= 0 && !pod->releasing && pod->node >= 0 && !(now && node == pod->node) && !pod->gone)
+			add_usage(inv, books.now, &pod->spec, pod->node);
 		if (lasting)
 			add_usage(inv, books.lasting, &pod->spec, node);
 		if (now)
@@ -215,6 +218,40 @@ static void check_group(const struct invariants *inv, size_t index, int cycle, s
 		scenario_fail(result, "cycle %d: %s/%s: %s", cycle, gang->namespace_, gang->name, objection);
 }
 
+static bool was_evicted(const struct invariants *inv, const struct snapshot_pod *pod)
+{
+	const struct cycle *cycle = &inv->snapshot->cycle;
+	for (size_t i = 0; i < cycle->eviction_count; i++)
+		if (cycle->evictions[i].group == pod->group && cycle->evictions[i].pod == pod->member)
+			return true;
+	return false;
+}
+
+/* Non-preemptible pods stay, unless their group set a staleness grace itself; semi-preemptible groups keep their
+ * minimum. */
+static void check_evictions(const struct invariants *inv, int cycle, struct scenario_result *result)
+{
+	const struct cycle *state = &inv->snapshot->cycle;
+	for (size_t i = 0; i < state->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &state->evictions[i];
+		const struct cycle_group *group = &state->groups[eviction->group];
+		bool own_grace = inv->snapshot->groups[eviction->group].spec.has_staleness_grace;
+		if (group->preempt == CYCLE_NON_PREEMPTIBLE && !(eviction->action == ACTION_RELEASE_STALE && own_grace))
+			scenario_fail(result, "cycle %d: non-preemptible pod %s/%s is evicted", cycle,
+			              group->gang.namespace_, group->gang.pods[eviction->pod].name);
+		if (eviction->by < 0)
+			continue;
+		const struct gang *by = &state->groups[eviction->by].gang;
+		bool satisfied = false;
+		for (size_t p = 0; p < by->pod_count && !satisfied; p++)
+			satisfied = is_placed(&by->pods[p]);
+		if (!satisfied)
+			scenario_fail(result, "cycle %d: pod %s/%s is evicted for %s/%s, which got no place", cycle,
+			              group->gang.namespace_, group->gang.pods[eviction->pod].name, by->namespace_,
+			              by->name);
+	}
+}
+
 static void check_bindings(struct invariants *inv, int cycle, struct scenario_result *result)
 {
 	for (size_t i = 0; i < inv->snapshot->pod_count; i++) {
@@ -223,7 +260,7 @@ static void check_bindings(struct invariants *inv, int cycle, struct scenario_re
 			continue;
 		const struct gang_pod *member = &gang_of(inv, (size_t)pod->group)->pods[pod->member];
 		int node = member->state == MEMBER_RUNNING ? member->node : -1;
-		if (inv->node_before[i] >= 0 && node != inv->node_before[i])
+		if (inv->node_before[i] >= 0 && node != inv->node_before[i] && !was_evicted(inv, pod))
 			scenario_fail(result, "cycle %d: pod %s/%s was bound to %s and is now %s%s", cycle,
 			              pod->spec.namespace_, pod->spec.name,
 			              inv->snapshot->nodes[inv->node_before[i]]->name,
@@ -272,6 +309,7 @@ void invariants_check(struct invariants *invariants, int cycle, struct scenario_
 	check_capacity(invariants, cycle, scratch, result);
 	for (size_t g = 0; g < invariants->snapshot->cycle.group_count; g++)
 		check_group(invariants, g, cycle, scratch, result);
+	check_evictions(invariants, cycle, result);
 	check_bindings(invariants, cycle, result);
 	arena_destroy(scratch);
 }

@@ -3,11 +3,14 @@
 #include "sim/scenario_run.h"
 
 #include "admit/admit.h"
+#include "base/clock.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 #define MAX_CYCLES 10000
+/* 2026-01-01T00:01:01Z, or the time of the youngest object if that is later. */
+#define SCENARIO_START INT64_C(1767225661)
 
 bool scenario_is(const struct manifest *manifest)
 {
@@ -49,45 +52,87 @@ void scenario_check_keys(struct scenario_result *result, const struct val *map, 
 }
 
 struct run_plan {
-	enum plan_action actions[PLAN_ACTIONS];
+	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count;
 	int64_t cycles;
+	int64_t starvation_after_ns;
 };
 
 /* False, with a failure, when the run asks for what does not exist yet. */
 static bool read_run(const struct val *run, struct run_plan *out, struct scenario_result *result)
 {
-	static const char *const keys[] = {"actions", "cycles", NULL};
+	static const char *const keys[] = {"actions", "cycles", "starvationAfter", NULL};
 	size_t before = result->failure_count;
 	*out = (struct run_plan){0};
-	if (!run || val_kind(run) == VAL_NULL) {
-		scenario_fail(
-			result,
-			"not supported yet: a run of every action and controller until nothing changes (no spec.run)");
-		return false;
-	}
+	for (int action = 0; action < ACTION_COUNT; action++)
+		out->actions[out->action_count++] = (enum cycle_action)action;
+	if (!run || val_kind(run) == VAL_NULL)
+		return true;
 	scenario_check_keys(result, run, "spec.run", keys);
 	const struct val *actions = val_get(run, "actions"), *item;
 	const char *key;
-	if (val_kind(actions) != VAL_LIST || val_count(actions) == 0)
-		scenario_fail(result, "not supported yet: a run without spec.run.actions");
+	if (actions) {
+		out->action_count = 0;
+		if (val_kind(actions) != VAL_LIST || val_count(actions) == 0)
+			scenario_fail(result, "spec.run.actions: must be a list of actions");
+	}
 	for (struct val_iter it = val_iter(actions); val_next(&it, &key, &item);) {
-		enum plan_action action;
+		enum cycle_action action;
 		const char *name = val_str(item, "");
-		if (val_kind(actions) != VAL_LIST || plan_action_parse(name, strlen(name), &action) < 0)
+		if (val_kind(actions) != VAL_LIST || cycle_action_parse(name, strlen(name), &action) < 0)
 			scenario_fail(result, "spec.run.actions: \"%s\" is not an action", name);
-		else if (action != PLAN_ALLOCATE)
-			scenario_fail(result, "not supported yet: action %s", name);
-		else if (out->action_count == PLAN_ACTIONS)
-			scenario_fail(result, "spec.run.actions: more than %d actions", PLAN_ACTIONS);
+		else if (out->action_count == ACTION_COUNT)
+			scenario_fail(result, "spec.run.actions: more than %d actions", ACTION_COUNT);
 		else
 			out->actions[out->action_count++] = action;
 	}
-	if (!val_get(run, "cycles"))
-		scenario_fail(result, "not supported yet: a run without spec.run.cycles");
-	else if (val_int(val_get(run, "cycles"), &out->cycles) < 0 || out->cycles < 1 || out->cycles > MAX_CYCLES)
+	const struct val *cycles = val_get(run, "cycles");
+	if (cycles && (val_int(cycles, &out->cycles) < 0 || out->cycles < 1 || out->cycles > MAX_CYCLES))
 		scenario_fail(result, "spec.run.cycles: must be a whole number from 1 to %d", MAX_CYCLES);
+	const struct val *starvation = val_get(run, "starvationAfter");
+	if (starvation && clock_parse_duration(val_str(starvation, ""), &out->starvation_after_ns) < 0)
+		scenario_fail(result, "spec.run.starvationAfter: must be a duration such as 10m");
 	return result->failure_count == before;
+}
+
+/* What a cycle decided, as one number: when it does not change any more, the run is over. */
+static uint64_t fingerprint(const struct snapshot *snapshot)
+{
+	uint64_t sum = snapshot->cycle.eviction_count;
+	for (size_t g = 0; g < snapshot->cycle.group_count; g++) {
+		const struct gang *gang = &snapshot->cycle.groups[g].gang;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			sum = sum * 1000003 + (uint64_t)gang->pods[p].state * 65599 +
+			      (uint64_t)(gang->pods[p].node + 1);
+	}
+	return sum;
+}
+
+static void run_counted(struct snapshot *snapshot, const struct run_plan *run, struct scenario_result *result)
+{
+	struct invariants *invariants = invariants_create(snapshot);
+	for (int64_t cycle = 1; cycle <= run->cycles; cycle++) {
+		plan_run(snapshot, run->actions, run->action_count);
+		invariants_check(invariants, (int)cycle, result);
+	}
+	invariants_destroy(invariants);
+}
+
+/* Cycles with the world moving on in between, until a cycle decides nothing and no timer is left. */
+static void run_until_quiet(struct snapshot *snapshot, const struct run_plan *run, struct scenario_result *result)
+{
+	for (int cycle = 1; cycle <= MAX_CYCLES; cycle++) {
+		struct invariants *invariants = invariants_create(snapshot);
+		uint64_t before = fingerprint(snapshot);
+		plan_run(snapshot, run->actions, run->action_count);
+		invariants_check(invariants, cycle, result);
+		invariants_destroy(invariants);
+		bool quiet = fingerprint(snapshot) == before;
+		settle(snapshot);
+		if (quiet && !settle_until_timer(snapshot))
+			return;
+	}
+	scenario_fail(result, "still changing after %d cycles", MAX_CYCLES);
 }
 
 static void run_cycles(const struct manifests *objects, const struct val *spec, struct scenario_result *result)
@@ -95,18 +140,14 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 	struct run_plan run;
 	if (!read_run(val_get(spec, "run"), &run, result))
 		return;
-	struct snapshot *snapshot = snapshot_create(objects, NULL);
-	struct invariants *invariants = invariants_create(snapshot);
-	for (int64_t cycle = 1; cycle <= run.cycles; cycle++) {
-		struct error error = {0};
-		if (!plan_run(snapshot, run.actions, run.action_count, &error)) {
-			scenario_fail(result, "%s", error.text);
-			break;
-		}
-		invariants_check(invariants, (int)cycle, result);
-	}
+	struct snapshot_options options = {.now_seconds = SCENARIO_START,
+	                                   .starvation_after_ns = run.starvation_after_ns};
+	struct snapshot *snapshot = snapshot_create(objects, &options);
+	if (run.cycles)
+		run_counted(snapshot, &run, result);
+	else
+		run_until_quiet(snapshot, &run, result);
 	expectations_check(val_get(spec, "expect"), snapshot, result);
-	invariants_destroy(invariants);
 	snapshot_destroy(snapshot);
 }
 

@@ -13,6 +13,11 @@ void scenario_check_keys(struct scenario_result *result, const struct val *map, 
 /* expect.c: compares expect.groups and expect.pods with what the cycles left in the snapshot. */
 void expectations_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result);
 
+/* settle.c: the world between two cycles. Evicted pods wait again, reservations are bound. */
+void settle(struct snapshot *snapshot);
+/* When nothing more happens: moves the clock to the next moment at which something may. False when there is none. */
+bool settle_until_timer(struct snapshot *snapshot);
+
 /* invariants.c: rules that hold after every cycle of every scenario, computed from the objects and not from the
  * engine's own books. */
 struct invariants;

@@ -112,6 +112,11 @@ const char *tree_str(const struct tree *tree, const char *fallback)
 	return tree->form == FORM_STRING ? tree->text : fallback;
 }
 
+const struct val *tree_val(const struct tree *tree)
+{
+	return tree && tree->form == FORM_VAL ? tree->val : NULL;
+}
+
 const char *tree_scalar(struct arena *arena, const struct tree *tree)
 {
 	char scratch[64];

@@ -25,6 +25,8 @@ enum val_kind tree_kind(const struct tree *tree);
 size_t tree_count(const struct tree *tree);
 /* The text of a string node; fallback otherwise. */
 const char *tree_str(const struct tree *tree, const char *fallback);
+/* The value behind a node that nobody looked into or changed; NULL otherwise. */
+const struct val *tree_val(const struct tree *tree);
 /* Text of a scalar (string, number, boolean) for comparing keys; NULL otherwise. */
 const char *tree_scalar(struct arena *arena, const struct tree *tree);
 /* Does not look at the order of keys. */

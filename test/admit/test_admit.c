@@ -83,6 +83,8 @@ static void kinds(void **state)
 		const struct manifest manifest = {.api_version = rows[i].api_version, .kind = rows[i].kind};
 		assert_int_equal(admit_knows(&manifest), rows[i].known);
 	}
+	assert_string_equal(admit_api_version("PodGroup"), "scheduling.run.ai/v2alpha2");
+	assert_null(admit_api_version("Deployment"));
 }
 
 static void names(void **state)

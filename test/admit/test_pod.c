@@ -97,7 +97,7 @@ static void requests(void **state)
 static void bad_requests(void **state)
 {
 	static const struct row rows[] = {
-		{"no containers", "{nodeName: n}", {{'W', "spec.containers", "requests nothing"}}},
+		{"no containers", "{nodeName: n1}", {{'W', "spec.containers", "requests nothing"}}},
 		{"malformed",
 	         "{containers: [{name: a}, " C("cpu: 2 cores") "]}",
 	         {{'E', "spec.containers[1].resources.requests.cpu", "2 cores"}}},

@@ -179,7 +179,7 @@ static void cycles(void **state)
 	         {{'E', "spec.subGroups[0].parent", NULL}, {'E', "spec.subGroups[2].parent", NULL}}},
 		{"everything at once: ring, duplicate, missing parent, leaf without minimum, bad enum",
 	         "{preemptibility: sometimes, subGroups: [{name: alpha, parent: beta}, {name: beta, parent: alpha}, "
-	         "{name: alpha, minMember: 1}, {name: x, parent: nowhere, minMember: 1}, {name: y}]}",
+	         "{name: alpha, minMember: 1}, {name: x, parent: nowhere, minMember: 1}, {name: z}]}",
 	         {{'E', "spec.subGroups[2].name", "duplicate"},
 	          {'E', "spec.subGroups[0].parent", "cycle"},
 	          {'E', "spec.subGroups[3].parent", "nowhere"},

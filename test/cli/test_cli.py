@@ -126,7 +126,6 @@ def wrong_usage():
     expect(2, "plan", "-f", "x", "--budget", "99999999999999999999999", err="whole number")
     expect(2, "plan", "-f", "x", "--log-level", "loud", err="--log-level loud")
     expect(2, "plan", "-f", "x", "--actions", "allocate,fly", err='"fly" is not an action')
-    expect(2, "plan", "-f", "examples/first-gang.yaml", "--actions", "reclaim", err="reclaim is not supported yet")
     expect(2, "plan", "extra", err="give files with -f")
     expect(2, "validate", "--verbose", err="unknown option --verbose")
     expect(2, "completion", err="bash, zsh or fish")

@@ -12,6 +12,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void nothing_acts_on_the_terminal(void **state)
+{
+	static const struct {
+		const char *story, *text, *want;
+	} rows[] = {
+		{"nothing", "", ""},
+		{"plain", "a b-c", "a b-c"},
+		{"other scripts stay", "k\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80",
+	         "k\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80"},
+		{"an escape sequence is harmless without its first character", "a\033[2Jb", "a?[2Jb"},
+		{"a line break cannot forge a line", "a\nerror: b\r\tc", "a?error: b??c"},
+		{"the same in 8 bits",
+	         "\xc2\x9b"
+	         "2J",
+	         "?2J"},
+		{"text that runs backwards",
+	         "a\xe2\x80\xae"
+	         "b",
+	         "a?b"},
+		{"half a character", "\xe2\x82", "??"},
+		{"no character at all", "a\xff\xc0\xaf", "a???"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = NULL;
+		size_t length = 0;
+		FILE *stream = open_memstream(&text, &length);
+		output_text(stream, rows[i].text);
+		fclose(stream);
+		if (strcmp(text, rows[i].want) != 0)
+			fail_msg("%s: wanted %s, got %s", rows[i].story, rows[i].want, text);
+		free(text);
+	}
+}
+
 static void lists_of_nodes(void **state)
 {
 	static const struct {
@@ -23,6 +57,7 @@ static void lists_of_nodes(void **state)
 		{"a few are spelled out, numbers in order", "n10 n2 n9", "n2 n9 n10", 0},
 		{"twice the same node", "n1 n1 n1 n1 n1 n1", "n1", 0},
 		{"many become ranges", "n1 n2 n3 n5 n6 n8", "n[1-3,5-6,8]", 0},
+		{"a zero alone is not padding", "n0 n1 n2 n9 n10 n11", "n[0-2,9-11]", 0},
 		{"two series", "a1 a2 a3 b1 b2 b3", "a[1-3] b[1-3]", 0},
 		{"padding is kept", "n08 n09 n10 n11 n12", "n[08-12]", 0},
 		{"padding of another width is another series", "n1 n2 n3 n01 n02", "n[1-3] n[01-02]", 0},
@@ -103,6 +138,7 @@ static void suggestions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_acts_on_the_terminal),
 		cmocka_unit_test(lists_of_nodes),
 		cmocka_unit_test(tables),
 		cmocka_unit_test(suggestions),

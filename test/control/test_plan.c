@@ -7,10 +7,10 @@
 
 static struct doc *write_plan(struct world *world, struct plan **plan)
 {
-	enum plan_action actions[] = {PLAN_ALLOCATE};
+	enum cycle_action actions[] = {ACTION_ALLOCATE};
 	struct error error = {0};
 	struct buffer text = {0};
-	*plan = plan_run(world->snapshot, actions, 1, &error);
+	*plan = plan_run(world->snapshot, actions, 1);
 	assert_non_null(*plan);
 	struct build *build = build_create();
 	build_write(build, plan_write(*plan, build), DOC_JSON_PRETTY, &text);
@@ -108,32 +108,17 @@ static void a_second_cycle_continues(void **state)
 	world_close(&world);
 }
 
-static void nothing_leaves_for_a_missing_action(void **state)
-{
-	struct world world;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: 1") POD("p", OF("g"), OURS, ""));
-	for (int action = PLAN_CONSOLIDATE; action < PLAN_ACTIONS; action++) {
-		enum plan_action actions[] = {PLAN_ALLOCATE, (enum plan_action)action};
-		struct error error = {0};
-		assert_null(plan_run(world.snapshot, actions, 2, &error));
-		assert_non_null(strstr(error.text, "not supported yet"));
-		assert_non_null(strstr(error.text, plan_action_name((enum plan_action)action)));
-	}
-	assert_int_equal(world_member(&world, "p")->state, MEMBER_WAITING);
-	world_close(&world);
-}
-
 static void names_of_actions(void **state)
 {
-	enum plan_action action;
-	for (int i = 0; i < PLAN_ACTIONS; i++) {
-		const char *name = plan_action_name((enum plan_action)i);
-		assert_int_equal(plan_action_parse(name, strlen(name), &action), 0);
+	enum cycle_action action;
+	for (int i = 0; i < ACTION_COUNT; i++) {
+		const char *name = cycle_action_name((enum cycle_action)i);
+		assert_int_equal(cycle_action_parse(name, strlen(name), &action), 0);
 		assert_int_equal((int)action, i);
 	}
-	assert_int_equal(plan_action_parse("allocat", 7, &action), -1);
-	assert_int_equal(plan_action_parse("allocated", 9, &action), -1);
-	assert_int_equal(plan_action_parse("", 0, &action), -1);
+	assert_int_equal(cycle_action_parse("allocat", 7, &action), -1);
+	assert_int_equal(cycle_action_parse("allocated", 9, &action), -1);
+	assert_int_equal(cycle_action_parse("", 0, &action), -1);
 }
 
 int main(void)
@@ -141,7 +126,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_contract),
 		cmocka_unit_test(a_second_cycle_continues),
-		cmocka_unit_test(nothing_leaves_for_a_missing_action),
 		cmocka_unit_test(names_of_actions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

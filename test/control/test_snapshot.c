@@ -115,7 +115,7 @@ static void strays_are_named(void **state)
 	assert_int_equal(group->notes.items[0].code, REASON_SUBGROUP_UNKNOWN);
 	assert_false(world_group(&world, "g")->blocked);
 	assert_int_equal(world_group(&world, "g")->gang.pod_count, 1);
-	world_expect_warning(&world, "1 pod names PodGroup ns/nowhere");
+	world_expect_warning(&world, "names PodGroup ns/nowhere, which does not exist");
 	world_close(&world);
 }
 

@@ -10,7 +10,7 @@
 
 static void sets_of_every_size(void **state)
 {
-	static char names[5000][8];
+	static char names[5000][16];
 	for (int i = 0; i < 5000; i++)
 		snprintf(names[i], sizeof(names[i]), "k%d", i);
 	struct keyset set = {0};

@@ -20,9 +20,10 @@ int64_t built_resource_unit(int resource)
 
 const char *built_key_name(const struct instance *instance, int key)
 {
-	static const char *const names[INSTANCE_KEYS] = {
-		"kubernetes.io/hostname", "example.com/a-zone", "example.com/a-block", "example.com/a-rack",
-		"example.com/b-zone",     "example.com/b-block", "example.com/b-rack"};
+	static const char *const names[INSTANCE_KEYS] = {"kubernetes.io/hostname", "example.com/a-zone",
+	                                                 "example.com/a-block",    "example.com/a-rack",
+	                                                 "example.com/b-zone",     "example.com/b-block",
+	                                                 "example.com/b-rack"};
 	(void)instance;
 	return names[key];
 }
@@ -30,8 +31,8 @@ const char *built_key_name(const struct instance *instance, int key)
 static void add_topologies(struct built *built, const struct instance *instance)
 {
 	static const char *const names[INSTANCE_TOPOLOGIES] = {"first", "second"};
-	for (int i = 0; i < instance->topology_count; i++) {
-		const char *levels[INSTANCE_LEVELS];
+	for (int i = 0; i < instance->topology_count && i < INSTANCE_TOPOLOGIES; i++) {
+		const char *levels[INSTANCE_LEVELS] = {0};
 		for (int level = 0; level < instance->topologies[i].level_count; level++)
 			levels[level] = built_key_name(instance, instance_level_key(instance, i, level));
 		cluster_add_topology(built->cluster, names[i], levels, (size_t)instance->topologies[i].level_count);
@@ -64,7 +65,9 @@ static void add_node(struct built *built, const struct instance *instance, int n
 	struct resource_amount *amounts = arena_array(arena, struct resource_amount, INSTANCE_RESOURCES + 1);
 	for (size_t i = 0; i < sizeof(resource_order) / sizeof(resource_order[0]); i++) {
 		int r = resource_order[i];
-		int amount = r == INSTANCE_RESOURCES ? from->pods : r < instance->resource_count ? from->capacity[r] : 0;
+		int amount = r == INSTANCE_RESOURCES        ? from->pods
+		             : r < instance->resource_count ? from->capacity[r]
+		                                            : 0;
 		if (amount > 0)
 			amounts[node.allocatable_count++] =
 				(struct resource_amount){resource_names[r], amount * resource_units[r]};
@@ -97,7 +100,8 @@ static struct pod_term *make_term(struct built *built, const struct instance *in
 	return out;
 }
 
-static struct spread_term *make_spread(struct built *built, const struct instance *instance, const struct w_spread *from)
+static struct spread_term *make_spread(struct built *built, const struct instance *instance,
+                                       const struct w_spread *from)
 {
 	struct spread_term *out = arena_new(built->arena, struct spread_term);
 	out->selector = one_match(built->arena, "app", MATCH_IN, app_name(from->app));
@@ -122,8 +126,8 @@ static void make_colour(struct built *built, const struct w_kind *kind, struct p
 	rules->has_node_terms = true;
 	rules->node_terms = arena_new(built->arena, struct node_term);
 	rules->node_term_count = 1;
-	rules->node_terms->selector = one_match(built->arena, "colour",
-	                                        kind->selection == SELECT_IN ? MATCH_IN : MATCH_NOT_IN, colour);
+	rules->node_terms->selector =
+		one_match(built->arena, "colour", kind->selection == SELECT_IN ? MATCH_IN : MATCH_NOT_IN, colour);
 }
 
 static struct pod_rules *make_rules(struct built *built, const struct instance *instance, const struct w_kind *kind)
@@ -196,14 +200,15 @@ static void number_tree(struct built *built, const struct instance *instance)
 		number_subtree(instance, 0, 0, built->tree_to_engine);
 }
 
-static void make_gang(struct built *built, const struct instance *instance)
+void built_gang(struct built *built, const struct instance *instance, const char *name, struct gang *gang)
 {
-	static const enum member_state states[] = {
-		[W_WAITING] = MEMBER_WAITING,   [W_GATED] = MEMBER_GATED, [W_MEMBER_RUNNING] = MEMBER_RUNNING,
-		[W_MEMBER_RESERVED] = MEMBER_RESERVED, [W_GONE] = MEMBER_GONE};
-	struct gang *gang = &built->gang;
+	static const enum member_state states[] = {[W_WAITING] = MEMBER_WAITING,
+	                                           [W_GATED] = MEMBER_GATED,
+	                                           [W_MEMBER_RUNNING] = MEMBER_RUNNING,
+	                                           [W_MEMBER_RESERVED] = MEMBER_RESERVED,
+	                                           [W_GONE] = MEMBER_GONE};
 	gang->namespace_ = "default";
-	gang->name = "gang";
+	gang->name = name;
 	gang->tree_count = (size_t)instance->tree_count;
 	gang->pod_count = (size_t)instance->pod_count;
 	gang->tree = arena_array(built->arena, struct gang_node, gang->tree_count);
@@ -221,12 +226,13 @@ static void make_gang(struct built *built, const struct instance *instance)
 	}
 	for (int i = 0; i < instance->pod_count; i++) {
 		const struct w_pod *from = &instance->pods[i];
-		gang->pods[i] = (struct gang_pod){.name = arena_printf(built->arena, "p%d", i),
-		                                  .kind = built->kinds[from->kind],
-		                                  .leaf = built->tree_to_engine[from->leaf],
-		                                  .state = states[from->state],
-		                                  .node = from->node < 0 ? -1 : built->to_engine[from->node],
-		                                  .nominated = from->nominated < 0 ? -1 : built->to_engine[from->nominated]};
+		gang->pods[i] =
+			(struct gang_pod){.name = arena_printf(built->arena, "p%d", i),
+		                          .kind = built->kinds[from->kind],
+		                          .leaf = built->tree_to_engine[from->leaf],
+		                          .state = states[from->state],
+		                          .node = from->node < 0 ? -1 : built->to_engine[from->node],
+		                          .nominated = from->nominated < 0 ? -1 : built->to_engine[from->nominated]};
 	}
 }
 
@@ -266,7 +272,7 @@ void built_create(struct built *built, const struct instance *instance)
 		built->kinds[kind] = make_kind(built, instance, kind, "default");
 		built->foreign_kinds[kind] = make_kind(built, instance, kind, "elsewhere");
 	}
-	make_gang(built, instance);
+	built_gang(built, instance, "gang", &built->gang);
 	occupy(built, instance);
 }
 

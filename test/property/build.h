@@ -11,11 +11,13 @@ struct built {
 	struct gang gang;
 	int kinds[INSTANCE_KINDS], foreign_kinds[INSTANCE_KINDS];
 	int to_engine[INSTANCE_NODES], from_engine[INSTANCE_NODES]; /* node numbers */
-	int tree_to_engine[INSTANCE_TREE]; /* positions in the tree */
+	int tree_to_engine[INSTANCE_TREE];                          /* positions in the tree */
 };
 
 void built_create(struct built *built, const struct instance *instance);
 void built_destroy(struct built *built);
+/* The tree and the pods of `instance` as a gang on a cluster that is already built; the cluster is not changed. */
+void built_gang(struct built *built, const struct instance *instance, const char *name, struct gang *gang);
 
 const char *built_key_name(const struct instance *instance, int key);
 const char *built_resource_name(int resource);

@@ -25,9 +25,9 @@ struct run {
 
 const char *failure_name(enum failure failure)
 {
-	static const char *const names[FAILURE_KINDS] = {
-		"none",   "cluster", "missed",     "false placement", "outcome", "invalid",
-		"verify", "cost",    "preference", "distance",        "growth",  "reason", "crash"};
+	static const char *const names[FAILURE_KINDS] = {"none",    "cluster", "missed", "false placement", "outcome",
+	                                                 "invalid", "verify",  "cost",   "preference",      "distance",
+	                                                 "growth",  "reason",  "crash"};
 	return names[failure];
 }
 
@@ -57,8 +57,8 @@ static bool check_domains(struct run *run)
 					if ((first >= 0 && first == second) !=
 					    instance_same_domain(instance, topology, level, a, b))
 						return fail(run, FAILURE_CLUSTER,
-						            "topology %d level %d: domains %d of n%d and %d of n%d", topology,
-						            level, first, a, second, b);
+						            "topology %d level %d: domains %d of n%d and %d of n%d",
+						            topology, level, first, a, second, b);
 				}
 	return true;
 }
@@ -72,7 +72,8 @@ static bool check_free(struct run *run, const char *when)
 			continue;
 		int resource = cluster_find_resource(run->built.cluster, built_resource_name(r));
 		for (int node = 0; resource >= 0 && node < run->now.node_count; node++) {
-			int capacity = r == INSTANCE_RESOURCES ? run->now.nodes[node].pods : run->now.nodes[node].capacity[r];
+			int capacity =
+				r == INSTANCE_RESOURCES ? run->now.nodes[node].pods : run->now.nodes[node].capacity[r];
 			int64_t want = (capacity - rules_used(&world, node, r, true)) * built_resource_unit(r);
 			int64_t got = cluster_free(run->built.cluster, resource, run->built.to_engine[node]);
 			if (want != got)
@@ -144,10 +145,11 @@ static bool check_subtrees(struct run *run, const struct world *world)
 	bool satisfied[INSTANCE_TREE];
 	rules_satisfied(world, 0, false, satisfied);
 	for (int pod = 0; pod < run->now.pod_count; pod++)
-		for (int node = run->now.pods[pod].leaf; world->fresh[pod] && node >= 0; node = run->now.tree[node].parent)
+		for (int node = run->now.pods[pod].leaf; world->fresh[pod] && node >= 0;
+		     node = run->now.tree[node].parent)
 			if (!satisfied[node])
-				return fail(run, FAILURE_INVALID, "p%d is placed below s%d, which stays below its minimum", pod,
-				            node);
+				return fail(run, FAILURE_INVALID,
+				            "p%d is placed below s%d, which stays below its minimum", pod, node);
 	return true;
 }
 
@@ -170,7 +172,8 @@ static bool commit(struct run *run, const char *when)
 	for (size_t i = 0; i < run->placement.choice_count; i++) {
 		const struct place_choice *choice = &run->placement.choices[i];
 		const struct gang_pod *pod = &run->built.gang.pods[choice->pod];
-		if (pod->state != (run->placement.reserve ? MEMBER_RESERVED : MEMBER_RUNNING) || pod->node != choice->node)
+		if (pod->state != (run->placement.reserve ? MEMBER_RESERVED : MEMBER_RUNNING) ||
+		    pod->node != choice->node)
 			return fail(run, FAILURE_CLUSTER, "%s: p%d is not committed", when, choice->pod);
 		run->now.pods[choice->pod].node = run->built.from_engine[choice->node];
 		run->now.pods[choice->pod].state = run->placement.reserve ? W_MEMBER_RESERVED : W_MEMBER_RUNNING;
@@ -250,7 +253,8 @@ static bool grow(struct run *run)
 		enum place_outcome outcome = engine_grow(run->built.cluster, &run->built.gang, &run->options,
 		                                         run->built.arena, &run->placement);
 		if (outcome != run->placement.outcome)
-			return fail(run, FAILURE_OUTCOME, "engine_grow returns %d and stores %d", outcome, run->placement.outcome);
+			return fail(run, FAILURE_OUTCOME, "engine_grow returns %d and stores %d", outcome,
+			            run->placement.outcome);
 		if (outcome == PLACE_EXHAUSTED || outcome == PLACE_NOT_READY)
 			return fail(run, FAILURE_OUTCOME, "engine_grow gives outcome %d", outcome);
 		if (outcome != PLACE_PLACED)
@@ -268,8 +272,8 @@ static bool grow(struct run *run)
 	enum oracle_answer more = oracle_can_grow(&run->now, CHECK_STEPS, &unit);
 	run->tally->full += more == ORACLE_NO;
 	if (more == ORACLE_YES)
-		return fail(run, FAILURE_GROWTH, "growth ended with outcome %d, but s%d can still grow", run->placement.outcome,
-		            unit);
+		return fail(run, FAILURE_GROWTH, "growth ended with outcome %d, but s%d can still grow",
+		            run->placement.outcome, unit);
 	return true;
 }
 
@@ -307,7 +311,8 @@ static bool check_refusal(struct run *run, enum oracle_answer answer)
 {
 	run->tally->impossible++;
 	if (answer == ORACLE_YES)
-		return fail(run, FAILURE_MISSED, "refused (blocking tree node %d), but a placement exists", run->placement.blocking_node);
+		return fail(run, FAILURE_MISSED, "refused (blocking tree node %d), but a placement exists",
+		            run->placement.blocking_node);
 	return check_reasons(run) && check_free(run, "after a refusal");
 }
 
@@ -321,7 +326,7 @@ static bool check_placed(struct run *run, enum oracle_answer answer)
 		return false;
 	for (int pod = 0; pod < run->now.pod_count; pod++)
 		if (world.fresh[pod] && rules_leaf_members(&world, run->now.pods[pod].leaf) >
-		                            run->now.tree[run->now.pods[pod].leaf].minimum)
+		                                run->now.tree[run->now.pods[pod].leaf].minimum)
 			return fail(run, FAILURE_INVALID, "surplus p%d in the minimum phase", pod);
 	bool satisfied[INSTANCE_TREE];
 	rules_satisfied(&world, 0, false, satisfied);
@@ -345,10 +350,11 @@ static bool decide(struct run *run)
 	world_begin(&world, &run->now);
 	rules_satisfied(&world, 0, false, satisfied);
 	rules_satisfied(&world, 0, true, reachable);
-	enum place_outcome outcome = engine_place(run->built.cluster, &run->built.gang, &run->options, run->built.arena,
-	                                          &run->placement);
+	enum place_outcome outcome =
+		engine_place(run->built.cluster, &run->built.gang, &run->options, run->built.arena, &run->placement);
 	if (outcome != run->placement.outcome)
-		return fail(run, FAILURE_OUTCOME, "engine_place returns %d and stores %d", outcome, run->placement.outcome);
+		return fail(run, FAILURE_OUTCOME, "engine_place returns %d and stores %d", outcome,
+		            run->placement.outcome);
 	enum place_outcome early = satisfied[0] ? PLACE_NOTHING : !reachable[0] ? PLACE_NOT_READY : PLACE_PLACED;
 	if (early != PLACE_PLACED || outcome == PLACE_NOTHING || outcome == PLACE_NOT_READY) {
 		if (outcome != early)

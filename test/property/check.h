@@ -3,6 +3,7 @@
 #define PROPERTY_CHECK_H
 
 #include "instance.h"
+#include "runner.h"
 
 enum failure {
 	FAILURE_NONE,
@@ -19,11 +20,6 @@ enum failure {
 	FAILURE_REASON,     /* a refusal without an explanation */
 	FAILURE_CRASH,
 	FAILURE_KINDS,
-};
-
-struct result {
-	enum failure failure;
-	char text[400];
 };
 
 /* What the run looked at; sums over instances. */

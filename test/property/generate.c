@@ -5,10 +5,12 @@
 #include "random.h"
 #include "rules.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct features {
-	bool rigid, one_shape, uniform, missing_labels, bad_nodes, colours, running, loose_pins, gated, interactions, spread;
+	bool rigid, one_shape, uniform, missing_labels, bad_nodes, colours, running, loose_pins, gated, interactions,
+		spread;
 	bool required, preferred, surplus, partial, tight;
 };
 
@@ -132,8 +134,12 @@ static void draw_spread(struct random *random, const struct instance *instance, 
 
 static struct w_kind plain_kind(void)
 {
-	return (struct w_kind){
-		.colour = -1, .app = -1, .port = -1, .affinity.key = KEY_NONE, .anti.key = KEY_NONE, .spread.key = KEY_NONE};
+	return (struct w_kind){.colour = -1,
+	                       .app = -1,
+	                       .port = -1,
+	                       .affinity.key = KEY_NONE,
+	                       .anti.key = KEY_NONE,
+	                       .spread.key = KEY_NONE};
 }
 
 /* The last kind is plain: releasing pods use it, so that nothing depends on the rules of a pod that is leaving. */
@@ -171,7 +177,8 @@ static int used_by_others(const struct instance *instance, int node, int resourc
 static bool room_for(const struct instance *instance, int kind, int node)
 {
 	for (int r = 0; r < instance->resource_count; r++)
-		if (used_by_others(instance, node, r) + instance->kinds[kind].request[r] > instance->nodes[node].capacity[r])
+		if (used_by_others(instance, node, r) + instance->kinds[kind].request[r] >
+		    instance->nodes[node].capacity[r])
 			return false;
 	return used_by_others(instance, node, INSTANCE_RESOURCES) < instance->nodes[node].pods;
 }
@@ -282,16 +289,18 @@ static void draw_pods(struct random *random, struct instance *instance, const st
 		if (instance_child_count(instance, node) == 0)
 			leaves[leaf_count++] = node;
 	}
+	assert(leaf_count > 0); /* a tree has a root, and one without children is a leaf */
 	bool mixed = random_chance(random, 40);
 	int wanted = random_range(random, random_chance(random, 70) ? 5 : 1, INSTANCE_PODS);
 	for (int i = 0; i < wanted; i++) {
 		struct w_pod *pod = &instance->pods[instance->pod_count++];
-		int leaf = leaves[features->uniform || i < leaf_count ? i % leaf_count : random_range(random, 0, leaf_count - 1)];
-		*pod = (struct w_pod){.kind = mixed ? random_range(random, 0, instance->kind_count - 2) : leaf_kind[leaf],
-		                      .leaf = leaf,
-		                      .node = -1,
-		                      .nominated = random_chance(random, 5) ? random_range(random, 0, instance->node_count - 1)
-		                                                            : -1};
+		int leaf = leaves[features->uniform || i < leaf_count ? i % leaf_count
+		                                                      : random_range(random, 0, leaf_count - 1)];
+		*pod = (struct w_pod){
+			.kind = mixed ? random_range(random, 0, instance->kind_count - 2) : leaf_kind[leaf],
+			.leaf = leaf,
+			.node = -1,
+			.nominated = random_chance(random, 5) ? random_range(random, 0, instance->node_count - 1) : -1};
 		enum w_state state = draw_state(random, features);
 		if (state == W_MEMBER_RUNNING || state == W_MEMBER_RESERVED) {
 			draw_position(random, instance, pod, features->loose_pins);

@@ -104,8 +104,8 @@ bool instance_same_domain(const struct instance *instance, int topology, int lev
 int instance_child_count(const struct instance *instance, int node);
 /* Whether `node` is `above` or stands below it. */
 bool instance_below(const struct instance *instance, int node, int above);
-bool instance_is_member(const struct w_pod *pod); /* running or reserved */
-bool instance_has_interactions(const struct instance *instance); /* any (anti-)affinity, spread or port in use */
+bool instance_is_member(const struct w_pod *pod);                   /* running or reserved */
+bool instance_has_interactions(const struct instance *instance);    /* any (anti-)affinity, spread or port in use */
 bool instance_has_orderless_rules(const struct instance *instance); /* rules that more pods can help to satisfy */
 /* Every minimum asks for everything that exists, so that all feasible placements place the same pods. */
 bool instance_is_rigid(const struct instance *instance);

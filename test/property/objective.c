@@ -54,16 +54,17 @@ static bool distance_is_promised(const struct instance *instance)
 	return true;
 }
 
-/* Promise: one leaf of one shape uses, after its preference, the fewest outermost domains; and the fewest hosts where
- * no level stands between those domains and the hosts. */
+/* Promise: one leaf of one shape uses, after its preference, the fewest outermost domains; without a topology, the fewest
+ * hosts. (With one, the tightest domains come before the number of hosts.) */
 void objective_distance(const struct instance *instance, const struct world *world, struct result *result,
                         struct tally *tally)
 {
 	if (!distance_is_promised(instance))
 		return;
-	bool with_hosts = instance->topology_count == 0 || instance->topologies[0].level_count == 1;
+	bool with_hosts = instance->topology_count == 0;
 	struct oracle oracle;
-	if (oracle_optimum(&oracle, instance, with_hosts ? ORACLE_HOSTS : ORACLE_DOMAINS, OBJECTIVE_STEPS) != ORACLE_YES)
+	if (oracle_optimum(&oracle, instance, with_hosts ? ORACLE_HOSTS : ORACLE_DOMAINS, OBJECTIVE_STEPS) !=
+	    ORACLE_YES)
 		return;
 	int domains, hosts;
 	oracle_distance(world, &domains, &hosts);
@@ -71,6 +72,6 @@ void objective_distance(const struct instance *instance, const struct world *wor
 	if (domains == oracle.best.domains && (!with_hosts || hosts == oracle.best.hosts))
 		return;
 	result->failure = FAILURE_DISTANCE;
-	snprintf(result->text, sizeof(result->text), "%d outer domains and %d hosts used, %d and %d are possible%s", domains,
-	         hosts, oracle.best.domains, oracle.best.hosts, with_hosts ? "" : " (hosts are not compared)");
+	snprintf(result->text, sizeof(result->text), "%d outer domains and %d hosts used, %d and %d are possible%s",
+	         domains, hosts, oracle.best.domains, oracle.best.hosts, with_hosts ? "" : " (hosts are not compared)");
 }

@@ -93,7 +93,8 @@ static bool nothing_extra(const struct oracle *oracle)
 static int twin_before(const struct instance *instance, int pod)
 {
 	for (int other = pod - 1; other >= 0; other--)
-		if (instance->pods[other].state == W_WAITING && instance->pods[other].leaf == instance->pods[pod].leaf &&
+		if (instance->pods[other].state == W_WAITING &&
+		    instance->pods[other].leaf == instance->pods[pod].leaf &&
 		    instance->pods[other].kind == instance->pods[pod].kind)
 			return other;
 	return -1;

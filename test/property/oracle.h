@@ -19,8 +19,8 @@ struct oracle_best {
 struct oracle {
 	struct world world;
 	uint64_t steps, limit;
-	int target;       /* tree node that must be satisfied; only pods below it are placed */
-	bool enumerate;   /* look at all placements and keep the best, instead of stopping at the first */
+	int target;     /* tree node that must be satisfied; only pods below it are placed */
+	bool enumerate; /* look at all placements and keep the best, instead of stopping at the first */
 	enum oracle_goal goal;
 	struct oracle_best best;
 };

@@ -12,16 +12,9 @@ static void print_node(FILE *file, const struct instance *instance, int number)
 	const struct w_node *node = &instance->nodes[number];
 	fprintf(file, "  n%d:", number);
 	print_amounts(file, instance, node->capacity);
-	for (int topology = 0; topology < instance->topology_count; topology++) {
-		fputs(topology ? " | " : " in ", file);
-		for (int level = 0; level < instance->topologies[topology].level_count; level++) {
-			int value = node->label[instance_level_key(instance, topology, level)];
-			if (value < 0)
-				fputs(level ? "/-" : "-", file);
-			else
-				fprintf(file, level ? "/%d" : "%d", value);
-		}
-	}
+	for (int key = 1; key < INSTANCE_KEYS; key++)
+		if (node->label[key] >= 0)
+			fprintf(file, " key%d=%d", key, node->label[key]);
 	if (node->pods < 110)
 		fprintf(file, " pods=%d", node->pods);
 	if (node->colour >= 0)
@@ -85,8 +78,12 @@ static void print_tree(FILE *file, const struct instance *instance)
 void print_instance(const struct instance *instance, FILE *file)
 {
 	static const char *const occupancies[] = {"running", "releasing", "reserved"};
-	fprintf(file, "  %d topologies (key 0 is the host name, 1..3 the levels of the first, 4..6 of the second)%s%s%s\n",
-	        instance->topology_count, instance->use_releasing ? ", releasing counts as free" : "",
+	fputs("  topologies:", file);
+	for (int i = 0; i < instance->topology_count; i++)
+		for (int level = 0; level < instance->topologies[i].level_count; level++)
+			fprintf(file, " %d.%d=key%d", i, level, instance_level_key(instance, i, level));
+	fprintf(file, "%s; key0 is the host name%s%s%s\n", instance->topology_count ? "" : " none",
+	        instance->use_releasing ? ", releasing counts as free" : "",
 	        instance->depth_first ? ", tree in depth-first order" : "",
 	        instance->warm_up ? ", caches filled before" : "");
 	for (int i = 0; i < instance->node_count; i++)

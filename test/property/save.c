@@ -6,14 +6,8 @@
 #include "oracle.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
-struct writer {
-	FILE *file;
-	bool more; /* an object was written already */
-};
-
-__attribute__((format(printf, 2, 3))) static void object(struct writer *writer, const char *format, ...)
+void save_object(struct writer *writer, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -27,7 +21,7 @@ static void resources(FILE *file, const struct instance *instance, const int *am
 {
 	static const char *const suffix[INSTANCE_RESOURCES] = {"", "", "Gi"};
 	const char *comma = "";
-	for (int r = 0; r < instance->resource_count; r++)
+	for (int r = 0; r < instance->resource_count && r < INSTANCE_RESOURCES; r++)
 		if (amounts[r] > 0) {
 			fprintf(file, "%s\"%s\": \"%d%s\"", comma, built_resource_name(r), amounts[r], suffix[r]);
 			comma = ", ";
@@ -39,8 +33,9 @@ static void resources(FILE *file, const struct instance *instance, const int *am
 static void write_topologies(struct writer *writer, const struct instance *instance)
 {
 	for (int i = 0; i < instance->topology_count; i++) {
-		object(writer, "{\"apiVersion\": \"kai.scheduler/v1alpha1\", \"kind\": \"Topology\", \"metadata\": "
-		               "{\"name\": \"%s\"}, \"spec\": {\"levels\": [",
+		save_object(writer,
+		       "{\"apiVersion\": \"kai.scheduler/v1alpha1\", \"kind\": \"Topology\", \"metadata\": "
+		       "{\"name\": \"%s\"}, \"spec\": {\"levels\": [",
 		       i ? "second" : "first");
 		for (int level = 0; level < instance->topologies[i].level_count; level++)
 			fprintf(writer->file, "%s{\"nodeLabel\": \"%s\"}", level ? ", " : "",
@@ -52,7 +47,8 @@ static void write_topologies(struct writer *writer, const struct instance *insta
 static void write_node(struct writer *writer, const struct instance *instance, int number)
 {
 	const struct w_node *node = &instance->nodes[number];
-	object(writer, "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"n%d\", \"labels\": {", number);
+	save_object(writer, "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"n%d\", \"labels\": {",
+	            number);
 	fprintf(writer->file, "\"kubernetes.io/hostname\": \"n%d\"", number);
 	for (int key = 1; key < INSTANCE_KEYS; key++)
 		if (node->label[key] >= 0)
@@ -61,8 +57,9 @@ static void write_node(struct writer *writer, const struct instance *instance, i
 		fprintf(writer->file, ", \"colour\": \"%s\"", node->colour ? "red" : "blue");
 	fprintf(writer->file, "}}, \"spec\": {%s%s%s}, \"status\": {\"allocatable\": {",
 	        node->unschedulable ? "\"unschedulable\": true" : "", node->unschedulable && node->tainted ? ", " : "",
-	        node->tainted ? "\"taints\": [{\"key\": \"dedicated\", \"value\": \"other\", \"effect\": \"NoSchedule\"}]"
-	                      : "");
+	        node->tainted
+	                ? "\"taints\": [{\"key\": \"dedicated\", \"value\": \"other\", \"effect\": \"NoSchedule\"}]"
+	                : "");
 	resources(writer->file, instance, node->capacity, node->pods);
 	fprintf(writer->file, "}, \"conditions\": [{\"type\": \"Ready\", \"status\": \"%s\"}]}}",
 	        node->not_ready ? "False" : "True");
@@ -85,8 +82,10 @@ static void write_affinity(FILE *file, const struct instance *instance, const st
 	fputs(", \"affinity\": {", file);
 	if (colour) {
 		fprintf(file,
-		        "\"nodeAffinity\": {\"requiredDuringSchedulingIgnoredDuringExecution\": {\"nodeSelectorTerms\": "
-		        "[{\"matchExpressions\": [{\"key\": \"colour\", \"operator\": \"%s\", \"values\": [\"%s\"]}]}]}}",
+		        "\"nodeAffinity\": {\"requiredDuringSchedulingIgnoredDuringExecution\": "
+		        "{\"nodeSelectorTerms\": "
+		        "[{\"matchExpressions\": [{\"key\": \"colour\", \"operator\": \"%s\", \"values\": "
+		        "[\"%s\"]}]}]}}",
 		        kind->selection == SELECT_IN ? "In" : "NotIn", kind->colour ? "red" : "blue");
 		comma = ", ";
 	}
@@ -116,13 +115,15 @@ static void write_spread(FILE *file, const struct instance *instance, const stru
 
 static void write_spec(FILE *file, const struct instance *instance, const struct w_kind *kind)
 {
-	fputs("\"schedulerName\": \"platoon\", \"containers\": [{\"name\": \"main\", \"image\": \"pause\", \"resources\": "
+	fputs("\"schedulerName\": \"platoon\", \"containers\": [{\"name\": \"main\", \"image\": \"pause\", "
+	      "\"resources\": "
 	      "{\"requests\": {",
 	      file);
 	resources(file, instance, kind->request, -1);
 	fputs("}}", file);
 	if (kind->port >= 0)
-		fprintf(file, ", \"ports\": [{\"containerPort\": %d, \"hostPort\": %d}]", 8000 + kind->port, 8000 + kind->port);
+		fprintf(file, ", \"ports\": [{\"containerPort\": %d, \"hostPort\": %d}]", 8000 + kind->port,
+		        8000 + kind->port);
 	fputs("}]", file);
 	if (kind->tolerates)
 		fputs(", \"tolerations\": [{\"key\": \"dedicated\", \"operator\": \"Exists\"}]", file);
@@ -137,8 +138,10 @@ static void write_other(struct writer *writer, const struct instance *instance, 
 {
 	const struct w_other *other = &instance->others[number];
 	const struct w_kind *kind = &instance->kinds[other->kind];
-	object(writer, "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"other%d\", \"namespace\": \"%s\"",
-	       number, other->foreign ? "elsewhere" : "default");
+	save_object(writer,
+	            "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"other%d\", \"namespace\": "
+	            "\"%s\"",
+	            number, other->foreign ? "elsewhere" : "default");
 	if (kind->app >= 0)
 		fprintf(writer->file, ", \"labels\": {\"app\": \"a%d\"}", kind->app);
 	if (other->occupancy == W_RELEASING)
@@ -172,10 +175,12 @@ static void write_minimum(FILE *file, const struct instance *instance, int node)
 	write_levels(file, instance, &instance->tree[node]);
 }
 
-static void write_group(struct writer *writer, const struct instance *instance)
+static void write_group(struct writer *writer, const struct instance *instance, const char *name, const char *spec)
 {
-	object(writer, "{\"apiVersion\": \"scheduling.run.ai/v2alpha2\", \"kind\": \"PodGroup\", \"metadata\": {\"name\": "
-	               "\"gang\", \"namespace\": \"default\"}, \"spec\": {\"queue\": \"main\", ");
+	save_object(writer,
+	            "{\"apiVersion\": \"scheduling.run.ai/v2alpha2\", \"kind\": \"PodGroup\", \"metadata\": {\"name\": "
+	            "\"%s\", \"namespace\": \"default\"}, \"spec\": {%s, ",
+	            name, spec);
 	write_minimum(writer->file, instance, 0);
 	for (int node = 1; node < instance->tree_count; node++) {
 		fprintf(writer->file, "%s{\"name\": \"s%d\", ", node == 1 ? ", \"subGroups\": [" : ", ", node);
@@ -187,14 +192,16 @@ static void write_group(struct writer *writer, const struct instance *instance)
 	fputs(instance->tree_count > 1 ? "]}}" : "}}", writer->file);
 }
 
-static void write_pod(struct writer *writer, const struct instance *instance, int number)
+static void write_pod(struct writer *writer, const struct instance *instance, const char *group, int number)
 {
 	const struct w_pod *pod = &instance->pods[number];
 	const struct w_kind *kind = &instance->kinds[pod->kind];
 	const char *comma = "";
-	object(writer, "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"p%d\", \"namespace\": \"default\", "
-	               "\"annotations\": {\"pod-group-name\": \"gang\"}, \"labels\": {",
-	       number);
+	save_object(writer,
+	            "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"%s-p%d\", \"namespace\": "
+	            "\"default\", "
+	            "\"annotations\": {\"pod-group-name\": \"%s\"}, \"labels\": {",
+	            group, number, group);
 	if (pod->leaf > 0) {
 		fprintf(writer->file, "\"kai.scheduler/subgroup-name\": \"s%d\"", pod->leaf);
 		comma = ", ";
@@ -208,10 +215,38 @@ static void write_pod(struct writer *writer, const struct instance *instance, in
 	if (pod->state == W_GATED)
 		fputs(", \"schedulingGates\": [{\"name\": \"example.com/wait\"}]", writer->file);
 	fprintf(writer->file, "}, \"status\": {\"phase\": \"%s\"",
-	        instance_is_member(pod) ? "Running" : pod->state == W_GONE ? "Succeeded" : "Pending");
+	        instance_is_member(pod) ? "Running"
+	        : pod->state == W_GONE  ? "Succeeded"
+	                                : "Pending");
 	if (pod->nominated >= 0)
 		fprintf(writer->file, ", \"nominatedNodeName\": \"n%d\"", pod->nominated);
 	fputs("}}", writer->file);
+}
+
+void save_cluster(struct writer *writer, const struct instance *instance)
+{
+	write_topologies(writer, instance);
+	for (int node = 0; node < instance->node_count; node++)
+		write_node(writer, instance, node);
+	for (int other = 0; other < instance->other_count; other++)
+		write_other(writer, instance, other);
+}
+
+void save_gang(struct writer *writer, const struct instance *instance, const char *name, const char *spec)
+{
+	write_group(writer, instance, name, spec);
+	for (int pod = 0; pod < instance->pod_count; pod++)
+		write_pod(writer, instance, name, pod);
+}
+
+void save_title(FILE *file, const struct instance *instance, const char *kind, const char *text)
+{
+	fprintf(file,
+	        "{\"apiVersion\": \"platoon.dev/v1alpha1\", \"kind\": \"Scenario\", \"metadata\": {\"name\": "
+	        "\"property-%llu\", \"labels\": {\"area\": \"property\"}}, \"spec\": {\n \"title\": \"%s: ",
+	        (unsigned long long)instance->seed, kind);
+	for (; *text; text++)
+		fputc(*text == '"' || *text == '\\' || (unsigned char)*text < ' ' ? '\'' : *text, file);
 }
 
 static void write_expect(FILE *file, const struct instance *instance)
@@ -225,7 +260,8 @@ static void write_expect(FILE *file, const struct instance *instance)
 	for (int pod = 0; pod < instance->pod_count; pod++)
 		waiting += instance->pods[pod].state == W_WAITING;
 	bool possible = satisfied[0] || oracle_solve(&oracle, instance, 0, 2000000) == ORACLE_YES;
-	fputs(" \"run\": {\"actions\": [\"allocate\"], \"cycles\": 1},\n \"expect\": {\"groups\": {\"default/gang\": {", file);
+	fputs(" \"run\": {\"actions\": [\"allocate\"], \"cycles\": 1},\n \"expect\": {\"groups\": {\"default/gang\": {",
+	      file);
 	if (!possible)
 		fputs("\"placed\": 0, \"impossible\": true", file);
 	else if (instance_is_rigid(instance))
@@ -240,25 +276,15 @@ int save_scenario(const struct instance *instance, const struct result *result, 
 	struct writer writer = {.file = fopen(path, "w")};
 	if (!writer.file)
 		return -1;
-	fprintf(writer.file,
-	        "{\"apiVersion\": \"platoon.dev/v1alpha1\", \"kind\": \"Scenario\", \"metadata\": {\"name\": "
-	        "\"property-%llu\", \"labels\": {\"area\": \"property\"}}, \"spec\": {\n \"title\": \"%s: ",
-	        (unsigned long long)instance->seed, failure_name(result->failure));
-	for (const char *text = result->text; *text; text++)
-		fputc(*text == '"' || *text == '\\' || (unsigned char)*text < ' ' ? '\'' : *text, writer.file);
+	save_title(writer.file, instance, failure_name((enum failure)result->failure), result->text);
 	fprintf(writer.file, "%s%s\",\n \"objects\": [", instance->use_releasing ? " (releasing resources count)" : "",
 	        instance->warm_up ? " (after an answer for another state)" : "");
-	object(&writer, "{\"apiVersion\": \"scheduling.run.ai/v2\", \"kind\": \"Queue\", \"metadata\": {\"name\": \"main\"}, "
-	                "\"spec\": {\"resources\": {\"gpu\": {\"quota\": -1, \"limit\": -1}, \"cpu\": {\"quota\": -1, "
-	                "\"limit\": -1}, \"memory\": {\"quota\": -1, \"limit\": -1}}}}");
-	write_topologies(&writer, instance);
-	for (int node = 0; node < instance->node_count; node++)
-		write_node(&writer, instance, node);
-	for (int other = 0; other < instance->other_count; other++)
-		write_other(&writer, instance, other);
-	write_group(&writer, instance);
-	for (int pod = 0; pod < instance->pod_count; pod++)
-		write_pod(&writer, instance, pod);
+	save_object(&writer,
+	            "{\"apiVersion\": \"scheduling.run.ai/v2\", \"kind\": \"Queue\", \"metadata\": {\"name\": \"main\"}, "
+	            "\"spec\": {\"resources\": {\"gpu\": {\"quota\": -1, \"limit\": -1}, \"cpu\": {\"quota\": -1, "
+	            "\"limit\": -1}, \"memory\": {\"quota\": -1, \"limit\": -1}}}}");
+	save_cluster(&writer, instance);
+	save_gang(&writer, instance, "gang", "\"queue\": \"main\"");
 	fputs("],\n", writer.file);
 	write_expect(writer.file, instance);
 	int broken = ferror(writer.file);

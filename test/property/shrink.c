@@ -105,24 +105,47 @@ static bool clear_level(struct instance *instance, int at)
 	return true;
 }
 
+/* Both say whether they changed anything: a change that is none must not be tried for ever. */
+static bool set(int *field, int value)
+{
+	bool changed = *field != value;
+	*field = value;
+	return changed;
+}
+
+static bool clear(bool *flag)
+{
+	bool changed = *flag;
+	*flag = false;
+	return changed;
+}
+
 static bool simplify_kind(struct instance *instance, int at)
 {
 	enum { SIMPLIFICATIONS = 9 };
 	if (at >= instance->kind_count * SIMPLIFICATIONS)
 		return false;
-	struct w_kind *kind = &instance->kinds[at / SIMPLIFICATIONS], before = *kind;
+	struct w_kind *kind = &instance->kinds[at / SIMPLIFICATIONS];
 	switch (at % SIMPLIFICATIONS) {
-	case 0: kind->affinity = (struct w_term){KEY_NONE, 0}; break;
-	case 1: kind->anti = (struct w_term){KEY_NONE, 0}; break;
-	case 2: kind->spread = (struct w_spread){.key = KEY_NONE}; break;
-	case 3: kind->port = -1; break;
-	case 4: kind->app = -1; break;
-	case 5: kind->colour = -1; break;
-	case 6: kind->spread.min_domains = 0; break;
-	case 7: kind->spread.ignore_node_affinity = kind->spread.honor_taints = false; break;
-	default: kind->tolerates = false; break;
+	case 0:
+		return set(&kind->affinity.key, KEY_NONE);
+	case 1:
+		return set(&kind->anti.key, KEY_NONE);
+	case 2:
+		return set(&kind->spread.key, KEY_NONE);
+	case 3:
+		return set(&kind->port, -1);
+	case 4:
+		return set(&kind->app, -1);
+	case 5:
+		return set(&kind->colour, -1);
+	case 6:
+		return set(&kind->spread.min_domains, 0);
+	case 7:
+		return clear(&kind->spread.ignore_node_affinity) || clear(&kind->spread.honor_taints);
+	default:
+		return clear(&kind->tolerates);
 	}
-	return memcmp(kind, &before, sizeof(before)) != 0;
 }
 
 static bool simplify_node(struct instance *instance, int at)
@@ -130,29 +153,33 @@ static bool simplify_node(struct instance *instance, int at)
 	enum { SIMPLIFICATIONS = 5 };
 	if (at >= instance->node_count * SIMPLIFICATIONS)
 		return false;
-	struct w_node *node = &instance->nodes[at / SIMPLIFICATIONS], before = *node;
+	struct w_node *node = &instance->nodes[at / SIMPLIFICATIONS];
 	switch (at % SIMPLIFICATIONS) {
-	case 0: node->unschedulable = false; break;
-	case 1: node->tainted = false; break;
-	case 2: node->not_ready = false; break;
-	case 3: node->colour = -1; break;
-	default: node->pods = 110; break;
+	case 0:
+		return clear(&node->unschedulable);
+	case 1:
+		return clear(&node->tainted);
+	case 2:
+		return clear(&node->not_ready);
+	case 3:
+		return set(&node->colour, -1);
+	default:
+		return set(&node->pods, 110);
 	}
-	return memcmp(node, &before, sizeof(before)) != 0;
 }
 
 static bool simplify_pod(struct instance *instance, int at)
 {
 	if (at >= instance->pod_count * 2)
 		return false;
-	struct w_pod *pod = &instance->pods[at / 2], before = *pod;
-	if (at % 2) {
-		pod->nominated = -1;
-	} else {
-		pod->state = W_WAITING;
-		pod->node = -1;
-	}
-	return memcmp(pod, &before, sizeof(before)) != 0;
+	struct w_pod *pod = &instance->pods[at / 2];
+	if (at % 2)
+		return set(&pod->nominated, -1);
+	if (pod->state == W_WAITING)
+		return set(&pod->node, -1);
+	pod->state = W_WAITING;
+	pod->node = -1;
+	return true;
 }
 
 static bool lower_number(struct instance *instance, int at)
@@ -196,10 +223,7 @@ static bool drop_topology(struct instance *instance, int at)
 static bool clear_flag(struct instance *instance, int at)
 {
 	bool *flag = at == 0 ? &instance->warm_up : at == 1 ? &instance->use_releasing : &instance->depth_first;
-	if (at > 2 || !*flag)
-		return false;
-	*flag = false;
-	return true;
+	return at <= 2 && clear(flag);
 }
 
 /* A change must not lead into worlds the generator never makes: full nodes over-committed, or a preferred level that
@@ -226,9 +250,10 @@ static bool is_sane(const struct instance *instance)
 
 void shrink_instance(struct instance *instance, bool (*still_fails)(const struct instance *, void *), void *context)
 {
-	static bool (*const changes[])(struct instance *, int) = {
-		remove_pod,   remove_other,  remove_node,  remove_tree_node, clear_level, clear_flag,
-		drop_topology, drop_column, simplify_kind, simplify_node, simplify_pod, lower_number};
+	static bool (*const changes[])(struct instance *, int) = {remove_pod,       remove_other, remove_node,
+	                                                          remove_tree_node, clear_level,  clear_flag,
+	                                                          drop_topology,    drop_column,  simplify_kind,
+	                                                          simplify_node,    simplify_pod, lower_number};
 	enum { LARGEST = 128 };
 	bool changed = true;
 	for (int round = 0; changed && round < 20; round++) {
@@ -236,7 +261,8 @@ void shrink_instance(struct instance *instance, bool (*still_fails)(const struct
 		for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 			for (int at = 0; at < LARGEST; at++) {
 				struct instance candidate = *instance;
-				while (changes[i](&candidate, at) && is_sane(&candidate) && still_fails(&candidate, context)) {
+				while (changes[i](&candidate, at) && is_sane(&candidate) &&
+				       still_fails(&candidate, context)) {
 					*instance = candidate;
 					changed = true;
 				}

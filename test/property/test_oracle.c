@@ -50,8 +50,10 @@ static struct instance segmented(int nodes, int capacity, int pods, int segments
 	struct instance instance = racks(nodes, capacity, pods);
 	instance.tree[0].minimum = segments;
 	for (int i = 1; i <= segments; i++)
-		instance.tree[instance.tree_count++] = (struct w_tree){
-			.parent = 0, .minimum = pods / segments, .required = {0, 0}, .preferred = W_NO_LEVEL};
+		instance.tree[instance.tree_count++] = (struct w_tree){.parent = 0,
+		                                                       .minimum = pods / segments,
+		                                                       .required = {0, 0},
+		                                                       .preferred = W_NO_LEVEL};
 	for (int i = 0; i < pods; i++)
 		instance.pods[i].leaf = 1 + i % segments;
 	return instance;
@@ -204,10 +206,10 @@ static void test_random_monotone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_resources),       cmocka_unit_test(test_required_levels),
-		cmocka_unit_test(test_segments),        cmocka_unit_test(test_inter_pod_rules),
+		cmocka_unit_test(test_resources),        cmocka_unit_test(test_required_levels),
+		cmocka_unit_test(test_segments),         cmocka_unit_test(test_inter_pod_rules),
 		cmocka_unit_test(test_spread_and_ports), cmocka_unit_test(test_optimum),
-		cmocka_unit_test(test_growth),          cmocka_unit_test(test_random_monotone),
+		cmocka_unit_test(test_growth),           cmocka_unit_test(test_random_monotone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,7 @@ RUNS = [
     ("a silent program is one case by its exit status", ["true", "exit 4"], "1 passed, 1 failed", "exit status 4"),
     ("a program that hangs is stopped", ["sleep 60"], "0 passed, 1 failed", "ran out of time"),
     ("standard input is empty", ["test -z \"$(cat)\""], "1 passed, 0 failed", ""),
+    ("a program runs in the build directory, as under meson", ["test -f tests.json"], "1 passed, 0 failed", ""),
     ("no tests at all is a failure", [], "0 passed, 1 failed", "has no tests"),
 ]
 

@@ -1,0 +1,94 @@
+/* Accounts of queues: what pods count for, what runs, what limits and quotas allow. */
+#include "base/quantity.h"
+#include "engine/cycle_internal.h"
+
+#include <string.h>
+
+int cycle_resource_of(const char *name)
+{
+	size_t length = strlen(name);
+	if (strcmp(name, "cpu") == 0)
+		return CYCLE_CPU;
+	if (strcmp(name, "memory") == 0)
+		return CYCLE_MEMORY;
+	return length > 4 && strcmp(name + length - 4, "/gpu") == 0 ? CYCLE_GPU : -1;
+}
+
+bool cycle_is_member(const struct gang_pod *pod)
+{
+	return pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
+}
+
+void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[CYCLE_RESOURCES])
+{
+	for (int r = 0; r < cluster_resource_count(cluster); r++) {
+		int64_t request = cluster_kind_request(cluster, kind, r);
+		int which = request ? cycle_resource_of(cluster_resource_name(cluster, r)) : -1;
+		if (which >= 0)
+			amounts[which] += request * (which == CYCLE_GPU ? 1000 : 1);
+	}
+}
+
+void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected, int sign)
+{
+	for (; queue >= 0; queue = run->shares[queue].parent)
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			run->shares[queue].allocated[r] += sign * amounts[r];
+			if (is_protected)
+				run->shares[queue].allocated_protected[r] += sign * amounts[r];
+		}
+}
+
+int64_t cycle_protected_pods(const struct cycle_group *group)
+{
+	return group->preempt == CYCLE_NON_PREEMPTIBLE    ? INT64_MAX
+	       : group->preempt == CYCLE_SEMI_PREEMPTIBLE ? gang_minimum_pods(&group->gang, 0)
+	                                                  : 0;
+}
+
+static const char *amount_text(struct arena *arena, int resource, int64_t amount)
+{
+	if (resource == CYCLE_GPU)
+		return amount % 1000 ? arena_printf(arena, "%lldm GPUs", (long long)amount)
+		                     : arena_printf(arena, "%lld GPU%s", (long long)(amount / 1000),
+		                                    amount == 1000 ? "" : "s");
+	return arena_printf(arena, "%s %s", quantity_print(arena, resource == CYCLE_CPU ? "cpu" : "memory", amount),
+	                    resource == CYCLE_CPU ? "CPU" : "memory");
+}
+
+static void refuse(struct cycle_run *run, struct cycle_group *group, int queue, int resource, bool over_limit,
+                   int64_t asked)
+{
+	struct arena *arena = run->cycle->arena;
+	const struct share_queue *share = &run->shares[queue];
+	int64_t used = over_limit ? share->allocated[resource] : share->allocated_protected[resource];
+	int64_t bound = over_limit ? share->limit[resource] : share->quota[resource];
+	reason_add(&group->reasons, arena,
+	           (struct reason){.code = over_limit ? REASON_QUEUE_LIMIT : REASON_QUEUE_QUOTA,
+	                           .message = arena_printf(
+					   arena, "queue %s: %s in use and %s asked for would exceed its %s of %s",
+					   run->cycle->queues[queue].name, amount_text(arena, resource, used),
+					   amount_text(arena, resource, asked),
+					   over_limit ? "limit" : "quota for non-preemptible pods",
+					   amount_text(arena, resource, bound)),
+	                           .have = bound - used,
+	                           .need = asked});
+}
+
+bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected)
+{
+	for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
+		const struct share_queue *share = &run->shares[q];
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			bool over_limit = share->limit[r] >= 0 && amounts[r] > 0 &&
+			                  share->allocated[r] + amounts[r] > share->limit[r];
+			bool over_quota = is_protected && share->quota[r] >= 0 && amounts[r] > 0 &&
+			                  share->allocated_protected[r] + amounts[r] > share->quota[r];
+			if (!over_limit && !over_quota)
+				continue;
+			refuse(run, group, q, r, over_limit, amounts[r]);
+			return false;
+		}
+	}
+	return true;
+}

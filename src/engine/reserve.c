@@ -1,0 +1,130 @@
+/* Reservations that outlive a cycle, and the guard for gangs that wait too long. */
+#include "engine/reserve.h"
+
+#include "engine/solver.h"
+
+#include <string.h>
+
+static bool fits_in_view(const struct cluster *cluster, const struct gang_pod *pod, int view)
+{
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[pod->kind].shape];
+	for (int i = 0; i < shape->request_count; i++)
+		if (resource_view(cluster, shape->resource[i], pod->node, view) < 0)
+			return false;
+	return true;
+}
+
+static void set_reserved(struct cycle *cycle, struct gang *gang, bool reserved)
+{
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		struct gang_pod *pod = &gang->pods[p];
+		if (reserved && pod->state == MEMBER_WAITING && pod->nominated >= 0) {
+			pod->state = MEMBER_RESERVED;
+			pod->node = pod->nominated;
+			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+		} else if (!reserved && pod->state == MEMBER_RESERVED) {
+			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			pod->state = MEMBER_WAITING;
+		}
+	}
+}
+
+/* A restored reservation must still be a placement: rules, levels, resources once what leaves has left, the minimum. */
+static bool still_stands(struct cycle *cycle, const struct gang *gang)
+{
+	if (!gang_root_satisfied(gang) || engine_verify(cycle->cluster, gang, cycle->arena))
+		return false;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		const struct kind *kind = &cycle->cluster->kinds.items[pod->kind];
+		if (pod->state == MEMBER_RESERVED &&
+		    (!shape_allows_node(cycle->cluster, &cycle->cluster->shapes.items[kind->shape], pod->node) ||
+		     !fits_in_view(cycle->cluster, pod, VIEW_RELEASING)))
+			return false;
+	}
+	return true;
+}
+
+void reserve_restore(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct gang *gang = &cycle->groups[g].gang;
+		bool nominated = false;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			nominated |= gang->pods[p].state == MEMBER_WAITING && gang->pods[p].nominated >= 0;
+		if (!nominated || cycle->groups[g].blocked)
+			continue;
+		set_reserved(cycle, gang, true);
+		if (!still_stands(cycle, gang))
+			set_reserved(cycle, gang, false);
+	}
+}
+
+void reserve_bind(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct gang *gang = &cycle->groups[g].gang;
+		bool reserved = false, ready = true;
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			if (gang->pods[p].state != MEMBER_RESERVED)
+				continue;
+			reserved = true;
+			ready &= fits_in_view(cycle->cluster, &gang->pods[p], VIEW_FREE);
+		}
+		for (size_t p = 0; reserved && ready && p < gang->pod_count; p++) {
+			struct gang_pod *pod = &gang->pods[p];
+			if (pod->state != MEMBER_RESERVED)
+				continue;
+			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			pod->state = MEMBER_RUNNING;
+		}
+	}
+}
+
+/* ---- the guard ---- */
+
+static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node, struct reserve_hold *hold)
+{
+	struct cluster *cluster = cycle->cluster;
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[pod->kind].shape];
+	for (int i = 0; i < shape->request_count; i++) {
+		int64_t *free = &cluster->resources.items[shape->resource[i]].free[node];
+		int64_t amount = *free < shape->amount[i] ? *free : shape->amount[i];
+		if (amount <= 0)
+			continue;
+		*free -= amount;
+		hold->items[hold->count++] =
+			(struct reserve_amount){.resource = shape->resource[i], .node = node, .amount = amount};
+	}
+	node_changed(cluster, node);
+}
+
+void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
+{
+	struct cluster *cluster = cycle->cluster;
+	const struct gang *gang = &cycle->groups[group].gang;
+	struct place_bias bias = {0};
+	bias_from_free(cluster, gang, cycle->arena, &bias);
+	struct place_options options = {.budget = cycle->budget, .empty_cluster = true, .bias = &bias};
+	struct placement placement;
+	*hold = (struct reserve_hold){.group = -1};
+	if (engine_place(cluster, gang, &options, cycle->arena, &placement) != PLACE_PLACED)
+		return;
+	hold->group = group;
+	hold->items = arena_array(cycle->arena, struct reserve_amount,
+	                          placement.choice_count * (cluster->resources.count ? cluster->resources.count : 1));
+	for (size_t i = 0; i < placement.choice_count; i++)
+		hold_node(cycle, &gang->pods[placement.choices[i].pod], placement.choices[i].node, hold);
+}
+
+void reserve_release(struct cycle *cycle, struct reserve_hold *hold)
+{
+	for (size_t i = 0; hold->group >= 0 && i < hold->count; i++) {
+		cycle->cluster->resources.items[hold->items[i].resource].free[hold->items[i].node] +=
+			hold->items[i].amount;
+		node_changed(cycle->cluster, hold->items[i].node);
+	}
+	hold->group = -1;
+	hold->count = 0;
+}

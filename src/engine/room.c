@@ -1,0 +1,618 @@
+/* Making room for one group.
+ *
+ * The units that may go are sorted from the one that hurts least; the shortest prefix that lets the group fit is found by
+ * bisection. Then the group is placed, preferring domains and nodes that need no eviction, and every unit the placement
+ * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
+#include "engine/room.h"
+
+#include "engine/solver.h"
+#include "engine/victims.h"
+
+#include <string.h>
+
+#define MOST_MOVES 16    /* pods that one consolidation moves at most */
+#define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
+
+struct room {
+	struct cycle_run *run;
+	struct cycle *cycle;
+	int group;
+	enum cycle_action action;
+	bool grow; /* the minimum is met: room for one unit of surplus */
+	struct arena *scratch;
+	struct victim_list units;
+	size_t movable_from; /* units from here on may be moved, but not lost */
+	size_t applied;      /* units[0 .. applied) are off their nodes */
+	bool *kept;          /* per applied unit: returned after all */
+	struct place_bias bias;
+	struct placement placement;
+};
+
+static struct cycle_group *beneficiary(const struct room *room)
+{
+	return &room->cycle->groups[room->group];
+}
+
+/* Whether what is asked for cannot be evicted later. */
+static bool protects(const struct room *room)
+{
+	enum cycle_preempt preempt = beneficiary(room)->preempt;
+	return preempt == CYCLE_NON_PREEMPTIBLE || (preempt == CYCLE_SEMI_PREEMPTIBLE && !room->grow);
+}
+
+/* ---- which units ---- */
+
+static void unit_amounts(const struct room *room, const struct victim_unit *unit, int64_t *amounts)
+{
+	const struct gang *gang = &room->cycle->groups[unit->group].gang;
+	memset(amounts, 0, sizeof(int64_t) * CYCLE_RESOURCES);
+	for (int i = 0; i < unit->pod_count; i++)
+		cycle_pod_amounts(room->cycle->cluster, gang->pods[unit->pods[i]].kind, amounts);
+}
+
+static bool may_give(const struct room *room, int number)
+{
+	const struct cycle_group *victim = &room->cycle->groups[number], *own = beneficiary(room);
+	if (number == room->group || victim->preempt == CYCLE_NON_PREEMPTIBLE || victim->blocked)
+		return false;
+	/* What is reserved or moved in this cycle is settled. */
+	for (size_t p = 0; p < victim->gang.pod_count; p++)
+		if (victim->gang.pods[p].state == MEMBER_RESERVED)
+			return false;
+	if (room->action == ACTION_PREEMPT)
+		return victim->queue == own->queue && victim->priority < own->priority;
+	if (room->action == ACTION_RECLAIM)
+		return victim->queue != own->queue && victim->queue >= 0;
+	return true;
+}
+
+/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. */
+static void list_single_pods(struct room *room, int number)
+{
+	const struct gang *gang = &room->cycle->groups[number].gang;
+	for (size_t p = gang->pod_count; p-- > 0;) {
+		if (gang->pods[p].state != MEMBER_RUNNING)
+			continue;
+		struct victim_unit unit = {.group = number,
+		                           .sequence = (int)(gang->pod_count - p),
+		                           .tree = -1,
+		                           .pod_count = 1};
+		unit.pods = arena_array(room->scratch, int, 1);
+		unit.pods[0] = (int)p;
+		struct victim_list *list = &room->units;
+		if (list->count == list->capacity) {
+			size_t capacity = list->capacity ? list->capacity * 2 : 64;
+			struct victim_unit *items = arena_array(room->scratch, struct victim_unit, capacity);
+			if (list->count)
+				memcpy(items, list->items, sizeof(*items) * list->count);
+			list->items = items;
+			list->capacity = capacity;
+		}
+		list->items[list->count++] = unit;
+	}
+}
+
+/* Reclaim takes only from queues above what they may keep, judged with all cheaper victims gone. A unit that is refused
+ * also closes the later units of its group. What may not be taken may still be moved: it stands at the end. */
+static void sort_out_reclaimable(struct room *room)
+{
+	struct share_claim *claim = &room->run->claim;
+	bool *closed = arena_array(room->scratch, bool, room->cycle->group_count);
+	struct victim_unit *refused = arena_array(room->scratch, struct victim_unit, room->units.count);
+	size_t kept = 0, refused_count = 0;
+	for (size_t i = 0; i < room->units.count; i++) {
+		struct victim_unit unit = room->units.items[i];
+		int64_t amounts[CYCLE_RESOURCES];
+		unit_amounts(room, &unit, amounts);
+		if (closed[unit.group] ||
+		    share_claim_take(claim, room->cycle->groups[unit.group].queue, amounts) != SHARE_ALLOWED) {
+			closed[unit.group] = true;
+			refused[refused_count++] = unit;
+			continue;
+		}
+		room->units.items[kept++] = unit;
+	}
+	if (refused_count)
+		memcpy(room->units.items + kept, refused, refused_count * sizeof(*refused));
+	room->movable_from = kept;
+}
+
+static void list_units(struct room *room)
+{
+	for (size_t g = 0; g < room->cycle->group_count; g++) {
+		if (!may_give(room, (int)g))
+			continue;
+		if (room->action == ACTION_CONSOLIDATE)
+			list_single_pods(room, (int)g);
+		else
+			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE,
+			                 room->scratch, &room->units);
+	}
+	victims_sort(room->cycle, &room->units);
+	room->movable_from = room->units.count;
+	if (room->action == ACTION_RECLAIM)
+		sort_out_reclaimable(room);
+	else if (room->action == ACTION_CONSOLIDATE)
+		room->movable_from = 0;
+}
+
+/* ---- trying ---- */
+
+static void lift_unit(struct room *room, const struct victim_unit *unit)
+{
+	struct gang *gang = &room->cycle->groups[unit->group].gang;
+	for (int i = 0; i < unit->pod_count; i++) {
+		struct gang_pod *pod = &gang->pods[unit->pods[i]];
+		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		pod->state = MEMBER_GONE;
+	}
+}
+
+static void return_unit(struct room *room, const struct victim_unit *unit)
+{
+	struct gang *gang = &room->cycle->groups[unit->group].gang;
+	for (int i = 0; i < unit->pod_count; i++) {
+		struct gang_pod *pod = &gang->pods[unit->pods[i]];
+		cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		pod->state = MEMBER_RUNNING;
+	}
+}
+
+static void apply(struct room *room, size_t count)
+{
+	while (room->applied < count)
+		lift_unit(room, &room->units.items[room->applied++]);
+	while (room->applied > count)
+		return_unit(room, &room->units.items[--room->applied]);
+}
+
+static bool fits(struct room *room, struct arena *arena)
+{
+	struct place_options options = {.budget = room->cycle->budget, .use_releasing = true, .bias = &room->bias};
+	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
+	                           struct placement *) = room->grow ? engine_grow : engine_place;
+	return find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) == PLACE_PLACED;
+}
+
+static bool fits_with(struct room *room, size_t count)
+{
+	struct arena *arena = arena_create();
+	apply(room, count);
+	bool result = fits(room, arena);
+	arena_destroy(arena);
+	return result;
+}
+
+/* What is free without any eviction, so that placements prefer to need none; then nodes with few pods to evict. */
+static void find_bias(struct room *room)
+{
+	struct cluster *cluster = room->cycle->cluster;
+	bias_from_free(cluster, &beneficiary(room)->gang, room->scratch, &room->bias);
+	int32_t *score = room->bias.node_score;
+	for (int n = 0; n < cluster->node_count; n++)
+		score[n] = score[n] >= BIAS_IDLE;
+	for (size_t u = 0; u < room->units.count; u++) {
+		const struct victim_unit *unit = &room->units.items[u];
+		for (int i = 0; i < unit->pod_count; i++) {
+			int node = room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
+			score[node] -= score[node] <= 0;
+		}
+	}
+}
+
+/* The shortest prefix of at most `high` units that makes the group fit; 0 when none does, or when it fits without. */
+static size_t shortest_prefix(struct room *room, size_t high)
+{
+	size_t low = 0;
+	if (!high || fits_with(room, 0) || !fits_with(room, high))
+		return 0;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (fits_with(room, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+/* ---- who may stay ---- */
+
+static bool has_room(const struct room *room, int kind, int node)
+{
+	const struct cluster *cluster = room->cycle->cluster;
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	for (int i = 0; i < shape->request_count; i++)
+		if (resource_view(cluster, shape->resource[i], node, VIEW_RELEASING) < shape->amount[i])
+			return false;
+	return rules_tolerate_members(cluster, &beneficiary(room)->gang, kind, node);
+}
+
+static bool unit_can_return(struct room *room, const struct victim_unit *unit)
+{
+	struct gang *gang = &room->cycle->groups[unit->group].gang;
+	int back = 0;
+	bool fine = true;
+	for (; back < unit->pod_count && fine; back++) {
+		struct gang_pod *pod = &gang->pods[unit->pods[back]];
+		fine = has_room(room, pod->kind, pod->node);
+		if (fine)
+			cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		else
+			break;
+	}
+	for (int i = 0; i < back; i++) { /* leave the real return to return_unit */
+		struct gang_pod *pod = &gang->pods[unit->pods[i]];
+		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+	}
+	return fine;
+}
+
+static bool inside_child(const struct gang *gang, int leaf, int child)
+{
+	while (leaf > child)
+		leaf = gang->tree[leaf].parent;
+	return leaf == child;
+}
+
+/* A unit may return only if what it belongs to has not been given up by a later unit of its group. */
+static bool still_has_a_home(const struct room *room, size_t number)
+{
+	const struct victim_unit *unit = &room->units.items[number];
+	const struct gang *gang = &room->cycle->groups[unit->group].gang;
+	for (size_t i = number + 1; i < room->applied; i++) {
+		const struct victim_unit *later = &room->units.items[i];
+		if (later->group != unit->group || room->kept[i] || room->action == ACTION_CONSOLIDATE)
+			continue;
+		if (later->class_ == UNIT_GANG)
+			return false;
+		for (int p = 0; later->class_ == UNIT_CHILD && p < unit->pod_count; p++)
+			if (inside_child(gang, gang->pods[unit->pods[p]].leaf, later->tree))
+				return false;
+	}
+	return true;
+}
+
+static void return_what_can_stay(struct room *room)
+{
+	room->kept = arena_array(room->scratch, bool, room->applied);
+	bool *lost = arena_array(room->scratch, bool, room->cycle->group_count); /* groups that are gone as a whole */
+	for (size_t i = room->applied; i-- > 0;) {
+		const struct victim_unit *unit = &room->units.items[i];
+		if (lost[unit->group] || (unit->class_ != UNIT_GANG && !still_has_a_home(room, i)) ||
+		    !unit_can_return(room, unit)) {
+			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
+			continue;
+		}
+		return_unit(room, unit);
+		room->kept[i] = true;
+	}
+}
+
+/* ---- moving ---- */
+
+struct moved_pod {
+	int group, pod, node, from;
+};
+
+struct moves {
+	struct moved_pod *items;
+	size_t count;
+};
+
+/* Pods of one group that left, as waiting members; those that waited before stay out of it. */
+static int reopen_group(struct room *room, int number, bool *evicted)
+{
+	struct gang *gang = &room->cycle->groups[number].gang;
+	int count = 0;
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (gang->pods[p].state == MEMBER_WAITING) {
+			gang->pods[p].state = MEMBER_GATED;
+			evicted[p] = false;
+		}
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		if (unit->group != number || room->kept[i])
+			continue;
+		for (int k = 0; k < unit->pod_count; k++, count++) {
+			gang->pods[unit->pods[k]].state = MEMBER_WAITING;
+			evicted[unit->pods[k]] = true;
+		}
+	}
+	return count;
+}
+
+/* Finds new places for every pod of the group that left. All or none. */
+static bool move_group(struct room *room, int number, struct moves *moves)
+{
+	struct cycle *cycle = room->cycle;
+	struct gang *gang = &cycle->groups[number].gang;
+	enum member_state *before = arena_array(room->scratch, enum member_state, gang->pod_count);
+	int *origin = arena_array(room->scratch, int, gang->pod_count);
+	bool *evicted = arena_array(room->scratch, bool, gang->pod_count);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		before[p] = gang->pods[p].state;
+		origin[p] = gang->pods[p].node;
+	}
+	int left = reopen_group(room, number, evicted);
+	size_t mark = moves->count;
+	while (left > 0) {
+		struct placement placement;
+		struct place_options options = {.budget = cycle->budget, .use_releasing = true};
+		enum place_outcome outcome = engine_place(cycle->cluster, gang, &options, room->scratch, &placement);
+		if (outcome == PLACE_NOTHING)
+			outcome = engine_grow(cycle->cluster, gang, &options, room->scratch, &placement);
+		if (outcome != PLACE_PLACED)
+			break;
+		for (size_t i = 0; i < placement.choice_count; i++)
+			moves->items[moves->count++] = (struct moved_pod){.group = number,
+			                                                  .pod = placement.choices[i].pod,
+			                                                  .node = placement.choices[i].node,
+			                                                  .from = origin[placement.choices[i].pod]};
+		engine_commit(cycle->cluster, gang, &placement);
+		left -= (int)placement.choice_count;
+	}
+	if (left > 0) {
+		for (; moves->count > mark; moves->count--) {
+			const struct moved_pod *pod = &moves->items[moves->count - 1];
+			cluster_vacate(cycle->cluster, gang->pods[pod->pod].kind, pod->node, OCCUPY_RESERVED);
+		}
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			gang->pods[p].state = before[p];
+			gang->pods[p].node = origin[p];
+		}
+		return false;
+	}
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (before[p] == MEMBER_WAITING)
+			gang->pods[p].state = MEMBER_WAITING;
+	return true;
+}
+
+static size_t count_leaving(const struct room *room)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < room->applied; i++)
+		count += room->kept[i] ? 0 : (size_t)room->units.items[i].pod_count;
+	return count;
+}
+
+/* Groups that must not lose anything: some unit of theirs may only be moved. */
+static void find_must_move(const struct room *room, bool *must_move)
+{
+	for (size_t i = room->movable_from; i < room->applied; i++)
+		must_move[room->units.items[i].group] |= !room->kept[i];
+}
+
+/* Moves group by group. False when somebody found no place who needs one. */
+static bool move_victims(struct room *room, bool *moved_group, struct moves *moves)
+{
+	size_t leaving = count_leaving(room);
+	moves->items = arena_array(room->scratch, struct moved_pod, leaving);
+	if (room->action == ACTION_CONSOLIDATE && leaving > MOST_MOVES)
+		return false;
+	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
+		return room->action != ACTION_CONSOLIDATE;
+	bool *seen = arena_array(room->scratch, bool, room->cycle->group_count);
+	bool *must_move = arena_array(room->scratch, bool, room->cycle->group_count);
+	find_must_move(room, must_move);
+	for (int pass = 0; pass < 2; pass++) /* those who must find a place choose first */
+		for (size_t i = 0; i < room->applied; i++) {
+			int group = room->units.items[i].group;
+			if (room->kept[i] || seen[group] || must_move[group] != (pass == 0))
+				continue;
+			seen[group] = true;
+			moved_group[group] = move_group(room, group, moves);
+			if (!moved_group[group] && must_move[group])
+				return false;
+		}
+	return true;
+}
+
+/* ---- deciding ---- */
+
+static void undo_moves(struct room *room, const bool *moved_group, const struct moves *moves)
+{
+	for (size_t i = 0; i < moves->count; i++) {
+		struct gang_pod *pod = &room->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
+		if (!moved_group[moves->items[i].group])
+			continue;
+		cluster_vacate(room->cycle->cluster, pod->kind, moves->items[i].node, OCCUPY_RESERVED);
+		pod->state = MEMBER_GONE;
+		pod->node = moves->items[i].from;
+	}
+}
+
+static void undo_placement(struct room *room)
+{
+	struct gang *gang = &beneficiary(room)->gang;
+	for (size_t i = 0; i < room->placement.choice_count; i++) {
+		struct gang_pod *pod = &gang->pods[room->placement.choices[i].pod];
+		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+		pod->state = MEMBER_WAITING;
+	}
+}
+
+/* Puts everything back as it was before the attempt. */
+static void undo_all(struct room *room)
+{
+	for (size_t i = 0; i < room->applied; i++)
+		if (!room->kept || !room->kept[i])
+			return_unit(room, &room->units.items[i]);
+	room->applied = 0;
+	room->kept = NULL;
+}
+
+/* Takes the victims off their queues' accounts (sign -1) or puts them back (1). Moved pods stay charged. */
+static void charge_victims(struct room *room, const bool *moved_group, int sign)
+{
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		if (room->kept[i] || moved_group[unit->group])
+			continue;
+		int64_t amounts[CYCLE_RESOURCES];
+		unit_amounts(room, unit, amounts);
+		cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
+	}
+}
+
+/* Reclaim: the shares must still justify the victims that are left. */
+static bool shares_agree(struct room *room, const bool *moved_group, const int64_t *request, bool is_protected)
+{
+	if (room->action != ACTION_RECLAIM)
+		return true;
+	struct share_claim *claim = &room->run->claim;
+	if (share_claim_begin(claim, beneficiary(room)->queue, request, is_protected) != SHARE_ALLOWED)
+		return false;
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		if (room->kept[i] || moved_group[unit->group])
+			continue;
+		int64_t amounts[CYCLE_RESOURCES];
+		unit_amounts(room, unit, amounts);
+		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED)
+			return false;
+	}
+	if (share_claim_settle(claim) != SHARE_ALLOWED)
+		return false;
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		int64_t amounts[CYCLE_RESOURCES];
+		unit_amounts(room, unit, amounts);
+		if (!room->kept[i] && !moved_group[unit->group] &&
+		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, amounts))
+			return false;
+	}
+	return true;
+}
+
+/* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
+static void let_go(struct room *room, int group, int number, int node, bool moved)
+{
+	struct cycle *cycle = room->cycle;
+	struct gang_pod *pod = &cycle->groups[group].gang.pods[number];
+	if (!cycle->groups[group].was_running[number]) {
+		if (!moved)
+			pod->state = MEMBER_WAITING;
+		return;
+	}
+	cluster_occupy(cycle->cluster, pod->kind, node, OCCUPY_RELEASING);
+	cycle_evict(cycle, (struct cycle_eviction){.group = group,
+	                                           .pod = number,
+	                                           .node = node,
+	                                           .by = room->group,
+	                                           .action = room->action,
+	                                           .moved = moved});
+}
+
+/* A pod whose new place is its old one never moves at all. */
+static bool stays(struct room *room, const struct moved_pod *moved)
+{
+	struct gang_pod *pod = &room->cycle->groups[moved->group].gang.pods[moved->pod];
+	if (moved->node != moved->from)
+		return false;
+	cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+	cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+	pod->state = MEMBER_RUNNING;
+	return true;
+}
+
+static void record(struct room *room, const bool *moved_group, const struct moves *moves)
+{
+	for (size_t i = 0; i < moves->count; i++) {
+		const struct moved_pod *pod = &moves->items[i];
+		if (moved_group[pod->group] && !stays(room, pod))
+			let_go(room, pod->group, pod->pod, pod->from, true);
+	}
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		const struct gang *gang = &room->cycle->groups[unit->group].gang;
+		for (int k = 0; !room->kept[i] && !moved_group[unit->group] && k < unit->pod_count; k++)
+			let_go(room, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
+	}
+}
+
+/* With the first `count` units off: place, return, move, ask the queues; commit or leave everything as it was. */
+static bool decide(struct room *room, size_t count)
+{
+	struct cycle *cycle = room->cycle;
+	struct cycle_group *own = beneficiary(room);
+	apply(room, count);
+	if (!fits(room, room->scratch)) {
+		apply(room, 0);
+		return false;
+	}
+	engine_commit(cycle->cluster, &own->gang, &room->placement);
+	return_what_can_stay(room);
+	bool *moved_group = arena_array(room->scratch, bool, cycle->group_count);
+	struct moves moves = {0};
+	bool fine = move_victims(room, moved_group, &moves);
+	int64_t request[CYCLE_RESOURCES] = {0};
+	for (size_t i = 0; i < room->placement.choice_count; i++)
+		cycle_pod_amounts(cycle->cluster, own->gang.pods[room->placement.choices[i].pod].kind, request);
+	bool is_protected = protects(room);
+	fine = fine && shares_agree(room, moved_group, request, is_protected);
+	if (fine) {
+		charge_victims(room, moved_group, -1);
+		fine = cycle_queue_allows(room->run, own, request, is_protected);
+		if (!fine)
+			charge_victims(room, moved_group, 1);
+	}
+	if (!fine) {
+		undo_moves(room, moved_group, &moves);
+		undo_placement(room);
+		undo_all(room);
+		return false;
+	}
+	cycle_charge(room->run, own->queue, request, is_protected, 1);
+	record(room, moved_group, &moves);
+	return true;
+}
+
+static bool claim_allows(struct room *room)
+{
+	struct cycle_group *own = beneficiary(room);
+	if (room->action != ACTION_RECLAIM)
+		return true;
+	/* The cheapest thing the group could ask for: its minimum, counted in waiting pods from the front. */
+	int64_t request[CYCLE_RESOURCES] = {0};
+	int64_t pods = room->grow ? 1 : gang_minimum_pods(&own->gang, 0);
+	for (size_t p = 0; !room->grow && p < own->gang.pod_count; p++)
+		pods -= cycle_is_member(&own->gang.pods[p]);
+	for (size_t p = 0; p < own->gang.pod_count && pods > 0; p++)
+		if (own->gang.pods[p].state == MEMBER_WAITING) {
+			cycle_pod_amounts(room->cycle->cluster, own->gang.pods[p].kind, request);
+			pods--;
+		}
+	return share_claim_begin(&room->run->claim, own->queue, request, protects(room)) == SHARE_ALLOWED;
+}
+
+/* Shortest prefix first; where everybody must find a new place, longer ones too. */
+static bool try_units(struct room *room, size_t count)
+{
+	size_t shortest = shortest_prefix(room, count);
+	size_t longest = shortest > room->movable_from ? count : shortest;
+	bool made = false;
+	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
+		made = decide(room, n);
+	if (!made)
+		apply(room, 0);
+	return made;
+}
+
+bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
+{
+	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
+	room.scratch = arena_create();
+	bool made = false;
+	if (claim_allows(&room)) {
+		list_units(&room);
+		if (room.units.count)
+			find_bias(&room);
+		made = room.movable_from && try_units(&room, room.movable_from);
+		if (!made && room.movable_from < room.units.count)
+			made = try_units(&room, room.units.count);
+	}
+	arena_destroy(room.scratch);
+	return made;
+}

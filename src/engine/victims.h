@@ -1,0 +1,29 @@
+/* Victims: what a running group can give up, in the order in which it hurts least. Private to the engine. */
+#ifndef ENGINE_VICTIMS_H
+#define ENGINE_VICTIMS_H
+
+#include "engine/cycle.h"
+
+enum unit_class { UNIT_POD, UNIT_CHILD, UNIT_GANG };
+
+/* Pods that go together: an orphan or surplus pod, a surplus child, or what is left of the gang. */
+struct victim_unit {
+	int group;
+	int sequence; /* order within the group; later units assume the earlier ones are gone */
+	enum unit_class class_;
+	int tree;  /* UNIT_CHILD: the child */
+	int *pods; /* indices in the group's gang */
+	int pod_count;
+};
+
+struct victim_list {
+	struct victim_unit *items; /* in the arena */
+	size_t count, capacity;
+};
+
+/* Appends the units of one group. `whole` allows the last unit, the gang itself. */
+void victims_of_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list);
+/* Cheapest first: pods, children, gangs; lower priority; younger. */
+void victims_sort(const struct cycle *cycle, struct victim_list *list);
+
+#endif

@@ -1,0 +1,206 @@
+/* Entry of the library: opt-outs, the chain of owners, the object that decides, and the marks on the pod. */
+#include "group/internal.h"
+
+#include <string.h>
+
+static const struct group_options usual_options = {0};
+
+static const struct val *owner_reference(const struct val *object)
+{
+	const struct val *references = val_path(object, "metadata", "ownerReferences", NULL), *first = NULL, *item;
+	for (struct val_iter it = val_iter(references); val_next(&it, NULL, &item);) {
+		if (!*val_str(val_get(item, "kind"), "") || !*val_str(val_get(item, "name"), ""))
+			continue;
+		if (val_bool(val_get(item, "controller"), false))
+			return item;
+		if (!first)
+			first = item;
+	}
+	return first;
+}
+
+static bool chain_has(const struct group_owners *owners, const struct group_owner *owner)
+{
+	for (size_t i = 0; i < owners->count; i++)
+		if (text_equal(owners->items[i].name, owner->name) && text_equal(owners->items[i].kind, owner->kind) &&
+		    text_equal(owners->items[i].uid, owner->uid))
+			return true;
+	return false;
+}
+
+struct group_owners group_owners_of(const struct val *pod, const struct group_source *source, struct arena *arena)
+{
+	struct group_owners owners = {.items = arena_array(arena, struct group_owner, GROUP_MAX_OWNERS)};
+	const char *namespace_ = meta_text(pod, "namespace");
+	for (const struct val *reference = owner_reference(pod); reference;) {
+		struct group_owner owner = {
+			.api_version = val_str(val_get(reference, "apiVersion"), ""),
+			.kind = val_str(val_get(reference, "kind"), ""),
+			.name = val_str(val_get(reference, "name"), ""),
+			.uid = val_str(val_get(reference, "uid"), ""),
+		};
+		owners.cut = owners.count == GROUP_MAX_OWNERS || chain_has(&owners, &owner);
+		if (owners.cut)
+			return owners;
+		if (source && source->get)
+			owner.object =
+				source->get(source->context, owner.api_version, owner.kind, namespace_, owner.name);
+		/* An object of the same name that came later is not the owner. */
+		if (owner.object && *owner.uid && !text_equal(owner.uid, meta_text(owner.object, "uid")))
+			owner.object = NULL;
+		owners.items[owners.count++] = owner;
+		reference = owner_reference(owner.object);
+	}
+	return owners;
+}
+
+static bool says_skip(const struct val *object)
+{
+	return text_equal(val_str(val_path(object, "metadata", "annotations", GROUP_KEY_SKIP, NULL), NULL), "true");
+}
+
+/* Why the pod is left alone, NULL when it is not. */
+static const char *opt_out(const struct grouping *grouping)
+{
+	const struct group_owners *owners = grouping->owners;
+	if (says_skip(grouping->pod))
+		return "the pod asks not to be grouped";
+	for (size_t i = 0; i < owners->count; i++)
+		if (says_skip(owners->items[i].object))
+			return "an owner of the pod asks not to be grouped";
+	/* Kubernetes' own gang API: such a pod names its group itself. */
+	const struct val *spec = val_get(grouping->pod, "spec");
+	if (val_kind(val_get(spec, "schedulingGroup")) == VAL_MAP || val_kind(val_get(spec, "workloadRef")) == VAL_MAP)
+		return "the pod names a group of scheduling.k8s.io";
+	/* Their controller writes one PodGroup per role instance or segment. */
+	for (size_t i = 0; i < owners->count; i++)
+		if (meta_api_group_is(owners->items[i].api_version, "workloads.x-k8s.io"))
+			return "the pod belongs to a RoleBasedGroup";
+	return NULL;
+}
+
+/* A pod without owner that names another PodGroup than ours was put there by its user. */
+static bool is_user_made(const struct grouping *grouping)
+{
+	const char *named = meta_get(&grouping->pod_annotations, GROUP_KEY_POD_GROUP);
+	return named && grouping->owners->count == 0 && !text_equal(named, grouping->out->name);
+}
+
+static struct subject pod_subject(const struct grouping *grouping)
+{
+	return (struct subject){
+		.id = {.api_version = "v1",
+	               .kind = "Pod",
+	               .name = grouping->pod_name,
+	               .uid = grouping->pod_uid,
+	               .object = grouping->pod},
+		.labels = grouping->pod_labels,
+		.annotations = grouping->pod_annotations,
+	};
+}
+
+static struct subject owner_subject(const struct grouping *grouping, const struct group_owner *owner)
+{
+	return (struct subject){
+		.id = *owner,
+		.labels = meta_labels(grouping->arena, owner->object, "labels"),
+		.annotations = meta_labels(grouping->arena, owner->object, "annotations"),
+	};
+}
+
+/* The top owner, or the first below it that is more than a wrapper. Wrappers lend their labels and annotations. */
+static void choose_subject(struct grouping *grouping)
+{
+	size_t at = grouping->owners->count;
+	struct labels labels = {0}, annotations = {0};
+	for (; at > 0; at--) {
+		const struct group_owner *owner = &grouping->owners->items[at - 1];
+		if (!kind_is_skipped(owner->api_version, owner->kind))
+			break;
+		labels = meta_merge(grouping->arena, meta_labels(grouping->arena, owner->object, "labels"), labels);
+		annotations = meta_merge(grouping->arena, meta_labels(grouping->arena, owner->object, "annotations"),
+		                         annotations);
+	}
+	grouping->subject = at ? owner_subject(grouping, &grouping->owners->items[at - 1]) : pod_subject(grouping);
+	grouping->subject.labels = meta_merge(grouping->arena, grouping->subject.labels, labels);
+	grouping->subject.annotations = meta_merge(grouping->arena, grouping->subject.annotations, annotations);
+}
+
+static void mark_pod(struct grouping *grouping)
+{
+	struct group_result *out = grouping->out;
+	struct arena *arena = grouping->arena;
+	meta_put(arena, &out->pod_annotations, GROUP_KEY_POD_GROUP, out->name);
+	if (grouping->leaf == GROUP_UNSET)
+		return;
+	out->leaf = out->subgroups[grouping->leaf].name;
+	meta_put(arena, &out->pod_labels, GROUP_KEY_SUBGROUP, out->leaf);
+	if (out->segment == GROUP_UNSET)
+		return;
+	const char *index = arena_printf(arena, "%d", out->segment);
+	meta_put(arena, &out->pod_labels, GROUP_KEY_SEGMENT_INDEX, index);
+	meta_put(arena, &out->pod_env, GROUP_ENV_SEGMENT_INDEX, index);
+}
+
+static enum group_verdict build(struct grouping *grouping)
+{
+	struct group_result *out = grouping->out;
+	out->reason = opt_out(grouping);
+	if (out->reason)
+		return GROUP_NONE;
+	choose_subject(grouping);
+	const struct group_owner *id = &grouping->subject.id;
+	if (grouping->owners->cut)
+		group_warn(grouping, GROUP_ABOUT_OWNER_CHAIN, "metadata.ownerReferences",
+		           "correct the owner references",
+		           "the owners of the pod form a circle or more than %d levels; this owner is taken as the top",
+		           GROUP_MAX_OWNERS);
+	if (!id->object && kind_is_known(id->api_version, id->kind)) {
+		group_warn(grouping, GROUP_ABOUT_OWNER_NOT_FOUND, "",
+		           "wait for the owner to appear, or remove the reference",
+		           "the pod names %s %s as its owner, but there is none", id->kind, id->name);
+		return GROUP_REFUSED;
+	}
+	group_family *family = kind_family(id->api_version, id->kind);
+	enum group_verdict verdict = family ? family(grouping) : family_default(grouping);
+	if (verdict == GROUP_WANTED && is_user_made(grouping)) {
+		out->reason = "the pod names a PodGroup of its own";
+		return GROUP_NONE;
+	}
+	if (verdict == GROUP_WANTED)
+		mark_pod(grouping);
+	return verdict;
+}
+
+void group_build(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
+                 const struct group_options *options, struct arena *arena, struct group_result *out)
+{
+	*out = (struct group_result){.min_member = GROUP_UNSET, .min_sub_group = GROUP_UNSET, .segment = GROUP_UNSET};
+	const char *namespace_ = meta_text(pod, "namespace");
+	if (!*namespace_ && owners->count)
+		namespace_ = meta_text(owners->items[owners->count - 1].object, "namespace");
+	struct grouping grouping = {
+		.arena = arena,
+		.pod = pod,
+		.owners = owners,
+		.source = source,
+		.options = options ? options : &usual_options,
+		.out = out,
+		.pod_labels = meta_labels(arena, pod, "labels"),
+		.pod_annotations = meta_labels(arena, pod, "annotations"),
+		.pod_name = meta_text(pod, "name"),
+		.pod_uid = meta_text(pod, "uid"),
+		.namespace_ = namespace_,
+		.names = interner_create(),
+		.leaf = GROUP_UNSET,
+	};
+	out->verdict = build(&grouping);
+	interner_destroy(grouping.names);
+}
+
+void group_pod(const struct val *pod, const struct group_source *source, const struct group_options *options,
+               struct arena *arena, struct group_result *out)
+{
+	struct group_owners owners = group_owners_of(pod, source, arena);
+	group_build(pod, &owners, source, options, arena, out);
+}

@@ -1,0 +1,185 @@
+/* Grouping: from a pod and the objects that own it to the PodGroup it belongs to.
+ *
+ * Pure: no I/O, no clock, no log. Other objects are asked for through `struct group_source`. Everything in a result
+ * lives in the arena or in the documents that were given; nothing has to be freed. */
+#ifndef GROUP_GROUP_H
+#define GROUP_GROUP_H
+
+#include "base/arena.h"
+#include "base/labels.h"
+#include "object/doc.h"
+
+/* More subgroups than this are not written; the group is then built coarser, with a warning. */
+#define GROUP_MAX_SUBGROUPS 10000
+/* Owners above this many levels, and chains that run in a circle, end the walk. */
+#define GROUP_MAX_OWNERS 16
+
+#define GROUP_KEY_POD_GROUP "pod-group-name"                  /* annotation: pod -> PodGroup */
+#define GROUP_KEY_SUBGROUP "kai.scheduler/subgroup-name"      /* label: pod -> leaf */
+#define GROUP_KEY_SEGMENT_INDEX "kai.scheduler/segment-index" /* label: which segment of its role, from 0 */
+#define GROUP_KEY_SKIP "kai.scheduler/skip-podgrouper"        /* annotation: "true" leaves the pod alone */
+#define GROUP_KEY_QUEUE "kai.scheduler/queue"
+#define GROUP_KEY_NODE_POOL "kai.scheduler/node-pool"
+#define GROUP_ENV_SEGMENT_INDEX "KAI_SEGMENT_INDEX"
+
+/* Where objects come from. A returned val must stay valid as long as the result is used. */
+struct group_source {
+	void *context;
+	/* NULL when there is no such object (or it cannot be read). namespace_ is "" for cluster-scoped kinds. */
+	const struct val *(*get)(void *context, const char *api_version, const char *kind, const char *namespace_,
+	                         const char *name);
+	/* The next pod of the namespace that carries this label; *cursor starts at 0 and belongs to the callee.
+	 * NULL at the end. */
+	const struct val *(*next_pod)(void *context, const char *namespace_, const char *label, const char *value,
+	                              size_t *cursor);
+};
+
+/* What a kind gets when neither its owner nor its pod says otherwise. NULL = not set here. */
+struct group_kind_default {
+	const char *api_group, *kind;
+	const char *priority_class, *preemptibility;
+};
+
+/* All zero is the usual configuration. */
+struct group_options {
+	bool knative_gang;         /* one group per Knative revision instead of one per pod */
+	bool keep_old_names;       /* go on using PodGroups named after pods if they exist (Job, RunaiJob) */
+	const char *queue_label;   /* NULL: GROUP_KEY_QUEUE */
+	const char *pool_label;    /* NULL: GROUP_KEY_NODE_POOL */
+	const char *default_queue; /* NULL: default-queue */
+	const struct group_kind_default *defaults;
+	size_t default_count;
+};
+
+struct group_owner {
+	const char *api_version, *kind, *name, *uid; /* "" when absent */
+	const struct val *object;                    /* NULL: known by reference only */
+};
+
+/* Nearest owner first, top owner last. */
+struct group_owners {
+	struct group_owner *items;
+	size_t count;
+	bool cut; /* the chain was longer than GROUP_MAX_OWNERS or circular and ends early */
+};
+
+struct group_constraint { /* NULL = not given */
+	const char *topology, *required, *preferred;
+};
+
+#define GROUP_UNSET (-1)
+
+struct group_subgroup {
+	const char *name;
+	int parent;        /* index of an earlier or later entry, GROUP_UNSET for the top level */
+	int min_member;    /* leaves only; GROUP_UNSET on parents, always */
+	int min_sub_group; /* parents only; GROUP_UNSET = all children */
+	struct group_constraint constraint;
+};
+
+/* Why a user is told something: stable words, also the reason of the event. */
+enum group_about {
+	GROUP_ABOUT_WRONG_FIELD_TYPE,
+	GROUP_ABOUT_OWNER_NOT_FOUND,
+	GROUP_ABOUT_OWNER_CHAIN,
+	GROUP_ABOUT_OBJECT_NOT_FOUND,
+	GROUP_ABOUT_POD_LABEL_MISSING,
+	GROUP_ABOUT_UNKNOWN_SUBGROUP,
+	GROUP_ABOUT_ROLE_MISSING,
+	GROUP_ABOUT_REPLICA_SPECS_MISSING,
+	GROUP_ABOUT_REPLICA_COUNT_ZERO,
+	GROUP_ABOUT_REPLICAS_BELOW_MINIMUM,
+	GROUP_ABOUT_NO_REPLICATED_JOBS,
+	GROUP_ABOUT_NODE_COUNT_MISSING,
+	GROUP_ABOUT_SIZE_MISSING,
+	GROUP_ABOUT_UNKNOWN_STARTUP_POLICY,
+	GROUP_ABOUT_MIN_MEMBER_NOT_A_NUMBER,
+	GROUP_ABOUT_MIN_MEMBER_NOT_POSITIVE,
+	GROUP_ABOUT_MIN_REPLICAS_NOT_POSITIVE,
+	GROUP_ABOUT_MIN_SCALE,
+	GROUP_ABOUT_TOO_LARGE,
+	GROUP_ABOUT_TOPOLOGY_NAME_MISSING,
+	GROUP_ABOUT_SEGMENT_SIZE,
+	GROUP_ABOUT_SEGMENT_TOPOLOGY_MISSING,
+	GROUP_ABOUT_SEGMENT_LEVEL_MISSING,
+	GROUP_ABOUT_SEGMENTS_UNSUPPORTED,
+	GROUP_ABOUT_INDEX_LABEL_MISSING,
+	GROUP_ABOUT_INDEX_NOT_A_NUMBER,
+	GROUP_ABOUT_INDEX_BEYOND,
+	GROUP_ABOUT_PRIORITY_CLASS_UNKNOWN,
+	GROUP_ABOUT_BAD_PREEMPTIBILITY,
+	GROUP_ABOUT_BAD_DURATION,
+	GROUP_ABOUT_MEMBER_MISSING,
+	GROUP_ABOUT_SUSPENDED,
+	GROUP_ABOUT_COUNT
+};
+
+const char *group_about_name(enum group_about about); /* "wrong-field-type", ... */
+
+/* One thing to tell the user, as an event on the pod. */
+struct group_warning {
+	enum group_about about;
+	const char *object;  /* "JobSet default/train" */
+	const char *path;    /* place in that object */
+	const char *message; /* what is wrong */
+	const char *fix;     /* what to do; never NULL */
+};
+
+enum group_verdict {
+	GROUP_WANTED,  /* write the PodGroup, mark the pod */
+	GROUP_NONE,    /* leave the pod alone: `reason` says why; no event */
+	GROUP_REFUSED, /* no PodGroup can be built: the warnings say why. Try again when an owner changes */
+};
+
+struct group_result {
+	enum group_verdict verdict;
+	const char *reason; /* of GROUP_NONE */
+
+	/* The PodGroup; only with GROUP_WANTED. */
+	const char *namespace_, *name;
+	struct group_owner owner;          /* becomes the ownerReference */
+	struct labels labels, annotations; /* sorted by key */
+	const char *node_pool;             /* of the pod, for the label; NULL = none */
+	const char *queue, *priority_class;
+	const char *preemptibility;                     /* NULL = unset */
+	const char *preemption_delay, *staleness_grace; /* Go durations; NULL = unset */
+	struct group_constraint constraint;
+	int min_member;    /* GROUP_UNSET when there are subgroups */
+	int min_sub_group; /* GROUP_UNSET = all */
+	struct group_subgroup *subgroups;
+	size_t subgroup_count;
+
+	/* The pod. leaf is NULL when the group has no subgroups, or when none is right for this pod (then a warning
+	 * says so). segment is GROUP_UNSET outside of segments. */
+	const char *leaf;
+	int segment;
+	struct labels pod_labels, pod_annotations; /* to set on the pod, sorted by key */
+	struct labels pod_env;                     /* for every container; only possible while the pod is admitted */
+
+	struct group_warning *warnings;
+	size_t warning_count;
+};
+
+/* Walks the owner references of the pod (the controller if one is marked, else the first). An owner that the source does
+ * not have ends the chain as a mere reference. */
+struct group_owners group_owners_of(const struct val *pod, const struct group_source *source, struct arena *arena);
+/* Computes the group for a pod with a known chain of owners (empty: the pod stands alone). */
+void group_build(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
+                 const struct group_options *options, struct arena *arena, struct group_result *out);
+/* Both in one call: what a controller uses. */
+void group_pod(const struct val *pod, const struct group_source *source, const struct group_options *options,
+               struct arena *arena, struct group_result *out);
+
+/* Fewest pods that satisfy the tree. */
+int64_t group_minimum(const struct group_result *result);
+
+/* The PodGroup as a document (the caller destroys it). `existing` is the stored object or NULL; with it the document is
+ * the stored one brought up to date: what a user or another controller may set there stays (spec.queue,
+ * spec.markUnschedulable, spec.schedulingBackoff, the node-pool label, foreign labels and annotations, and the topology
+ * constraint when the workload names none). Nothing to write when val_equal(existing, document). */
+struct doc *group_document(const struct group_result *result, const struct group_options *options,
+                           const struct val *existing);
+/* A merge patch for the pod's metadata, or NULL when the pod has everything already. The caller destroys it. */
+struct doc *group_pod_patch(const struct group_result *result, const struct val *pod);
+
+#endif

@@ -1,0 +1,146 @@
+/* Results as documents: the PodGroup as it is stored, what an update leaves alone, and the marks on the pod. */
+#include "story.h"
+
+#include "base/strings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define JOB                                                                                                            \
+	WORKLOAD("kubeflow.org/v1", "PyTorchJob",                                                                      \
+	         "labels: {team: red}, annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: zone}, ",  \
+	         "elasticPolicy: {minReplicas: 2}, pytorchReplicaSpecs: {Worker: {replicas: 4, " TEMPLATE(             \
+			 SEGMENTS("2")) "}}")                                                                          \
+	POD(OWNED("kubeflow.org/v1", "PyTorchJob", "w") "labels: {training.kubeflow.org/replica-type: worker, "        \
+	                                                "training.kubeflow.org/replica-index: \"1\"}, ")
+
+static void check_json(struct doc *doc, const char *expected)
+{
+	struct buffer got = {0};
+	val_write(doc_root(doc), DOC_JSON_COMPACT, &got);
+	assert_string_equal(got.text, expected);
+	buffer_free(&got);
+	doc_destroy(doc);
+}
+
+static void a_new_group(void **state)
+{
+	struct world world;
+	world_open(&world, JOB, NULL);
+	check_json(group_document(&world.result, NULL, NULL),
+	           "{\"apiVersion\":\"scheduling.run.ai/"
+	           "v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"pg-w-u1\","
+	           "\"namespace\":\"ns\",\"labels\":{\"team\":\"red\"},\"annotations\":{\"kai.scheduler/"
+	           "topology\":\"topo\","
+	           "\"kai.scheduler/topology-required-placement\":\"zone\"},\"ownerReferences\":[{\"apiVersion\":"
+	           "\"kubeflow.org/v1\",\"kind\":\"PyTorchJob\",\"name\":\"w\",\"uid\":\"u1\"}]},\"spec\":{\"queue\":"
+	           "\"default-queue\",\"priorityClassName\":\"train\",\"topologyConstraint\":{\"topology\":\"topo\","
+	           "\"requiredTopologyLevel\":\"zone\"},\"subGroups\":[{\"name\":\"worker\"},{\"name\":\"worker-0\","
+	           "\"parent\":"
+	           "\"worker\",\"minMember\":2,\"topologyConstraint\":{\"topology\":\"topo\",\"requiredTopologyLevel\":"
+	           "\"rack\"}},{\"name\":\"worker-1\",\"parent\":\"worker\",\"minMember\":0,\"topologyConstraint\":"
+	           "{\"topology\":\"topo\",\"requiredTopologyLevel\":\"rack\"}}]}}");
+	world_close(&world);
+}
+
+static void marks_on_the_pod(void **state)
+{
+	struct world world;
+	world_open(&world, JOB, NULL);
+	check_json(group_pod_patch(&world.result, world.pod),
+	           "{\"metadata\":{\"labels\":{\"kai.scheduler/segment-index\":\"0\",\"kai.scheduler/subgroup-name\":"
+	           "\"worker-0\"},\"annotations\":{\"pod-group-name\":\"pg-w-u1\"}}}");
+	assert_int_equal(world.result.pod_env.count, 1);
+	assert_string_equal(world.result.pod_env.items[0].key, "KAI_SEGMENT_INDEX");
+	assert_string_equal(world.result.pod_env.items[0].value, "0");
+	world_close(&world);
+	world_open(&world, POD("annotations: {pod-group-name: pg-p-pu}, "), NULL);
+	assert_null(group_pod_patch(&world.result, world.pod));
+	assert_int_equal(world.result.pod_env.count, 0);
+	world_close(&world);
+}
+
+#define STORED(more, spec)                                                                                             \
+	"---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: pg-w-u1, namespace: ns, "      \
+	"resourceVersion: \"7\"" more "}, spec: {" spec "}, status: {conditions: []}}\n"
+
+/* What is asked of the updated object: a path, and the value there as JSON; NULL for none. */
+struct kept {
+	const char *name, *objects;
+	const char *field, *key, *expect;
+};
+
+static void what_an_update_keeps(void **state)
+{
+#define PLAIN WORKLOAD("example.com/v1", "Foo", "labels: {a: new}, ", "") POD(OWNED("example.com/v1", "Foo", "w"))
+#define NAMED                                                                                                          \
+	WORKLOAD("example.com/v1", "Foo",                                                                              \
+	         "annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: zone}, ", "")                   \
+	POD(OWNED("example.com/v1", "Foo", "w") "labels: {kai.scheduler/node-pool: new}, ")
+	static const struct kept rows[] = {
+		{"the queue", STORED("", "queue: mine") PLAIN, "spec", "queue", "\"mine\""},
+		{"but not an empty one", STORED("", "queue: \"\"") PLAIN, "spec", "queue", "\"default-queue\""},
+		{"markUnschedulable", STORED("", "markUnschedulable: false") PLAIN, "spec", "markUnschedulable",
+	         "false"},
+		{"schedulingBackoff", STORED("", "schedulingBackoff: 1") PLAIN, "spec", "schedulingBackoff", "1"},
+		{"a constraint somebody else gave",
+	         STORED("", "topologyConstraint: {topology: t, requiredTopologyLevel: r}") PLAIN, "spec",
+	         "topologyConstraint", "{\"topology\":\"t\",\"requiredTopologyLevel\":\"r\"}"},
+		{"unless the workload has one",
+	         STORED("", "topologyConstraint: {topology: t, requiredTopologyLevel: r}") NAMED, "spec",
+	         "topologyConstraint", "{\"topology\":\"topo\",\"requiredTopologyLevel\":\"zone\"}"},
+		{"the node pool", STORED(", labels: {kai.scheduler/node-pool: old}", "") NAMED, "metadata", "labels",
+	         "{\"kai.scheduler/node-pool\":\"old\"}"},
+		{"labels of others, not ours", STORED(", labels: {a: old, b: old}", "") PLAIN, "metadata", "labels",
+	         "{\"a\":\"new\",\"b\":\"old\"}"},
+		{"annotations of others", STORED(", annotations: {x: z}", "") PLAIN, "metadata", "annotations",
+	         "{\"x\":\"z\"}"},
+		{"the version", STORED("", "") PLAIN, "metadata", "resourceVersion", "\"7\""},
+		{"minimums follow the workload", STORED("", "minMember: 9") PLAIN, "spec", "minMember", "1"},
+		{"subgroups follow the workload", STORED("", "subGroups: [{name: a, minMember: 1}]") PLAIN, "spec",
+	         "subGroups", NULL},
+		{"priority follows the workload", STORED("", "priorityClassName: gold") PLAIN, "spec",
+	         "priorityClassName", "\"train\""},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct world world;
+		world_open(&world, rows[i].objects, NULL);
+		struct doc *doc = group_document(&world.result, NULL, world.manifests.items[0].object);
+		const struct val *got = val_path(doc_root(doc), rows[i].field, rows[i].key, NULL);
+		struct buffer text = {0};
+		val_write(got, DOC_JSON_COMPACT, &text);
+		if (strcmp(got ? text.text : "", rows[i].expect ? rows[i].expect : "") != 0)
+			print_error("%s: got %s\n", rows[i].name, got ? text.text : "nothing");
+		assert_string_equal(got ? text.text : "", rows[i].expect ? rows[i].expect : "");
+		assert_int_equal(val_kind(val_get(doc_root(doc), "status")), VAL_MAP);
+		buffer_free(&text);
+		/* An update of the update changes nothing, so a controller comes to rest. */
+		struct doc *again = group_document(&world.result, NULL, doc_root(doc));
+		assert_true(val_equal(doc_root(doc), doc_root(again)));
+		doc_destroy(again);
+		doc_destroy(doc);
+		world_close(&world);
+	}
+}
+
+static void names_of_causes(void **state)
+{
+	for (int i = 0; i < GROUP_ABOUT_COUNT; i++) {
+		assert_non_null(group_about_name((enum group_about)i));
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(group_about_name((enum group_about)i),
+			                        group_about_name((enum group_about)j));
+	}
+	assert_string_equal(group_about_name(GROUP_ABOUT_COUNT), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_group),
+		cmocka_unit_test(marks_on_the_pod),
+		cmocka_unit_test(what_an_update_keeps),
+		cmocka_unit_test(names_of_causes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/* One decision that makes room: who had to go, by which right, and what came of it. */
+#include "inspect.h"
+
+#include <string.h>
+
+static bool check_victim(struct scene *scene, const struct cycle_eviction *eviction, const struct picture *before,
+                         const struct picture *after)
+{
+	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle_group *victim = &cycle->groups[eviction->group];
+	const struct spot *was = &before->pods[eviction->group][eviction->pod];
+	const struct spot *is = &after->pods[eviction->group][eviction->pod];
+	int g = eviction->group, p = eviction->pod;
+	if (was->state != MEMBER_RUNNING || was->node != eviction->node)
+		return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d is evicted from node %d but was in state %d on %d", g, p,
+		                  eviction->node, was->state, was->node);
+	if (eviction->moved && is->state == MEMBER_RESERVED && is->node == was->node)
+		scene_fail(scene, CYCLE_STILL, "g%d-p%d is moved to where it is", g, p);
+	if (eviction->moved && is->state != MEMBER_RESERVED)
+		return scene_fail(scene, CYCLE_MOVE, "g%d-p%d is moved from %d, but in state %d on %d", g, p, was->node,
+		                  is->state, is->node);
+	if (scene->action == ACTION_RELEASE_STALE)
+		return true;
+	if (!victim->was_running[p])
+		scene_fail(scene, CYCLE_FRESH, "g%d-p%d was bound in this very cycle and is %s", g, p,
+		                  eviction->moved ? "moved" : "evicted");
+	const struct cycle_group *by = &cycle->groups[eviction->by];
+	if (eviction->group == eviction->by)
+		return scene_fail(scene, CYCLE_RULES, "g%d evicts its own pod p%d", g, p);
+	if (victim->preempt == CYCLE_NON_PREEMPTIBLE)
+		return scene_fail(scene, CYCLE_PROTECTED, "non-preemptible g%d-p%d is %s", g, p,
+		                  eviction->moved ? "moved" : "evicted");
+	if (scene->action == ACTION_CONSOLIDATE && !eviction->moved)
+		return scene_fail(scene, CYCLE_MOVE, "g%d-p%d loses its place", g, p);
+	if (scene->action == ACTION_CONSOLIDATE && by->preempt != CYCLE_PREEMPTIBLE)
+		return scene_fail(scene, CYCLE_RULES, "g%d is not preemptible", eviction->by);
+	if (scene->action == ACTION_PREEMPT && (victim->queue != by->queue || victim->priority >= by->priority))
+		return scene_fail(scene, CYCLE_RULES, "g%d of queue q%d and priority %d evicts g%d of q%d and %d",
+		                  eviction->by, by->queue, by->priority, g, victim->queue, victim->priority);
+	if (scene->action == ACTION_RECLAIM && victim->queue == by->queue)
+		return scene_fail(scene, CYCLE_RULES, "g%d evicts g%d of its own queue q%d", eviction->by, g, by->queue);
+	if (cycle->now < by->evict_after)
+		return scene_fail(scene, CYCLE_RULES, "g%d may not evict yet", eviction->by);
+	return true;
+}
+
+static bool is_victim(const struct decision *decision, int group)
+{
+	for (size_t i = 0; i < decision->count; i++)
+		if (decision->evictions[i].group == group)
+			return true;
+	return false;
+}
+
+static bool check_remains(struct scene *scene, int group, const struct picture *before, const struct picture *after)
+{
+	const struct stage *stage = scene->stage;
+	const struct cycle_group *victim = &stage->cycle.groups[group];
+	bool was[INSTANCE_TREE], is[INSTANCE_TREE];
+	picture_satisfied(stage, before, group, NULL, was);
+	picture_satisfied(stage, after, group, NULL, is);
+	int left = 0;
+	for (size_t p = 0; p < victim->gang.pod_count; p++)
+		left += picture_is_member(&after->pods[group][p]);
+	if (victim->preempt == CYCLE_SEMI_PREEMPTIBLE && was[0] && !is[0] && scene->action != ACTION_RELEASE_STALE)
+		return scene_fail(scene, CYCLE_PROTECTED, "semi-preemptible g%d falls below its minimum", group);
+	if (was[0] && !is[0] && left > 0)
+		return scene_fail(scene, CYCLE_MINIMUM, "g%d keeps %d pods, less than its minimum", group, left);
+	for (size_t p = 0; p < victim->gang.pod_count && is[0]; p++)
+		if (picture_is_member(&after->pods[group][p]) && !picture_is_useful(stage, after, group, (int)p) &&
+		    picture_is_useful(stage, before, group, (int)p))
+			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%zu stays in a subgroup below its minimum", group, p);
+	return true;
+}
+
+static bool check_gain(struct scene *scene, const struct decision *decision, const struct picture *before,
+                       const struct picture *after)
+{
+	const struct stage *stage = scene->stage;
+	int by = decision->by, gained = 0;
+	bool was[INSTANCE_TREE], is[INSTANCE_TREE];
+	picture_satisfied(stage, before, by, NULL, was);
+	picture_satisfied(stage, after, by, NULL, is);
+	for (int p = 0; p < stage->world->groups[by].pod_count; p++) {
+		bool new = picture_is_member(&after->pods[by][p]) && !picture_is_member(&before->pods[by][p]);
+		gained += new;
+		if (new && !picture_is_useful(stage, after, by, p))
+			return scene_fail(scene, CYCLE_NO_GAIN, "g%d-p%d gets a place below a minimum", by, p);
+	}
+	if (!is[0] || gained == 0)
+		return scene_fail(scene, CYCLE_NO_GAIN, "evictions for g%d, which gets %d places and %s its minimum", by,
+		                  gained, is[0] ? "has" : "misses");
+	return true;
+}
+
+/* A reclaiming queue ends within its fair share of everything it asked for. */
+static bool check_share(struct scene *scene, const struct decision *decision, const struct picture *before,
+                        const struct picture *after)
+{
+	const struct stage *stage = scene->stage;
+	int queue = stage->cycle.groups[decision->by].queue;
+	int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];
+	picture_charge(stage, before, queue, was, ignored);
+	picture_charge(stage, after, queue, is, ignored);
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		if (is[r] > was[r] && is[r] > stage->cycle.queues[queue].fair[r])
+			return scene_fail(scene, CYCLE_SHARE, "queue q%d reclaims up to %lld of %s, its fair share is %lld", queue,
+			                  (long long)is[r], built_resource_name(r),
+			                  (long long)stage->cycle.queues[queue].fair[r]);
+	return true;
+}
+
+bool inspect_decision(struct scene *scene, const struct decision *decision, const struct picture *before,
+                      const struct picture *after)
+{
+	for (size_t i = 0; i < decision->count; i++) {
+		if (!check_victim(scene, &decision->evictions[i], before, after))
+			return false;
+		scene->tally->evicted[scene->action] += !decision->evictions[i].moved;
+		scene->tally->moved[scene->action] += decision->evictions[i].moved;
+	}
+	for (int g = 0; g < scene->stage->world->group_count; g++)
+		if (is_victim(decision, g) && !check_remains(scene, g, before, after))
+			return false;
+	if (decision->by < 0)
+		return true;
+	if (!check_gain(scene, decision, before, after) || !inspect_queues(scene, before, after))
+		return false;
+	if (scene->action == ACTION_RECLAIM && !check_share(scene, decision, before, after))
+		return false;
+	return inspect_necessity(scene, decision, before, after);
+}

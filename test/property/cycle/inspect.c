@@ -1,0 +1,222 @@
+/* What must hold after every action: books, capacity, rules of the groups, accounts of the queues. Decisions that make
+ * room are taken apart one by one. */
+#include "inspect.h"
+
+#include <string.h>
+
+/* ---- nodes ---- */
+
+enum { USE_RUNNING, USE_RESERVED, USE_RELEASING, USES };
+
+static void add_use(int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1], const struct instance *base, int which,
+                    int kind, int node)
+{
+	for (int r = 0; r < base->resource_count; r++)
+		use[which][node][r] += base->kinds[kind].request[r];
+	use[which][node][INSTANCE_RESOURCES]++;
+}
+
+static void sum_up(const struct stage *stage, int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1])
+{
+	const struct instance *base = &stage->world->base;
+	const struct cycle *cycle = &stage->cycle;
+	memset(use, 0, sizeof(int) * USES * INSTANCE_NODES * (INSTANCE_RESOURCES + 1));
+	for (int i = 0; i < base->other_count; i++)
+		if (base->others[i].occupancy == W_RUNNING || !stage->leavers_left)
+			add_use(use, base, base->others[i].occupancy == W_RUNNING ? USE_RUNNING : USE_RELEASING,
+			        base->others[i].kind, base->others[i].node);
+	for (size_t g = 0; g < cycle->group_count; g++)
+		for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++) {
+			const struct gang_pod *pod = &cycle->groups[g].gang.pods[p];
+			if (pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED)
+				add_use(use, base, pod->state == MEMBER_RUNNING ? USE_RUNNING : USE_RESERVED,
+				        stage->world->groups[g].pods[p].kind, stage->built.from_engine[pod->node]);
+		}
+	for (size_t i = 0; i < cycle->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &cycle->evictions[i];
+		add_use(use, base, USE_RELEASING, stage->world->groups[eviction->group].pods[eviction->pod].kind,
+		        stage->built.from_engine[eviction->node]);
+	}
+}
+
+static bool check_nodes(struct scene *scene)
+{
+	const struct stage *stage = scene->stage;
+	const struct instance *base = &stage->world->base;
+	static int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1];
+	sum_up(stage, use);
+	for (int n = 0; n < base->node_count; n++)
+		for (int r = 0; r <= INSTANCE_RESOURCES; r++) {
+			if (r >= base->resource_count && r < INSTANCE_RESOURCES)
+				continue;
+			int capacity = r == INSTANCE_RESOURCES ? base->nodes[n].pods : base->nodes[n].capacity[r];
+			int running = use[USE_RUNNING][n][r], reserved = use[USE_RESERVED][n][r];
+			int releasing = use[USE_RELEASING][n][r];
+			const char *name = built_resource_name(r);
+			if (running + releasing > capacity)
+				return scene_fail(scene, CYCLE_OVERCOMMIT, "node n%d holds %d + %d leaving of %d %s now", n,
+				                  running, releasing, capacity, name);
+			if (running + reserved > capacity)
+				return scene_fail(scene, CYCLE_OVERCOMMIT, "node n%d will hold %d + %d reserved of %d %s", n,
+				                  running, reserved, capacity, name);
+			int column = cluster_find_resource(stage->cycle.cluster, name);
+			int64_t unit = built_resource_unit(r);
+			int node = stage->built.to_engine[n];
+			if (column < 0)
+				continue;
+			int64_t free_ = cluster_free(stage->cycle.cluster, column, node);
+			int64_t leaving = cluster_releasing(stage->cycle.cluster, column, node);
+			if (free_ != (capacity - running - reserved - releasing) * unit || leaving != releasing * unit)
+				return scene_fail(scene, CYCLE_BOOKS,
+				                  "node n%d: %lld %s free and %lld leaving in the books; %d - %d running - "
+				                  "%d reserved - %d leaving counted",
+				                  n, (long long)(free_ / unit), name, (long long)(leaving / unit), capacity,
+				                  running, reserved, releasing);
+		}
+	return true;
+}
+
+/* ---- groups ---- */
+
+static bool breaks_level(const struct stage *stage, const struct picture *picture, int group)
+{
+	struct instance instance;
+	case_instance(stage->world, group, &instance);
+	for (int p = 0; p < instance.pod_count; p++) {
+		const struct spot *spot = &picture->pods[group][p];
+		bool member = picture_is_member(spot);
+		instance.pods[p].state = member ? W_MEMBER_RUNNING : W_WAITING;
+		instance.pods[p].node = member ? stage->built.from_engine[spot->node] : -1;
+	}
+	return instance_breaks_levels(&instance);
+}
+
+/* Placements that no eviction paid for: whole minimums and useful surplus only. */
+static bool check_starts(struct scene *scene, int group, const struct picture *before, const struct picture *after)
+{
+	const struct stage *stage = scene->stage;
+	for (int p = 0; p < stage->world->groups[group].pod_count; p++) {
+		const struct spot *was = &before->pods[group][p], *is = &after->pods[group][p];
+		if (picture_is_member(was) || !picture_is_member(is))
+			continue;
+		scene->tally->bound += is->state == MEMBER_RUNNING;
+		scene->tally->reserved += is->state == MEMBER_RESERVED;
+		if (was->state != MEMBER_WAITING)
+			return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was started from state %d", group, p, was->state);
+		if (!picture_is_useful(stage, after, group, p))
+			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%d was started below a minimum", group, p);
+	}
+	return true;
+}
+
+static bool check_group(struct scene *scene, int group, const struct picture *before, const struct picture *after)
+{
+	struct stage *stage = scene->stage;
+	const struct gang *gang = &stage->cycle.groups[group].gang;
+	if (breaks_level(stage, after, group) && !breaks_level(stage, before, group))
+		return scene_fail(scene, CYCLE_VERIFY, "g%d breaks a required level", group);
+	const char *objection = engine_verify(stage->cycle.cluster, gang, stage->arena);
+	if (objection)
+		return scene_fail(scene, CYCLE_VERIFY, "g%d: %s", group, objection);
+	return check_starts(scene, group, before, after);
+}
+
+/* ---- queues ---- */
+
+bool inspect_queues(struct scene *scene, const struct picture *before, const struct picture *after)
+{
+	const struct stage *stage = scene->stage;
+	for (int q = 0; q < stage->world->queue_count; q++) {
+		int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], kept[CYCLE_RESOURCES], keeps[CYCLE_RESOURCES];
+		const struct cycle_queue *queue = &stage->cycle.queues[q];
+		picture_charge(stage, before, q, was, kept);
+		picture_charge(stage, after, q, is, keeps);
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			if (queue->limit[r] >= 0 && is[r] > queue->limit[r] && is[r] > was[r])
+				return scene_fail(scene, CYCLE_LIMIT, "queue q%d has %lld of %s, its limit is %lld", q,
+				                  (long long)is[r], built_resource_name(r), (long long)queue->limit[r]);
+			if (queue->quota[r] >= 0 && keeps[r] > queue->quota[r] && keeps[r] > kept[r])
+				return scene_fail(scene, CYCLE_LIMIT,
+				                  "queue q%d has %lld of %s that cannot be evicted, its quota is %lld", q,
+				                  (long long)keeps[r], built_resource_name(r), (long long)queue->quota[r]);
+		}
+	}
+	return true;
+}
+
+/* ---- decisions ---- */
+
+/* What one decision changed, added to `now`: victims, and what the beneficiary got by the end of the action. */
+static void apply_decision(const struct scene *scene, const struct decision *decision, const struct picture *after,
+                           struct picture *now)
+{
+	for (size_t i = 0; i < decision->count; i++) {
+		const struct cycle_eviction *eviction = &decision->evictions[i];
+		struct spot *spot = &now->pods[eviction->group][eviction->pod];
+		if (eviction->moved)
+			*spot = after->pods[eviction->group][eviction->pod];
+		else
+			spot->state = MEMBER_GONE;
+	}
+	if (decision->by < 0)
+		return;
+	for (int p = 0; p < scene->stage->world->groups[decision->by].pod_count; p++) {
+		struct spot *spot = &now->pods[decision->by][p];
+		if (spot->state == MEMBER_WAITING && picture_is_member(&after->pods[decision->by][p]))
+			*spot = after->pods[decision->by][p];
+	}
+}
+
+static bool same_spots(struct scene *scene, const struct picture *now, const struct picture *after)
+{
+	const struct cycle_case *world = scene->stage->world;
+	for (int g = 0; g < world->group_count; g++)
+		for (int p = 0; p < world->groups[g].pod_count; p++) {
+			const struct spot *is = &after->pods[g][p], *known = &now->pods[g][p];
+			if (is->state != known->state || (picture_is_member(is) && is->node != known->node))
+				return scene_fail(scene, CYCLE_UNEXPLAINED,
+				                  "g%d-p%d is in state %d on %d, by the evictions it should be in %d on %d", g, p,
+				                  is->state, is->node, known->state, known->node);
+		}
+	return true;
+}
+
+static bool check_decisions(struct scene *scene, const struct picture *before, const struct picture *after)
+{
+	const struct cycle *cycle = &scene->stage->cycle;
+	struct picture now = *before, then;
+	for (size_t first = before->evictions; first < cycle->eviction_count;) {
+		struct decision decision = {.evictions = &cycle->evictions[first], .by = cycle->evictions[first].by};
+		while (first < cycle->eviction_count && cycle->evictions[first].by == decision.by) {
+			if (cycle->evictions[first].action != scene->action)
+				return scene_fail(scene, CYCLE_UNEXPLAINED, "an eviction by %s",
+				                  cycle_action_name(cycle->evictions[first].action));
+			decision.count++;
+			first++;
+		}
+		then = now;
+		apply_decision(scene, &decision, after, &now);
+		scene->tally->decisions[scene->action]++;
+		if (!inspect_decision(scene, &decision, &then, &now))
+			return false;
+	}
+	return same_spots(scene, &now, after);
+}
+
+bool inspect_action(struct scene *scene, const struct picture *before)
+{
+	struct picture after;
+	picture_take(scene->stage, &after);
+	if (scene->action == ACTION_ALLOCATE) {
+		if (after.evictions != before->evictions)
+			return scene_fail(scene, CYCLE_UNEXPLAINED, "an eviction");
+		if (!inspect_queues(scene, before, &after))
+			return false;
+	} else if (!check_decisions(scene, before, &after)) {
+		return false;
+	}
+	for (int g = 0; g < scene->stage->world->group_count; g++)
+		if (!check_group(scene, g, before, &after))
+			return false;
+	return check_nodes(scene);
+}

@@ -1,0 +1,213 @@
+/* Necessity: no unit that was given up could return to its old nodes beside everything that stays.
+ *
+ * What a unit is, is the engine's own notion (engine/victims.h), applied to the state before the decision. */
+#include "inspect.h"
+
+#include "engine/victims.h"
+
+#include <string.h>
+
+/* The group as it was before the decision. */
+static void recall(const struct stage *stage, const struct picture *before, int group, struct cycle_group *copy,
+                   struct gang_pod *pods)
+{
+	*copy = stage->cycle.groups[group];
+	memcpy(pods, copy->gang.pods, sizeof(*pods) * copy->gang.pod_count);
+	for (size_t p = 0; p < copy->gang.pod_count; p++) {
+		pods[p].state = before->pods[group][p].state;
+		pods[p].node = before->pods[group][p].node;
+	}
+	copy->gang.pods = pods;
+}
+
+static const struct cycle_eviction *find_eviction(const struct decision *decision, int group, int pod)
+{
+	for (size_t i = 0; i < decision->count; i++)
+		if (decision->evictions[i].group == group && decision->evictions[i].pod == pod)
+			return &decision->evictions[i];
+	return NULL;
+}
+
+/* All pods of the unit went; 0 of them did when none. Partly is a failure of its own. */
+static int count_gone(const struct decision *decision, const struct victim_unit *unit)
+{
+	int gone = 0;
+	for (int i = 0; i < unit->pod_count; i++)
+		gone += find_eviction(decision, unit->group, unit->pods[i]) != NULL;
+	return gone;
+}
+
+static bool is_inside(const struct gang *gang, int leaf, int node)
+{
+	while (leaf > node)
+		leaf = gang->tree[leaf].parent;
+	return leaf == node;
+}
+
+/* Whether a later unit took away what this one belongs to. */
+static bool lost_its_home(const struct stage *stage, const struct decision *decision, const struct victim_list *units,
+                          size_t number)
+{
+	const struct victim_unit *unit = &units->items[number];
+	const struct gang *gang = &stage->cycle.groups[unit->group].gang;
+	for (size_t i = number + 1; i < units->count; i++) {
+		const struct victim_unit *later = &units->items[i];
+		if (count_gone(decision, later) == 0)
+			continue;
+		if (later->class_ == UNIT_GANG)
+			return true;
+		for (int k = 0; later->class_ == UNIT_CHILD && k < unit->pod_count; k++)
+			if (is_inside(gang, gang->pods[unit->pods[k]].leaf, later->tree))
+				return true;
+	}
+	return false;
+}
+
+/* The state in which the unit is back. */
+static void put_back(const struct victim_unit *unit, const struct picture *before, struct picture *now)
+{
+	for (int i = 0; i < unit->pod_count; i++)
+		now->pods[unit->group][unit->pods[i]] = before->pods[unit->group][unit->pods[i]];
+}
+
+static bool node_holds(const struct stage *stage, const struct picture *now, int node)
+{
+	const struct cycle_case *world = stage->world;
+	const struct instance *base = &world->base;
+	int use[INSTANCE_RESOURCES] = {0}, pods = 0;
+	for (int i = 0; i < base->other_count; i++) {
+		if (base->others[i].node != node || base->others[i].occupancy == W_RELEASING)
+			continue;
+		pods++;
+		for (int r = 0; r < base->resource_count; r++)
+			use[r] += base->kinds[base->others[i].kind].request[r];
+	}
+	for (int g = 0; g < world->group_count; g++)
+		for (int p = 0; p < world->groups[g].pod_count; p++) {
+			const struct spot *spot = &now->pods[g][p];
+			if (!picture_is_member(spot) || stage->built.from_engine[spot->node] != node)
+				continue;
+			pods++;
+			for (int r = 0; r < base->resource_count; r++)
+				use[r] += base->kinds[world->groups[g].pods[p].kind].request[r];
+		}
+	for (int r = 0; r < base->resource_count; r++)
+		if (use[r] > base->nodes[node].capacity[r])
+			return false;
+	return pods <= base->nodes[node].pods;
+}
+
+static bool pod_is_tolerated(const struct stage *stage, const struct picture *now, int group, int pod)
+{
+	const struct cycle_case *world = stage->world;
+	int kind = world->groups[group].pods[pod].kind;
+	int node = stage->built.from_engine[now->pods[group][pod].node];
+	for (int g = 0; g < world->group_count; g++)
+		for (int p = 0; p < world->groups[g].pod_count; p++) {
+			const struct spot *spot = &now->pods[g][p];
+			if ((g == group && p == pod) || !picture_is_member(spot))
+				continue;
+			if (!case_tolerate(&world->base, kind, node, world->groups[g].pods[p].kind,
+			                   stage->built.from_engine[spot->node]))
+				return false;
+		}
+	return true;
+}
+
+static bool levels_hold(const struct stage *stage, const struct picture *now, int group)
+{
+	struct instance instance;
+	case_instance(stage->world, group, &instance);
+	for (int p = 0; p < instance.pod_count; p++) {
+		const struct spot *spot = &now->pods[group][p];
+		instance.pods[p].state = picture_is_member(spot) ? W_MEMBER_RUNNING : W_WAITING;
+		instance.pods[p].node = picture_is_member(spot) ? stage->built.from_engine[spot->node] : -1;
+	}
+	return !instance_breaks_levels(&instance);
+}
+
+static bool limits_hold(const struct stage *stage, const struct picture *now)
+{
+	for (int q = 0; q < stage->world->queue_count; q++) {
+		int64_t is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];
+		picture_charge(stage, now, q, is, ignored);
+		for (int r = 0; r < CYCLE_RESOURCES; r++)
+			if (stage->cycle.queues[q].limit[r] >= 0 && is[r] > stage->cycle.queues[q].limit[r])
+				return false;
+	}
+	return true;
+}
+
+static bool could_stay(const struct stage *stage, const struct victim_unit *unit, const struct picture *now)
+{
+	for (int i = 0; i < unit->pod_count; i++) {
+		int node = stage->built.from_engine[now->pods[unit->group][unit->pods[i]].node];
+		if (!node_holds(stage, now, node) || !pod_is_tolerated(stage, now, unit->group, unit->pods[i]))
+			return false;
+	}
+	return levels_hold(stage, now, unit->group) && limits_hold(stage, now);
+}
+
+static void list_units(struct scene *scene, const struct picture *before, int group, struct victim_list *units)
+{
+	struct stage *stage = scene->stage;
+	struct gang_pod pods[INSTANCE_PODS];
+	struct cycle_group groups[CASE_GROUPS];
+	recall(stage, before, group, &groups[group], pods);
+	if (scene->action != ACTION_CONSOLIDATE) {
+		struct cycle then = {.groups = groups, .group_count = stage->cycle.group_count};
+		victims_of_group(&then, group, groups[group].preempt == CYCLE_PREEMPTIBLE, stage->arena, units);
+		return;
+	}
+	units->items = arena_array(stage->arena, struct victim_unit, INSTANCE_PODS); /* pods move one by one */
+	for (size_t p = 0; p < groups[group].gang.pod_count; p++) {
+		struct victim_unit *unit = &units->items[units->count++];
+		*unit = (struct victim_unit){
+			.group = group, .tree = -1, .pods = arena_array(stage->arena, int, 1), .pod_count = 1};
+		unit->pods[0] = (int)p;
+	}
+}
+
+static bool check_group(struct scene *scene, const struct decision *decision, int group, const struct picture *before,
+                        const struct picture *after)
+{
+	struct stage *stage = scene->stage;
+	struct victim_list units = {0};
+	list_units(scene, before, group, &units);
+	for (size_t i = 0; i < units.count; i++) {
+		const struct victim_unit *unit = &units.items[i];
+		int gone = count_gone(decision, unit);
+		if (gone == 0)
+			continue;
+		if (gone < unit->pod_count)
+			return scene_fail(scene, CYCLE_MINIMUM, "g%d gives up %d of %d pods that belong together", group, gone,
+			                  unit->pod_count);
+		scene->tally->whole_gangs += unit->class_ == UNIT_GANG;
+		scene->tally->children += unit->class_ == UNIT_CHILD;
+		scene->tally->single_pods += unit->class_ == UNIT_POD;
+		if (scene->action != ACTION_CONSOLIDATE && lost_its_home(stage, decision, &units, i))
+			continue;
+		struct picture now = *after;
+		put_back(unit, before, &now);
+		scene->tally->returns_tried++;
+		if (could_stay(stage, unit, &now))
+			return scene_fail(scene, CYCLE_UNNEEDED, "g%d-p%d%s could have stayed beside g%d", group, unit->pods[0],
+			                  unit->pod_count > 1 ? " and what goes with it" : "", decision->by);
+	}
+	return true;
+}
+
+bool inspect_necessity(struct scene *scene, const struct decision *decision, const struct picture *before,
+                       const struct picture *after)
+{
+	bool seen[CASE_GROUPS] = {0};
+	for (size_t i = 0; i < decision->count; i++) {
+		int group = decision->evictions[i].group;
+		if (seen[group])
+			continue;
+		seen[group] = true;
+		if (!check_group(scene, decision, group, before, after))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,182 @@
+/* Property test of whole scheduling cycles: random clusters, queues and groups, run until nothing changes, with the
+ * rules of eviction checked after every action. */
+#include "inspect.h"
+#include "reduce.h"
+#include "write.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_CYCLES = 100, MOST_TRACED = 8 };
+
+static const char *name_failure(int failure)
+{
+	static const char *const names[] = {"fine",    "protected", "fresh", "still", "core", "rules",      "minimum", "move",      "no gain",
+	                                    "unneeded", "unexplained", "verify",  "overcommit", "limit", "share",
+	                                    "books",   "restless",  "different",  "idle",    "crash"};
+	return names[failure];
+}
+
+static void generate(uint64_t seed, void *world)
+{
+	case_generate(seed, world);
+}
+
+/* One line per pod that an action touched. */
+static void trace_action(const struct scene *scene, const struct picture *before)
+{
+	const struct stage *stage = scene->stage;
+	const struct cycle *cycle = &stage->cycle;
+	struct picture after;
+	picture_take(stage, &after);
+	for (size_t i = before->evictions; i < cycle->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &cycle->evictions[i];
+		printf("    %s: g%d-p%d leaves n%d for g%d%s\n", cycle_action_name(eviction->action), eviction->group,
+		       eviction->pod, stage->built.from_engine[eviction->node], eviction->by,
+		       eviction->moved ? " (moved)" : "");
+	}
+	for (int g = 0; g < stage->world->group_count; g++)
+		for (int p = 0; p < stage->world->groups[g].pod_count; p++) {
+			const struct spot *was = &before->pods[g][p], *is = &after.pods[g][p];
+			if (picture_is_member(is) && (is->state != was->state || is->node != was->node))
+				printf("    %s: g%d-p%d %s n%d\n", cycle_action_name(scene->action), g, p,
+				       is->state == MEMBER_RUNNING ? "starts on" : "waits for",
+				       stage->built.from_engine[is->node]);
+		}
+}
+
+static bool run_cycle(struct scene *scene)
+{
+	struct stage *stage = scene->stage;
+	stage_begin(stage);
+	for (int action = 0; action < ACTION_COUNT; action++) {
+		struct picture before;
+		scene->action = (enum cycle_action)action;
+		picture_take(stage, &before);
+		cycle_run(&stage->cycle, scene->action);
+		if (scene->trace)
+			trace_action(scene, &before);
+		if (!inspect_action(scene, &before))
+			return false;
+	}
+	cycle_finish(&stage->cycle);
+	return true;
+}
+
+/* The same cycle on a cluster built anew gives the same plan. */
+static bool check_again(struct scene *scene, struct stage *again)
+{
+	stage_begin(again);
+	for (int action = 0; action < ACTION_COUNT; action++)
+		cycle_run(&again->cycle, (enum cycle_action)action);
+	if (stage_fingerprint(again) == stage_fingerprint(scene->stage))
+		return true;
+	return scene_fail(scene, CYCLE_DIFFERENT, "the same state gave another plan (%zu evictions, then %zu)",
+	                  scene->stage->cycle.eviction_count, again->cycle.eviction_count);
+}
+
+/* One cycle and what follows it. False when nothing will ever change again, or something is wrong. */
+static bool play_cycle(struct scene *scene, uint64_t number)
+{
+	struct stage *stage = scene->stage, again;
+	bool more = false;
+	stage_copy(&again, stage);
+	stage_begin(stage);
+	uint64_t before = stage_fingerprint(stage);
+	if (number > MOST_CYCLES) {
+		scene_fail(scene, CYCLE_RESTLESS, "still changing after %d cycles", MOST_CYCLES);
+	} else if (run_cycle(scene) && check_again(scene, &again)) {
+		bool changed = stage_fingerprint(stage) != before;
+		stage_settle(stage);
+		more = changed || stage_wait(stage);
+	}
+	stage_destroy(&again);
+	return more;
+}
+
+static void play(const struct cycle_case *world, struct scene *scene)
+{
+	struct stage stage;
+	scene->stage = &stage;
+	scene->result->failure = CYCLE_FINE;
+	stage_create(&stage, world);
+	for (uint64_t cycle = 1, more = true; more; cycle++) {
+		if (scene->trace)
+			printf("  cycle %llu at %lld s\n", (unsigned long long)cycle,
+			       (long long)(stage.cycle.now / STAGE_SECOND));
+		more = play_cycle(scene, cycle);
+		scene->tally->cycles++;
+		if (cycle > scene->tally->longest)
+			scene->tally->longest = cycle;
+		if (scene->result->failure) { /* say when */
+			char text[sizeof(scene->result->text)];
+			memcpy(text, scene->result->text, sizeof(text));
+			snprintf(scene->result->text, sizeof(text), "cycle %llu: %.300s", (unsigned long long)cycle, text);
+		}
+		if (scene->trace && cycle == MOST_TRACED)
+			break;
+	}
+	if (!scene->result->failure)
+		*scene->result = scene->mild;
+	stage_destroy(&stage);
+}
+
+static void check(const void *world, struct result *result, void *sums)
+{
+	struct scene scene = {.result = result, .tally = sums};
+	play(world, &scene);
+}
+
+/* The case, and the first cycles of it. */
+static void print(const void *world)
+{
+	struct result result;
+	struct cycle_tally tally = {0};
+	struct scene scene = {.result = &result, .tally = &tally, .trace = true};
+	case_print(world);
+	fflush(stdout);
+	pid_t child = fork(); /* it may crash */
+	if (child == 0) {
+		play(world, &scene);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+}
+
+static void print_tally(const void *sums)
+{
+	const struct cycle_tally *tally = sums;
+	printf("%llu cycles, at most %llu for one case; %llu pods bound, %llu reserved\n",
+	       (unsigned long long)tally->cycles, (unsigned long long)tally->longest,
+	       (unsigned long long)tally->bound, (unsigned long long)tally->reserved);
+	for (int action = ACTION_CONSOLIDATE; action < ACTION_COUNT; action++)
+		printf("%s: %llu decisions, %llu pods evicted, %llu moved\n", cycle_action_name((enum cycle_action)action),
+		       (unsigned long long)tally->decisions[action], (unsigned long long)tally->evicted[action],
+		       (unsigned long long)tally->moved[action]);
+	printf("units given up: %llu gangs, %llu children, %llu pods; %llu tried to return\n",
+	       (unsigned long long)tally->whole_gangs, (unsigned long long)tally->children,
+	       (unsigned long long)tally->single_pods, (unsigned long long)tally->returns_tried);
+}
+
+int main(void)
+{
+	static const struct property property = {
+		.name = "cycle",
+		.count = 20000,
+		.instance_size = sizeof(struct cycle_case),
+		.tally_size = sizeof(struct cycle_tally),
+		.crash = CYCLE_CRASH,
+		.failure_name = name_failure,
+		.generate = generate,
+		.check = check,
+		.shrink = case_shrink,
+		.print = print,
+		.save = case_save,
+		.print_tally = print_tally,
+	};
+	return property_run(&property);
+}

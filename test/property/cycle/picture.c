@@ -1,0 +1,135 @@
+/* Pods of all groups at one moment, and simple questions about them. */
+#include "inspect.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool scene_fail(struct scene *scene, enum cycle_failure failure, const char *format, ...)
+{
+	va_list args;
+	/* What is merely wasteful is kept back: something worse may follow. */
+	bool mild = failure == CYCLE_FRESH || failure == CYCLE_STILL || failure == CYCLE_CORE;
+	struct result *result = mild ? &scene->mild : scene->result;
+	if (mild && result->failure)
+		return true;
+	char *text = result->text;
+	size_t size = sizeof(result->text);
+	int used = snprintf(text, size, "%s: ", cycle_action_name(scene->action));
+	va_start(args, format);
+	vsnprintf(text + used, size - (size_t)used, format, args);
+	va_end(args);
+	result->failure = (int)failure;
+	return mild;
+}
+
+void picture_take(const struct stage *stage, struct picture *picture)
+{
+	memset(picture, 0, sizeof(*picture));
+	picture->evictions = stage->cycle.eviction_count;
+	for (size_t g = 0; g < stage->cycle.group_count; g++) {
+		const struct gang *gang = &stage->cycle.groups[g].gang;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			picture->pods[g][p] = (struct spot){gang->pods[p].state, gang->pods[p].node};
+	}
+}
+
+bool picture_is_member(const struct spot *spot)
+{
+	return spot->state == MEMBER_RUNNING || spot->state == MEMBER_RESERVED;
+}
+
+void picture_satisfied(const struct stage *stage, const struct picture *picture, int group, int *members,
+                       bool *satisfied)
+{
+	const struct gang *gang = &stage->cycle.groups[group].gang;
+	int count[INSTANCE_TREE] = {0};
+	for (size_t p = 0; p < gang->pod_count; p++)
+		count[gang->pods[p].leaf] += picture_is_member(&picture->pods[group][p]);
+	for (size_t i = gang->tree_count; i-- > 0;) {
+		satisfied[i] = count[i] >= gang->tree[i].minimum;
+		if (i > 0)
+			count[gang->tree[i].parent] += satisfied[i];
+	}
+	if (members)
+		memcpy(members, count, sizeof(count));
+}
+
+bool picture_is_useful(const struct stage *stage, const struct picture *picture, int group, int pod)
+{
+	const struct gang *gang = &stage->cycle.groups[group].gang;
+	bool satisfied[INSTANCE_TREE];
+	picture_satisfied(stage, picture, group, NULL, satisfied);
+	for (int at = gang->pods[pod].leaf; at >= 0; at = gang->tree[at].parent)
+		if (!satisfied[at])
+			return false;
+	return true;
+}
+
+static bool is_within(const struct stage *stage, int queue, int above)
+{
+	while (queue >= 0 && queue != above)
+		queue = stage->cycle.queues[queue].parent;
+	return queue == above;
+}
+
+/* The fewest pods that satisfy a subtree, by hand: the cheapest children first. */
+static int fewest_pods(const struct gang *gang, int node)
+{
+	int costs[INSTANCE_TREE], count = 0, sum = 0;
+	if (!gang->tree[node].child_count)
+		return gang->tree[node].minimum;
+	for (int i = 0; i < (int)gang->tree_count; i++)
+		if (gang->tree[i].parent == node)
+			costs[count++] = fewest_pods(gang, i);
+	for (int need = gang->tree[node].minimum; need > 0 && count > 0; need--) {
+		int best = 0;
+		for (int i = 1; i < count; i++)
+			best = costs[i] < costs[best] ? i : best;
+		sum += costs[best];
+		costs[best] = costs[--count];
+	}
+	return sum;
+}
+
+/* How many of the members are protected. Which ones is a matter of choice when they differ, so that mixed gangs of the
+ * semi-preemptible kind are left out. */
+static int protected_pods(const struct stage *stage, const struct picture *picture, int group)
+{
+	const struct cycle_group *from = &stage->cycle.groups[group];
+	int members = 0;
+	for (size_t p = 0; p < from->gang.pod_count; p++) {
+		members += picture_is_member(&picture->pods[group][p]);
+		if (from->preempt == CYCLE_SEMI_PREEMPTIBLE && from->gang.pods[p].kind != from->gang.pods[0].kind)
+			return 0;
+	}
+	int fewest = fewest_pods(&from->gang, 0);
+	return from->preempt == CYCLE_PREEMPTIBLE       ? 0
+	       : from->preempt == CYCLE_NON_PREEMPTIBLE ? members
+	       : members < fewest                       ? members
+	                                                : fewest;
+}
+
+void picture_charge(const struct stage *stage, const struct picture *picture, int queue,
+                    int64_t allocated[CYCLE_RESOURCES], int64_t protected_[CYCLE_RESOURCES])
+{
+	const struct cycle_case *world = stage->world;
+	memset(allocated, 0, sizeof(int64_t) * CYCLE_RESOURCES);
+	memset(protected_, 0, sizeof(int64_t) * CYCLE_RESOURCES);
+	for (int g = 0; g < world->group_count; g++) {
+		if (!is_within(stage, world->groups[g].queue, queue))
+			continue;
+		int left = protected_pods(stage, picture, g);
+		for (int p = 0; p < world->groups[g].pod_count; p++) {
+			if (!picture_is_member(&picture->pods[g][p]))
+				continue;
+			const struct w_kind *kind = &world->base.kinds[world->groups[g].pods[p].kind];
+			for (int r = 0; r < world->base.resource_count; r++) {
+				int64_t amount = kind->request[r] * (r == CYCLE_GPU ? 1000 : built_resource_unit(r));
+				allocated[r] += amount;
+				protected_[r] += left > 0 ? amount : 0;
+			}
+			left--;
+		}
+	}
+}

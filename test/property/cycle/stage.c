@@ -1,0 +1,201 @@
+/* Builds the engine's view of a case and plays the rest of the world. */
+#include "stage.h"
+
+#include <string.h>
+
+static void make_queues(struct stage *stage)
+{
+	const struct cycle_case *world = stage->world;
+	struct arena *arena = stage->built.arena;
+	stage->cycle.queue_count = (size_t)world->queue_count;
+	stage->cycle.queues = arena_array(arena, struct cycle_queue, CASE_QUEUES);
+	for (int q = 0; q < world->queue_count; q++) {
+		const struct c_queue *from = &world->queues[q];
+		struct cycle_queue *queue = &stage->cycle.queues[q];
+		*queue = (struct cycle_queue){
+			.name = arena_printf(arena, "q%d", q), .parent = from->parent, .priority = from->priority};
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			int64_t unit = r == CYCLE_GPU ? 1000 : built_resource_unit(r);
+			queue->quota[r] = from->quota[r] < 0 ? -1 : from->quota[r] * unit;
+			queue->limit[r] = from->limit[r] < 0 ? -1 : from->limit[r] * unit;
+			queue->weight[r] = from->weight[r] * 1000;
+		}
+	}
+}
+
+static void make_group(struct stage *stage, int number)
+{
+	static const enum cycle_preempt preempts[] = {[C_PREEMPTIBLE] = CYCLE_PREEMPTIBLE,
+	                                              [C_NON_PREEMPTIBLE] = CYCLE_NON_PREEMPTIBLE,
+	                                              [C_SEMI_PREEMPTIBLE] = CYCLE_SEMI_PREEMPTIBLE};
+	const struct c_group *from = &stage->world->groups[number];
+	struct cycle_group *group = &stage->cycle.groups[number];
+	struct arena *arena = stage->built.arena;
+	struct instance instance;
+	case_instance(stage->world, number, &instance);
+	built_gang(&stage->built, &instance, arena_printf(arena, "g%d", number), &group->gang);
+	group->queue = from->queue;
+	group->queue_name = stage->cycle.queues[from->queue].name;
+	group->priority = from->priority;
+	group->preempt = preempts[from->preempt];
+	group->creation = number;
+	group->grace = from->grace < 0 ? -1 : from->grace * STAGE_SECOND;
+	group->evict_after = from->delay * STAGE_SECOND;
+	group->was_running = arena_array(arena, bool, INSTANCE_PODS);
+}
+
+static void occupy_members(struct stage *stage)
+{
+	for (size_t g = 0; g < stage->cycle.group_count; g++) {
+		const struct gang *gang = &stage->cycle.groups[g].gang;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			if (gang->pods[p].state == MEMBER_RUNNING)
+				cluster_occupy(stage->cycle.cluster, gang->pods[p].kind, gang->pods[p].node,
+				               OCCUPY_RUNNING);
+	}
+}
+
+static void vacate_leavers(struct stage *stage)
+{
+	const struct instance *base = &stage->world->base;
+	for (int i = 0; i < base->other_count && !stage->leavers_left; i++)
+		if (base->others[i].occupancy == W_RELEASING)
+			cluster_vacate(stage->cycle.cluster, stage->built.kinds[base->others[i].kind],
+			               stage->built.to_engine[base->others[i].node], OCCUPY_RELEASING);
+	stage->leavers_left = true;
+}
+
+/* Everything but the members on their nodes. */
+static void make_stage(struct stage *stage, const struct cycle_case *world)
+{
+	*stage = (struct stage){.world = world, .arena = arena_create()};
+	built_create(&stage->built, &world->base);
+	stage->cycle.cluster = stage->built.cluster;
+	stage->cycle.arena = stage->arena;
+	make_queues(stage);
+	stage->cycle.group_count = (size_t)world->group_count;
+	stage->cycle.groups = arena_array(stage->built.arena, struct cycle_group, CASE_GROUPS);
+	for (int g = 0; g < world->group_count; g++)
+		make_group(stage, g);
+}
+
+void stage_create(struct stage *stage, const struct cycle_case *world)
+{
+	make_stage(stage, world);
+	occupy_members(stage);
+}
+
+void stage_copy(struct stage *stage, const struct stage *from)
+{
+	make_stage(stage, from->world);
+	stage->cycle.now = from->cycle.now;
+	for (size_t g = 0; g < stage->cycle.group_count; g++) {
+		struct cycle_group *group = &stage->cycle.groups[g];
+		const struct cycle_group *before = &from->cycle.groups[g];
+		memcpy(group->gang.pods, before->gang.pods, sizeof(*group->gang.pods) * group->gang.pod_count);
+		group->has_stale_since = before->has_stale_since;
+		group->stale_since = before->stale_since;
+	}
+	occupy_members(stage);
+	if (from->leavers_left)
+		vacate_leavers(stage);
+}
+
+void stage_destroy(struct stage *stage)
+{
+	arena_destroy(stage->arena);
+	built_destroy(&stage->built);
+}
+
+void stage_begin(struct stage *stage)
+{
+	struct cycle *cycle = &stage->cycle;
+	arena_reset(stage->arena);
+	cycle->evictions = NULL;
+	cycle->eviction_count = cycle->eviction_capacity = 0;
+	cycle->started = false;
+	for (size_t g = 0; g < cycle->group_count; g++)
+		cycle->groups[g].reasons = (struct reasons){0};
+}
+
+static void finish_evictions(struct cycle *cycle)
+{
+	for (size_t i = 0; i < cycle->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &cycle->evictions[i];
+		struct gang_pod *pod = &cycle->groups[eviction->group].gang.pods[eviction->pod];
+		cluster_vacate(cycle->cluster, pod->kind, eviction->node, OCCUPY_RELEASING);
+		if (eviction->moved)
+			continue;
+		pod->state = MEMBER_WAITING;
+		pod->node = -1;
+		cycle->groups[eviction->group].has_stale_since = false;
+	}
+	cycle->eviction_count = 0;
+}
+
+void stage_settle(struct stage *stage)
+{
+	struct cycle *cycle = &stage->cycle;
+	finish_evictions(cycle);
+	vacate_leavers(stage);
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct gang *gang = &cycle->groups[g].gang;
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			struct gang_pod *pod = &gang->pods[p];
+			if (pod->state != MEMBER_RESERVED)
+				continue;
+			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			pod->state = MEMBER_RUNNING;
+		}
+	}
+}
+
+bool stage_wait(struct stage *stage)
+{
+	struct cycle *cycle = &stage->cycle;
+	int64_t next = INT64_MAX;
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct cycle_group *group = &cycle->groups[g];
+		bool satisfied[INSTANCE_TREE];
+		size_t running = 0;
+		gang_satisfied(&group->gang, NULL, satisfied);
+		for (size_t p = 0; p < group->gang.pod_count; p++)
+			running += group->gang.pods[p].state == MEMBER_RUNNING;
+		bool stale = !satisfied[0] && running > 0 && group->grace >= 0;
+		if (stale && !group->has_stale_since) {
+			group->has_stale_since = true;
+			group->stale_since = cycle->now;
+		}
+		int64_t grace = group->grace > 0 ? group->grace : 1; /* the clock has to move for every timer */
+		if (stale && group->stale_since + grace > cycle->now && group->stale_since + grace < next)
+			next = group->stale_since + grace;
+		if (group->evict_after > cycle->now && group->evict_after < next)
+			next = group->evict_after;
+	}
+	if (next == INT64_MAX)
+		return false;
+	cycle->now = next;
+	return true;
+}
+
+uint64_t stage_fingerprint(const struct stage *stage)
+{
+	const struct cycle *cycle = &stage->cycle;
+	uint64_t sum = cycle->eviction_count;
+	for (size_t i = 0; i < cycle->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &cycle->evictions[i];
+		sum = sum * 1000003 + (uint64_t)eviction->group * 64 + (uint64_t)eviction->pod;
+		sum = sum * 1000003 + (uint64_t)eviction->node * 4096 + (uint64_t)(eviction->by + 1) * 16 +
+		      (uint64_t)eviction->action * 2 + eviction->moved;
+	}
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		const struct gang *gang = &cycle->groups[g].gang;
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			const struct gang_pod *pod = &gang->pods[p];
+			bool placed = pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
+			sum = sum * 1000003 + (uint64_t)pod->state * 65599 + (uint64_t)(placed ? pod->node + 1 : 0);
+		}
+	}
+	return sum;
+}
