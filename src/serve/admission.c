@@ -56,7 +56,8 @@ void admission_use(struct admission *admission, struct store *store)
 	admission->store = store;
 	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
 		struct store_watch_request request = {
-			.api = store_api_find(store, context_types[i].group, context_types[i].version, context_types[i].resource),
+			.api = store_api_find(store, context_types[i].group, context_types[i].version,
+		                              context_types[i].resource),
 			.wake = on_change,
 			.context = admission,
 		};
@@ -80,7 +81,8 @@ void admission_destroy(struct admission *admission)
 static bool is_context(const struct store_api *api)
 {
 	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
-		if (strcmp(api->group, context_types[i].group) == 0 && strcmp(api->type->resource, context_types[i].resource) == 0)
+		if (strcmp(api->group, context_types[i].group) == 0 &&
+		    strcmp(api->type->resource, context_types[i].resource) == 0)
 			return true;
 	}
 	return false;
@@ -100,7 +102,7 @@ static void refresh(struct admission *admission, struct arena *arena)
 	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
 		struct store_list_request request = {
 			.api = store_api_find(admission->store, context_types[i].group, context_types[i].version,
-			                      context_types[i].resource),
+		                              context_types[i].resource),
 		};
 		drain(admission->watches[i], arena);
 		if (!request.api || store_list(admission->store, &request, &admission->lists[i], arena, NULL))
@@ -116,7 +118,8 @@ static void refresh(struct admission *admission, struct arena *arena)
 
 static int refuse(struct store_admission *request, struct store_error *error, const struct problems *problems)
 {
-	return store_fail_problems(request->arena, error, request->api->type->kind, request->api->group, request->name, problems);
+	return store_fail_problems(request->arena, error, request->api->type->kind, request->api->group, request->name,
+	                           problems);
 }
 
 static int check_types(struct store_admission *request, struct store_error *error)
@@ -155,8 +158,8 @@ static void hand_on_warnings(struct store_admission *request, const struct probl
 	for (size_t i = 0; request->warnings && i < problems->count; i++) {
 		const struct problem *problem = &problems->items[i];
 		if (problem->severity == SEVERITY_WARNING)
-			problem_add(request->warnings, SEVERITY_WARNING, problem->path, NULL, "%s%s%s", problem->message,
-			            problem->fix ? "; " : "", problem->fix ? problem->fix : "");
+			problem_add(request->warnings, SEVERITY_WARNING, problem->path, NULL, "%s%s%s",
+			            problem->message, problem->fix ? "; " : "", problem->fix ? problem->fix : "");
 	}
 }
 

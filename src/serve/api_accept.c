@@ -76,7 +76,8 @@ static bool choose_form(struct api_call *call, const struct range *range)
 		call->form = API_DISCOVERY;
 	else
 		return false;
-	call->form_version = arena_strndup(call->arena, range->version.text ? range->version.text : "", range->version.length);
+	call->form_version =
+		arena_strndup(call->arena, range->version.text ? range->version.text : "", range->version.length);
 	return true;
 }
 
@@ -90,7 +91,8 @@ int api_accept(struct api_call *call)
 	while (rest.length > 0) {
 		struct range range = read_range(next(&rest, ','));
 		bool yaml = is(range.type, "application/yaml");
-		bool json = is(range.type, "application/json") || is(range.type, "application/*") || is(range.type, "*/*");
+		bool json =
+			is(range.type, "application/json") || is(range.type, "application/*") || is(range.type, "*/*");
 		if (range.refused || !(json || yaml) || !choose_form(call, &range))
 			continue;
 		call->yaml = yaml;

@@ -13,7 +13,8 @@ static bool content_is(const struct api_call *call, const char *type)
 {
 	const char *header = http_header(call->request, "content-type");
 	size_t length = strlen(type);
-	return header && strncasecmp(header, type, length) == 0 && (header[length] == '\0' || strchr("; \t", header[length]));
+	return header && strncasecmp(header, type, length) == 0 &&
+	       (header[length] == '\0' || strchr("; \t", header[length]));
 }
 
 static struct doc *read_yaml(const char *text, size_t length, struct error *error)
@@ -55,7 +56,8 @@ struct doc *api_body(struct api_call *call)
 		doc = doc_parse_json(text, length, &error);
 	} else {
 		api_refuse(call, 415, "UnsupportedMediaType",
-		           "the body of the request was in an unknown format - accepted media types include: application/json, "
+		           "the body of the request was in an unknown format - accepted media types include: "
+		           "application/json, "
 		           "application/yaml, application/vnd.kubernetes.protobuf");
 		return NULL;
 	}

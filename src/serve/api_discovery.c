@@ -92,8 +92,8 @@ static void put_resource(struct buffer *out, const struct store_api *api)
 		put_subresource(out, &first, "scale", "autoscaling", "v1", "Scale", EDIT_VERBS);
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
 		if (strcmp(extra[i].resource, type->resource) == 0 && strcmp(extra[i].group, api->group) == 0)
-			put_subresource(out, &first, extra[i].name, extra[i].kind_group, extra[i].kind_version, extra[i].kind,
-			                extra[i].verbs);
+			put_subresource(out, &first, extra[i].name, extra[i].kind_group, extra[i].kind_version,
+			                extra[i].kind, extra[i].verbs);
 	}
 	buffer_puts(out, first ? "}" : "]}");
 }
@@ -121,9 +121,11 @@ static void put_review_groups(struct buffer *out)
 		if (strcmp(kinds[i].group, last) == 0)
 			continue;
 		last = kinds[i].group;
-		buffer_printf(out, ",{\"metadata\":{\"name\":\"%s\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Current\","
-		                   "\"resources\":[",
-		              last);
+		buffer_printf(
+			out,
+			",{\"metadata\":{\"name\":\"%s\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Current\","
+			"\"resources\":[",
+			last);
 		put_review_resources(out, last);
 		buffer_puts(out, "]}]}");
 	}
@@ -179,8 +181,9 @@ static void answer_aggregated(struct api_call *call, bool core)
 	struct buffer body = {0};
 	size_t count;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	buffer_printf(&body, "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/%s\",\"metadata\":{},"
-	                     "\"items\":[",
+	buffer_printf(&body,
+	              "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/%s\",\"metadata\":{},"
+	              "\"items\":[",
 	              call->form_version);
 	put_groups(&body, apis, count, core);
 	if (!core)
@@ -334,8 +337,8 @@ static void put_legacy_resource(struct buffer *out, struct arena *arena, const s
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
 		const struct subresource *sub = &extra[i];
 		if (strcmp(sub->resource, type->resource) == 0 && strcmp(sub->group, api->group) == 0)
-			put_sub_row(out, arena, api, sub->name, sub->kind_group[0] ? sub->kind_group : NULL, sub->kind_version,
-			            sub->kind, sub->verbs);
+			put_sub_row(out, arena, api, sub->name, sub->kind_group[0] ? sub->kind_group : NULL,
+			            sub->kind_version, sub->kind, sub->verbs);
 	}
 }
 
@@ -359,7 +362,8 @@ void api_resources(struct api_call *call)
 	size_t count, rows = 0;
 	const struct store_api *const *apis = store_apis(call->store, &count);
 	buffer_puts(&body, "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":");
-	json_quote(&body, call->group[0] ? arena_printf(call->arena, "%s/%s", call->group, call->version) : call->version);
+	json_quote(&body,
+	           call->group[0] ? arena_printf(call->arena, "%s/%s", call->group, call->version) : call->version);
 	buffer_puts(&body, ",\"resources\":[");
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(apis[i]->group, call->group) != 0 || strcmp(apis[i]->version, call->version) != 0)

@@ -12,8 +12,8 @@ static void refuse(struct api_call *call, const struct problems *problems)
 	const char *kind = call->api->type->kind;
 	for (size_t i = 0; i < problems->count; i++)
 		buffer_printf(&text, "%s%s", i ? ", " : "", problems->items[i].message);
-	api_refuse(call, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s", kind,
-	           call->version, kind, text.text);
+	api_refuse(call, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+	           kind, call->version, kind, text.text);
 	buffer_free(&text);
 }
 
@@ -37,7 +37,9 @@ int api_fields(struct api_call *call, struct doc **doc, bool patch)
 	bool ignore = strcmp(mode, "Ignore") == 0, strict = strcmp(mode, "Strict") == 0;
 	if (!ignore && !strict && strcmp(mode, "Warn") != 0) {
 		api_refuse(call, 422, "Invalid",
-		           "fieldValidation: Unsupported value: \"%s\": supported values: \"Ignore\", \"Strict\", \"Warn\"", mode);
+		           "fieldValidation: Unsupported value: \"%s\": supported values: \"Ignore\", \"Strict\", "
+		           "\"Warn\"",
+		           mode);
 		return -1;
 	}
 	if (api->schema) {

@@ -28,7 +28,8 @@ static bool same_version(const struct store_api *a, const struct store_api *b)
 /* Grows out of the definitions that a document shows; the rest of it is the same as long as the program is. */
 static uint64_t hash_of(struct api_call *call, const struct store_api *api, uint64_t hash)
 {
-	const struct store_type *definitions = store_type_find(call->store, "apiextensions.k8s.io", "customresourcedefinitions");
+	const struct store_type *definitions =
+		store_type_find(call->store, "apiextensions.k8s.io", "customresourcedefinitions");
 	size_t length;
 	hash = hash_mix(hash, XXH3_64bits(api->type->kind, strlen(api->type->kind)));
 	if (!api->type->custom || !definitions)
@@ -55,11 +56,13 @@ static void answer_index(struct api_call *call)
 		buffer_puts(&body, i ? "," : "");
 		for (; i < count && same_version(apis[i], first); i++)
 			hash = hash_of(call, apis[i], hash);
-		const char *path = first->group[0] ? arena_printf(call->arena, "apis/%s/%s", first->group, first->version)
-		                                   : arena_printf(call->arena, "api/%s", first->version);
+		const char *path = first->group[0]
+		                           ? arena_printf(call->arena, "apis/%s/%s", first->group, first->version)
+		                           : arena_printf(call->arena, "api/%s", first->version);
 		json_quote(&body, path);
 		buffer_puts(&body, ":{\"serverRelativeURL\":");
-		json_quote(&body, arena_printf(call->arena, "/openapi/v3/%s?hash=%016llx", path, (unsigned long long)hash));
+		json_quote(&body,
+		           arena_printf(call->arena, "/openapi/v3/%s?hash=%016llx", path, (unsigned long long)hash));
 		buffer_puts(&body, "}");
 	}
 	buffer_puts(&body, "}}");
@@ -138,8 +141,8 @@ static void put_field(struct buffer *out, const struct schema_type *owner, const
 	buffer_puts(out, field->list || field->map ? "}}" : "}");
 }
 
-static void put_fields(struct buffer *out, struct api_call *call, struct wanted *wanted, const struct schema_type *owner,
-                       const struct schema_type *type, bool *first)
+static void put_fields(struct buffer *out, struct api_call *call, struct wanted *wanted,
+                       const struct schema_type *owner, const struct schema_type *type, bool *first)
 {
 	struct schema_field field;
 	const char *at = type->fields;
@@ -237,16 +240,18 @@ static void put_operation(struct buffer *out, struct api_call *call, const struc
 {
 	const char *root = api->group[0] ? arena_printf(call->arena, "/apis/%s/%s", api->group, api->version)
 	                                 : arena_printf(call->arena, "/api/%s", api->version);
-	json_quote(out, arena_printf(call->arena, "%s%s/%s/{name}", root, api->type->namespaced ? "/namespaces/{namespace}" : "",
-	                             api->type->resource));
+	json_quote(out, arena_printf(call->arena, "%s%s/%s/{name}", root,
+	                             api->type->namespaced ? "/namespaces/{namespace}" : "", api->type->resource));
 	buffer_puts(out, ":{\"get\":{\"x-kubernetes-group-version-kind\":");
 	put_gvk(out, api);
-	buffer_puts(out, ",\"responses\":{\"200\":{\"description\":\"OK\",\"content\":{\"application/json\":{\"schema\":{\"$ref\":");
+	buffer_puts(out, ",\"responses\":{\"200\":{\"description\":\"OK\",\"content\":{\"application/"
+	                 "json\":{\"schema\":{\"$ref\":");
 	json_quote(out, arena_printf(call->arena, "#/components/schemas/%s", api->type->kind));
 	buffer_puts(out, "}}}}}},\"patch\":{\"x-kubernetes-group-version-kind\":");
 	put_gvk(out, api);
-	buffer_puts(out, ",\"parameters\":[{\"name\":\"fieldValidation\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
-	                 "{\"name\":\"dryRun\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}],\"responses\":{}}}");
+	buffer_puts(out,
+	            ",\"parameters\":[{\"name\":\"fieldValidation\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
+	            "{\"name\":\"dryRun\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}],\"responses\":{}}}");
 }
 
 static bool is_kind_of(struct api_call *call, const char *name, const struct store_api *const *apis, size_t count)
@@ -291,7 +296,8 @@ static void answer_document(struct api_call *call)
 	struct buffer body = {0};
 	size_t count, found = 0;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	buffer_puts(&body, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"v1.32.4\"},\"paths\":{");
+	buffer_puts(&body,
+	            "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"v1.32.4\"},\"paths\":{");
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(apis[i]->group, call->group) != 0 || strcmp(apis[i]->version, call->version) != 0)
 			continue;

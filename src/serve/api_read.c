@@ -101,7 +101,8 @@ void api_answer_items(struct api_call *call, struct store_object **items, size_t
 	struct buffer body = {0};
 	size_t length;
 	if (call->form == API_TABLE) {
-		api_table(&body, call, call->api, call->form_version, true, items, count, version, continue_, remaining);
+		api_table(&body, call, call->api, call->form_version, true, items, count, version, continue_,
+		          remaining);
 		api_answer(call, 200, &body);
 		return;
 	}
@@ -163,7 +164,8 @@ static int check_version(struct api_call *call, struct store_list_request *reque
 	else if (match && *match && strcmp(match, "Exact") != 0 && strcmp(match, "NotOlderThan") != 0)
 		problem = "resourceVersionMatch: Unsupported value: supported values: \"Exact\", \"NotOlderThan\"";
 	else if (match && *match && !has)
-		problem = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+		problem = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion "
+			  "is provided";
 	else if (match && strcmp(match, "Exact") == 0 && strcmp(request->version, "0") == 0)
 		problem = "resourceVersionMatch: Forbidden: \"Exact\" is forbidden for resourceVersion \"0\"";
 	else if (http_query_get(&call->query, "sendInitialEvents"))

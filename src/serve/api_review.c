@@ -90,7 +90,8 @@ void api_review(struct api_call *call)
 	if (!doc)
 		return;
 	const struct val *spec = val_get(doc_root(doc), "spec");
-	buffer_printf(&body, "{\"kind\":\"%s\",\"apiVersion\":\"%s/v1\",\"metadata\":{},\"spec\":", kind->kind, kind->group);
+	buffer_printf(&body, "{\"kind\":\"%s\",\"apiVersion\":\"%s/v1\",\"metadata\":{},\"spec\":", kind->kind,
+	              kind->group);
 	if (spec)
 		val_write(spec, DOC_JSON_COMPACT, &body);
 	else

@@ -51,8 +51,8 @@ void api_head(void *context, struct http_request *request, struct http_response 
 		http_response_header(response, "WWW-Authenticate", "Bearer realm=\"platoon\"");
 		api_refuse(&call, 401, "Unauthorized", "Unauthorized");
 	} else if (user->read_only && !is_reading(request) && !is_asking(request->path)) {
-		api_refuse(&call, 403, "Forbidden", "User \"%s\" may only read: the token of this request is the read-only one",
-		           user->name);
+		api_refuse(&call, 403, "Forbidden",
+		           "User \"%s\" may only read: the token of this request is the read-only one", user->name);
 	}
 }
 
@@ -150,8 +150,8 @@ static void route_node_side(struct api_call *call)
 	} else if (is(sub, "log")) {
 		api_text(call, 200, "This pod is simulated: there is no container behind it, so it has no log.\n");
 	} else {
-		api_refuse(call, 400, "BadRequest", "pod %s is simulated: there is no container behind it to %s", call->name,
-		           is(sub, "portforward") ? "forward ports to" : "run commands in");
+		api_refuse(call, 400, "BadRequest", "pod %s is simulated: there is no container behind it to %s",
+		           call->name, is(sub, "portforward") ? "forward ports to" : "run commands in");
 	}
 }
 
@@ -238,9 +238,10 @@ static void route_resource(struct api_call *call, size_t at)
 
 static void answer_version(struct api_call *call)
 {
-	static const char text[] =
-		"{\"major\":\"1\",\"minor\":\"32\",\"gitVersion\":\"v1.32.4+platoon\",\"gitCommit\":\"\",\"gitTreeState\":\"clean\","
-		"\"buildDate\":\"1970-01-01T00:00:00Z\",\"goVersion\":\"none\",\"compiler\":\"gcc\",\"platform\":\"linux/amd64\"}";
+	static const char text[] = "{\"major\":\"1\",\"minor\":\"32\",\"gitVersion\":\"v1.32.4+platoon\",\"gitCommit\":"
+				   "\"\",\"gitTreeState\":\"clean\","
+				   "\"buildDate\":\"1970-01-01T00:00:00Z\",\"goVersion\":\"none\",\"compiler\":\"gcc\","
+				   "\"platform\":\"linux/amd64\"}";
 	struct buffer body = {0};
 	buffer_puts(&body, text);
 	api_answer(call, 200, &body);
@@ -254,8 +255,8 @@ static bool is_fixed(const struct api_call *call)
 		if (call->segment_count > 0 && is(segment[0], names[i]))
 			return true;
 	}
-	return (call->segment_count == 1 && is(segment[0], "api")) || (call->segment_count <= 2 && call->segment_count > 0 &&
-	                                                               is(segment[0], "apis"));
+	return (call->segment_count == 1 && is(segment[0], "api")) ||
+	       (call->segment_count <= 2 && call->segment_count > 0 && is(segment[0], "apis"));
 }
 
 static bool route_fixed(struct api_call *call)

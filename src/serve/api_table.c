@@ -56,7 +56,8 @@ static void put_definitions(struct buffer *out, const struct layout *layout)
 		for (size_t i = 0; i < layout->defined_count; i++) {
 			const struct store_column *column = &layout->defined[i];
 			buffer_puts(out, ",");
-			put_definition(out, column->name, column->type, column->format, column->description, column->priority);
+			put_definition(out, column->name, column->type, column->format, column->description,
+			               column->priority);
 		}
 	} else {
 		for (const struct table_column *column = layout->columns; column->name; column++) {
@@ -112,8 +113,9 @@ void api_table(struct buffer *out, struct api_call *call, const struct store_api
                uint64_t remaining)
 {
 	struct layout layout = layout_of(api);
-	buffer_printf(out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%llu\"",
-	              form_version, (unsigned long long)version);
+	buffer_printf(
+		out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%llu\"",
+		form_version, (unsigned long long)version);
 	if (continue_) {
 		buffer_puts(out, ",\"continue\":");
 		json_quote(out, continue_);

@@ -15,7 +15,7 @@ struct watch {
 	struct store_watch *source;
 	struct watch *previous, *next;
 	struct watch **ready_at, *ready_next; /* ready_at: what points to us in that list; NULL when not in it */
-	int64_t ends_at, bookmark_at; /* bookmark_at 0: not wanted */
+	int64_t ends_at, bookmark_at;         /* bookmark_at 0: not wanted */
 	uint8_t form;
 	bool columns_sent, beta;
 	char names[]; /* group, version and resource, each with its NUL: the API may be replaced meanwhile */
@@ -76,8 +76,8 @@ static void put_event(struct buffer *out, struct watch *watch, const struct stor
 	buffer_printf(out, "{\"type\":\"%s\",\"object\":", type_name(event->type));
 	if (watch->form == API_TABLE) {
 		struct api_call call = {.serve = watch->serve, .store = watch->serve->store, .arena = arena};
-		api_table(out, &call, api, watch->beta ? "v1beta1" : "v1", !watch->columns_sent, &object, 1, event->version, NULL,
-		          0);
+		api_table(out, &call, api, watch->beta ? "v1beta1" : "v1", !watch->columns_sent, &object, 1,
+		          event->version, NULL, 0);
 		watch->columns_sent = true;
 	} else {
 		api_put_metadata(out, store_object_root(object, api), watch->beta ? "v1beta1" : "v1");
@@ -201,10 +201,12 @@ static int check_initial(struct api_call *call, bool *initial)
 	const char *problem = NULL;
 	*initial = api_flag(call, "sendInitialEvents");
 	if (!send && match && *match)
-		problem = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+		problem = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless "
+			  "sendInitialEvents is "
 			  "provided";
 	else if (send && (!match || strcmp(match, "NotOlderThan") != 0))
-		problem = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+		problem = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
+			  "NotOlderThan";
 	else if (*initial && !api_flag(call, "allowWatchBookmarks"))
 		problem = "allowWatchBookmarks: Forbidden: sendInitialEvents requires bookmarks";
 	if (!problem)
@@ -215,7 +217,8 @@ static int check_initial(struct api_call *call, bool *initial)
 
 static struct watch *make_watch(struct api_call *call)
 {
-	size_t group = strlen(call->group) + 1, version = strlen(call->version) + 1, resource = strlen(call->resource) + 1;
+	size_t group = strlen(call->group) + 1, version = strlen(call->version) + 1,
+	       resource = strlen(call->resource) + 1;
 	struct watch *watch = base_calloc(1, sizeof(*watch) + group + version + resource);
 	memcpy(watch->names, call->group, group);
 	memcpy(watch->names + group, call->version, version);
@@ -264,8 +267,10 @@ void api_watch(struct api_call *call)
 	bool initial;
 	int64_t seconds;
 	if (*call->name) /* the old /watch/.../NAME */
-		http_query_set(&call->query, "fieldSelector", arena_printf(call->arena, "metadata.name=%s", call->name));
-	if (api_selector(call, &selector) || check_initial(call, &initial) || api_number(call, "timeoutSeconds", 0, &seconds))
+		http_query_set(&call->query, "fieldSelector",
+		               arena_printf(call->arena, "metadata.name=%s", call->name));
+	if (api_selector(call, &selector) || check_initial(call, &initial) ||
+	    api_number(call, "timeoutSeconds", 0, &seconds))
 		return;
 	struct watch *watch = make_watch(call);
 	struct store_watch_request request = {

@@ -26,7 +26,8 @@ static int dry_run(struct api_call *call, bool *dry)
 		if (strcmp(param->name, "dryRun") != 0)
 			continue;
 		if (strcmp(param->value, "All") != 0) {
-			api_refuse(call, 422, "Invalid", "dryRun: Unsupported value: \"%s\": supported values: \"All\"", param->value);
+			api_refuse(call, 422, "Invalid", "dryRun: Unsupported value: \"%s\": supported values: \"All\"",
+			           param->value);
 			return -1;
 		}
 		*dry = true;
@@ -80,7 +81,8 @@ static void carry_out(struct api_call *call, const struct store_request *request
 	if (status)
 		api_fail(call, &result.error);
 	else if (result.object)
-		api_answer_object(call, result.code, result.object, request->subresource == STORE_SCALE ? NULL : call->api);
+		api_answer_object(call, result.code, result.object,
+		                  request->subresource == STORE_SCALE ? NULL : call->api);
 	else
 		answer_success(call, &result);
 	store_result_clear(&result);
@@ -155,7 +157,8 @@ void api_patch(struct api_call *call)
 		request.force = api_flag(call, "force");
 	} else if (http_query_get(&call->query, "force")) {
 		api_refuse(call, 422, "Invalid",
-		           "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch");
+		           "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for "
+		           "non-apply patch");
 		return;
 	}
 	write_body(call, &request);
@@ -175,7 +178,8 @@ static int delete_options(struct api_call *call, struct store_request *request, 
 		if (!*doc)
 			return -1;
 	}
-	if (store_delete_read(*doc ? doc_root(*doc) : NULL, call->arena, &request->options, &request->dry_run, &error)) {
+	if (store_delete_read(*doc ? doc_root(*doc) : NULL, call->arena, &request->options, &request->dry_run,
+	                      &error)) {
 		api_fail(call, &error);
 		return -1;
 	}

@@ -22,7 +22,8 @@ const struct auth_user *auth_identify(const struct auth *auth, const struct http
 {
 	const char *header = http_header(request, "authorization");
 	if (request->peer.certificate && request->peer.subject)
-		return user(request->arena, request->peer.subject, request->peer.group ? request->peer.group : "", false);
+		return user(request->arena, request->peer.subject, request->peer.group ? request->peer.group : "",
+		            false);
 	if (header && strncasecmp(header, "bearer ", 7) == 0) {
 		const char *token = header + 7 + strspn(header + 7, " ");
 		if (same(&auth->token, token))

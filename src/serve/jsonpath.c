@@ -75,7 +75,8 @@ static bool passes(const struct val *item, const char *at)
 		memcpy(wanted, at, used);
 		wanted[used] = '\0';
 	}
-	const char *text = val_kind(val) == VAL_BOOL ? (val_bool(val, false) ? "true" : "false") : val_scalar_text(val, scratch);
+	const char *text =
+		val_kind(val) == VAL_BOOL ? (val_bool(val, false) ? "true" : "false") : val_scalar_text(val, scratch);
 	return (text && strcmp(text, wanted) == 0) != negate;
 }
 

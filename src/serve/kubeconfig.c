@@ -20,7 +20,8 @@ static void put_data(struct buffer *out, const char *key, const char *pem)
 int kubeconfig_write(const char *path, const struct kubeconfig *config, struct error *error)
 {
 	struct buffer out = {0};
-	buffer_puts(&out, "apiVersion: v1\nkind: Config\ncurrent-context: platoon\nclusters:\n- name: platoon\n  cluster:\n");
+	buffer_puts(&out,
+	            "apiVersion: v1\nkind: Config\ncurrent-context: platoon\nclusters:\n- name: platoon\n  cluster:\n");
 	buffer_printf(&out, "    server: %s\n", config->server);
 	if (config->authority)
 		put_data(&out, "certificate-authority-data", config->authority);

@@ -5,9 +5,9 @@
 #include "base/error.h"
 
 struct kubeconfig {
-	const char *server;                               /* address with scheme and port */
-	const char *authority;                            /* PEM; NULL without TLS */
-	const char *client_certificate, *client_key;      /* PEM; NULL: the token */
+	const char *server;                          /* address with scheme and port */
+	const char *authority;                       /* PEM; NULL without TLS */
+	const char *client_certificate, *client_key; /* PEM; NULL: the token */
 	const char *token;
 };
 

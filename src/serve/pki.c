@@ -92,10 +92,11 @@ static int read_identity(const struct wish *wish, struct identity *identity, str
 		if (!identity->key || !identity->certificate ||
 		    X509_check_private_key(identity->certificate, identity->key) != 1) {
 			ERR_clear_error();
-			status = error_set(error, ERROR_INVALID,
-			                   "%s/%s.crt and .key do not belong together or are damaged; remove them and new ones "
-			                   "are made",
-			                   wish->directory, wish->file);
+			status = error_set(
+				error, ERROR_INVALID,
+				"%s/%s.crt and .key do not belong together or are damaged; remove them and new ones "
+				"are made",
+				wish->directory, wish->file);
 		}
 	}
 	buffer_free(&path);
@@ -144,7 +145,8 @@ static int set_name(X509 *certificate, const struct wish *wish)
 	X509_NAME *name = X509_get_subject_name(certificate);
 	const unsigned char *organization = (const unsigned char *)wish->organization;
 	const unsigned char *common_name = (const unsigned char *)wish->common_name;
-	if (organization && X509_NAME_add_entry_by_NID(name, NID_organizationName, MBSTRING_UTF8, organization, -1, -1, 0) != 1)
+	if (organization &&
+	    X509_NAME_add_entry_by_NID(name, NID_organizationName, MBSTRING_UTF8, organization, -1, -1, 0) != 1)
 		return -1;
 	return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, common_name, -1, -1, 0) == 1 ? 0 : -1;
 }
@@ -155,8 +157,8 @@ static int fill_certificate(const struct wish *wish, struct identity *made, cons
 	X509 *issuer = wish->is_authority ? certificate : authority->certificate;
 	/* A day back: clocks differ, and a certificate that is not valid yet is hard to understand. */
 	time_t from = (time_t)(wish->now - DAY), until = (time_t)(wish->now + YEARS);
-	if (X509_set_version(certificate, X509_VERSION_3) != 1 || set_serial(certificate) || set_name(certificate, wish) ||
-	    !ASN1_TIME_set(X509_getm_notBefore(certificate), from) ||
+	if (X509_set_version(certificate, X509_VERSION_3) != 1 || set_serial(certificate) ||
+	    set_name(certificate, wish) || !ASN1_TIME_set(X509_getm_notBefore(certificate), from) ||
 	    !ASN1_TIME_set(X509_getm_notAfter(certificate), until) || X509_set_pubkey(certificate, made->key) != 1 ||
 	    X509_set_issuer_name(certificate, X509_get_subject_name(issuer)) != 1)
 		return -1;
@@ -201,8 +203,8 @@ static int make_identity(const struct wish *wish, const struct identity *authori
 		return crypto_failed(error, "a certificate");
 	int status = secret_write(path_of(&path, wish, "key"), made->key_pem.text, made->key_pem.length, error);
 	if (status == 0)
-		status = secret_write(path_of(&path, wish, "crt"), made->certificate_pem.text, made->certificate_pem.length,
-		                      error);
+		status = secret_write(path_of(&path, wish, "crt"), made->certificate_pem.text,
+		                      made->certificate_pem.length, error);
 	buffer_free(&path);
 	return status;
 }
@@ -248,10 +250,12 @@ static SSL_CTX *make_tls(const struct pki *pki)
 	                                 SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_num_tickets(tls, 0);
 	SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+	                              SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, accept_any);
 	SSL_CTX_set_alpn_select_cb(tls, choose_protocol, NULL);
-	if (SSL_CTX_use_certificate(tls, pki->server.certificate) == 1 && SSL_CTX_use_PrivateKey(tls, pki->server.key) == 1 &&
+	if (SSL_CTX_use_certificate(tls, pki->server.certificate) == 1 &&
+	    SSL_CTX_use_PrivateKey(tls, pki->server.key) == 1 &&
 	    X509_STORE_add_cert(SSL_CTX_get_cert_store(tls), pki->authority.certificate) == 1 &&
 	    SSL_CTX_add_client_CA(tls, pki->authority.certificate) == 1)
 		return tls;
@@ -265,10 +269,13 @@ static int obtain_all(struct pki *pki, const char *directory, const char *addres
 {
 	char host[256] = "";
 	struct buffer names = {0};
-	buffer_puts(&names, "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:::1");
-	if (gethostname(host, sizeof(host) - 1) == 0 && host[0] && strlen(host) == strspn(host, "abcdefghijklmnopqrstuvwxyz"
-	                                                                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                                                                                       "0123456789-."))
+	buffer_puts(
+		&names,
+		"DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:::1");
+	if (gethostname(host, sizeof(host) - 1) == 0 && host[0] &&
+	    strlen(host) == strspn(host, "abcdefghijklmnopqrstuvwxyz"
+	                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                                 "0123456789-."))
 		buffer_printf(&names, ",DNS:%s", host);
 	buffer_printf(&names, ",IP:%s", address);
 	struct wish authority = {.directory = directory,
@@ -355,7 +362,8 @@ int pki_token(const char *directory, const char *file, struct buffer *token, str
 	while (status == 1 && token->length > 0 && strchr("\r\n \t", token->text[token->length - 1]))
 		token->text[--token->length] = '\0';
 	if (status == 1 && token->length < 16) {
-		status = error_set(error, ERROR_INVALID, "%s is too short for a token; remove it and a new one is made", path.text);
+		status = error_set(error, ERROR_INVALID, "%s is too short for a token; remove it and a new one is made",
+		                   path.text);
 	} else if (status == 0) {
 		if (RAND_bytes(bytes, sizeof(bytes)) != 1) {
 			status = crypto_failed(error, "a token");

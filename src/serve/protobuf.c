@@ -220,9 +220,10 @@ static struct node *read_value(struct reader *reader, const struct schema_field 
 /* Whether a value that is empty on the wire still means something. */
 static bool keeps_zero(const struct schema_field *field)
 {
-	static const char *const names[] = {"replicas",    "gracePeriodSeconds", "parallelism",      "completions",
-	                                    "minReplicas", "backoffLimit",       "orphanDependents", "terminationGracePeriodSeconds",
-	                                    "paused"};
+	static const char *const names[] = {
+		"replicas",    "gracePeriodSeconds", "parallelism",      "completions",
+		"minReplicas", "backoffLimit",       "orphanDependents", "terminationGracePeriodSeconds",
+		"paused"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strlen(names[i]) == field->name_length && memcmp(names[i], field->name, field->name_length) == 0)
 			return true;
@@ -282,7 +283,8 @@ static struct node *container(struct reader *reader, struct open_fields *open, c
 	return node;
 }
 
-static void put_entry(struct reader *reader, struct node *map, const struct schema_field *field, struct span in, int depth)
+static void put_entry(struct reader *reader, struct node *map, const struct schema_field *field, struct span in,
+                      int depth)
 {
 	struct value key = {.wire = 2}, value = {.wire = 2};
 	find(reader, in, 1, &key);

@@ -23,7 +23,8 @@ const struct schema_type *schema_of_kind(const char *group, const char *version,
 {
 	for (size_t i = 0; i < schema_kinds_count; i++) {
 		const struct schema_kind *row = &schema_kinds[i];
-		if (strcmp(row->kind, kind) == 0 && strcmp(row->group, group) == 0 && strcmp(row->version, version) == 0)
+		if (strcmp(row->kind, kind) == 0 && strcmp(row->group, group) == 0 &&
+		    strcmp(row->version, version) == 0)
 			return schema_find(row->type);
 	}
 	return NULL;

@@ -16,7 +16,8 @@ static bool commit(void *context)
 	bool good = true;
 	bool more = store_chores(serve->store, CHORES_PER_TURN);
 	if (store_pending(serve->store) && store_commit(serve->store, &error)) {
-		log_write(serve->options.logger, LOG_ERROR, 0, "changes could not be stored", "error", error.text, NULL);
+		log_write(serve->options.logger, LOG_ERROR, 0, "changes could not be stored", "error", error.text,
+		          NULL);
 		good = false;
 	}
 	api_watch_pump(serve);
@@ -71,7 +72,11 @@ static int open_http(struct serve *serve, struct error *error)
 		.port = options->port,
 		.tls = serve->pki ? pki_tls(serve->pki) : NULL,
 		.limits = options->limits,
-		.hooks = {.context = serve, .head = api_head, .handle = api_handle, .commit = commit, .problem = problem},
+		.hooks = {.context = serve,
+	                  .head = api_head,
+	                  .handle = api_handle,
+	                  .commit = commit,
+	                  .problem = problem},
 		.clock = serve->clock,
 		.logger = options->logger,
 	};
@@ -84,8 +89,8 @@ static int open_http(struct serve *serve, struct error *error)
 	else if (strcmp(address, "::") == 0)
 		address = "::1";
 	bool six = strchr(address, ':') != NULL;
-	buffer_printf(&serve->url, "%s://%s%s%s:%u", serve->pki ? "https" : "http", six ? "[" : "", address, six ? "]" : "",
-	              (unsigned)http_server_port(serve->http));
+	buffer_printf(&serve->url, "%s://%s%s%s:%u", serve->pki ? "https" : "http", six ? "[" : "", address,
+	              six ? "]" : "", (unsigned)http_server_port(serve->http));
 	return 0;
 }
 

@@ -16,9 +16,10 @@ struct serve;
 
 struct serve_options {
 	struct store *store;
-	const char *directory;  /* certificates, tokens, kubeconfig; made if missing. NULL: no files, only with `plain` */
-	const char *address;    /* numeric; NULL: 127.0.0.1 */
-	uint16_t port;          /* 0: a free one */
+	const char
+		*directory;  /* certificates, tokens, kubeconfig; made if missing. NULL: no files, only with `plain` */
+	const char *address; /* numeric; NULL: 127.0.0.1 */
+	uint16_t port;       /* 0: a free one */
 	const char *kubeconfig; /* file to write; NULL: "kubeconfig" in the directory */
 	bool plain;             /* without TLS: only for tests and loopback */
 	bool open;              /* everybody who connects is the administrator: only for tests */

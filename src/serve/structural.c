@@ -53,7 +53,7 @@ static void unknown_in(const struct val *schema, const struct val *val, const ch
 				continue;
 		}
 		const char *here = map ? problem_path(problems, "%s%s%s", path, *path ? "." : "", key)
-				       : problem_path(problems, "%s[%zu]", path, index);
+		                       : problem_path(problems, "%s[%zu]", path, index);
 		const struct val *inner = map ? key_schema(schema, key, &known) : val_get(schema, "items");
 		if (known)
 			unknown_in(inner, item, here, false, problems);
@@ -82,7 +82,8 @@ static void add_defaults(struct shaping *shaping, const struct val *schema, cons
 	const struct val *property;
 	for (struct val_iter it = val_iter(val_get(schema, "properties")); val_next(&it, &key, &property);) {
 		const struct val *fallback = val_get(property, "default"), *present = val_get(val, key);
-		bool missing = !present || (val_kind(present) == VAL_NULL && !val_bool(val_get(property, "nullable"), false));
+		bool missing =
+			!present || (val_kind(present) == VAL_NULL && !val_bool(val_get(property, "nullable"), false));
 		if (!fallback || !missing)
 			continue;
 		build_put(shaping->build, copy, key, shape(shaping, property, fallback, false));

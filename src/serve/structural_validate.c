@@ -28,15 +28,15 @@ static const char *shown(struct check *check, const struct val *val)
 	struct buffer text = {0};
 	val_write(val, DOC_JSON_COMPACT, &text);
 	const char *copy = text.length > 200 ? arena_printf(check->problems->arena, "%.200s...", text.text)
-					     : arena_strdup(check->problems->arena, text.text);
+	                                     : arena_strdup(check->problems->arena, text.text);
 	buffer_free(&text);
 	return copy;
 }
 
 static void invalid(struct check *check, const char *path, const struct val *val, const char *rule)
 {
-	problem_add(check->problems, SEVERITY_ERROR, path, NULL, "Invalid value: %s: %s in body %s", shown(check, val), path,
-	            rule);
+	problem_add(check->problems, SEVERITY_ERROR, path, NULL, "Invalid value: %s: %s in body %s", shown(check, val),
+	            path, rule);
 }
 
 /* ---- scalars ---- */
@@ -71,8 +71,9 @@ static bool type_fits(struct check *check, const struct val *schema, const struc
 	} else if (!*type || is_type(val, type)) {
 		return true;
 	}
-	problem_add(check->problems, SEVERITY_ERROR, path, NULL, "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"",
-	            val_kind_name(val_kind(val)), path, type, val_kind_name(val_kind(val)));
+	problem_add(check->problems, SEVERITY_ERROR, path, NULL,
+	            "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", val_kind_name(val_kind(val)), path,
+	            type, val_kind_name(val_kind(val)));
 	return false;
 }
 
@@ -127,18 +128,19 @@ static void check_number(struct check *check, const struct val *schema, const st
 		int order = compare_numbers(val, least);
 		if (order < 0 || (open && order == 0))
 			invalid(check, path, val,
-			        arena_printf(check->problems->arena, "should be greater than %s%s", open ? "" : "or equal to ",
-			                     shown(check, least)));
+			        arena_printf(check->problems->arena, "should be greater than %s%s",
+			                     open ? "" : "or equal to ", shown(check, least)));
 	}
 	if (is_number(most)) {
 		bool open = val_bool(val_get(schema, "exclusiveMaximum"), false);
 		int order = compare_numbers(val, most);
 		if (order > 0 || (open && order == 0))
 			invalid(check, path, val,
-			        arena_printf(check->problems->arena, "should be less than %s%s", open ? "" : "or equal to ",
-			                     shown(check, most)));
+			        arena_printf(check->problems->arena, "should be less than %s%s",
+			                     open ? "" : "or equal to ", shown(check, most)));
 	}
-	if (val_int(val_get(schema, "multipleOf"), &step) == 0 && step > 0 && val_int(val, &number) == 0 && number % step != 0)
+	if (val_int(val_get(schema, "multipleOf"), &step) == 0 && step > 0 && val_int(val, &number) == 0 &&
+	    number % step != 0)
 		invalid(check, path, val,
 		        arena_printf(check->problems->arena, "should be a multiple of %lld", (long long)step));
 }
@@ -177,8 +179,8 @@ static void check_pattern(struct check *check, const char *pattern, const struct
 	struct buffer text = {0};
 	const char *value = val_str(val, "");
 	regex_t regex;
-	if (strlen(pattern) <= MAX_PATTERN && strlen(value) <= MAX_MATCHED && translate(pattern, &text) && text.length &&
-	    regcomp(&regex, text.text, REG_EXTENDED | REG_NOSUB) == 0) {
+	if (strlen(pattern) <= MAX_PATTERN && strlen(value) <= MAX_MATCHED && translate(pattern, &text) &&
+	    text.length && regcomp(&regex, text.text, REG_EXTENDED | REG_NOSUB) == 0) {
 		if (regexec(&regex, value, 0, NULL, 0) == REG_NOMATCH)
 			invalid(check, path, val, arena_printf(check->problems->arena, "should match '%s'", pattern));
 		regfree(&regex);
@@ -200,11 +202,11 @@ static void check_size(struct check *check, const struct val *schema, const char
 	int64_t bound;
 	if (val_int(val_get(schema, least), &bound) == 0 && size < bound)
 		problem_add(check->problems, SEVERITY_ERROR, path, NULL,
-		            "Invalid value: %s in body should have at least %lld %s, has %lld", path, (long long)bound, unit,
-		            (long long)size);
+		            "Invalid value: %s in body should have at least %lld %s, has %lld", path, (long long)bound,
+		            unit, (long long)size);
 	if (val_int(val_get(schema, most), &bound) == 0 && size > bound)
-		problem_add(check->problems, SEVERITY_ERROR, path, NULL, "Too many: %lld: must have at most %lld %s", (long long)size,
-		            (long long)bound, unit);
+		problem_add(check->problems, SEVERITY_ERROR, path, NULL, "Too many: %lld: must have at most %lld %s",
+		            (long long)size, (long long)bound, unit);
 }
 
 /* ---- containers ---- */
@@ -219,16 +221,19 @@ static void check_map(struct check *check, const struct val *schema, const struc
 		const char *name = val_str(item, "");
 		if (!full(check) && *name && !val_get(val, name))
 			problem_add(check->problems, SEVERITY_ERROR,
-			            problem_path(check->problems, "%s%s%s", path, *path ? "." : "", name), NULL, "Required value");
+			            problem_path(check->problems, "%s%s%s", path, *path ? "." : "", name), NULL,
+			            "Required value");
 	}
 	for (struct val_iter it = val_iter(val); !full(check) && val_next(&it, &key, &item);) {
 		const struct val *inner = val_get(properties, key);
 		if (!inner && val_kind(others) == VAL_MAP)
 			inner = others;
-		if (root && (strcmp(key, "metadata") == 0 || strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0))
+		if (root &&
+		    (strcmp(key, "metadata") == 0 || strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0))
 			continue;
 		if (inner)
-			validate(check, inner, item, problem_path(check->problems, "%s%s%s", path, *path ? "." : "", key), false);
+			validate(check, inner, item,
+			         problem_path(check->problems, "%s%s%s", path, *path ? "." : "", key), false);
 	}
 }
 
@@ -264,7 +269,10 @@ static void check_choices(struct check *check, const struct val *schema, const s
 		if (count && ((i == 0 && met < count) || (i == 1 && met == 0) || (i == 2 && met != 1)))
 			invalid(check, path, val,
 			        arena_printf(arena, "must validate %s of the schemas (%s)",
-			                     i == 0 ? "all" : i == 1 ? "at least one" : "one and only one", keys[i]));
+			                     i == 0   ? "all"
+			                     : i == 1 ? "at least one"
+			                              : "one and only one",
+			                     keys[i]));
 	}
 	if (val_kind(forbidden) == VAL_MAP && holds(forbidden, val, path, arena))
 		invalid(check, path, val, "must not validate the schema (not)");
@@ -288,7 +296,8 @@ static void validate(struct check *check, const struct val *schema, const struct
 	check_number(check, schema, val, path);
 	if (val_kind(val) == VAL_STRING) {
 		const char *pattern = val_str(val_get(schema, "pattern"), "");
-		check_size(check, schema, path, "minLength", "maxLength", (int64_t)characters(val_str(val, "")), "characters");
+		check_size(check, schema, path, "minLength", "maxLength", (int64_t)characters(val_str(val, "")),
+		           "characters");
 		if (*pattern)
 			check_pattern(check, pattern, val, path);
 	} else if (val_kind(val) == VAL_MAP) {

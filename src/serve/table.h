@@ -30,17 +30,17 @@ void table_put_printf(struct table_cell *cell, const char *format, ...) __attrib
 void table_put_number(struct table_cell *cell, int64_t number);
 int64_t table_int(const struct val *val, int64_t fallback);
 
-void table_name(struct table_cell *cell);     /* metadata.name */
-void table_age(struct table_cell *cell);      /* since metadata.creationTimestamp */
-void table_since(struct table_cell *cell);    /* since the time at `path` */
-void table_value(struct table_cell *cell);    /* what is at `path`; nothing: <none> */
-void table_string(struct table_cell *cell);   /* the same; nothing: "" */
-void table_integer(struct table_cell *cell);  /* the number at `path`, 0 when missing */
-void table_boolean(struct table_cell *cell);  /* the boolean at `path` as text, false when missing */
-void table_count(struct table_cell *cell);    /* how many entries `path` has */
-void table_joined(struct table_cell *cell);   /* all matches of `path`, with commas; nothing: <none> */
-void table_labels(struct table_cell *cell);   /* the map at `path` as a=b,c=d */
-void table_selector(struct table_cell *cell); /* the label selector at `path` */
+void table_name(struct table_cell *cell);                    /* metadata.name */
+void table_age(struct table_cell *cell);                     /* since metadata.creationTimestamp */
+void table_since(struct table_cell *cell);                   /* since the time at `path` */
+void table_value(struct table_cell *cell);                   /* what is at `path`; nothing: <none> */
+void table_string(struct table_cell *cell);                  /* the same; nothing: "" */
+void table_integer(struct table_cell *cell);                 /* the number at `path`, 0 when missing */
+void table_boolean(struct table_cell *cell);                 /* the boolean at `path` as text, false when missing */
+void table_count(struct table_cell *cell);                   /* how many entries `path` has */
+void table_joined(struct table_cell *cell);                  /* all matches of `path`, with commas; nothing: <none> */
+void table_labels(struct table_cell *cell);                  /* the map at `path` as a=b,c=d */
+void table_selector(struct table_cell *cell);                /* the label selector at `path` */
 void table_typed(struct table_cell *cell, const char *type); /* as a column of a definition asks */
 /* 12s, 5m3s, 2d: as kubectl writes a span. */
 void table_put_span(struct buffer *out, int64_t seconds);

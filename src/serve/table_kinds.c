@@ -34,7 +34,8 @@ static void service_ports(struct table_cell *cell)
 {
 	const struct val *item;
 	struct buffer text = {0};
-	for (struct val_iter it = val_iter(val_path(cell->object, "spec", "ports", NULL)); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_path(cell->object, "spec", "ports", NULL));
+	     val_next(&it, NULL, &item);) {
 		int64_t node = table_int(val_get(item, "nodePort"), 0);
 		buffer_printf(&text, "%s%lld", text.length ? "," : "", (long long)table_int(val_get(item, "port"), 0));
 		if (node)
@@ -127,7 +128,8 @@ static void event_object(struct table_cell *cell)
 static void event_source(struct table_cell *cell)
 {
 	const struct val *source = val_get(cell->object, "source");
-	const char *component = val_str(val_get(source, "component"), val_str(val_get(cell->object, "reportingComponent"), ""));
+	const char *component =
+		val_str(val_get(source, "component"), val_str(val_get(cell->object, "reportingComponent"), ""));
 	const char *host = val_str(val_get(source, "host"), "");
 	table_put_printf(cell, "%s%s%s", component, *host ? ", " : "", host);
 }
@@ -160,14 +162,16 @@ static void volume_claim(struct table_cell *cell)
 {
 	const struct val *claim = val_path(cell->object, "spec", "claimRef", NULL);
 	if (claim)
-		table_put_printf(cell, "%s/%s", val_str(val_get(claim, "namespace"), ""), val_str(val_get(claim, "name"), ""));
+		table_put_printf(cell, "%s/%s", val_str(val_get(claim, "namespace"), ""),
+		                 val_str(val_get(claim, "name"), ""));
 	else
 		table_put_text(cell, "");
 }
 
 static void secret_count(struct table_cell *cell)
 {
-	table_put_number(cell, (int64_t)(val_count(val_get(cell->object, "data")) + val_count(val_get(cell->object, "binaryData"))));
+	table_put_number(cell, (int64_t)(val_count(val_get(cell->object, "data")) +
+	                                 val_count(val_get(cell->object, "binaryData"))));
 }
 
 static void role_of(struct table_cell *cell)
@@ -192,14 +196,38 @@ static void limit_or_none(struct table_cell *cell)
 }
 
 #define TEMPLATE ".spec.template.spec.containers[*]"
-#define NAME {"Name", "string", "name", 0, table_name, NULL}
-#define AGE {"Age", "string", "", 0, table_age, NULL}
-#define TEXT(title, where) {title, "string", "", 0, table_string, where}
-#define VALUE(title, where) {title, "string", "", 0, table_value, where}
-#define INTEGER(title, where) {title, "integer", "", 0, table_integer, where}
-#define WIDE(title, put, where) {title, "string", "", 1, put, where}
-#define CELL(title, put) {title, "string", "", 0, put, NULL}
-#define END {NULL, NULL, NULL, 0, NULL, NULL}
+#define NAME                                                                                                           \
+	{                                                                                                              \
+		"Name", "string", "name", 0, table_name, NULL                                                          \
+	}
+#define AGE                                                                                                            \
+	{                                                                                                              \
+		"Age", "string", "", 0, table_age, NULL                                                                \
+	}
+#define TEXT(title, where)                                                                                             \
+	{                                                                                                              \
+		title, "string", "", 0, table_string, where                                                            \
+	}
+#define VALUE(title, where)                                                                                            \
+	{                                                                                                              \
+		title, "string", "", 0, table_value, where                                                             \
+	}
+#define INTEGER(title, where)                                                                                          \
+	{                                                                                                              \
+		title, "integer", "", 0, table_integer, where                                                          \
+	}
+#define WIDE(title, put, where)                                                                                        \
+	{                                                                                                              \
+		title, "string", "", 1, put, where                                                                     \
+	}
+#define CELL(title, put)                                                                                               \
+	{                                                                                                              \
+		title, "string", "", 0, put, NULL                                                                      \
+	}
+#define END                                                                                                            \
+	{                                                                                                              \
+		NULL, NULL, NULL, 0, NULL, NULL                                                                        \
+	}
 #define WORKLOAD                                                                                                       \
 	WIDE("Containers", table_joined, TEMPLATE ".name"), WIDE("Images", table_joined, TEMPLATE ".image"),           \
 		WIDE("Selector", table_selector, ".spec.selector")

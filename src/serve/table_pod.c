@@ -14,7 +14,8 @@ static bool same(const char *a, const char *b)
 static const struct val *condition(const struct val *object, const char *type)
 {
 	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL)); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL));
+	     val_next(&it, NULL, &item);) {
 		if (same(val_str(val_get(item, "type"), ""), type))
 			return item;
 	}
@@ -30,7 +31,8 @@ static bool condition_is(const struct val *object, const char *type, const char 
 static bool is_sidecar(const struct val *pod, const char *name)
 {
 	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(pod, "spec", "initContainers", NULL)); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_path(pod, "spec", "initContainers", NULL));
+	     val_next(&it, NULL, &item);) {
 		if (same(val_str(val_get(item, "name"), ""), name))
 			return same(val_str(val_get(item, "restartPolicy"), ""), "Always");
 	}
@@ -50,9 +52,11 @@ void table_pod_ready(struct table_cell *cell)
 {
 	const struct val *pod = cell->object, *item;
 	size_t all = val_count(val_path(pod, "spec", "containers", NULL)) + count_sidecars(pod), ready = 0;
-	for (struct val_iter it = val_iter(val_path(pod, "status", "containerStatuses", NULL)); val_next(&it, NULL, &item);)
+	for (struct val_iter it = val_iter(val_path(pod, "status", "containerStatuses", NULL));
+	     val_next(&it, NULL, &item);)
 		ready += val_bool(val_get(item, "ready"), false);
-	for (struct val_iter it = val_iter(val_path(pod, "status", "initContainerStatuses", NULL)); val_next(&it, NULL, &item);)
+	for (struct val_iter it = val_iter(val_path(pod, "status", "initContainerStatuses", NULL));
+	     val_next(&it, NULL, &item);)
 		ready += is_sidecar(pod, val_str(val_get(item, "name"), "")) && val_bool(val_get(item, "ready"), false);
 	table_put_printf(cell, "%zu/%zu", ready, all);
 }
@@ -62,8 +66,8 @@ static bool init_reason(const struct val *pod, char reason[256])
 {
 	const struct val *item;
 	size_t index = 0, all = val_count(val_path(pod, "spec", "initContainers", NULL));
-	for (struct val_iter it = val_iter(val_path(pod, "status", "initContainerStatuses", NULL)); val_next(&it, NULL, &item);
-	     index++) {
+	for (struct val_iter it = val_iter(val_path(pod, "status", "initContainerStatuses", NULL));
+	     val_next(&it, NULL, &item); index++) {
 		const struct val *state = val_get(item, "state");
 		const struct val *ended = val_get(state, "terminated");
 		const char *waiting = val_str(val_path(state, "waiting", "reason", NULL), "");
@@ -89,7 +93,8 @@ static void container_reason(const struct val *pod, char reason[256])
 {
 	const struct val *item;
 	bool running = false, decided = false;
-	for (struct val_iter it = val_iter(val_path(pod, "status", "containerStatuses", NULL)); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_path(pod, "status", "containerStatuses", NULL));
+	     val_next(&it, NULL, &item);) {
 		const struct val *state = val_get(item, "state");
 		const struct val *ended = val_get(state, "terminated");
 		const char *waiting = val_str(val_path(state, "waiting", "reason", NULL), "");
@@ -159,7 +164,9 @@ void table_pod_gates(struct table_cell *cell)
 void table_node_status(struct table_cell *cell)
 {
 	const struct val *ready = condition(cell->object, "Ready");
-	const char *text = !ready ? "Unknown" : same(val_str(val_get(ready, "status"), ""), "True") ? "Ready" : "NotReady";
+	const char *text = !ready                                                ? "Unknown"
+	                   : same(val_str(val_get(ready, "status"), ""), "True") ? "Ready"
+	                                                                         : "NotReady";
 	bool cordoned = val_bool(val_path(cell->object, "spec", "unschedulable", NULL), false);
 	table_put_printf(cell, "%s%s", text, cordoned ? ",SchedulingDisabled" : "");
 }
@@ -170,7 +177,8 @@ void table_node_roles(struct table_cell *cell)
 	struct buffer text = {0};
 	const char *key;
 	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(cell->object, "metadata", "labels", NULL)); val_next(&it, &key, &item);) {
+	for (struct val_iter it = val_iter(val_path(cell->object, "metadata", "labels", NULL));
+	     val_next(&it, &key, &item);) {
 		const char *role = "";
 		if (text_starts_with(key, prefix))
 			role = key + sizeof(prefix) - 1;
@@ -186,7 +194,8 @@ void table_node_roles(struct table_cell *cell)
 void table_node_address(struct table_cell *cell)
 {
 	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(cell->object, "status", "addresses", NULL)); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_path(cell->object, "status", "addresses", NULL));
+	     val_next(&it, NULL, &item);) {
 		if (same(val_str(val_get(item, "type"), ""), cell->path)) {
 			table_put_text(cell, val_str(val_get(item, "address"), ""));
 			return;

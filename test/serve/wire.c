@@ -11,14 +11,33 @@
 
 #define QUIET_TURNS 100 /* of 2 ms */
 
-void wire_open(struct wire *wire, struct http_server *server)
+static void turn(const struct wire *wire, int timeout_ms)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(http_server_port(server))};
+	if (wire->serve)
+		serve_run_once(wire->serve, timeout_ms, NULL);
+	else
+		http_server_run_once(wire->server, timeout_ms, NULL);
+}
+
+static void open_port(struct wire *wire, uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
 	inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-	*wire = (struct wire){.server = server};
 	wire->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (wire->fd < 0 || connect(wire->fd, (struct sockaddr *)&address, sizeof(address)))
 		abort();
+}
+
+void wire_open(struct wire *wire, struct http_server *server)
+{
+	*wire = (struct wire){.server = server};
+	open_port(wire, http_server_port(server));
+}
+
+void wire_open_serve(struct wire *wire, struct serve *serve)
+{
+	*wire = (struct wire){.serve = serve};
+	open_port(wire, serve_port(serve));
 }
 
 void wire_free(struct wire *wire)
@@ -35,6 +54,12 @@ void wire_turn(struct http_server *server, int times)
 		http_server_run_once(server, 0, NULL);
 }
 
+void wire_turn_serve(struct serve *serve, int times)
+{
+	for (int i = 0; i < times; i++)
+		serve_run_once(serve, 0, NULL);
+}
+
 size_t wire_send(struct wire *wire, const char *data, size_t length)
 {
 	size_t sent = 0;
@@ -44,7 +69,7 @@ size_t wire_send(struct wire *wire, const char *data, size_t length)
 			break;
 		quiet = count > 0 ? 0 : quiet + 1;
 		sent += count > 0 ? (size_t)count : 0;
-		http_server_run_once(wire->server, count > 0 ? 0 : 2, NULL);
+		turn(wire, count > 0 ? 0 : 2);
 	}
 	return sent;
 }
@@ -73,7 +98,7 @@ static bool has(const struct wire *wire, const char *text)
 bool wire_expect(struct wire *wire, const char *text)
 {
 	for (int quiet = 0; !has(wire, text) && !wire->ended && quiet < QUIET_TURNS;) {
-		http_server_run_once(wire->server, quiet > 2 ? 2 : 0, NULL);
+		turn(wire, quiet > 2 ? 2 : 0);
 		quiet = receive(wire) ? 0 : quiet + 1;
 	}
 	return has(wire, text);
@@ -82,7 +107,7 @@ bool wire_expect(struct wire *wire, const char *text)
 bool wire_ends(struct wire *wire)
 {
 	for (int quiet = 0; !wire->ended && quiet < QUIET_TURNS;) {
-		http_server_run_once(wire->server, quiet > 2 ? 2 : 0, NULL);
+		turn(wire, quiet > 2 ? 2 : 0);
 		quiet = receive(wire) ? 0 : quiet + 1;
 	}
 	return wire->ended;
@@ -91,4 +116,26 @@ bool wire_ends(struct wire *wire)
 void wire_clear(struct wire *wire)
 {
 	wire->in.length = 0;
+}
+
+int wire_answer(struct wire *wire, struct buffer *head, struct buffer *body)
+{
+	head->length = body->length = 0;
+	if (!wire_expect(wire, "\r\n\r\n"))
+		return 0;
+	size_t head_length = (size_t)(strstr(wire->in.text, "\r\n\r\n") - wire->in.text) + 4;
+	buffer_append(head, wire->in.text, head_length);
+	const char *field = strstr(head->text, "Content-Length: ");
+	size_t length = field ? strtoul(field + 16, NULL, 10) : 0;
+	for (int quiet = 0; wire->in.length < head_length + length && !wire->ended && quiet < QUIET_TURNS;) {
+		turn(wire, quiet > 2 ? 2 : 0);
+		quiet = receive(wire) ? 0 : quiet + 1;
+	}
+	if (wire->in.length < head_length + length)
+		return 0;
+	buffer_append(body, wire->in.text + head_length, length);
+	size_t left = wire->in.length - head_length - length;
+	memmove(wire->in.text, wire->in.text + head_length + length, left + 1);
+	wire->in.length = left;
+	return (int)strtol(head->text + 9, NULL, 10);
 }
