@@ -474,15 +474,16 @@ static void release_stale(struct cycle *cycle)
 
 /* ---- entry ---- */
 
+void cycle_begin(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++)
+		for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
+			cycle->groups[g].was_running[p] = cycle->groups[g].gang.pods[p].state == MEMBER_RUNNING;
+	reserve_restore(cycle);
+}
+
 void cycle_run(struct cycle *cycle, enum cycle_action action)
 {
-	if (!cycle->started) {
-		cycle->started = true;
-		for (size_t g = 0; g < cycle->group_count; g++)
-			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
-				cycle->groups[g].was_running[p] = cycle_is_member(&cycle->groups[g].gang.pods[p]);
-		reserve_restore(cycle);
-	}
 	switch (action) {
 	case ACTION_ALLOCATE:
 		allocate(cycle);

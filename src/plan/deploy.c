@@ -60,7 +60,7 @@ struct pod_term *deploy_affinity(const char *group, const char *subgroup, const 
                                  enum deploy_mode mode, enum naming_family family, struct arena *arena)
 {
 	const char *keys[] = {naming_key(family, NAMING_SUBGROUP), naming_key(family, NAMING_GROUP)};
-	const char *values[] = {subgroup, group};
+	const char *values[] = {subgroup, naming_value(group, arena)};
 	struct pod_term *term = arena_new(arena, struct pod_term);
 	term->selector.items = arena_array(arena, struct match, 2);
 	term->selector.count = 2;

@@ -3,37 +3,6 @@
 
 #include "plan/count.h"
 
-/* Sets of roles that rules link, as a forest: root[r] leads to the representative. */
-static size_t find_root(size_t *root, size_t role)
-{
-	while (root[role] != role) {
-		root[role] = root[root[role]];
-		role = root[role];
-	}
-	return role;
-}
-
-static size_t *link_roles(const struct merge_input *input, struct arena *arena)
-{
-	size_t *root = arena_array(arena, size_t, input->role_count);
-	for (size_t r = 0; r < input->role_count; r++)
-		root[r] = r;
-	for (size_t k = 0; k < input->rule_count; k++) {
-		const struct segment_rule *rule = &input->rules[k];
-		size_t first = SEGMENT_NO_ROLE;
-		for (size_t i = 0; i < rule->count; i++) {
-			size_t role = rule->sizes[i].role;
-			if (role >= input->role_count)
-				continue;
-			if (first == SEGMENT_NO_ROLE)
-				first = role;
-			size_t a = find_root(root, first), b = find_root(root, role);
-			root[a > b ? a : b] = a > b ? b : a;
-		}
-	}
-	return root;
-}
-
 /* Marks, for every role of a rule that waits, which rule that is; the first one in the order of the spec. */
 static void mark_blocked(const struct merge_input *input, const struct segment_state *states, size_t *blocked_by)
 {
@@ -84,17 +53,18 @@ static void hold_dependents(const struct merge_input *input, struct merge_plan *
 {
 	if (input->dependency_count == 0)
 		return;
-	size_t *root = link_roles(input, arena);
+	size_t *set = linked_sets(input->role_count, input->rules, input->rule_count, input->dependencies,
+	                          input->dependency_count, arena);
 	int64_t *prefix = arena_array(arena, int64_t, input->role_count);
 	for (size_t r = 0; r < input->role_count; r++)
 		prefix[r] = segment_ready_prefix(&input->roles[r]);
 	for (size_t d = 0; d < input->dependency_count; d++) {
-		size_t role = input->dependencies[d].role, needs = input->dependencies[d].needs;
+		size_t role = input->dependencies[d].from, needs = input->dependencies[d].to;
 		if (role >= input->role_count || needs >= input->role_count ||
 		    plan->roles[role].depends_on != SEGMENT_NO_ROLE)
 			continue;
-		bool is_linked = find_root(root, role) == find_root(root, needs);
-		int64_t wanted = is_linked ? plan->roles[needs].target : count_clamp(input->roles[needs].desired);
+		int64_t wanted =
+			set[role] == set[needs] ? plan->roles[needs].target : count_clamp(input->roles[needs].desired);
 		if (prefix[needs] < wanted)
 			plan->roles[role].depends_on = needs;
 	}

@@ -4,28 +4,24 @@
  * that waits for readiness holds its own roles and those of every rule it shares a role with, one step far; a rule with
  * nothing left to create holds nobody. A role that no rule names gets what it wants.
  *
- * A role can depend on others. Within a set of rules that are linked by shared roles a dependency is met when the other
- * role is ready up to its own target of this plan; asking for all its replicas would wait for segments that wait for
- * the dependent role. Without such a link all its replicas must be ready. A role with an unmet dependency holds. */
+ * A role can depend on others. Among roles that advance together (linked.h) a dependency is met when the other role is
+ * ready up to its own target of this plan; asking for all its replicas would wait for segments that wait for the
+ * dependent role. Otherwise all its replicas must be ready. A role with an unmet dependency holds. */
 #ifndef PLAN_MERGE_H
 #define PLAN_MERGE_H
 
 #include "base/arena.h"
+#include "plan/linked.h"
 #include "plan/segments.h"
 
 #define MERGE_NO_RULE SIZE_MAX
-
-struct merge_dependency {
-	size_t role;  /* this role waits */
-	size_t needs; /* for this one */
-};
 
 struct merge_input {
 	const struct segment_role *roles;
 	size_t role_count;
 	const struct segment_rule *rules;
 	size_t rule_count;
-	const struct merge_dependency *dependencies; /* without a circle: roles in one wait for ever */
+	const struct linked_way *dependencies; /* `from` waits for `to`; without a circle: roles in one wait for ever */
 	size_t dependency_count;
 };
 

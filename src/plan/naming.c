@@ -27,19 +27,11 @@ static bool is_label_value(const char *text, size_t length)
 	return is_alphanumeric(text[length - 1]);
 }
 
-const char *naming_subgroup(const char *group, const char *coordination, int64_t number, struct arena *arena)
+/* As much of the front as leaves room for the tail, with the characters a label value may have. */
+static const char *join_cut(const char *front, const char *tail, struct arena *arena)
 {
-	const char *plain = arena_printf(arena, "%s-%s-%lld", group, coordination, (long long)number);
-	if (is_label_value(plain, strlen(plain)))
-		return plain;
-	/* Each name is hashed on its own, so that ("a-b", "c") and ("a", "b-c") differ. */
-	uint64_t hash = XXH3_64bits(group, strlen(group)) ^ (XXH3_64bits(coordination, strlen(coordination)) * 31);
-	char tail[40];
-	size_t tail_length =
-		(size_t)snprintf(tail, sizeof(tail), "-%08x-%lld", (unsigned)(hash ^ (hash >> 32)), (long long)number);
-	const char *front = arena_printf(arena, "%s-%s", group, coordination);
 	char *text = arena_alloc(arena, NAMING_VALUE_MAX + 1);
-	size_t used = 0;
+	size_t used = 0, tail_length = strlen(tail);
 	for (size_t i = 0; front[i] && used + tail_length < NAMING_VALUE_MAX; i++) {
 		bool is_kept = is_alphanumeric(front[i]) || (used > 0 && strchr("-_.", front[i]));
 		if (is_kept)
@@ -49,9 +41,33 @@ const char *naming_subgroup(const char *group, const char *coordination, int64_t
 	}
 	while (used > 0 && !is_alphanumeric(text[used - 1]))
 		used--;
-	/* Nothing usable in the names: the hash stands alone. */
+	/* Nothing usable in the front: the tail stands alone, without its dash. */
 	snprintf(text + used, NAMING_VALUE_MAX + 1 - used, "%s", used > 0 ? tail : tail + 1);
 	return text;
+}
+
+static unsigned fold(uint64_t hash)
+{
+	return (unsigned)(hash ^ (hash >> 32));
+}
+
+const char *naming_value(const char *text, struct arena *arena)
+{
+	size_t length = strlen(text);
+	if (length == 0 || is_label_value(text, length))
+		return arena_strdup(arena, text);
+	return join_cut(text, arena_printf(arena, "-%08x", fold(XXH3_64bits(text, length))), arena);
+}
+
+const char *naming_subgroup(const char *group, const char *coordination, int64_t number, struct arena *arena)
+{
+	const char *plain = arena_printf(arena, "%s-%s-%lld", group, coordination, (long long)number);
+	if (is_label_value(plain, strlen(plain)))
+		return plain;
+	/* Each name is hashed on its own, so that ("a-b", "c") and ("a", "b-c") differ. */
+	uint64_t hash = XXH3_64bits(group, strlen(group)) ^ (XXH3_64bits(coordination, strlen(coordination)) * 31);
+	const char *tail = arena_printf(arena, "-%08x-%lld", fold(hash), (long long)number);
+	return join_cut(arena_printf(arena, "%s-%s", group, coordination), tail, arena);
 }
 
 static const char *const keys[][NAMING_LABELS] = {
@@ -93,10 +109,10 @@ size_t naming_labels(const struct naming_instance *instance, enum naming_family 
                      struct label *labels)
 {
 	const char *values[NAMING_LABELS] = {
-		[NAMING_GROUP] = instance->group,
-		[NAMING_ROLE] = instance->role,
+		[NAMING_GROUP] = naming_value(instance->group, arena),
+		[NAMING_ROLE] = naming_value(instance->role, arena),
 		[NAMING_SUBGROUP_SIZE] = arena_printf(arena, "%lld", (long long)instance->subgroup_size),
-		[NAMING_COORDINATION] = instance->coordination,
+		[NAMING_COORDINATION] = naming_value(instance->coordination, arena),
 	};
 	size_t count = NAMING_INDEX;
 	if (instance->index >= 0) {

@@ -10,6 +10,9 @@
 /* The name of a coordination that has none: coordination-<index>. */
 const char *naming_coordination(size_t index, struct arena *arena);
 
+/* A name as a label value: itself, or, where it is too long or has other characters, its cleaned front and a hash. */
+const char *naming_value(const char *text, struct arena *arena);
+
 /* `<group>-<coordination>-<number>`. Where that is longer than a label value may be, or has characters one may not
  * have, the front is cut and cleaned and a hash of the whole stands before the number, so that the values of one
  * coordination still differ only in the number. Two pairs of names can give one text ("a-b", "c" and "a", "b-c"):

@@ -75,35 +75,73 @@ static int64_t filled(const struct segment_role *role, int64_t size, int64_t rea
 	return reached >= count_clamp(role->desired) ? total : count_least(reached / count_clamp(size), total);
 }
 
-/* Ready segments anywhere among the created ones. What is known by count is ready up to some segment and not beyond; in
- * what is known by ordinal any segment can be broken, and those are marked one by one. */
-static int64_t count_ready(const struct segment_role *roles, size_t role_count, const struct segment_rule *rule,
-                           int64_t created)
+/* Segments first..last that a role keeps from being ready, because ordinals at its end are missing or not ready. */
+struct span {
+	int64_t first, last;
+};
+
+static int compare_spans(const void *left, const void *right)
 {
-	int64_t ready = created, marked = 0;
+	const struct span *a = left, *b = right;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Where the replicas that may be ready end: by count the ready ones, by ordinal those that exist. */
+static int64_t find_end(const struct segment_role *role)
+{
+	int64_t end = role->is_ready ? count_clamp(role->current) : segment_ready_prefix(role);
+	return count_least(end, count_clamp(role->desired));
+}
+
+/* Marks by segment, counted from 0, of single ordinals that are not ready. Returns how far the marks go. */
+static int64_t mark_broken(const struct segment_role *roles, size_t role_count, const struct segment_rule *rule,
+                           bool **is_broken)
+{
+	int64_t marked = 0;
 	for (size_t i = 0; i < rule->count; i++) {
 		const struct segment_role *role = entry_role(roles, role_count, &rule->sizes[i]);
-		int64_t size = rule->sizes[i].size;
 		if (role && role->is_ready)
-			marked = count_most(marked, segment_count(size, role->desired));
-		else if (role)
-			ready = count_least(ready, filled(role, size, segment_ready_prefix(role), created));
+			marked = count_most(marked, segment_count(rule->sizes[i].size, find_end(role)));
 	}
-	marked = count_least(marked, ready);
-	bool *is_broken = base_calloc((size_t)marked + 1, sizeof(*is_broken));
+	*is_broken = base_calloc((size_t)marked + 1, sizeof(**is_broken));
 	for (size_t i = 0; i < rule->count; i++) {
 		const struct segment_role *role = entry_role(roles, role_count, &rule->sizes[i]);
-		int64_t size = rule->sizes[i].size;
-		int64_t end = role && role->is_ready ? segment_end(marked, size, role->desired) : 0;
+		int64_t end = role && role->is_ready ? find_end(role) : 0;
 		for (int64_t ordinal = 0; ordinal < end; ordinal++)
 			if (!role->is_ready[ordinal])
-				is_broken[segment_of(ordinal, size)] = true;
+				(*is_broken)[segment_of(ordinal, rule->sizes[i].size)] = true;
 	}
-	int64_t broken = 0;
-	for (int64_t i = 0; i < marked; i++)
-		broken += is_broken[i];
+	return marked;
+}
+
+/* Ready segments, wherever they are: all but those that a span covers or that have a broken ordinal. */
+static int64_t count_ready(const struct segment_role *roles, size_t role_count, const struct segment_rule *rule,
+                           int64_t total)
+{
+	struct span *spans = base_calloc(rule->count + 1, sizeof(*spans));
+	size_t span_count = 0;
+	for (size_t i = 0; i < rule->count; i++) {
+		const struct segment_role *role = entry_role(roles, role_count, &rule->sizes[i]);
+		if (role && find_end(role) < count_clamp(role->desired))
+			spans[span_count++] = (struct span){segment_of(find_end(role), rule->sizes[i].size),
+			                                    segment_count(rule->sizes[i].size, role->desired) - 1};
+	}
+	qsort(spans, span_count, sizeof(*spans), compare_spans);
+	bool *is_broken;
+	int64_t marked = mark_broken(roles, role_count, rule, &is_broken), ready = total, covered = 0;
+	for (size_t i = 0; i < span_count; i++) {
+		/* Up to `covered` everything is counted already. */
+		int64_t first = count_most(spans[i].first, covered);
+		for (int64_t segment = first; segment <= spans[i].last && segment < marked; segment++)
+			is_broken[segment] = false;
+		ready -= count_most(spans[i].last + 1 - first, 0);
+		covered = count_most(covered, spans[i].last + 1);
+	}
+	for (int64_t segment = 0; segment < marked; segment++)
+		ready -= is_broken[segment];
 	free(is_broken);
-	return ready - broken;
+	free(spans);
+	return ready;
 }
 
 void segment_judge(const struct segment_role *roles, size_t role_count, const struct segment_rule *rule,
@@ -136,7 +174,7 @@ void segment_judge(const struct segment_role *roles, size_t role_count, const st
 		state->next = state->total;
 	else
 		state->next = state->is_open ? count_least(state->created + 1, state->total) : state->created;
-	state->ready = count_ready(roles, role_count, rule, state->created);
+	state->ready = count_ready(roles, role_count, rule, state->total);
 }
 
 int64_t segment_target(const struct segment_role *role, int64_t size, const struct segment_state *state)

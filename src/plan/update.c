@@ -44,11 +44,12 @@ static bool is_available(const struct update_instance *instance)
 
 /* Instances as the shape depends on them. */
 struct tally {
-	int64_t old_available;   /* in the updated part of the base, at another revision */
+	int64_t old;             /* in the updated part of the base, at another revision */
+	int64_t old_available;   /* of those, available */
 	int64_t updated;         /* there, available at the update revision */
 	int64_t base_available;  /* in the whole base */
-	int64_t surge_kept;      /* above it, at the update revision and not terminating */
-	int64_t surge_available; /* of those, healthy */
+	int64_t surge_kept;      /* extra ordinals up to the last one at the update revision that is not terminating */
+	int64_t surge_available; /* at the update revision there, available */
 	int64_t updated_from; /* lowest ordinal of the updated part that is at the update revision; replicas if none */
 };
 
@@ -62,7 +63,9 @@ static void count_instances(const struct update_limits *limits, int64_t update_r
 		if (instance->ordinal < 0 || instance->ordinal >= limits->replicas + limits->max_surge)
 			continue;
 		if (instance->ordinal >= limits->replicas) {
-			tally->surge_kept += is_updated && !instance->is_terminating;
+			if (is_updated && !instance->is_terminating)
+				tally->surge_kept =
+					count_most(tally->surge_kept, instance->ordinal + 1 - limits->replicas);
 			tally->surge_available += is_updated && is_available(instance);
 			continue;
 		}
@@ -72,6 +75,7 @@ static void count_instances(const struct update_limits *limits, int64_t update_r
 		if (is_updated)
 			tally->updated_from = count_least(tally->updated_from, instance->ordinal);
 		tally->updated += is_updated && is_available(instance);
+		tally->old += !is_updated;
 		tally->old_available += !is_updated && is_available(instance);
 	}
 }
@@ -85,17 +89,18 @@ void update_shape(const struct update_limits *limits, int64_t current_revision, 
 		.limits = *limits,
 		.current_revision = current_revision,
 		.update_revision = update_revision,
-		.is_rolling = current_revision != update_revision && !limits->is_paused,
 		.updated_from = tally.updated_from,
 		.is_done = tally.updated >= limits->replicas - limits->partition,
 	};
-	if (shape->is_rolling) {
-		shape->surge = count_most(tally.old_available - limits->max_unavailable, 0);
-		if (!shape->is_done)
-			shape->surge = count_most(shape->surge, tally.surge_kept);
-	} else if (current_revision != update_revision) {
+	/* After a change back to the current revision the revisions are equal while instances are not. */
+	bool is_begun = current_revision != update_revision || tally.old > 0;
+	shape->is_rolling = is_begun && !limits->is_paused;
+	/* What stands in for the base may go when the base does without it. */
+	bool is_needed = tally.base_available < limits->replicas - limits->max_unavailable;
+	if (is_needed || (is_begun && (limits->is_paused || !shape->is_done)))
 		shape->surge = tally.surge_kept;
-	}
+	if (shape->is_rolling)
+		shape->surge = count_most(shape->surge, tally.old_available - limits->max_unavailable);
 	shape->surge = count_least(shape->surge, limits->max_surge);
 	shape->end = limits->replicas + shape->surge;
 }

@@ -52,7 +52,7 @@ struct update_shape {
 	int64_t surge;        /* extra ordinals that exist now: replicas .. end - 1 */
 	int64_t end;          /* ordinals from here on are removed */
 	int64_t updated_from; /* lowest base ordinal, not below the partition, at the update revision; replicas if none */
-	bool is_rolling;      /* revisions differ and it is not paused */
+	bool is_rolling;      /* an instance is, or may be, to be replaced, and it is not paused */
 	bool is_done;         /* every ordinal from the partition on is healthy at the update revision */
 };
 

@@ -130,7 +130,7 @@ static void test_roles_without_a_rule_are_free(void **state)
 static void test_dependency_within_segments(void **state)
 {
 	struct world *world = *state;
-	const struct merge_dependency needs[] = {{DECODE, PREFILL}};
+	const struct linked_way needs[] = {{DECODE, PREFILL}};
 	world->input.dependencies = needs;
 	world->input.dependency_count = 1;
 	struct merge_plan *plan = plan_with(world, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
@@ -147,7 +147,7 @@ static void test_dependency_within_segments(void **state)
 static void test_dependency_across_linked_rules(void **state)
 {
 	struct world *world = *state;
-	const struct merge_dependency needs[] = {{PREFILL, ROUTER}};
+	const struct linked_way needs[] = {{PREFILL, ROUTER}};
 	world->input.dependencies = needs;
 	world->input.dependency_count = 1;
 	struct merge_plan *plan = plan_with(world, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
@@ -161,7 +161,7 @@ static void test_dependency_across_linked_rules(void **state)
 static void test_dependency_on_a_role_outside(void **state)
 {
 	struct world *world = *state;
-	const struct merge_dependency needs[] = {{PREFILL, ROUTER}, {77, 1}, {1, 77}};
+	const struct linked_way needs[] = {{PREFILL, ROUTER}, {77, 1}, {1, 77}};
 	world->input.rule_count = 1;
 	world->input.dependencies = needs;
 	world->input.dependency_count = 3;
