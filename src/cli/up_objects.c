@@ -10,7 +10,7 @@ static const char fixed_objects[] =
 	" {nodeLabel: topology.kubernetes.io/zone}, {nodeLabel: example.com/rack}, {nodeLabel: "
         "kubernetes.io/hostname}]}}\n"
 	"---\n"
-	"{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: default}, spec: {resources: {\n"
+	"{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: default-queue}, spec: {resources: {\n"
 	" gpu: {quota: -1, limit: -1, overQuotaWeight: 1}, cpu: {quota: -1, limit: -1, overQuotaWeight: 1},\n"
 	" memory: {quota: -1, limit: -1, overQuotaWeight: 1}}}}\n"
 	"---\n"

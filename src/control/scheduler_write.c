@@ -78,11 +78,11 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 		.options = {.uid = pod->uid},
 		.actor = "platoon",
 	};
-	const char *for_whom = eviction->by[0] ? eviction->by : "nobody: its gang is below its minimum for too long";
+	const char *why = eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
+	                                  : "because its gang was below its minimum for too long";
 	if (carry_out(turn, &request, "eviction refused"))
 		writes_event(turn->store, pod, false, "Evicted",
-		             arena_printf(turn->arena, "leaves node %s (%s) for %s", eviction->node, eviction->action,
-		                          for_whom),
+		             arena_printf(turn->arena, "leaves node %s %s (%s)", eviction->node, why, eviction->action),
 		             turn->now_seconds);
 	store_object_release(pod);
 }
@@ -191,6 +191,15 @@ static bool count_differs(const struct val *status, const char *key, int64_t wan
 	return val_int(val_get(status, key), &now) < 0 || now != wanted;
 }
 
+static void tell_group(const struct scheduler_turn *turn, const struct store_object *object, enum group_state state,
+                       const char *message)
+{
+	bool waits = !is_placed(state) && state != GROUP_NOT_READY;
+	const char *reason = waits ? "Unschedulable" : state == GROUP_NOT_READY ? "NotReady" : "Scheduled";
+	writes_event(turn->store, object, waits, reason, message[0] ? message : "every pod that is needed has a node",
+	             turn->now_seconds);
+}
+
 static void mark_group(const struct scheduler_turn *turn, size_t index, const char *message)
 {
 	const struct plan_group *group = &turn->plan->groups[index];
@@ -218,8 +227,7 @@ static void mark_group(const struct scheduler_turn *turn, size_t index, const ch
 		build_put(build, status, "conditions",
 		          writes_conditions(build, object->root, &condition, 1, turn->now_seconds));
 		if (writes_patch_status(turn->store, object, build, status) && !same)
-			writes_event(turn->store, object, !placed, placed ? "Scheduled" : "Unschedulable",
-			             message[0] ? message : "every pod that is needed has a node", turn->now_seconds);
+			tell_group(turn, object, state, message);
 		build_destroy(build);
 	}
 	store_object_release(object);
