@@ -19,10 +19,10 @@ static const char simulate_text[] =
 	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.";
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
-        "end\n"
+	"end\n"
 	"by themselves, and the scheduler. Plain kubectl works with the kubeconfig it writes. Objects are kept in the\n"
 	"data folder, and the next start goes on with them; nothing that exists is made again. Objects of -f are "
-        "applied\n"
+	"applied\n"
 	"at the start. Ctrl-C ends it.";
 
 const struct cli_command cli_commands[] = {
@@ -80,7 +80,7 @@ const struct cli_command cli_commands[] = {
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
-                         "waiting\n"
+			 "waiting\n"
 			 "2  wrong usage, unreadable input, or a folder or port that cannot be used",
 		.examples = "platoon up --in-memory --port 0 --until-placed -f examples/up-gang.yaml",
 		.run = cmd_up,

@@ -8,7 +8,7 @@
 static const char fixed_objects[] =
 	"{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, spec: {levels: [\n"
 	" {nodeLabel: topology.kubernetes.io/zone}, {nodeLabel: example.com/rack}, {nodeLabel: "
-        "kubernetes.io/hostname}]}}\n"
+	"kubernetes.io/hostname}]}}\n"
 	"---\n"
 	"{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: default-queue}, spec: {resources: {\n"
 	" gpu: {quota: -1, limit: -1, overQuotaWeight: 1}, cpu: {quota: -1, limit: -1, overQuotaWeight: 1},\n"

@@ -1,6 +1,7 @@
 /* Owns when a cycle runs, and what it reads from the store. Writing the decisions is in scheduler_write.c.
  *
- * Every cycle builds its snapshot anew from all objects: simple, and fast enough for the clusters one process simulates. */
+ * Every cycle builds its snapshot anew from all objects: simple, and fast enough for the clusters that one process
+ * simulates. */
 #include "control/scheduler_internal.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Owns writing the decisions of a cycle into the store: bindings, evictions, reservations, status and events. Everything
- * is compared with what the store has, so that a cycle that decides nothing new writes nothing. */
+/* Owns writing the decisions of a cycle into the store: bindings, evictions, reservations, status and events.
+ * Everything is compared with what the store has, so that a cycle that decides nothing new writes nothing. */
 #include "control/scheduler_internal.h"
 #include "control/writes.h"
 
