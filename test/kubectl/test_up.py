@@ -169,6 +169,20 @@ def room_that_is_given_back_is_used(folder):
 
 
 @test
+def the_more_important_gang_takes_the_place(folder):
+    with open(os.path.join(ROOT, "examples/up-gang.yaml"), encoding="utf-8") as file:
+        urgent = file.read().replace("pretrain", "serve").replace("priorityClassName: train", "priorityClassName: inference")
+    with Up(folder, "--in-memory", "--nodes", "1x1x4", "-f", "examples/up-gang.yaml") as up:
+        up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+        up.kubectl("apply", "-f", "-", text=urgent)
+        up.until("the urgent gang runs", lambda: up.all_run("serve", 4))
+        assert not up.pods("pretrain")
+        evicted = [event["message"] for event in up.get("events")["items"] if event["reason"] == "Evicted"]
+        assert len(evicted) == 4 and all("for default/serve" in message for message in evicted), evicted
+        up.stop()
+
+
+@test
 def a_crash_loses_nothing(folder):
     with Up(folder, "--nodes", "1x2x4") as up:
         up.kubectl("apply", "-f", "examples/up-gang.yaml")
