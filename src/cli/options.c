@@ -30,40 +30,12 @@ const struct cli_command *cli_find_command(const char *name)
 	return NULL;
 }
 
-/* Edits between two words: insert, delete, replace, swap of neighbours. Words longer than the table are never near. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	enum { LONGEST = 40 };
-	size_t a_length = strlen(a), b_length = strlen(b);
-	size_t cost[LONGEST + 1][LONGEST + 1];
-	if (a_length > LONGEST || b_length > LONGEST)
-		return LONGEST;
-	for (size_t i = 0; i <= a_length; i++)
-		cost[i][0] = i;
-	for (size_t j = 0; j <= b_length; j++)
-		cost[0][j] = j;
-	for (size_t i = 1; i <= a_length; i++) {
-		for (size_t j = 1; j <= b_length; j++) {
-			size_t best = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-			if (cost[i - 1][j] + 1 < best)
-				best = cost[i - 1][j] + 1;
-			if (cost[i][j - 1] + 1 < best)
-				best = cost[i][j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    cost[i - 2][j - 2] + 1 < best)
-				best = cost[i - 2][j - 2] + 1;
-			cost[i][j] = best;
-		}
-	}
-	return cost[a_length][b_length];
-}
-
 const char *cli_suggest(const char *word, const char *const *words, size_t count)
 {
 	const char *best = NULL;
 	size_t best_distance = 0;
 	for (size_t i = 0; i < count; i++) {
-		size_t distance = edit_distance(word, words[i]);
+		size_t distance = text_distance(word, words[i]);
 		/* A third of the word may be wrong; a longer stretch is another word. */
 		if (distance > (strlen(words[i]) + 2) / 3 && !(strlen(word) > 1 && text_starts_with(words[i], word)))
 			continue;

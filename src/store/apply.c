@@ -283,6 +283,9 @@ int apply_merge(struct draft *draft)
 	draft->old = store_object_retain(index_find(&draft->bucket->index, draft->namespace_, draft->name));
 	const struct val *config = applicable(draft);
 	struct shape shape = shape_of(draft->api);
+	const char *misfit = fields_misfit(draft->arena, config, &shape);
+	if (misfit)
+		return refuse(draft, 400, "BadRequest", "the applied configuration cannot be merged: %s", misfit);
 	draft->applied = true;
 	return draft->old ? apply_to(draft, config, &shape) : apply_new(draft, config, &shape);
 }

@@ -46,9 +46,11 @@ static const char *keyed_element(struct arena *arena, const struct val *item, co
 	for (size_t i = 0; i < shape->key_count && whole; i++) {
 		const struct val *value = val_get(item, keys[i]);
 		buffer_printf(&text, "%s\"%s\":", i ? "," : "", keys[i]);
-		if (value)
+		enum val_kind kind = val_kind(value);
+		if (kind != VAL_NULL && kind != VAL_MAP && kind != VAL_LIST)
 			val_write(value, DOC_JSON_COMPACT, &text);
-		else if (strcmp(keys[i], "protocol") == 0) /* the one key of core kinds that has a default */
+		else if (kind == VAL_NULL &&
+		         strcmp(keys[i], "protocol") == 0) /* the one key of core kinds that has a default */
 			buffer_puts(&text, "\"TCP\"");
 		else
 			whole = false;
@@ -64,7 +66,7 @@ const char *fields_element(struct arena *arena, const struct val *item, const st
 	if (shape->list == SHAPE_KEYED)
 		return keyed_element(arena, item, shape);
 	enum val_kind kind = val_kind(item);
-	if (kind == VAL_MAP || kind == VAL_LIST)
+	if (kind == VAL_MAP || kind == VAL_LIST || kind == VAL_NULL)
 		return NULL;
 	struct buffer text = {0};
 	buffer_puts(&text, "v:");
@@ -108,7 +110,38 @@ struct tree *fields_of(struct arena *arena, const struct val *value, const struc
 			add_self(arena, child);
 		tree_put(arena, set, element, child);
 	}
+	if (fields_empty(set)) /* a list none of whose items can be told apart */
+		add_self(arena, set);
 	return set;
+}
+
+const char *fields_misfit(struct arena *arena, const struct val *config, const struct shape *shape)
+{
+	if (fields_whole(config, shape))
+		return NULL;
+	struct tree *seen = tree_map(arena);
+	struct shape item_shape = shape_item(shape);
+	const char *key, *problem = NULL;
+	const struct val *item;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(config); !problem && val_next(&it, &key, &item); index++) {
+		struct shape below = key ? shape_child(shape, key) : item_shape;
+		const char *inner = fields_misfit(arena, item, &below);
+		if (inner)
+			problem = key ? arena_printf(arena, ".%s%s", key, inner)
+			              : arena_printf(arena, "[%zu]%s", index, inner);
+		if (key || problem)
+			continue;
+		const char *element = fields_element(arena, item, shape);
+		if (!element)
+			problem = arena_printf(arena, "[%zu]: the item has no %s", index,
+			                       shape->list == SHAPE_SET ? "simple value" : shape->keys[0]);
+		else if (tree_get(arena, seen, element))
+			problem = arena_printf(arena, "[%zu]: the list already has an item with this key", index);
+		else
+			tree_put(arena, seen, element, tree_map(arena));
+	}
+	return problem;
 }
 
 /* The items of a list by their path element. */
@@ -184,6 +217,8 @@ struct tree *fields_changed(struct arena *arena, const struct val *before, const
 		if (!tree_get(arena, old, element))
 			one_sided(arena, set, element, tree_val(node), &below);
 	}
+	if (fields_empty(set)) /* another order, or items that cannot be told apart */
+		add_self(arena, set);
 	return set;
 }
 

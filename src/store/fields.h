@@ -14,6 +14,10 @@ struct tree *fields_of(struct arena *arena, const struct val *value, const struc
 struct tree *fields_changed(struct arena *arena, const struct val *before, const struct val *after,
                             const struct shape *shape);
 
+/* What of a configuration cannot be merged: ".spec.containers[0]: ..." for an item without its key or with the key of
+ * another; NULL when nothing. */
+const char *fields_misfit(struct arena *arena, const struct val *config, const struct shape *shape);
+
 struct tree *fields_read(struct arena *arena, const struct val *fields_v1);
 /* As stored: a lone "." becomes an empty map. */
 struct tree *fields_write(struct arena *arena, struct tree *set);

@@ -191,13 +191,14 @@ static void set_order(struct strategic *run, struct tree *map, const char *key, 
 	const char *name = NULL;
 	if (val_kind(first) == VAL_MAP) { /* [{"name":"a"},...]: the only key is the merge key */
 		struct val_iter it = val_iter(first);
-		val_next(&it, &name, NULL);
+		if (!val_next(&it, &name, NULL))
+			return;
 		by = (struct shape){.list = SHAPE_KEYED, .keys = {name}, .key_count = 1};
 	}
 	struct tree *by_text = tree_map(run->arena), *sorted = tree_list(run->arena), *merged = tree_list(run->arena);
 	size_t at = 0;
 	while ((item = tree_walk(run->arena, list, &at, NULL))) {
-		const char *text = name || by.list == SHAPE_ATOMIC ? order_text(run, item, &by) : NULL;
+		const char *text = order_text(run, item, &by);
 		if (text)
 			tree_put(run->arena, by_text, text, item);
 	}

@@ -2,7 +2,7 @@
  * failed instance and can be shrunk like any other. What an instance is, is up to the caller.
  *
  * PLATOON_PROPERTY_SEED is the seed of the first instance (instance i uses seed + i), PLATOON_PROPERTY_COUNT their
- * number. */
+ * number, PLATOON_PROPERTY_FAILURES the number of failures after which it stops. */
 #ifndef PROPERTY_RUNNER_H
 #define PROPERTY_RUNNER_H
 

@@ -205,6 +205,13 @@ static void refused_applies(void **state)
 	            400);
 	assert_code(kit, apply(kit, "configmaps", "c", "me", false, "{'kind':'Pod'}"), 400);
 	assert_code(kit, apply(kit, "configmaps", "c", "me", false, "{'metadata':{'uid':'u'}}"), 409);
+	assert_code(kit, apply(kit, "pods", "p", "me", false, "{'spec':{'containers':[{'image':'x'}]}}"), 400);
+	assert_non_null(strstr(kit_at(kit, "message"), ".spec.containers[0]: the item has no name"));
+	assert_code(kit,
+	            apply(kit, "pods", "p", "me", false,
+	                  "{'spec':{'containers':[{'name':'a','env':[{'name':'E'},{'name':'E'}]}]}}"),
+	            400);
+	assert_non_null(strstr(kit_at(kit, "message"), ".spec.containers[0].env[1]: the list already has"));
 	assert_string_equal(kit_names(kit, "configmaps", "default", NULL, NULL), "");
 	apply(kit, "configmaps", "c", "me", false, "{}");
 	assert_code(kit,
@@ -234,11 +241,11 @@ static void schemas_name_their_keys(void **state)
 			kit, "customresourcedefinitions.apiextensions.k8s.io", "",
 			"{'metadata':{'name':'gangs.example.com'},'spec':{'group':'example.com','scope':'Namespaced',"
 			"'names':{'plural':'gangs','kind':'Gang'},'versions':[{'name':'v1','served':true,'storage':"
-	                "true,'schema':{"
+			"true,'schema':{"
 			"'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object','properties':{"
 			"'parts':{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['id'],"
 			"'items':{'type':'object','properties':{'tags':{'type':'array','x-kubernetes-list-type':'set'}}"
-	                "}},"
+			"}},"
 			"'plain':{'type':'array'},'ref':{'type':'object','x-kubernetes-map-type':'atomic'}}}}}}}]}}"),
 		201);
 	apply(kit, "gangs.example.com", "g", "one", false,

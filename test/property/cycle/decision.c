@@ -21,7 +21,7 @@ static bool check_victim(struct scene *scene, const struct cycle_eviction *evict
 		                  is->state, is->node);
 	if (scene->action == ACTION_RELEASE_STALE)
 		return true;
-	if (!victim->was_running[p])
+	if (scene->start.pods[g][p].state != MEMBER_RUNNING)
 		scene_fail(scene, CYCLE_FRESH, "g%d-p%d was bound in this very cycle and is %s", g, p,
 		                  eviction->moved ? "moved" : "evicted");
 	const struct cycle_group *by = &cycle->groups[eviction->by];
@@ -110,6 +110,18 @@ static bool check_share(struct scene *scene, const struct decision *decision, co
 	return true;
 }
 
+bool inspect_whole(struct scene *scene, const struct decision *decisions, const struct picture *before,
+                   const struct picture *after)
+{
+	for (size_t i = 0; i < decisions->count; i++)
+		if (!check_victim(scene, &decisions->evictions[i], before, after))
+			return false;
+	for (int g = 0; g < scene->stage->world->group_count; g++)
+		if (!check_remains(scene, g, before, after))
+			return false;
+	return true;
+}
+
 bool inspect_decision(struct scene *scene, const struct decision *decision, const struct picture *before,
                       const struct picture *after)
 {
@@ -128,5 +140,7 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 		return false;
 	if (scene->action == ACTION_RECLAIM && !check_share(scene, decision, before, after))
 		return false;
+	if (scene->action == ACTION_PREEMPT && !picture_is_swap(scene->stage, before, after, decision->by))
+		return scene_fail(scene, CYCLE_SHARE, "g%d lifts its queue above what it may hold", decision->by);
 	return inspect_necessity(scene, decision, before, after);
 }

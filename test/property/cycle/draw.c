@@ -350,6 +350,9 @@ void case_generate(uint64_t seed, struct cycle_case *world)
 		gpus += world->base.nodes[node].capacity[0];
 	draw_queues(&random, world, &style, gpus);
 	draw_others(&random, world);
+	world->apart = random_chance(&random, 40);
+	world->slow = random_chance(&random, 25);
+	world->starved = random_chance(&random, 8);
 	int groups = random_range(&random, 2, CASE_GROUPS);
 	for (int g = 0; g < groups; g++) {
 		draw_group(&random, world, &style);

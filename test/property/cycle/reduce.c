@@ -232,8 +232,14 @@ static bool simplify_kind(struct cycle_case *world, int at)
 static bool simplify_base(struct cycle_case *world, int at)
 {
 	struct instance *base = &world->base;
-	if (at >= base->node_count + 2)
+	bool *flags[] = {&world->apart, &world->slow, &world->starved};
+	if (at >= base->node_count + 5)
 		return false;
+	if (at >= base->node_count + 2) {
+		bool *flag = flags[at - base->node_count - 2], was = *flag;
+		*flag = false;
+		return was;
+	}
 	if (at < base->node_count) {
 		bool changed = set(&base->nodes[at].pods, 110) | set(&base->nodes[at].colour, -1);
 		changed |= base->nodes[at].unschedulable;

@@ -44,6 +44,8 @@ void case_print(const void *given)
 {
 	const struct cycle_case *world = given;
 	const struct instance *base = &world->base;
+	printf("%s%s%s", world->apart ? "  one action at a time\n" : "", world->slow ? "  slow\n" : "",
+	       world->starved ? "  starved\n" : "");
 	for (int n = 0; n < base->node_count; n++) {
 		const struct w_node *node = &base->nodes[n];
 		printf("  n%d: %d GPU", n, node->capacity[0]);
@@ -143,7 +145,10 @@ int case_save(const void *given, const struct result *result, const char *path)
 	save_cluster(&writer, &world->base);
 	for (int g = 0; g < world->group_count; g++)
 		write_group(&writer, world, g);
-	fputs("],\n \"expect\": {\"groups\": {\"default/g0\": {}}}\n}}\n", writer.file);
+	if (world->starved)
+		fputs("],\n \"run\": {\"starvationAfter\": \"1s\"", writer.file);
+	fputs(world->starved ? "}" : "]", writer.file);
+	fputs(",\n \"expect\": {\"groups\": {\"default/g0\": {}}}\n}}\n", writer.file);
 	int broken = ferror(writer.file);
 	return fclose(writer.file) || broken ? -1 : 0;
 }
