@@ -7,11 +7,11 @@
 	}
 #define COLUMN(title, kind, where)                                                                                     \
 	{                                                                                                              \
-		.name = title, .type = kind, .format = "", .description = "", .path = where                            \
+		.name = (title), .type = (kind), .format = "", .description = "", .path = (where)                      \
 	}
 #define WIDE(title, kind, where)                                                                                       \
 	{                                                                                                              \
-		.name = title, .type = kind, .format = "", .description = "", .path = where, .priority = 1             \
+		.name = (title), .type = (kind), .format = "", .description = "", .path = (where), .priority = 1       \
 	}
 
 static const struct store_column pod_group_columns[] = {

@@ -156,7 +156,7 @@ static int hold(struct store_watch *watch, const struct store_event *event)
 
 static bool next_initial(struct store_watch *watch, struct store_event *event)
 {
-	if (watch->initial_at < watch->initial_count) {
+	if (watch->initial && watch->initial_at < watch->initial_count) {
 		struct store_object *object = watch->initial[watch->initial_at++];
 		*event = (struct store_event){.type = STORE_ADDED, .version = object->version, .object = object};
 		hold(watch, event);

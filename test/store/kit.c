@@ -51,9 +51,10 @@ const struct store_api *kit_api(struct kit *kit, const char *name)
 	if (version)
 		return store_api_find(kit->store, group ? group : "", version, resource);
 	const struct store_type *type = store_type_find(kit->store, group ? group : "", resource);
-	if (!type || !type->api_count)
+	const struct store_api *api = type && type->api_count ? type->apis : NULL;
+	if (!api)
 		fail_msg("no type %s", name);
-	return type->apis;
+	return api;
 }
 
 static void answer(struct kit *kit)

@@ -310,7 +310,7 @@ static uint32_t stored_value(struct kit *kit, uint32_t key)
 	char name[16];
 	snprintf(name, sizeof(name), "k%u", key);
 	struct store_object *object = store_peek(kit->store, kit_api(kit, "configmaps")->type, "default", name);
-	return object ? (uint32_t)atoi(val_str(val_path(object->root, "data", "v", NULL), "0")) : 0;
+	return object ? (uint32_t)strtoul(val_str(val_path(object->root, "data", "v", NULL), "0"), NULL, 10) : 0;
 }
 
 /* Reads what the child said: `acked` is what must be there; the last batch, if it was announced but not acknowledged,

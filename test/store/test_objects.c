@@ -243,8 +243,7 @@ static void events_have_two_faces(void **state)
 	                       "{'metadata':{'name':'e'},'involvedObject':{'name':'p'},'message':'hello'}"),
 	            201);
 	size_t length;
-	const struct store_api *face = kit_api(kit, "events");
-	face = store_api_find(kit->store, "events.k8s.io", "v1", "events");
+	const struct store_api *face = store_api_find(kit->store, "events.k8s.io", "v1", "events");
 	assert_non_null(face);
 	const char *json = store_object_json(kit->result.object, face, &length);
 	assert_non_null(strstr(json, "\"apiVersion\":\"events.k8s.io/v1\""));

@@ -27,7 +27,7 @@ static void count_wake(void *context)
 }
 
 static struct store_watch *open_watch(struct kit *kit, const char *namespace_, const char *labels, const char *fields,
-                                      const char *version, bool initial, int *wakes)
+                                      const char *version, bool initial, void *wakes)
 {
 	struct store_selector selector;
 	struct store_error error = {0};
@@ -310,7 +310,7 @@ struct mirror {
 static int slot(const struct store_object *object, int *space)
 {
 	*space = strcmp(object->namespace_, "default") != 0;
-	return atoi(object->name + 1);
+	return (int)strtol(object->name + 1, NULL, 10);
 }
 
 static void relist(struct kit *kit, struct mirror *mirror, struct random *random, struct arena *arena)
