@@ -2,7 +2,7 @@
  * a reason to make room. */
 #include "case.h"
 
-#include "random.h"
+#include "../random.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * that hold for every scenario has to be filled in by hand. */
 #include "write.h"
 
-#include "build.h"
-#include "save.h"
+#include "../build.h"
+#include "../save.h"
 
 static const char *const preempt_names[] = {"preemptible", "non-preemptible", "semi-preemptible"};
 
