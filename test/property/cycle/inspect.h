@@ -51,8 +51,8 @@ struct scene {
 	struct result *result;
 	struct cycle_tally *tally;
 	struct picture start; /* of the cycle */
-	struct result mild; /* wasteful, but not wrong */
-	bool trace; /* tell what happens */
+	struct result mild;   /* wasteful, but not wrong */
+	bool trace;           /* tell what happens */
 };
 
 void picture_take(const struct stage *stage, struct picture *picture);
