@@ -48,7 +48,7 @@ static void read_map_form(struct draft *draft, const struct val *constraints)
 	const char *name;
 	for (struct val_iter it = val_iter(map); val_next(&it, &name, &item);) {
 		const struct decode_path *here = PATH_KEY(path, name);
-		int node = draft_find(draft, name);
+		int node = draft_subgroup(draft, name);
 		if (node < 0)
 			decode_error(&draft->decode, here, "name an entry of spec.subGroups",
 			             "there is no subgroup called %s",
@@ -64,7 +64,7 @@ static void read_map_form(struct draft *draft, const struct val *constraints)
 static bool join_set(struct draft *draft, const struct decode_path *path, const char *name, int set, int *parent)
 {
 	struct arena *arena = draft->decode.problems->arena;
-	int node = draft_find(draft, name);
+	int node = draft_subgroup(draft, name);
 	if (node < 0) {
 		decode_error(&draft->decode, path, "name an entry of spec.subGroups", "there is no subgroup called %s",
 		             decode_show(arena, name));

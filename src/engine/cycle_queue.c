@@ -1,4 +1,5 @@
 /* Accounts of queues: what pods count for, what runs, what limits and quotas allow. */
+#include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/cycle_internal.h"
 
@@ -25,7 +26,8 @@ void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[
 		int64_t request = cluster_kind_request(cluster, kind, r);
 		int which = request ? cycle_resource_of(cluster_resource_name(cluster, r)) : -1;
 		if (which >= 0)
-			amounts[which] += request * (which == CYCLE_GPU ? 1000 : 1);
+			amounts[which] =
+				clamp_add(amounts[which], clamp_multiply(request, which == CYCLE_GPU ? 1000 : 1));
 	}
 }
 
@@ -33,9 +35,11 @@ void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool
 {
 	for (; queue >= 0; queue = run->shares[queue].parent)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			run->shares[queue].allocated[r] += sign * amounts[r];
+			struct share_queue *share = &run->shares[queue];
+			share->allocated[r] = clamp_add(share->allocated[r], sign * amounts[r]);
 			if (is_protected)
-				run->shares[queue].allocated_protected[r] += sign * amounts[r];
+				share->allocated_protected[r] =
+					clamp_add(share->allocated_protected[r], sign * amounts[r]);
 		}
 }
 

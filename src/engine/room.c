@@ -153,7 +153,8 @@ static void apply(struct room *room, size_t count)
 }
 
 /* Whether limits and quotas allow what was found, with the victims so far off the accounts. Preemption swaps: it does not
- * lift a queue beyond what it held before or is entitled to, idle resources are for allocation. */
+ * lift a queue beyond what it held before or is entitled to, because idle resources are for allocation; and what is within
+ * the entitlement is not given up for something beyond it, which others could take back as a whole. */
 static bool queue_has_room(const struct room *room)
 {
 	const struct cycle_run *run = room->run;
@@ -420,6 +421,24 @@ static void record(struct room *room, const bool *moved_group, const struct move
 	}
 }
 
+/* Moves, asks the shares and the queues, and commits; or leaves the victims where they are. */
+static bool settle_victims(struct room *room, bool optional_moves)
+{
+	bool *moved_group = arena_array(room->scratch, bool, room->cycle->group_count);
+	struct moves moves = {0};
+	bool fine = moves_find(room, optional_moves, moved_group, &moves);
+	charge_left(room, moved_group, true, 1); /* what moves is still held */
+	fine = fine && shares_agree(room, moved_group) && queue_has_room(room);
+	if (!fine) {
+		charge_left(room, moved_group, true, -1);
+		moves_undo(room, moved_group, &moves);
+		return false;
+	}
+	cycle_charge(room->run, beneficiary(room)->queue, room->request, protects(room), 1);
+	record(room, moved_group, &moves);
+	return true;
+}
+
 /* With the first `count` units off: place, return, move, ask the queues; commit or leave everything as it was. */
 static bool decide(struct room *room, size_t count)
 {
@@ -432,21 +451,12 @@ static bool decide(struct room *room, size_t count)
 	}
 	engine_commit(cycle->cluster, &own->gang, &room->placement);
 	return_what_can_stay(room);
-	bool *moved_group = arena_array(room->scratch, bool, cycle->group_count);
-	struct moves moves = {0};
-	bool fine = moves_find(room, moved_group, &moves);
-	charge_left(room, moved_group, true, 1); /* what moves is still held */
-	fine = fine && shares_agree(room, moved_group) && queue_has_room(room);
-	if (!fine) {
-		charge_left(room, moved_group, true, -1);
-		moves_undo(room, moved_group, &moves);
-		undo_placement(room);
-		undo_all(room);
-		return false;
-	}
-	cycle_charge(room->run, own->queue, room->request, protects(room), 1);
-	record(room, moved_group, &moves);
-	return true;
+	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
+	if (settle_victims(room, true) || settle_victims(room, false))
+		return true;
+	undo_placement(room);
+	undo_all(room);
+	return false;
 }
 
 static bool claim_allows(struct room *room)

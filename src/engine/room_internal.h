@@ -39,9 +39,9 @@ struct moves {
 	size_t count;
 };
 
-/* Finds new places for the units that left, group by group: all pods of a group or none. False when somebody found no
- * place who needs one. */
-bool moves_find(struct room *room, bool *moved_group, struct moves *moves);
+/* Finds new places for the units that left, group by group: all pods of a group or none. Without `optional` only for
+ * those who must not be lost. False when somebody found no place who needs one. */
+bool moves_find(struct room *room, bool optional, bool *moved_group, struct moves *moves);
 void moves_undo(struct room *room, const bool *moved_group, const struct moves *moves);
 
 #endif

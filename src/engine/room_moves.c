@@ -85,7 +85,7 @@ static void find_must_move(const struct room *room, bool *must_move)
 		must_move[room->units.items[i].group] |= !room->kept[i];
 }
 
-bool moves_find(struct room *room, bool *moved_group, struct moves *moves)
+bool moves_find(struct room *room, bool optional, bool *moved_group, struct moves *moves)
 {
 	size_t leaving = count_leaving(room);
 	moves->items = arena_array(room->scratch, struct moved_pod, leaving);
@@ -96,7 +96,7 @@ bool moves_find(struct room *room, bool *moved_group, struct moves *moves)
 	bool *seen = arena_array(room->scratch, bool, room->cycle->group_count);
 	bool *must_move = arena_array(room->scratch, bool, room->cycle->group_count);
 	find_must_move(room, must_move);
-	for (int pass = 0; pass < 2; pass++) /* those who must find a place choose first */
+	for (int pass = 0; pass < (optional ? 2 : 1); pass++) /* those who must find a place choose first */
 		for (size_t i = 0; i < room->applied; i++) {
 			int group = room->units.items[i].group;
 			if (room->kept[i] || seen[group] || must_move[group] != (pass == 0))

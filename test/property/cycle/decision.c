@@ -143,5 +143,7 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 		return false;
 	if (scene->action == ACTION_RECLAIM && !check_share(scene, decision, before, after))
 		return false;
+	if (scene->action == ACTION_PREEMPT && !picture_is_swap(scene->stage, before, after, decision->by))
+		return scene_fail(scene, CYCLE_SHARE, "g%d lifts its queue above what it may hold", decision->by);
 	return inspect_necessity(scene, decision, before, after);
 }

@@ -42,7 +42,8 @@ static void set_unit(struct stage *stage, const struct victim_unit *unit, bool r
 }
 
 /* Whether the queue and those above it allow the placement in the present state. */
-static bool queues_allow(const struct stage *stage, int number, const struct placement *placement)
+static bool queues_allow(const struct stage *stage, int number, const struct placement *placement,
+                         const struct picture *before)
 {
 	const struct cycle_group *group = &stage->cycle.groups[number];
 	struct picture picture;
@@ -63,16 +64,17 @@ static bool queues_allow(const struct stage *stage, int number, const struct pla
 			    (queue->quota[r] >= 0 && group->preempt != CYCLE_PREEMPTIBLE && keeps[r] > queue->quota[r]))
 				return false;
 	}
-	return true;
+	return !before || picture_is_swap(stage, before, &picture, number);
 }
 
-static bool would_fit(struct stage *stage, int number)
+/* `before`: the state before others were evicted for it, NULL when nobody was. */
+static bool would_fit(struct stage *stage, int number, const struct picture *before)
 {
 	struct placement placement;
 	struct place_options options = {0};
 	return engine_place(stage->cycle.cluster, &stage->cycle.groups[number].gang, &options, stage->arena,
 	                    &placement) == PLACE_PLACED &&
-	       queues_allow(stage, number, &placement);
+	       queues_allow(stage, number, &placement, before);
 }
 
 /* Everything of lower priority in the queue of the group that may be evicted. */
@@ -97,13 +99,15 @@ bool inspect_rest(struct scene *scene)
 			continue;
 		scene->tally->waiting++;
 		scene->action = ACTION_ALLOCATE;
-		if (would_fit(stage, g) && !stage->world->starved) /* room may be held for somebody else */
+		if (would_fit(stage, g, NULL) && !stage->world->starved) /* room may be held for somebody else */
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it fits", g);
+		struct picture before;
+		picture_take(stage, &before);
 		list_lower(stage, g, &list);
 		for (size_t i = 0; i < list.count; i++)
 			set_unit(stage, &list.items[i], false);
 		scene->action = ACTION_PREEMPT;
-		if (list.count && would_fit(stage, g))
+		if (list.count && would_fit(stage, g, &before))
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it could evict others of its queue", g);
 		for (size_t i = list.count; i-- > 0;)
 			set_unit(stage, &list.items[i], true);

@@ -193,7 +193,7 @@ static bool same_spots(struct scene *scene, const struct picture *now, const str
 }
 
 /* A pod that was bound in this cycle goes without an entry, back to waiting or to another place. Whom it made room for
- * is not written down: such actions are judged as a whole. */
+ * is not written down: actions with such pods are judged as a whole. */
 static bool took_back(const struct scene *scene, int group, int pod, const struct picture *before,
                       const struct picture *after)
 {
@@ -202,12 +202,28 @@ static bool took_back(const struct scene *scene, int group, int pod, const struc
 	       (is->state != MEMBER_RUNNING || is->node != was->node);
 }
 
+/* With other victims off their nodes another choice of pods may be found, which in the end needs no victim at all. */
+static bool gained_for_nothing(const struct scene *scene, int group, const struct picture *before,
+                               const struct picture *after)
+{
+	const struct cycle *cycle = &scene->stage->cycle;
+	bool gained = false, paid = false;
+	for (int p = 0; p < scene->stage->world->groups[group].pod_count; p++)
+		gained |= before->pods[group][p].state == MEMBER_WAITING && picture_is_member(&after->pods[group][p]);
+	for (size_t i = before->evictions; i < cycle->eviction_count; i++)
+		paid |= cycle->evictions[i].by == group;
+	return gained && !paid;
+}
+
 static bool is_muddled(const struct scene *scene, const struct picture *before, const struct picture *after)
 {
-	for (int g = 0; g < scene->stage->world->group_count; g++)
+	for (int g = 0; g < scene->stage->world->group_count; g++) {
+		if (gained_for_nothing(scene, g, before, after))
+			return true;
 		for (int p = 0; p < scene->stage->world->groups[g].pod_count; p++)
 			if (took_back(scene, g, p, before, after))
 				return true;
+	}
 	return false;
 }
 

@@ -66,6 +66,10 @@ bool picture_is_useful(const struct stage *stage, const struct picture *picture,
 void picture_charge(const struct stage *stage, const struct picture *picture, int queue,
                     int64_t allocated[CYCLE_RESOURCES], int64_t protected_[CYCLE_RESOURCES]);
 
+/* Whether a preemption by the group stays a swap: its queue, and each above it, holds of what the group got no more than
+ * before, or than it is entitled to. */
+bool picture_is_swap(const struct stage *stage, const struct picture *before, const struct picture *after, int by);
+
 /* Fills the result. True only for failures after which the checks go on. */
 bool scene_fail(struct scene *scene, enum cycle_failure failure, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

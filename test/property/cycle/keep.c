@@ -201,7 +201,8 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		struct picture now = *after;
 		put_back(unit, before, &now);
 		scene->tally->returns_tried++;
-		if (could_stay(stage, unit, &now))
+		if (could_stay(stage, unit, &now) &&
+		    (scene->action != ACTION_PREEMPT || picture_is_swap(stage, before, &now, decision->by)))
 			return scene_fail(scene, CYCLE_UNNEEDED, "g%d-p%d%s could have stayed beside g%d", group,
 			                  unit->pods[0], unit->pod_count > 1 ? " and what goes with it" : "",
 			                  decision->by);

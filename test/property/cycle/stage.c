@@ -135,7 +135,7 @@ void stage_begin(struct stage *stage)
 	arena_reset(stage->arena);
 	cycle->evictions = NULL;
 	cycle->eviction_count = cycle->eviction_capacity = 0;
-	cycle->started = false;
+	cycle_begin(cycle);
 	for (size_t g = 0; g < cycle->group_count; g++)
 		cycle->groups[g].reasons = (struct reasons){0};
 }

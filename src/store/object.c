@@ -1,0 +1,188 @@
+/* Counted immutable objects, their encodings, and how one API of a type shows what was written through another. */
+#include "store/object.h"
+
+#include "base/arena.h"
+#include "store/object_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The object as one more API shows it. */
+struct variant {
+	char *api_version;
+	struct doc *doc;
+	char *json;
+	size_t length;
+	struct variant *next;
+};
+
+struct object {
+	struct store_object shown; /* first: the two are one pointer */
+	size_t references;
+	struct doc *doc;
+	char *json;
+	size_t length;
+	struct variant *variants;
+};
+
+static struct object *inside(struct store_object *object)
+{
+	return (struct object *)object;
+}
+
+static void read_labels(struct labels *labels, const struct val *map)
+{
+	labels->items = base_calloc(val_count(map), sizeof(*labels->items));
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &item);)
+		if (key)
+			labels->items[labels->count++] = (struct label){.key = key, .value = val_str(item, "")};
+	labels_sort(labels);
+}
+
+struct store_object *object_create(const struct store_type *type, struct doc *doc)
+{
+	struct object *object = base_calloc(1, sizeof(*object));
+	object->references = 1;
+	object->doc = doc;
+	struct store_object *shown = &object->shown;
+	shown->type = type;
+	shown->root = doc_root(doc);
+	const struct val *metadata = val_get(shown->root, "metadata");
+	shown->namespace_ = val_str(val_get(metadata, "namespace"), "");
+	shown->name = val_str(val_get(metadata, "name"), "");
+	shown->uid = val_str(val_get(metadata, "uid"), "");
+	shown->version = strtoull(val_str(val_get(metadata, "resourceVersion"), "0"), NULL, 10);
+	read_labels(&shown->labels, val_get(metadata, "labels"));
+	return shown;
+}
+
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree)
+{
+	struct doc *doc = tree_finish(tree);
+	return doc ? object_create(type, doc) : NULL;
+}
+
+struct store_object *object_with_version(struct store_object *object, uint64_t version)
+{
+	struct arena *arena = arena_create();
+	struct tree *root = tree_of(arena, object->root);
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRIu64, version);
+	tree_put_string(arena, tree_get(arena, root, "metadata"), "resourceVersion", text);
+	struct store_object *copy = object_from_tree(object->type, root);
+	arena_destroy(arena);
+	return copy;
+}
+
+struct store_object *store_object_retain(struct store_object *object)
+{
+	if (object)
+		inside(object)->references++;
+	return object;
+}
+
+void store_object_release(struct store_object *object)
+{
+	if (!object || --inside(object)->references > 0)
+		return;
+	struct object *gone = inside(object);
+	for (struct variant *variant = gone->variants, *next; variant; variant = next) {
+		next = variant->next;
+		free(variant->api_version);
+		free(variant->json);
+		doc_destroy(variant->doc);
+		free(variant);
+	}
+	free(gone->json);
+	free(object->labels.items);
+	doc_destroy(gone->doc);
+	free(gone);
+}
+
+/* ---- other APIs ---- */
+
+/* Event is one type with two faces. Left: core v1, right: events.k8s.io/v1. */
+static const char *const event_fields[][2] = {
+	{"involvedObject", "regarding"},
+	{"message", "note"},
+	{"source", "deprecatedSource"},
+	{"firstTimestamp", "deprecatedFirstTimestamp"},
+	{"lastTimestamp", "deprecatedLastTimestamp"},
+	{"count", "deprecatedCount"},
+	{"reportingComponent", "reportingController"},
+};
+
+static void rename_fields(struct arena *arena, struct tree *root, int from)
+{
+	for (size_t i = 0; i < sizeof(event_fields) / sizeof(event_fields[0]); i++) {
+		struct tree *field = tree_get(arena, root, event_fields[i][from]);
+		if (!field)
+			continue;
+		tree_remove(arena, root, event_fields[i][from]);
+		tree_put(arena, root, event_fields[i][1 - from], field);
+	}
+}
+
+void object_convert(struct arena *arena, struct tree *root, const char *api_version)
+{
+	const char *old = tree_str(tree_get(arena, root, "apiVersion"), "");
+	if (strcmp(old, api_version) == 0)
+		return;
+	if (strcmp(old, "v1") == 0 && strcmp(api_version, "events.k8s.io/v1") == 0)
+		rename_fields(arena, root, 0);
+	else if (strcmp(old, "events.k8s.io/v1") == 0 && strcmp(api_version, "v1") == 0)
+		rename_fields(arena, root, 1);
+	tree_put_string(arena, root, "apiVersion", api_version);
+}
+
+/* NULL: the object as stored is what `api` shows. */
+static struct variant *variant_of(struct store_object *object, const struct store_api *api)
+{
+	if (!api || api->type != object->type)
+		return NULL;
+	const char *stored = val_str(val_get(object->root, "apiVersion"), "");
+	/* A Scale and the like keep their own apiVersion. */
+	if (strcmp(stored, api->api_version) == 0 ||
+	    strcmp(val_str(val_get(object->root, "kind"), ""), api->type->kind) != 0)
+		return NULL;
+	struct variant *variant = inside(object)->variants;
+	while (variant && strcmp(variant->api_version, api->api_version) != 0)
+		variant = variant->next;
+	if (variant)
+		return variant;
+	variant = base_calloc(1, sizeof(*variant));
+	variant->api_version = base_strdup(api->api_version);
+	struct arena *arena = arena_create();
+	struct tree *root = tree_of(arena, object->root);
+	object_convert(arena, root, api->api_version);
+	variant->doc = tree_finish(root);
+	arena_destroy(arena);
+	variant->next = inside(object)->variants;
+	inside(object)->variants = variant;
+	return variant;
+}
+
+const struct val *store_object_root(struct store_object *object, const struct store_api *api)
+{
+	struct variant *variant = variant_of(object, api);
+	return variant ? doc_root(variant->doc) : object->root;
+}
+
+const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length)
+{
+	struct variant *variant = variant_of(object, api);
+	char **json = variant ? &variant->json : &inside(object)->json;
+	size_t *size = variant ? &variant->length : &inside(object)->length;
+	if (!*json) {
+		struct buffer out = {0};
+		val_write(variant ? doc_root(variant->doc) : object->root, DOC_JSON_COMPACT, &out);
+		*json = base_realloc_array(out.text, out.length + 1, 1); /* what the buffer had in reserve goes back */
+		*size = out.length;
+	}
+	*length = *size;
+	return *json;
+}

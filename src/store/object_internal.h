@@ -1,0 +1,18 @@
+/* How the store makes objects. Only for the files of this folder. */
+#ifndef STORE_OBJECT_INTERNAL_H
+#define STORE_OBJECT_INTERNAL_H
+
+#include "store/object.h"
+#include "store/tree.h"
+
+/* Takes the document. Name, namespace, uid, version and labels are read from its metadata. One reference. */
+struct store_object *object_create(const struct store_type *type, struct doc *doc);
+/* The same state under another resourceVersion. */
+struct store_object *object_with_version(struct store_object *object, uint64_t version);
+/* NULL: nested too deep. */
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree);
+
+/* Changes apiVersion, and the names of fields where two APIs of a type differ. */
+void object_convert(struct arena *arena, struct tree *root, const char *api_version);
+
+#endif

@@ -1,0 +1,133 @@
+/* Who names whom as owner: an index from the uid of an owner to its dependents, followed at each change. */
+#include "store/local.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dependent {
+	struct bucket *bucket;
+	const char *namespace_, *name; /* behind the struct */
+	UT_hash_handle hh;
+	char key[]; /* the address of the bucket, the namespace and the name */
+};
+
+struct owner {
+	char *uid;
+	struct dependent *dependents;
+	UT_hash_handle hh;
+};
+
+static struct dependent *make_dependent(struct store_object *object)
+{
+	struct bucket *bucket = bucket_of(object->type);
+	size_t space = strlen(object->namespace_), name = strlen(object->name);
+	struct dependent *dependent = base_calloc(1, sizeof(*dependent) + sizeof(bucket) + space + name + 2);
+	dependent->bucket = bucket;
+	memcpy(dependent->key, (void *)&bucket, sizeof(bucket));
+	char *text = dependent->key + sizeof(bucket);
+	memcpy(text, object->namespace_, space + 1);
+	memcpy(text + space + 1, object->name, name + 1);
+	dependent->namespace_ = text;
+	dependent->name = text + space + 1;
+	return dependent;
+}
+
+static size_t key_length(const struct dependent *dependent)
+{
+	return (size_t)(dependent->name - dependent->key) + strlen(dependent->name) + 1;
+}
+
+static void link_to(struct store *store, const char *uid, struct store_object *object)
+{
+	struct owner *owner;
+	HASH_FIND_STR(store->owners, uid, owner);
+	if (!owner) {
+		owner = base_calloc(1, sizeof(*owner));
+		owner->uid = base_strdup(uid);
+		HASH_ADD_KEYPTR(hh, store->owners, owner->uid, strlen(owner->uid), owner);
+	}
+	struct dependent *dependent = make_dependent(object), *found;
+	HASH_FIND(hh, owner->dependents, dependent->key, key_length(dependent), found);
+	if (found) /* the same owner named twice */
+		free(dependent);
+	else
+		HASH_ADD_KEYPTR(hh, owner->dependents, dependent->key, key_length(dependent), dependent);
+}
+
+static void free_owner(struct store *store, struct owner *owner)
+{
+	HASH_DEL(store->owners, owner);
+	free(owner->uid);
+	free(owner);
+}
+
+static void unlink_from(struct store *store, const char *uid, struct store_object *object)
+{
+	struct owner *owner;
+	HASH_FIND_STR(store->owners, uid, owner);
+	if (!owner)
+		return;
+	struct dependent *key = make_dependent(object), *found;
+	HASH_FIND(hh, owner->dependents, key->key, key_length(key), found);
+	free(key);
+	if (found) {
+		HASH_DEL(owner->dependents, found);
+		free(found);
+	}
+	if (!owner->dependents)
+		free_owner(store, owner);
+}
+
+static const struct val *references(const struct store_object *object)
+{
+	return object ? val_path(object->root, "metadata", "ownerReferences", NULL) : NULL;
+}
+
+void owners_follow(struct store *store, struct store_object *old, struct store_object *now)
+{
+	const struct val *before = references(old), *after = references(now), *reference;
+	if ((!before && !after) || (before && after && val_equal(before, after)))
+		return;
+	for (struct val_iter it = val_iter(before); val_next(&it, NULL, &reference);)
+		unlink_from(store, val_str(val_get(reference, "uid"), ""), old);
+	for (struct val_iter it = val_iter(after); val_next(&it, NULL, &reference);)
+		link_to(store, val_str(val_get(reference, "uid"), ""), now);
+}
+
+struct store_object **owners_dependents(struct store *store, struct arena *arena, const char *uid, size_t *count)
+{
+	*count = 0;
+	struct owner *owner;
+	HASH_FIND_STR(store->owners, uid, owner);
+	if (!owner)
+		return NULL;
+	struct store_object **objects = arena_array(arena, struct store_object *, HASH_COUNT(owner->dependents));
+	struct dependent *dependent, *next;
+	HASH_ITER(hh, owner->dependents, dependent, next) {
+		struct store_object *object =
+			index_find(&dependent->bucket->index, dependent->namespace_, dependent->name);
+		if (object)
+			objects[(*count)++] = store_object_retain(object);
+	}
+	return objects;
+}
+
+bool owners_any(const struct store *store, const char *uid)
+{
+	struct owner *owner;
+	HASH_FIND_STR(store->owners, uid, owner);
+	return owner;
+}
+
+void owners_free(struct store *store)
+{
+	struct owner *owner, *next_owner;
+	HASH_ITER(hh, store->owners, owner, next_owner) {
+		struct dependent *dependent, *next;
+		HASH_ITER(hh, owner->dependents, dependent, next) {
+			HASH_DEL(owner->dependents, dependent);
+			free(dependent);
+		}
+		free_owner(store, owner);
+	}
+}

@@ -1,0 +1,402 @@
+/* The file: what is acknowledged survives a close, a kill at any moment and a failed write. */
+#include "kit.h"
+
+#include "random.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64], path[128];
+
+static int setup(void **state)
+{
+	static struct kit kit;
+	snprintf(folder, sizeof(folder), "store-test-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/state.db", folder);
+	kit = (struct kit){.options = {.history = 16}};
+	*state = &kit;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		char file[160];
+		snprintf(file, sizeof(file), "%s%s", path, tails[i]);
+		unlink(file);
+	}
+	return rmdir(folder);
+}
+
+static void everything_is_there_again(void **state)
+{
+	struct kit *kit = *state;
+	kit_open(kit, path);
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'a','labels':{'x':'1'}}}");
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'b'}}");
+	kit_merge(kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'2'}}}");
+	kit_delete(kit, "pods", "default", "b", NULL);
+	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'c'},'data':{'k':'\\u00e4\\u0000'}}");
+	uint64_t version = store_version(kit->store);
+	kit_get(kit, "pods", "default", "a");
+	struct buffer before = {0};
+	buffer_puts(&before, kit->text.text);
+	kit_reopen(kit);
+	assert_int_equal(store_version(kit->store), version);
+	assert_string_equal(kit_names(kit, "pods", NULL, NULL, NULL), "default/a");
+	assert_string_equal(kit_names(kit, "configmaps", NULL, NULL, NULL), "default/c");
+	kit_get(kit, "pods", "default", "a");
+	assert_string_equal(kit->text.text, before.text);
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'d'}}");
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRIu64, version + 1);
+	assert_at(kit, "metadata.resourceVersion", text);
+	buffer_free(&before);
+	kit_close(kit);
+}
+
+static void uids_do_not_repeat(void **state)
+{
+	struct kit *kit = *state;
+	char uid[64];
+	kit_open(kit, path);
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'a'}}");
+	snprintf(uid, sizeof(uid), "%s", kit_at(kit, "metadata.uid"));
+	kit_reopen(kit);
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'b'}}");
+	assert_string_not_equal(uid, kit_at(kit, "metadata.uid"));
+	kit_close(kit);
+}
+
+static struct store_watch *watch_from(struct kit *kit, uint64_t version, int *code)
+{
+	char text[24];
+	struct store_error error = {0};
+	snprintf(text, sizeof(text), "%" PRIu64, version);
+	struct store_watch_request request = {.api = kit_api(kit, "pods"), .version = text};
+	struct store_watch *watch = store_watch_open(kit->store, &request, kit->arena, &error);
+	*code = error.code;
+	return watch;
+}
+
+static void watches_go_on_over_a_restart(void **state)
+{
+	struct kit *kit = *state;
+	struct store_event event;
+	int code;
+	kit_open(kit, path);
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'a','labels':{'x':'1'}}}");
+	uint64_t version = store_version(kit->store);
+	kit_merge(kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'2'}}}");
+	kit_delete(kit, "pods", "default", "a", NULL);
+	kit_create(kit, "pods", "default", "{'metadata':{'name':'a'}}");
+	kit_reopen(kit);
+	struct store_watch *watch = watch_from(kit, version, &code);
+	assert_non_null(watch);
+	static const enum store_event_type expected[] = {STORE_MODIFIED, STORE_DELETED, STORE_ADDED};
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 1);
+		assert_int_equal(event.type, expected[i]);
+		assert_int_equal(event.version, version + 1 + i);
+		if (i < 2)
+			assert_string_equal(labels_get(&event.object->labels, "x"), "2");
+	}
+	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 0);
+	store_watch_close(watch);
+	for (int i = 0; i < 40; i++) { /* out of the window, and still so after a restart */
+		char body[64];
+		snprintf(body, sizeof(body), "{'metadata':{'labels':{'x':'v%d'}}}", i);
+		kit_merge(kit, "pods", "default", "a", body);
+	}
+	uint64_t recent = store_version(kit->store) - 10;
+	kit_reopen(kit);
+	assert_null(watch_from(kit, version, &code));
+	assert_int_equal(code, 410);
+	watch = watch_from(kit, recent, &code);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 1);
+	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 0);
+	store_watch_close(watch);
+	kit_close(kit);
+}
+
+static void the_file_does_not_grow_for_ever(void **state)
+{
+	struct kit *kit = *state;
+	struct stat status;
+	kit->options.sync = STORE_SYNC_NORMAL;
+	kit_open(kit, path);
+	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'a'}}");
+	struct buffer body = {0};
+	for (int i = 0; i < 400; i++) {
+		body.length = 0;
+		buffer_printf(&body, "{'data':{'k':'%d %01000d'}}", i, 0);
+		kit_merge(kit, "configmaps", "default", "a", body.text);
+		kit_create(kit, "secrets", "default", "{'metadata':{'name':'s'}}");
+		kit_delete(kit, "secrets", "default", "s", NULL);
+	}
+	buffer_free(&body);
+	kit_close(kit);
+	assert_int_equal(stat(path, &status), 0);
+	assert_true(status.st_size < 300 * 1024); /* 400 states of 1 KB went through it, 16 or so are kept */
+}
+
+static void only_one_process_at_a_time(void **state)
+{
+	struct kit *kit = *state;
+	struct error error = {0};
+	kit_open(kit, path);
+	struct store_options second = {.path = path};
+	assert_null(store_open(&second, &error));
+	assert_non_null(strstr(error.text, "in use by another process"));
+	kit_close(kit);
+	kit_open(kit, path);
+	kit_close(kit);
+}
+
+static void foreign_files_are_left_alone(void **state)
+{
+	struct error error = {0};
+	struct store_options options = {.path = path};
+	FILE *file = fopen(path, "w");
+	fputs("this is not a database, but long enough that one could take it for something else, perhaps", file);
+	for (int i = 0; i < 100; i++)
+		fputs("................................................................................", file);
+	fclose(file);
+	assert_null(store_open(&options, &error));
+	assert_non_null(strstr(error.text, "not a database"));
+	unlink(path);
+	options.path = folder;
+	assert_null(store_open(&options, &error));
+	assert_true(error.code != ERROR_NONE);
+}
+
+static int done_code;
+
+static void note_done(void *context, const struct store_result *result)
+{
+	done_code = result->code;
+}
+
+/* The file may not grow any more: the writes of the turn never happened, later ones work again. */
+static void a_failed_commit_takes_everything_back(void **state)
+{
+	struct kit *kit = *state;
+	struct error error = {0};
+	struct rlimit old, none;
+	kit_open(kit, path);
+	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'a'},'data':{'k':'1'}}");
+	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'gone'}}");
+	int code;
+	struct store_watch *watch = watch_from(kit, store_version(kit->store), &code);
+	struct store_event event;
+	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 0);
+	struct buffer body = {0};
+	buffer_printf(&body, "{'data':{'k':'%0100000d'}}", 0);
+	struct doc *patch = kit_json(body.text), *fresh = kit_json("{'metadata':{'name':'b'}}");
+	buffer_free(&body);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	struct stat wal;
+	char file[160];
+	snprintf(file, sizeof(file), "%s-wal", path);
+	assert_int_equal(stat(file, &wal), 0);
+	none = (struct rlimit){.rlim_cur = (rlim_t)wal.st_size, .rlim_max = old.rlim_max};
+	struct store_request merge = {.verb = STORE_PATCH,
+	                              .patch = STORE_PATCH_MERGE,
+	                              .api = kit_api(kit, "configmaps"),
+	                              .namespace_ = "default",
+	                              .name = "a",
+	                              .body = doc_root(patch)};
+	struct store_request create = {.verb = STORE_CREATE,
+	                               .api = kit_api(kit, "pods"),
+	                               .namespace_ = "default",
+	                               .body = doc_root(fresh)};
+	struct store_request delete = {.verb = STORE_DELETE,
+	                               .api = kit_api(kit, "configmaps"),
+	                               .namespace_ = "default",
+	                               .name = "gone"};
+	store_submit(kit->store, &merge, note_done, NULL);
+	store_submit(kit->store, &create, note_done, NULL);
+	store_submit(kit->store, &delete, note_done, NULL);
+	setrlimit(RLIMIT_FSIZE, &none);
+	int status = store_commit(kit->store, &error);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(status, -1);
+	assert_int_equal(done_code, 500);
+	kit_get(kit, "configmaps", "default", "a");
+	assert_at(kit, "data.k", "1");
+	assert_string_equal(kit_names(kit, "configmaps", "default", NULL, NULL), "a gone");
+	assert_string_equal(kit_names(kit, "pods", "default", NULL, NULL), "");
+	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 0);
+	store_submit(kit->store, &create, note_done, NULL);
+	assert_int_equal(store_commit(kit->store, &error), 0);
+	assert_int_equal(done_code, 201);
+	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 1);
+	store_watch_close(watch);
+	doc_destroy(patch);
+	doc_destroy(fresh);
+	kit_reopen(kit);
+	assert_string_equal(kit_names(kit, "configmaps", "default", NULL, NULL), "a gone");
+	assert_string_equal(kit_names(kit, "pods", "default", NULL, NULL), "b");
+	kit_close(kit);
+}
+
+/* ---- kills ---- */
+
+#define KEYS 40
+
+struct ack { /* what the child says after a commit: key and the number that is now there, 0 for deleted */
+	uint32_t key, value;
+};
+
+static void write_some(struct kit *kit, struct random *random, struct ack *acks, int count, uint32_t *counter)
+{
+	for (int i = 0; i < count; i++) {
+		uint32_t key = (uint32_t)random_range(random, 0, KEYS - 1), value = ++*counter;
+		char name[16], text[128];
+		snprintf(name, sizeof(name), "k%u", key);
+		snprintf(text, sizeof(text), "{'metadata':{'name':'%s'},'data':{'v':'%u','pad':'%0*d'}}", name, value,
+		         random_range(random, 1, 60), 0);
+		struct doc *body = kit_json(text);
+		struct store_request request = {.verb = STORE_UPDATE,
+		                                .api = kit_api(kit, "configmaps"),
+		                                .namespace_ = "default",
+		                                .name = name,
+		                                .body = doc_root(body)};
+		store_result_clear(&kit->result);
+		if (random_chance(random, 20)) {
+			request.verb = STORE_DELETE;
+			store_write(kit->store, &request, &kit->result);
+			value = 0;
+		} else if (store_write(kit->store, &request, &kit->result) < 0) {
+			request.verb = STORE_CREATE;
+			request.name = NULL;
+			store_result_clear(&kit->result);
+			store_write(kit->store, &request, &kit->result);
+		}
+		doc_destroy(body);
+		acks[i] = (struct ack){key, value};
+	}
+}
+
+/* Writes until it is killed; each batch is announced before and acknowledged after its commit. */
+static void child(struct kit *kit, int pipe, uint64_t seed, uint32_t counter)
+{
+	struct random random = {seed};
+	struct ack acks[8];
+	kit_open(kit, path);
+	for (;;) {
+		int count = random_range(&random, 1, 8);
+		write_some(kit, &random, acks, count, &counter);
+		struct ack start = {UINT32_MAX, (uint32_t)count}, end = {UINT32_MAX - 1, counter};
+		bool told =
+			write(pipe, &start, sizeof(start)) > 0 && write(pipe, acks, sizeof(*acks) * (size_t)count) > 0;
+		if (!told || store_commit(kit->store, NULL) < 0 || write(pipe, &end, sizeof(end)) < 0)
+			_exit(1);
+		arena_reset(kit->arena);
+	}
+}
+
+static uint32_t stored_value(struct kit *kit, uint32_t key)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "k%u", key);
+	struct store_object *object = store_peek(kit->store, kit_api(kit, "configmaps")->type, "default", name);
+	return object ? (uint32_t)strtoul(val_str(val_path(object->root, "data", "v", NULL), "0"), NULL, 10) : 0;
+}
+
+/* Reads what the child said: `acked` is what must be there; the last batch, if it was announced but not acknowledged,
+ * is there as a whole or not at all. */
+static size_t read_acks(int pipe, uint32_t *acked, struct ack *open_batch)
+{
+	struct ack ack, batch[8];
+	size_t count = 0;
+	while (read(pipe, &ack, sizeof(ack)) == (ssize_t)sizeof(ack)) {
+		if (ack.key == UINT32_MAX) {
+			count = 0;
+			for (uint32_t i = 0; i < ack.value; i++)
+				count += read(pipe, &batch[i], sizeof(batch[i])) == (ssize_t)sizeof(batch[i]);
+		} else {
+			for (size_t i = 0; i < count; i++)
+				acked[batch[i].key] = batch[i].value;
+			count = 0;
+		}
+	}
+	memcpy(open_batch, batch, count * sizeof(*batch));
+	return count;
+}
+
+static void check_after_kill(struct kit *kit, uint32_t *acked, const struct ack *open_batch, size_t open_count)
+{
+	uint32_t with[KEYS];
+	memcpy(with, acked, sizeof(with));
+	for (size_t i = 0; i < open_count; i++)
+		with[open_batch[i].key] = open_batch[i].value;
+	bool without_fits = true, with_fits = true;
+	for (uint32_t key = 0; key < KEYS; key++) {
+		uint32_t value = stored_value(kit, key);
+		without_fits &= value == acked[key];
+		with_fits &= value == with[key];
+	}
+	if (!without_fits && !with_fits)
+		fail_msg("the state is neither that of the last acknowledged batch nor that of the next one");
+	if (with_fits)
+		memcpy(acked, with, sizeof(with));
+}
+
+static void a_kill_loses_nothing(void **state)
+{
+	struct kit *kit = *state;
+	struct random random = {7};
+	uint32_t acked[KEYS] = {0}, counter = 0;
+	for (int round = 0; round < 30; round++) {
+		int ends[2];
+		assert_int_equal(pipe(ends), 0);
+		pid_t pid = fork();
+		if (pid == 0) {
+			close(ends[0]);
+			child(kit, ends[1], (uint64_t)round, counter);
+		}
+		assert_true(pid > 0);
+		close(ends[1]);
+		usleep((useconds_t)random_range(&random, 1000, 40000));
+		kill(pid, SIGKILL);
+		struct ack open_batch[8];
+		size_t open_count = read_acks(ends[0], acked, open_batch);
+		close(ends[0]);
+		waitpid(pid, NULL, 0);
+		kit_open(kit, path);
+		check_after_kill(kit, acked, open_batch, open_count);
+		assert_string_equal(kit_names(kit, "namespaces", NULL, NULL, NULL),
+		                    "default kube-node-lease kube-public kube-system");
+		kit_close(kit);
+		counter += 1000000; /* values of another round can be told apart */
+	}
+	uint32_t written = 0;
+	for (uint32_t key = 0; key < KEYS; key++)
+		written += acked[key] != 0;
+	assert_true(written > 0); /* the child got somewhere */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(everything_is_there_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(uids_do_not_repeat, setup, teardown),
+		cmocka_unit_test_setup_teardown(watches_go_on_over_a_restart, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_file_does_not_grow_for_ever, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_one_process_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failed_commit_takes_everything_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_kill_loses_nothing, setup, teardown),
+	};
+	return cmocka_run_group_tests_name("store file", tests, NULL, NULL);
+}
