@@ -128,7 +128,7 @@ static void test_objects(void **state)
 	         200,
 	         {"application/json"}},
 		{"a body of another kind", "POST", NS "/configmaps", JSON, POD("p2"), 400, {"Status"}},
-		{"a name that does not fit", "PUT", NS "/pods/other", JSON, POD("p1"), 404, {"Status"}},
+		{"a name that does not fit", "PUT", NS "/pods/other", JSON, POD("p1"), 400, {"Status"}},
 		{"not JSON", "POST", NS "/pods", JSON, "{oops", 400, {"BadRequest", "line 1"}},
 		{"another type",
 	         "POST",
