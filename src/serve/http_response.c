@@ -97,6 +97,7 @@ static void put_head(struct http_response *response, int status, const char *con
 	buffer_puts(out, "\r\n");
 	conn->server->stats.output_bytes += out->length - before;
 	response->given = true;
+	response->status = status;
 	conn->fresh = true;
 	http_conn_dirty(conn);
 }
