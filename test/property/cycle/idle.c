@@ -90,13 +90,15 @@ static void list_lower(struct stage *stage, int number, struct victim_list *list
 bool inspect_rest(struct scene *scene)
 {
 	struct stage *stage = scene->stage;
-	for (int g = 0; g < stage->world->group_count && !is_ambiguous(stage); g++) {
+	if (stage->world->starved || is_ambiguous(stage)) /* room may be held for somebody else */
+		return true;
+	for (int g = 0; g < stage->world->group_count; g++) {
 		struct victim_list list = {0};
 		if (!is_waiting(stage, g))
 			continue;
 		scene->tally->waiting++;
 		scene->action = ACTION_ALLOCATE;
-		if (would_fit(stage, g, NULL) && !stage->world->starved) /* room may be held for somebody else */
+		if (would_fit(stage, g, NULL))
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it fits", g);
 		struct picture before;
 		picture_take(stage, &before);
