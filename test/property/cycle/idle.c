@@ -47,16 +47,10 @@ static bool queues_allow(const struct stage *stage, int number, const struct pla
 {
 	const struct cycle_group *group = &stage->cycle.groups[number];
 	struct picture picture;
-<<<<<<< HEAD
-	/* Of several children the search may have taken more pods than the fewest that count as protected. */
-	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
-	    (int64_t)placement->choice_count > gang_minimum_pods(&group->gang, 0))
-=======
 	/* Of several children the search may have taken more pods than the fewest that count as protected, or others than
 	 * those that some pods run of already. */
 	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
 	    (int64_t)placement->choice_count != gang_minimum_pods(&group->gang, 0))
->>>>>>> evict
 		return false;
 	picture_take(stage, &picture);
 	for (size_t p = 0; group->preempt == CYCLE_SEMI_PREEMPTIBLE && p < group->gang.pod_count; p++)
