@@ -248,6 +248,11 @@ static void test_structural(void **state)
 		{"{properties: {a: {pattern: '^(?:a|b)\\d{2}$'}}}", "{a: c12}", "should match"},
 		{"{properties: {a: {pattern: '(?!x)'}}}", "{a: x}", NULL},
 		{"{properties: {a: {pattern: '('}}}", "{a: x}", NULL},
+		{"{properties: {a: {x-kubernetes-list-type: set}}}", "{a: [x, z, x]}", "a[2]: Duplicate value: \"x\""},
+		{"{properties: {a: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}}",
+	         "{a: [{k: 1, v: 1}, {k: 1}]}", "a[1]: Duplicate value: {\"k\":1}"},
+		{"{properties: {a: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}}",
+	         "{a: [{k: 1}, {k: 2}]}", NULL},
 		{"{properties: {a: {minLength: 3}}}", "{a: \"\\u00e4\\u00e4\"}", "at least 3"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
