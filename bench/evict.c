@@ -133,8 +133,8 @@ static void print_row(const struct evict_row *row)
 	if (row->too_long)
 		printf("%-26s %7d more than %d s\n", row->name, row->nodes, MOST_SECONDS);
 	else
-		printf("%-26s %7d %12.1f %9.2f %9.1f %9d %9d%s\n", row->name, row->nodes, row->us, row->exponent, row->peak_mib,
-		       row->evicted, row->placed, row->as_intended ? "" : " !");
+		printf("%-26s %7d %12.1f %9.2f %9.1f %9d %9d%s\n", row->name, row->nodes, row->us, row->exponent,
+		       row->peak_mib, row->evicted, row->placed, row->as_intended ? "" : " !");
 	fflush(stdout);
 }
 
@@ -161,9 +161,11 @@ int evict_measure(bool quick, struct evict_row rows[EVICT_ROWS])
 	                                      {"full cycle, all wait", 1000, 10000, EVICT_BALANCED},
 	                                      {"full cycle, half reclaim", 1000, 10000, EVICT_LOPSIDED}};
 	int used = 0;
-	printf("\n%-26s %7s %12s %9s %9s %9s %9s\n", "making room", "nodes", "us", "growth", "peak MiB", "evicted", "placed");
+	printf("\n%-26s %7s %12s %9s %9s %9s %9s\n", "making room", "nodes", "us", "growth", "peak MiB", "evicted",
+	       "placed");
 	for (int i = 0; i < CASES; i++)
-		used += measure_case(&cases[i], sizes, quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0])), &rows[used]);
+		used += measure_case(&cases[i], sizes, quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0])),
+		                     &rows[used]);
 	for (int i = 0; i < 3; i++) {
 		struct evict_row *row = &rows[used++];
 		struct crowd crowd = crowds[i];

@@ -196,7 +196,8 @@ static void judge_evictions(struct report *report)
 	for (int i = 0; i < 3; i++) {
 		snprintf(text, sizeof(text), "%s at 1000 nodes against %s", pairs[i][0], pairs[i][1]);
 		add_target(report, text,
-		           ratio(evict_us(report, pairs[i][0], 1000), evict_us(report, pairs[i][1], 1000)), 1, "times", false);
+		           ratio(evict_us(report, pairs[i][0], 1000), evict_us(report, pairs[i][1], 1000)), 1, "times",
+		           false);
 		judge_growth(report, pairs[i][0]);
 	}
 	for (int i = 0; i < 3; i++) {
@@ -276,8 +277,8 @@ static int finish(struct report *report, bool quick, const char *json)
 	getrusage(RUSAGE_SELF, &usage);
 	report->peak_kib = usage.ru_maxrss;
 	if (report->fill.pods > 0)
-		printf("\nfill: %d of %d single 1-GPU pods on %d nodes in %.3f s = %.0f decisions/s\n", report->fill.placed,
-		       report->fill.pods, report->fill.nodes, report->fill.seconds,
+		printf("\nfill: %d of %d single 1-GPU pods on %d nodes in %.3f s = %.0f decisions/s\n",
+		       report->fill.placed, report->fill.pods, report->fill.nodes, report->fill.seconds,
 		       report->fill.seconds > 0 ? report->fill.placed / report->fill.seconds : 0);
 	printf("peak memory: %.1f MiB\n", (double)report->peak_kib / 1024);
 	judge(report, quick);

@@ -166,7 +166,7 @@ static int check_version(struct api_call *call, struct store_list_request *reque
 	else if (match && *match && !has)
 		problem = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion "
 			  "is provided";
-	else if (match && strcmp(match, "Exact") == 0 && strcmp(request->version, "0") == 0)
+	else if (has && match && strcmp(match, "Exact") == 0 && strcmp(request->version, "0") == 0)
 		problem = "resourceVersionMatch: Forbidden: \"Exact\" is forbidden for resourceVersion \"0\"";
 	else if (http_query_get(&call->query, "sendInitialEvents"))
 		problem = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list";

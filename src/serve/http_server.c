@@ -81,7 +81,7 @@ static int watch_fd(struct http_server *server, int fd, void *tag)
 static int start_listening(struct http_server *server, struct error *error)
 {
 	struct sockaddr_storage address;
-	socklen_t length;
+	socklen_t length = 0;
 	int on = 1;
 	if (parse_address(&server->options, &address, &length, error))
 		return -1;

@@ -86,7 +86,8 @@ static struct node *text_node(struct reader *reader, struct span bytes)
 {
 	size_t length = (size_t)(bytes.end - bytes.at);
 	char *copy = base_malloc(length + 1);
-	memcpy(copy, bytes.at, length);
+	if (length)
+		memcpy(copy, bytes.at, length);
 	copy[length] = '\0';
 	uint32_t codepoint;
 	for (size_t at = 0; at < length;) {
@@ -106,7 +107,9 @@ static struct node *base64_node(struct reader *reader, struct span bytes)
 {
 	size_t length = (size_t)(bytes.end - bytes.at);
 	unsigned char *text = base_malloc(length / 3 * 4 + 8);
-	EVP_EncodeBlock(text, bytes.at, (int)length);
+	text[0] = '\0';
+	if (length)
+		EVP_EncodeBlock(text, bytes.at, (int)length);
 	struct node *node = build_string(reader->build, (const char *)text);
 	free(text);
 	return node;
@@ -312,13 +315,11 @@ static void read_fields(struct reader *reader, struct node *map, const struct sc
 	while (!reader->problem && (status = next(&in, &value)) != 0) {
 		if (status < 0) {
 			reader->problem = "a message is cut off";
-		} else if (!schema_field_numbered(type, value.number, &field)) {
-			continue; /* newer than we are */
+		} else if (!schema_field_numbered(type, value.number, &field) || is_empty(&field, &value)) {
+			continue; /* newer than we are, or nothing */
 		} else if (field.inlined) {
 			if (value.wire == 2 && field.type && depth < MAX_DEPTH)
 				read_fields(reader, map, field.type, value.bytes, depth + 1);
-		} else if (is_empty(&field, &value)) {
-			continue;
 		} else if (field.list || field.map) {
 			struct node *holder = container(reader, &open, &field, map);
 			if (holder && field.map && value.wire == 2)

@@ -145,27 +145,36 @@ static void check_number(struct check *check, const struct val *schema, const st
 		        arena_printf(check->problems->arena, "should be a multiple of %lld", (long long)step));
 }
 
+/* What an escape becomes in a POSIX pattern; NULL when there is nothing like it. */
+static const char *translate_escape(char c, bool in_set, char text[3])
+{
+	if (c == 'd')
+		return in_set ? "0-9" : "[0-9]";
+	if (c == '\0' || strchr("0123456789pPxuAzZQE", c))
+		return NULL;
+	/* In a set a backslash is a member like others: most characters may stand there without it. */
+	if (in_set && strchr("-]^\\wWsSbB", c))
+		return NULL;
+	snprintf(text, 3, in_set ? "%c" : "\\%c", c);
+	return text;
+}
+
 /* Patterns are written for another dialect; what differs in the common ones is rewritten, the rest is not checked. */
 static bool translate(const char *pattern, struct buffer *out)
 {
 	bool in_set = false;
+	char scratch[3];
 	for (const char *at = pattern; *at; at++) {
-		if (*at == '\\' && at[1] == 'd') {
-			buffer_puts(out, in_set ? "0-9" : "[0-9]");
-			at++;
-		} else if (*at == '\\' && ((at[1] >= '0' && at[1] <= '9') || strchr("pPxuAzZQE", at[1]))) {
-			return false;
-		} else if (*at == '\\' && in_set) {
-			/* Here a backslash would be a member of the set: a plain character may follow without it. */
-			if (!at[1] || strchr("-]^\\wWsSbB", at[1]))
+		if (*at == '\\') {
+			const char *text = translate_escape(*++at, in_set, scratch);
+			if (!text)
 				return false;
-		} else if (*at == '\\' && at[1]) {
-			buffer_append(out, at++, 2);
-		} else if (!in_set && strncmp(at, "(?:", 3) == 0) {
+			buffer_puts(out, text);
+		} else if (!in_set && at[0] == '(' && at[1] == '?') {
+			if (at[2] != ':')
+				return false;
 			buffer_puts(out, "(");
 			at += 2;
-		} else if (!in_set && strncmp(at, "(?", 2) == 0) {
-			return false;
 		} else {
 			in_set = in_set ? *at != ']' : *at == '[';
 			buffer_append(out, at, 1);

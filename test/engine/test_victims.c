@@ -16,7 +16,8 @@ static const char *units_text(const struct victim_list *list, struct arena *aren
 		                    : unit->class_ == UNIT_CHILD ? arena_printf(arena, "child %d:", unit->tree)
 		                                                 : "");
 		for (int p = 0; p < unit->pod_count; p++)
-			text = arena_printf(arena, "%s%s%d", text, p || unit->class_ != UNIT_POD ? " " : "", unit->pods[p]);
+			text = arena_printf(arena, "%s%s%d", text, p || unit->class_ != UNIT_POD ? " " : "",
+			                    unit->pods[p]);
 	}
 	return text;
 }
@@ -35,20 +36,23 @@ static void units_of_a_group(void **state)
 		{"without a minimum everything is surplus", "0", "n n", "1, 0"},
 		{"a gang below its minimum has no surplus", "3", "n n -", "gang: 0 1"},
 		{"nothing runs, nothing to give", "2", "- -", ""},
-		{"surplus of two leaves goes in turn: the leaf furthest above its minimum first", "2(1 1)", "n n n | n n",
-	         "2, 4, 1, gang: 0 3"},
-		{"in proportion to the minimum: 4 of 2 and 3 of 1", "2(2 1)", "n n n n | n n n", "6, 5, 3, 2, gang: 0 1 4"},
+		{"surplus of two leaves goes in turn: the leaf furthest above its minimum first", "2(1 1)",
+	         "n n n | n n", "2, 4, 1, gang: 0 3"},
+		{"in proportion to the minimum: 4 of 2 and 3 of 1", "2(2 1)", "n n n n | n n n",
+	         "6, 5, 3, 2, gang: 0 1 4"},
 		{"optional leaves before others", "2(0 1)", "n n | n n", "1, 0, 3, gang: 2"},
 		{"a child too many goes as a whole, the last one first", "1(1 1 1)", "n | n | n",
 	         "child 3: 2, child 2: 1, gang: 0"},
-		{"first the surplus in all children, then children", "1(1 1)", "n n | n n", "3, 1, child 2: 2, gang: 0"},
+		{"first the surplus in all children, then children", "1(1 1)", "n n | n n",
+	         "3, 1, child 2: 2, gang: 0"},
 		{"the pods of a child stay together", "1(2 2)", "n n | n n", "child 2: 2 3, gang: 0 1"},
 		{"a child below its minimum helps nobody: its pods go first", "1(2 2)", "n n | n -", "2, gang: 0 1"},
 		{"so do pods of a complete leaf below a broken parent", "1(2(2 2) 1)", "n n | - - | n",
 	         "1, 0, gang: 4"},
 		{"of two levels the deeper surplus goes first", "1(1(1 1) 1(1 1))", "n | n | n | n",
 	         "child 6: 3, child 3: 1, child 4: 2, gang: 0"},
-		{"an optional leaf below a broken parent is an orphan, and surplus of nobody", "0(2(0 1))", "n | -", "0"},
+		{"an optional leaf below a broken parent is an orphan, and surplus of nobody", "0(2(0 1))", "n | -",
+	         "0"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -94,7 +98,8 @@ static void order_of_all(void **state)
 	         {{.name = "a", .tree = "1", .pods = "n"}, {.name = "b", .tree = "1", .pods = "n n", .priority = 9}},
 	         "b a b"},
 		{"children before gangs",
-	         {{.name = "a", .tree = "1", .pods = "n"}, {.name = "b", .tree = "1(1 1)", .pods = "n | n", .priority = 9}},
+	         {{.name = "a", .tree = "1", .pods = "n"},
+	          {.name = "b", .tree = "1(1 1)", .pods = "n | n", .priority = 9}},
 	         "b a b"},
 		{"the lower priority first",
 	         {{.name = "a", .tree = "1", .pods = "n", .priority = 2},

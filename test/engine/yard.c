@@ -29,8 +29,11 @@ static void add_node(struct yard *yard, const char *text)
 	struct resource_amount amounts[] = {{"nvidia.com/gpu", strtol(colon + 1, NULL, 10)}, {"pods", 110}};
 	const char *name = arena_strndup(yard->arena, text, (size_t)(colon - text));
 	struct label labels[] = {{"kubernetes.io/hostname", name}, {"rack", slash ? slash + 1 : "none"}};
-	struct cluster_node node = {
-		.name = name, .labels = {labels, slash ? 2 : 1}, .allocatable = amounts, .allocatable_count = 2, .ready = true};
+	struct cluster_node node = {.name = name,
+	                            .labels = {labels, slash ? 2 : 1},
+	                            .allocatable = amounts,
+	                            .allocatable_count = 2,
+	                            .ready = true};
 	labels_sort(&node.labels);
 	cluster_add_node(yard->cycle.cluster, &node);
 }
@@ -157,7 +160,8 @@ static void read_pods(struct yard *yard, struct gang *gang, const char *text, in
 		if (isalpha((unsigned char)name[reserved])) {
 			pod->node = find_node(yard, name + reserved);
 			pod->state = reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
-			cluster_occupy(yard->cycle.cluster, kind, pod->node, reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
+			cluster_occupy(yard->cycle.cluster, kind, pod->node,
+			               reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		}
 	}
 }
@@ -257,7 +261,8 @@ static void check_books(const struct yard *yard, const char *story)
 			if (eviction->node == n)
 				leaving += cluster_kind_request(cycle->cluster, gang->pods[eviction->pod].kind, gpu);
 		}
-		if (cluster_free(cycle->cluster, gpu, n) != cluster_allocatable(cycle->cluster, gpu, n) - used - leaving ||
+		if (cluster_free(cycle->cluster, gpu, n) !=
+		            cluster_allocatable(cycle->cluster, gpu, n) - used - leaving ||
 		    cluster_releasing(cycle->cluster, gpu, n) != leaving)
 			fail_msg("%s: the books of %s do not add up", story, cluster_node_name(cycle->cluster, n));
 	}

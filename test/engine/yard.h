@@ -31,9 +31,10 @@ struct yard_group {
 	const char *after; /* the pods after the actions; NULL: as before */
 	int priority;
 	enum cycle_preempt preempt;
-	int devices;       /* of one pod; 0: one */
-	int grace, stale;  /* seconds that are tolerated below the minimum, seconds it has been there; grace 0: for ever */
-	int delay;         /* seconds before it may cause evictions */
+	int devices; /* of one pod; 0: one */
+	int grace,
+		stale; /* seconds that are tolerated below the minimum, seconds it has been there; grace 0: for ever */
+	int delay;     /* seconds before it may cause evictions */
 };
 
 struct yard {
@@ -42,7 +43,8 @@ struct yard {
 };
 
 /* Queues may be left out: then there is one, "q", without any bounds. Lists end with a NULL name. */
-void yard_create(struct yard *yard, const char *nodes, const struct yard_queue *queues, const struct yard_group *groups);
+void yard_create(struct yard *yard, const char *nodes, const struct yard_queue *queues,
+                 const struct yard_group *groups);
 void yard_destroy(struct yard *yard);
 /* Runs the actions, given by their names ("allocate reclaim"), as one cycle at the given second. */
 void yard_run(struct yard *yard, const char *actions, int second);

@@ -16,8 +16,8 @@ struct result {
 };
 
 struct property {
-	const char *name;      /* of the files: NAME-SEED.json */
-	uint64_t count;        /* instances, unless the environment says otherwise */
+	const char *name; /* of the files: NAME-SEED.json */
+	uint64_t count;   /* instances, unless the environment says otherwise */
 	size_t instance_size, tally_size;
 	int crash; /* the failure that stands for a violent end */
 	const char *(*failure_name)(int failure);

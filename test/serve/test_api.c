@@ -141,7 +141,7 @@ static void test_objects(void **state)
 	         "POST",
 	         NS "/configmaps",
 	         "Content-Type: application/yaml\r\n",
-	         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\ndata: {a: b}\n",
+	         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yy}\ndata: {a: b}\n",
 	         201,
 	         {"\"a\":\"b\""}},
 		{"a namespace that is not there",

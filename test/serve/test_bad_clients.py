@@ -267,7 +267,7 @@ def serves(server):
     started = time.monotonic()
     assert server.ask("GET", "/version")[0] == 200
     assert server.ask("GET", PODS)[0] == 200
-    assert time.monotonic() - started < 5, "too slow"
+    assert time.monotonic() - started < 20, "too slow"
 
 
 def main():

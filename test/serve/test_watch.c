@@ -187,7 +187,7 @@ static void test_a_reader_that_pauses(void **state)
 		                      "\"data\":{\"k\":\"",
 		                      i);
 		memset(body + length, 'x', 100000);
-		strcpy(body + length + 100000, "\"}}");
+		memcpy(body + length + 100000, "\"}}", 4);
 		assert_int_equal(world_ask(&world, "POST", MAPS, JSON, body), 201);
 		assert_true(serve_stats(world.serve).output_bytes < 400000);
 	}

@@ -11,7 +11,8 @@ static bool is_ambiguous(const struct stage *stage)
 	for (size_t g = 0; g < stage->cycle.group_count; g++) {
 		const struct cycle_group *group = &stage->cycle.groups[g];
 		for (size_t p = 0; p < group->gang.pod_count; p++)
-			if (group->preempt == CYCLE_SEMI_PREEMPTIBLE && group->gang.pods[p].kind != group->gang.pods[0].kind)
+			if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
+			    group->gang.pods[p].kind != group->gang.pods[0].kind)
 				return true;
 	}
 	return false;
@@ -75,8 +76,8 @@ static bool would_fit(struct stage *stage, int number, const struct picture *bef
 {
 	struct placement placement;
 	struct place_options options = {0};
-	return engine_place(stage->cycle.cluster, &stage->cycle.groups[number].gang, &options, stage->arena, &placement) ==
-	               PLACE_PLACED &&
+	return engine_place(stage->cycle.cluster, &stage->cycle.groups[number].gang, &options, stage->arena,
+	                    &placement) == PLACE_PLACED &&
 	       queues_allow(stage, number, &placement, before);
 }
 
@@ -87,7 +88,8 @@ static void list_lower(struct stage *stage, int number, struct victim_list *list
 	const struct cycle_group *own = &cycle->groups[number];
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		const struct cycle_group *other = &cycle->groups[g];
-		if (other->queue == own->queue && other->priority < own->priority && other->preempt != CYCLE_NON_PREEMPTIBLE)
+		if (other->queue == own->queue && other->priority < own->priority &&
+		    other->preempt != CYCLE_NON_PREEMPTIBLE)
 			victims_of_group(cycle, (int)g, other->preempt == CYCLE_PREEMPTIBLE, stage->arena, list);
 	}
 }

@@ -59,11 +59,13 @@ static bool check_nodes(struct scene *scene)
 			int releasing = use[USE_RELEASING][n][r];
 			const char *name = built_resource_name(r);
 			if (running + releasing > capacity)
-				return scene_fail(scene, CYCLE_OVERCOMMIT, "node n%d holds %d + %d leaving of %d %s now", n,
-				                  running, releasing, capacity, name);
+				return scene_fail(scene, CYCLE_OVERCOMMIT,
+				                  "node n%d holds %d + %d leaving of %d %s now", n, running, releasing,
+				                  capacity, name);
 			if (running + reserved > capacity)
-				return scene_fail(scene, CYCLE_OVERCOMMIT, "node n%d will hold %d + %d reserved of %d %s", n,
-				                  running, reserved, capacity, name);
+				return scene_fail(scene, CYCLE_OVERCOMMIT,
+				                  "node n%d will hold %d + %d reserved of %d %s", n, running, reserved,
+				                  capacity, name);
 			int column = cluster_find_resource(stage->cycle.cluster, name);
 			int64_t unit = built_resource_unit(r);
 			int node = stage->built.to_engine[n];
@@ -72,11 +74,12 @@ static bool check_nodes(struct scene *scene)
 			int64_t free_ = cluster_free(stage->cycle.cluster, column, node);
 			int64_t leaving = cluster_releasing(stage->cycle.cluster, column, node);
 			if (free_ != (capacity - running - reserved - releasing) * unit || leaving != releasing * unit)
-				return scene_fail(scene, CYCLE_BOOKS,
-				                  "node n%d: %lld %s free and %lld leaving in the books; %d - %d running - "
-				                  "%d reserved - %d leaving counted",
-				                  n, (long long)(free_ / unit), name, (long long)(leaving / unit), capacity,
-				                  running, reserved, releasing);
+				return scene_fail(
+					scene, CYCLE_BOOKS,
+					"node n%d: %lld %s free and %lld leaving in the books; %d - %d running - "
+					"%d reserved - %d leaving counted",
+					n, (long long)(free_ / unit), name, (long long)(leaving / unit), capacity,
+					running, reserved, releasing);
 		}
 	return true;
 }
@@ -107,7 +110,8 @@ static bool check_starts(struct scene *scene, int group, const struct picture *b
 		scene->tally->bound += is->state == MEMBER_RUNNING;
 		scene->tally->reserved += is->state == MEMBER_RESERVED;
 		if (was->state != MEMBER_WAITING && was->state != MEMBER_RESERVED)
-			return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was started from state %d", group, p, was->state);
+			return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was started from state %d", group, p,
+			                  was->state);
 		if (!picture_is_useful(stage, after, group, p))
 			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%d was started below a minimum", group, p);
 	}
@@ -142,8 +146,9 @@ bool inspect_queues(struct scene *scene, const struct picture *before, const str
 				                  (long long)is[r], built_resource_name(r), (long long)queue->limit[r]);
 			if (queue->quota[r] >= 0 && keeps[r] > queue->quota[r] && keeps[r] > kept[r])
 				return scene_fail(scene, CYCLE_LIMIT,
-				                  "queue q%d has %lld of %s that cannot be evicted, its quota is %lld", q,
-				                  (long long)keeps[r], built_resource_name(r), (long long)queue->quota[r]);
+				                  "queue q%d has %lld of %s that cannot be evicted, its quota is %lld",
+				                  q, (long long)keeps[r], built_resource_name(r),
+				                  (long long)queue->quota[r]);
 		}
 	}
 	return true;
@@ -179,9 +184,10 @@ static bool same_spots(struct scene *scene, const struct picture *now, const str
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct spot *is = &after->pods[g][p], *known = &now->pods[g][p];
 			if (is->state != known->state || (picture_is_member(is) && is->node != known->node))
-				return scene_fail(scene, CYCLE_UNEXPLAINED,
-				                  "g%d-p%d is in state %d on %d, by the evictions it should be in %d on %d", g, p,
-				                  is->state, is->node, known->state, known->node);
+				return scene_fail(
+					scene, CYCLE_UNEXPLAINED,
+					"g%d-p%d is in state %d on %d, by the evictions it should be in %d on %d", g, p,
+					is->state, is->node, known->state, known->node);
 		}
 	return true;
 }
@@ -238,8 +244,9 @@ static bool check_muddle(struct scene *scene, const struct picture *before, cons
 			            (was->state == MEMBER_WAITING &&
 			             (is->state == MEMBER_WAITING || is->state == MEMBER_RESERVED));
 			if (!fine)
-				return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was in state %d on %d, and is in %d on %d", g,
-				                  p, was->state, was->node, is->state, is->node);
+				return scene_fail(scene, CYCLE_UNEXPLAINED,
+				                  "g%d-p%d was in state %d on %d, and is in %d on %d", g, p, was->state,
+				                  was->node, is->state, is->node);
 		}
 	return inspect_whole(scene, &all, before, after) && inspect_queues(scene, before, after);
 }

@@ -2,7 +2,7 @@
 #ifndef CYCLE_INSPECT_H
 #define CYCLE_INSPECT_H
 
-#include "runner.h"
+#include "../runner.h"
 #include "stage.h"
 
 enum cycle_failure {
@@ -51,8 +51,8 @@ struct scene {
 	struct result *result;
 	struct cycle_tally *tally;
 	struct picture start; /* of the cycle */
-	struct result mild; /* wasteful, but not wrong */
-	bool trace; /* tell what happens */
+	struct result mild;   /* wasteful, but not wrong */
+	bool trace;           /* tell what happens */
 };
 
 void picture_take(const struct stage *stage, struct picture *picture);

@@ -13,9 +13,10 @@ enum { MOST_CYCLES = 100, MOST_TRACED = 8 };
 
 static const char *name_failure(int failure)
 {
-	static const char *const names[] = {"fine",    "protected", "fresh", "still", "core", "rules",      "minimum", "move",      "no gain",
-	                                    "unneeded", "unexplained", "verify",  "overcommit", "limit", "share",
-	                                    "books",   "restless",  "different",  "idle",    "crash"};
+	static const char *const names[] = {"fine",        "protected", "fresh",      "still",   "core",
+	                                    "rules",       "minimum",   "move",       "no gain", "unneeded",
+	                                    "unexplained", "verify",    "overcommit", "limit",   "share",
+	                                    "books",       "restless",  "different",  "idle",    "crash"};
 	return names[failure];
 }
 
@@ -128,7 +129,8 @@ static void play_to_the_end(struct scene *scene)
 		if (scene->result->failure) { /* say when */
 			char text[sizeof(scene->result->text)];
 			memcpy(text, scene->result->text, sizeof(text));
-			snprintf(scene->result->text, sizeof(text), "cycle %llu: %.300s", (unsigned long long)cycle, text);
+			snprintf(scene->result->text, sizeof(text), "cycle %llu: %.300s", (unsigned long long)cycle,
+			         text);
 			return;
 		}
 		if (scene->trace && cycle == MOST_TRACED * round)
@@ -177,13 +179,14 @@ static void print_tally(const void *sums)
 {
 	const struct cycle_tally *tally = sums;
 	printf("%llu cycles, at most %llu for one case; %llu pods bound, %llu reserved\n",
-	       (unsigned long long)tally->cycles, (unsigned long long)tally->longest,
-	       (unsigned long long)tally->bound, (unsigned long long)tally->reserved);
+	       (unsigned long long)tally->cycles, (unsigned long long)tally->longest, (unsigned long long)tally->bound,
+	       (unsigned long long)tally->reserved);
 	for (int action = ACTION_CONSOLIDATE; action < ACTION_COUNT; action++)
-		printf("%s: %llu decisions, %llu pods evicted, %llu moved\n", cycle_action_name((enum cycle_action)action),
-		       (unsigned long long)tally->decisions[action], (unsigned long long)tally->evicted[action],
-		       (unsigned long long)tally->moved[action]);
-	printf("units given up: %llu gangs, %llu children, %llu pods; %llu tried to return; %llu groups wait at the end; "
+		printf("%s: %llu decisions, %llu pods evicted, %llu moved\n",
+		       cycle_action_name((enum cycle_action)action), (unsigned long long)tally->decisions[action],
+		       (unsigned long long)tally->evicted[action], (unsigned long long)tally->moved[action]);
+	printf("units given up: %llu gangs, %llu children, %llu pods; %llu tried to return; %llu groups wait at the "
+	       "end; "
 	       "%llu actions took fresh pods back\n",
 	       (unsigned long long)tally->whole_gangs, (unsigned long long)tally->children,
 	       (unsigned long long)tally->single_pods, (unsigned long long)tally->returns_tried,

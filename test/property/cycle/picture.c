@@ -148,7 +148,8 @@ bool picture_is_swap(const struct stage *stage, const struct picture *before, co
 	bool asked[CYCLE_RESOURCES] = {0};
 	for (int p = 0; p < world->groups[by].pod_count; p++)
 		for (int r = 0; r < world->base.resource_count; r++)
-			asked[r] |= picture_is_member(&after->pods[by][p]) && !picture_is_member(&before->pods[by][p]) &&
+			asked[r] |= picture_is_member(&after->pods[by][p]) &&
+			            !picture_is_member(&before->pods[by][p]) &&
 			            world->base.kinds[world->groups[by].pods[p].kind].request[r] > 0;
 	for (int q = world->groups[by].queue; q >= 0; q = world->queues[q].parent) {
 		int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];

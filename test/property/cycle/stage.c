@@ -1,7 +1,7 @@
 /* Builds the engine's view of a case and plays the rest of the world. */
 #include "stage.h"
 
-#include "random.h"
+#include "../random.h"
 
 #include <string.h>
 
@@ -14,8 +14,9 @@ static void make_queues(struct stage *stage)
 	for (int q = 0; q < world->queue_count; q++) {
 		const struct c_queue *from = &world->queues[q];
 		struct cycle_queue *queue = &stage->cycle.queues[q];
-		*queue = (struct cycle_queue){
-			.name = arena_printf(arena, "q%d", q), .parent = from->parent, .priority = from->priority};
+		*queue = (struct cycle_queue){.name = arena_printf(arena, "q%d", q),
+		                              .parent = from->parent,
+		                              .priority = from->priority};
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			int64_t unit = r == CYCLE_GPU ? 1000 : built_resource_unit(r);
 			queue->quota[r] = from->quota[r] < 0 ? -1 : from->quota[r] * unit;

@@ -3,7 +3,7 @@
 #define CYCLE_WRITE_H
 
 #include "case.h"
-#include "runner.h"
+#include "../runner.h"
 
 void case_print(const void *world);
 /* Returns 0, or -1 when the file cannot be written. */
