@@ -93,7 +93,7 @@ void planner_known(struct planner_case *test, const struct val *map, const char 
 {
 	const char *key;
 	const struct val *item;
-	if (val_kind(map) != VAL_MAP)
+	if (map && val_kind(map) != VAL_MAP)
 		planner_wrong(test, "expectation must be a map");
 	for (struct val_iter it = val_iter(map); val_kind(map) == VAL_MAP && val_next(&it, &key, &item);) {
 		const char *const *name = known;

@@ -23,7 +23,8 @@ void planner_wrong(struct planner_case *test, const char *format, ...) __attribu
 void planner_int(struct planner_case *test, const char *what, const struct val *want, int64_t got);
 void planner_bool(struct planner_case *test, const char *what, const struct val *want, bool got);
 void planner_text(struct planner_case *test, const char *what, const struct val *want, const char *got);
-/* An expectation that nothing here can judge fails, so that none is passed by oversight. `known` ends with NULL. */
+/* An expectation that nothing here can judge fails, so that none is passed by oversight; NULL has none. `known` ends
+ * with NULL. */
 void planner_known(struct planner_case *test, const struct val *map, const char *const *known);
 
 int64_t planner_number(const struct val *map, const char *key, int64_t fallback);
