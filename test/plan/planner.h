@@ -8,13 +8,17 @@
 #include "plan/percent.h"
 #include "plan/segments.h"
 
+/* Of the file, carried from case to case. */
+struct planner_story {
+	int64_t complete_at; /* pods of the largest group that was complete in an earlier case */
+};
+
 struct planner_case {
 	struct arena *arena; /* freed after the case */
 	const char *id, *kind;
 	const struct val *given, *expect;
 	struct buffer wrong; /* what does not hold, one clause after another; empty: passed */
-	/* Of the file, carried from case to case: pods of the largest group that was complete in an earlier one. */
-	int64_t *complete_at;
+	struct planner_story *story;
 };
 
 void planner_wrong(struct planner_case *test, const char *format, ...) __attribute__((format(printf, 2, 3)));
