@@ -1,8 +1,11 @@
 /* Order of a rolling update over the segments of a group: from the last segment to the first, one at a time.
  *
- * The result is a partition per role; update.h does the rest within it. Coordinations that share a role give it the
- * same size (conflicts.h), so of two of them the one that is further back holds the other, and the furthest back is
- * held by nobody: the walk always goes on. */
+ * The result is a partition per role. A group that is updated goes, in each pass, through order_partitions, then
+ * skew_update (skew.h) with is_waiting from here, then, role by role, with the largest of the three partitions (the
+ * user's, this one, and desired less the skew's target) in its limits, through update.h.
+ *
+ * Coordinations that share a role give it the same size (conflicts.h), so of two of them the one that is further back
+ * holds the other, and the furthest back is held by nobody: the walk always goes on. */
 #ifndef PLAN_ORDER_H
 #define PLAN_ORDER_H
 

@@ -118,16 +118,63 @@ static int compare_descending(const void *left, const void *right)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Base instances that may still become unavailable. Those that are unavailable already, for whatever reason, count
- * against it: it is negative while too much is down. */
-static int64_t find_budget(const struct update_shape *shape, const struct update_instance *instances, size_t count)
+/* An extra instance of a superseded rollout: at a revision nobody asks for any more. */
+static bool is_superseded(const struct update_shape *shape, const struct update_instance *instance)
+{
+	return instance->ordinal >= shape->limits.replicas &&
+	       instance->ordinal < shape->limits.replicas + shape->limits.max_surge &&
+	       instance->revision != shape->update_revision && instance->revision != shape->current_revision;
+}
+
+/* How many may be taken away now; negative while too much is down already, for whatever reason. Superseded extra
+ * instances do not let more of the base be replaced, but while they stand in for it they stay. As they are counted
+ * only in `extra`, taking `base` of one and `extra` of the other at once is within the limit too. */
+struct room {
+	int64_t base, extra;
+};
+
+static struct room find_room(const struct update_shape *shape, const struct update_instance *instances, size_t count)
 {
 	struct tally tally;
 	struct update_limits limits = shape->limits;
 	limits.max_surge = shape->surge;
 	count_instances(&limits, shape->update_revision, instances, count, &tally);
-	int64_t missing = limits.replicas - tally.base_available;
-	return limits.max_unavailable + tally.surge_available - missing;
+	struct room room;
+	room.base = tally.base_available + tally.surge_available - (limits.replicas - limits.max_unavailable);
+	room.extra = room.base;
+	for (size_t i = 0; i < count; i++)
+		room.extra += is_superseded(shape, &instances[i]) && is_available(&instances[i]);
+	return room;
+}
+
+/* Takes one away if there is room. */
+static bool take(int64_t *room)
+{
+	if (*room <= 0)
+		return false;
+	--*room;
+	return true;
+}
+
+static enum update_action decide_one(const struct update_shape *shape, const struct update_instance *instance,
+                                     struct room *room)
+{
+	bool is_beyond = instance->ordinal < 0 || instance->ordinal >= shape->end;
+	bool is_extra = is_superseded(shape, instance) && instance->is_healthy;
+	if (instance->is_terminating)
+		return UPDATE_KEEP;
+	if (is_beyond)
+		return !is_extra || take(&room->extra) ? UPDATE_REMOVE : UPDATE_KEEP;
+	if (!shape->is_rolling || instance->ordinal < shape->limits.partition ||
+	    instance->revision == shape->update_revision)
+		return UPDATE_KEEP;
+	if (instance->ordinal >= shape->limits.replicas)
+		return !is_extra || take(&room->extra) ? UPDATE_REPLACE : UPDATE_KEEP;
+	if (instance->is_healthy)
+		return take(&room->base) ? UPDATE_REPLACE : UPDATE_KEEP;
+	/* Down already, so replacing it takes nothing away; but unless it is broken it may be about to recover, and is
+	 * left alone as long as more is down than is allowed. */
+	return instance->is_broken || room->base >= 0 ? UPDATE_REPLACE : UPDATE_KEEP;
 }
 
 void update_decide(const struct update_shape *shape, const struct update_instance *instances, size_t count,
@@ -137,30 +184,9 @@ void update_decide(const struct update_shape *shape, const struct update_instanc
 	for (size_t i = 0; i < count; i++)
 		order[i] = (struct place){instances[i].ordinal, i};
 	qsort(order, count, sizeof(*order), compare_descending);
-	int64_t budget = find_budget(shape, instances, count);
-	for (size_t k = 0; k < count; k++) {
-		const struct update_instance *instance = &instances[order[k].index];
-		enum update_action *action = &actions[order[k].index];
-		*action = UPDATE_KEEP;
-		if (instance->is_terminating)
-			continue;
-		if (instance->ordinal < 0 || instance->ordinal >= shape->end) {
-			*action = UPDATE_REMOVE;
-		} else if (!shape->is_rolling || instance->ordinal < shape->limits.partition ||
-		           instance->revision == shape->update_revision) {
-			continue;
-		} else if (instance->ordinal >= shape->limits.replicas ||
-		           (instance->is_broken && !instance->is_healthy)) {
-			*action = UPDATE_REPLACE;
-		} else if (!instance->is_healthy) {
-			/* Down already, so replacing it takes nothing away; but it may be about to recover, and is left alone
-			 * as long as more is down than is allowed. */
-			*action = budget >= 0 ? UPDATE_REPLACE : UPDATE_KEEP;
-		} else if (budget > 0) {
-			*action = UPDATE_REPLACE;
-			budget--;
-		}
-	}
+	struct room room = find_room(shape, instances, count);
+	for (size_t k = 0; k < count; k++)
+		actions[order[k].index] = decide_one(shape, &instances[order[k].index], &room);
 }
 
 int64_t update_revision(const struct update_shape *shape, int64_t ordinal)

@@ -67,8 +67,9 @@ enum update_action {
 	UPDATE_REMOVE   /* beyond the end: delete for good */
 };
 
-/* One action per instance; no ordinal twice. Replaced without limit are surge instances of a superseded revision and
- * broken ones. A terminating instance is left to end. */
+/* One action per instance; no ordinal twice. Surge instances of a superseded revision and broken instances are replaced
+ * without limit; but a healthy one of the former stays while too much of the base is down. A terminating instance is
+ * left to end. */
 void update_decide(const struct update_shape *shape, const struct update_instance *instances, size_t count,
                    enum update_action *actions, struct arena *scratch);
 

@@ -93,7 +93,7 @@ void planner_known(struct planner_case *test, const struct val *map, const char 
 {
 	const char *key;
 	const struct val *item;
-	if (val_kind(map) != VAL_MAP)
+	if (map && val_kind(map) != VAL_MAP)
 		planner_wrong(test, "expectation must be a map");
 	for (struct val_iter it = val_iter(map); val_kind(map) == VAL_MAP && val_next(&it, &key, &item);) {
 		const char *const *name = known;
@@ -209,7 +209,7 @@ void planner_by_role(struct planner_case *test, const char *what, const struct v
 	}
 }
 
-static void run_case(const struct val *item, const char *path, int64_t *complete_at, struct tally *tally)
+static void run_case(const struct val *item, const char *path, struct planner_story *story, struct tally *tally)
 {
 	struct planner_case test = {
 		.arena = arena_create(),
@@ -217,7 +217,7 @@ static void run_case(const struct val *item, const char *path, int64_t *complete
 		.kind = val_str(val_get(item, "kind"), "(no kind)"),
 		.given = val_get(item, "given"),
 		.expect = val_get(item, "expect"),
-		.complete_at = complete_at,
+		.story = story,
 	};
 	size_t i = 0;
 	while (i < sizeof(checks) / sizeof(checks[0]) && strcmp(checks[i].kind, test.kind) != 0)
@@ -267,10 +267,10 @@ static void run_file(const char *path, struct tally *tally)
 		printf("%s: there are no cases\n", path);
 		tally->failed++;
 	} else {
-		int64_t complete_at = 0;
+		struct planner_story story = {0};
 		const struct val *item;
 		for (struct val_iter it = val_iter(val_get(doc_root(doc), "cases")); val_next(&it, NULL, &item);)
-			run_case(item, path, &complete_at, tally);
+			run_case(item, path, &story, tally);
 	}
 	doc_destroy(doc);
 	buffer_free(&text);

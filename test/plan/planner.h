@@ -8,13 +8,17 @@
 #include "plan/percent.h"
 #include "plan/segments.h"
 
+/* Of the file, carried from case to case. */
+struct planner_story {
+	int64_t complete_at; /* pods of the largest group that was complete in an earlier case */
+};
+
 struct planner_case {
 	struct arena *arena; /* freed after the case */
 	const char *id, *kind;
 	const struct val *given, *expect;
 	struct buffer wrong; /* what does not hold, one clause after another; empty: passed */
-	/* Of the file, carried from case to case: pods of the largest group that was complete in an earlier one. */
-	int64_t *complete_at;
+	struct planner_story *story;
 };
 
 void planner_wrong(struct planner_case *test, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -23,7 +27,8 @@ void planner_wrong(struct planner_case *test, const char *format, ...) __attribu
 void planner_int(struct planner_case *test, const char *what, const struct val *want, int64_t got);
 void planner_bool(struct planner_case *test, const char *what, const struct val *want, bool got);
 void planner_text(struct planner_case *test, const char *what, const struct val *want, const char *got);
-/* An expectation that nothing here can judge fails, so that none is passed by oversight. `known` ends with NULL. */
+/* An expectation that nothing here can judge fails, so that none is passed by oversight; NULL has none. `known` ends
+ * with NULL. */
 void planner_known(struct planner_case *test, const struct val *map, const char *const *known);
 
 int64_t planner_number(const struct val *map, const char *key, int64_t fallback);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OLD_REVISION, NEW_REVISION };
+enum { OLD_REVISION, NEW_REVISION, MOST_INSTANCES = 2000 };
 
 static struct minimum_role *read_minimums(struct planner_case *test, const struct val *map, size_t *count)
 {
@@ -84,6 +84,8 @@ void planner_gang_single(struct planner_case *test)
 /* Whether an update of every instance comes to its end when each has a PodGroup of its own. */
 static bool update_ends(struct planner_case *test, int64_t instances)
 {
+	if (instances < 1 || instances > MOST_INSTANCES)
+		return false;
 	struct update_instance *items = arena_array(test->arena, struct update_instance, (size_t)instances + 1);
 	enum update_action *actions = arena_array(test->arena, enum update_action, (size_t)instances + 1);
 	struct update_strategy strategy = {.max_unavailable = percent_count(1)};

@@ -167,7 +167,7 @@ void planner_segment_condition(struct planner_case *test)
 		.segments_ready = planner_number(test->given, "segments_ready", 0),
 		.pods_ready = planner_number(test->given, "pods_ready", 0),
 		.pods_desired = planner_number(test->given, "pods_desired", 0),
-		.complete_at = planner_number(test->given, "complete_at", *test->complete_at),
+		.complete_at = planner_number(test->given, "complete_at", test->story->complete_at),
 	};
 	int64_t pods = sum_sizes(val_get(test->given, "segmentSize"));
 	if (pods < 1) {
@@ -184,8 +184,8 @@ void planner_segment_condition(struct planner_case *test)
 	for (int i = 0; i < CONDITION_SLOTS; i++)
 		check_condition(test, &conditions[i]);
 	int64_t complete_at = condition_complete_at(&facts);
-	if (complete_at > *test->complete_at)
-		*test->complete_at = complete_at;
+	if (complete_at > test->story->complete_at)
+		test->story->complete_at = complete_at;
 }
 
 /* ---- defaults ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MOST_PASSES 10000
+#define MOST_REPLICAS 10000
 
 struct rollout {
 	struct update_instance *items;
@@ -149,6 +150,10 @@ void planner_ris_e2e(struct planner_case *test)
 	planner_known(test, test->expect, (const char *const[]){"max_instances", "min_ready", "terminates", NULL});
 	if (read_limits(test, &limits) != 0)
 		return;
+	if (limits.replicas + limits.max_surge > MOST_REPLICAS) {
+		planner_wrong(test, "too many instances to play through");
+		return;
+	}
 	size_t room = (size_t)(limits.replicas + limits.max_surge) + 1, count = (size_t)limits.replicas;
 	struct update_instance *items = arena_array(test->arena, struct update_instance, room);
 	for (size_t i = 0; i < count; i++)

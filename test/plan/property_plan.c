@@ -276,6 +276,40 @@ static void test_scale_down_is_immediate(void **unused)
 	arena_destroy(arena);
 }
 
+/* Roles are of one set exactly when each can reach the other; dependencies may run in circles here. */
+static void test_linked_sets(void **unused)
+{
+	(void)unused;
+	static struct group group;
+	struct arena *arena = arena_create();
+	for (uint64_t seed = 0; seed < INSTANCES; seed++) {
+		bool reaches[MOST_ROLES][MOST_ROLES] = {{false}};
+		make_group(&group, seed);
+		group.rule_count = (size_t)random_range(&group.random, 0, 2);
+		for (size_t d = 0; d < group.dependency_count; d++)
+			if (random_chance(&group.random, 50))
+				group.dependencies[d] =
+					(struct linked_way){group.dependencies[d].to, group.dependencies[d].from};
+		for (size_t d = 0; d < group.dependency_count; d++)
+			reaches[group.dependencies[d].from][group.dependencies[d].to] = true;
+		for (size_t k = 0; k < group.rule_count; k++)
+			for (size_t i = 0; i < group.rules[k].count; i++)
+				for (size_t j = 0; j < group.rules[k].count; j++)
+					reaches[group.sizes[k][i].role][group.sizes[k][j].role] = true;
+		for (size_t via = 0; via < group.role_count; via++)
+			for (size_t a = 0; a < group.role_count; a++)
+				for (size_t b = 0; b < group.role_count; b++)
+					reaches[a][b] = reaches[a][b] || (reaches[a][via] && reaches[via][b]);
+		arena_reset(arena);
+		size_t *set = linked_sets(group.role_count, group.rules, group.rule_count, group.dependencies,
+		                          group.dependency_count, arena);
+		for (size_t a = 0; a < group.role_count; a++)
+			for (size_t b = 0; b < group.role_count; b++)
+				holds(&group, (set[a] == set[b]) == (a == b || (reaches[a][b] && reaches[b][a])));
+	}
+	arena_destroy(arena);
+}
+
 /* ---- maxSkew ---- */
 
 struct fleet {
@@ -408,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_closed_form),          cmocka_unit_test(test_every_deployment_ends),
 		cmocka_unit_test(test_ratio_is_kept),        cmocka_unit_test(test_scale_down_is_immediate),
 		cmocka_unit_test(test_updates_stay_in_step), cmocka_unit_test(test_scaling_ends),
+		cmocka_unit_test(test_linked_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { OLD, NEW, MOST_REPLICAS = 12, MOST_INSTANCES = 40, MOST_ROLES = 4, ROLLOUTS = 2000, MOST_STEPS = 4000 };
+enum { OLD, NEW, THIRD, MOST_REPLICAS = 12, MOST_INSTANCES = 40, MOST_ROLES = 4, ROLLOUTS = 2000, MOST_STEPS = 4000 };
 
 struct role {
 	struct update_limits limits;
@@ -84,17 +84,17 @@ static bool has_ordinal(const struct role *role, int64_t ordinal)
 	return false;
 }
 
-static void control(struct rollout *rollout, struct role *role, struct update_shape *shape)
+static void control(struct rollout *rollout, struct role *role, int64_t update, struct update_shape *shape)
 {
 	enum update_action actions[MOST_INSTANCES];
-	update_shape(&role->limits, OLD, NEW, role->items, role->count, shape);
+	update_shape(&role->limits, OLD, update, role->items, role->count, shape);
 	holds(rollout, shape->surge <= role->limits.max_surge);
 	update_decide(shape, role->items, role->count, actions, rollout->arena);
 	for (size_t i = 0; i < role->count; i++) {
 		if (actions[i] == UPDATE_KEEP)
 			continue;
 		holds(rollout, role->items[i].ordinal >= role->limits.partition);
-		holds(rollout, actions[i] != UPDATE_REPLACE || role->items[i].revision == OLD);
+		holds(rollout, actions[i] != UPDATE_REPLACE || role->items[i].revision != update);
 		role->items[i].is_terminating = true;
 	}
 	for (int64_t ordinal = 0; ordinal < shape->end; ordinal++)
@@ -120,7 +120,7 @@ static void test_one_role(void **unused)
 			holds(&rollout, step < MOST_STEPS);
 			arena_reset(rollout.arena);
 			role.limits.is_paused = random_chance(&rollout.random, 10);
-			control(&rollout, &role, &shape);
+			control(&rollout, &role, NEW, &shape);
 			holds(&rollout, count_available(&role) >= role.available);
 			live(&rollout, &role);
 		}
@@ -148,9 +148,37 @@ static void test_broken_instances(void **unused)
 			for (size_t i = 0; i < role.count; i++)
 				if (role.items[i].revision == OLD && random_chance(&rollout.random, 40))
 					role.items[i].is_healthy = false;
-			control(&rollout, &role, &shape);
+			control(&rollout, &role, NEW, &shape);
 			live(&rollout, &role);
 		}
+	}
+	arena_destroy(rollout.arena);
+}
+
+/* The user goes back, or on to a third revision, while an update is under way. */
+static void test_changes_of_mind(void **unused)
+{
+	(void)unused;
+	static struct role role;
+	struct rollout rollout = {.arena = arena_create()};
+	for (rollout.seed = 0; rollout.seed < ROLLOUTS; rollout.seed++) {
+		struct update_shape shape = {0};
+		rollout.random.state = rollout.seed;
+		make_role(&rollout, &role);
+		int64_t partition = role.limits.partition, update = NEW;
+		int turn = random_range(&rollout.random, 1, 20);
+		for (int step = 0; step <= turn || !shape.is_done || (int64_t)role.count != role.limits.replicas;
+		     step++) {
+			holds(&rollout, step < MOST_STEPS);
+			arena_reset(rollout.arena);
+			if (step == turn)
+				update = rollout.seed % 2 == 0 ? OLD : THIRD;
+			control(&rollout, &role, update, &shape);
+			holds(&rollout, count_available(&role) >= role.available);
+			live(&rollout, &role);
+		}
+		for (size_t i = 0; i < role.count; i++)
+			holds(&rollout, role.items[i].revision == (role.items[i].ordinal >= partition ? update : OLD));
 	}
 	arena_destroy(rollout.arena);
 }
@@ -255,7 +283,7 @@ static void test_groups(void **unused)
 				int64_t by_skew = role->limits.replicas - targets[r];
 				role->limits.partition =
 					results[r].partition > by_skew ? results[r].partition : by_skew;
-				control(&rollout, role, &shape);
+				control(&rollout, role, NEW, &shape);
 				holds(&rollout, count_available(role) >= role->available);
 				live(&rollout, role);
 				is_done = is_done && results[r].pending < 0;
@@ -272,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_role),
 		cmocka_unit_test(test_broken_instances),
+		cmocka_unit_test(test_changes_of_mind),
 		cmocka_unit_test(test_groups),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
