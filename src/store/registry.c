@@ -160,6 +160,8 @@ void registry_free(struct store *store)
 		index_free(&bucket->index);
 		history_free(&bucket->history);
 		store_object_release(bucket->definition);
+		vec_free(&bucket->watch_paths);
+		buffer_free(&bucket->watch_text);
 		free(bucket);
 	}
 	vec_free(&store->buckets);

@@ -212,24 +212,45 @@ static const struct val *at_path(const struct val *val, const char *path)
 	return val;
 }
 
+const char *selector_value(const struct store_object *object, const char *path, char scratch[64])
+{
+	if (strcmp(path, "metadata.name") == 0)
+		return object->name;
+	if (strcmp(path, "metadata.namespace") == 0)
+		return object->namespace_;
+	const struct val *val = at_path(object->root, path);
+	if (val_kind(val) == VAL_BOOL)
+		return val_bool(val, false) ? "true" : "false";
+	return val_scalar_text(val, scratch);
+}
+
+/* An unset switch is off. */
+static bool is_switch(const char *value)
+{
+	return strcmp(value, "false") == 0 || strcmp(value, "true") == 0;
+}
+
 static bool field_matches(const struct store_field_match *match, const struct store_object *object)
 {
 	char scratch[64];
-	const char *text;
-	if (strcmp(match->path, "metadata.name") == 0) {
-		text = object->name;
-	} else if (strcmp(match->path, "metadata.namespace") == 0) {
-		text = object->namespace_;
-	} else {
-		const struct val *val = at_path(object->root, match->path);
-		if (val_kind(val) == VAL_BOOL)
-			text = val_bool(val, false) ? "true" : "false";
-		else
-			text = val_scalar_text(val, scratch);
-		if (!text) /* an unset switch is off */
-			text = strcmp(match->value, "false") == 0 || strcmp(match->value, "true") == 0 ? "false" : "";
-	}
+	const char *text = selector_value(object, match->path, scratch);
+	if (!text)
+		text = is_switch(match->value) ? "false" : "";
 	return (strcmp(text, match->value) == 0) != match->negate;
+}
+
+const struct store_field_match *selector_key(const struct store_selector *selector)
+{
+	const struct store_field_match *found = NULL;
+	for (size_t i = 0; i < selector->field_count; i++) {
+		const struct store_field_match *match = &selector->fields[i];
+		if (match->negate || is_switch(match->value))
+			continue;
+		if (strcmp(match->path, "metadata.name") == 0)
+			return match;
+		found = match;
+	}
+	return found;
 }
 
 bool store_selector_matches(const struct store_selector *selector, const struct store_object *object)
