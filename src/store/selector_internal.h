@@ -15,7 +15,7 @@ const struct store_field_match *selector_key(const struct store_selector *select
 void selector_of_spec(struct arena *arena, const struct val *spec, struct selector *selector);
 /* As text of the API: "a=b,c in (d,e)". */
 void selector_print(const struct selector *selector, struct buffer *out);
-/* Whether a CRD names the path among its selectableFields. */
-bool definition_selects(const struct store_api *api, const char *path);
+/* The path as a CRD names it among its selectableFields; NULL when it does not. */
+const char *definition_selects(const struct store_api *api, const char *path);
 
 #endif
