@@ -12,8 +12,8 @@ deps: ## install the Debian packages the build needs (root or sudo)
 build: ## the optimized program: build/platoon
 	@scripts/build release
 
-run: build ## show the plan for an example gang
-	build/platoon plan -f examples/first-gang.yaml
+run: build ## start a simulated cluster, place an example gang, and end
+	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/up-gang.yaml --until-placed
 
 test: ## all tests under ASan and UBSan; ONLY=text picks tests by name
 	@scripts/run-tests $(if $(RESULTS),--results $(RESULTS)) build-test $(ONLY)

@@ -1,14 +1,17 @@
-/* platoon-bench: how long the engine takes to decide, beside the time to merely read the cluster once.
+/* platoon-bench: how long the engine takes to decide, beside the time to merely read the cluster once, and how long it
+ * takes to make room by evictions.
  *
  * Ends with 0 when every outcome is as counted by hand; times are reported, never judged by the exit status. */
+#include "evict.h"
 #include "measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { ROWS = 256, TARGETS = 16 };
+enum { ROWS = 256, TARGETS = 40 };
 
 #define NONE WORLD_NO_LEVEL
 
@@ -36,6 +39,8 @@ struct report {
 	struct row rows[ROWS];
 	int row_count;
 	struct fill_result fill;
+	struct evict_row evictions[EVICT_ROWS];
+	int eviction_count;
 	struct target targets[TARGETS];
 	int target_count;
 	long peak_kib;
@@ -153,6 +158,58 @@ static void judge(struct report *report, bool quick)
 	add_target(report, "fill with single pods at 12800 nodes", quick ? 0 : fill_rate, 50000, "decisions/s", true);
 }
 
+/* Time of one size against another, as a bound n log n would have it. */
+static double n_log_n(int large, int small)
+{
+	return large * log(large) / (small * log(small));
+}
+
+static double evict_us(const struct report *report, const char *name, int nodes)
+{
+	const struct evict_row *row = evict_find(report->evictions, report->eviction_count, name, nodes);
+	return row && row->as_intended ? row->us : 0;
+}
+
+static void judge_growth(struct report *report, const char *name)
+{
+	char text[120];
+	double small = evict_us(report, name, 1000), large = evict_us(report, name, 5000);
+	snprintf(text, sizeof(text), "%s, 5000 nodes against 1000, n log n", name);
+	add_target(report, text, small > 0 ? ratio(large, small) : 0, n_log_n(5000, 1000), "times", false);
+}
+
+static void judge_evictions(struct report *report)
+{
+	static const char *const names[] = {"reclaim", "preempt", "reclaim segments", "reclaim a rack"};
+	static const char *const pairs[][2] = {{"reclaim, too far", "reclaim"},
+	                                       {"reclaim, too many", "reclaim"},
+	                                       {"preempt, too many", "preempt"}};
+	static const char *const crowds[] = {"full cycle, all placed", "full cycle, all wait",
+	                                     "full cycle, half reclaim"};
+	double peak = 0;
+	char text[120];
+	for (int i = 0; i < 4; i++) {
+		snprintf(text, sizeof(text), "%s at 1000 nodes", names[i]);
+		add_target(report, text, evict_us(report, names[i], 1000) / 1000, 50, "ms", false);
+		judge_growth(report, names[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "%s at 1000 nodes against %s", pairs[i][0], pairs[i][1]);
+		add_target(report, text,
+		           ratio(evict_us(report, pairs[i][0], 1000), evict_us(report, pairs[i][1], 1000)), 1, "times",
+		           false);
+		judge_growth(report, pairs[i][0]);
+	}
+	for (int i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "%s: 10000 groups, 1000 queues, 5000 nodes", crowds[i]);
+		add_target(report, text, evict_us(report, crowds[i], 5000) / 1000, 200, "ms", false);
+	}
+	for (int i = 0; i < report->eviction_count; i++)
+		if (report->evictions[i].nodes == 5000 && report->evictions[i].peak_mib > peak)
+			peak = report->evictions[i].peak_mib;
+	add_target(report, "memory of the largest eviction case", peak, 200, "MiB", false);
+}
+
 static void print_targets(const struct report *report)
 {
 	printf("\n%-72s %12s %12s\n", "target", "measured", "bound");
@@ -186,6 +243,15 @@ static int write_json(const struct report *report, const char *path)
 		        ratio(row->cold_us, row->linear_us), ratio(row->warm_us, row->linear_us),
 		        (unsigned long long)row->steps, row->cluster_bytes);
 	}
+	fputs("],\n \"evictions\": [", file);
+	for (int i = 0; i < report->eviction_count; i++) {
+		const struct evict_row *row = &report->evictions[i];
+		fprintf(file,
+		        "%s\n  {\"case\": \"%s\", \"nodes\": %d, \"us\": %.1f, \"growth\": %.2f, \"peakMiB\": %.1f, "
+		        "\"evicted\": %d, \"placed\": %d, \"asIntended\": %s}",
+		        i ? "," : "", row->name, row->nodes, row->us, row->exponent, row->peak_mib, row->evicted,
+		        row->placed, row->as_intended ? "true" : "false");
+	}
 	fprintf(file, "],\n \"fill\": {\"nodes\": %d, \"pods\": %d, \"placed\": %d, \"seconds\": %.3f},\n",
 	        report->fill.nodes, report->fill.pods, report->fill.placed, report->fill.seconds);
 	fprintf(file, " \"peakKiB\": %ld,\n \"targets\": [", report->peak_kib);
@@ -210,42 +276,60 @@ static int finish(struct report *report, bool quick, const char *json)
 	bool intended = report->fill.placed == report->fill.pods;
 	getrusage(RUSAGE_SELF, &usage);
 	report->peak_kib = usage.ru_maxrss;
-	printf("\nfill: %d of %d single 1-GPU pods on %d nodes in %.3f s = %.0f decisions/s\n", report->fill.placed,
-	       report->fill.pods, report->fill.nodes, report->fill.seconds,
-	       report->fill.seconds > 0 ? report->fill.placed / report->fill.seconds : 0);
+	if (report->fill.pods > 0)
+		printf("\nfill: %d of %d single 1-GPU pods on %d nodes in %.3f s = %.0f decisions/s\n",
+		       report->fill.placed, report->fill.pods, report->fill.nodes, report->fill.seconds,
+		       report->fill.seconds > 0 ? report->fill.placed / report->fill.seconds : 0);
 	printf("peak memory: %.1f MiB\n", (double)report->peak_kib / 1024);
 	judge(report, quick);
+	judge_evictions(report);
 	print_targets(report);
 	for (int i = 0; i < report->row_count; i++)
 		intended &= report->rows[i].as_intended;
+	for (int i = 0; i < report->eviction_count; i++)
+		intended &= report->evictions[i].as_intended || report->evictions[i].too_long;
 	printf("\n%s\n", intended ? "every outcome is as counted by hand" : "some outcomes are wrong (marked with !)");
 	if (json && write_json(report, json) < 0)
 		return 1;
 	return intended ? 0 : 1;
 }
 
+static void run_placement(struct report *report, bool quick)
+{
+	printf("%-20s %7s %-13s %-11s %10s %10s %10s %9s %9s\n", "case", "nodes", "state", "outcome", "cold us",
+	       "warm us", "linear us", "cold/lin", "warm/lin");
+	run_size(report, 1024);
+	if (!quick) {
+		run_size(report, 16384);
+		run_size(report, 102400);
+	}
+	report->fill = quick ? measure_fill(1024, 8000) : measure_fill(12800, 100000);
+}
+
+enum section { SECTION_ALL, SECTION_PLACEMENT, SECTION_EVICTION };
+
 int main(int argc, char **argv)
 {
 	static struct report report;
 	const char *json = NULL;
 	bool quick = false;
+	enum section only = SECTION_ALL;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--quick") == 0) {
 			quick = true;
 		} else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
 			json = argv[++i];
+		} else if (strcmp(argv[i], "--placement") == 0) {
+			only = SECTION_PLACEMENT;
+		} else if (strcmp(argv[i], "--eviction") == 0) {
+			only = SECTION_EVICTION;
 		} else {
-			fprintf(stderr, "usage: platoon-bench [--quick] [--json FILE]\n");
+			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction] [--json FILE]\n");
 			return 2;
 		}
 	}
-	printf("%-20s %7s %-13s %-11s %10s %10s %10s %9s %9s\n", "case", "nodes", "state", "outcome", "cold us",
-	       "warm us", "linear us", "cold/lin", "warm/lin");
-	run_size(&report, 1024);
-	if (!quick) {
-		run_size(&report, 16384);
-		run_size(&report, 102400);
-	}
-	report.fill = quick ? measure_fill(1024, 8000) : measure_fill(12800, 100000);
+	report.eviction_count = only != SECTION_PLACEMENT ? evict_measure(quick, report.evictions) : 0;
+	if (only != SECTION_EVICTION)
+		run_placement(&report, quick);
 	return finish(&report, quick, json);
 }

@@ -24,7 +24,8 @@ uint64_t world_random(struct world *world)
 
 static int block_count(const struct world *world)
 {
-	return world->nodes / (WORLD_RACK_NODES * WORLD_BLOCK_RACKS);
+	enum { BLOCK = WORLD_RACK_NODES * WORLD_BLOCK_RACKS };
+	return (world->nodes + BLOCK - 1) / BLOCK;
 }
 
 static void add_node(struct world *world, int number)

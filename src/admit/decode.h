@@ -66,6 +66,10 @@ struct labels decode_labels(const struct decode *decode, const struct decode_pat
 int decode_enum(const struct decode *decode, const struct decode_path *path, const char *text, const char *const *names,
                 size_t count);
 
+/* A warning for every key of the map that is not one of the names: a misspelt field would have no effect, silently. */
+void decode_known(const struct decode *decode, const struct decode_path *path, const struct val *map,
+                  const char *const *names, size_t count);
+
 struct metadata {
 	const struct val *val;
 	const char *name, *namespace_, *uid; /* "" when absent; namespace "default" when absent and namespaced */

@@ -37,6 +37,13 @@ static void read_preemption(const struct decode *decode, const struct val *spec,
 static void read_fields(const struct decode *decode, const struct val *object, const struct val *spec,
                         struct podgroup *out)
 {
+	static const char *const names[] = {"minMember", "minSubGroup", "subGroups", "queue", "priorityClassName",
+	                                    "preemptibility", "preemptionDelay", "stalenessGracePeriod",
+	                                    "schedulingBackoff", "topologyConstraint", "topologyConstraints",
+	                                    "markUnschedulable",
+	                                    /* of earlier versions, where they had no effect either */
+	                                    "parallelism", "completions", "backoffLimit"};
+	decode_known(decode, spec_path, spec, names, sizeof(names) / sizeof(names[0]));
 	struct metadata meta = decode_metadata(decode, object, true);
 	out->namespace_ = meta.namespace_;
 	out->name = meta.name;
@@ -85,6 +92,8 @@ static void read_subgroup(struct draft *draft, const struct decode_path *path, c
 		*this = (struct draft_node){.name = "", .parent = -1, .set = -1, .written_at = node - 1, .skip = true};
 		return;
 	}
+	static const char *const names[] = {"name", "parent", "minMember", "minSubGroup", "topologyConstraint"};
+	decode_known(&draft->decode, path, map, names, sizeof(names) / sizeof(names[0]));
 	read_node(draft, path, map, node);
 	size_t errors = draft->decode.problems->errors;
 	const char *name = decode_string(&draft->decode, path, map, "name");

@@ -12,6 +12,8 @@ static const struct decode_path *const constraints_path =
 struct draft_constraint draft_read_constraint(const struct draft *draft, const struct decode_path *path,
                                               const struct val *map)
 {
+	static const char *const names[] = {"topology", "requiredTopologyLevel", "preferredTopologyLevel"};
+	decode_known(&draft->decode, path, map, names, sizeof(names) / sizeof(names[0]));
 	struct draft_constraint constraint = {
 		.topology = decode_string(&draft->decode, path, map, "topology"),
 		.required = decode_string(&draft->decode, path, map, "requiredTopologyLevel"),
@@ -46,7 +48,7 @@ static void read_map_form(struct draft *draft, const struct val *constraints)
 	const char *name;
 	for (struct val_iter it = val_iter(map); val_next(&it, &name, &item);) {
 		const struct decode_path *here = PATH_KEY(path, name);
-		int node = draft_find(draft, name);
+		int node = draft_subgroup(draft, name);
 		if (node < 0)
 			decode_error(&draft->decode, here, "name an entry of spec.subGroups",
 			             "there is no subgroup called %s",
@@ -62,7 +64,7 @@ static void read_map_form(struct draft *draft, const struct val *constraints)
 static bool join_set(struct draft *draft, const struct decode_path *path, const char *name, int set, int *parent)
 {
 	struct arena *arena = draft->decode.problems->arena;
-	int node = draft_find(draft, name);
+	int node = draft_subgroup(draft, name);
 	if (node < 0) {
 		decode_error(&draft->decode, path, "name an entry of spec.subGroups", "there is no subgroup called %s",
 		             decode_show(arena, name));
@@ -90,6 +92,8 @@ static bool join_set(struct draft *draft, const struct decode_path *path, const 
 static void read_set(struct draft *draft, const struct decode_path *path, const struct val *map, int index, int set,
                      bool *usable)
 {
+	static const char *const known[] = {"subGroups", "constraint"};
+	decode_known(&draft->decode, path, map, known, sizeof(known) / sizeof(known[0]));
 	struct draft_node *this = &draft->nodes[set];
 	size_t count;
 	const char **names = decode_strings(&draft->decode, path, map, "subGroups", &count);
@@ -142,6 +146,8 @@ void draft_constraints(struct draft *draft)
 	const struct val *constraints = decode_map(&draft->decode, constraints_path->up, spec, "topologyConstraints");
 	if (!constraints)
 		return;
+	static const char *const names[] = {"global", "subGroups", "subGroupSets"};
+	decode_known(&draft->decode, constraints_path, constraints, names, sizeof(names) / sizeof(names[0]));
 	merge(draft, PATH_KEY(constraints_path, "global"),
 	      decode_map(&draft->decode, constraints_path, constraints, "global"), 0);
 	read_map_form(draft, constraints);

@@ -68,9 +68,9 @@ void draft_read(const struct val *object, struct draft *draft, struct podgroup *
 const char *draft_path(struct arena *arena, const struct draft *draft, int node);
 
 /* podgroup_links.c */
-void draft_link(struct draft *draft);                        /* names, parents, cycles */
-int draft_find(const struct draft *draft, const char *name); /* -1 when there is none */
-void draft_arrange(struct draft *draft);                     /* children lists, preorder, depth */
+void draft_link(struct draft *draft);                            /* names, parents, cycles */
+int draft_subgroup(const struct draft *draft, const char *name); /* -1 when there is none */
+void draft_arrange(struct draft *draft);                         /* children lists, preorder, depth */
 void draft_sort_names(struct draft_name *names, size_t count);
 
 /* podgroup_constraints.c */

@@ -28,7 +28,7 @@ void draft_sort_names(struct draft_name *names, size_t count)
 		qsort(names, count, sizeof(*names), compare_names);
 }
 
-int draft_find(const struct draft *draft, const char *name)
+int draft_subgroup(const struct draft *draft, const char *name)
 {
 	size_t low = 0, high = draft->name_count;
 	while (low < high) {
@@ -105,7 +105,7 @@ static void resolve_parents(struct draft *draft)
 		struct draft_node *this = &draft->nodes[node];
 		this->parent = 0;
 		if (this->parent_name) {
-			this->parent = draft_find(draft, this->parent_name);
+			this->parent = draft_subgroup(draft, this->parent_name);
 			if (this->parent < 0)
 				decode_error(&draft->decode, PATH_KEY(SUBGROUP_PATH(node), "parent"),
 				             spelling_hint(draft, this->parent_name, &hints_left),

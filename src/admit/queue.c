@@ -82,7 +82,9 @@ static void read_share(const struct decode *decode, const struct val *resources,
 	const struct decode_path *up = PATH_KEY(spec_path, "resources");
 	const struct decode_path *path = PATH_KEY(up, name);
 	*share = (struct queue_share){.limit = -1};
+	static const char *const names[] = {"quota", "limit", "overQuotaWeight"};
 	const struct val *map = decode_map(decode, up, resources, name);
+	decode_known(decode, path, map, names, sizeof(names) / sizeof(names[0]));
 	read_number(decode, path, map, &quota, shift, &share->quota);
 	if (read_number(decode, path, map, &limit, shift, &share->limit) && share->limit == 0)
 		share->limit = -1;
@@ -97,6 +99,10 @@ int queue_decode(const struct val *object, struct arena *arena, struct queue_spe
 	size_t errors = problems->errors;
 	struct decode decode = {.arena = arena, .problems = problems};
 	const struct val *spec = decode_spec(&decode, object);
+	static const char *const names[] = {"displayName", "parentQueue",       "resources",
+	                                    "priority",    "preemptMinRuntime", "reclaimMinRuntime"};
+	static const char *const resource_names[] = {"gpu", "cpu", "memory"};
+	decode_known(&decode, spec_path, spec, names, sizeof(names) / sizeof(names[0]));
 	struct metadata meta = decode_metadata(&decode, object, false);
 	*out = (struct queue_spec){.name = meta.name,
 	                           .creation_seconds = meta.creation_seconds,
@@ -116,6 +122,7 @@ int queue_decode(const struct val *object, struct arena *arena, struct queue_spe
 		             "add resources with quota, limit and overQuotaWeight for gpu, cpu and memory",
 		             "resources must be specified");
 	resources = decode_map(&decode, spec_path, spec, "resources");
+	decode_known(&decode, PATH_KEY(spec_path, "resources"), resources, resource_names, 3);
 	read_share(&decode, resources, "gpu", 3, &out->share[QUEUE_GPU]);
 	read_share(&decode, resources, "cpu", 0, &out->share[QUEUE_CPU]);
 	read_share(&decode, resources, "memory", 6, &out->share[QUEUE_MEMORY]);

@@ -71,6 +71,7 @@ static void check_alias(const struct decode *decode, const struct val *map, size
 
 static void read_levels(const struct decode *decode, const struct val *list, struct topology_spec *out)
 {
+	static const char *const names[] = {"nodeLabel", "alias"};
 	size_t count = val_count(list), index = 0;
 	out->levels = arena_array(decode->arena, const char *, count);
 	out->aliases = arena_array(decode->arena, const char *, count);
@@ -79,8 +80,10 @@ static void read_levels(const struct decode *decode, const struct val *list, str
 	const struct val *item;
 	const char *unused;
 	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++)
-		if (decode_is(decode, PATH_INDEX(levels_path, index), item, VAL_MAP))
+		if (decode_is(decode, PATH_INDEX(levels_path, index), item, VAL_MAP)) {
+			decode_known(decode, PATH_INDEX(levels_path, index), item, names, 2);
 			check_label(decode, item, index, count, labels, out);
+		}
 	index = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++)
 		check_alias(decode, item, index, aliases, labels, out);
@@ -94,6 +97,8 @@ int topology_decode(const struct val *object, struct arena *arena, struct topolo
 	struct decode decode = {.arena = arena, .problems = problems};
 	*out = (struct topology_spec){0};
 	const struct val *spec = decode_spec(&decode, object);
+	static const char *const names[] = {"levels"};
+	decode_known(&decode, levels_path->up, spec, names, 1);
 	out->name = decode_metadata(&decode, object, false).name;
 	const struct val *levels = val_get(spec, "levels");
 	if (!levels || val_kind(levels) == VAL_NULL || (val_kind(levels) == VAL_LIST && val_count(levels) == 0))

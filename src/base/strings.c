@@ -141,6 +141,33 @@ bool text_equal(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+size_t text_distance(const char *a, const char *b)
+{
+	enum { LONGEST = 40 };
+	size_t a_length = strlen(a), b_length = strlen(b);
+	size_t cost[LONGEST + 1][LONGEST + 1];
+	if (a_length > LONGEST || b_length > LONGEST)
+		return LONGEST;
+	for (size_t i = 0; i <= a_length; i++)
+		cost[i][0] = i;
+	for (size_t j = 0; j <= b_length; j++)
+		cost[0][j] = j;
+	for (size_t i = 1; i <= a_length; i++) {
+		for (size_t j = 1; j <= b_length; j++) {
+			size_t best = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			if (cost[i - 1][j] + 1 < best)
+				best = cost[i - 1][j] + 1;
+			if (cost[i][j - 1] + 1 < best)
+				best = cost[i][j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    cost[i - 2][j - 2] + 1 < best)
+				best = cost[i - 2][j - 2] + 1;
+			cost[i][j] = best;
+		}
+	}
+	return cost[a_length][b_length];
+}
+
 size_t text_utf8(const char *text, size_t length, uint32_t *codepoint)
 {
 	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -31,6 +31,8 @@ uint32_t interner_count(const struct interner *interner);
 bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
 bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
+/* Edits between two words: insert, delete, replace, swap of neighbours. Words longer than 40 bytes are never near. */
+size_t text_distance(const char *a, const char *b);
 /* Decodes the UTF-8 character at the start of the text; the bytes it takes, 0 when there is no valid one. */
 size_t text_utf8(const char *text, size_t length, uint32_t *codepoint);
 

@@ -22,6 +22,12 @@ enum cli_option_id {
 	CLI_OPTION_OUTPUT,
 	CLI_OPTION_ACTIONS,
 	CLI_OPTION_BUDGET,
+	CLI_OPTION_NODES,
+	CLI_OPTION_GPUS,
+	CLI_OPTION_DATA_DIR,
+	CLI_OPTION_PORT,
+	CLI_OPTION_IN_MEMORY,
+	CLI_OPTION_UNTIL_PLACED,
 	CLI_OPTION_VERBOSE,
 	CLI_OPTION_LOG_LEVEL,
 	CLI_OPTION_HELP,
@@ -38,6 +44,11 @@ struct cli_option {
 
 enum cli_output { CLI_OUTPUT_TABLE, CLI_OUTPUT_WIDE, CLI_OUTPUT_JSON, CLI_OUTPUT_YAML };
 
+/* What `up` builds: zones x racks per zone x nodes per rack. */
+struct cli_shape {
+	int zones, racks, nodes, gpus;
+};
+
 struct cli_args {
 	const struct cli_command *command;
 	const char **files;
@@ -47,6 +58,10 @@ struct cli_args {
 	enum cycle_action *actions;
 	size_t action_count;
 	uint64_t budget;
+	struct cli_shape shape;
+	const char *data_dir;
+	uint16_t port;
+	bool in_memory, until_placed;
 	struct logger logger;
 	char **operands;
 	size_t operand_count;
@@ -92,6 +107,7 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 int cmd_plan(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
+int cmd_up(struct cli_args *args);
 int cmd_completion(struct cli_args *args);
 int cmd_help(struct cli_args *args);
 

@@ -17,6 +17,13 @@ static const char validate_text[] =
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
 	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.";
+static const char up_text[] =
+	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
+	"end\n"
+	"by themselves, and the scheduler. Plain kubectl works with the kubeconfig it writes. Objects are kept in the\n"
+	"data folder, and the next start goes on with them; nothing that exists is made again. Objects of -f are "
+	"applied\n"
+	"at the start. Ctrl-C ends it.";
 
 const struct cli_command cli_commands[] = {
 	{
@@ -64,6 +71,21 @@ const struct cli_command cli_commands[] = {
 		.run = cmd_simulate,
 	},
 	{
+		.name = "up",
+		.operands = "",
+		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
+		.description = up_text,
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(GPUS) | BIT(DATA_DIR) | BIT(PORT) |
+                           BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.outputs = "",
+		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
+			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
+			 "waiting\n"
+			 "2  wrong usage, unreadable input, or a folder or port that cannot be used",
+		.examples = "platoon up --in-memory --port 0 --until-placed -f examples/up-gang.yaml",
+		.run = cmd_up,
+	},
+	{
 		.name = "completion",
 		.operands = "bash|zsh|fish",
 		.summary = "print the completion script of a shell",
@@ -83,7 +105,7 @@ const struct cli_command cli_commands[] = {
 		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
 		.options = 0,
 		.outputs = "",
-		.operand_choices = "plan validate simulate completion",
+		.operand_choices = "plan validate simulate up completion",
 		.exits = "0  the text was printed\n2  there is no such command",
 		.examples = "platoon help plan",
 		.run = cmd_help,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_NODES 20000
+
 const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_FILE] = {"filename", 'f', "FILE", "@file", "file, folder or - for standard input; may be repeated"},
 	[CLI_OPTION_RECURSIVE] = {"recursive", 'R', NULL, NULL, "read the folders of -f with everything below them"},
@@ -16,6 +18,14 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
                                 "actions, comma separated (default all)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
+	[CLI_OPTION_NODES] = {"nodes", 0, "SHAPE", NULL, "zones x racks x nodes per rack (default 1x2x4)"},
+	[CLI_OPTION_GPUS] = {"gpus", 0, "COUNT", NULL, "GPUs of each node (default 8)"},
+	[CLI_OPTION_DATA_DIR] = {"data-dir", 0, "FOLDER", "@file",
+                                 "where objects, certificates and kubeconfig are kept (default .platoon)"},
+	[CLI_OPTION_PORT] = {"port", 0, "PORT", NULL, "port of the API on 127.0.0.1, 0 for a free one (default 7443)"},
+	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
+	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
+                                     "end when every PodGroup of -f runs or is proved impossible"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},
@@ -30,40 +40,12 @@ const struct cli_command *cli_find_command(const char *name)
 	return NULL;
 }
 
-/* Edits between two words: insert, delete, replace, swap of neighbours. Words longer than the table are never near. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	enum { LONGEST = 40 };
-	size_t a_length = strlen(a), b_length = strlen(b);
-	size_t cost[LONGEST + 1][LONGEST + 1];
-	if (a_length > LONGEST || b_length > LONGEST)
-		return LONGEST;
-	for (size_t i = 0; i <= a_length; i++)
-		cost[i][0] = i;
-	for (size_t j = 0; j <= b_length; j++)
-		cost[0][j] = j;
-	for (size_t i = 1; i <= a_length; i++) {
-		for (size_t j = 1; j <= b_length; j++) {
-			size_t best = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-			if (cost[i - 1][j] + 1 < best)
-				best = cost[i - 1][j] + 1;
-			if (cost[i][j - 1] + 1 < best)
-				best = cost[i][j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    cost[i - 2][j - 2] + 1 < best)
-				best = cost[i - 2][j - 2] + 1;
-			cost[i][j] = best;
-		}
-	}
-	return cost[a_length][b_length];
-}
-
 const char *cli_suggest(const char *word, const char *const *words, size_t count)
 {
 	const char *best = NULL;
 	size_t best_distance = 0;
 	for (size_t i = 0; i < count; i++) {
-		size_t distance = edit_distance(word, words[i]);
+		size_t distance = text_distance(word, words[i]);
 		/* A third of the word may be wrong; a longer stretch is another word. */
 		if (distance > (strlen(words[i]) + 2) / 3 && !(strlen(word) > 1 && text_starts_with(words[i], word)))
 			continue;
@@ -178,6 +160,56 @@ static int parse_budget(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+/* A whole number from `low` to `high` at the start of the text; *end is what follows it. -1 when there is none. */
+static int read_number(const char *text, long low, long high, const char **end)
+{
+	char *rest = NULL;
+	errno = 0;
+	long number = strtol(text, &rest, 10);
+	if (errno != 0 || *text < '0' || *text > '9' || number < low || number > high)
+		return -1;
+	*end = rest;
+	return (int)number;
+}
+
+static int parse_nodes(struct cli_args *args, const char *value)
+{
+	int *into[] = {&args->shape.zones, &args->shape.racks, &args->shape.nodes};
+	const char *at = value;
+	long total = 1;
+	for (int i = 0; i < 3; i++) {
+		int number = read_number(at, 1, MAX_NODES, &at);
+		if (number < 0 || *at != (i < 2 ? 'x' : '\0'))
+			return usage_error(args->command,
+			                   "--nodes %s: give zones x racks x nodes per rack, such as 1x2x4", value);
+		at += i < 2;
+		*into[i] = number;
+		total *= number;
+	}
+	if (total > MAX_NODES)
+		return usage_error(args->command, "--nodes %s: more than %d nodes", value, MAX_NODES);
+	return CLI_OK;
+}
+
+static int parse_count(struct cli_args *args, int id, const char *value, long high, int *into)
+{
+	const char *end = "";
+	int number = read_number(value, 0, high, &end);
+	if (number < 0 || *end)
+		return usage_error(args->command, "--%s %s: must be a whole number from 0 to %ld", cli_options[id].name,
+		                   value, high);
+	*into = number;
+	return CLI_OK;
+}
+
+static int parse_port(struct cli_args *args, const char *value)
+{
+	int port = 0;
+	int rc = parse_count(args, CLI_OPTION_PORT, value, UINT16_MAX, &port);
+	args->port = (uint16_t)port;
+	return rc;
+}
+
 static int take_option(struct cli_args *args, int id, const char *value)
 {
 	switch ((enum cli_option_id)id) {
@@ -196,6 +228,21 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return parse_actions(args, value);
 	case CLI_OPTION_BUDGET:
 		return parse_budget(args, value);
+	case CLI_OPTION_NODES:
+		return parse_nodes(args, value);
+	case CLI_OPTION_GPUS:
+		return parse_count(args, id, value, 64, &args->shape.gpus);
+	case CLI_OPTION_DATA_DIR:
+		args->data_dir = value;
+		return CLI_OK;
+	case CLI_OPTION_PORT:
+		return parse_port(args, value);
+	case CLI_OPTION_IN_MEMORY:
+		args->in_memory = true;
+		return CLI_OK;
+	case CLI_OPTION_UNTIL_PLACED:
+		args->until_placed = true;
+		return CLI_OK;
 	case CLI_OPTION_LOG_LEVEL:
 		if (log_level_parse(value, &args->logger.level) < 0)
 			return usage_error(args->command, "--log-level %s: use one of: %s", value,
@@ -246,6 +293,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 	*args = (struct cli_args){
 		.command = command,
 		.arena = arena_create(),
+		.shape = {.zones = 1, .racks = 2, .nodes = 4, .gpus = 8},
+		.data_dir = ".platoon",
+		.port = 7443,
 		.logger = {.stream = stderr, .level = LOG_WARN, .clock = clock_system()},
 	};
 	args->files = arena_array(args->arena, const char *, (size_t)argc);

@@ -157,6 +157,7 @@ struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *action
 	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
 		if (!snapshot->cycle.groups[i].blocked)
 			snapshot->cycle.groups[i].reasons = (struct reasons){0};
+	cycle_begin(&snapshot->cycle);
 	for (size_t i = 0; i < action_count; i++)
 		cycle_run(&snapshot->cycle, actions[i]);
 	cycle_finish(&snapshot->cycle);

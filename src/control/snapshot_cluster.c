@@ -65,8 +65,12 @@ void build_topologies(struct snapshot_build *build)
 		int rc = topology_decode(slice->items[i]->object, build->arena, &topology, &ignored);
 		if (rc < 0 || !build_new_name(names, topology.name))
 			continue;
-		cluster_add_topology(snapshot->cycle.cluster, topology.name, topology.levels, topology.level_count);
-		snapshot->topologies[snapshot->topology_count++] = topology;
+		if (cluster_add_topology(snapshot->cycle.cluster, topology.name, topology.levels,
+		                         topology.level_count) < 0)
+			build_warn(build, "Topology %s is ignored: more than %zu Topologies at once are not supported",
+			           topology.name, snapshot->topology_count);
+		else
+			snapshot->topologies[snapshot->topology_count++] = topology;
 	}
 	interner_destroy(names);
 }

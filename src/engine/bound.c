@@ -1,5 +1,6 @@
 /* Upper bounds: how many copies of a class a domain can hold at most. A relaxation: it may say yes where the packing
  * later says no, never the other way round. */
+#include "base/clamp.h"
 #include "engine/solver.h"
 
 #include <string.h>
@@ -311,10 +312,12 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 			if (!item->counts[s])
 				continue;
 			int resource = solver->counters[j].resource;
-			amount += item->counts[s] *
-			          (resource < 0
-			                   ? (j == s)
-			                   : cluster_kind_request(solver->cluster, solver->shapes[s].kind, resource));
+			amount = clamp_add(amount,
+			                   clamp_multiply(item->counts[s],
+			                                  resource < 0 ? (j == s)
+			                                               : cluster_kind_request(solver->cluster,
+			                                                                      solver->shapes[s].kind,
+			                                                                      resource)));
 			pods += j == 0 ? item->counts[s] : 0;
 		}
 		if (amount)

@@ -1,6 +1,7 @@
 /* Building the cluster: nodes into topology order, domains as ranges, resource columns, occupancy. */
 #include "engine/cluster.h"
 
+#include "base/clamp.h"
 #include "engine/internal.h"
 
 #include <string.h>
@@ -266,7 +267,7 @@ static void place_node(struct cluster *cluster, int number, const struct cluster
 	for (size_t i = 0; i < from->allocatable_count; i++) {
 		int resource = resource_number(cluster, from->allocatable[i].name, 0);
 		struct resource_column *column = &cluster->resources.items[resource];
-		column->allocatable[number] = column->free[number] = from->allocatable[i].amount;
+		column->allocatable[number] = column->free[number] = clamp_amount(from->allocatable[i].amount);
 	}
 }
 
@@ -443,7 +444,7 @@ int64_t resource_view(const struct cluster *cluster, int resource, int node, int
 		return column->allocatable[node];
 	int64_t amount = column->free[node];
 	if (view == VIEW_RELEASING && column->releasing)
-		amount += column->releasing[node];
+		amount = clamp_add(amount, column->releasing[node]);
 	return amount;
 }
 
@@ -486,12 +487,12 @@ static void change_occupancy(struct cluster *cluster, int kind, int node, enum o
 	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
 	for (int i = 0; i < shape->request_count; i++) {
 		struct resource_column *column = &cluster->resources.items[shape->resource[i]];
-		column->free[node] -= sign * shape->amount[i];
+		column->free[node] = clamp_add(column->free[node], -sign * shape->amount[i]);
 		if (occupancy != OCCUPY_RELEASING)
 			continue;
 		if (!column->releasing)
 			column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
-		column->releasing[node] += sign * shape->amount[i];
+		column->releasing[node] = clamp_add(column->releasing[node], sign * shape->amount[i]);
 	}
 	if (occupancy == OCCUPY_RELEASING)
 		cluster->releasing_pods += sign;

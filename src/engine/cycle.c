@@ -1,4 +1,5 @@
 /* One cycle of scheduling: who is next, what its queue allows, what the engine finds, who gives way. */
+#include "base/clamp.h"
 #include "engine/cycle.h"
 
 #include "base/vec.h"
@@ -86,7 +87,7 @@ static void charge_group(struct cycle_run *run, struct cycle_group *group)
 		cycle_pod_amounts(run->cycle->cluster, pod->kind, amounts);
 		for (int q = group->queue; q >= 0; q = run->shares[q].parent)
 			for (int r = 0; r < CYCLE_RESOURCES; r++)
-				run->shares[q].requested[r] += amounts[r];
+				run->shares[q].requested[r] = clamp_add(run->shares[q].requested[r], amounts[r]);
 		if (member)
 			cycle_charge(run, group->queue, amounts, protected_pods-- > 0, 1);
 	}
@@ -97,7 +98,8 @@ static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RE
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
 		int which = cycle_resource_of(cluster_resource_name(cluster, r));
 		for (int n = 0; which >= 0 && n < cluster_node_count(cluster); n++)
-			total[which] += cluster_allocatable(cluster, r, n) * (which == CYCLE_GPU ? 1000 : 1);
+			total[which] = clamp_add(total[which], clamp_multiply(cluster_allocatable(cluster, r, n),
+			                                                      which == CYCLE_GPU ? 1000 : 1));
 	}
 }
 
@@ -474,15 +476,16 @@ static void release_stale(struct cycle *cycle)
 
 /* ---- entry ---- */
 
+void cycle_begin(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++)
+		for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
+			cycle->groups[g].was_running[p] = cycle->groups[g].gang.pods[p].state == MEMBER_RUNNING;
+	reserve_restore(cycle);
+}
+
 void cycle_run(struct cycle *cycle, enum cycle_action action)
 {
-	if (!cycle->started) {
-		cycle->started = true;
-		for (size_t g = 0; g < cycle->group_count; g++)
-			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
-				cycle->groups[g].was_running[p] = cycle_is_member(&cycle->groups[g].gang.pods[p]);
-		reserve_restore(cycle);
-	}
 	switch (action) {
 	case ACTION_ALLOCATE:
 		allocate(cycle);

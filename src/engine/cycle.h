@@ -79,6 +79,8 @@ struct cycle {
 	bool explain_relax;       /* search for relaxations when explaining */
 };
 
+/* Before the first action of every cycle: notes what runs, restores reservations of earlier cycles. */
+void cycle_begin(struct cycle *cycle);
 /* Runs one action: newly bound pods end up RUNNING with was_running false, reserved ones RESERVED, evicted ones GONE
  * with an entry in `evictions`. Each action changes the cluster and the groups only by decisions that are complete in themselves. */
 void cycle_run(struct cycle *cycle, enum cycle_action action);

@@ -19,6 +19,8 @@ bool cycle_is_member(const struct gang_pod *pod);
 void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[CYCLE_RESOURCES]);
 /* Adds (sign 1) or takes off (sign -1) amounts in a queue and all above it. */
 void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected, int sign);
+/* Whether limits, and for protected pods quotas, of the queue and all above it allow the amounts. */
+bool cycle_queue_has_room(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected);
 /* False, and a reason on the group, when a limit or the quota of protected pods does not allow the amounts. */
 bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected);
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);

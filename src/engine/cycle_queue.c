@@ -1,4 +1,5 @@
 /* Accounts of queues: what pods count for, what runs, what limits and quotas allow. */
+#include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/cycle_internal.h"
 
@@ -25,7 +26,8 @@ void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[
 		int64_t request = cluster_kind_request(cluster, kind, r);
 		int which = request ? cycle_resource_of(cluster_resource_name(cluster, r)) : -1;
 		if (which >= 0)
-			amounts[which] += request * (which == CYCLE_GPU ? 1000 : 1);
+			amounts[which] =
+				clamp_add(amounts[which], clamp_multiply(request, which == CYCLE_GPU ? 1000 : 1));
 	}
 }
 
@@ -33,9 +35,11 @@ void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool
 {
 	for (; queue >= 0; queue = run->shares[queue].parent)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			run->shares[queue].allocated[r] += sign * amounts[r];
+			struct share_queue *share = &run->shares[queue];
+			share->allocated[r] = clamp_add(share->allocated[r], sign * amounts[r]);
 			if (is_protected)
-				run->shares[queue].allocated_protected[r] += sign * amounts[r];
+				share->allocated_protected[r] =
+					clamp_add(share->allocated_protected[r], sign * amounts[r]);
 		}
 }
 
@@ -75,20 +79,39 @@ static void refuse(struct cycle_run *run, struct cycle_group *group, int queue, 
 	                           .need = asked});
 }
 
-bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected)
+/* The first queue from the group's own upwards that does not allow the amounts, -1 when all do. */
+static int first_refusal(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected,
+                         int *resource, bool *over_limit)
 {
-	for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
+	for (int q = queue; q >= 0; q = run->shares[q].parent) {
 		const struct share_queue *share = &run->shares[q];
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			bool over_limit = share->limit[r] >= 0 && amounts[r] > 0 &&
-			                  share->allocated[r] + amounts[r] > share->limit[r];
-			bool over_quota = is_protected && share->quota[r] >= 0 && amounts[r] > 0 &&
-			                  share->allocated_protected[r] + amounts[r] > share->quota[r];
-			if (!over_limit && !over_quota)
+			if (amounts[r] <= 0)
 				continue;
-			refuse(run, group, q, r, over_limit, amounts[r]);
-			return false;
+			*over_limit = share->limit[r] >= 0 && share->allocated[r] + amounts[r] > share->limit[r];
+			bool over_quota = is_protected && share->quota[r] >= 0 &&
+			                  share->allocated_protected[r] + amounts[r] > share->quota[r];
+			*resource = r;
+			if (*over_limit || over_quota)
+				return q;
 		}
 	}
-	return true;
+	return -1;
+}
+
+bool cycle_queue_has_room(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected)
+{
+	int resource;
+	bool over_limit;
+	return first_refusal(run, queue, amounts, is_protected, &resource, &over_limit) < 0;
+}
+
+bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected)
+{
+	int resource;
+	bool over_limit;
+	int queue = first_refusal(run, group->queue, amounts, is_protected, &resource, &over_limit);
+	if (queue >= 0)
+		refuse(run, group, queue, resource, over_limit, amounts[resource]);
+	return queue < 0;
 }

@@ -1,4 +1,5 @@
 /* From a gang to wants: which subtrees need what, grouped into classes of equal subtrees. */
+#include "base/clamp.h"
 #include "engine/solver.h"
 
 #include <string.h>
@@ -173,11 +174,12 @@ static void build_counters(struct solver *solver)
 				usable |= solver->shapes[s].slots->node[n] > 0;
 			if (!usable || amount <= 0)
 				continue;
-			*counter->total += amount;
+			*counter->total = clamp_add(*counter->total, amount);
 			for (int t = 0; t < solver->topology_count; t++) {
 				const struct topology *topology = used_topology(solver, t);
 				for (int l = 0; l < topology->level_count && topology->node_domain[l][n] >= 0; l++)
-					counter->sums[t][l][topology->node_domain[l][n]] += amount;
+					counter->sums[t][l][topology->node_domain[l][n]] =
+						clamp_add(counter->sums[t][l][topology->node_domain[l][n]], amount);
 			}
 		}
 	}
@@ -318,7 +320,7 @@ static int64_t least_sum(struct amount_count *list, int count, int64_t need)
 	int64_t sum = 0;
 	for (int i = 0; i < count && need > 0; i++) {
 		int64_t take = list[i].count < need ? list[i].count : need;
-		sum += take * list[i].amount;
+		sum = clamp_add(sum, clamp_multiply(take, list[i].amount));
 		need -= take;
 	}
 	return sum;
@@ -343,7 +345,9 @@ static void class_amounts(const struct solver *solver, struct class_ *class_, st
 			int64_t copies = class_->leaf ? class_->waiting[i] : class_->kid_copies[i];
 			list[i] = (struct amount_count){.amount = kid ? kid->least[j] : counter_per_pod(solver, j, i),
 			                                .count = copies};
-			class_->all[j] += kid ? copies * kid->all[j] : class_->ahead[i] * list[i].amount;
+			class_->all[j] =
+				clamp_add(class_->all[j], kid ? clamp_multiply(copies, kid->all[j])
+			                                      : clamp_multiply(class_->ahead[i], list[i].amount));
 		}
 		class_->least[j] = least_sum(list, count, class_->need);
 		class_->surplus |= class_->all[j] > class_->least[j] && solver->counters[j].resource < 0;

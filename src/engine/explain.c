@@ -1,6 +1,7 @@
 /* Why a gang is refused: found with the same bounds the search uses, so that the reason is the cause. */
 #include "engine/explain.h"
 
+#include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/solver.h"
 
@@ -171,7 +172,7 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 				continue;
 			int64_t free = resource_view(cluster, shape->resource[i], node, x->solver.view);
 			slots += free > 0 ? free / shape->amount[i] : 0;
-			sum += free > 0 ? free : 0;
+			sum = clamp_add(sum, free > 0 ? free : 0);
 			best = free > best ? free : best;
 		}
 		if (slots < fewest) {
@@ -186,7 +187,7 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 	const char *name = cluster->resources.items[shape->resource[worst]].name;
 	const char *where = level < 0 ? "the cluster" : domain_text(x, t, level, domain);
 	const char *each = quantity_print(x->arena, name, shape->amount[worst]);
-	int64_t need = shape->amount[worst] * pods;
+	int64_t need = clamp_multiply(shape->amount[worst], pods);
 	x->miss_pods = pods - fewest;
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_RESOURCE,
@@ -499,13 +500,14 @@ static void explain_more_capacity(struct explain *x)
 		           (struct reason){.code = REASON_RELAXATION,
 		                           .message = arena_printf(
 						   x->arena, "nearest miss: %s more %s %s, %s for each of %lld pods",
-						   quantity_print(x->arena, name, shape->amount[i] * x->miss_pods),
+						   quantity_print(x->arena, name,
+		                                                  clamp_multiply(shape->amount[i], x->miss_pods)),
 						   name, where, quantity_print(x->arena, name, shape->amount[i]),
 						   (long long)x->miss_pods),
 		                           .level = x->miss_level < 0 ? NULL
 		                                                      : used_topology(&x->solver, x->miss_topology)
 		                                                                ->labels[x->miss_level],
-		                           .need = shape->amount[i] * x->miss_pods});
+		                           .need = clamp_multiply(shape->amount[i], x->miss_pods)});
 		return;
 	}
 }

@@ -15,7 +15,7 @@
  * only unit of its own column. */
 #define PORT_WHOLE 4096
 
-#define CLUSTER_MAX_TOPOLOGIES 8
+#define CLUSTER_MAX_TOPOLOGIES 16
 
 struct domain {
 	int32_t first, end;             /* range of positions in the order of its topology */

@@ -1,4 +1,5 @@
 /* Shapes and kinds: equal content gets one number, so that slots are counted once for all equal pods. */
+#include "base/clamp.h"
 #include "engine/internal.h"
 
 #include <string.h>
@@ -128,10 +129,10 @@ static void add_request(struct request_list *list, const char *name, int64_t amo
 {
 	for (size_t i = 0; i < list->items.count; i++)
 		if (strcmp(list->items.items[i].name, name) == 0) {
-			list->items.items[i].amount += amount;
+			list->items.items[i].amount = clamp_add(list->items.items[i].amount, amount);
 			return;
 		}
-	vec_push(&list->items, (struct resource_amount){.name = name, .amount = amount});
+	vec_push(&list->items, (struct resource_amount){.name = name, .amount = clamp_amount(amount)});
 }
 
 /* Host ports become requests for port columns. */

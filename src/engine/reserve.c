@@ -55,8 +55,13 @@ void reserve_restore(struct cycle *cycle)
 		if (!nominated || cycle->groups[g].blocked)
 			continue;
 		set_reserved(cycle, gang, true);
-		if (!still_stands(cycle, gang))
+		if (!still_stands(cycle, gang)) {
 			set_reserved(cycle, gang, false);
+			continue;
+		}
+		for (size_t p = 0; p < gang->pod_count; p++) /* the nomination has become a reservation */
+			if (gang->pods[p].state == MEMBER_RESERVED)
+				gang->pods[p].nominated = -1;
 	}
 }
 

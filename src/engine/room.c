@@ -3,35 +3,11 @@
  * The units that may go are sorted from the one that hurts least; the shortest prefix that lets the group fit is found by
  * bisection. Then the group is placed, preferring domains and nodes that need no eviction, and every unit the placement
  * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
-#include "engine/room.h"
-
-#include "engine/solver.h"
-#include "engine/victims.h"
+#include "engine/room_internal.h"
 
 #include <string.h>
 
-#define MOST_MOVES 16    /* pods that one consolidation moves at most */
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
-
-struct room {
-	struct cycle_run *run;
-	struct cycle *cycle;
-	int group;
-	enum cycle_action action;
-	bool grow; /* the minimum is met: room for one unit of surplus */
-	struct arena *scratch;
-	struct victim_list units;
-	size_t movable_from; /* units from here on may be moved, but not lost */
-	size_t applied;      /* units[0 .. applied) are off their nodes */
-	bool *kept;          /* per applied unit: returned after all */
-	struct place_bias bias;
-	struct placement placement;
-};
-
-static struct cycle_group *beneficiary(const struct room *room)
-{
-	return &room->cycle->groups[room->group];
-}
 
 /* Whether what is asked for cannot be evicted later. */
 static bool protects(const struct room *room)
@@ -138,8 +114,17 @@ static void list_units(struct room *room)
 
 /* ---- trying ---- */
 
+/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
+static void charge_unit(struct room *room, const struct victim_unit *unit, int sign)
+{
+	int64_t amounts[CYCLE_RESOURCES];
+	unit_amounts(room, unit, amounts);
+	cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
+}
+
 static void lift_unit(struct room *room, const struct victim_unit *unit)
 {
+	charge_unit(room, unit, -1);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -150,6 +135,7 @@ static void lift_unit(struct room *room, const struct victim_unit *unit)
 
 static void return_unit(struct room *room, const struct victim_unit *unit)
 {
+	charge_unit(room, unit, 1);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -166,12 +152,39 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
+/* Whether limits and quotas allow what was found, with the victims so far off the accounts. Preemption swaps: it does not
+ * lift a queue beyond what it held before or is entitled to, because idle resources are for allocation; and what is within
+ * the entitlement is not given up for something beyond it, which others could take back as a whole. */
+static bool queue_has_room(const struct room *room)
+{
+	const struct cycle_run *run = room->run;
+	int queue = beneficiary(room)->queue;
+	if (!cycle_queue_has_room(run, queue, room->request, protects(room)))
+		return false;
+	for (int q = queue, depth = 0; room->action == ACTION_PREEMPT && q >= 0; q = run->shares[q].parent, depth++)
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			int64_t may_hold = share_entitlement(&run->shares[q], r);
+			int64_t held_before = room->held_before[depth][r];
+			may_hold = may_hold >= 0 && held_before > may_hold ? held_before : may_hold;
+			if (may_hold >= 0 && room->request[r] > 0 &&
+			    run->shares[q].allocated[r] + room->request[r] > may_hold)
+				return false;
+		}
+	return true;
+}
+
 static bool fits(struct room *room, struct arena *arena)
 {
 	struct place_options options = {.budget = room->cycle->budget, .use_releasing = true, .bias = &room->bias};
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
 	                           struct placement *) = room->grow ? engine_grow : engine_place;
-	return find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) == PLACE_PLACED;
+	if (find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) != PLACE_PLACED)
+		return false;
+	memset(room->request, 0, sizeof(room->request));
+	for (size_t i = 0; i < room->placement.choice_count; i++)
+		cycle_pod_amounts(room->cycle->cluster,
+		                  beneficiary(room)->gang.pods[room->placement.choices[i].pod].kind, room->request);
+	return queue_has_room(room);
 }
 
 static bool fits_with(struct room *room, size_t count)
@@ -285,143 +298,15 @@ static void return_what_can_stay(struct room *room)
 			continue;
 		}
 		return_unit(room, unit);
-		room->kept[i] = true;
-	}
-}
-
-/* ---- moving ---- */
-
-struct moved_pod {
-	int group, pod, node, from;
-};
-
-struct moves {
-	struct moved_pod *items;
-	size_t count;
-};
-
-/* Pods of one group that left, as waiting members; those that waited before stay out of it. */
-static int reopen_group(struct room *room, int number, bool *evicted)
-{
-	struct gang *gang = &room->cycle->groups[number].gang;
-	int count = 0;
-	for (size_t p = 0; p < gang->pod_count; p++)
-		if (gang->pods[p].state == MEMBER_WAITING) {
-			gang->pods[p].state = MEMBER_GATED;
-			evicted[p] = false;
-		}
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
-		if (unit->group != number || room->kept[i])
-			continue;
-		for (int k = 0; k < unit->pod_count; k++, count++) {
-			gang->pods[unit->pods[k]].state = MEMBER_WAITING;
-			evicted[unit->pods[k]] = true;
+		room->kept[i] = queue_has_room(room);
+		if (!room->kept[i]) {
+			lift_unit(room, unit);
+			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
 		}
 	}
-	return count;
-}
-
-/* Finds new places for every pod of the group that left. All or none. */
-static bool move_group(struct room *room, int number, struct moves *moves)
-{
-	struct cycle *cycle = room->cycle;
-	struct gang *gang = &cycle->groups[number].gang;
-	enum member_state *before = arena_array(room->scratch, enum member_state, gang->pod_count);
-	int *origin = arena_array(room->scratch, int, gang->pod_count);
-	bool *evicted = arena_array(room->scratch, bool, gang->pod_count);
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		before[p] = gang->pods[p].state;
-		origin[p] = gang->pods[p].node;
-	}
-	int left = reopen_group(room, number, evicted);
-	size_t mark = moves->count;
-	while (left > 0) {
-		struct placement placement;
-		struct place_options options = {.budget = cycle->budget, .use_releasing = true};
-		enum place_outcome outcome = engine_place(cycle->cluster, gang, &options, room->scratch, &placement);
-		if (outcome == PLACE_NOTHING)
-			outcome = engine_grow(cycle->cluster, gang, &options, room->scratch, &placement);
-		if (outcome != PLACE_PLACED)
-			break;
-		for (size_t i = 0; i < placement.choice_count; i++)
-			moves->items[moves->count++] = (struct moved_pod){.group = number,
-			                                                  .pod = placement.choices[i].pod,
-			                                                  .node = placement.choices[i].node,
-			                                                  .from = origin[placement.choices[i].pod]};
-		engine_commit(cycle->cluster, gang, &placement);
-		left -= (int)placement.choice_count;
-	}
-	if (left > 0) {
-		for (; moves->count > mark; moves->count--) {
-			const struct moved_pod *pod = &moves->items[moves->count - 1];
-			cluster_vacate(cycle->cluster, gang->pods[pod->pod].kind, pod->node, OCCUPY_RESERVED);
-		}
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			gang->pods[p].state = before[p];
-			gang->pods[p].node = origin[p];
-		}
-		return false;
-	}
-	for (size_t p = 0; p < gang->pod_count; p++)
-		if (before[p] == MEMBER_WAITING)
-			gang->pods[p].state = MEMBER_WAITING;
-	return true;
-}
-
-static size_t count_leaving(const struct room *room)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < room->applied; i++)
-		count += room->kept[i] ? 0 : (size_t)room->units.items[i].pod_count;
-	return count;
-}
-
-/* Groups that must not lose anything: some unit of theirs may only be moved. */
-static void find_must_move(const struct room *room, bool *must_move)
-{
-	for (size_t i = room->movable_from; i < room->applied; i++)
-		must_move[room->units.items[i].group] |= !room->kept[i];
-}
-
-/* Moves group by group. False when somebody found no place who needs one. */
-static bool move_victims(struct room *room, bool *moved_group, struct moves *moves)
-{
-	size_t leaving = count_leaving(room);
-	moves->items = arena_array(room->scratch, struct moved_pod, leaving);
-	if (room->action == ACTION_CONSOLIDATE && leaving > MOST_MOVES)
-		return false;
-	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
-		return room->action != ACTION_CONSOLIDATE;
-	bool *seen = arena_array(room->scratch, bool, room->cycle->group_count);
-	bool *must_move = arena_array(room->scratch, bool, room->cycle->group_count);
-	find_must_move(room, must_move);
-	for (int pass = 0; pass < 2; pass++) /* those who must find a place choose first */
-		for (size_t i = 0; i < room->applied; i++) {
-			int group = room->units.items[i].group;
-			if (room->kept[i] || seen[group] || must_move[group] != (pass == 0))
-				continue;
-			seen[group] = true;
-			moved_group[group] = move_group(room, group, moves);
-			if (!moved_group[group] && must_move[group])
-				return false;
-		}
-	return true;
 }
 
 /* ---- deciding ---- */
-
-static void undo_moves(struct room *room, const bool *moved_group, const struct moves *moves)
-{
-	for (size_t i = 0; i < moves->count; i++) {
-		struct gang_pod *pod = &room->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
-		if (!moved_group[moves->items[i].group])
-			continue;
-		cluster_vacate(room->cycle->cluster, pod->kind, moves->items[i].node, OCCUPY_RESERVED);
-		pod->state = MEMBER_GONE;
-		pod->node = moves->items[i].from;
-	}
-}
 
 static void undo_placement(struct room *room)
 {
@@ -443,26 +328,19 @@ static void undo_all(struct room *room)
 	room->kept = NULL;
 }
 
-/* Takes the victims off their queues' accounts (sign -1) or puts them back (1). Moved pods stay charged. */
-static void charge_victims(struct room *room, const bool *moved_group, int sign)
+/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
+static void charge_left(struct room *room, const bool *moved_group, bool moved, int sign)
 {
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
-		if (room->kept[i] || moved_group[unit->group])
-			continue;
-		int64_t amounts[CYCLE_RESOURCES];
-		unit_amounts(room, unit, amounts);
-		cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
-	}
+	for (size_t i = 0; i < room->applied; i++)
+		if (!room->kept[i] && moved_group[room->units.items[i].group] == moved)
+			charge_unit(room, &room->units.items[i], sign);
 }
 
 /* Reclaim: the shares must still justify the victims that are left. */
-static bool shares_agree(struct room *room, const bool *moved_group, const int64_t *request, bool is_protected)
+static bool shares_justify(struct room *room, const bool *moved_group)
 {
-	if (room->action != ACTION_RECLAIM)
-		return true;
 	struct share_claim *claim = &room->run->claim;
-	if (share_claim_begin(claim, beneficiary(room)->queue, request, is_protected) != SHARE_ALLOWED)
+	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, protects(room)) != SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
@@ -484,6 +362,17 @@ static bool shares_agree(struct room *room, const bool *moved_group, const int64
 			return false;
 	}
 	return true;
+}
+
+static bool shares_agree(struct room *room, const bool *moved_group)
+{
+	if (room->action != ACTION_RECLAIM)
+		return true;
+	/* A claim counts its victims itself. */
+	charge_left(room, moved_group, false, 1);
+	bool fine = shares_justify(room, moved_group);
+	charge_left(room, moved_group, false, -1);
+	return fine;
 }
 
 /* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
@@ -532,6 +421,24 @@ static void record(struct room *room, const bool *moved_group, const struct move
 	}
 }
 
+/* Moves, asks the shares and the queues, and commits; or leaves the victims where they are. */
+static bool settle_victims(struct room *room, bool optional_moves)
+{
+	bool *moved_group = arena_array(room->scratch, bool, room->cycle->group_count);
+	struct moves moves = {0};
+	bool fine = moves_find(room, optional_moves, moved_group, &moves);
+	charge_left(room, moved_group, true, 1); /* what moves is still held */
+	fine = fine && shares_agree(room, moved_group) && queue_has_room(room);
+	if (!fine) {
+		charge_left(room, moved_group, true, -1);
+		moves_undo(room, moved_group, &moves);
+		return false;
+	}
+	cycle_charge(room->run, beneficiary(room)->queue, room->request, protects(room), 1);
+	record(room, moved_group, &moves);
+	return true;
+}
+
 /* With the first `count` units off: place, return, move, ask the queues; commit or leave everything as it was. */
 static bool decide(struct room *room, size_t count)
 {
@@ -544,29 +451,12 @@ static bool decide(struct room *room, size_t count)
 	}
 	engine_commit(cycle->cluster, &own->gang, &room->placement);
 	return_what_can_stay(room);
-	bool *moved_group = arena_array(room->scratch, bool, cycle->group_count);
-	struct moves moves = {0};
-	bool fine = move_victims(room, moved_group, &moves);
-	int64_t request[CYCLE_RESOURCES] = {0};
-	for (size_t i = 0; i < room->placement.choice_count; i++)
-		cycle_pod_amounts(cycle->cluster, own->gang.pods[room->placement.choices[i].pod].kind, request);
-	bool is_protected = protects(room);
-	fine = fine && shares_agree(room, moved_group, request, is_protected);
-	if (fine) {
-		charge_victims(room, moved_group, -1);
-		fine = cycle_queue_allows(room->run, own, request, is_protected);
-		if (!fine)
-			charge_victims(room, moved_group, 1);
-	}
-	if (!fine) {
-		undo_moves(room, moved_group, &moves);
-		undo_placement(room);
-		undo_all(room);
-		return false;
-	}
-	cycle_charge(room->run, own->queue, request, is_protected, 1);
-	record(room, moved_group, &moves);
-	return true;
+	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
+	if (settle_victims(room, true) || settle_victims(room, false))
+		return true;
+	undo_placement(room);
+	undo_all(room);
+	return false;
 }
 
 static bool claim_allows(struct room *room)
@@ -600,11 +490,23 @@ static bool try_units(struct room *room, size_t count)
 	return made;
 }
 
+static void remember_held(struct room *room)
+{
+	int depth = 0, queue = beneficiary(room)->queue;
+	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
+		depth++;
+	room->held_before = arena_array_bytes(room->scratch, (size_t)depth, sizeof(*room->held_before));
+	depth = 0;
+	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
+		memcpy(room->held_before[depth++], room->run->shares[q].allocated, sizeof(*room->held_before));
+}
+
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
 	room.scratch = arena_create();
 	bool made = false;
+	remember_held(&room);
 	if (claim_allows(&room)) {
 		list_units(&room);
 		if (room.units.count)

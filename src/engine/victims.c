@@ -213,10 +213,13 @@ void victims_sort(const struct cycle *cycle, struct victim_list *list)
 	struct sort_key *keys = base_calloc(list->count, sizeof(*keys));
 	for (size_t i = 0; i < list->count; i++) {
 		const struct cycle_group *group = &cycle->groups[list->items[i].group];
-		keys[i] = (struct sort_key){.fresh = is_fresh(group, &list->items[i]),
-		                            .unit = list->items[i],
-		                            .priority = group->priority,
-		                            .creation = group->creation};
+		/* Units of a group stand together and in sequence: one is free to go only if all before it are. */
+		bool follows = i > 0 && list->items[i - 1].group == list->items[i].group;
+		keys[i] =
+			(struct sort_key){.fresh = is_fresh(group, &list->items[i]) && (!follows || keys[i - 1].fresh),
+		                          .unit = list->items[i],
+		                          .priority = group->priority,
+		                          .creation = group->creation};
 	}
 	qsort(keys, list->count, sizeof(*keys), compare_units);
 	for (size_t i = 0; i < list->count; i++)

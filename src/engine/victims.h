@@ -23,7 +23,8 @@ struct victim_list {
 
 /* Appends the units of one group. `whole` allows the last unit, the gang itself. */
 void victims_of_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list);
-/* Cheapest first: pods, children, gangs; lower priority; younger. */
+/* Cheapest first: what was bound in this cycle; pods, children, gangs; lower priority; younger. Takes the list as
+ * victims_of_group left it, group after group. */
 void victims_sort(const struct cycle *cycle, struct victim_list *list);
 
 #endif

@@ -445,9 +445,10 @@ static int write_main(struct draft *draft)
 		return draft_create(draft);
 	}
 	if (request->verb == STORE_UPDATE) {
-		if (draft_find(draft) < 0)
-			return -1;
+		/* A body that names another object is a bad request, whether or not the named one exists. */
 		draft->root = tree_of(draft->arena, request->body);
+		if (metadata_identify(draft) < 0 || draft_find(draft) < 0)
+			return -1;
 		return draft_update(draft);
 	}
 	if (request->patch == STORE_PATCH_APPLY)

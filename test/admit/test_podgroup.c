@@ -211,7 +211,15 @@ static void plain_fields(void **state)
 		{"mark", "{markUnschedulable: maybe}", {{'E', "spec.markUnschedulable", "true or false"}}},
 		{"queue", "{queue: 3}", {{'E', "spec.queue", "must be a string, not a whole number"}}},
 		{"priority class", "{priorityClassName: [a]}", {{'E', "spec.priorityClassName", "not a list"}}},
-		{"unknown fields are ignored", "{minNonPreemptible: 3, parallelism: x}", {{0}}},
+		{"fields of earlier versions", "{parallelism: 1, completions: 1, backoffLimit: 1}", {{0}}},
+		{"fields that are none", "{minNonPreemptible: 3}", {{'W', "spec.minNonPreemptible", "no such field"}}},
+		{"a misspelt field",
+	         "{minMembers: 3, Queue: a}",
+	         {{'W', "spec.minMembers", "no such field"}, {'W', "spec.Queue", "no such field"}}},
+		{"in a part",
+	         "{subGroups: [{name: a, minMember: 1, topologyConstraint: {topology: t, requiredLevel: x}}]}",
+	         {{'W', "spec.subGroups[0].topologyConstraint.requiredLevel", "no such field"},
+	          {'W', "spec.subGroups[0].topologyConstraint", "no effect"}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }

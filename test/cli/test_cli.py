@@ -279,19 +279,6 @@ def colours_on_a_terminal_only():
 
 
 @test
-def examples_in_the_readme_run():
-    readme = os.path.join(ROOT, "README.md")
-    if not os.path.exists(readme):
-        return
-    with open(readme, encoding="utf-8") as file:
-        lines = [line.strip() for line in file if line.startswith("    build/platoon ")]
-    for line in lines:
-        done = subprocess.run(["bash", "-c", line.replace("build/platoon", PLATOON, 1)], cwd=ROOT, capture_output=True,
-                              text=True, check=False)
-        assert done.returncode == 0, f"{line}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-
-
-@test
 def golden_tables():
     for code, folder, name, output in [(0, "examples", "first-gang", "table"), (0, "examples", "nested-levels", "table"),
                                        (0, "examples", "nested-levels", "wide"), (0, "examples", "elastic", "table"),

@@ -291,7 +291,7 @@ def long_names_and_values():
                  inputs.group("g", f"minMember: 1, priorityClassName: {long}"),
                  inputs.group("g", f"minMember: 1, {inputs.within(long, long)}"),
                  inputs.queue("q", "{}", long), inputs.topology("t", [long]),
-                 inputs.node("n", labels=f"{{rack: {long}}}")):
+                 inputs.node("n1", labels=f"{{rack: {long}}}")):
         name = write("long-value.yaml", text + inputs.node("n1"))
         for command in ("plan", "validate"):
             run = sane(Run([command, "-f", name]))
@@ -322,7 +322,7 @@ def quantities_out_of_range():
         pod = inputs.pod("a", requests=f"{{cpu: {text}}}")
         expect(1, ["validate", "-f", write("quantity.yaml", pod)], "quantity.yaml",
                "spec.containers[0].resources.requests", said)
-        node = inputs.node("n", allocatable=f"{{cpu: {text}}}")
+        node = inputs.node("n1", allocatable=f"{{cpu: {text}}}")
         expect(1, ["validate", "-f", write("quantity.yaml", node)], "quantity.yaml", "status.allocatable", said)
         sane(Run(["plan", "-f", write("both.yaml", pod + node)]))
 
@@ -358,11 +358,11 @@ def counts_out_of_range():
         sane(Run(["plan", "-f", "count.yaml"]))
         require("(" in run.out, run, "no advice")
     # The largest that is accepted simply waits.
-    name = write("count.yaml", inputs.group("g", "minMember: 2147483647") + inputs.pod("p", "g") + inputs.node("n"))
+    name = write("count.yaml", inputs.group("g", "minMember: 2147483647") + inputs.pod("p", "g") + inputs.node("n1"))
     expect(0, ["plan", "-f", name], "default/g")
     subs = ", ".join(f"{{name: s{i}, minMember: 2147483647}}" for i in range(20))
     sane(Run(["plan", "-f", write("count.yaml", inputs.group("g", f"subGroups: [{subs}]") + inputs.pod("p", "g",
-            leaf="s1") + inputs.node("n"))]))
+            leaf="s1") + inputs.node("n1"))]))
 
 
 # Objects that contradict each other
@@ -373,7 +373,7 @@ def parents_in_a_circle():
     for subs in ("[{name: a, parent: a, minMember: 1}]", "[{name: a, parent: b}, {name: b, parent: a}]",
                  "[{name: a, parent: b}, {name: b, parent: c}, {name: c, parent: a}, {name: d, minMember: 1}]",
                  "[{name: a, parent: missing, minMember: 1}]"):
-        text = inputs.group("g", f"subGroups: {subs}") + inputs.pod("p", "g", leaf="a") + inputs.node("n")
+        text = inputs.group("g", f"subGroups: {subs}") + inputs.pod("p", "g", leaf="a") + inputs.node("n1")
         everywhere(1, write("circle.yaml", text), "circle.yaml", "spec.subGroups[0].parent")
     ring = ", ".join(f"{{name: s{i}, parent: s{(i + 1) % 50_000}}}" for i in range(50_000))
     everywhere(1, write("ring.yaml", inputs.group("g", f"subGroups: [{ring}]")), "ring.yaml", memory=600)
@@ -383,7 +383,7 @@ def parents_in_a_circle():
 
 @case
 def queues_in_a_circle():
-    text = inputs.node("n")
+    text = inputs.node("n1")
     for queue, parent in (("a", "b"), ("b", "a"), ("c", "c"), ("d", "missing")):
         text += inputs.queue(queue, "{}", parent) + inputs.pod(f"p{queue}", f"g{queue}")
         text += inputs.group(f"g{queue}", f"queue: {queue}, minMember: 1")
@@ -391,7 +391,7 @@ def queues_in_a_circle():
     run = sane(Run(["plan", "-f", "queues.yaml"]))
     require(all(f"default/g{q}" in run.out for q in "abcd"), run, "a group is lost without a word")
     deep = "".join(inputs.queue(f"q{i}", "{}", f"q{i - 1}" if i else None) for i in range(5000))
-    deep += inputs.group("g", "queue: q4999, minMember: 1") + inputs.pod("p", "g") + inputs.node("n")
+    deep += inputs.group("g", "queue: q4999, minMember: 1") + inputs.pod("p", "g") + inputs.node("n1")
     sane(Run(["plan", "-f", write("deep-queues.yaml", deep)]), seconds=30)
 
 
@@ -451,13 +451,13 @@ def sixteen_levels():
 @case
 def members_of_nothing():
     """A pod whose group or leaf does not exist is named in the plan, never dropped."""
-    text = inputs.node("n") + inputs.group("g", "subGroups: [{name: a, minMember: 1}]")
+    text = inputs.node("n1") + inputs.group("g", "subGroups: [{name: a, minMember: 1}]")
     text += inputs.pod("lost-1", "nowhere") + inputs.pod("lost-2", "g") + inputs.pod("lost-3", "g", leaf="b")
     text += inputs.pod("fine", "g", leaf="a")
     run = sane(Run(["plan", "-f", write("lost.yaml", text)]))
     for pod in ("lost-1", "lost-2", "lost-3"):
         require(pod in run.out + run.err, run, f"{pod} is not named")
-    many = inputs.node("n") + "".join(inputs.pod(f"lost-{i}", f"nowhere-{i}") for i in range(5000))
+    many = inputs.node("n1") + "".join(inputs.pod(f"lost-{i}", f"nowhere-{i}") for i in range(5000))
     sane(Run(["plan", "-f", write("lost.yaml", many)]), seconds=30)
 
 
@@ -601,7 +601,7 @@ def output_that_does_not_arrive():
             run = Run(args, stdout=full)
             require(run.code == 2 and "cannot write the output" in run.err, run, "a full disk looks like success")
     # A reader that has seen enough: no complaint that looks like an error of ours, no hanging.
-    name = write("long.yaml", inputs.node("n") + "".join(inputs.group(f"g{i}", "minMember: 1") + inputs.pod(f"p{i}",
+    name = write("long.yaml", inputs.node("n1") + "".join(inputs.group(f"g{i}", "minMember: 1") + inputs.pod(f"p{i}",
             f"g{i}") for i in range(3000)))
     command = f"'{PLATOON}' plan -o wide -f {name} | head -1; echo ${{PIPESTATUS[*]}}"
     done = subprocess.run(["bash", "-c", command], cwd=SCRATCH, env=ENVIRONMENT, capture_output=True, text=True,

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHRUNK = 3, MOST_FAILURES = 100, MOST_KINDS = 64, SECONDS_PER_INSTANCE = 60 };
+enum { SHRUNK = 3, DEFAULT_FAILURES = 100, MOST_KINDS = 64, SECONDS_PER_INSTANCE = 60 };
 
 /* Shared with the worker; the tally follows. */
 struct shared {
@@ -121,6 +121,7 @@ static void report(uint64_t seed, bool shrink)
 static uint64_t run_all(uint64_t seed, uint64_t *count)
 {
 	uint64_t by_kind[MOST_KINDS] = {0}, failed = 0;
+	uint64_t most = environment_number("PLATOON_PROPERTY_FAILURES", DEFAULT_FAILURES);
 	while (shared->next < *count) {
 		shared->result.failure = 0;
 		pid_t child = fork();
@@ -140,8 +141,8 @@ static uint64_t run_all(uint64_t seed, uint64_t *count)
 		}
 		report(seed + shared->next, by_kind[shared->result.failure % MOST_KINDS]++ < SHRUNK);
 		shared->next++;
-		if (failed == MOST_FAILURES) {
-			printf("stopped after %d failures\n", MOST_FAILURES);
+		if (failed == most) {
+			printf("stopped after %llu failures\n", (unsigned long long)most);
 			*count = shared->next;
 		}
 	}

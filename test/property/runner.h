@@ -2,7 +2,7 @@
  * failed instance and can be shrunk like any other. What an instance is, is up to the caller.
  *
  * PLATOON_PROPERTY_SEED is the seed of the first instance (instance i uses seed + i), PLATOON_PROPERTY_COUNT their
- * number. */
+ * number, PLATOON_PROPERTY_FAILURES the number of failures after which it stops. */
 #ifndef PROPERTY_RUNNER_H
 #define PROPERTY_RUNNER_H
 
@@ -16,8 +16,8 @@ struct result {
 };
 
 struct property {
-	const char *name;      /* of the files: NAME-SEED.json */
-	uint64_t count;        /* instances, unless the environment says otherwise */
+	const char *name; /* of the files: NAME-SEED.json */
+	uint64_t count;   /* instances, unless the environment says otherwise */
 	size_t instance_size, tally_size;
 	int crash; /* the failure that stands for a violent end */
 	const char *(*failure_name)(int failure);

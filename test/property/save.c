@@ -34,9 +34,9 @@ static void write_topologies(struct writer *writer, const struct instance *insta
 {
 	for (int i = 0; i < instance->topology_count; i++) {
 		save_object(writer,
-		       "{\"apiVersion\": \"kai.scheduler/v1alpha1\", \"kind\": \"Topology\", \"metadata\": "
-		       "{\"name\": \"%s\"}, \"spec\": {\"levels\": [",
-		       i ? "second" : "first");
+		            "{\"apiVersion\": \"kai.scheduler/v1alpha1\", \"kind\": \"Topology\", \"metadata\": "
+		            "{\"name\": \"%s\"}, \"spec\": {\"levels\": [",
+		            i ? "second" : "first");
 		for (int level = 0; level < instance->topologies[i].level_count; level++)
 			fprintf(writer->file, "%s{\"nodeLabel\": \"%s\"}", level ? ", " : "",
 			        built_key_name(instance, instance_level_key(instance, i, level)));
@@ -47,7 +47,8 @@ static void write_topologies(struct writer *writer, const struct instance *insta
 static void write_node(struct writer *writer, const struct instance *instance, int number)
 {
 	const struct w_node *node = &instance->nodes[number];
-	save_object(writer, "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"n%d\", \"labels\": {",
+	save_object(writer,
+	            "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"n%d\", \"labels\": {",
 	            number);
 	fprintf(writer->file, "\"kubernetes.io/hostname\": \"n%d\"", number);
 	for (int key = 1; key < INSTANCE_KEYS; key++)
@@ -279,10 +280,11 @@ int save_scenario(const struct instance *instance, const struct result *result, 
 	save_title(writer.file, instance, failure_name((enum failure)result->failure), result->text);
 	fprintf(writer.file, "%s%s\",\n \"objects\": [", instance->use_releasing ? " (releasing resources count)" : "",
 	        instance->warm_up ? " (after an answer for another state)" : "");
-	save_object(&writer,
-	            "{\"apiVersion\": \"scheduling.run.ai/v2\", \"kind\": \"Queue\", \"metadata\": {\"name\": \"main\"}, "
-	            "\"spec\": {\"resources\": {\"gpu\": {\"quota\": -1, \"limit\": -1}, \"cpu\": {\"quota\": -1, "
-	            "\"limit\": -1}, \"memory\": {\"quota\": -1, \"limit\": -1}}}}");
+	save_object(
+		&writer,
+		"{\"apiVersion\": \"scheduling.run.ai/v2\", \"kind\": \"Queue\", \"metadata\": {\"name\": \"main\"}, "
+		"\"spec\": {\"resources\": {\"gpu\": {\"quota\": -1, \"limit\": -1}, \"cpu\": {\"quota\": -1, "
+		"\"limit\": -1}, \"memory\": {\"quota\": -1, \"limit\": -1}}}}");
 	save_cluster(&writer, instance);
 	save_gang(&writer, instance, "gang", "\"queue\": \"main\"");
 	fputs("],\n", writer.file);

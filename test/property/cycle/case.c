@@ -19,7 +19,8 @@ int case_used(const struct cycle_case *world, int node, int resource, bool leavi
 	int used = 0;
 	for (int i = 0; i < base->other_count; i++)
 		if (base->others[i].node == node && (leaving || base->others[i].occupancy != W_RELEASING))
-			used += resource == INSTANCE_RESOURCES ? 1 : base->kinds[base->others[i].kind].request[resource];
+			used += resource == INSTANCE_RESOURCES ? 1
+			                                       : base->kinds[base->others[i].kind].request[resource];
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct w_pod *pod = &world->groups[g].pods[p];
@@ -43,5 +44,6 @@ bool case_tolerate(const struct instance *base, int kind, int node, int other_ki
 	int port = base->kinds[kind].port;
 	if (node == other_node && port >= 0 && port == base->kinds[other_kind].port)
 		return false;
-	return !excludes(base, kind, node, other_kind, other_node) && !excludes(base, other_kind, other_node, kind, node);
+	return !excludes(base, kind, node, other_kind, other_node) &&
+	       !excludes(base, other_kind, other_node, kind, node);
 }

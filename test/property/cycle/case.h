@@ -30,6 +30,9 @@ struct c_group {
 struct cycle_case {
 	struct instance base; /* nodes, topologies, kinds and pods of nobody; its own tree and pods are not used */
 	int queue_count, group_count;
+	bool apart;   /* every action is a cycle of its own, so that nothing is bound and given up in one */
+	bool slow;    /* pods take several cycles to leave */
+	bool starved; /* gangs have waited long enough for resources to be held for them */
 	struct c_queue queues[CASE_QUEUES];
 	struct c_group groups[CASE_GROUPS];
 };

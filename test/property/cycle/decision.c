@@ -12,8 +12,8 @@ static bool check_victim(struct scene *scene, const struct cycle_eviction *evict
 	const struct spot *is = &after->pods[eviction->group][eviction->pod];
 	int g = eviction->group, p = eviction->pod;
 	if (was->state != MEMBER_RUNNING || was->node != eviction->node)
-		return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d is evicted from node %d but was in state %d on %d", g, p,
-		                  eviction->node, was->state, was->node);
+		return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d is evicted from node %d but was in state %d on %d",
+		                  g, p, eviction->node, was->state, was->node);
 	if (eviction->moved && is->state == MEMBER_RESERVED && is->node == was->node)
 		scene_fail(scene, CYCLE_STILL, "g%d-p%d is moved to where it is", g, p);
 	if (eviction->moved && is->state != MEMBER_RESERVED)
@@ -21,9 +21,9 @@ static bool check_victim(struct scene *scene, const struct cycle_eviction *evict
 		                  is->state, is->node);
 	if (scene->action == ACTION_RELEASE_STALE)
 		return true;
-	if (!victim->was_running[p])
+	if (scene->start.pods[g][p].state != MEMBER_RUNNING)
 		scene_fail(scene, CYCLE_FRESH, "g%d-p%d was bound in this very cycle and is %s", g, p,
-		                  eviction->moved ? "moved" : "evicted");
+		           eviction->moved ? "moved" : "evicted");
 	const struct cycle_group *by = &cycle->groups[eviction->by];
 	if (eviction->group == eviction->by)
 		return scene_fail(scene, CYCLE_RULES, "g%d evicts its own pod p%d", g, p);
@@ -38,7 +38,8 @@ static bool check_victim(struct scene *scene, const struct cycle_eviction *evict
 		return scene_fail(scene, CYCLE_RULES, "g%d of queue q%d and priority %d evicts g%d of q%d and %d",
 		                  eviction->by, by->queue, by->priority, g, victim->queue, victim->priority);
 	if (scene->action == ACTION_RECLAIM && victim->queue == by->queue)
-		return scene_fail(scene, CYCLE_RULES, "g%d evicts g%d of its own queue q%d", eviction->by, g, by->queue);
+		return scene_fail(scene, CYCLE_RULES, "g%d evicts g%d of its own queue q%d", eviction->by, g,
+		                  by->queue);
 	if (cycle->now < by->evict_after)
 		return scene_fail(scene, CYCLE_RULES, "g%d may not evict yet", eviction->by);
 	return true;
@@ -69,7 +70,8 @@ static bool check_remains(struct scene *scene, int group, const struct picture *
 	for (size_t p = 0; p < victim->gang.pod_count && is[0]; p++)
 		if (picture_is_member(&after->pods[group][p]) && !picture_is_useful(stage, after, group, (int)p) &&
 		    picture_is_useful(stage, before, group, (int)p))
-			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%zu stays in a subgroup below its minimum", group, p);
+			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%zu stays in a subgroup below its minimum", group,
+			                  p);
 	return true;
 }
 
@@ -88,8 +90,8 @@ static bool check_gain(struct scene *scene, const struct decision *decision, con
 			return scene_fail(scene, CYCLE_NO_GAIN, "g%d-p%d gets a place below a minimum", by, p);
 	}
 	if (!is[0] || gained == 0)
-		return scene_fail(scene, CYCLE_NO_GAIN, "evictions for g%d, which gets %d places and %s its minimum", by,
-		                  gained, is[0] ? "has" : "misses");
+		return scene_fail(scene, CYCLE_NO_GAIN, "evictions for g%d, which gets %d places and %s its minimum",
+		                  by, gained, is[0] ? "has" : "misses");
 	return true;
 }
 
@@ -104,9 +106,22 @@ static bool check_share(struct scene *scene, const struct decision *decision, co
 	picture_charge(stage, after, queue, is, ignored);
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
 		if (is[r] > was[r] && is[r] > stage->cycle.queues[queue].fair[r])
-			return scene_fail(scene, CYCLE_SHARE, "queue q%d reclaims up to %lld of %s, its fair share is %lld", queue,
+			return scene_fail(scene, CYCLE_SHARE,
+			                  "queue q%d reclaims up to %lld of %s, its fair share is %lld", queue,
 			                  (long long)is[r], built_resource_name(r),
 			                  (long long)stage->cycle.queues[queue].fair[r]);
+	return true;
+}
+
+bool inspect_whole(struct scene *scene, const struct decision *decisions, const struct picture *before,
+                   const struct picture *after)
+{
+	for (size_t i = 0; i < decisions->count; i++)
+		if (!check_victim(scene, &decisions->evictions[i], before, after))
+			return false;
+	for (int g = 0; g < scene->stage->world->group_count; g++)
+		if (!check_remains(scene, g, before, after))
+			return false;
 	return true;
 }
 
@@ -128,5 +143,7 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 		return false;
 	if (scene->action == ACTION_RECLAIM && !check_share(scene, decision, before, after))
 		return false;
+	if (scene->action == ACTION_PREEMPT && !picture_is_swap(scene->stage, before, after, decision->by))
+		return scene_fail(scene, CYCLE_SHARE, "g%d lifts its queue above what it may hold", decision->by);
 	return inspect_necessity(scene, decision, before, after);
 }

@@ -107,8 +107,9 @@ static void draw_queues(struct random *random, struct cycle_case *world, const s
 			                  : random_chance(random, 15) ? -1
 			                  : random_chance(random, 20) ? 0
 			                                              : random_range(random, 1, gpus / tops + 1);
-			queue->limit[r] = counts && style->limits && random_chance(random, 40) ? random_range(random, 1, gpus)
-			                                                                       : -1;
+			queue->limit[r] = counts && style->limits && random_chance(random, 40)
+			                          ? random_range(random, 1, gpus)
+			                          : -1;
 			queue->weight[r] = random_chance(random, 80) ? 1 : random_range(random, 0, 3);
 		}
 	}
@@ -178,12 +179,12 @@ static void draw_pods(struct random *random, const struct instance *base, struct
 		int pods = random_range(random, random_chance(random, 90), leaves > 3 ? 2 : leaves > 1 ? 3 : 5);
 		for (int k = 0; k < pods && group->pod_count < INSTANCE_PODS; k++) {
 			bool gated = style->gated && random_chance(random, 20);
-			group->pods[group->pod_count++] = (struct w_pod){
-				.kind = mixed ? random_range(random, 0, base->kind_count - 1) : kind,
-				.leaf = i,
-				.node = -1,
-				.nominated = -1,
-				.state = gated ? W_GATED : W_WAITING};
+			group->pods[group->pod_count++] =
+				(struct w_pod){.kind = mixed ? random_range(random, 0, base->kind_count - 1) : kind,
+			                       .leaf = i,
+			                       .node = -1,
+			                       .nominated = -1,
+			                       .state = gated ? W_GATED : W_WAITING};
 		}
 	}
 }
@@ -350,6 +351,9 @@ void case_generate(uint64_t seed, struct cycle_case *world)
 		gpus += world->base.nodes[node].capacity[0];
 	draw_queues(&random, world, &style, gpus);
 	draw_others(&random, world);
+	world->apart = random_chance(&random, 40);
+	world->slow = random_chance(&random, 25);
+	world->starved = random_chance(&random, 8);
 	int groups = random_range(&random, 2, CASE_GROUPS);
 	for (int g = 0; g < groups; g++) {
 		draw_group(&random, world, &style);

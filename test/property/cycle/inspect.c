@@ -37,6 +37,11 @@ static void sum_up(const struct stage *stage, int use[USES][INSTANCE_NODES][INST
 		add_use(use, base, USE_RELEASING, stage->world->groups[eviction->group].pods[eviction->pod].kind,
 		        stage->built.from_engine[eviction->node]);
 	}
+	for (int i = 0; i < stage->leaver_count; i++) {
+		const struct leaver *leaver = &stage->leavers[i];
+		add_use(use, base, USE_RELEASING, stage->world->groups[leaver->group].pods[leaver->pod].kind,
+		        stage->built.from_engine[leaver->node]);
+	}
 }
 
 static bool check_nodes(struct scene *scene)
@@ -54,11 +59,13 @@ static bool check_nodes(struct scene *scene)
 			int releasing = use[USE_RELEASING][n][r];
 			const char *name = built_resource_name(r);
 			if (running + releasing > capacity)
-				return scene_fail(scene, CYCLE_OVERCOMMIT, "node n%d holds %d + %d leaving of %d %s now", n,
-				                  running, releasing, capacity, name);
+				return scene_fail(scene, CYCLE_OVERCOMMIT,
+				                  "node n%d holds %d + %d leaving of %d %s now", n, running, releasing,
+				                  capacity, name);
 			if (running + reserved > capacity)
-				return scene_fail(scene, CYCLE_OVERCOMMIT, "node n%d will hold %d + %d reserved of %d %s", n,
-				                  running, reserved, capacity, name);
+				return scene_fail(scene, CYCLE_OVERCOMMIT,
+				                  "node n%d will hold %d + %d reserved of %d %s", n, running, reserved,
+				                  capacity, name);
 			int column = cluster_find_resource(stage->cycle.cluster, name);
 			int64_t unit = built_resource_unit(r);
 			int node = stage->built.to_engine[n];
@@ -67,11 +74,12 @@ static bool check_nodes(struct scene *scene)
 			int64_t free_ = cluster_free(stage->cycle.cluster, column, node);
 			int64_t leaving = cluster_releasing(stage->cycle.cluster, column, node);
 			if (free_ != (capacity - running - reserved - releasing) * unit || leaving != releasing * unit)
-				return scene_fail(scene, CYCLE_BOOKS,
-				                  "node n%d: %lld %s free and %lld leaving in the books; %d - %d running - "
-				                  "%d reserved - %d leaving counted",
-				                  n, (long long)(free_ / unit), name, (long long)(leaving / unit), capacity,
-				                  running, reserved, releasing);
+				return scene_fail(
+					scene, CYCLE_BOOKS,
+					"node n%d: %lld %s free and %lld leaving in the books; %d - %d running - "
+					"%d reserved - %d leaving counted",
+					n, (long long)(free_ / unit), name, (long long)(leaving / unit), capacity,
+					running, reserved, releasing);
 		}
 	return true;
 }
@@ -101,8 +109,9 @@ static bool check_starts(struct scene *scene, int group, const struct picture *b
 			continue;
 		scene->tally->bound += is->state == MEMBER_RUNNING;
 		scene->tally->reserved += is->state == MEMBER_RESERVED;
-		if (was->state != MEMBER_WAITING)
-			return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was started from state %d", group, p, was->state);
+		if (was->state != MEMBER_WAITING && was->state != MEMBER_RESERVED)
+			return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was started from state %d", group, p,
+			                  was->state);
 		if (!picture_is_useful(stage, after, group, p))
 			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%d was started below a minimum", group, p);
 	}
@@ -137,8 +146,9 @@ bool inspect_queues(struct scene *scene, const struct picture *before, const str
 				                  (long long)is[r], built_resource_name(r), (long long)queue->limit[r]);
 			if (queue->quota[r] >= 0 && keeps[r] > queue->quota[r] && keeps[r] > kept[r])
 				return scene_fail(scene, CYCLE_LIMIT,
-				                  "queue q%d has %lld of %s that cannot be evicted, its quota is %lld", q,
-				                  (long long)keeps[r], built_resource_name(r), (long long)queue->quota[r]);
+				                  "queue q%d has %lld of %s that cannot be evicted, its quota is %lld",
+				                  q, (long long)keeps[r], built_resource_name(r),
+				                  (long long)queue->quota[r]);
 		}
 	}
 	return true;
@@ -174,15 +184,77 @@ static bool same_spots(struct scene *scene, const struct picture *now, const str
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct spot *is = &after->pods[g][p], *known = &now->pods[g][p];
 			if (is->state != known->state || (picture_is_member(is) && is->node != known->node))
-				return scene_fail(scene, CYCLE_UNEXPLAINED,
-				                  "g%d-p%d is in state %d on %d, by the evictions it should be in %d on %d", g, p,
-				                  is->state, is->node, known->state, known->node);
+				return scene_fail(
+					scene, CYCLE_UNEXPLAINED,
+					"g%d-p%d is in state %d on %d, by the evictions it should be in %d on %d", g, p,
+					is->state, is->node, known->state, known->node);
 		}
 	return true;
 }
 
+/* A pod that was bound in this cycle goes without an entry, back to waiting or to another place. Whom it made room for
+ * is not written down: actions with such pods are judged as a whole. */
+static bool took_back(const struct scene *scene, int group, int pod, const struct picture *before,
+                      const struct picture *after)
+{
+	const struct spot *was = &before->pods[group][pod], *is = &after->pods[group][pod];
+	return scene->start.pods[group][pod].state != MEMBER_RUNNING && was->state == MEMBER_RUNNING &&
+	       (is->state != MEMBER_RUNNING || is->node != was->node);
+}
+
+/* With other victims off their nodes another choice of pods may be found, which in the end needs no victim at all. */
+static bool gained_for_nothing(const struct scene *scene, int group, const struct picture *before,
+                               const struct picture *after)
+{
+	const struct cycle *cycle = &scene->stage->cycle;
+	bool gained = false, paid = false;
+	for (int p = 0; p < scene->stage->world->groups[group].pod_count; p++)
+		gained |= before->pods[group][p].state == MEMBER_WAITING && picture_is_member(&after->pods[group][p]);
+	for (size_t i = before->evictions; i < cycle->eviction_count; i++)
+		paid |= cycle->evictions[i].by == group;
+	return gained && !paid;
+}
+
+static bool is_muddled(const struct scene *scene, const struct picture *before, const struct picture *after)
+{
+	for (int g = 0; g < scene->stage->world->group_count; g++) {
+		if (gained_for_nothing(scene, g, before, after))
+			return true;
+		for (int p = 0; p < scene->stage->world->groups[g].pod_count; p++)
+			if (took_back(scene, g, p, before, after))
+				return true;
+	}
+	return false;
+}
+
+static bool check_muddle(struct scene *scene, const struct picture *before, const struct picture *after)
+{
+	const struct cycle *cycle = &scene->stage->cycle;
+	struct decision all = {.evictions = &cycle->evictions[before->evictions],
+	                       .count = cycle->eviction_count - before->evictions};
+	scene->tally->muddled++;
+	for (int g = 0; g < scene->stage->world->group_count; g++)
+		for (int p = 0; p < scene->stage->world->groups[g].pod_count; p++) {
+			const struct spot *was = &before->pods[g][p], *is = &after->pods[g][p];
+			bool entry = false;
+			for (size_t i = 0; i < all.count; i++)
+				entry |= all.evictions[i].group == g && all.evictions[i].pod == p;
+			bool fine = entry || (was->state == is->state && was->node == is->node) ||
+			            took_back(scene, g, p, before, after) ||
+			            (was->state == MEMBER_WAITING &&
+			             (is->state == MEMBER_WAITING || is->state == MEMBER_RESERVED));
+			if (!fine)
+				return scene_fail(scene, CYCLE_UNEXPLAINED,
+				                  "g%d-p%d was in state %d on %d, and is in %d on %d", g, p, was->state,
+				                  was->node, is->state, is->node);
+		}
+	return inspect_whole(scene, &all, before, after) && inspect_queues(scene, before, after);
+}
+
 static bool check_decisions(struct scene *scene, const struct picture *before, const struct picture *after)
 {
+	if (is_muddled(scene, before, after))
+		return check_muddle(scene, before, after);
 	const struct cycle *cycle = &scene->stage->cycle;
 	struct picture now = *before, then;
 	for (size_t first = before->evictions; first < cycle->eviction_count;) {

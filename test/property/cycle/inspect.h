@@ -30,7 +30,7 @@ enum cycle_failure {
 
 struct cycle_tally {
 	uint64_t cycles, longest, decisions[ACTION_COUNT], evicted[ACTION_COUNT], moved[ACTION_COUNT];
-	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried;
+	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried, waiting, muddled;
 };
 
 struct spot {
@@ -50,8 +50,9 @@ struct scene {
 	enum cycle_action action;
 	struct result *result;
 	struct cycle_tally *tally;
-	struct result mild; /* wasteful, but not wrong */
-	bool trace; /* tell what happens */
+	struct picture start; /* of the cycle */
+	struct result mild;   /* wasteful, but not wrong */
+	bool trace;           /* tell what happens */
 };
 
 void picture_take(const struct stage *stage, struct picture *picture);
@@ -65,6 +66,10 @@ bool picture_is_useful(const struct stage *stage, const struct picture *picture,
 void picture_charge(const struct stage *stage, const struct picture *picture, int queue,
                     int64_t allocated[CYCLE_RESOURCES], int64_t protected_[CYCLE_RESOURCES]);
 
+/* Whether a preemption by the group stays a swap: its queue, and each above it, holds of what the group got no more than
+ * before, or than it is entitled to. */
+bool picture_is_swap(const struct stage *stage, const struct picture *before, const struct picture *after, int by);
+
 /* Fills the result. True only for failures after which the checks go on. */
 bool scene_fail(struct scene *scene, enum cycle_failure failure, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -77,11 +82,16 @@ struct decision {
 	size_t count;
 	int by;
 };
+/* Victims and their remains only, for several decisions at once. */
+bool inspect_whole(struct scene *scene, const struct decision *decisions, const struct picture *before,
+                   const struct picture *after);
 bool inspect_decision(struct scene *scene, const struct decision *decision, const struct picture *before,
                       const struct picture *after);
 /* keep.c: none of the victims could have stayed. */
 bool inspect_necessity(struct scene *scene, const struct decision *decision, const struct picture *before,
                        const struct picture *after);
+/* idle.c: when nothing changes any more, nobody waits who had a right to a place. */
+bool inspect_rest(struct scene *scene);
 /* inspect.c: limits, and quotas of what is protected. */
 bool inspect_queues(struct scene *scene, const struct picture *before, const struct picture *after);
 

@@ -37,6 +37,14 @@ static int count_gone(const struct decision *decision, const struct victim_unit 
 	return gone;
 }
 
+static bool is_moved(const struct decision *decision, int group)
+{
+	for (size_t i = 0; i < decision->count; i++)
+		if (decision->evictions[i].group == group)
+			return decision->evictions[i].moved;
+	return false;
+}
+
 static bool is_inside(const struct gang *gang, int leaf, int node)
 {
 	while (leaf > node)
@@ -162,8 +170,10 @@ static void list_units(struct scene *scene, const struct picture *before, int gr
 	units->items = arena_array(stage->arena, struct victim_unit, INSTANCE_PODS); /* pods move one by one */
 	for (size_t p = 0; p < groups[group].gang.pod_count; p++) {
 		struct victim_unit *unit = &units->items[units->count++];
-		*unit = (struct victim_unit){
-			.group = group, .tree = -1, .pods = arena_array(stage->arena, int, 1), .pod_count = 1};
+		*unit = (struct victim_unit){.group = group,
+		                             .tree = -1,
+		                             .pods = arena_array(stage->arena, int, 1),
+		                             .pod_count = 1};
 		unit->pods[0] = (int)p;
 	}
 }
@@ -179,9 +189,10 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		int gone = count_gone(decision, unit);
 		if (gone == 0)
 			continue;
-		if (gone < unit->pod_count)
-			return scene_fail(scene, CYCLE_MINIMUM, "g%d gives up %d of %d pods that belong together", group, gone,
-			                  unit->pod_count);
+		/* Of pods that move together some may find that their old place is still the best. */
+		if (gone < unit->pod_count && !is_moved(decision, group))
+			return scene_fail(scene, CYCLE_MINIMUM, "g%d gives up %d of %d pods that belong together",
+			                  group, gone, unit->pod_count);
 		scene->tally->whole_gangs += unit->class_ == UNIT_GANG;
 		scene->tally->children += unit->class_ == UNIT_CHILD;
 		scene->tally->single_pods += unit->class_ == UNIT_POD;
@@ -190,9 +201,11 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		struct picture now = *after;
 		put_back(unit, before, &now);
 		scene->tally->returns_tried++;
-		if (could_stay(stage, unit, &now))
-			return scene_fail(scene, CYCLE_UNNEEDED, "g%d-p%d%s could have stayed beside g%d", group, unit->pods[0],
-			                  unit->pod_count > 1 ? " and what goes with it" : "", decision->by);
+		if (could_stay(stage, unit, &now) &&
+		    (scene->action != ACTION_PREEMPT || picture_is_swap(stage, before, &now, decision->by)))
+			return scene_fail(scene, CYCLE_UNNEEDED, "g%d-p%d%s could have stayed beside g%d", group,
+			                  unit->pods[0], unit->pod_count > 1 ? " and what goes with it" : "",
+			                  decision->by);
 	}
 	return true;
 }

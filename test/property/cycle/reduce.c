@@ -232,8 +232,14 @@ static bool simplify_kind(struct cycle_case *world, int at)
 static bool simplify_base(struct cycle_case *world, int at)
 {
 	struct instance *base = &world->base;
-	if (at >= base->node_count + 2)
+	bool *flags[] = {&world->apart, &world->slow, &world->starved};
+	if (at >= base->node_count + 5)
 		return false;
+	if (at >= base->node_count + 2) {
+		bool *flag = flags[at - base->node_count - 2], was = *flag;
+		*flag = false;
+		return was;
+	}
 	if (at < base->node_count) {
 		bool changed = set(&base->nodes[at].pods, 110) | set(&base->nodes[at].colour, -1);
 		changed |= base->nodes[at].unschedulable;
@@ -291,9 +297,11 @@ static bool is_sane(const struct cycle_case *world)
 
 void case_shrink(void *given, bool (*still_fails)(const void *world, void *context), void *context)
 {
-	static bool (*const changes[])(struct cycle_case *, int) = {
-		remove_group, remove_other,   remove_pod,     stop_pod,      remove_tree_node, remove_node, clear_node,
-		remove_queue, simplify_group, simplify_queue, simplify_kind, simplify_base,    lower_number};
+	static bool (*const changes[])(struct cycle_case *, int) = {remove_group,   remove_other,     remove_pod,
+	                                                            stop_pod,       remove_tree_node, remove_node,
+	                                                            clear_node,     remove_queue,     simplify_group,
+	                                                            simplify_queue, simplify_kind,    simplify_base,
+	                                                            lower_number};
 	enum { LARGEST = CASE_GROUPS * INSTANCE_TREE + 64, ROUNDS = 12 };
 	struct cycle_case *world = given, candidate;
 	bool changed = true;

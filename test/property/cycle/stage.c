@@ -1,6 +1,8 @@
 /* Builds the engine's view of a case and plays the rest of the world. */
 #include "stage.h"
 
+#include "random.h"
+
 #include <string.h>
 
 static void make_queues(struct stage *stage)
@@ -12,8 +14,9 @@ static void make_queues(struct stage *stage)
 	for (int q = 0; q < world->queue_count; q++) {
 		const struct c_queue *from = &world->queues[q];
 		struct cycle_queue *queue = &stage->cycle.queues[q];
-		*queue = (struct cycle_queue){
-			.name = arena_printf(arena, "q%d", q), .parent = from->parent, .priority = from->priority};
+		*queue = (struct cycle_queue){.name = arena_printf(arena, "q%d", q),
+		                              .parent = from->parent,
+		                              .priority = from->priority};
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			int64_t unit = r == CYCLE_GPU ? 1000 : built_resource_unit(r);
 			queue->quota[r] = from->quota[r] < 0 ? -1 : from->quota[r] * unit;
@@ -40,7 +43,7 @@ static void make_group(struct stage *stage, int number)
 	group->preempt = preempts[from->preempt];
 	group->creation = number;
 	group->grace = from->grace < 0 ? -1 : from->grace * STAGE_SECOND;
-	group->evict_after = from->delay * STAGE_SECOND;
+	group->evict_after = stage->cycle.now + from->delay * STAGE_SECOND;
 	group->was_running = arena_array(arena, bool, INSTANCE_PODS);
 }
 
@@ -73,6 +76,10 @@ static void make_stage(struct stage *stage, const struct cycle_case *world)
 	stage->cycle.cluster = stage->built.cluster;
 	stage->cycle.arena = stage->arena;
 	make_queues(stage);
+	if (world->starved) {
+		stage->cycle.now = 1000 * STAGE_SECOND;
+		stage->cycle.starvation_after = 500 * STAGE_SECOND;
+	}
 	stage->cycle.group_count = (size_t)world->group_count;
 	stage->cycle.groups = arena_array(stage->built.arena, struct cycle_group, CASE_GROUPS);
 	for (int g = 0; g < world->group_count; g++)
@@ -96,7 +103,22 @@ void stage_copy(struct stage *stage, const struct stage *from)
 		group->has_stale_since = before->has_stale_since;
 		group->stale_since = before->stale_since;
 	}
+	for (size_t g = 0; g < stage->cycle.group_count; g++) {
+		struct gang *gang = &stage->cycle.groups[g].gang;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			if (gang->pods[p].state == MEMBER_RESERVED) {
+				gang->pods[p].state = MEMBER_WAITING;
+				gang->pods[p].nominated = gang->pods[p].node;
+			}
+	}
 	occupy_members(stage);
+	stage->leaver_count = from->leaver_count;
+	memcpy(stage->leavers, from->leavers, sizeof(stage->leavers));
+	for (int i = 0; i < stage->leaver_count; i++) {
+		const struct leaver *leaver = &stage->leavers[i];
+		cluster_occupy(stage->cycle.cluster, stage->cycle.groups[leaver->group].gang.pods[leaver->pod].kind,
+		               leaver->node, OCCUPY_RELEASING);
+	}
 	if (from->leavers_left)
 		vacate_leavers(stage);
 }
@@ -113,42 +135,45 @@ void stage_begin(struct stage *stage)
 	arena_reset(stage->arena);
 	cycle->evictions = NULL;
 	cycle->eviction_count = cycle->eviction_capacity = 0;
-	cycle->started = false;
+	cycle_begin(cycle);
 	for (size_t g = 0; g < cycle->group_count; g++)
 		cycle->groups[g].reasons = (struct reasons){0};
 }
 
-static void finish_evictions(struct cycle *cycle)
+static void finish_leaver(struct stage *stage, const struct leaver *leaver)
 {
-	for (size_t i = 0; i < cycle->eviction_count; i++) {
-		const struct cycle_eviction *eviction = &cycle->evictions[i];
-		struct gang_pod *pod = &cycle->groups[eviction->group].gang.pods[eviction->pod];
-		cluster_vacate(cycle->cluster, pod->kind, eviction->node, OCCUPY_RELEASING);
-		if (eviction->moved)
-			continue;
-		pod->state = MEMBER_WAITING;
-		pod->node = -1;
-		cycle->groups[eviction->group].has_stale_since = false;
-	}
-	cycle->eviction_count = 0;
+	struct cycle_group *group = &stage->cycle.groups[leaver->group];
+	struct gang_pod *pod = &group->gang.pods[leaver->pod];
+	cluster_vacate(stage->cycle.cluster, pod->kind, leaver->node, OCCUPY_RELEASING);
+	if (leaver->moved)
+		return;
+	pod->state = MEMBER_WAITING;
+	pod->node = -1;
+	group->has_stale_since = false;
 }
 
-void stage_settle(struct stage *stage)
+bool stage_settle(struct stage *stage)
 {
 	struct cycle *cycle = &stage->cycle;
-	finish_evictions(cycle);
-	vacate_leavers(stage);
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct gang *gang = &cycle->groups[g].gang;
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			struct gang_pod *pod = &gang->pods[p];
-			if (pod->state != MEMBER_RESERVED)
-				continue;
-			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
-			pod->state = MEMBER_RUNNING;
-		}
+	struct random random = {.state = stage->world->base.seed * 1000 + stage->days++};
+	for (size_t i = 0; i < cycle->eviction_count; i++) {
+		const struct cycle_eviction *eviction = &cycle->evictions[i];
+		stage->leavers[stage->leaver_count++] =
+			(struct leaver){eviction->group, eviction->pod, eviction->node, eviction->moved};
 	}
+	cycle->eviction_count = 0;
+	bool busy = stage->leaver_count > 0 || !stage->leavers_left;
+	int left = 0;
+	for (int i = 0; i < stage->leaver_count; i++) {
+		if (stage->world->slow && random_chance(&random, 50))
+			stage->leavers[left++] = stage->leavers[i];
+		else
+			finish_leaver(stage, &stage->leavers[i]);
+	}
+	stage->leaver_count = left;
+	if (!stage->world->slow || random_chance(&random, 50))
+		vacate_leavers(stage);
+	return busy;
 }
 
 bool stage_wait(struct stage *stage)

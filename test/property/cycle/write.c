@@ -44,6 +44,8 @@ void case_print(const void *given)
 {
 	const struct cycle_case *world = given;
 	const struct instance *base = &world->base;
+	printf("%s%s%s", world->apart ? "  one action at a time\n" : "", world->slow ? "  slow\n" : "",
+	       world->starved ? "  starved\n" : "");
 	for (int n = 0; n < base->node_count; n++) {
 		const struct w_node *node = &base->nodes[n];
 		printf("  n%d: %d GPU", n, node->capacity[0]);
@@ -73,9 +75,9 @@ void case_print(const void *given)
 		       base->others[i].occupancy == W_RELEASING ? " leaving" : "");
 	for (int q = 0; q < world->queue_count; q++) {
 		const struct c_queue *queue = &world->queues[q];
-		printf("  q%d in %d priority %d: quota %d/%d limit %d/%d weight %d/%d\n", q, queue->parent, queue->priority,
-		       queue->quota[0], queue->quota[1], queue->limit[0], queue->limit[1], queue->weight[0],
-		       queue->weight[1]);
+		printf("  q%d in %d priority %d: quota %d/%d limit %d/%d weight %d/%d\n", q, queue->parent,
+		       queue->priority, queue->quota[0], queue->quota[1], queue->limit[0], queue->limit[1],
+		       queue->weight[0], queue->weight[1]);
 	}
 	for (int g = 0; g < world->group_count; g++)
 		print_group(world, g);
@@ -86,10 +88,11 @@ static void write_queue(struct writer *writer, const struct cycle_case *world, i
 	static const char *const names[] = {"gpu", "cpu", "memory"};
 	static const int units[] = {1, 1000, 1000};
 	const struct c_queue *queue = &world->queues[number];
-	save_object(writer,
-	            "{\"apiVersion\": \"scheduling.run.ai/v2\", \"kind\": \"Queue\", \"metadata\": {\"name\": \"q%d\"}, "
-	            "\"spec\": {\"priority\": %d, ",
-	            number, queue->priority);
+	save_object(
+		writer,
+		"{\"apiVersion\": \"scheduling.run.ai/v2\", \"kind\": \"Queue\", \"metadata\": {\"name\": \"q%d\"}, "
+		"\"spec\": {\"priority\": %d, ",
+		number, queue->priority);
 	if (queue->parent >= 0)
 		fprintf(writer->file, "\"parentQueue\": \"q%d\", ", queue->parent);
 	for (int r = 0; r < INSTANCE_RESOURCES; r++)
@@ -106,10 +109,11 @@ static void write_priorities(struct writer *writer, const struct cycle_case *wor
 		for (int before = 0; before < g; before++)
 			known |= world->groups[before].priority == world->groups[g].priority;
 		if (!known)
-			save_object(writer,
-			            "{\"apiVersion\": \"scheduling.k8s.io/v1\", \"kind\": \"PriorityClass\", \"metadata\": "
-			            "{\"name\": \"p%d\"}, \"value\": %d}",
-			            world->groups[g].priority, world->groups[g].priority);
+			save_object(
+				writer,
+				"{\"apiVersion\": \"scheduling.k8s.io/v1\", \"kind\": \"PriorityClass\", \"metadata\": "
+				"{\"name\": \"p%d\"}, \"value\": %d}",
+				world->groups[g].priority, world->groups[g].priority);
 	}
 }
 
@@ -123,8 +127,9 @@ static void write_group(struct writer *writer, const struct cycle_case *world, i
 		snprintf(grace, sizeof(grace), ", \"stalenessGracePeriod\": \"%ds\"", group->grace);
 	if (group->delay)
 		snprintf(delay, sizeof(delay), ", \"preemptionDelay\": \"%ds\"", group->delay);
-	snprintf(spec, sizeof(spec), "\"queue\": \"q%d\", \"priorityClassName\": \"p%d\", \"preemptibility\": \"%s\"%s%s",
-	         group->queue, group->priority, preempt_names[group->preempt], grace, delay);
+	snprintf(spec, sizeof(spec),
+	         "\"queue\": \"q%d\", \"priorityClassName\": \"p%d\", \"preemptibility\": \"%s\"%s%s", group->queue,
+	         group->priority, preempt_names[group->preempt], grace, delay);
 	case_instance(world, number, &instance);
 	save_gang(writer, &instance, name, spec);
 }
@@ -143,7 +148,10 @@ int case_save(const void *given, const struct result *result, const char *path)
 	save_cluster(&writer, &world->base);
 	for (int g = 0; g < world->group_count; g++)
 		write_group(&writer, world, g);
-	fputs("],\n \"expect\": {\"groups\": {\"default/g0\": {}}}\n}}\n", writer.file);
+	if (world->starved)
+		fputs("],\n \"run\": {\"starvationAfter\": \"1s\"", writer.file);
+	fputs(world->starved ? "}" : "]", writer.file);
+	fputs(",\n \"expect\": {\"groups\": {\"default/g0\": {}}}\n}}\n", writer.file);
 	int broken = ferror(writer.file);
 	return fclose(writer.file) || broken ? -1 : 0;
 }

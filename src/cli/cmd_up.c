@@ -1,0 +1,250 @@
+/* Owns the command `up`: the store, the API, the scheduler and simulated kubelets on one thread. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/up_objects.h"
+
+#include "base/clock.h"
+#include "control/scheduler.h"
+#include "serve/admission.h"
+#include "serve/secret_file.h"
+#include "serve/serve.h"
+#include "sim/kubelet.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
+#define DRAIN_TURNS 50
+#define DRAIN_WAIT 20
+#define SETTLED_SECONDS 5
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+	stopped = number;
+}
+
+struct up {
+	struct cli_args *args;
+	const struct manifests *given;
+	struct admission *admission;
+	struct store *store;
+	struct serve *serve;
+	struct scheduler *scheduler;
+	struct kubelet kubelet;
+	const char **shown; /* per object of -f: the line last printed about it */
+	int64_t quiet;      /* nanoseconds: since when the objects are as they are */
+	uint64_t version;
+};
+
+/* ---- --until-placed ---- */
+
+static bool is_group(const struct manifest *manifest)
+{
+	return strcmp(manifest->kind, "PodGroup") == 0 && text_starts_with(manifest->api_version, "scheduling.run.ai/");
+}
+
+static bool has_group(const struct manifests *manifests)
+{
+	for (size_t i = 0; i < manifests->count; i++)
+		if (is_group(&manifests->items[i]))
+			return true;
+	return false;
+}
+
+static int64_t number_at(const struct val *status, const char *key)
+{
+	int64_t number = 0;
+	val_int(val_get(status, key), &number);
+	return number;
+}
+
+static const char *message_of(const struct val *status)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_get(status, "conditions")); val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "Scheduled") == 0)
+			return val_str(val_get(item, "message"), "");
+	return "";
+}
+
+/* Prints what is new about one group. True when nothing more is to be waited for. */
+static bool show_group(struct up *up, size_t index)
+{
+	const struct manifest *manifest = &up->given->items[index];
+	const char *namespace_ = manifest->namespace_[0] ? manifest->namespace_ : "default";
+	const struct store_type *type = store_type_find(up->store, "scheduling.run.ai", "podgroups");
+	const struct store_object *group = store_peek(up->store, type, namespace_, manifest->name);
+	const struct val *status = group ? val_get(group->root, "status") : NULL;
+	const char *phase = val_str(val_get(status, "phase"), "Pending"), *message = message_of(status);
+	struct buffer line = {0};
+	buffer_printf(&line, "%s/%s: %s, %lld running, %lld pending%s%s", namespace_, manifest->name, phase,
+	              (long long)number_at(status, "running"), (long long)number_at(status, "pending"),
+	              message[0] ? ": " : "", message);
+	if (!up->shown[index] || strcmp(up->shown[index], line.text) != 0) {
+		output_line(stdout, "%s", line.text);
+		fflush(stdout);
+		up->shown[index] = arena_strdup(up->args->arena, line.text);
+	}
+	buffer_free(&line);
+	return !group || (strcmp(phase, "Pending") != 0 && strcmp(phase, "Scheduled") != 0);
+}
+
+/* CLI_OK or CLI_FOUND when it is time to end, -1 to go on. */
+static int look_at_groups(struct up *up)
+{
+	int64_t now = clock_now(clock_system());
+	uint64_t version = store_version(up->store);
+	if (version != up->version)
+		up->quiet = now;
+	else if (now - up->quiet > SETTLED_SECONDS * INT64_C(1000000000))
+		return CLI_FOUND;
+	up->version = version;
+	bool done = true;
+	for (size_t i = 0; i < up->given->count; i++)
+		if (is_group(&up->given->items[i]))
+			done &= show_group(up, i);
+	return done ? CLI_OK : -1;
+}
+
+/* ---- the loop ---- */
+
+static int sooner(int a, int b)
+{
+	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+}
+
+static int loop(struct up *up)
+{
+	struct error error = {0};
+	int wait = 0, rc = CLI_OK;
+	up->quiet = clock_now(clock_system());
+	while (!stopped) {
+		if (serve_run_once(up->serve, sooner(wait, LONGEST_WAIT), &error)) {
+			output_line(stderr, "platoon up: %s", error.text);
+			rc = CLI_FOUND;
+			break;
+		}
+		wait = sooner(scheduler_step(up->scheduler), kubelet_step(&up->kubelet));
+		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
+			break;
+		rc = CLI_OK;
+	}
+	serve_drain(up->serve);
+	/* Also commits what the last turn wrote. */
+	for (int i = 0; i < DRAIN_TURNS && (i == 0 || !serve_idle(up->serve)); i++)
+		serve_run_once(up->serve, DRAIN_WAIT, &error);
+	return rc;
+}
+
+static void print_next_steps(const struct up *up)
+{
+	char path[PATH_MAX];
+	const char *kubeconfig = serve_kubeconfig(up->serve);
+	output_line(stdout, "The API listens on %s. Ctrl-C ends it. In another shell:", serve_url(up->serve));
+	output_line(stdout, "  export KUBECONFIG=%s", realpath(kubeconfig, path) ? path : kubeconfig);
+	output_line(stdout, "  kubectl get nodes -L example.com/rack");
+	output_line(stdout, "  kubectl apply -f examples/up-gang.yaml");
+	output_line(stdout, "  kubectl get podgroups,pods -o wide");
+	fflush(stdout);
+}
+
+/* ---- start and end ---- */
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	stopped = 0;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int open_store(struct up *up, struct error *error)
+{
+	struct cli_args *args = up->args;
+	if (secret_directory(args->data_dir, error) < 0)
+		return -1;
+	up->admission = admission_create();
+	struct store_options options = {
+		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
+		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
+		.admit = admission_check,
+		.context = up->admission,
+	};
+	up->store = store_open(&options, error);
+	if (!up->store)
+		return -1;
+	admission_use(up->admission, up->store);
+	return up_seed(up->store, &args->shape, error);
+}
+
+static int open_services(struct up *up, struct error *error)
+{
+	struct serve_options options = {
+		.store = up->store,
+		.directory = up->args->data_dir,
+		.port = up->args->port,
+		.logger = &up->args->logger,
+	};
+	up->serve = serve_create(&options, error);
+	if (!up->serve)
+		return -1;
+	up->scheduler = scheduler_create(&(
+		struct scheduler_options){.store = up->store, .logger = &up->args->logger, .budget = up->args->budget});
+	up->kubelet = (struct kubelet){.store = up->store, .start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1};
+	return store_commit(up->store, error);
+}
+
+static void close_all(struct up *up)
+{
+	scheduler_destroy(up->scheduler);
+	serve_destroy(up->serve);
+	admission_destroy(up->admission);
+	store_close(up->store);
+}
+
+static int run(struct up *up)
+{
+	struct error error = {0};
+	if (open_store(up, &error) < 0) {
+		output_line(stderr, "platoon up: %s", error.text);
+		return CLI_USAGE;
+	}
+	size_t refused = up_apply(up->store, up->given);
+	if (refused > 0) {
+		output_line(stderr, "platoon up: %zu of %zu objects were refused; nothing was changed", refused,
+		            up->given->count);
+		return CLI_FOUND;
+	}
+	if (open_services(up, &error) < 0) {
+		output_line(stderr, "platoon up: %s", error.text);
+		return CLI_USAGE;
+	}
+	print_next_steps(up);
+	return loop(up);
+}
+
+int cmd_up(struct cli_args *args)
+{
+	struct manifests given;
+	manifests_init(&given);
+	int rc = cli_load(args, args->files, args->file_count, args->recursive, &given);
+	if (rc == CLI_OK && args->until_placed && !has_group(&given)) {
+		fprintf(stderr, "platoon up: --until-placed needs a PodGroup to wait for; give one with -f\n");
+		rc = CLI_USAGE;
+	}
+	if (rc == CLI_OK) {
+		struct up up = {.args = args,
+		                .given = &given,
+		                .shown = arena_array(args->arena, const char *, given.count)};
+		catch_signals();
+		rc = run(&up);
+		close_all(&up);
+	}
+	manifests_free(&given);
+	return rc;
+}

@@ -1,0 +1,14 @@
+/* The objects with which `up` starts: a simulated cluster, and what the user gave. */
+#ifndef CLI_UP_OBJECTS_H
+#define CLI_UP_OBJECTS_H
+
+#include "cli/cli.h"
+#include "store/store.h"
+
+/* Creates what is missing of the nodes, the Topology, the Queue and the priority classes. -1 and *error when the store
+ * refuses something that was not there. */
+int up_seed(struct store *store, const struct cli_shape *shape, struct error *error);
+/* Server-side apply of every object; tells of each that is refused. How many were. */
+size_t up_apply(struct store *store, const struct manifests *manifests);
+
+#endif

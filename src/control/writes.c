@@ -1,0 +1,133 @@
+/* Owns how controllers write status, conditions and events. */
+#include "control/writes.h"
+
+#include <string.h>
+
+static const struct val *find_condition(const struct val *root, const char *type)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
+			return item;
+	return NULL;
+}
+
+bool writes_has_condition(const struct val *root, const struct condition *condition)
+{
+	const struct val *item = find_condition(root, condition->type);
+	return item && strcmp(val_str(val_get(item, "status"), ""), condition->status) == 0 &&
+	       strcmp(val_str(val_get(item, "reason"), ""), condition->reason) == 0 &&
+	       strcmp(val_str(val_get(item, "message"), ""), condition->message) == 0;
+}
+
+static struct node *condition_node(struct build *build, const struct val *root, const struct condition *condition,
+                                   int64_t now_seconds)
+{
+	char now[32];
+	clock_print_rfc3339(now_seconds, now);
+	const struct val *old = find_condition(root, condition->type);
+	const char *since = now;
+	if (old && strcmp(val_str(val_get(old, "status"), ""), condition->status) == 0)
+		since = val_str(val_get(old, "lastTransitionTime"), now);
+	struct node *node = build_map(build);
+	build_put_string(build, node, "type", condition->type);
+	build_put_string(build, node, "status", condition->status);
+	build_put_string(build, node, "lastTransitionTime", since);
+	if (condition->reason[0])
+		build_put_string(build, node, "reason", condition->reason);
+	if (condition->message[0])
+		build_put_string(build, node, "message", condition->message);
+	return node;
+}
+
+struct node *writes_conditions(struct build *build, const struct val *root, const struct condition *conditions,
+                               size_t count, int64_t now_seconds)
+{
+	struct node *list = build_list(build);
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);) {
+		bool replaced = false;
+		for (size_t i = 0; i < count; i++)
+			replaced |= strcmp(val_str(val_get(item, "type"), ""), conditions[i].type) == 0;
+		if (!replaced)
+			build_append(build, list, build_copy(build, item));
+	}
+	for (size_t i = 0; i < count; i++)
+		build_append(build, list, condition_node(build, root, &conditions[i], now_seconds));
+	return list;
+}
+
+bool writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
+                         struct node *status)
+{
+	struct node *body = build_map(build);
+	build_put(build, body, "status", status);
+	struct doc *doc = build_finish(build, body);
+	struct arena *arena = arena_create();
+	struct store_result result = {.arena = arena};
+	struct store_request request = {
+		.verb = STORE_PATCH,
+		.api = object->type->apis,
+		.subresource = STORE_STATUS,
+		.namespace_ = object->namespace_,
+		.name = object->name,
+		.body = doc_root(doc),
+		.patch = STORE_PATCH_MERGE,
+		.manager = "platoon",
+		.actor = "platoon",
+	};
+	/* An object that went away meanwhile needs no status. */
+	bool changed = object->type->api_count > 0 && store_write(store, &request, &result) == 0 && result.object &&
+	               result.object->version != object->version;
+	store_result_clear(&result);
+	arena_destroy(arena);
+	doc_destroy(doc);
+	return changed;
+}
+
+void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
+                  const char *message, int64_t now_seconds)
+{
+	char now[32];
+	clock_print_rfc3339(now_seconds, now);
+	struct arena *arena = arena_create();
+	struct build *build = build_create();
+	struct node *root = build_map(build), *metadata = build_map(build), *about = build_map(build),
+		    *source = build_map(build);
+	const char *namespace_ = object->namespace_[0] ? object->namespace_ : "default";
+	build_put_string(build, metadata, "generateName", arena_printf(arena, "%.200s.", object->name));
+	build_put_string(build, metadata, "namespace", namespace_);
+	build_put_string(build, about, "apiVersion", val_str(val_get(object->root, "apiVersion"), ""));
+	build_put_string(build, about, "kind", object->type->kind);
+	build_put_string(build, about, "namespace", object->namespace_);
+	build_put_string(build, about, "name", object->name);
+	build_put_string(build, about, "uid", object->uid);
+	build_put_string(build, source, "component", "platoon");
+	build_put_string(build, root, "apiVersion", "v1");
+	build_put_string(build, root, "kind", "Event");
+	build_put(build, root, "metadata", metadata);
+	build_put(build, root, "involvedObject", about);
+	build_put(build, root, "source", source);
+	build_put_string(build, root, "type", warning ? "Warning" : "Normal");
+	build_put_string(build, root, "reason", reason);
+	build_put_string(build, root, "message", message);
+	build_put_string(build, root, "firstTimestamp", now);
+	build_put_string(build, root, "lastTimestamp", now);
+	build_put_int(build, root, "count", 1);
+	struct doc *doc = build_finish(build, root);
+	struct store_result result = {.arena = arena};
+	struct store_request request = {
+		.verb = STORE_CREATE,
+		.api = store_api_find(store, "", "v1", "events"),
+		.namespace_ = namespace_,
+		.body = doc_root(doc),
+		.manager = "platoon",
+		.actor = "platoon",
+	};
+	/* Events are a courtesy: a namespace on its way out refuses them, and nothing follows from that. */
+	store_write(store, &request, &result);
+	store_result_clear(&result);
+	doc_destroy(doc);
+	build_destroy(build);
+	arena_destroy(arena);
+}

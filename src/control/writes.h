@@ -1,0 +1,30 @@
+/* Writing what controllers decide: status patches, conditions and events, each through the store like any client. */
+#ifndef CONTROL_WRITES_H
+#define CONTROL_WRITES_H
+
+#include "base/clock.h"
+#include "object/build.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+struct condition {
+	const char *type;
+	const char *status; /* "True", "False" */
+	const char *reason, *message;
+};
+
+/* Whether the object has exactly this condition. */
+bool writes_has_condition(const struct val *root, const struct condition *condition);
+/* All conditions of the object with these ones put in: a list for a merge patch, which replaces lists as a whole. The
+ * time of the last transition stays where the status does. */
+struct node *writes_conditions(struct build *build, const struct val *root, const struct condition *conditions,
+                               size_t count, int64_t now_seconds);
+/* Merges `status` into the status of the object. True when that changed something. */
+bool writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
+                         struct node *status);
+/* Records an Event about the object. */
+void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
+                  const char *message, int64_t now_seconds);
+
+#endif

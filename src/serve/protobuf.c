@@ -1,0 +1,401 @@
+/* A reader of the wire format, guided by the schema tables.
+ *
+ * The sender writes fields that are not pointers even when they are empty, so an empty value does not say that somebody
+ * set it: those are left out, as JSON would, save for the few fields where nothing and zero differ. */
+#include "serve/protobuf.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "object/build.h"
+#include "serve/schema.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 64
+
+struct span {
+	const unsigned char *at, *end;
+};
+
+struct value {
+	uint32_t number;
+	unsigned wire; /* 0 varint, 1 eight bytes, 2 bytes, 5 four bytes */
+	uint64_t integer;
+	struct span bytes;
+};
+
+struct reader {
+	struct build *build;
+	const char *problem;
+};
+
+static int read_varint(struct span *in, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
+		unsigned char byte = *in->at++;
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return 0;
+	}
+	return -1;
+}
+
+static int read_fixed(struct span *in, size_t size, uint64_t *value)
+{
+	*value = 0;
+	if ((size_t)(in->end - in->at) < size)
+		return -1;
+	for (size_t i = 0; i < size; i++)
+		*value |= (uint64_t)in->at[i] << (8 * i);
+	in->at += size;
+	return 0;
+}
+
+/* 1 a field, 0 the end, -1 malformed. */
+static int next(struct span *in, struct value *value)
+{
+	uint64_t key, length;
+	if (in->at == in->end)
+		return 0;
+	if (read_varint(in, &key) || key >> 3 == 0 || key >> 3 > INT32_MAX)
+		return -1;
+	*value = (struct value){.number = (uint32_t)(key >> 3), .wire = (unsigned)(key & 7)};
+	switch (value->wire) {
+	case 0:
+		return read_varint(in, &value->integer) ? -1 : 1;
+	case 1:
+		return read_fixed(in, 8, &value->integer) ? -1 : 1;
+	case 2:
+		if (read_varint(in, &length) || length > (uint64_t)(in->end - in->at))
+			return -1;
+		value->bytes = (struct span){in->at, in->at + length};
+		in->at += length;
+		return 1;
+	case 5:
+		return read_fixed(in, 4, &value->integer) ? -1 : 1;
+	default:
+		return -1;
+	}
+}
+
+static struct node *text_node(struct reader *reader, struct span bytes)
+{
+	size_t length = (size_t)(bytes.end - bytes.at);
+	char *copy = base_malloc(length + 1);
+	if (length)
+		memcpy(copy, bytes.at, length);
+	copy[length] = '\0';
+	uint32_t codepoint;
+	for (size_t at = 0; at < length;) {
+		size_t used = text_utf8(copy + at, length - at, &codepoint);
+		if (used == 0 || codepoint == 0) {
+			reader->problem = "a text is not UTF-8";
+			break;
+		}
+		at += used;
+	}
+	struct node *node = reader->problem ? NULL : build_string(reader->build, copy);
+	free(copy);
+	return node;
+}
+
+static struct node *base64_node(struct reader *reader, struct span bytes)
+{
+	size_t length = (size_t)(bytes.end - bytes.at);
+	unsigned char *text = base_malloc(length / 3 * 4 + 8);
+	text[0] = '\0';
+	if (length)
+		EVP_EncodeBlock(text, bytes.at, (int)length);
+	struct node *node = build_string(reader->build, (const char *)text);
+	free(text);
+	return node;
+}
+
+/* A field of a small message: the last one with this number. */
+static bool find(struct reader *reader, struct span in, uint32_t number, struct value *found)
+{
+	struct value value;
+	int status;
+	bool any = false;
+	while ((status = next(&in, &value)) == 1) {
+		if (value.number == number) {
+			*found = value;
+			any = true;
+		}
+	}
+	if (status < 0)
+		reader->problem = "a message is cut off";
+	return any;
+}
+
+static struct node *time_node(struct reader *reader, struct span in, bool micro)
+{
+	struct value seconds = {0}, nanos = {0};
+	char text[32], whole[48];
+	if (!find(reader, in, 1, &seconds))
+		return NULL; /* the zero time */
+	find(reader, in, 2, &nanos);
+	clock_print_rfc3339((int64_t)seconds.integer, text);
+	if (!micro)
+		return build_string(reader->build, text);
+	size_t length = strcspn(text, "Z");
+	snprintf(whole, sizeof(whole), "%.*s.%06uZ", (int)length, text, (unsigned)(nanos.integer / 1000 % 1000000));
+	return build_string(reader->build, whole);
+}
+
+static struct node *int_or_string(struct reader *reader, struct span in)
+{
+	struct value type = {0}, number = {0}, text = {0};
+	find(reader, in, 1, &type);
+	find(reader, in, 2, &number);
+	if (type.integer == 1 && find(reader, in, 3, &text))
+		return text_node(reader, text.bytes);
+	return build_int(reader->build, (int32_t)number.integer);
+}
+
+static struct node *duration_node(struct reader *reader, struct span in)
+{
+	struct value ns = {0};
+	char text[48];
+	find(reader, in, 1, &ns);
+	snprintf(text, sizeof(text), "%lldns", (long long)ns.integer);
+	return build_string(reader->build, text);
+}
+
+/* RawExtension and the like hold JSON. */
+static struct node *raw_node(struct reader *reader, struct span in)
+{
+	struct value raw = {0};
+	if (!find(reader, in, 1, &raw) || raw.wire != 2)
+		return NULL;
+	struct doc *doc = doc_parse_json((const char *)raw.bytes.at, (size_t)(raw.bytes.end - raw.bytes.at), NULL);
+	struct node *node = doc ? build_copy(reader->build, doc_root(doc)) : NULL;
+	doc_destroy(doc);
+	return node;
+}
+
+static struct node *read_message(struct reader *reader, const struct schema_type *type, struct span in, int depth);
+
+static struct node *number_node(struct reader *reader, const struct schema_field *field, const struct value *value)
+{
+	if (field->kind == 'b')
+		return build_bool(reader->build, value->integer != 0);
+	if (field->kind == 'i')
+		return build_int(reader->build, (int32_t)value->integer);
+	return build_int(reader->build, (int64_t)value->integer);
+}
+
+static struct node *read_value(struct reader *reader, const struct schema_field *field, const struct value *value,
+                               int depth)
+{
+	struct value inner = {0};
+	if (field->kind == 'i' || field->kind == 'l' || field->kind == 'b')
+		return number_node(reader, field, value);
+	if (value->wire != 2) {
+		reader->problem = "a field has the wrong type";
+		return NULL;
+	}
+	switch (field->kind) {
+	case 's':
+		return text_node(reader, value->bytes);
+	case 'y':
+		return base64_node(reader, value->bytes);
+	case 'q':
+		return find(reader, value->bytes, 1, &inner) && inner.wire == 2 ? text_node(reader, inner.bytes) : NULL;
+	case 't':
+	case 'u':
+		return time_node(reader, value->bytes, field->kind == 'u');
+	case 'x':
+		return int_or_string(reader, value->bytes);
+	case 'd':
+		return duration_node(reader, value->bytes);
+	case 'T':
+		return read_message(reader, field->type, value->bytes, depth + 1);
+	default:
+		return raw_node(reader, value->bytes);
+	}
+}
+
+/* Whether a value that is empty on the wire still means something. */
+static bool keeps_zero(const struct schema_field *field)
+{
+	static const char *const names[] = {
+		"replicas",    "gracePeriodSeconds", "parallelism",      "completions",
+		"minReplicas", "backoffLimit",       "orphanDependents", "terminationGracePeriodSeconds",
+		"paused"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == field->name_length && memcmp(names[i], field->name, field->name_length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Structures that are always sent, and mean nothing when empty. */
+static bool drops_empty(const struct schema_field *field)
+{
+	static const char *const names[] = {"status", "strategy", "updateStrategy", "resources", "creationTimestamp"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == field->name_length && memcmp(names[i], field->name, field->name_length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_empty(const struct schema_field *field, const struct value *value)
+{
+	if (field->list || field->map)
+		return false;
+	if (field->kind == 'i' || field->kind == 'l' || field->kind == 'b')
+		return value->integer == 0 && !keeps_zero(field);
+	if (field->kind == 's')
+		return value->bytes.at == value->bytes.end;
+	return value->bytes.at == value->bytes.end && drops_empty(field);
+}
+
+/* Lists and maps of the message being read, by field number: they come one entry at a time. */
+struct open_field {
+	uint32_t number;
+	struct node *node;
+};
+
+struct open_fields {
+	struct open_field items[64];
+	size_t count;
+};
+
+static struct node *container(struct reader *reader, struct open_fields *open, const struct schema_field *field,
+                              struct node *map)
+{
+	for (size_t i = 0; i < open->count; i++) {
+		if (open->items[i].number == field->number)
+			return open->items[i].node;
+	}
+	if (open->count == sizeof(open->items) / sizeof(open->items[0])) {
+		reader->problem = "a message has too many lists";
+		return NULL;
+	}
+	char name[96];
+	snprintf(name, sizeof(name), "%.*s", (int)field->name_length, field->name);
+	struct node *node = field->map ? build_map(reader->build) : build_list(reader->build);
+	build_put(reader->build, map, name, node);
+	open->items[open->count++] = (struct open_field){field->number, node};
+	return node;
+}
+
+static void put_entry(struct reader *reader, struct node *map, const struct schema_field *field, struct span in,
+                      int depth)
+{
+	struct value key = {.wire = 2}, value = {.wire = 2};
+	find(reader, in, 1, &key);
+	find(reader, in, 2, &value);
+	struct node *name = text_node(reader, key.bytes);
+	if (!name)
+		return;
+	size_t length = (size_t)(key.bytes.end - key.bytes.at);
+	char *text = base_malloc(length + 1);
+	if (length)
+		memcpy(text, key.bytes.at, length);
+	text[length] = '\0';
+	build_put(reader->build, map, text, read_value(reader, field, &value, depth));
+	free(text);
+}
+
+static void read_fields(struct reader *reader, struct node *map, const struct schema_type *type, struct span in,
+                        int depth)
+{
+	struct open_fields open = {.count = 0};
+	struct schema_field field;
+	struct value value;
+	char name[96];
+	int status;
+	while (!reader->problem && (status = next(&in, &value)) != 0) {
+		if (status < 0) {
+			reader->problem = "a message is cut off";
+		} else if (!schema_field_numbered(type, value.number, &field) || is_empty(&field, &value)) {
+			continue; /* newer than we are, or nothing */
+		} else if (field.inlined) {
+			if (value.wire == 2 && field.type && depth < MAX_DEPTH)
+				read_fields(reader, map, field.type, value.bytes, depth + 1);
+		} else if (field.list || field.map) {
+			struct node *holder = container(reader, &open, &field, map);
+			if (holder && field.map && value.wire == 2)
+				put_entry(reader, holder, &field, value.bytes, depth);
+			else if (holder && field.list)
+				build_append(reader->build, holder, read_value(reader, &field, &value, depth));
+		} else {
+			snprintf(name, sizeof(name), "%.*s", (int)field.name_length, field.name);
+			struct node *node = read_value(reader, &field, &value, depth);
+			if (node)
+				build_put(reader->build, map, name, node);
+		}
+	}
+}
+
+static struct node *read_message(struct reader *reader, const struct schema_type *type, struct span in, int depth)
+{
+	struct node *map = build_map(reader->build);
+	if (depth > MAX_DEPTH)
+		reader->problem = "messages are nested too deeply";
+	else
+		read_fields(reader, map, type, in, depth);
+	return map;
+}
+
+static const char *copy_text(struct arena *arena, struct span bytes)
+{
+	return arena_strndup(arena, bytes.at ? (const char *)bytes.at : "", (size_t)(bytes.end - bytes.at));
+}
+
+static const struct schema_type *type_of(struct arena *arena, const char *api_version, const char *kind)
+{
+	const char *slash = strchr(api_version, '/');
+	if (strcmp(kind, "DeleteOptions") == 0)
+		return schema_find(kind); /* sent with the version of whatever is to be deleted */
+	if (!slash)
+		return schema_of_kind("", api_version, kind);
+	return schema_of_kind(arena_strndup(arena, api_version, (size_t)(slash - api_version)), slash + 1, kind);
+}
+
+static struct doc *read_envelope(struct reader *reader, struct arena *arena, struct span in, struct error *error)
+{
+	struct value meta = {.wire = 2}, raw = {.wire = 2}, api_version = {.wire = 2}, kind = {.wire = 2};
+	find(reader, in, 1, &meta);
+	find(reader, in, 2, &raw);
+	find(reader, meta.bytes, 1, &api_version);
+	find(reader, meta.bytes, 2, &kind);
+	const char *version_text = copy_text(arena, api_version.bytes), *kind_text = copy_text(arena, kind.bytes);
+	const struct schema_type *type = type_of(arena, version_text, kind_text);
+	if (reader->problem || !type) {
+		error_set(error, ERROR_SYNTAX, "protobuf: %s",
+		          reader->problem ? reader->problem : "objects of this kind are accepted as JSON only");
+		return NULL;
+	}
+	struct node *root = build_map(reader->build);
+	build_put_string(reader->build, root, "apiVersion", version_text);
+	build_put_string(reader->build, root, "kind", kind_text);
+	read_fields(reader, root, type, raw.bytes, 0);
+	if (reader->problem) {
+		error_set(error, ERROR_SYNTAX, "protobuf: %s", reader->problem);
+		return NULL;
+	}
+	return build_finish(reader->build, root);
+}
+
+struct doc *protobuf_read(const char *data, size_t length, struct error *error)
+{
+	const unsigned char *bytes = (const unsigned char *)data;
+	if (length < 4 || memcmp(bytes, "k8s", 4) != 0) {
+		error_set(error, ERROR_SYNTAX, "protobuf: the body does not begin with the mark of Kubernetes");
+		return NULL;
+	}
+	struct reader reader = {.build = build_create()};
+	struct arena *arena = arena_create();
+	struct doc *doc = read_envelope(&reader, arena, (struct span){bytes + 4, bytes + length}, error);
+	arena_destroy(arena);
+	build_destroy(reader.build);
+	return doc;
+}

@@ -1,0 +1,56 @@
+/* The API front end of a local store: what kubectl and client libraries talk to.
+ *
+ * One thread runs the store, the controllers and this. The owner of the loop waits for serve_fd (or just calls
+ * serve_run_once with a timeout) and calls serve_run_once every turn; that handles requests, commits the store and sends
+ * the answers. Changes that others commit reach watches too. */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "serve/http_server.h"
+#include "store/store.h"
+
+struct serve;
+
+struct serve_options {
+	struct store *store;
+	const char
+		*directory;  /* certificates, tokens, kubeconfig; made if missing. NULL: no files, only with `plain` */
+	const char *address; /* numeric; NULL: 127.0.0.1 */
+	uint16_t port;       /* 0: a free one */
+	const char *kubeconfig; /* file to write; NULL: "kubeconfig" in the directory */
+	bool plain;             /* without TLS: only for tests and loopback */
+	bool open;              /* everybody who connects is the administrator: only for tests */
+	const char *version;    /* of Platoon, for /version; NULL: unknown */
+	struct http_limits limits;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+	/* Paths that are not of the Kubernetes API (dashboard, metrics): answers and returns true when the path is its
+	 * own. Called for users who may read; NULL: none. */
+	bool (*other)(void *context, struct http_request *request, struct http_response *response);
+	void *context;
+};
+
+/* Listens at once. NULL and *error when the address is taken or the directory cannot be used. */
+struct serve *serve_create(const struct serve_options *options, struct error *error);
+/* Ends everything at once; NULL is a no-op. The store stays. */
+void serve_destroy(struct serve *serve);
+
+int serve_fd(const struct serve *serve);
+/* Milliseconds until there is something to do without a client, 0 for now, -1 for never. */
+int serve_wait_ms(const struct serve *serve);
+/* Waits up to timeout_ms (-1: for ever), handles requests, commits the store, sends answers and changes. */
+int serve_run_once(struct serve *serve, int timeout_ms, struct error *error);
+/* Accepts nobody any more and ends watches; run on until serve_idle. */
+void serve_drain(struct serve *serve);
+bool serve_idle(const struct serve *serve);
+
+uint16_t serve_port(const struct serve *serve);
+const char *serve_url(const struct serve *serve);
+const char *serve_token(const struct serve *serve, bool read_only);
+const char *serve_kubeconfig(const struct serve *serve); /* path */
+struct http_stats serve_stats(const struct serve *serve);
+
+#endif

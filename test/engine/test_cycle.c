@@ -1,0 +1,237 @@
+/* Whole cycles: who is served first, how gangs grow, what queues allow, when timers run out. */
+#include "yard.h"
+
+#include <string.h>
+
+#define ALL "allocate consolidate reclaim preempt stalegangeviction"
+
+static void check_all(const struct yard_story *stories, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		yard_check(&stories[i]);
+}
+#define CHECK_ALL(stories) check_all(stories, sizeof(stories) / sizeof((stories)[0]))
+
+static void order_of_service(void **state)
+{
+	static const struct yard_story stories[] = {
+		{"the higher priority first", "n1:1", "allocate",
+	         .groups = {{.name = "a", .tree = "1", .pods = "-"},
+	                    {.name = "b", .tree = "1", .pods = "-", .after = "n1", .priority = 1}}},
+		{"of equals the older", "n1:1", "allocate",
+	         .groups = {{.name = "a", .tree = "1", .pods = "-", .after = "n1"},
+	                    {.name = "b", .tree = "1", .pods = "-"}}},
+		{"one that does not fit blocks nobody", "n1:2", "allocate",
+	         .groups = {{.name = "a", .tree = "3", .pods = "- - -", .priority = 9},
+	                    {.name = "b", .tree = "2", .pods = "- -", .after = "n1 n1"}}},
+		{"minimums of all before the surplus of anybody", "n1:4", "allocate",
+	         .groups = {{.name = "a", .tree = "1", .pods = "- - -", .after = "n1 n1 -"},
+	                    {.name = "b", .tree = "2", .pods = "- -", .after = "n1 n1"}}},
+		{"surplus goes round: one pod each in turn", "n1:6", "allocate",
+	         .groups = {{.name = "a", .tree = "1", .pods = "- - - - -", .after = "n1 n1 n1 - -"},
+	                    {.name = "b", .tree = "1", .pods = "- - - - -", .after = "n1 n1 n1 - -"}}},
+		{"but the higher priority grows first", "n1:6", "allocate",
+	         .groups = {{.name = "a", .tree = "1", .pods = "- - - - -", .after = "n1 - - - -"},
+	                    {.name = "b", .tree = "1", .pods = "- - - - -", .after = "n1 n1 n1 n1 n1", .priority = 1}}},
+		{"queues in turn, by what they use of their share", "n1:4", "allocate",
+	         .queues = {{"x", NULL, 2, -1, 1}, {"y", NULL, 2, -1, 1}},
+	         .groups = {{.name = "a", .queue = "x", .tree = "1", .pods = "-", .after = "n1"},
+	                    {.name = "b", .queue = "x", .tree = "1", .pods = "-", .after = "n1"},
+	                    {.name = "c", .queue = "x", .tree = "1", .pods = "-"},
+	                    {.name = "d", .queue = "y", .tree = "1", .pods = "-", .after = "n1"},
+	                    {.name = "e", .queue = "y", .tree = "1", .pods = "-", .after = "n1"}}},
+	};
+	(void)state;
+	CHECK_ALL(stories);
+}
+
+static void whole_gangs(void **state)
+{
+	static const struct yard_story stories[] = {
+		{"all of the minimum or nothing", "n1:2", "allocate",
+	         .groups = {{.name = "a", .tree = "3", .pods = "- - -"}}},
+		{"too few pods exist: not tried", "n1:9", "allocate",
+	         .groups = {{.name = "a", .tree = "3", .pods = "- - !"}}},
+		{"the missing one only", "n1:2 n2:2", "allocate",
+	         .groups = {{.name = "a", .tree = "2", .pods = "n2 -", .after = "n2 n2"}}},
+		{"two of three children, those that fit", "n1:4", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "2(3 2 2)",
+	                     .pods = "- - - | - - | - -",
+	                     .after = "- - - | n1 n1 | n1 n1"}}},
+		{"a third child only as a whole", "n1:5", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "2(2 2 2)",
+	                     .pods = "- - | - - | - -",
+	                     .after = "n1 n1 | n1 n1 | - -"}}},
+		{"a gang that waits for somebody to leave is reserved as a whole, nothing of it starts", "n1:1 n2:1",
+	         "preempt",
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1", .after = "x"},
+	                    {.name = "b", .tree = "2", .pods = "- -", .after = "~n1 ~n2", .priority = 9}}},
+		{"what is reserved is bound when its place is free", "n1:1", "allocate",
+	         .groups = {{.name = "b", .tree = "1", .pods = "~n1", .after = "n1"}}},
+	};
+	(void)state;
+	CHECK_ALL(stories);
+}
+
+static void bounds_of_queues(void **state)
+{
+	static const struct yard_story stories[] = {
+		{"a limit holds on an empty cluster", "n1:9", ALL, .queues = {{"q", NULL, 0, 2, 1}},
+	         .groups = {{.name = "a", .tree = "1", .pods = "- - -", .after = "n1 n1 -"}}},
+		{"a gang beyond the limit does not start at all", "n1:9", ALL, .queues = {{"q", NULL, 0, 2, 1}},
+	         .groups = {{.name = "a", .tree = "3", .pods = "- - -"}}},
+		{"the limit of a parent counts for all below it", "n1:9", ALL,
+	         .queues = {{"top", NULL, 0, 3, 1}, {"x", "top", 0, -1, 1}, {"y", "top", 0, -1, 1}},
+	         .groups = {{.name = "a", .queue = "x", .tree = "2", .pods = "- -", .after = "n1 n1"},
+	                    {.name = "b", .queue = "y", .tree = "2", .pods = "- -"},
+	                    {.name = "c", .queue = "y", .tree = "1", .pods = "-", .after = "n1"}}},
+		{"non-preemptible pods only within the quota", "n1:9", ALL, .queues = {{"q", NULL, 2, -1, 1}},
+	         .groups =
+	                 {{.name = "a", .tree = "2", .pods = "- -", .after = "n1 n1", .preempt = CYCLE_NON_PREEMPTIBLE},
+	                  {.name = "b", .tree = "1", .pods = "-", .preempt = CYCLE_NON_PREEMPTIBLE},
+	                  {.name = "c", .tree = "1", .pods = "-", .after = "n1"}}},
+		{"preemptible use does not count against the quota of others", "n1:9", ALL,
+	         .queues = {{"q", NULL, 2, -1, 1}},
+	         .groups = {{.name = "a", .tree = "3", .pods = "n1 n1 n1"},
+	                    {.name = "b",
+	                     .tree = "2",
+	                     .pods = "- -",
+	                     .after = "n1 n1",
+	                     .preempt = CYCLE_NON_PREEMPTIBLE}}},
+		{"of a semi-preemptible group only the minimum counts", "n1:9", ALL, .queues = {{"q", NULL, 2, -1, 1}},
+	         .groups = {{.name = "a",
+	                     .tree = "2",
+	                     .pods = "- - - -",
+	                     .after = "n1 n1 n1 n1",
+	                     .preempt = CYCLE_SEMI_PREEMPTIBLE},
+	                    {.name = "b", .tree = "1", .pods = "-", .preempt = CYCLE_SEMI_PREEMPTIBLE}}},
+		{"a queue that does not exist", "n1:9", ALL,
+	         .groups = {{.name = "a", .queue = "nowhere", .tree = "1", .pods = "-"}}},
+	};
+	(void)state;
+	CHECK_ALL(stories);
+}
+
+static void timers(void **state)
+{
+	static const struct yard_story stories[] = {
+		{"a gang below its minimum is tolerated for its grace", "n1:9", "stalegangeviction", .second = 0,
+	         .groups = {{.name = "a", .tree = "2", .pods = "n1", .grace = 60, .stale = 59}}},
+		{"then all of it goes", "n1:9", "stalegangeviction", .second = 1,
+	         .groups = {{.name = "a", .tree = "3", .pods = "n1 n1 -", .after = "x x -", .grace = 60, .stale = 59}}},
+		{"a gang at its minimum is not stale, whatever was noted", "n1:9", "stalegangeviction", .second = 100,
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1 -", .grace = 60, .stale = 59}}},
+		{"no grace, no end", "n1:9", "stalegangeviction", .second = 100000,
+	         .groups = {{.name = "a", .tree = "2", .pods = "n1", .stale = 59}}},
+		{"an optional child that is down makes nobody stale", "n1:9", "stalegangeviction", .second = 100,
+	         .groups = {{.name = "a", .tree = "1(1 2)", .pods = "n1 | n1 -", .grace = 60, .stale = 59}}},
+		{"a stale gang that can be completed is, before it goes", "n1:2", ALL, .second = 100,
+	         .groups = {{.name = "a", .tree = "2", .pods = "n1 -", .after = "n1 n1", .grace = 60, .stale = 59}}},
+		{"before its delay a group evicts nobody ...", "n1:1", ALL, .second = 9,
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1"},
+	                    {.name = "b", .tree = "1", .pods = "-", .priority = 9, .delay = 10}}},
+		{"... and moves nobody", "n1:2 n2:2", "consolidate", .second = 9,
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1"},
+	                    {.name = "b", .tree = "1", .pods = "n2"},
+	                    {.name = "c", .tree = "1", .pods = "-", .devices = 2, .delay = 10}}},
+		{"but takes what is free", "n1:2", ALL, .second = 9,
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1"},
+	                    {.name = "b", .tree = "1", .pods = "-", .after = "n1", .priority = 9, .delay = 10}}},
+		{"afterwards it does", "n1:1", ALL, .second = 10,
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1", .after = "x"},
+	                    {.name = "b", .tree = "1", .pods = "-", .after = "~n1", .priority = 9, .delay = 10}}},
+	};
+	(void)state;
+	CHECK_ALL(stories);
+}
+
+static void one_cycle(void **state)
+{
+	static const struct yard_story stories[] = {
+		{"moving comes before taking: consolidation saves the victim of reclaim", "n1:2 n2:2", ALL,
+	         .queues = {{"x", NULL, 1, -1, 1}, {"y", NULL, 3, -1, 1}},
+	         .groups = {{.name = "a", .queue = "x", .tree = "1", .pods = "n1"},
+	                    {.name = "b", .queue = "x", .tree = "1", .pods = "n2", .after = "~n1"},
+	                    {.name = "c", .queue = "y", .tree = "1", .pods = "-", .after = "~n2", .devices = 2}}},
+		{"what is bound and given up in one cycle is never evicted: it waits again", "n1:3", "allocate preempt",
+	         .groups = {{.name = "small", .tree = "1", .pods = "-"},
+	                    {.name = "low", .tree = "1", .pods = "n1", .after = "x"},
+	                    {.name = "wide", .tree = "1", .pods = "-", .after = "~n1", .devices = 3, .priority = 9}}},
+		{"a group that was promised a place is no victim in the same cycle", "n1:1", "preempt",
+	         .groups = {{.name = "a", .tree = "1", .pods = "n1", .after = "x"},
+	                    {.name = "b", .tree = "1", .pods = "-", .priority = 5},
+	                    {.name = "c", .tree = "1", .pods = "-", .after = "~n1", .priority = 9}}},
+	};
+	(void)state;
+	CHECK_ALL(stories);
+}
+
+/* The words for people: states and reasons. */
+static void states(void **state)
+{
+	static const struct {
+		const char *story, *tree, *pods, *name;
+		int limit;
+	} table[] = {
+		{"all placed", "2", "- -", "Placed", -1},
+		{"surplus waits", "1", "- - - - -", "Partial", -1},
+		{"does not fit", "5", "- - - - -", "Impossible", -1},
+		{"pods are missing", "3", "- -", "NotReady", -1},
+		{"the queue says no", "3", "- - -", "Pending", 2},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct yard yard;
+		struct yard_queue queues[] = {{"q", NULL, 0, table[i].limit, 1, 100}, {0}};
+		struct yard_group groups[] = {{.name = "a", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		yard_create(&yard, "n1:4", queues, groups);
+		yard_run(&yard, ALL, 0);
+		const struct cycle_group *group = &yard.cycle.groups[0];
+		if (strcmp(group_state_name(group->state), table[i].name) != 0)
+			fail_msg("%s: %s, not %s", table[i].story, group_state_name(group->state), table[i].name);
+		if (strcmp(table[i].name, "Placed") != 0 && !group->reasons.count)
+			fail_msg("%s: no reason is given", table[i].story);
+		yard_destroy(&yard);
+	}
+}
+
+/* What queues hold is told after the cycle, parents with what is below them. */
+static void accounts(void **state)
+{
+	struct yard yard;
+	struct yard_queue queues[] = {{"top", NULL, 4, -1, 1, 100}, {"x", "top", 2, -1, 1, 100}, {0}};
+	struct yard_group groups[] = {{.name = "a", .queue = "x", .tree = "1", .pods = "n1 -"},
+	                              {.name = "b", .queue = "x", .tree = "1", .pods = "-", .devices = 2},
+	                              {0}};
+	(void)state;
+	yard_create(&yard, "n1:4", queues, groups);
+	yard_run(&yard, "allocate", 0);
+	assert_int_equal(yard.cycle.queues[1].allocated[CYCLE_GPU], 4000);
+	assert_int_equal(yard.cycle.queues[0].allocated[CYCLE_GPU], 4000);
+	assert_int_equal(yard.cycle.queues[1].fair[CYCLE_GPU], 4000);
+	yard_destroy(&yard);
+}
+
+static void names_of_actions(void **state)
+{
+	enum cycle_action action;
+	(void)state;
+	for (int i = 0; i < ACTION_COUNT; i++) {
+		const char *name = cycle_action_name((enum cycle_action)i);
+		assert_int_equal(cycle_action_parse(name, strlen(name), &action), 0);
+		assert_int_equal(action, i);
+		assert_int_equal(cycle_action_parse(name, strlen(name) - 1, &action), -1);
+	}
+	assert_int_equal(cycle_action_parse("", 0, &action), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service), cmocka_unit_test(whole_gangs),
+	                                   cmocka_unit_test(bounds_of_queues), cmocka_unit_test(timers),
+	                                   cmocka_unit_test(one_cycle),        cmocka_unit_test(states),
+	                                   cmocka_unit_test(accounts),         cmocka_unit_test(names_of_actions)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

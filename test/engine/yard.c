@@ -1,0 +1,284 @@
+/* Reads the words of a small world and writes down what became of it. */
+#include "yard.h"
+
+#include "base/strings.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+/* ---- nodes ---- */
+
+static const char *word(const char **text, struct arena *arena)
+{
+	while (**text == ' ')
+		++*text;
+	const char *start = *text;
+	while (**text && **text != ' ')
+		++*text;
+	return arena_strndup(arena, start, (size_t)(*text - start));
+}
+
+static void add_node(struct yard *yard, const char *text)
+{
+	const char *colon = strchr(text, ':'), *slash = strchr(text, '/');
+	if (!colon)
+		fail_msg("node %s: no devices", text);
+	struct resource_amount amounts[] = {{"nvidia.com/gpu", strtol(colon + 1, NULL, 10)}, {"pods", 110}};
+	const char *name = arena_strndup(yard->arena, text, (size_t)(colon - text));
+	struct label labels[] = {{"kubernetes.io/hostname", name}, {"rack", slash ? slash + 1 : "none"}};
+	struct cluster_node node = {.name = name,
+	                            .labels = {labels, slash ? 2 : 1},
+	                            .allocatable = amounts,
+	                            .allocatable_count = 2,
+	                            .ready = true};
+	labels_sort(&node.labels);
+	cluster_add_node(yard->cycle.cluster, &node);
+}
+
+static void add_nodes(struct yard *yard, const char *nodes)
+{
+	static const char *const levels[] = {"rack", "kubernetes.io/hostname"};
+	yard->cycle.cluster = cluster_create();
+	cluster_add_topology(yard->cycle.cluster, "floor", levels, 2);
+	while (*nodes)
+		add_node(yard, word(&nodes, yard->arena));
+	cluster_seal(yard->cycle.cluster);
+}
+
+static int find_node(const struct yard *yard, const char *name)
+{
+	int node = cluster_find_node(yard->cycle.cluster, name);
+	if (node < 0)
+		fail_msg("there is no node %s", name);
+	return node;
+}
+
+/* ---- queues ---- */
+
+static int find_queue(const struct yard *yard, const char *name)
+{
+	for (size_t q = 0; name && q < yard->cycle.queue_count; q++)
+		if (strcmp(yard->cycle.queues[q].name, name) == 0)
+			return (int)q;
+	return -1;
+}
+
+static void add_queues(struct yard *yard, const struct yard_queue *queues)
+{
+	static const struct yard_queue only[] = {{"q", NULL, -1, -1, 1, 100}, {0}};
+	if (!queues || !queues[0].name)
+		queues = only;
+	yard->cycle.queues = arena_array(yard->arena, struct cycle_queue, YARD_QUEUES);
+	for (; queues->name; queues++) {
+		struct cycle_queue *queue = &yard->cycle.queues[yard->cycle.queue_count];
+		*queue = (struct cycle_queue){.name = queues->name,
+		                              .parent = find_queue(yard, queues->parent),
+		                              .priority = queues->priority ? queues->priority : 100};
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			bool devices = r == CYCLE_GPU;
+			queue->quota[r] = devices && queues->quota >= 0 ? queues->quota * 1000 : -1;
+			queue->limit[r] = devices && queues->limit >= 0 ? queues->limit * 1000 : -1;
+			queue->weight[r] = queues->weight * 1000;
+		}
+		yard->cycle.queue_count++;
+	}
+}
+
+/* ---- groups ---- */
+
+static struct gang_level read_level(const char **text)
+{
+	if (**text != '@')
+		return GANG_NO_LEVEL;
+	++*text;
+	int level = strncmp(*text, "rack", 4) == 0 ? 0 : strncmp(*text, "node", 4) == 0 ? 1 : -1;
+	if (level < 0)
+		fail_msg("no such level: %s", *text);
+	*text += 4;
+	return (struct gang_level){0, level};
+}
+
+/* In preorder: the number, the level, the children in brackets. */
+static void read_tree(struct yard *yard, struct gang *gang, const char **text, int parent)
+{
+	int self = (int)gang->tree_count++;
+	struct gang_node *node = &gang->tree[self];
+	char *end;
+	long minimum = strtol(*text, &end, 10);
+	if (end == *text)
+		fail_msg("a tree needs a number: %s", *text);
+	*text = end;
+	*node = (struct gang_node){.name = self ? arena_printf(yard->arena, "s%d", self) : "",
+	                           .parent = parent,
+	                           .minimum = (int)minimum,
+	                           .required = read_level(text),
+	                           .preferred = GANG_NO_LEVEL};
+	if (**text != '(')
+		return;
+	for (++*text; **text && **text != ')';) {
+		node->child_count++;
+		read_tree(yard, gang, text, self);
+		while (**text == ' ')
+			++*text;
+	}
+	*text += **text == ')';
+}
+
+static int next_leaf(const struct gang *gang, int after)
+{
+	for (int i = after + 1; i < (int)gang->tree_count; i++)
+		if (!gang->tree[i].child_count)
+			return i;
+	fail_msg("%s: more leaves among the pods than in the tree", gang->name);
+	return -1;
+}
+
+static void read_pods(struct yard *yard, struct gang *gang, const char *text, int kind)
+{
+	int leaf = next_leaf(gang, -1);
+	gang->pods = arena_array(yard->arena, struct gang_pod, strlen(text) + 1);
+	while (*text) {
+		const char *name = word(&text, yard->arena);
+		if (!*name)
+			break;
+		if (strcmp(name, "|") == 0) {
+			leaf = next_leaf(gang, leaf);
+			continue;
+		}
+		struct gang_pod *pod = &gang->pods[gang->pod_count];
+		*pod = (struct gang_pod){.name = arena_printf(yard->arena, "%s%zu", gang->name, gang->pod_count),
+		                         .kind = kind,
+		                         .leaf = leaf,
+		                         .state = name[0] == '!' ? MEMBER_GATED : MEMBER_WAITING,
+		                         .node = -1,
+		                         .nominated = -1};
+		gang->pod_count++;
+		bool reserved = name[0] == '~';
+		if (isalpha((unsigned char)name[reserved])) {
+			pod->node = find_node(yard, name + reserved);
+			pod->state = reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
+			cluster_occupy(yard->cycle.cluster, kind, pod->node,
+			               reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
+		}
+	}
+}
+
+static void add_group(struct yard *yard, const struct yard_group *from)
+{
+	struct cycle_group *group = &yard->cycle.groups[yard->cycle.group_count];
+	struct resource_amount requests[] = {{"nvidia.com/gpu", from->devices ? from->devices : 1}, {"pods", 1}};
+	struct pod_input input = {.namespace_ = "default", .requests = requests, .request_count = 2};
+	struct gang *gang = &group->gang;
+	const char *tree = from->tree;
+	*gang = (struct gang){.namespace_ = "default", .name = from->name};
+	gang->tree = arena_array(yard->arena, struct gang_node, strlen(tree) + 1);
+	read_tree(yard, gang, &tree, -1);
+	read_pods(yard, gang, from->pods, cluster_kind(yard->cycle.cluster, &input));
+	group->queue_name = from->queue ? from->queue : yard->cycle.queues[0].name;
+	group->queue = find_queue(yard, group->queue_name);
+	group->priority = from->priority;
+	group->preempt = from->preempt;
+	group->creation = (int64_t)yard->cycle.group_count;
+	group->grace = from->grace ? from->grace * SECOND : -1;
+	group->has_stale_since = from->stale > 0;
+	group->stale_since = -from->stale * SECOND;
+	group->evict_after = from->delay * SECOND;
+	group->was_running = arena_array(yard->arena, bool, gang->pod_count);
+	yard->cycle.group_count++;
+}
+
+void yard_create(struct yard *yard, const char *nodes, const struct yard_queue *queues, const struct yard_group *groups)
+{
+	*yard = (struct yard){.arena = arena_create()};
+	yard->cycle.arena = yard->arena;
+	add_nodes(yard, nodes);
+	add_queues(yard, queues);
+	yard->cycle.groups = arena_array(yard->arena, struct cycle_group, YARD_GROUPS);
+	for (size_t g = 0; g < YARD_GROUPS && groups[g].name; g++)
+		add_group(yard, &groups[g]);
+}
+
+void yard_destroy(struct yard *yard)
+{
+	cluster_destroy(yard->cycle.cluster);
+	arena_destroy(yard->arena);
+}
+
+void yard_run(struct yard *yard, const char *actions, int second)
+{
+	yard->cycle.now = second * SECOND;
+	cycle_begin(&yard->cycle);
+	while (*actions) {
+		enum cycle_action action;
+		const char *name = word(&actions, yard->arena);
+		if (cycle_action_parse(name, strlen(name), &action) < 0)
+			fail_msg("%s is not an action", name);
+		cycle_run(&yard->cycle, action);
+	}
+	cycle_finish(&yard->cycle);
+}
+
+/* ---- afterwards ---- */
+
+const char *yard_pods(const struct yard *yard, int number)
+{
+	const struct gang *gang = &yard->cycle.groups[number].gang;
+	const char *text = "";
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		bool placed = pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
+		const char *mark = pod->state == MEMBER_RESERVED  ? "~"
+		                   : pod->state == MEMBER_GONE    ? "x"
+		                   : pod->state == MEMBER_GATED   ? "!"
+		                   : pod->state == MEMBER_WAITING ? "-"
+		                                                  : "";
+		const char *between = p == 0 ? "" : pod->leaf != gang->pods[p - 1].leaf ? " | " : " ";
+		text = arena_printf(yard->arena, "%s%s%s%s", text, between, mark,
+		                    placed ? cluster_node_name(yard->cycle.cluster, pod->node) : "");
+	}
+	return text;
+}
+
+/* Free is what there is, less what runs, is reserved or leaves. */
+static void check_books(const struct yard *yard, const char *story)
+{
+	const struct cycle *cycle = &yard->cycle;
+	int gpu = cluster_find_resource(cycle->cluster, "nvidia.com/gpu");
+	for (int n = 0; n < cluster_node_count(cycle->cluster); n++) {
+		int64_t used = 0, leaving = 0;
+		for (size_t g = 0; g < cycle->group_count; g++)
+			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++) {
+				const struct gang_pod *pod = &cycle->groups[g].gang.pods[p];
+				if ((pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED) && pod->node == n)
+					used += cluster_kind_request(cycle->cluster, pod->kind, gpu);
+			}
+		for (size_t i = 0; i < cycle->eviction_count; i++) {
+			const struct cycle_eviction *eviction = &cycle->evictions[i];
+			const struct gang *gang = &cycle->groups[eviction->group].gang;
+			if (eviction->node == n)
+				leaving += cluster_kind_request(cycle->cluster, gang->pods[eviction->pod].kind, gpu);
+		}
+		if (cluster_free(cycle->cluster, gpu, n) !=
+		            cluster_allocatable(cycle->cluster, gpu, n) - used - leaving ||
+		    cluster_releasing(cycle->cluster, gpu, n) != leaving)
+			fail_msg("%s: the books of %s do not add up", story, cluster_node_name(cycle->cluster, n));
+	}
+}
+
+void yard_check(const struct yard_story *story)
+{
+	struct yard yard;
+	yard_create(&yard, story->nodes, story->queues, story->groups);
+	yard_run(&yard, story->actions, story->second);
+	for (size_t g = 0; g < yard.cycle.group_count; g++) {
+		const struct yard_group *group = &story->groups[g];
+		const char *want = group->after ? group->after : group->pods, *got = yard_pods(&yard, (int)g);
+		if (strcmp(want, got) != 0)
+			fail_msg("%s: %s is \"%s\", not \"%s\"", story->story, group->name, got, want);
+	}
+	check_books(&yard, story->story);
+	yard_destroy(&yard);
+}

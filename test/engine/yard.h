@@ -1,0 +1,64 @@
+/* Small worlds for table tests of victims, room and cycles, written as text.
+ *
+ *   nodes   "n1:4 n2:4/r1 n3:4/r2"   devices, and the rack when there is a topology of racks
+ *   tree    "2"  "2@rack"  "1(2 2)"  minimum; children in brackets; a required level
+ *   pods    "n1 n1 | n2 -"           one word per pod, leaves separated by |: where it runs, - waits, ! is gated;
+ *                                    afterwards also ~n2 for a reservation and x for a pod that had to leave
+ *
+ * Every pod asks for the devices its group says. Words that do not fit the world fail the test at once. */
+#ifndef TEST_ENGINE_YARD_H
+#define TEST_ENGINE_YARD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/cycle.h"
+
+enum { YARD_QUEUES = 6, YARD_GROUPS = 12 };
+
+struct yard_queue {
+	const char *name, *parent; /* NULL: at the top */
+	int quota, limit, weight;  /* devices; -1: unlimited, none */
+	int priority;
+};
+
+struct yard_group {
+	const char *name, *queue, *tree, *pods;
+	const char *after; /* the pods after the actions; NULL: as before */
+	int priority;
+	enum cycle_preempt preempt;
+	int devices; /* of one pod; 0: one */
+	int grace,
+		stale; /* seconds that are tolerated below the minimum, seconds it has been there; grace 0: for ever */
+	int delay;     /* seconds before it may cause evictions */
+};
+
+struct yard {
+	struct arena *arena;
+	struct cycle cycle;
+};
+
+/* Queues may be left out: then there is one, "q", without any bounds. Lists end with a NULL name. */
+void yard_create(struct yard *yard, const char *nodes, const struct yard_queue *queues,
+                 const struct yard_group *groups);
+void yard_destroy(struct yard *yard);
+/* Runs the actions, given by their names ("allocate reclaim"), as one cycle at the given second. */
+void yard_run(struct yard *yard, const char *actions, int second);
+/* The pods of a group as text. */
+const char *yard_pods(const struct yard *yard, int group);
+
+struct yard_story {
+	const char *story, *nodes, *actions;
+	struct yard_queue queues[YARD_QUEUES];
+	struct yard_group groups[YARD_GROUPS];
+	int second; /* when it happens */
+};
+
+/* Runs the story, compares the pods of every group with `after`, and checks that the books of the nodes add up. */
+void yard_check(const struct yard_story *story);
+
+#endif

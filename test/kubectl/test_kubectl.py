@@ -1,0 +1,687 @@
+#!/usr/bin/env python3
+"""Plain kubectl against the API server, command by command, as a user would type them.
+
+    test_kubectl.py SERVER [TEXT...]        TEXT picks tests by name
+
+Every test starts from an empty namespace of its own. The last line is `N passed, M failed`.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+SERVER = os.path.abspath(sys.argv[1])
+ONLY = sys.argv[2:]
+KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Cluster:
+    """A running server and a kubectl that talks to it from a private home directory."""
+
+    def __init__(self, folder, *options):
+        self.folder = folder
+        self.data = os.path.join(folder, "data")
+        self.env = {"PATH": os.environ["PATH"], "HOME": folder, "KUBECONFIG": os.path.join(self.data, "kubeconfig")}
+        server_env = dict(os.environ)
+        server_env.setdefault("ASAN_OPTIONS", "detect_leaks=1")
+        self.process = subprocess.Popen([SERVER, self.data, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env=server_env)
+        line = self.process.stdout.readline()
+        assert line.startswith("ready "), f"the server did not start: {line!r}"
+        self.url = line.split()[1]
+        self.namespace = "default"
+
+    def command(self, args):
+        namespace = [] if "-n" in args or "-A" in args else ["-n", self.namespace]
+        return [KUBECTL, *namespace, *args]
+
+    def run(self, *args, text=None, env=None):
+        return subprocess.run(self.command(args), input=text, capture_output=True, text=True, timeout=60, cwd=self.folder,
+                              env=dict(self.env, **(env or {})), check=False)
+
+    def ok(self, *args, out=(), err=(), text=None, env=None):
+        """Runs, wants success and every given text; returns standard output."""
+        return self.want(0, *args, out=out, err=err, text=text, env=env).stdout
+
+    def fails(self, *args, err=(), out=(), text=None, code=1):
+        return self.want(code, *args, out=out, err=err, text=text)
+
+    def want(self, code, *args, out=(), err=(), text=None, env=None):
+        done = self.run(*args, text=text, env=env)
+        shown = f"kubectl {' '.join(args)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == code, f"{shown}\nwanted exit {code}"
+        for wanted, stream in ((out, done.stdout), (err, done.stderr)):
+            for part in [wanted] if isinstance(wanted, str) else wanted:
+                assert part in stream, f"{shown}\nwanted {part!r}"
+        return done
+
+    def get(self, *args):
+        return json.loads(self.ok("get", *args, "-o", "json"))
+
+    def file(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        return path
+
+    def background(self, *args):
+        return subprocess.Popen(self.command(args), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env=self.env, cwd=self.folder)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(20)
+        assert status == 0, f"the server ended with {status}"
+
+
+def pod(name, labels="app: web", extra="", image="nginx:1"):
+    return f"""apiVersion: v1
+kind: Pod
+metadata:
+  name: {name}
+  labels: {{{labels}}}
+spec:
+  containers:
+  - name: main
+    image: {image}
+    env: [{{name: A, value: "1"}}]
+    resources: {{requests: {{cpu: 100m}}}}
+{extra}"""
+
+
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: dep, labels: {app: dep}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: dep}}
+  template:
+    metadata: {labels: {app: dep}}
+    spec:
+      containers:
+      - {name: main, image: "nginx:1"}
+      - {name: side, image: "envoy:1"}
+"""
+
+NODE = """apiVersion: v1
+kind: Node
+metadata: {name: %s, labels: {node-role.kubernetes.io/worker: "", rack: r1}}
+status:
+  capacity: {cpu: "8", memory: 16Gi, pods: "110"}
+  allocatable: {cpu: "8", memory: 16Gi, pods: "110"}
+  conditions: [{type: Ready, status: "True", reason: KubeletReady, lastHeartbeatTime: null, lastTransitionTime: null}]
+  addresses: [{type: InternalIP, address: 10.0.0.1}]
+  nodeInfo: {kubeletVersion: v1.32.0, osImage: sim, kernelVersion: "6", containerRuntimeVersion: "none://1", architecture: amd64,
+    operatingSystem: linux, bootID: "", machineID: "", systemUUID: "", kubeProxyVersion: ""}
+"""
+
+CRD = """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gangjobs.sched.example.com}
+spec:
+  group: sched.example.com
+  scope: Namespaced
+  names: {plural: gangjobs, singular: gangjob, kind: GangJob, listKind: GangJobList, shortNames: [gj], categories: [all, sched]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}
+    additionalPrinterColumns:
+    - {name: Replicas, type: integer, jsonPath: .spec.replicas}
+    - {name: Phase, type: string, jsonPath: .status.phase}
+    - {name: Queue, type: string, jsonPath: .spec.queue, priority: 1}
+    - {name: Age, type: date, jsonPath: .metadata.creationTimestamp}
+    schema:
+      openAPIV3Schema:
+        type: object
+        description: A job of gangs.
+        properties:
+          spec:
+            type: object
+            required: [replicas]
+            properties:
+              replicas: {type: integer, minimum: 0, description: How many.}
+              queue: {type: string, default: main}
+              mode: {type: string, enum: [Strict, BestEffort]}
+          status:
+            type: object
+            properties:
+              phase: {type: string}
+              replicas: {type: integer}
+              conditions: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
+GANGJOB = """apiVersion: sched.example.com/v1
+kind: GangJob
+metadata: {name: gj1}
+spec: {replicas: %d}
+"""
+
+
+@test
+def version_and_discovery(k):
+    k.ok("version", out=["Server Version: v1.32"])
+    k.ok("cluster-info", out="control plane")
+    k.ok("get", "--raw", "/healthz", out="ok")
+    k.ok("get", "--raw", "/readyz", out="ok")
+    resources = k.ok("api-resources", out=["deployments", "podgroups", "selfsubjectaccessreviews"])
+    assert re.search(r"^pods +po +v1 +true +Pod$", resources, re.M), resources
+    assert re.search(r"^nodes +no +v1 +false +Node$", resources, re.M), resources
+    k.ok("api-resources", "--api-group=apps", "-o", "name", out="deployments.apps")
+    k.ok("api-resources", "--namespaced=false", "--verbs=list", out="nodes")
+    k.ok("api-versions", out=["apps/v1", "scheduling.run.ai/v2alpha2", "v1"])
+    k.fails("get", "nosuchtype", err="the server doesn't have a resource type")
+
+
+@test
+def legacy_discovery(k):
+    groups = json.loads(k.ok("get", "--raw", "/apis"))
+    assert groups["kind"] == "APIGroupList"
+    names = [group["name"] for group in groups["groups"]]
+    assert len(names) == len(set(names)) and "apps" in names and "authorization.k8s.io" in names, names
+    core = json.loads(k.ok("get", "--raw", "/api/v1"))
+    rows = {row["name"]: row for row in core["resources"]}
+    assert rows["pods/eviction"]["group"] == "policy" and rows["pods"]["shortNames"] == ["po"]
+    assert json.loads(k.ok("get", "--raw", "/api"))["versions"] == ["v1"]
+    assert json.loads(k.ok("get", "--raw", "/apis/apps"))["preferredVersion"]["version"] == "v1"
+    k.fails("get", "--raw", "/apis/nosuch.example.com", err="could not find the requested resource")
+    k.fails("get", "--raw", "/nowhere", err="NotFound")
+
+
+@test
+def create_and_get(k):
+    k.ok("create", "-f", "-", text=pod("p1"), out="pod/p1 created")
+    k.fails("create", "-f", "-", text=pod("p1"), err='pods "p1" already exists')
+    k.ok("get", "pods", out=["NAME", "READY", "STATUS", "RESTARTS", "AGE", "p1", "0/1", "Pending"])
+    k.ok("get", "po", "p1", "-o", "wide", out=["NOMINATED NODE", "<none>"])
+    k.ok("get", "pod", "p1", "-o", "yaml", out=["kind: Pod", "name: p1", "cpu: 100m"])
+    assert k.get("pod", "p1")["spec"]["containers"][0]["image"] == "nginx:1"
+    assert k.ok("get", "pods", "-o", "name") == "pod/p1\n"
+    assert k.ok("get", "pods", "-o", "jsonpath={.items[*].metadata.name}") == "p1"
+    k.ok("get", "pods", "-o", "custom-columns=N:.metadata.name,P:.status.phase", out="p1    Pending")
+    k.ok("get", "pods", "--show-labels", "--sort-by=.metadata.name", out="app=web")
+    k.ok("get", "pods", "-L", "app", out="APP")
+    k.ok("get", "pods", "-A", out=["NAMESPACE", k.namespace])
+    k.ok("get", "pods,nodes", out="pod/p1")
+    k.ok("get", "all", out="pod/p1")
+    k.fails("get", "pod", "nosuch", err='Error from server (NotFound): pods "nosuch" not found')
+    k.fails("create", "-f", "-", "-n", "nowhere", text=pod("p2"), err='namespaces "nowhere" not found')
+
+
+@test
+def selectors_and_pages(k):
+    for i in range(5):
+        k.ok("create", "-f", "-", text=pod(f"p{i}", labels=f"app: web, num: n{i % 2}"))
+    assert k.ok("get", "pods", "-l", "num=n0", "-o", "name").split() == ["pod/p0", "pod/p2", "pod/p4"]
+    assert k.ok("get", "pods", "-l", "num in (n1),app", "-o", "name").split() == ["pod/p1", "pod/p3"]
+    assert k.ok("get", "pods", "-l", "num!=n0", "-o", "name").split() == ["pod/p1", "pod/p3"]
+    assert k.ok("get", "pods", "-l", "!app", "-o", "name") == ""
+    assert k.ok("get", "pods", "--field-selector=metadata.name=p3", "-o", "name").split() == ["pod/p3"]
+    assert len(k.ok("get", "pods", "--field-selector=status.phase=Pending", "-o", "name").split()) == 5
+    assert len(k.ok("get", "pods", "--chunk-size=2", "--no-headers").splitlines()) == 5
+    k.fails("get", "pods", "--field-selector=spec.nosuch=1", err="BadRequest")
+    first = json.loads(k.ok("get", "--raw", f"/api/v1/namespaces/{k.namespace}/pods?limit=2"))
+    assert len(first["items"]) == 2 and first["metadata"]["remainingItemCount"] == 3
+    token = first["metadata"]["continue"]
+    second = json.loads(k.ok("get", "--raw", f"/api/v1/namespaces/{k.namespace}/pods?limit=3&continue={token}"))
+    assert [item["metadata"]["name"] for item in second["items"]] == ["p2", "p3", "p4"]
+    assert "continue" not in second["metadata"]
+
+
+@test
+def watching(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    watcher = k.background("get", "pods", "-w", "--output-watch-events")
+    plain = k.background("get", "pods", "--watch-only", "-o", "name")
+    time.sleep(1)
+    k.ok("label", "pod", "p1", "seen=yes")
+    k.ok("create", "-f", "-", text=pod("p2"))
+    k.ok("delete", "pod", "p1")
+    time.sleep(0.5)
+    watcher.terminate()
+    plain.terminate()
+    lines = [line.split()[:2] for line in watcher.communicate()[0].splitlines()[1:]]
+    assert [line for line in lines if line[1] == "p2"] == [["ADDED", "p2"]], lines
+    assert ["ADDED", "p1"] in lines and ["MODIFIED", "p1"] in lines and lines[-1] == ["DELETED", "p1"], lines
+    assert plain.communicate()[0].split() == ["pod/p1", "pod/p2", "pod/p1"]
+
+
+@test
+def describe(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    k.ok("describe", "pod", "p1", out=["Name:         p1", "nginx:1", "Status:       Pending"])
+    k.ok("create", "-f", "-", text=NODE % "describe-node")
+    k.ok("describe", "node", "describe-node", out=["Ready", "10.0.0.1", "Non-terminated Pods"])
+    k.ok("describe", "ns", k.namespace, out="Active")
+    k.ok("create", "-f", "-", text=DEPLOYMENT)
+    k.ok("describe", "deploy", "dep", out="Replicas:")
+    k.ok("delete", "node", "describe-node")
+
+
+@test
+def apply_client_side(k):
+    path = k.file("apply.yaml", DEPLOYMENT)
+    k.ok("apply", "-f", path, out="deployment.apps/dep created")
+    k.ok("apply", "-f", path, out="deployment.apps/dep unchanged")
+    k.want(0, "diff", "-f", path)
+    k.file("apply.yaml", DEPLOYMENT.replace("nginx:1", "nginx:2").replace("replicas: 2", "replicas: 3"))
+    k.fails("diff", "-f", path, out=["-      - image: nginx:1", "+      - image: nginx:2"])
+    k.ok("apply", "-f", path, "--dry-run=server", out="configured (server dry run)")
+    assert k.get("deploy", "dep")["spec"]["replicas"] == 2
+    k.ok("apply", "-f", path, out="deployment.apps/dep configured")
+    spec = k.get("deploy", "dep")["spec"]
+    assert spec["replicas"] == 3
+    assert [c["image"] for c in spec["template"]["spec"]["containers"]] == ["nginx:2", "envoy:1"]
+    # A container that leaves the file leaves the object, and only that one.
+    k.file("apply.yaml", DEPLOYMENT.replace('      - {name: side, image: "envoy:1"}\n', ""))
+    k.ok("apply", "-f", path, out="configured")
+    assert [c["name"] for c in k.get("deploy", "dep")["spec"]["template"]["spec"]["containers"]] == ["main"]
+    k.ok("delete", "-f", path, out='deployment.apps "dep" deleted')
+
+
+@test
+def apply_server_side(k):
+    path = k.file("ssa.yaml", DEPLOYMENT)
+    k.ok("apply", "--server-side", "-f", path, out="deployment.apps/dep serverside-applied")
+    version = k.get("deploy", "dep")["metadata"]["resourceVersion"]
+    k.ok("apply", "--server-side", "-f", path, out="serverside-applied")
+    assert k.get("deploy", "dep")["metadata"]["resourceVersion"] == version
+    k.file("ssa.yaml", DEPLOYMENT.replace("replicas: 2", "replicas: 5"))
+    k.fails("apply", "--server-side", "--field-manager=other", "-f", path, err=["conflict", ".spec.replicas"])
+    k.ok("apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", path)
+    assert k.get("deploy", "dep")["spec"]["replicas"] == 5
+    k.ok("get", "deploy", "dep", "-o", "yaml", "--show-managed-fields", out=["manager: other", "operation: Apply"])
+
+
+@test
+def scaling(k):
+    k.ok("create", "-f", "-", text=DEPLOYMENT)
+    k.ok("scale", "deploy", "dep", "--replicas=4", out="scaled")
+    assert k.get("deploy", "dep")["spec"]["replicas"] == 4
+    k.ok("scale", "deploy", "dep", "--current-replicas=4", "--replicas=1", out="scaled")
+    k.fails("scale", "deploy", "dep", "--current-replicas=4", "--replicas=2", err="Expected replicas to be 4, was 1")
+    k.ok("get", "deploy", "dep", "--subresource=scale", out=["DESIRED", "AVAILABLE"])
+    k.ok("set", "image", "deploy/dep", "main=nginx:9", out="image updated")
+    k.ok("rollout", "restart", "deploy/dep", out="restarted")
+    assert k.get("deploy", "dep")["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:9"
+    k.ok("get", "deploy", "-o", "wide", out=["0/1", "main,side", "app=dep"])
+
+
+@test
+def patching(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    k.ok("patch", "pod", "p1", "-p", '{"metadata":{"labels":{"p":"strategic"}}}', out="patched")
+    assert k.get("pod", "p1")["metadata"]["labels"]["p"] == "strategic"
+    k.ok("patch", "pod", "p1", "--type=merge", "-p", '{"metadata":{"labels":{"p":"merge","app":null}}}')
+    assert k.get("pod", "p1")["metadata"]["labels"] == {"p": "merge"}
+    k.ok("patch", "pod", "p1", "--type=json", "-p", '[{"op":"replace","path":"/metadata/labels/p","value":"json"}]')
+    assert k.get("pod", "p1")["metadata"]["labels"]["p"] == "json"
+    k.ok("patch", "pod", "p1", "--type=json", "-p", '[{"op":"test","path":"/metadata/labels/p","value":"json"}]',
+         out="patched (no change)")
+    k.fails("patch", "pod", "p1", "--type=json", "-p", '[{"op":"remove","path":"/metadata/labels/nosuch"}]')
+    k.ok("patch", "pod", "p1", "--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Running"}}')
+    k.ok("get", "pod", "p1", out="Running")
+    # Strategic: containers merge by name.
+    k.ok("patch", "pod", "p1", "-p", '{"spec":{"containers":[{"name":"main","image":"nginx:7"}]}}')
+    container = k.get("pod", "p1")["spec"]["containers"][0]
+    assert container["image"] == "nginx:7" and container["env"][0]["value"] == "1"
+
+
+@test
+def labels_and_annotations(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    k.ok("label", "pod", "p1", "a=b", out="labeled")
+    k.fails("label", "pod", "p1", "a=c", err="already has a value")
+    k.ok("label", "pod", "p1", "a=c", "--overwrite", out="labeled")
+    k.ok("label", "pods", "--all", "z=1", out="labeled")
+    k.ok("label", "pod", "p1", "a-", out="unlabeled")
+    k.ok("annotate", "pod", "p1", "note=hello", out="annotated")
+    metadata = k.get("pod", "p1")["metadata"]
+    assert metadata["labels"] == {"app": "web", "z": "1"} and metadata["annotations"]["note"] == "hello"
+
+
+@test
+def editing(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    editor = k.file("editor.sh", "#!/bin/sh\nsed -i 's/app: web/app: edited/' \"$1\"\n")
+    os.chmod(editor, 0o755)
+    k.ok("edit", "pod", "p1", env={"EDITOR": editor, "KUBE_EDITOR": editor}, out="pod/p1 edited")
+    assert k.get("pod", "p1")["metadata"]["labels"]["app"] == "edited"
+    k.ok("edit", "pod", "p1", env={"EDITOR": "true", "KUBE_EDITOR": "true"}, err="cancelled")
+
+
+@test
+def replacing(k):
+    path = k.file("replace.yaml", pod("p1"))
+    k.ok("create", "-f", path)
+    k.file("replace.yaml", pod("p1", labels="app: new"))
+    k.ok("replace", "-f", path, out="pod/p1 replaced")
+    current = k.get("pod", "p1")
+    assert current["metadata"]["labels"] == {"app": "new"}
+    current["metadata"]["resourceVersion"] = "1"
+    k.fails("replace", "-f", "-", text=json.dumps(current), err="the object has been modified")
+    k.ok("replace", "--force", "-f", path, out="replaced")
+
+
+@test
+def deleting(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    k.ok("delete", "pod", "p1", out='pod "p1" deleted')
+    k.fails("delete", "pod", "p1", err="not found")
+    k.ok("delete", "pod", "p1", "--ignore-not-found")
+    for name in ("a", "b", "c"):
+        k.ok("create", "-f", "-", text=pod(name, labels=f"app: {name}"))
+    k.ok("delete", "pods", "-l", "app=a", out='"a" deleted')
+    k.ok("delete", "pod", "b", "--grace-period=0", "--force", out="force deleted")
+    k.ok("delete", "pods", "--all", "--now", out='"c" deleted')
+    assert k.ok("get", "pods", "-o", "name") == ""
+    k.ok("create", "-f", "-", text=DEPLOYMENT)
+    k.ok("delete", "deploy", "dep", "--cascade=orphan")
+    k.ok("create", "-f", "-", text=pod("d", labels="app: web"))
+    k.ok("delete", "--raw", f"/api/v1/namespaces/{k.namespace}/pods?labelSelector=app%3Dweb", out='"d"')
+    assert k.ok("get", "pods", "-o", "name") == ""
+    k.ok("create", "-f", "-", text=pod("e"))
+    k.ok("delete", "pod", "e", "--dry-run=server", out="deleted (server dry run)")
+    k.ok("get", "pod", "e")
+
+
+@test
+def waiting(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    ready = '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'
+    waiter = k.background("wait", "--for=condition=Ready", "pod/p1", "--timeout=20s")
+    time.sleep(0.5)
+    k.ok("patch", "pod", "p1", "--subresource=status", "--type=merge", "-p", ready)
+    assert "condition met" in waiter.communicate(timeout=30)[0]
+    k.ok("wait", "--for=jsonpath={.status.phase}=Running", "pod/p1", "--timeout=5s", out="condition met")
+    k.fails("wait", "--for=condition=Nope", "pod/p1", "--timeout=1s", err="timed out")
+    gone = k.background("wait", "--for=delete", "pod/p1", "--timeout=20s")
+    time.sleep(0.5)
+    k.ok("delete", "pod", "p1")
+    assert "condition met" in gone.communicate(timeout=30)[0]
+    assert gone.returncode == 0
+
+
+@test
+def explaining(k):
+    k.ok("explain", "pod", out=["KIND:       Pod", "spec\t<PodSpec>"])
+    k.ok("explain", "pod.spec.containers", out=["<[]Container>", "image\t<string>"])
+    k.ok("explain", "deployment.spec.template.spec.tolerations.key", out="<string>")
+    k.ok("explain", "podgroup.spec", out=["minMember\t<integer>", "subGroups"])
+    k.ok("explain", "queue.spec.resources", out="gpu")
+    k.ok("explain", "pod.metadata.labels", out="<map[string]string>")
+    k.ok("explain", "pod.spec", "--recursive", out="topologySpreadConstraints")
+    k.fails("explain", "pod.spec.nosuch", err='field "nosuch" does not exist')
+
+
+@test
+def cordon_and_drain(k):
+    k.ok("create", "-f", "-", text=NODE % "drain-1")
+    k.ok("get", "nodes", "drain-1", out=["Ready", "worker", "v1.32.0"])
+    k.ok("get", "node", "drain-1", "-o", "wide", out=["10.0.0.1", "none://1"])
+    k.ok("cordon", "drain-1", out="cordoned")
+    k.ok("cordon", "drain-1", out="already cordoned")
+    k.ok("get", "nodes", "drain-1", out="Ready,SchedulingDisabled")
+    k.ok("uncordon", "drain-1", out="uncordoned")
+    k.ok("create", "-f", "-", text=pod("bound", extra="  nodeName: drain-1\n"))
+    k.ok("get", "pods", "--field-selector=spec.nodeName=drain-1", out="bound")
+    k.fails("drain", "drain-1", err="cannot delete")
+    k.ok("drain", "drain-1", "--force", "--ignore-daemonsets", "--timeout=20s", out=["evicting pod", "drained"])
+    assert k.ok("get", "pods", "-o", "name") == ""
+    k.ok("create", "-f", "-", text=pod("bound2", extra="  nodeName: drain-1\n"))
+    k.ok("drain", "drain-1", "--force", "--disable-eviction", "--timeout=20s", out="drained")
+    k.ok("taint", "nodes", "drain-1", "gpu=yes:NoSchedule", out="tainted")
+    k.ok("taint", "nodes", "drain-1", "gpu-", out="untainted")
+    k.ok("delete", "node", "drain-1")
+
+
+@test
+def events(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    uid = k.get("pod", "p1")["metadata"]["uid"]
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    k.ok("create", "-f", "-", text=f"""apiVersion: v1
+kind: Event
+metadata: {{name: e1}}
+type: Warning
+reason: FailedScheduling
+message: "0/3 nodes are available"
+involvedObject: {{kind: Pod, apiVersion: v1, name: p1, namespace: {k.namespace}, uid: {uid}}}
+firstTimestamp: {stamp}
+lastTimestamp: {stamp}
+count: 3
+source: {{component: platoon}}
+""")
+    k.ok("get", "events", out=["LAST SEEN", "FailedScheduling", "pod/p1", "0/3 nodes are available"])
+    k.ok("events", out=["FailedScheduling", "Pod/p1"])
+    k.ok("events", "--for", "pod/p1", out="FailedScheduling")
+    k.ok("describe", "pod", "p1", out="0/3 nodes are available")
+
+
+@test
+def who_may(k):
+    assert k.ok("auth", "can-i", "create", "pods").strip() == "yes"
+    k.ok("auth", "can-i", "--list", out="*.*")
+    k.ok("auth", "whoami", out=["platoon-admin", "system:masters"])
+    with open(os.path.join(k.data, "read-only-token"), encoding="utf-8") as file:
+        token = file.read().strip()
+    reader = ["--kubeconfig", reader_config(k, token)]
+    k.ok(*reader, "get", "pods")
+    k.fails(*reader, "create", "-f", "-", text=pod("p1"), err="Forbidden")
+    assert k.run(*reader, "auth", "can-i", "create", "pods").stdout.startswith("no")
+    assert k.ok(*reader, "auth", "can-i", "list", "pods").strip() == "yes"
+    k.ok(*reader, "auth", "whoami", out="platoon-reader")
+    stranger = ["--kubeconfig", reader_config(k, "wrong" * 8)]
+    k.fails(*stranger, "get", "pods", err="You must be logged in to the server")
+    k.ok(*stranger, "get", "--raw", "/healthz", out="ok")
+
+
+def reader_config(k, token):
+    """A kubeconfig with a token instead of the certificate."""
+    with open(k.env["KUBECONFIG"], encoding="utf-8") as file:
+        text = file.read()
+    head = text[:text.index("  user:\n")]
+    return k.file("reader.kubeconfig", f"{head}  user:\n    token: {token}\n")
+
+
+@test
+def generators_send_protobuf(k):
+    k.ok("create", "configmap", "cm", "--from-literal=a=b", "--from-literal=c=d", out="configmap/cm created")
+    assert k.get("cm", "cm")["data"] == {"a": "b", "c": "d"}
+    k.ok("create", "secret", "generic", "s", "--from-literal=a=b", out="secret/s created")
+    assert k.get("secret", "s")["data"] == {"a": "Yg=="}
+    k.ok("create", "serviceaccount", "robot", out="created")
+    k.ok("create", "deployment", "web", "--image=nginx", "--replicas=0", "--port=80", out="created")
+    spec = k.get("deploy", "web")["spec"]
+    assert spec["replicas"] == 0 and spec["template"]["spec"]["containers"][0]["ports"][0]["containerPort"] == 80, spec
+    k.ok("create", "job", "once", "--image=busybox", "--", "true", out="created")
+    assert k.get("job", "once")["spec"]["template"]["spec"]["containers"][0]["command"] == ["true"]
+    k.ok("create", "cronjob", "often", "--image=busybox", "--schedule=* * * * *", out="created")
+    k.ok("create", "priorityclass", f"high-{k.namespace}", "--value=1000", out="created")
+    assert k.get("pc", f"high-{k.namespace}")["value"] == 1000
+    k.ok("create", "quota", "q", "--hard=pods=3", out="created")
+    assert k.get("quota", "q")["spec"]["hard"] == {"pods": "3"}
+    k.ok("create", "role", "r", "--verb=get", "--resource=pods", out="created")
+    k.ok("create", "rolebinding", "rb", "--role=r", "--user=u", out="created")
+    k.ok("create", "poddisruptionbudget", "pdb", "--selector=app=x", "--min-available=50%", out="created")
+    assert k.get("pdb", "pdb")["spec"]["minAvailable"] == "50%"
+    k.ok("create", "ns", f"{k.namespace}-made", out="created")
+    k.ok("delete", "ns", f"{k.namespace}-made", out="deleted")
+    k.ok("run", "runner", "--image=x", "--restart=Never", out="created")
+    k.ok("create", "service", "clusterip", "svc", "--tcp=80:8080", out="created")
+    k.ok("get", "svc", "svc", out="80/TCP")
+    k.ok("get", "cm,secret,sa,job,cronjob,quota,pdb,role", out=["once", "often"])
+
+
+@test
+def namespaces(k):
+    name = f"{k.namespace}-life"
+    k.ok("create", "ns", name)
+    k.ok("create", "-f", "-", "-n", name, text=pod("p1"))
+    k.ok("delete", "ns", name, out="deleted")
+    k.fails("get", "ns", name, err="not found")
+    k.ok("create", "ns", name)
+    assert k.ok("get", "pods", "-n", name, "-o", "name") == ""
+    k.ok("delete", "ns", name, "--wait=false")
+
+
+@test
+def strict_fields(k):
+    bad = pod("p1", extra="  bogusField: 1\n").replace("    image:", "    imagee: x\n    image:")
+    k.fails("create", "-f", "-", text=bad,
+            err=['unknown field "spec.bogusField"', 'unknown field "spec.containers[0].imagee"', "strict decoding error"])
+    k.ok("create", "-f", "-", "--validate=warn", text=bad, err='Warning: unknown field "spec.bogusField"')
+    assert "bogusField" not in k.get("pod", "p1")["spec"]
+    k.ok("create", "-f", "-", "--validate=ignore", text=bad.replace("p1", "p2"))
+    assert "bogusField" not in k.get("pod", "p2")["spec"]
+    k.fails("create", "-f", "-", text=pod("p3", extra="  hostNetwork: sure\n"), err="spec.hostNetwork")
+
+
+@test
+def custom_resources(k):
+    k.ok("create", "-f", "-", text=CRD, out="created")
+    k.ok("wait", "--for=condition=Established", "crd/gangjobs.sched.example.com", "--timeout=5s", out="condition met")
+    k.ok("get", "crd", out="gangjobs.sched.example.com")
+    path = k.file("gj.yaml", GANGJOB % 4)
+    k.ok("create", "-f", path, out="gangjob.sched.example.com/gj1 created")
+    k.ok("get", "gj", out=["REPLICAS", "PHASE", "gj1", "4"])
+    k.ok("get", "gangjobs.v1.sched.example.com", "-o", "wide", out=["QUEUE", "main"])
+    k.ok("get", "sched", out="gj1")
+    k.ok("describe", "gj", "gj1", out="Replicas:  4")
+    k.ok("explain", "gj.spec", out=["replicas\t<integer>", "How many."])
+    k.ok("api-resources", out="gangjobs")
+    k.ok("apply", "-f", path, err="missing the kubectl.kubernetes.io/last-applied-configuration")
+    k.file("gj.yaml", GANGJOB % 6)
+    k.ok("apply", "-f", path, out="configured")
+    k.ok("apply", "-f", path, "--server-side", "--force-conflicts", out="serverside-applied")
+    k.ok("scale", "gj", "gj1", "--replicas=8", out="scaled")
+    k.ok("scale", "gj", "gj1", "--current-replicas=8", "--replicas=9", out="scaled")
+    assert k.get("gj", "gj1")["spec"] == {"replicas": 9, "queue": "main"}
+    k.fails("patch", "gj", "gj1", "-p", '{"spec":{"replicas":3}}', err="accepted media types include")
+    k.ok("patch", "gj", "gj1", "--type=merge", "-p", '{"spec":{"replicas":3}}', out="patched")
+    k.ok("patch", "gj", "gj1", "--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Done","replicas":2}}')
+    k.ok("get", "gj", "gj1", out="Done")
+    k.ok("wait", "--for=jsonpath={.status.phase}=Done", "gj/gj1", "--timeout=3s", out="condition met")
+    k.fails("patch", "gj", "gj1", "--type=merge", "-p", '{"spec":{"mode":"Nope"}}',
+            err=["is invalid", "spec.mode", "Unsupported value", "BestEffort"])
+    k.fails("patch", "gj", "gj1", "--type=merge", "-p", '{"spec":{"replicas":-1}}', err="greater than or equal to 0")
+    k.fails("create", "-f", "-", text=GANGJOB.replace("gj1", "gj2").replace("replicas: %d", "queue: q"), err="Required value")
+    k.fails("create", "-f", "-", text=(GANGJOB % 1).replace("gj1", "gj2").replace("}\n", "}\n", 1).replace(
+        "spec: {", "spec: {bogus: 1, "), err='unknown field "spec.bogus"')
+    k.ok("auth", "can-i", "create", "gj", out="yes")
+    k.ok("delete", "-f", path, out="deleted")
+    k.ok("delete", "crd", "gangjobs.sched.example.com", out="deleted")
+    k.fails("get", "gj", err="could not find the requested resource")
+
+
+@test
+def our_kinds(k):
+    k.ok("apply", "-f", "-", text="""apiVersion: kai.scheduler/v1alpha1
+kind: Topology
+metadata: {name: net}
+spec: {levels: [{nodeLabel: zone}, {nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: team}
+spec: {resources: {gpu: {quota: 8, limit: -1, overQuotaWeight: 1}, cpu: {quota: -1, limit: -1, overQuotaWeight: 1}, memory: {quota: -1, limit: -1, overQuotaWeight: 1}}}
+---
+apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: gang}
+spec: {queue: team, minMember: 4, topologyConstraint: {topology: net, requiredTopologyLevel: rack}}
+""", out=["topology.kai.scheduler/net created", "queue.scheduling.run.ai/team created", "podgroup.scheduling.run.ai/gang created"])
+    k.ok("get", "pg", out=["QUEUE", "gang", "team", "4"])
+    k.ok("get", "topologies", out="zone,rack,kubernetes.io/hostname")
+    k.ok("get", "queue", "team")
+    k.ok("patch", "pg", "gang", "--type=merge", "-p", '{"spec":{"minMember":6}}')
+    k.ok("patch", "pg", "gang", "--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Running"}}')
+    k.ok("get", "pg", "gang", out="Running")
+    k.ok("delete", "topology/net", "queue/team", "pg/gang")
+
+
+@test
+def node_side_of_pods(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    k.ok("logs", "p1", out="simulated")
+    k.fails("exec", "p1", "--", "ls", err="simulated")
+    k.fails("attach", "p1", err="simulated")
+    k.fails("logs", "nosuch", err="not found")
+
+
+@test
+def binding(k):
+    k.ok("create", "-f", "-", text=pod("p1"))
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p1"}, "target": {"kind": "Node", "name": "n1"}}
+    path = f"/api/v1/namespaces/{k.namespace}/pods/p1/binding"
+    k.ok("create", "--raw", path, "-f", "-", text=json.dumps(binding), out="Success")
+    assert k.get("pod", "p1")["spec"]["nodeName"] == "n1"
+    k.fails("create", "--raw", path, "-f", "-", text=json.dumps(binding), err="already assigned to node")
+
+
+@test
+def a_restart_keeps_certificates(k):
+    """What kubectl trusts must survive a restart of the server."""
+    folder = tempfile.mkdtemp(dir=k.folder)
+    store = os.path.join(folder, "store.db")
+    first = Cluster(folder, "--file", store)
+    first.ok("create", "configmap", "kept", "--from-literal=a=b")
+    port = first.url.rsplit(":", 1)[1]
+    first.stop()
+    with open(first.env["KUBECONFIG"], encoding="utf-8") as file:
+        before = file.read()
+    assert os.stat(first.env["KUBECONFIG"]).st_mode & 0o777 == 0o600
+    second = Cluster(folder, "--file", store, "--port", port)
+    with open(second.env["KUBECONFIG"], encoding="utf-8") as file:
+        assert file.read() == before
+    assert second.get("cm", "kept")["data"] == {"a": "b"}
+    second.stop()
+
+
+def main():
+    if not KUBECTL:
+        print("kubectl is not installed; run: make deps")
+        print("0 passed, 1 failed")
+        sys.exit(1)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = Cluster(folder)
+        for function in TESTS:
+            if ONLY and not any(text in function.__name__ for text in ONLY):
+                continue
+            cluster.namespace = "t-" + function.__name__.replace("_", "-")
+            started = time.monotonic()
+            try:
+                cluster.ok("create", "ns", cluster.namespace, "-n", "default")
+                function(cluster)
+                passed += 1
+                print(f"ok {function.__name__} ({time.monotonic() - started:.1f} s)")
+            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
+                failed += 1
+                line = next(frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == function.__name__)
+                print(f"FAILED {function.__name__} line {line.lineno}: {type(error).__name__} {error}\n    {line.line}")
+            sys.stdout.flush()
+        try:
+            cluster.stop()
+        except AssertionError as error:
+            failed += 1
+            print(f"FAILED the end of the server: {error}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(0 if passed and not failed else 1)
+
+
+if __name__ == "__main__":
+    main()

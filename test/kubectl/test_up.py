@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""`platoon up` as a user meets it: one process, plain kubectl, gangs that run or say why not.
+
+    test_up.py PLATOON SOURCE_ROOT [TEXT...]        TEXT picks tests by name
+
+The last line is `N passed, M failed`.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ONLY = sys.argv[3:]
+KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
+PATIENCE = 60
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Up:
+    """A running `platoon up`, and kubectl with its kubeconfig."""
+
+    def __init__(self, folder, *options):
+        self.folder = folder
+        data = os.path.join(folder, "data")
+        self.env = {"PATH": os.environ["PATH"], "HOME": folder, "KUBECONFIG": os.path.join(data, "kubeconfig")}
+        self.process = subprocess.Popen([PLATOON, "up", "--port", "0", "--data-dir", data, *options], text=True, cwd=ROOT,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        assert "listens on https://" in line, f"no start: {line!r} {self.process.stderr.read()}"
+        self.steps = [self.process.stdout.readline().strip() for _ in range(4)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def kubectl(self, *args, text=None, code=0):
+        done = subprocess.run([KUBECTL, *args], input=text, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT,
+                              env=self.env, check=False)
+        assert done.returncode == code, f"kubectl {' '.join(args)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def get(self, *args):
+        return json.loads(self.kubectl("get", *args, "-o", "json"))
+
+    def until(self, what, condition):
+        end = time.monotonic() + PATIENCE
+        while True:
+            found = condition()
+            if found:
+                return found
+            assert time.monotonic() < end, f"never happened: {what}\n{self.kubectl('get', 'podgroups,pods', '-o', 'wide')}"
+            time.sleep(0.2)
+
+    def pods(self, group):
+        return [pod for pod in self.get("pods")["items"]
+                if pod["metadata"].get("annotations", {}).get("pod-group-name") == group]
+
+    def all_run(self, group, count):
+        pods = self.pods(group)
+        ready = [pod for pod in pods if condition_of(pod, "Ready").get("status") == "True"]
+        return pods if len(ready) == count and all(pod["status"]["phase"] == "Running" for pod in ready) else None
+
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        code = self.process.wait(PATIENCE)
+        assert code == 0, f"ended with {code}: {self.process.stderr.read()}"
+
+
+def condition_of(thing, kind):
+    return next((c for c in thing.get("status", {}).get("conditions", []) if c["type"] == kind), {})
+
+
+def racks(up):
+    return {node["metadata"]["name"]: node["metadata"]["labels"]["example.com/rack"] for node in up.get("nodes")["items"]}
+
+
+@test
+def the_page_and_a_gang(folder):
+    """Every kubectl line of docs/up.md works, and what the page says about it is so."""
+    with open(os.path.join(ROOT, "docs/up.md"), encoding="utf-8") as file:
+        lines = [line for block in re.findall(r"```sh\n(.*?)```", file.read(), re.S) for line in block.splitlines()]
+    with Up(folder, "--in-memory", "--nodes", "1x2x4") as up:
+        assert os.stat(up.env["KUBECONFIG"]).st_mode & 0o777 == 0o600
+        assert up.steps[0] == "export KUBECONFIG=" + os.path.realpath(up.env["KUBECONFIG"])
+        shown = {}
+        for line in lines + up.steps[1:]:
+            words = line.split()
+            assert words[0] == "kubectl", line
+            shown[line] = up.kubectl(*words[1:])
+            if "apply -f examples/up-gang.yaml" in line:
+                up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+            if "apply -f examples/up-impossible.yaml" in line:
+                up.until("a refusal", lambda: up.get("podgroup", "too-wide")["status"].get("phase") == "Unschedulable")
+        assert shown["kubectl get nodes -L example.com/rack"].count(" Ready ") == 8, shown
+        assert "z1-r1-n1" in shown["kubectl get podgroups,pods -o wide"], shown
+        assert "goes to node" in shown["kubectl get events"], shown
+        assert "must be in one example.com/rack" in shown["kubectl get podgroup too-wide -o yaml"], shown
+        assert "Unschedulable" in shown["kubectl describe pod too-wide-0"], shown
+        up.stop()
+
+
+@test
+def a_gang_stays_in_its_rack(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x2x4", "-f", "examples/up-gang.yaml") as up:
+        pods = up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+        rack_of = racks(up)
+        assert sorted(rack_of.values()) == ["z1-r1"] * 4 + ["z1-r2"] * 4, rack_of
+        assert len({rack_of[pod["spec"]["nodeName"]] for pod in pods}) == 1, pods
+        assert len({pod["spec"]["nodeName"] for pod in pods}) == 4, pods
+        group = up.until("phase", lambda: (lambda g: g["status"]["phase"] == "Running" and g)(up.get("podgroup", "pretrain")))
+        assert group["status"]["running"] == 4 and condition_of(group, "Scheduled")["status"] == "True", group
+        events = [e for e in up.get("events")["items"] if e["involvedObject"]["kind"] == "Pod" and e["reason"] == "Scheduled"]
+        assert len(events) == 4, events
+        up.stop(signal.SIGTERM)
+
+
+@test
+def an_impossible_gang_says_why(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x2x4") as up:
+        up.kubectl("apply", "-f", "examples/up-impossible.yaml")
+        group = up.until("a refusal", lambda: (lambda g: g.get("status", {}).get("phase") == "Unschedulable" and g)(
+            up.get("podgroup", "too-wide")))
+        condition = condition_of(group, "Scheduled")
+        assert condition["status"] == "False" and condition["reason"] == "InsufficientDomain", condition
+        assert "room for 4 of 5 pods" in condition["message"], condition
+        for pod in up.pods("too-wide"):
+            assert condition_of(pod, "PodScheduled")["reason"] == "Unschedulable", pod
+            assert "room for 4 of 5 pods" in condition_of(pod, "PodScheduled")["message"], pod
+            assert "nodeName" not in pod["spec"], pod
+        # Nothing is written for ever about something that does not change.
+        version = up.get("pods")["metadata"]["resourceVersion"]
+        time.sleep(1)
+        assert up.get("pods")["metadata"]["resourceVersion"] == version
+        # Four of them are enough once the group asks for less.
+        up.kubectl("patch", "podgroup", "too-wide", "--type=merge", "-p", '{"spec":{"minMember":4}}')
+        up.until("four run", lambda: sum(p["status"]["phase"] == "Running" for p in up.pods("too-wide")) == 4)
+        up.stop()
+
+
+@test
+def room_that_is_given_back_is_used(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x1x4", "-f", "examples/up-gang.yaml") as up:
+        up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "annotations": {"platoon.dev/run-seconds": "1"}},
+               "spec": {"schedulerName": "platoon", "priorityClassName": "train", "containers": [
+                   {"name": "main", "image": "x", "resources": {"requests": {"nvidia.com/gpu": "8"}}}]}}
+        up.kubectl("apply", "-f", "-", text=json.dumps(pod))
+        up.until("it waits", lambda: condition_of(up.get("pod", "alone"), "PodScheduled").get("status") == "False")
+        up.kubectl("delete", "-f", "examples/up-gang.yaml")
+        assert not up.pods("pretrain")
+        up.until("it ends", lambda: up.get("pod", "alone")["status"]["phase"] == "Succeeded")
+        up.stop()
+
+
+@test
+def the_more_important_gang_takes_the_place(folder):
+    with open(os.path.join(ROOT, "examples/up-gang.yaml"), encoding="utf-8") as file:
+        urgent = file.read().replace("pretrain", "serve").replace("priorityClassName: train", "priorityClassName: inference")
+    with Up(folder, "--in-memory", "--nodes", "1x1x4", "-f", "examples/up-gang.yaml") as up:
+        up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+        up.kubectl("apply", "-f", "-", text=urgent)
+        up.until("the urgent gang runs", lambda: up.all_run("serve", 4))
+        assert not up.pods("pretrain")
+        evicted = [event["message"] for event in up.get("events")["items"] if event["reason"] == "Evicted"]
+        assert len(evicted) == 4 and all("for default/serve" in message for message in evicted), evicted
+        up.stop()
+
+
+@test
+def a_crash_loses_nothing(folder):
+    with Up(folder, "--nodes", "1x2x4") as up:
+        up.kubectl("apply", "-f", "examples/up-gang.yaml")
+        before = up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+        nodes = {node["metadata"]["uid"] for node in up.get("nodes")["items"]}
+        up.process.kill()
+        up.process.wait()
+    with Up(folder, "--nodes", "1x2x4") as up:
+        after = up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+        assert [(p["metadata"]["uid"], p["spec"]["nodeName"]) for p in after] == [
+            (p["metadata"]["uid"], p["spec"]["nodeName"]) for p in before]
+        assert {node["metadata"]["uid"] for node in up.get("nodes")["items"]} == nodes
+        up.stop()
+
+
+def run(*args):
+    done = subprocess.run([PLATOON, *args], capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@test
+def help_and_wrong_usage(folder):
+    code, out, _ = run("up", "--help")
+    assert code == 0 and max(map(len, out.splitlines())) <= 120, out
+    for line in out.split("Examples:\n")[1].splitlines():
+        code, _, err = run(*line.split()[1:], "--data-dir", folder)
+        assert code == 0, f"{line}: {err}"
+    code, out, _ = run("up", "--in-memory", "--port", "0", "--data-dir", folder, "--until-placed", "-f",
+                       "examples/up-impossible.yaml")
+    assert code == 0 and "Unschedulable" in out, out
+    for wrong, message in [(["--nodes", "2x2"], "1x2x4"), (["--nodes", "0x1x1"], "1x2x4"), (["--nodes", "1x2x4x"], "1x2x4"),
+                           (["--nodes", "200x200x200"], "20000"), (["--gpus", "-1"], "--gpus"), (["--port", "65536"], "--port"),
+                           (["--until-placed"], "needs a PodGroup"), (["-f", "nosuch.yaml"], "nosuch.yaml"), (["extra"], "-f")]:
+        code, _, err = run("up", "--in-memory", "--data-dir", folder, *wrong)
+        assert code == 2 and message in err, f"{wrong}: {code} {err}"
+    bad = os.path.join(folder, "bad.yaml")
+    with open(bad, "w", encoding="utf-8") as file:
+        file.write("{apiVersion: v1, kind: Nonsense, metadata: {name: a}}\n---\n"
+                   "{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: b}, spec: {minMember: -1}}\n")
+    code, _, err = run("up", "--in-memory", "--port", "0", "--data-dir", folder, "-f", bad)
+    assert code == 1 and "Nonsense" in err and "minMember" in err and "2 of 2 objects" in err, f"{code} {err}"
+
+
+def main():
+    if not KUBECTL:
+        print("kubectl is not installed; run: make deps")
+        print("0 passed, 1 failed")
+        sys.exit(1)
+    passed = failed = 0
+    for function in TESTS:
+        if ONLY and not any(text in function.__name__ for text in ONLY):
+            continue
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                function(folder)
+                passed += 1
+                print(f"ok {function.__name__} ({time.monotonic() - started:.1f} s)")
+            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
+                failed += 1
+                line = next(frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == function.__name__)
+                print(f"FAILED {function.__name__} line {line.lineno}: {type(error).__name__} {error}\n    {line.line}")
+        sys.stdout.flush()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(0 if passed and not failed else 1)
+
+
+if __name__ == "__main__":
+    main()

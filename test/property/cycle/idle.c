@@ -1,0 +1,116 @@
+/* Nothing is left undone: when the cycles have come to rest, no group waits that had a right to a place. */
+#include "inspect.h"
+
+#include "engine/victims.h"
+
+#include <string.h>
+
+/* Which pods of a mixed semi-preemptible group are protected is a matter of choice, and so is what its queue has left. */
+static bool is_ambiguous(const struct stage *stage)
+{
+	for (size_t g = 0; g < stage->cycle.group_count; g++) {
+		const struct cycle_group *group = &stage->cycle.groups[g];
+		for (size_t p = 0; p < group->gang.pod_count; p++)
+			if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
+			    group->gang.pods[p].kind != group->gang.pods[0].kind)
+				return true;
+	}
+	return false;
+}
+
+/* Below its minimum, and could reach it. */
+static bool is_waiting(const struct stage *stage, int number)
+{
+	const struct cycle_group *group = &stage->cycle.groups[number];
+	bool satisfied[INSTANCE_TREE], reachable[INSTANCE_TREE];
+	gang_satisfied(&group->gang, NULL, satisfied);
+	gang_reachable(&group->gang, NULL, reachable);
+	return !satisfied[0] && reachable[0];
+}
+
+static void set_unit(struct stage *stage, const struct victim_unit *unit, bool running)
+{
+	struct gang *gang = &stage->cycle.groups[unit->group].gang;
+	for (int i = 0; i < unit->pod_count; i++) {
+		struct gang_pod *pod = &gang->pods[unit->pods[i]];
+		if (running)
+			cluster_occupy(stage->cycle.cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		else
+			cluster_vacate(stage->cycle.cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		pod->state = running ? MEMBER_RUNNING : MEMBER_GONE;
+	}
+}
+
+/* Whether the queue and those above it allow the placement in the present state. */
+static bool queues_allow(const struct stage *stage, int number, const struct placement *placement,
+                         const struct picture *before)
+{
+	const struct cycle_group *group = &stage->cycle.groups[number];
+	struct picture picture;
+	/* Of several children the search may have taken more pods than the fewest that count as protected. */
+	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
+	    (int64_t)placement->choice_count > gang_minimum_pods(&group->gang, 0))
+		return false;
+	picture_take(stage, &picture);
+	for (size_t i = 0; i < placement->choice_count; i++)
+		picture.pods[number][placement->choices[i].pod] =
+			(struct spot){MEMBER_RUNNING, placement->choices[i].node};
+	for (int q = group->queue; q >= 0; q = stage->cycle.queues[q].parent) {
+		const struct cycle_queue *queue = &stage->cycle.queues[q];
+		int64_t is[CYCLE_RESOURCES], keeps[CYCLE_RESOURCES];
+		picture_charge(stage, &picture, q, is, keeps);
+		for (int r = 0; r < CYCLE_RESOURCES; r++)
+			if ((queue->limit[r] >= 0 && is[r] > queue->limit[r]) ||
+			    (queue->quota[r] >= 0 && group->preempt != CYCLE_PREEMPTIBLE && keeps[r] > queue->quota[r]))
+				return false;
+	}
+	return !before || picture_is_swap(stage, before, &picture, number);
+}
+
+/* `before`: the state before others were evicted for it, NULL when nobody was. */
+static bool would_fit(struct stage *stage, int number, const struct picture *before)
+{
+	struct placement placement;
+	struct place_options options = {0};
+	return engine_place(stage->cycle.cluster, &stage->cycle.groups[number].gang, &options, stage->arena,
+	                    &placement) == PLACE_PLACED &&
+	       queues_allow(stage, number, &placement, before);
+}
+
+/* Everything of lower priority in the queue of the group that may be evicted. */
+static void list_lower(struct stage *stage, int number, struct victim_list *list)
+{
+	const struct cycle *cycle = &stage->cycle;
+	const struct cycle_group *own = &cycle->groups[number];
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		const struct cycle_group *other = &cycle->groups[g];
+		if (other->queue == own->queue && other->priority < own->priority &&
+		    other->preempt != CYCLE_NON_PREEMPTIBLE)
+			victims_of_group(cycle, (int)g, other->preempt == CYCLE_PREEMPTIBLE, stage->arena, list);
+	}
+}
+
+bool inspect_rest(struct scene *scene)
+{
+	struct stage *stage = scene->stage;
+	for (int g = 0; g < stage->world->group_count && !is_ambiguous(stage); g++) {
+		struct victim_list list = {0};
+		if (!is_waiting(stage, g))
+			continue;
+		scene->tally->waiting++;
+		scene->action = ACTION_ALLOCATE;
+		if (would_fit(stage, g, NULL) && !stage->world->starved) /* room may be held for somebody else */
+			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it fits", g);
+		struct picture before;
+		picture_take(stage, &before);
+		list_lower(stage, g, &list);
+		for (size_t i = 0; i < list.count; i++)
+			set_unit(stage, &list.items[i], false);
+		scene->action = ACTION_PREEMPT;
+		if (list.count && would_fit(stage, g, &before))
+			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it could evict others of its queue", g);
+		for (size_t i = list.count; i-- > 0;)
+			set_unit(stage, &list.items[i], true);
+	}
+	return true;
+}
