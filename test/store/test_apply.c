@@ -137,6 +137,11 @@ static void objects_that_were_never_applied(void **state)
 	assert_code(kit, apply(kit, "configmaps", "c", "me", false, "{'data':{'a':'1'}}"), 200);
 	assert_code(kit, apply(kit, "configmaps", "c", "me", true, "{'data':{'a':'9'}}"), 200);
 	assert_at(kit, "data", "{\"a\":\"9\",\"b\":\"2\"}");
+	kit_create(kit, "configmaps", "default",
+	           "{'metadata':{'name':'k','annotations':{'kubectl.kubernetes.io/"
+	           "last-applied-configuration':'x'}},'data':{'a':'1'}}");
+	apply(kit, "configmaps", "k", "kubectl", false, "{'data':{'a':'1'}}");
+	assert_at(kit, "metadata.managedFields.0.manager", "kubectl-client-side-apply");
 }
 
 static void lists_with_keys(void **state)
