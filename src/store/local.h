@@ -99,6 +99,8 @@ void registry_init(struct store *store);
 void registry_free(struct store *store);
 /* Made when missing, without APIs. */
 struct bucket *registry_bucket(struct store *store, const char *group, const char *resource);
+/* The type that a definition is about, made when missing. */
+struct bucket *registry_defined_by(struct store *store, const struct store_object *definition);
 /* A definition was written or (now NULL) removed. */
 void registry_follow(struct store *store, struct store_object *old, struct store_object *now);
 bool registry_is_definition(const struct store *store, const struct bucket *bucket);
