@@ -164,7 +164,9 @@ static void lists_with_keys(void **state)
 	assert_code(kit, apply(kit, "pods", "p", "two", false, "{'spec':{'tolerations':[{'key':'z'}]}}"), 409);
 	assert_at(kit, "details.causes.0.field", ".spec.tolerations"); /* a whole */
 	assert_at(kit, "details.causes.1", "");
-	apply(kit, "pods", "p", "two", false, "{'metadata':{'finalizers':['example.com/a']}}");
+	assert_code(kit, apply(kit, "pods", "p", "two", false, "{'metadata':{'finalizers':['example.com/a']}}"), 200);
+	assert_at(kit, "spec.containers.0.image", "x"); /* the container is still wanted, the name of its port is not */
+	assert_at(kit, "spec.containers.0.ports.0", "{\"containerPort\":80}");
 	assert_code(
 		kit,
 		apply(kit, "pods", "p", "one", false,

@@ -240,6 +240,8 @@ static void a_failed_commit_takes_everything_back(void **state)
 	assert_int_equal(store_commit(kit->store, &error), 0);
 	assert_int_equal(done_code, 201);
 	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 1);
+	assert_int_equal(event.version, store_version(kit->store));
+	assert_int_equal(store_watch_next(watch, &event, NULL, NULL), 0); /* nobody ever hears of what was taken back */
 	store_watch_close(watch);
 	doc_destroy(patch);
 	doc_destroy(fresh);
