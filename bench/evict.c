@@ -66,6 +66,7 @@ static double run_gang(const struct evict_case *test, struct evict_row *row)
 	struct evict_world world;
 	evict_world_gang(&world, row->nodes, test->kind, test->action == ACTION_PREEMPT);
 	double start = processor_us();
+	cycle_begin(&world.cycle);
 	cycle_run(&world.cycle, test->action);
 	double took = processor_us() - start;
 	count(&world, row);
@@ -86,6 +87,7 @@ static double run_crowd(const struct crowd *crowd, struct evict_row *row)
 	struct evict_world world;
 	evict_world_crowd(&world, row->nodes, crowd->queues, crowd->groups, crowd->fill);
 	double start = processor_us();
+	cycle_begin(&world.cycle);
 	for (int action = 0; action < ACTION_COUNT; action++)
 		cycle_run(&world.cycle, (enum cycle_action)action);
 	cycle_finish(&world.cycle);
@@ -124,6 +126,8 @@ static void run_apart(const struct evict_case *test, const struct crowd *crowd, 
 	*row = *shared;
 	munmap(shared, sizeof(*shared));
 	row->too_long = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+	if (row->too_long)
+		row->us = MOST_SECONDS * 1e6;
 	if (child < 0 || (!row->too_long && status != 0))
 		row->as_intended = false;
 }

@@ -9,7 +9,7 @@ enum { EVICT_ROWS = 64 };
 struct evict_row {
 	const char *name;
 	int nodes;
-	double us;       /* median over the runs; 0 when it took too long */
+	double us;       /* median over the runs; a lower bound when it took too long */
 	double exponent; /* p in time ~ nodes^p against the next smaller size; 0 for the smallest */
 	double peak_mib; /* of a process that does nothing else */
 	int evicted, placed;

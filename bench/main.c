@@ -167,7 +167,7 @@ static double n_log_n(int large, int small)
 static double evict_us(const struct report *report, const char *name, int nodes)
 {
 	const struct evict_row *row = evict_find(report->evictions, report->eviction_count, name, nodes);
-	return row && row->as_intended ? row->us : 0;
+	return row && (row->as_intended || row->too_long) ? row->us : 0;
 }
 
 static void judge_growth(struct report *report, const char *name)

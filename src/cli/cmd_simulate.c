@@ -7,6 +7,8 @@
 
 struct tally {
 	size_t passed, failed;
+	size_t left_out; /* objects that are no scenarios */
+	const struct manifest *first_left_out;
 };
 
 /* One line per case: a tool that reads the output must not have to join lines. */
@@ -53,8 +55,8 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 		struct scenario_result result = {.arena = arena, .name = manifests->items[i].source, .title = ""};
 		arena_reset(arena);
 		if (!scenario_is(&manifests->items[i])) {
-			output_line(stderr, "%s: %s %s is not a Scenario and is left out", manifests->items[i].source,
-			            manifests->items[i].kind, manifests->items[i].name);
+			if (tally.left_out++ == 0)
+				tally.first_left_out = &manifests->items[i];
 			continue;
 		}
 		scenario_run(&manifests->items[i], arena, &result);
@@ -91,6 +93,13 @@ int cmd_simulate(struct cli_args *args)
 	manifests_init(&manifests);
 	int loaded = cli_load(args, (const char *const *)args->operands, args->operand_count, true, &manifests);
 	struct tally tally = run_all(args, &manifests);
+	if (tally.left_out > 0)
+		output_line(stderr,
+		            "%s: %s %s%s no Scenario and left out; `platoon plan -f` shows what plain objects lead to",
+		            tally.first_left_out->source, tally.first_left_out->kind, tally.first_left_out->name,
+		            tally.left_out == 1
+		                    ? " is"
+		                    : arena_printf(args->arena, " and %zu other objects are", tally.left_out - 1));
 	manifests_free(&manifests);
 	if (loaded != CLI_OK)
 		return loaded;

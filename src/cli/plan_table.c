@@ -313,7 +313,7 @@ static void print_summary(const struct plan *plan, FILE *stream)
 	static const enum group_state states[] = {GROUP_PLACED,     GROUP_PARTIAL,   GROUP_PENDING,
 	                                          GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY};
 	static const char *const words[] = {"placed",     "partly placed", "pending",
-	                                    "impossible", "given up",      "not ready"};
+	                                    "impossible", "undecided",     "not ready"};
 	int64_t waiting = 0;
 	fprintf(stream, "%zu group%s", plan->group_count, plan->group_count == 1 ? "" : "s");
 	const char *separator = ": ";

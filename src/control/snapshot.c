@@ -225,8 +225,11 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		           "the input has no usable Node, so nothing can be placed; add the nodes of the cluster");
 	warn_unlabelled(&build);
 	if (build.foreign_pods > 0)
-		build_warn(&build, "%zu pending pod%s of other schedulers %s left out", build.foreign_pods,
-		           build.foreign_pods == 1 ? "" : "s", build.foreign_pods == 1 ? "is" : "are");
+		build_warn(&build,
+		           "%zu pending pod%s of other schedulers %s left out, such as %s; set schedulerName: "
+		           "platoon on pods that Platoon should place",
+		           build.foreign_pods, build.foreign_pods == 1 ? "" : "s",
+		           build.foreign_pods == 1 ? "is" : "are", build.foreign_pod);
 	report_unused(&build, manifests);
 	interner_destroy(build.priority_names);
 	interner_destroy(build.queue_names);

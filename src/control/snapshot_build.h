@@ -46,7 +46,9 @@ struct snapshot_build {
 	bool no_queues;
 	struct build_bad_pod *bad_pods;
 	size_t bad_pod_count;
-	size_t foreign_pods; /* pending pods of other schedulers */
+	size_t foreign_pods;     /* pending pods of other schedulers */
+	const char *foreign_pod; /* the first of them; one that names a PodGroup, if there is any */
+	bool foreign_member;     /* it does name one */
 };
 
 /* "namespace/name" in the arena; an empty namespace is "default". */

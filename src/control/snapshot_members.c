@@ -31,6 +31,16 @@ static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct 
 	pod->leaf = spec->tree_count == 0 ? 0 : podgroup_leaf(spec, pod->spec.subgroup);
 }
 
+static void leave_out(struct snapshot_build *build, const struct snapshot_pod *pod)
+{
+	if (pod->spec.node || pod->gone)
+		return;
+	bool likely = pod->spec.group && !build->foreign_member; /* meant for us, but for its schedulerName */
+	if (build->foreign_pods++ == 0 || likely)
+		build->foreign_pod = build_key(build, pod->spec.namespace_, pod->spec.name);
+	build->foreign_member |= likely;
+}
+
 static void join_pods(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
@@ -41,7 +51,7 @@ static void join_pods(struct snapshot_build *build)
 		if (pod->group >= 0)
 			continue;
 		if (!build_pod_is_ours(build, &pod->spec))
-			build->foreign_pods += !pod->spec.node && !pod->gone;
+			leave_out(build, pod);
 		else if (pod->spec.group)
 			join(build, pod, missing, groups);
 	}

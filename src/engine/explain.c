@@ -171,7 +171,7 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 			if (!shape_allows_node(cluster, shape, node))
 				continue;
 			int64_t free = resource_view(cluster, shape->resource[i], node, x->solver.view);
-			slots += free > 0 ? free / shape->amount[i] : 0;
+			slots = clamp_add(slots, free > 0 ? free / shape->amount[i] : 0);
 			sum = clamp_add(sum, free > 0 ? free : 0);
 			best = free > best ? free : best;
 		}

@@ -2,6 +2,7 @@
 #include "serve/admission.h"
 
 #include "admit/admit.h"
+#include "serve/defaults.h"
 #include "serve/schema_check.h"
 #include "serve/structural.h"
 
@@ -174,6 +175,9 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 		.namespace_ = request->namespace_,
 	};
 	struct problems problems = {.arena = request->arena};
+	request->replacement = defaults_fill(request->api->group, request->api->type->kind, request->object);
+	if (request->replacement)
+		manifest.object = doc_root(request->replacement);
 	if (!admit_knows(&manifest))
 		return 0;
 	bool context = is_context(request->api);

@@ -2,6 +2,7 @@
 #include "serve/http_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -127,6 +128,19 @@ void http_conn_retract(struct http_conn *conn)
 
 /* ---- requests ---- */
 
+static void log_request(const struct http_conn *conn, const struct http_request *request,
+                        const struct http_response *response)
+{
+	static const char *const verbs[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"};
+	const struct logger *logger = conn->server->options.logger;
+	char status[8];
+	if (!logger || !response->given || logger->level < LOG_DEBUG || !(logger->flags & LOG_FLAG_HTTP))
+		return;
+	snprintf(status, sizeof(status), "%d", response->status);
+	log_write(logger, LOG_DEBUG, LOG_FLAG_HTTP, "request", "method", verbs[request->verb], "path", request->path,
+	          "query", request->query, "status", status, NULL);
+}
+
 /* Hands the request to the hooks; `whole` says that the body is there. True when it was answered. */
 static bool ask(struct http_conn *conn, bool whole)
 {
@@ -149,6 +163,7 @@ static bool ask(struct http_conn *conn, bool whole)
 		hooks->handle(hooks->context, &request, &response);
 	}
 	bool given = response.given;
+	log_request(conn, &request, &response);
 	http_response_end(&response);
 	arena_reset(server->arena);
 	if (whole || given)

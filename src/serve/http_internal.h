@@ -76,6 +76,7 @@ struct http_response {
 	struct http_conn *conn;
 	const struct http_request *request; /* NULL when there is none to speak of */
 	struct buffer headers;
+	int status;
 	bool given, http10;
 };
 

@@ -94,9 +94,12 @@ static void put_head(struct http_response *response, int status, const char *con
 		buffer_puts(out, "Transfer-Encoding: chunked\r\n");
 	if (conn->close_after)
 		buffer_puts(out, "Connection: close\r\n");
+	else if (response->http10) /* there closing is the rule */
+		buffer_puts(out, "Connection: keep-alive\r\n");
 	buffer_puts(out, "\r\n");
 	conn->server->stats.output_bytes += out->length - before;
 	response->given = true;
+	response->status = status;
 	conn->fresh = true;
 	http_conn_dirty(conn);
 }

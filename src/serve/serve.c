@@ -64,9 +64,18 @@ static int open_pki(struct serve *serve, const char *directory, struct error *er
 	return serve->pki ? 0 : -1;
 }
 
+static bool is_loopback(const char *address)
+{
+	return !address || text_starts_with(address, "127.") || strcmp(address, "::1") == 0;
+}
+
 static int open_http(struct serve *serve, struct error *error)
 {
 	const struct serve_options *options = &serve->options;
+	if ((options->plain || options->open) && !is_loopback(options->address))
+		return error_set(error, ERROR_USAGE,
+		                 "without TLS or tokens the server only listens on a loopback address, not on %s",
+		                 options->address);
 	struct http_options http = {
 		.address = options->address,
 		.port = options->port,

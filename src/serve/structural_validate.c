@@ -246,10 +246,51 @@ static void check_map(struct check *check, const struct val *schema, const struc
 	}
 }
 
+/* What tells the items of a set or a keyed list apart, as text; NULL when it is another list. */
+static const char *item_key(struct check *check, const struct val *schema, const struct val *item)
+{
+	const char *type = val_str(val_get(schema, "x-kubernetes-list-type"), "");
+	const struct val *name;
+	struct buffer text = {0};
+	if (strcmp(type, "set") == 0) {
+		val_write(item, DOC_JSON_COMPACT, &text);
+	} else if (strcmp(type, "map") == 0) {
+		buffer_puts(&text, "{");
+		for (struct val_iter it = val_iter(val_get(schema, "x-kubernetes-list-map-keys"));
+		     val_next(&it, NULL, &name);) {
+			buffer_printf(&text, "%s\"%s\":", text.length > 1 ? "," : "", val_str(name, ""));
+			val_write(val_get(item, val_str(name, "")), DOC_JSON_COMPACT, &text);
+		}
+		buffer_puts(&text, "}");
+	}
+	const char *copy = arena_strdup(check->problems->arena, text.text);
+	buffer_free(&text);
+	return copy;
+}
+
+static void check_duplicates(struct check *check, const struct val *schema, const struct val *val, const char *path)
+{
+	const struct val *item;
+	size_t index = 0;
+	struct interner *seen = interner_create();
+	for (struct val_iter it = val_iter(val); !full(check) && val_next(&it, NULL, &item); index++) {
+		const char *key = item_key(check, schema, item);
+		if (!key)
+			break;
+		if (interner_find(seen, key) != UINT32_MAX)
+			problem_add(check->problems, SEVERITY_ERROR,
+			            problem_path(check->problems, "%s[%zu]", path, index), NULL, "Duplicate value: %s",
+			            key);
+		interner_id(seen, key);
+	}
+	interner_destroy(seen);
+}
+
 static void check_list(struct check *check, const struct val *schema, const struct val *val, const char *path)
 {
 	const struct val *item, *items = val_get(schema, "items");
 	size_t index = 0;
+	check_duplicates(check, schema, val, path);
 	check_size(check, schema, path, "minItems", "maxItems", (int64_t)val_count(val), "items");
 	if (!items)
 		return;

@@ -24,8 +24,10 @@ static const char *word(const char **text, struct arena *arena)
 static void add_node(struct yard *yard, const char *text)
 {
 	const char *colon = strchr(text, ':'), *slash = strchr(text, '/');
-	if (!colon)
+	if (!colon) {
 		fail_msg("node %s: no devices", text);
+		return;
+	}
 	struct resource_amount amounts[] = {{"nvidia.com/gpu", strtol(colon + 1, NULL, 10)}, {"pods", 110}};
 	const char *name = arena_strndup(yard->arena, text, (size_t)(colon - text));
 	struct label labels[] = {{"kubernetes.io/hostname", name}, {"rack", slash ? slash + 1 : "none"}};

@@ -49,7 +49,7 @@ void yard_destroy(struct yard *yard);
 /* Runs the actions, given by their names ("allocate reclaim"), as one cycle at the given second. */
 void yard_run(struct yard *yard, const char *actions, int second);
 /* The pods of a group as text. */
-const char *yard_pods(const struct yard *yard, int group);
+const char *yard_pods(const struct yard *yard, int number);
 
 struct yard_story {
 	const char *story, *nodes, *actions;

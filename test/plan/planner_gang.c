@@ -88,7 +88,7 @@ static bool update_ends(struct planner_case *test, int64_t instances)
 	enum update_action *actions = arena_array(test->arena, enum update_action, (size_t)instances + 1);
 	struct update_strategy strategy = {.max_unavailable = percent_count(1)};
 	struct update_limits limits;
-	struct update_shape shape;
+	struct update_shape shape = {0};
 	for (int64_t i = 0; i < instances; i++)
 		items[i] = (struct update_instance){.ordinal = i, .revision = OLD_REVISION, .is_healthy = true};
 	update_resolve(&strategy, instances, &limits);

@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct run *run, enum fai
 {
 	va_list args;
 	va_start(args, format);
-	run->result->failure = failure;
+	run->result->failure = (int)failure;
 	vsnprintf(run->result->text, sizeof(run->result->text), format, args);
 	va_end(args);
 	return false;

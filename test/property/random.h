@@ -18,9 +18,11 @@ static inline uint64_t random_next(struct random *random)
 	return value ^ (value >> 31);
 }
 
-/* low..high, both included. */
+/* low..high, both included; low when there is nothing between them. */
 static inline int random_range(struct random *random, int low, int high)
 {
+	if (high < low)
+		return low;
 	return low + (int)(random_next(random) % (uint64_t)(high - low + 1));
 }
 

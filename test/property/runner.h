@@ -31,6 +31,6 @@ struct property {
 };
 
 /* The exit status of the program. The last line it prints is "N passed, N failed". */
-int property_run(const struct property *property);
+int property_run(const struct property *given);
 
 #endif

@@ -9,12 +9,12 @@
 
 void save_object(struct writer *writer, const char *format, ...)
 {
+	fputs(writer->more ? ",\n  " : "\n  ", writer->file);
+	writer->more = true;
 	va_list args;
 	va_start(args, format);
-	fputs(writer->more ? ",\n  " : "\n  ", writer->file);
 	vfprintf(writer->file, format, args);
 	va_end(args);
-	writer->more = true;
 }
 
 static void resources(FILE *file, const struct instance *instance, const int *amounts, int pods)

@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 SERVER = os.path.abspath(sys.argv[1])
+warnings.simplefilter("ignore", DeprecationWarning)  # old protocols are tried on purpose
 TESTS = []
 PODS = "/api/v1/namespaces/default/pods"
 MIB = 1 << 20
@@ -35,7 +37,8 @@ class Server:
         scheme, _, address = self.url.partition("://")
         host, _, port = address.rpartition(":")
         self.address = (host, int(port))
-        self.tls = ssl.create_default_context(cafile=os.path.join(folder, "ca.crt")) if scheme == "https" else None
+        self.authority = os.path.join(folder, "ca.crt")
+        self.tls = ssl.create_default_context(cafile=self.authority) if scheme == "https" else None
         with open(os.path.join(folder, "token"), encoding="utf-8") as file:
             self.token = file.read()
 
@@ -151,6 +154,51 @@ def strangers(server):
             assert server.ask("GET", "/healthz") == (200, b"ok")
         finally:
             server.token = good
+
+
+@test
+def a_certificate_of_somebody_else(server):
+    if not server.tls:
+        return
+    own = os.path.dirname(server.authority)
+    with tempfile.TemporaryDirectory() as folder:
+        other = Server(folder)
+        other.stop()
+        for directory, wanted in ((own, 200), (folder, 401)):
+            context = ssl.create_default_context(cafile=server.authority)
+            context.load_cert_chain(os.path.join(directory, "client.crt"), os.path.join(directory, "client.key"))
+            with context.wrap_socket(server.raw(), server_hostname=server.address[0]) as sock:
+                sock.sendall(f"GET {PODS} HTTP/1.0\r\n\r\n".encode())
+                code, body = read_answer(sock)
+                assert code == wanted, (code, body[:200])
+        context = ssl.create_default_context(cafile=os.path.join(folder, "ca.crt"))
+        try:
+            context.wrap_socket(server.raw(), server_hostname=server.address[0])
+            raise AssertionError("the server passed for another one")
+        except ssl.SSLCertVerificationError:
+            pass
+
+
+@test
+def old_protocols(server):
+    if not server.tls:
+        return
+    context = ssl.create_default_context(cafile=server.authority)
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    context.minimum_version = ssl.TLSVersion.TLSv1
+    context.maximum_version = ssl.TLSVersion.TLSv1_1
+    try:
+        context.wrap_socket(server.raw(), server_hostname=server.address[0])
+        raise AssertionError("TLS 1.1 was accepted")
+    except (ssl.SSLError, ConnectionResetError):
+        pass
+    context = ssl.create_default_context(cafile=server.authority)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with context.wrap_socket(server.raw(), server_hostname=server.address[0]) as sock:
+        assert sock.selected_alpn_protocol() == "http/1.1"
+        sock.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert read_answer(sock) == (200, b"ok")
 
 
 @test

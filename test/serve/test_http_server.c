@@ -126,6 +126,10 @@ static void test_requests(void **state)
 	wire_puts(&wire, "hello");
 	assert_true(wire_expect(&wire, "/p 2  5 [hello]\n"));
 	wire_clear(&wire);
+	wire_puts(&wire, "GET /old HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+	assert_true(wire_expect(&wire, "Connection: keep-alive\r\n"));
+	assert_true(wire_expect(&wire, "/old 0"));
+	wire_clear(&wire);
 	wire_puts(&wire, "GET /silent HTTP/1.1\r\n\r\n");
 	assert_true(wire_expect(&wire, "500 Internal"));
 	assert_true(wire_ends(&wire));

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "object/yaml_read.h"
 #include "serve/auth.h"
+#include "serve/defaults.h"
 #include "serve/jsonpath.h"
 #include "serve/pki.h"
 #include "serve/protobuf.h"
@@ -247,6 +248,11 @@ static void test_structural(void **state)
 		{"{properties: {a: {pattern: '^(?:a|b)\\d{2}$'}}}", "{a: c12}", "should match"},
 		{"{properties: {a: {pattern: '(?!x)'}}}", "{a: x}", NULL},
 		{"{properties: {a: {pattern: '('}}}", "{a: x}", NULL},
+		{"{properties: {a: {x-kubernetes-list-type: set}}}", "{a: [x, z, x]}", "a[2]: Duplicate value: \"x\""},
+		{"{properties: {a: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}}",
+	         "{a: [{k: 1, v: 1}, {k: 1}]}", "a[1]: Duplicate value: {\"k\":1}"},
+		{"{properties: {a: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}}",
+	         "{a: [{k: 1}, {k: 2}]}", NULL},
 		{"{properties: {a: {minLength: 3}}}", "{a: \"\\u00e4\\u00e4\"}", "at least 3"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -300,6 +306,50 @@ static void test_shaping(void **state)
 		doc_destroy(schema);
 		doc_destroy(object);
 		doc_destroy(shaped);
+	}
+}
+
+static void test_defaults(void **state)
+{
+	static const struct {
+		const char *group, *kind, *object, *filled; /* NULL: nothing to do */
+	} cases[] = {
+		{"", "ConfigMap", "{data: {a: b}}", NULL},
+		{"", "Secret", "{data: {}}", "{\"data\":{},\"type\":\"Opaque\"}"},
+		{"", "Pod", "{spec: 5}", NULL},
+		{"", "Pod",
+	         "{spec: {restartPolicy: Never, dnsPolicy: None, terminationGracePeriodSeconds: 0, containers: [{name: "
+	         "a, ports: [{containerPort: "
+	         "1}, {containerPort: 2, protocol: UDP}]}]}}",
+	         "{\"spec\":{\"restartPolicy\":\"Never\",\"dnsPolicy\":\"None\",\"terminationGracePeriodSeconds\":0,"
+	         "\"containers\":[{\"name\":"
+	         "\"a\",\"ports\":[{\"containerPort\":1,\"protocol\":\"TCP\"},{\"containerPort\":2,\"protocol\":"
+	         "\"UDP\"}]}]}}"},
+		{"", "Pod",
+	         "{spec: {restartPolicy: Never, dnsPolicy: None, terminationGracePeriodSeconds: 0, containers: "
+	         "[{resources: {limits: {gpu: 1, cpu: "
+	         "2}, requests: {cpu: 1}}}]}}",
+	         "{\"spec\":{\"restartPolicy\":\"Never\",\"dnsPolicy\":\"None\",\"terminationGracePeriodSeconds\":0,"
+	         "\"containers\":[{"
+	         "\"resources\":{\"limits\":{\"gpu\":1,\"cpu\":2},\"requests\":{\"cpu\":1,\"gpu\":1}}}]}}"},
+		{"apps", "ReplicaSet", "{spec: {}}", "{\"spec\":{\"replicas\":1}}"},
+		{"apps", "ReplicaSet", "{spec: {replicas: 0}}", NULL},
+		{"apps", "ReplicaSet", "{spec: {replicas: null}}", "{\"spec\":{\"replicas\":1}}"},
+		{"apps", "DaemonSet", "{spec: {revisionHistoryLimit: 2, updateStrategy: {type: OnDelete}}}", NULL},
+		{"scheduling.k8s.io", "PriorityClass", "{value: 1}",
+	         "{\"value\":1,\"preemptionPolicy\":\"PreemptLowerPriority\"}"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct doc *object = yaml(cases[i].object);
+		struct doc *filled = defaults_fill(cases[i].group, cases[i].kind, doc_root(object));
+		struct buffer out = {0};
+		print_message("# %s %s\n", cases[i].kind, cases[i].object);
+		if (filled)
+			val_write(doc_root(filled), DOC_JSON_COMPACT, &out);
+		assert_string_equal(out.text ? out.text : "nothing", cases[i].filled ? cases[i].filled : "nothing");
+		buffer_free(&out);
+		doc_destroy(object);
+		doc_destroy(filled);
 	}
 }
 
@@ -460,7 +510,7 @@ int main(void)
 		cmocka_unit_test(test_cells),      cmocka_unit_test(test_schema_tables),
 		cmocka_unit_test(test_structural), cmocka_unit_test(test_shaping),
 		cmocka_unit_test(test_protobuf),   cmocka_unit_test(test_certificates),
-		cmocka_unit_test(test_who),
+		cmocka_unit_test(test_who),        cmocka_unit_test(test_defaults),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

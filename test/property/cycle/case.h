@@ -3,7 +3,7 @@
 #ifndef CYCLE_CASE_H
 #define CYCLE_CASE_H
 
-#include "instance.h"
+#include "../instance.h"
 
 enum { CASE_QUEUES = 6, CASE_GROUPS = 12 };
 

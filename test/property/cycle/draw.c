@@ -2,7 +2,7 @@
  * a reason to make room. */
 #include "case.h"
 
-#include "random.h"
+#include "../random.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ static void draw_queues(struct random *random, struct cycle_case *world, const s
 			                  : random_chance(random, 20) ? 0
 			                                              : random_range(random, 1, gpus / tops + 1);
 			queue->limit[r] = counts && style->limits && random_chance(random, 40)
-			                          ? random_range(random, 1, gpus)
+			                          ? random_range(random, 1, gpus > 0 ? gpus : 1)
 			                          : -1;
 			queue->weight[r] = random_chance(random, 80) ? 1 : random_range(random, 0, 3);
 		}

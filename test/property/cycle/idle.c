@@ -47,11 +47,15 @@ static bool queues_allow(const struct stage *stage, int number, const struct pla
 {
 	const struct cycle_group *group = &stage->cycle.groups[number];
 	struct picture picture;
-	/* Of several children the search may have taken more pods than the fewest that count as protected. */
+	/* Of several children the search may have taken more pods than the fewest that count as protected, or others than
+	 * those that some pods run of already. */
 	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
-	    (int64_t)placement->choice_count > gang_minimum_pods(&group->gang, 0))
+	    (int64_t)placement->choice_count != gang_minimum_pods(&group->gang, 0))
 		return false;
 	picture_take(stage, &picture);
+	for (size_t p = 0; group->preempt == CYCLE_SEMI_PREEMPTIBLE && p < group->gang.pod_count; p++)
+		if (picture_is_member(&picture.pods[number][p]))
+			return false;
 	for (size_t i = 0; i < placement->choice_count; i++)
 		picture.pods[number][placement->choices[i].pod] =
 			(struct spot){MEMBER_RUNNING, placement->choices[i].node};
@@ -93,13 +97,15 @@ static void list_lower(struct stage *stage, int number, struct victim_list *list
 bool inspect_rest(struct scene *scene)
 {
 	struct stage *stage = scene->stage;
-	for (int g = 0; g < stage->world->group_count && !is_ambiguous(stage); g++) {
+	if (stage->world->starved || is_ambiguous(stage)) /* room may be held for somebody else */
+		return true;
+	for (int g = 0; g < stage->world->group_count; g++) {
 		struct victim_list list = {0};
 		if (!is_waiting(stage, g))
 			continue;
 		scene->tally->waiting++;
 		scene->action = ACTION_ALLOCATE;
-		if (would_fit(stage, g, NULL) && !stage->world->starved) /* room may be held for somebody else */
+		if (would_fit(stage, g, NULL))
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it fits", g);
 		struct picture before;
 		picture_take(stage, &before);

@@ -2,7 +2,7 @@
 #ifndef CYCLE_INSPECT_H
 #define CYCLE_INSPECT_H
 
-#include "runner.h"
+#include "../runner.h"
 #include "stage.h"
 
 enum cycle_failure {

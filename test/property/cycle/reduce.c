@@ -241,8 +241,9 @@ static bool simplify_base(struct cycle_case *world, int at)
 		return was;
 	}
 	if (at < base->node_count) {
-		bool changed = set(&base->nodes[at].pods, 110) | set(&base->nodes[at].colour, -1);
-		changed |= base->nodes[at].unschedulable;
+		bool changed = base->nodes[at].unschedulable;
+		changed |= set(&base->nodes[at].pods, 110);
+		changed |= set(&base->nodes[at].colour, -1);
 		base->nodes[at].unschedulable = false;
 		return changed;
 	}

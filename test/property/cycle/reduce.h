@@ -4,6 +4,6 @@
 
 #include "case.h"
 
-void case_shrink(void *world, bool (*still_fails)(const void *world, void *context), void *context);
+void case_shrink(void *given, bool (*still_fails)(const void *world, void *context), void *context);
 
 #endif

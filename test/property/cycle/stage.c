@@ -1,7 +1,7 @@
 /* Builds the engine's view of a case and plays the rest of the world. */
 #include "stage.h"
 
-#include "random.h"
+#include "../random.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef CYCLE_STAGE_H
 #define CYCLE_STAGE_H
 
-#include "build.h"
+#include "../build.h"
 #include "case.h"
 #include "engine/cycle.h"
 

@@ -2,8 +2,8 @@
  * that hold for every scenario has to be filled in by hand. */
 #include "write.h"
 
-#include "build.h"
-#include "save.h"
+#include "../build.h"
+#include "../save.h"
 
 static const char *const preempt_names[] = {"preemptible", "non-preemptible", "semi-preemptible"};
 
@@ -18,7 +18,7 @@ static void print_group(const struct cycle_case *world, int number)
 	printf(":");
 	for (int i = 0; i < group->tree_count; i++) {
 		const struct w_tree *node = &group->tree[i];
-		printf(" %ss%d(min %d", i ? "" : "", i, node->minimum);
+		printf(" s%d(min %d", i, node->minimum);
 		if (i)
 			printf(" in s%d", node->parent);
 		if (node->required.topology >= 0)

@@ -3,10 +3,10 @@
 #define CYCLE_WRITE_H
 
 #include "case.h"
-#include "runner.h"
+#include "../runner.h"
 
-void case_print(const void *world);
+void case_print(const void *given);
 /* Returns 0, or -1 when the file cannot be written. */
-int case_save(const void *world, const struct result *result, const char *path);
+int case_save(const void *given, const struct result *result, const char *path);
 
 #endif

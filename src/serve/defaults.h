@@ -1,0 +1,10 @@
+/* Defaults of built-in kinds: what the Kubernetes API server fills in and clients rely on. */
+#ifndef SERVE_DEFAULTS_H
+#define SERVE_DEFAULTS_H
+
+#include "object/doc.h"
+
+/* The object with what is missing filled in; NULL when nothing is. Values of the wrong type are left alone. */
+struct doc *defaults_fill(const char *group, const char *kind, const struct val *object);
+
+#endif
