@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define EVERYBODY "before-first-apply"
+#define CLIENT_SIDE "kubectl-client-side-apply"
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 struct manager {
 	const char *name, *operation, *api_version, *time, *subresource;
@@ -239,7 +241,9 @@ static int apply_new(struct draft *draft, const struct val *config, struct shape
 static void begin_tracking(struct draft *draft, struct managers *managers, const struct val *live,
                            const struct shape *shape)
 {
-	struct manager *everybody = find_manager(draft, managers, EVERYBODY, "Update", "");
+	/* What kubectl applied from its side, it knows how to take over: it looks for this name. */
+	bool client_side = val_path(live, "metadata", "annotations", LAST_APPLIED, NULL);
+	struct manager *everybody = find_manager(draft, managers, client_side ? CLIENT_SIDE : EVERYBODY, "Update", "");
 	everybody->set = owned_fields(draft, live, shape);
 	if (draft->api->has_status)
 		fields_drop(draft->arena, everybody->set, (const char *const[]){"status", NULL});

@@ -227,9 +227,7 @@ static bool empty_namespace(struct work *work, struct store_object *space)
 
 static bool empty_definition(struct work *work, struct store_object *definition)
 {
-	const struct val *spec = val_get(definition->root, "spec");
-	struct bucket *bucket = registry_bucket(work->store, val_str(val_get(spec, "group"), ""),
-	                                        val_str(val_path(spec, "names", "plural", NULL), ""));
+	struct bucket *bucket = registry_defined_by(work->store, definition);
 	bool empty = true;
 	/* A built-in type keeps its objects when somebody takes a definition of it away. */
 	if (!bucket->builtin && !delete_contents(work, bucket, "", &empty))

@@ -121,7 +121,7 @@ int definition_carry(struct draft *draft)
 	return problems.errors ? refuse_problems(draft, &problems) : 0;
 }
 
-bool definition_selects(const struct store_api *api, const char *path)
+const char *definition_selects(const struct store_api *api, const char *path)
 {
 	const struct store_object *definition = bucket_of(api->type)->definition;
 	const struct val *versions = definition ? val_path(definition->root, "spec", "versions", NULL) : NULL;
@@ -133,8 +133,8 @@ bool definition_selects(const struct store_api *api, const char *path)
 		     val_next(&fields, NULL, &field);) {
 			const char *offered = val_str(val_get(field, "jsonPath"), ".");
 			if (strcmp(offered + (*offered == '.'), path) == 0)
-				return true;
+				return offered + (*offered == '.');
 		}
 	}
-	return false;
+	return NULL;
 }

@@ -18,6 +18,14 @@
 struct disk;
 struct owner;
 
+struct watch_key;
+
+/* A field that keys of watches name, and how many do. */
+struct watch_path {
+	char *path;
+	size_t keys;
+};
+
 /* All there is about one type. `type` comes first: a const struct store_type of ours is a bucket. */
 struct bucket {
 	struct store_type type;
@@ -25,12 +33,15 @@ struct bucket {
 	struct store_object *definition; /* the CRD it comes from, retained */
 	struct index index;
 	struct history history;
-	struct store_watch *watches; /* list */
-	int64_t id;                  /* in the file; 0: not there yet */
+	struct store_watch *watches;  /* those without a key */
+	struct watch_key *watch_keys; /* those that ask for one value of one field, by that value */
+	VEC(struct watch_path) watch_paths;
+	struct buffer watch_text; /* for looking keys up */
+	uint64_t roused;          /* sequence up to which watches were woken */
+	int64_t id;               /* in the file; 0: not there yet */
 	bool known_to_disk;
 	bool floor_moved; /* the file has an older floor */
 	bool adding;      /* this transaction adds it to the file */
-	bool stirred;     /* has changes that watches were not woken for */
 };
 
 /* One write of the turn, for the file and for taking it back. The change itself is in the history of the bucket. */
@@ -68,13 +79,14 @@ struct store {
 	VEC(struct store_object *) retired_objects;
 	VEC(struct pending) batch;
 	VEC(struct submission) submissions;
-	VEC(uint64_t) garbage;       /* rows that the next commit removes */
-	struct store_watch *waiting; /* watches that take their first look after the next commit */
-	struct owner *owners;        /* uid -> objects that name it as owner */
-	VEC(char *) gone;            /* uids of removed owners whose dependents are to be looked at */
-	VEC(struct chore) chores;    /* objects in deletion with work to do */
-	int64_t events_swept;        /* seconds: when old events were last looked for */
-	struct disk *disk;           /* NULL: memory only */
+	VEC(uint64_t) garbage;            /* rows that the next commit removes */
+	VEC(struct store_watch *) roused; /* watches to be woken */
+	struct store_watch *waiting;      /* watches that take their first look after the next commit */
+	struct owner *owners;             /* uid -> objects that name it as owner */
+	VEC(char *) gone;                 /* uids of removed owners whose dependents are to be looked at */
+	VEC(struct chore) chores;         /* objects in deletion with work to do */
+	int64_t events_swept;             /* seconds: when old events were last looked for */
+	struct disk *disk;                /* NULL: memory only */
 };
 
 static inline struct bucket *bucket_of(const struct store_type *type)
@@ -87,6 +99,8 @@ void registry_init(struct store *store);
 void registry_free(struct store *store);
 /* Made when missing, without APIs. */
 struct bucket *registry_bucket(struct store *store, const char *group, const char *resource);
+/* The type that a definition is about, made when missing. */
+struct bucket *registry_defined_by(struct store *store, const struct store_object *definition);
 /* A definition was written or (now NULL) removed. */
 void registry_follow(struct store *store, struct store_object *old, struct store_object *now);
 bool registry_is_definition(const struct store *store, const struct bucket *bucket);

@@ -18,6 +18,14 @@ struct variant {
 	struct variant *next;
 };
 
+/* The text of a field that selectors asked for; NULL when it is unset. */
+struct cached_field {
+	const char *path; /* compared by address: paths of selectors are shared */
+	const char *text;
+};
+
+#define CACHED_FIELDS 2
+
 struct object {
 	struct store_object shown; /* first: the two are one pointer */
 	size_t references;
@@ -25,6 +33,7 @@ struct object {
 	char *json;
 	size_t length;
 	struct variant *variants;
+	struct cached_field fields[CACHED_FIELDS];
 };
 
 static struct object *inside(struct store_object *object)
@@ -101,6 +110,41 @@ void store_object_release(struct store_object *object)
 	free(object->labels.items);
 	doc_destroy(gone->doc);
 	free(gone);
+}
+
+/* ---- fields ---- */
+
+static const struct val *at_path(const struct val *val, const char *path)
+{
+	char key[128];
+	while (val && *path) {
+		size_t length = strcspn(path, ".");
+		if (length >= sizeof(key))
+			return NULL;
+		memcpy(key, path, length);
+		key[length] = '\0';
+		val = val_get(val, key);
+		path += length + (path[length] == '.');
+	}
+	return val;
+}
+
+const char *object_field(const struct store_object *object, const char *path, char scratch[64])
+{
+	struct object *cache = (struct object *)(uintptr_t)object;
+	size_t slot = 0;
+	for (; slot < CACHED_FIELDS && cache->fields[slot].path; slot++)
+		if (cache->fields[slot].path == path)
+			return cache->fields[slot].text;
+	const struct val *val = at_path(object->root, path);
+	const char *text = NULL;
+	if (val_kind(val) == VAL_BOOL)
+		text = val_bool(val, false) ? "true" : "false";
+	else
+		text = val_scalar_text(val, scratch);
+	if (slot < CACHED_FIELDS && text != scratch)
+		cache->fields[slot] = (struct cached_field){.path = path, .text = text};
+	return text;
 }
 
 /* ---- other APIs ---- */

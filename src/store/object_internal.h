@@ -12,6 +12,10 @@ struct store_object *object_with_version(struct store_object *object, uint64_t v
 /* NULL: nested too deep. */
 struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree);
 
+/* The text of a scalar at a dotted path, NULL when it is unset or none. The path must be one of those that selectors
+ * share (see store_field_match): the answer is remembered by its address. */
+const char *object_field(const struct store_object *object, const char *path, char scratch[64]);
+
 /* Changes apiVersion, and the names of fields where two APIs of a type differ. */
 void object_convert(struct arena *arena, struct tree *root, const char *api_version);
 

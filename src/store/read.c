@@ -90,6 +90,7 @@ struct walk {
 	struct past *past;
 	size_t past_count, past_at;
 	const char *namespace_; /* "" for all */
+	const char *name;       /* the only one that is wanted; NULL for all */
 };
 
 static int by_key(const void *left, const void *right)
@@ -125,14 +126,21 @@ static void collect_past(struct walk *walk, const struct history *history, uint6
 	walk->past_count = kept;
 }
 
+/* Whether a key is still in what is walked: it is a stretch of the order of keys. */
+static bool is_within(const struct walk *walk, const char *namespace_, const char *name)
+{
+	return (!*walk->namespace_ || strcmp(namespace_, walk->namespace_) == 0) &&
+	       (!walk->name || strcmp(name, walk->name) == 0);
+}
+
 static struct store_object *walk_next(struct walk *walk)
 {
 	for (;;) {
 		struct store_object *present = walk->node ? walk->node->object : NULL;
 		struct past *past = walk->past_at < walk->past_count ? &walk->past[walk->past_at] : NULL;
-		if (present && *walk->namespace_ && strcmp(present->namespace_, walk->namespace_) != 0)
+		if (present && !is_within(walk, present->namespace_, present->name))
 			present = NULL;
-		if (past && *walk->namespace_ && strcmp(past->namespace_, walk->namespace_) != 0)
+		if (past && !is_within(walk, past->namespace_, past->name))
 			past = NULL;
 		if (!present && !past)
 			return NULL;
@@ -154,6 +162,14 @@ static struct store_object *walk_next(struct walk *walk)
 static void walk_begin(struct walk *walk, const struct bucket *bucket, const char *after_namespace,
                        const char *after_name)
 {
+	if (walk->name && !*after_name) {
+		walk->node = index_seek(&bucket->index, after_namespace, walk->name, false);
+		while (walk->past_at < walk->past_count &&
+		       index_compare(walk->past[walk->past_at].namespace_, walk->past[walk->past_at].name,
+		                     after_namespace, walk->name) < 0)
+			walk->past_at++;
+		return;
+	}
 	walk->node = index_seek(&bucket->index, after_namespace, after_name, *after_name);
 	while (walk->past_at < walk->past_count) {
 		const struct past *past = &walk->past[walk->past_at];
@@ -243,6 +259,9 @@ int store_list(struct store *store, const struct store_list_request *request, st
 		pinned = version > 0;
 	}
 	struct walk walk = {.namespace_ = namespace_};
+	const struct store_field_match *key = request->selector ? selector_key(request->selector) : NULL;
+	if (key && strcmp(key->path, "metadata.name") == 0 && (*namespace_ || !request->api->type->namespaced))
+		walk.name = key->value;
 	list->version = pinned ? version : store->version;
 	if (pinned && version < bucket->history.floor)
 		return fail_expired(arena, error, after_namespace, after_name);

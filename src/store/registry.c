@@ -160,6 +160,8 @@ void registry_free(struct store *store)
 		index_free(&bucket->index);
 		history_free(&bucket->history);
 		store_object_release(bucket->definition);
+		vec_free(&bucket->watch_paths);
+		buffer_free(&bucket->watch_text);
 		free(bucket);
 	}
 	vec_free(&store->buckets);
@@ -265,11 +267,18 @@ static void define(struct store *store, struct bucket *bucket, struct store_obje
 	type->api_count = count;
 }
 
-static struct bucket *defined_by(struct store *store, const struct store_object *definition)
+struct bucket *registry_defined_by(struct store *store, const struct store_object *definition)
 {
 	const struct val *spec = val_get(definition->root, "spec");
-	return registry_bucket(store, val_str(val_get(spec, "group"), ""),
-	                       val_str(val_path(spec, "names", "plural", NULL), ""));
+	const char *group = val_str(val_get(spec, "group"), "");
+	const char *resource = val_str(val_path(spec, "names", "plural", NULL), "");
+	/* A built-in type may be served under a group that is not its own, as events are. */
+	for (size_t i = 0; i < store->api_count; i++) {
+		const struct store_api *api = store->apis[i];
+		if (strcmp(api->group, group) == 0 && strcmp(api->type->resource, resource) == 0)
+			return bucket_of(api->type);
+	}
+	return registry_bucket(store, group, resource);
 }
 
 void registry_follow(struct store *store, struct store_object *old, struct store_object *now)
@@ -277,7 +286,7 @@ void registry_follow(struct store *store, struct store_object *old, struct store
 	const struct store_object *either = now ? now : old;
 	if (!either || (old && now && val_equal(val_get(old->root, "spec"), val_get(now->root, "spec"))))
 		return;
-	struct bucket *bucket = defined_by(store, either);
+	struct bucket *bucket = registry_defined_by(store, either);
 	if (bucket->builtin)
 		return;         /* the built-in type already is what the definition asks for */
 	if (bucket->definition) /* its texts may still be read */

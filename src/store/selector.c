@@ -145,17 +145,20 @@ static const char *stored_path(const char *path)
 	return path;
 }
 
-static bool offers(const struct store_api *api, const char *path)
+/* The path as the type offers it, in memory that lives as long as the store; NULL when it does not. */
+static const char *offered(const struct store_api *api, const char *path)
 {
-	if (strcmp(path, "metadata.name") == 0 || strcmp(path, "metadata.namespace") == 0)
-		return true;
+	static const char *const always[] = {"metadata.name", "metadata.namespace"};
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		if (strcmp(path, always[i]) == 0)
+			return always[i];
 	for (size_t i = 0; i < builtin_count; i++) {
 		if (strcmp(builtins[i].group, api->group) != 0 ||
 		    strcmp(builtins[i].resource, api->type->resource) != 0)
 			continue;
 		for (const char *const *field = builtins[i].fields; field && *field; field++)
 			if (strcmp(*field, path) == 0)
-				return true;
+				return *field;
 	}
 	return definition_selects(api, path);
 }
@@ -179,9 +182,10 @@ static int parse_fields(struct arena *arena, const struct store_api *api, const 
 		value[match->negate ? -1 : 0] = '\0';
 		*value++ = '\0';
 		match->value = *value == '=' ? value + 1 : value;
-		if (!offers(api, term))
+		const char *path = offered(api, term);
+		if (!path)
 			return store_fail(arena, error, 400, "BadRequest", "field label not supported: %s", term);
-		match->path = stored_path(term);
+		match->path = stored_path(path);
 	}
 	return 0;
 }
@@ -197,39 +201,42 @@ int store_selector_parse(struct arena *arena, const struct store_api *api, const
 
 /* ---- matching ---- */
 
-static const struct val *at_path(const struct val *val, const char *path)
+const char *selector_value(const struct store_object *object, const char *path, char scratch[64])
 {
-	char key[128];
-	while (val && *path) {
-		size_t length = strcspn(path, ".");
-		if (length >= sizeof(key))
-			return NULL;
-		memcpy(key, path, length);
-		key[length] = '\0';
-		val = val_get(val, key);
-		path += length + (path[length] == '.');
-	}
-	return val;
+	if (strcmp(path, "metadata.name") == 0)
+		return object->name;
+	if (strcmp(path, "metadata.namespace") == 0)
+		return object->namespace_;
+	return object_field(object, path, scratch);
+}
+
+/* An unset switch is off. */
+static bool is_switch(const char *value)
+{
+	return strcmp(value, "false") == 0 || strcmp(value, "true") == 0;
 }
 
 static bool field_matches(const struct store_field_match *match, const struct store_object *object)
 {
 	char scratch[64];
-	const char *text;
-	if (strcmp(match->path, "metadata.name") == 0) {
-		text = object->name;
-	} else if (strcmp(match->path, "metadata.namespace") == 0) {
-		text = object->namespace_;
-	} else {
-		const struct val *val = at_path(object->root, match->path);
-		if (val_kind(val) == VAL_BOOL)
-			text = val_bool(val, false) ? "true" : "false";
-		else
-			text = val_scalar_text(val, scratch);
-		if (!text) /* an unset switch is off */
-			text = strcmp(match->value, "false") == 0 || strcmp(match->value, "true") == 0 ? "false" : "";
-	}
+	const char *text = selector_value(object, match->path, scratch);
+	if (!text)
+		text = is_switch(match->value) ? "false" : "";
 	return (strcmp(text, match->value) == 0) != match->negate;
+}
+
+const struct store_field_match *selector_key(const struct store_selector *selector)
+{
+	const struct store_field_match *found = NULL;
+	for (size_t i = 0; i < selector->field_count; i++) {
+		const struct store_field_match *match = &selector->fields[i];
+		if (match->negate || is_switch(match->value))
+			continue;
+		if (strcmp(match->path, "metadata.name") == 0)
+			return match;
+		found = match;
+	}
+	return found;
 }
 
 bool store_selector_matches(const struct store_selector *selector, const struct store_object *object)
@@ -342,12 +349,9 @@ static void pack_selector(struct packer *packer, const struct store_selector *fr
 		}
 	}
 	for (size_t i = 0; i < from->field_count; i++) {
-		const char *path = pack_text(packer, from->fields[i].path),
-			   *value = pack_text(packer, from->fields[i].value);
-		if (fields) {
-			fields[i].path = path;
+		const char *value = pack_text(packer, from->fields[i].value);
+		if (fields)
 			fields[i].value = value;
-		}
 	}
 	*to = (struct store_selector){
 		.labels = {.items = matches, .count = from->labels.count},

@@ -9,7 +9,7 @@
 
 /* One field: dotted path, = or !=. A missing field counts as "". */
 struct store_field_match {
-	const char *path;
+	const char *path; /* shared: lives as long as the store */
 	const char *value;
 	bool negate;
 };

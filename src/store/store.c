@@ -57,7 +57,7 @@ static void derive(struct store *store)
 		registry_follow(store, NULL, node->object);
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
-		bucket->history.visible = history_end(&bucket->history);
+		bucket->history.visible = bucket->roused = history_end(&bucket->history);
 		for (struct index_node *node = bucket->index.head[0]; node; node = node->next[0])
 			owners_follow(store, NULL, node->object);
 	}
@@ -110,6 +110,7 @@ void store_close(struct store *store)
 	clear_submissions(store);
 	vec_free(&store->batch);
 	vec_free(&store->garbage);
+	vec_free(&store->roused);
 	chores_free(store);
 	owners_free(store);
 	registry_free(store);

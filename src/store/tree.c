@@ -371,7 +371,7 @@ bool tree_equal(struct arena *arena, struct tree *tree, const struct val *val)
 	if (!tree)
 		return val_kind(val) == VAL_NULL;
 	if (tree->form == FORM_VAL)
-		return val_equal(tree->val, val);
+		return tree->val == val || val_equal(tree->val, val);
 	if (tree_kind(tree) != val_kind(val))
 		return false;
 	if (tree->form == FORM_MAP || tree->form == FORM_LIST) {

@@ -10,7 +10,8 @@
 struct store_watch {
 	struct store *store;
 	struct bucket *bucket;
-	struct store_watch *next, **link;                 /* of the bucket */
+	struct watch_key *key;                            /* NULL: looks at every change */
+	struct store_watch *next, **link;                 /* of the bucket or the key */
 	struct store_watch *next_waiting, **link_waiting; /* of the store, until the first look was taken */
 	char *namespace_;                                 /* "" for all */
 	struct store_selector selector;
@@ -23,18 +24,79 @@ struct store_watch {
 	size_t initial_count, initial_at;
 	struct store_object *held; /* the object of the last event */
 	bool wants_initial, wants_end;
-	bool idle; /* said that there is nothing */
+	bool idle; /* said that there is nothing: `sequence` is not kept up until a change concerns it */
 };
+
+/* Thousands of watches may each ask for one object or for the pods of one node: a change finds them by its values
+ * instead of asking each. */
+struct watch_key {
+	char *text; /* "spec.nodeName=n1" */
+	size_t path;
+	struct store_watch *watches;
+	UT_hash_handle hh;
+};
+
+/* ---- keys ---- */
+
+static size_t need_path(struct bucket *bucket, const char *path)
+{
+	size_t unused = SIZE_MAX;
+	for (size_t i = 0; i < bucket->watch_paths.count; i++) {
+		struct watch_path *at = &bucket->watch_paths.items[i];
+		if (at->keys && strcmp(at->path, path) == 0) {
+			at->keys++;
+			return i;
+		}
+		if (!at->keys)
+			unused = i;
+	}
+	if (unused == SIZE_MAX) {
+		unused = bucket->watch_paths.count;
+		vec_push(&bucket->watch_paths, (struct watch_path){0});
+	}
+	bucket->watch_paths.items[unused] = (struct watch_path){.path = base_strdup(path), .keys = 1};
+	return unused;
+}
+
+static struct watch_key *need_key(struct bucket *bucket, const struct store_field_match *match)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "%s=%s", match->path, match->value);
+	struct watch_key *key;
+	HASH_FIND_STR(bucket->watch_keys, text.text, key);
+	if (key) {
+		buffer_free(&text);
+		return key;
+	}
+	key = base_calloc(1, sizeof(*key));
+	key->text = text.text;
+	key->path = need_path(bucket, match->path);
+	HASH_ADD_KEYPTR(hh, bucket->watch_keys, key->text, text.length, key);
+	return key;
+}
+
+static void drop_key(struct bucket *bucket, struct watch_key *key)
+{
+	struct watch_path *path = &bucket->watch_paths.items[key->path];
+	HASH_DEL(bucket->watch_keys, key);
+	if (--path->keys == 0) {
+		free(path->path);
+		path->path = NULL;
+	}
+	free(key->text);
+	free(key);
+}
 
 /* ---- opening ---- */
 
 static void link_watch(struct store_watch *watch)
 {
-	watch->next = watch->bucket->watches;
-	watch->link = &watch->bucket->watches;
+	struct store_watch **head = watch->key ? &watch->key->watches : &watch->bucket->watches;
+	watch->next = *head;
+	watch->link = head;
 	if (watch->next)
 		watch->next->link = &watch->next;
-	watch->bucket->watches = watch;
+	*head = watch;
 	if (!watch->wants_initial)
 		return;
 	watch->next_waiting = watch->store->waiting;
@@ -77,6 +139,8 @@ struct store_watch *store_watch_open(struct store *store, const struct store_wat
 	watch->bucket = bucket;
 	watch->namespace_ = base_strdup(request->namespace_ && bucket->type.namespaced ? request->namespace_ : "");
 	watch->selector_memory = selector_copy(request->selector, &watch->selector);
+	const struct store_field_match *match = selector_key(&watch->selector);
+	watch->key = match ? need_key(bucket, match) : NULL;
 	watch->wake = request->wake;
 	watch->context = request->context;
 	watch->wants_initial = initial;
@@ -94,6 +158,8 @@ void store_watch_close(struct store_watch *watch)
 	*watch->link = watch->next;
 	if (watch->next)
 		watch->next->link = watch->link;
+	if (watch->key && !watch->key->watches)
+		drop_key(watch->bucket, watch->key);
 	stop_waiting(watch);
 	for (; watch->initial_at < watch->initial_count; watch->initial_at++)
 		store_object_release(watch->initial[watch->initial_at]);
@@ -132,9 +198,15 @@ static bool translate(const struct store_watch *watch, struct change *change, st
 static void take_initial(struct store_watch *watch)
 {
 	VEC(struct store_object *) items = {0};
-	struct index_node *node = index_seek(&watch->bucket->index, watch->namespace_, "", false);
+	const struct store_field_match *key = selector_key(&watch->selector);
+	const char *name = key && strcmp(key->path, "metadata.name") == 0 ? key->value : NULL;
+	if (name && !*watch->namespace_ && watch->bucket->type.namespaced)
+		name = NULL; /* it may be in any namespace */
+	struct index_node *node = index_seek(&watch->bucket->index, watch->namespace_, name ? name : "", false);
 	for (; node; node = node->next[0]) {
 		if (*watch->namespace_ && strcmp(node->object->namespace_, watch->namespace_) != 0)
+			break;
+		if (name && strcmp(node->object->name, name) != 0)
 			break;
 		if (store_selector_matches(&watch->selector, node->object))
 			vec_push(&items, store_object_retain(node->object));
@@ -178,6 +250,8 @@ int store_watch_next(struct store_watch *watch, struct store_event *event, struc
                      struct store_error *error)
 {
 	const struct history *history = &watch->bucket->history;
+	if (watch->idle && watch->sequence < watch->bucket->roused)
+		watch->sequence = watch->bucket->roused; /* nothing before that concerned it */
 	watch->idle = false;
 	if (watch->bucket->type.api_count == 0)
 		return fail_expired(arena, error, watch->seen, watch->store->version);
@@ -203,9 +277,9 @@ int store_watch_next(struct store_watch *watch, struct store_event *event, struc
 
 bool store_watch_bookmark(struct store_watch *watch, struct store_event *event)
 {
-	if (!watch->idle || watch->wants_initial || watch->sequence < watch->bucket->history.visible)
+	if (!watch->idle || watch->wants_initial || watch->bucket->roused < watch->bucket->history.visible)
 		return false;
-	/* Drained: everything that is committed was seen. */
+	/* Idle: nothing that is committed concerns it. */
 	if (watch->store->committed > watch->seen)
 		watch->seen = watch->store->committed;
 	*event = (struct store_event){.type = STORE_BOOKMARK, .version = watch->seen};
@@ -214,69 +288,109 @@ bool store_watch_bookmark(struct store_watch *watch, struct store_event *event)
 
 /* ---- after a commit ---- */
 
-/* Moves an idle watch over what does not concern it; true when something does. */
-static bool catch_up(struct store_watch *watch)
+static void rouse(struct store_watch *watch, uint64_t sequence)
 {
-	const struct history *history = &watch->bucket->history;
-	if (watch->bucket->type.api_count == 0 || watch->sequence < history->first)
-		return true;
-	for (; watch->sequence < history->visible; watch->sequence++) {
-		const struct change *change = history_at(history, watch->sequence);
-		if (selects(watch, change->old) || selects(watch, change->now))
-			return true;
-	}
-	return false;
-}
-
-/* A woken watch may close itself: the next one is known before. */
-static void wake(struct store_watch *watch)
-{
+	watch->sequence = sequence;
 	watch->idle = false;
-	if (watch->wake)
-		watch->wake(watch->context);
+	vec_push(&watch->store->roused, watch);
 }
 
-static void wake_bucket(struct bucket *bucket)
+/* Rouses those of a list that the change concerns. One that looked in the meantime is further already. */
+static void rouse_list(struct store_watch *watch, const struct change *change, uint64_t sequence)
 {
-	for (struct store_watch *watch = bucket->watches, *next; watch; watch = next) {
-		next = watch->next;
-		if (watch->idle && !watch->wants_initial && catch_up(watch))
-			wake(watch);
+	for (; watch; watch = watch->next)
+		if (watch->idle && !watch->wants_initial && sequence >= watch->sequence &&
+		    (selects(watch, change->old) || selects(watch, change->now)))
+			rouse(watch, sequence);
+}
+
+static void rouse_key(struct bucket *bucket, const char *path, const struct store_object *object,
+                      const struct change *change, uint64_t sequence)
+{
+	if (!object)
+		return;
+	char scratch[64];
+	const char *value = selector_value(object, path, scratch);
+	struct buffer *text = &bucket->watch_text;
+	text->length = 0;
+	buffer_printf(text, "%s=%s", path, value ? value : "");
+	struct watch_key *key;
+	HASH_FIND(hh, bucket->watch_keys, text->text, text->length, key);
+	if (key)
+		rouse_list(key->watches, change, sequence);
+}
+
+static void rouse_bucket(struct bucket *bucket)
+{
+	for (; bucket->roused < bucket->history.visible; bucket->roused++) {
+		const struct change *change = history_at(&bucket->history, bucket->roused);
+		rouse_list(bucket->watches, change, bucket->roused);
+		for (size_t i = 0; i < bucket->watch_paths.count; i++) {
+			const struct watch_path *path = &bucket->watch_paths.items[i];
+			if (!path->keys)
+				continue;
+			rouse_key(bucket, path->path, change->old, change, bucket->roused);
+			rouse_key(bucket, path->path, change->now, change, bucket->roused);
+		}
 	}
+}
+
+/* The type is gone: all its watches are over. */
+static void rouse_all(struct bucket *bucket)
+{
+	for (struct store_watch *watch = bucket->watches; watch; watch = watch->next)
+		if (watch->idle)
+			rouse(watch, watch->sequence);
+	struct watch_key *key, *next;
+	HASH_ITER(hh, bucket->watch_keys, key, next)
+		for (struct store_watch *watch = key->watches; watch; watch = watch->next)
+			if (watch->idle)
+				rouse(watch, watch->sequence);
 }
 
 void watch_reveal(struct store *store)
 {
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
-		uint64_t end = history_end(&bucket->history);
-		bucket->stirred |= bucket->history.visible != end;
-		bucket->history.visible = end;
+		bucket->history.visible = history_end(&bucket->history);
 	}
 }
 
 void watch_wake(struct store *store)
 {
-	bool types_changed = store->definitions->stirred;
+	bool types_changed = store->definitions->roused < store->definitions->history.visible;
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
-		if (bucket->stirred || (types_changed && bucket->type.api_count == 0))
-			wake_bucket(bucket);
-		bucket->stirred = false;
+		rouse_bucket(bucket);
+		if (types_changed && bucket->type.api_count == 0)
+			rouse_all(bucket);
 	}
-	for (struct store_watch *watch = store->waiting, *next; watch; watch = next) {
-		next = watch->next_waiting;
+	for (struct store_watch *watch = store->waiting; watch; watch = watch->next_waiting)
 		if (watch->idle)
-			wake(watch);
+			rouse(watch, watch->sequence);
+	/* A watch may be read and closed when it is woken, so the lists are left alone from here. */
+	for (size_t i = 0; i < store->roused.count; i++) {
+		struct store_watch *watch = store->roused.items[i];
+		if (watch->wake)
+			watch->wake(watch->context);
 	}
+	store->roused.count = 0;
+}
+
+static void step_back(struct store_watch *watch, uint64_t end)
+{
+	for (; watch; watch = watch->next)
+		if (watch->sequence > end)
+			watch->sequence = end;
 }
 
 void watch_undo(struct bucket *bucket)
 {
 	uint64_t end = history_end(&bucket->history);
-	for (struct store_watch *watch = bucket->watches; watch; watch = watch->next)
-		if (watch->sequence > end)
-			watch->sequence = end;
+	step_back(bucket->watches, end);
+	struct watch_key *key, *next;
+	HASH_ITER(hh, bucket->watch_keys, key, next)
+		step_back(key->watches, end);
 }
 
 /* ---- writing ---- */

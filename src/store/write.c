@@ -354,28 +354,43 @@ static void bump_generation(struct draft *draft)
 	         tree_int(draft->arena, generation + 1));
 }
 
+/* What the spec looks like decides which version the object is kept in, and counts as a new generation. */
+static bool settle_version(struct draft *draft)
+{
+	bool changed = spec_changed(draft);
+	if (!changed)
+		tree_put(draft->arena, draft->root, "apiVersion",
+		         tree_of(draft->arena, val_get(draft->old->root, "apiVersion")));
+	return changed;
+}
+
+static bool changes_nothing(struct draft *draft)
+{
+	if (!tree_equal(draft->arena, draft->root, draft->old->root))
+		return false;
+	draft->result->object = store_object_retain(draft->old);
+	draft->result->code = 200;
+	return true;
+}
+
 static int settle(struct draft *draft)
 {
-	/* What the spec looks like decides which version the object is kept in. */
-	bool changed = spec_changed(draft);
-	const char *kept = val_str(val_get(draft->old->root, "apiVersion"), "");
 	if (strcmp(draft->api->group, draft->bucket->type.group) != 0)
 		object_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
-	else if (!changed)
-		tree_put_string(draft->arena, draft->root, "apiVersion", kept);
-	if (changed && draft->api->has_status)
+	settle_version(draft);
+	if (changes_nothing(draft))
+		return 0;
+	/* Admission may fill in what the writer left out: only then it shows whether anything is new. */
+	if (admit(draft) < 0)
+		return -1;
+	if (settle_version(draft) && draft->api->has_status)
 		bump_generation(draft);
 	if (!draft->applied)
 		apply_track(draft);
 	if (check_finalizers(draft) < 0)
 		return -1;
-	if (tree_equal(draft->arena, draft->root, draft->old->root)) {
-		draft->result->object = store_object_retain(draft->old);
-		draft->result->code = 200;
+	if (changes_nothing(draft))
 		return 0;
-	}
-	if (admit(draft) < 0)
-		return -1;
 	if (!is_free_to_go(draft))
 		return answer_stored(draft, 200);
 	if (answer_loose(draft, 200) < 0)

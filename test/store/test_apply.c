@@ -137,6 +137,11 @@ static void objects_that_were_never_applied(void **state)
 	assert_code(kit, apply(kit, "configmaps", "c", "me", false, "{'data':{'a':'1'}}"), 200);
 	assert_code(kit, apply(kit, "configmaps", "c", "me", true, "{'data':{'a':'9'}}"), 200);
 	assert_at(kit, "data", "{\"a\":\"9\",\"b\":\"2\"}");
+	kit_create(kit, "configmaps", "default",
+	           "{'metadata':{'name':'k','annotations':{'kubectl.kubernetes.io/"
+	           "last-applied-configuration':'x'}},'data':{'a':'1'}}");
+	apply(kit, "configmaps", "k", "kubectl", false, "{'data':{'a':'1'}}");
+	assert_at(kit, "metadata.managedFields.0.manager", "kubectl-client-side-apply");
 }
 
 static void lists_with_keys(void **state)
@@ -159,7 +164,9 @@ static void lists_with_keys(void **state)
 	assert_code(kit, apply(kit, "pods", "p", "two", false, "{'spec':{'tolerations':[{'key':'z'}]}}"), 409);
 	assert_at(kit, "details.causes.0.field", ".spec.tolerations"); /* a whole */
 	assert_at(kit, "details.causes.1", "");
-	apply(kit, "pods", "p", "two", false, "{'metadata':{'finalizers':['example.com/a']}}");
+	assert_code(kit, apply(kit, "pods", "p", "two", false, "{'metadata':{'finalizers':['example.com/a']}}"), 200);
+	assert_at(kit, "spec.containers.0.image", "x"); /* the container is still wanted, the name of its port is not */
+	assert_at(kit, "spec.containers.0.ports.0", "{\"containerPort\":80}");
 	assert_code(
 		kit,
 		apply(kit, "pods", "p", "one", false,

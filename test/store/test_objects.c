@@ -205,6 +205,8 @@ static int admit(void *context, struct store_admission *admission, struct store_
 		return store_fail(admission->arena, error, 422, "Invalid", "a bad name");
 	if (text_starts_with(admission->name, "odd"))
 		problem_add(admission->warnings, SEVERITY_WARNING, "metadata.name", NULL, "an odd name");
+	if (strcmp(admission->name, "fill") == 0)
+		admission->replacement = kit_json("{'spec':{'given':1,'filled':2},'status':{'phase':'Pending'}}");
 	if (!admission->status && val_path(admission->object, "spec", "want", NULL))
 		admission->replacement = kit_json("{'metadata':{'name':'x','uid':'stolen'},'spec':{'got':1}}");
 	return 0;
@@ -230,9 +232,26 @@ static void admission_sees_every_write(void **state)
 	assert_int_equal(calls, 3);
 	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'d'},'spec':{'want':1}}"), 201);
 	assert_at(kit, "spec", "{\"got\":1}");
+	assert_code(kit, kit_get(kit, "pods", "default", "d"), 200);
 	assert_at(kit, "metadata.name", "d"); /* a default cannot make another object of it */
 	assert_at(kit, "kind", "Pod");
 	assert_int_equal(strlen(kit_at(kit, "metadata.uid")), 36);
+}
+
+static void defaults_are_no_change(void **state)
+{
+	struct kit *kit = *state;
+	int calls = 0;
+	kit_close(kit);
+	kit->options.admit = admit;
+	kit->options.context = &calls;
+	kit_open(kit, NULL);
+	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'fill'},'spec':{'given':1}}"), 201);
+	assert_at(kit, "spec.filled", "2");
+	uint64_t version = store_version(kit->store);
+	assert_code(kit, kit_update(kit, "pods", "default", "fill", "{'spec':{'given':1}}"), 200);
+	assert_at(kit, "metadata.generation", "1");
+	assert_int_equal(store_version(kit->store), version);
 }
 
 static void events_have_two_faces(void **state)
@@ -293,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dry_runs_leave_no_trace, setup, teardown),
 		cmocka_unit_test_setup_teardown(objects_have_a_largest_size, setup, teardown),
 		cmocka_unit_test_setup_teardown(admission_sees_every_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(defaults_are_no_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_have_two_faces, setup, teardown),
 		cmocka_unit_test_setup_teardown(versions_follow_the_spec, setup, teardown),
 	};
