@@ -72,11 +72,11 @@ struct cycle {
 	struct arena *arena;
 	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
 	size_t eviction_count, eviction_capacity;
-	int64_t now;              /* nanoseconds */
-	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
-	bool started;             /* set by the first action */
-	uint64_t budget;          /* per placement, 0 = default */
-	bool explain_relax;       /* search for relaxations when explaining */
+	int64_t now;               /* nanoseconds */
+	int64_t starvation_after;  /* nanoseconds a gang waits before resources are held for it; 0 = never */
+	uint64_t budget;           /* per placement, 0 = default */
+	bool explain_relax;        /* search for relaxations when explaining */
+	struct refusals *refusals; /* private: made by cycle_begin, in the arena */
 };
 
 /* Before the first action of every cycle: notes what runs, restores reservations of earlier cycles. */

@@ -2,10 +2,12 @@
 #include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/cycle_internal.h"
+#include "engine/internal.h"
 
 #include <string.h>
 
-int cycle_resource_of(const char *name)
+/* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */
+static int resource_of(const char *name)
 {
 	size_t length = strlen(name);
 	if (strcmp(name, "cpu") == 0)
@@ -20,14 +22,37 @@ bool cycle_is_member(const struct gang_pod *pod)
 	return pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
 }
 
-void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[CYCLE_RESOURCES])
+int64_t (*cycle_kind_amounts(const struct cluster *cluster, struct arena *arena))[CYCLE_RESOURCES]
+{
+	int64_t(*amounts)[CYCLE_RESOURCES] = arena_array_bytes(arena, cluster->kinds.count, sizeof(*amounts));
+	int *which = arena_array(arena, int, cluster->resources.count);
+	for (size_t r = 0; r < cluster->resources.count; r++)
+		which[r] = resource_of(cluster->resources.items[r].name);
+	for (size_t k = 0; k < cluster->kinds.count; k++) {
+		const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[k].shape];
+		for (int i = 0; i < shape->request_count; i++) {
+			int to = which[shape->resource[i]];
+			if (to >= 0)
+				amounts[k][to] = clamp_add(amounts[k][to], clamp_multiply(shape->amount[i],
+				                                                          to == CYCLE_GPU ? 1000 : 1));
+		}
+	}
+	return amounts;
+}
+
+void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES])
+{
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		amounts[r] = clamp_add(amounts[r], run->amounts[kind][r]);
+}
+
+void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
 {
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int64_t request = cluster_kind_request(cluster, kind, r);
-		int which = request ? cycle_resource_of(cluster_resource_name(cluster, r)) : -1;
-		if (which >= 0)
-			amounts[which] =
-				clamp_add(amounts[which], clamp_multiply(request, which == CYCLE_GPU ? 1000 : 1));
+		int which = resource_of(cluster_resource_name(cluster, r));
+		for (int n = 0; which >= 0 && n < cluster_node_count(cluster); n++)
+			total[which] = clamp_add(total[which], clamp_multiply(cluster_allocatable(cluster, r, n),
+			                                                      which == CYCLE_GPU ? 1000 : 1));
 	}
 }
 
