@@ -220,6 +220,7 @@ static void close_run(struct allocation *allocation)
 	}
 	free(allocation->heaps);
 	arena_destroy(allocation->run.scratch);
+	arena_destroy(allocation->run.decision);
 }
 
 /* ---- allocate ---- */
@@ -467,6 +468,7 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 	open_run(cycle, &allocation);
 	struct cycle_run *run = &allocation.run;
 	run->stock = stock_create(run, cycle->arena);
+	run->decision = arena_create();
 	for (int i = 0; i < MARK_COUNT; i++) {
 		run->marks[i] = arena_array(cycle->arena, uint32_t, cycle->group_count);
 		run->mark[i] = 1;

@@ -14,7 +14,8 @@ struct cycle_run {
 	struct cycle *cycle;
 	struct share_queue *shares; /* parallel to cycle->queues */
 	struct share_claim claim;
-	struct arena *scratch;                         /* of one decision; reset before the next */
+	struct arena *scratch;                         /* of one search; reset before the next */
+	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
 	int64_t (*amounts)[CYCLE_RESOURCES];           /* by kind: what one pod counts for */
 	struct stock *stock;                           /* what could be given up; NULL while allocating */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */

@@ -76,16 +76,21 @@ void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts
 	size_t p = 0;
 	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
 		p++;
-	bias->node_score = arena_array(arena, int32_t, (size_t)cluster->node_count);
-	if (p == gang->pod_count)
+	bias->node_score = arena_alloc_raw(arena, (size_t)cluster->node_count * sizeof(int32_t));
+	if (p == gang->pod_count) {
+		memset(bias->node_score, 0, (size_t)cluster->node_count * sizeof(int32_t));
 		return;
+	}
 	int number = cluster->kinds.items[gang->pods[p].kind].shape;
 	struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
 	const struct shape *shape = &cluster->shapes.items[number];
-	for (int n = 0; n < cluster->node_count; n++)
-		bias->node_score[n] = idle->node[n] > 0;
-	for (int n = 0; parts && n < cluster->node_count; n++)
-		bias->node_score[n] = idle->node[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
+	const int32_t *slots = idle->node;
+	int32_t *score = bias->node_score;
+	int nodes = cluster->node_count;
+	for (int n = 0; n < nodes; n++)
+		score[n] = slots[n] > 0;
+	for (int n = 0; parts && n < nodes; n++)
+		score[n] = slots[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
 	for (int t = 0; t < cluster->topology_count; t++) {
 		const struct topology *topology = &cluster->topologies[t];
 		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);

@@ -397,11 +397,11 @@ static void note_changes(const struct room *room)
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
-	room.scratch = arena_create();
+	room.scratch = run->decision;
+	arena_reset(room.scratch);
 	room_remember_held(&room);
 	bool made = room_claim_allows(&room) && try_all(&room);
 	if (made)
 		note_changes(&room);
-	arena_destroy(room.scratch);
 	return made;
 }

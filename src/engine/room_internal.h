@@ -18,8 +18,10 @@ struct room {
 	struct arena *scratch;
 	struct victim_list units;
 	size_t movable_from;         /* units from here on may be moved, but not lost */
-	struct unit_source *sources; /* reclaim: queues that have more */
+	struct unit_source *sources; /* reclaim: queues that have more, a heap */
 	size_t source_count;
+	const int *unopened; /* and those that were not looked at */
+	size_t unopened_count;
 	size_t applied; /* units[0 .. applied) are off their nodes */
 	bool *kept;     /* per applied unit: returned after all */
 	struct place_bias bias;
