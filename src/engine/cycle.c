@@ -305,6 +305,25 @@ static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
 	return true;
 }
 
+/* Another choice of children or pods, one that the queue allows. Leaves the placement alone when there is none. */
+static bool find_allowed(struct cycle_run *run, struct cycle_group *group, bool grow, bool is_protected,
+                         struct placement *placement)
+{
+	struct place_allowance allowance;
+	struct placement found;
+	if (!cycle_find_allowance(run, group, is_protected, &allowance))
+		return false;
+	struct place_options options = {.budget = run->cycle->budget,
+	                                .use_releasing = placement->reserve,
+	                                .allowance = &allowance};
+	enum place_outcome outcome =
+		grow ? engine_grow(run->cycle->cluster, &group->gang, &options, run->scratch, &found)
+		     : engine_place(run->cycle->cluster, &group->gang, &options, run->scratch, &found);
+	if (outcome == PLACE_PLACED)
+		*placement = found;
+	return outcome == PLACE_PLACED;
+}
+
 /* One step for one group. True when it made progress and may come again. */
 static bool serve(struct cycle_run *run, struct candidate *candidate)
 {
@@ -327,6 +346,11 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	}
 	int64_t amounts[CYCLE_RESOURCES] = {0};
 	amounts_of(run, &group->gang, &placement, amounts);
+	if (!cycle_queue_has_room(run, group->queue, amounts, is_protected) &&
+	    find_allowed(run, group, grow, is_protected, &placement)) {
+		memset(amounts, 0, sizeof(amounts));
+		amounts_of(run, &group->gang, &placement, amounts);
+	}
 	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
 		if (!grow)
 			group->state = GROUP_PENDING;

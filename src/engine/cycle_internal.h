@@ -49,6 +49,10 @@ void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool
 bool cycle_queue_has_room(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected);
 /* False, and a reason on the group, when a limit or the quota of protected pods does not allow the amounts. */
 bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected);
+/* What limits, and for protected pods quotas, leave of each resource. False when the gang has no choice of pods or
+ * children that could make use of knowing it. */
+bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
+                          struct place_allowance *allowance);
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);
 /* Whether the pod counts as protected: all of a non-preemptible group, the minimum of a semi-preemptible one. */
 int64_t cycle_protected_pods(const struct cycle_group *group);

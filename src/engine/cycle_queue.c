@@ -140,3 +140,41 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
 		refuse(run, group, queue, resource, over_limit, amounts[resource]);
 	return queue < 0;
 }
+
+/* Whether the same minimum can be reached by different amounts: some of several children, or of different pods. */
+static bool has_choice(const struct gang *gang)
+{
+	int kind = -1;
+	for (size_t i = 0; i < gang->tree_count; i++)
+		if (gang->tree[i].child_count > gang->tree[i].minimum)
+			return true;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state != MEMBER_WAITING)
+			continue;
+		if (kind >= 0 && gang->pods[p].kind != kind)
+			return true;
+		kind = gang->pods[p].kind;
+	}
+	return false;
+}
+
+bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
+                          struct place_allowance *allowance)
+{
+	if (!has_choice(&group->gang))
+		return false;
+	allowance->counts = (const int64_t(*)[PLACE_ALLOWANCES])run->amounts;
+	for (int r = 0; r < CYCLE_RESOURCES; r++) {
+		int64_t left = INT64_MAX;
+		for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
+			const struct share_queue *share = &run->shares[q];
+			if (share->limit[r] >= 0 && share->limit[r] - share->allocated[r] < left)
+				left = share->limit[r] - share->allocated[r];
+			if (is_protected && share->quota[r] >= 0 &&
+			    share->quota[r] - share->allocated_protected[r] < left)
+				left = share->quota[r] - share->allocated_protected[r];
+		}
+		allowance->left[r] = left < 0 ? 0 : left;
+	}
+	return true;
+}

@@ -337,7 +337,7 @@ static uint64_t node_signature(const struct exhaust *x, int node)
 	uint64_t hash = 0x77;
 	for (int s = 0; s < solver->shape_count; s++)
 		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
-	for (int j = solver->shape_count; j < solver->counter_count; j++)
+	for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
 		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
 		                                              solver->view));
 	for (int u = 0; u < x->unit_count; u++)

@@ -314,6 +314,7 @@ static void decision_init(struct decision *decision, struct cluster *cluster, co
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
 	decision->solver.stop_when_refuted = true;
 	decision->solver.bias = options ? options->bias : NULL;
+	decision->solver.allowance = options ? options->allowance : NULL;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }
@@ -345,8 +346,8 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	struct decision decision;
 	decision_init(&decision, cluster, gang, options, arena);
 	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
-	 * pods: the minimum might lean on pods that are not part of it. */
-	if (!decision.solver.member_rules && has_surplus(gang, arena)) {
+	 * pods: the minimum might lean on pods that are not part of it. Nor where not everything is allowed. */
+	if (!decision.solver.member_rules && !decision.solver.allowance && has_surplus(gang, arena)) {
 		decision.demand.mode = DEMAND_ALL;
 		all_preferred(&decision);
 		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {

@@ -43,21 +43,36 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
-/* Whether the group fits now, and its queue allows it. Without `final` any place will do. */
-static bool fits(struct room *room, struct arena *arena, bool final)
+/* Searches for a place; room->request is what it would count for. */
+static bool search(struct room *room, const struct place_options *options, struct arena *arena)
 {
-	struct place_options options = {.budget = room->cycle->budget,
-	                                .use_releasing = true,
-	                                .bias = final ? &room->bias : NULL};
+	const struct gang *gang = &beneficiary(room)->gang;
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
 	                           struct placement *) = room->grow ? engine_grow : engine_place;
-	if (find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) != PLACE_PLACED)
+	if (find(room->cycle->cluster, gang, options, arena, &room->placement) != PLACE_PLACED)
 		return false;
 	memset(room->request, 0, sizeof(room->request));
 	for (size_t i = 0; i < room->placement.choice_count; i++)
-		cycle_add_pod(room->run, beneficiary(room)->gang.pods[room->placement.choices[i].pod].kind,
-		              room->request);
-	return room_queue_allows(room);
+		cycle_add_pod(room->run, gang->pods[room->placement.choices[i].pod].kind, room->request);
+	return true;
+}
+
+/* Whether the group fits now, and its queue allows it; where there is a choice, one that it allows. Without `final` any
+ * place will do. */
+static bool fits(struct room *room, struct arena *arena, bool final)
+{
+	struct place_allowance allowance;
+	struct place_options options = {.budget = room->cycle->budget,
+	                                .use_releasing = true,
+	                                .bias = final ? &room->bias : NULL};
+	if (!search(room, &options, arena))
+		return false;
+	if (room_queue_allows(room))
+		return true;
+	if (!room_find_allowance(room, &allowance))
+		return false;
+	options.allowance = &allowance;
+	return search(room, &options, arena) && room_queue_allows(room);
 }
 
 static bool fits_with(struct room *room, size_t count)

@@ -65,6 +65,8 @@ bool room_claim_allows(struct room *room);
 size_t room_list_cuts(const struct room *room, size_t *cuts);
 /* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
 bool room_queue_allows(const struct room *room);
+/* What the queues leave to a gang that has a choice; see cycle_find_allowance. */
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance);
 /* Whether the shares still justify the victims that are left. */
 bool room_shares_agree(struct room *room);
 

@@ -97,10 +97,44 @@ size_t room_list_cuts(const struct room *room, size_t *cuts)
 	return count;
 }
 
+/* A claim must stay within the fair share of its own queue: see share_claim_begin. */
+static bool is_within_share(const struct room *room)
+{
+	const struct share_queue *own = &room->run->shares[beneficiary(room)->queue];
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		if (room->request[r] > own->fair[r] - own->allocated[r])
+			return false;
+	return true;
+}
+
 bool room_queue_allows(const struct room *room)
 {
 	return cycle_queue_has_room(room->run, beneficiary(room)->queue, room->request, room_protects(room)) &&
-	       (room->action != ACTION_PREEMPT || is_swap(room));
+	       (room->action != ACTION_PREEMPT || is_swap(room)) &&
+	       (room->action != ACTION_RECLAIM || is_within_share(room));
+}
+
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance)
+{
+	const struct cycle_run *run = room->run;
+	int queue = beneficiary(room)->queue;
+	if (!cycle_find_allowance(run, beneficiary(room), room_protects(room), allowance))
+		return false;
+	for (int r = 0; r < CYCLE_RESOURCES; r++) {
+		int64_t *left = &allowance->left[r];
+		for (int q = queue, depth = 0; room->action == ACTION_PREEMPT && q >= 0;
+		     q = run->shares[q].parent, depth++) {
+			int64_t most = share_entitlement(&run->shares[q], r), held = room->held_before[depth][r];
+			most = most >= 0 && held > most ? held : most;
+			if (most >= 0 && most - run->shares[q].allocated[r] < *left)
+				*left = most - run->shares[q].allocated[r];
+		}
+		if (room->action == ACTION_RECLAIM &&
+		    run->shares[queue].fair[r] - run->shares[queue].allocated[r] < *left)
+			*left = run->shares[queue].fair[r] - run->shares[queue].allocated[r];
+		*left = *left < 0 ? 0 : *left;
+	}
+	return true;
 }
 
 /* ---- reclaim ---- */
