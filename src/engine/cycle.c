@@ -80,20 +80,17 @@ static void fill_share(struct cycle_run *run, size_t queue)
 /* Adds what runs and what waits to the accounts of the queues. */
 static void charge_group(struct cycle_run *run, struct cycle_group *group)
 {
-	int64_t protected_pods = cycle_protected_pods(group);
-	for (size_t p = 0; p < group->gang.pod_count; p++) {
-		const struct gang_pod *pod = &group->gang.pods[p];
-		bool member = cycle_is_member(pod);
-		if (group->queue < 0 || (!member && pod->state != MEMBER_WAITING))
-			continue;
-		int64_t amounts[CYCLE_RESOURCES] = {0};
-		cycle_add_pod(run, pod->kind, amounts);
-		for (int q = group->queue; q >= 0; q = run->shares[q].parent)
-			for (int r = 0; r < CYCLE_RESOURCES; r++)
-				run->shares[q].requested[r] = clamp_add(run->shares[q].requested[r], amounts[r]);
-		if (member)
-			cycle_charge(run, group->queue, amounts, protected_pods-- > 0, 1);
-	}
+	struct cycle_cost cost;
+	if (group->queue < 0)
+		return;
+	cycle_cost_of_group(run, group, &cost);
+	cycle_charge(run, group->queue, &cost, 1);
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_WAITING)
+			cycle_add_pod(run, group->gang.pods[p].kind, cost.amounts);
+	for (int q = group->queue; q >= 0; q = run->shares[q].parent)
+		for (int r = 0; r < CYCLE_RESOURCES; r++)
+			run->shares[q].requested[r] = clamp_add(run->shares[q].requested[r], cost.amounts[r]);
 }
 
 static void open_run(struct cycle *cycle, struct allocation *allocation)
@@ -267,18 +264,11 @@ static void refuse(struct cycle *cycle, struct cycle_group *group, struct refusa
 
 /* Binds or reserves what was found and puts it on the account of the queue. */
 static void commit(struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
-                   const int64_t *amounts, bool is_protected)
+                   const struct cycle_cost *cost)
 {
 	engine_commit(run->cycle->cluster, &group->gang, placement);
-	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	cycle_charge(run, group->queue, cost, 1);
 	refusals_change(run->cycle->refusals);
-}
-
-static void amounts_of(const struct cycle_run *run, const struct gang *gang, const struct placement *placement,
-                       int64_t *amounts)
-{
-	for (size_t i = 0; i < placement->choice_count; i++)
-		cycle_add_pod(run, gang->pods[placement->choices[i].pod].kind, amounts);
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
@@ -293,15 +283,11 @@ static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
 	arena_reset(run->scratch);
 	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
 		return false;
-	int64_t amounts[CYCLE_RESOURCES] = {0};
-	amounts_of(run, &group->gang, &placement, amounts);
-	struct reasons before = group->reasons;
-	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE;
-	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
-		group->reasons = before; /* a part of it may still be allowed */
+	struct cycle_cost cost;
+	cycle_cost_of_placement(run, group, &placement, &cost);
+	if (!cycle_queue_has_room(run, group->queue, &cost)) /* a part of it may still be allowed */
 		return false;
-	}
-	commit(run, group, &placement, amounts, is_protected);
+	commit(run, group, &placement, &cost);
 	return true;
 }
 
@@ -344,19 +330,16 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 			refuse(cycle, group, refusal);
 		return false;
 	}
-	int64_t amounts[CYCLE_RESOURCES] = {0};
-	amounts_of(run, &group->gang, &placement, amounts);
-	if (!cycle_queue_has_room(run, group->queue, amounts, is_protected) &&
-	    find_allowed(run, group, grow, is_protected, &placement)) {
-		memset(amounts, 0, sizeof(amounts));
-		amounts_of(run, &group->gang, &placement, amounts);
-	}
-	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
+	struct cycle_cost cost;
+	cycle_cost_of_placement(run, group, &placement, &cost);
+	if (!cycle_queue_has_room(run, group->queue, &cost) && find_allowed(run, group, grow, is_protected, &placement))
+		cycle_cost_of_placement(run, group, &placement, &cost);
+	if (!cycle_queue_allows(run, group, &cost)) {
 		if (!grow)
 			group->state = GROUP_PENDING;
 		return false;
 	}
-	commit(run, group, &placement, amounts, is_protected);
+	commit(run, group, &placement, &cost);
 	candidate->growth++;
 	return true;
 }

@@ -43,7 +43,7 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
-/* Searches for a place; room->request is what it would count for. */
+/* Searches for a place and says what it would count for. */
 static bool search(struct room *room, const struct place_options *options, struct arena *arena)
 {
 	const struct gang *gang = &beneficiary(room)->gang;
@@ -51,9 +51,7 @@ static bool search(struct room *room, const struct place_options *options, struc
 	                           struct placement *) = room->grow ? engine_grow : engine_place;
 	if (find(room->cycle->cluster, gang, options, arena, &room->placement) != PLACE_PLACED)
 		return false;
-	memset(room->request, 0, sizeof(room->request));
-	for (size_t i = 0; i < room->placement.choice_count; i++)
-		cycle_add_pod(room->run, gang->pods[room->placement.choices[i].pod].kind, room->request);
+	cycle_cost_of_placement(room->run, beneficiary(room), &room->placement, &room->cost);
 	return true;
 }
 
@@ -288,7 +286,7 @@ static bool settle_victims(struct room *room, bool optional_moves)
 	if (fine && moves.count && room->action == ACTION_PREEMPT)
 		return_what_can_stay(room); /* with more held, more may be beyond the entitlement: see is_swap */
 	if (fine && room_shares_agree(room) && room_queue_allows(room)) {
-		cycle_charge(room->run, beneficiary(room)->queue, room->request, room_protects(room), 1);
+		cycle_charge(room->run, beneficiary(room)->queue, &room->cost, 1);
 		record(room, &moves);
 		return true;
 	}

@@ -28,7 +28,7 @@ struct room {
 	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
 	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
-	int64_t request[CYCLE_RESOURCES];        /* what the placement asks of the queue */
+	struct cycle_cost cost;                  /* of the placement */
 	size_t depth;                            /* of the beneficiary's queue */
 	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
 };

@@ -11,7 +11,9 @@ bool room_protects(const struct room *room)
 
 void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign)
 {
-	cycle_charge(room->run, room->cycle->groups[unit->group].queue, unit->amounts, false, sign);
+	struct cycle_cost cost = {0}; /* what may go is not of the core; what only moves stays on the account */
+	memcpy(cost.amounts, unit->amounts, sizeof(cost.amounts));
+	cycle_charge(room->run, room->cycle->groups[unit->group].queue, &cost, sign);
 }
 
 void room_remember_held(struct room *room)
@@ -52,9 +54,9 @@ static bool is_swap(const struct room *room)
 	for (int q = beneficiary(room)->queue, depth = 0; q >= 0; q = run->shares[q].parent, depth++)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			int64_t entitled = share_entitlement(&run->shares[q], r), left = run->shares[q].allocated[r];
-			if (room->request[r] <= 0 || entitled < 0 || left + room->request[r] <= entitled)
+			if (room->cost.amounts[r] <= 0 || entitled < 0 || left + room->cost.amounts[r] <= entitled)
 				continue;
-			if (left + room->request[r] > room->held_before[depth][r])
+			if (left + room->cost.amounts[r] > room->held_before[depth][r])
 				return false;
 			int64_t last = last_lost(room, r);
 			if (last > 0 && left + last <= entitled)
@@ -102,14 +104,14 @@ static bool is_within_share(const struct room *room)
 {
 	const struct share_queue *own = &room->run->shares[beneficiary(room)->queue];
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
-		if (room->request[r] > own->fair[r] - own->allocated[r])
+		if (room->cost.amounts[r] > own->fair[r] - own->allocated[r])
 			return false;
 	return true;
 }
 
 bool room_queue_allows(const struct room *room)
 {
-	return cycle_queue_has_room(room->run, beneficiary(room)->queue, room->request, room_protects(room)) &&
+	return cycle_queue_has_room(room->run, beneficiary(room)->queue, &room->cost) &&
 	       (room->action != ACTION_PREEMPT || is_swap(room)) &&
 	       (room->action != ACTION_RECLAIM || is_within_share(room));
 }
@@ -150,7 +152,8 @@ void room_charge_left(struct room *room, bool moved, int sign)
 static bool shares_justify(struct room *room)
 {
 	struct share_claim *claim = &room->run->claim;
-	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, room_protects(room)) != SHARE_ALLOWED)
+	if (share_claim_begin(claim, beneficiary(room)->queue, room->cost.amounts, room_protects(room)) !=
+	    SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
