@@ -1,11 +1,13 @@
 /* Owns the order in which the actors of an embedded cluster take their turns. */
 #include "sim/world.h"
 
+#include "control/grouping.h"
 #include "control/scheduler.h"
 
 #include <stdlib.h>
 
 struct world {
+	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
 	struct kubelet kubelet;
 };
@@ -13,11 +15,18 @@ struct world {
 struct world *world_create(const struct world_options *options)
 {
 	struct world *world = base_calloc(1, sizeof(*world));
+	world->grouping = grouping_create(&(struct grouping_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
 	world->scheduler = scheduler_create(&(struct scheduler_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
 		.budget = options->budget,
+		.held = grouping_holds,
+		.held_context = world->grouping,
 	});
 	world->kubelet = options->kubelet;
 	world->kubelet.store = options->store;
@@ -30,6 +39,7 @@ void world_destroy(struct world *world)
 	if (!world)
 		return;
 	scheduler_destroy(world->scheduler);
+	grouping_destroy(world->grouping);
 	free(world);
 }
 
@@ -40,6 +50,7 @@ static int sooner(int a, int b)
 
 int world_step(struct world *world)
 {
-	int wait = scheduler_step(world->scheduler);
+	int wait = grouping_step(world->grouping);
+	wait = sooner(wait, scheduler_step(world->scheduler));
 	return sooner(wait, kubelet_step(&world->kubelet));
 }
