@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 30
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-deps: ## install the Debian packages the build needs (root or sudo)
+deps: ## install what the build and the tests need (root or sudo for Debian packages)
 	@scripts/deps
 
 build: ## the optimized program: build/platoon

@@ -225,7 +225,7 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
 		key = arena_printf(build->arena, "pod:%s", key);
 	interner_id(snapshot->group_names, key);
-	group->implicit = true;
+	group->implicit = into->implicit = true;
 	group->namespace_ = pod->spec.namespace_;
 	group->name = pod->spec.name;
 	into->creation = group->creation = pod->creation;
