@@ -86,7 +86,10 @@ struct store {
 	VEC(char *) gone;                 /* uids of removed owners whose dependents are to be looked at */
 	VEC(struct chore) chores;         /* objects in deletion with work to do */
 	int64_t events_swept;             /* seconds: when old events were last looked for */
-	struct disk *disk;                /* NULL: memory only */
+	store_fault *fault;               /* NULL: none */
+	void *fault_context;
+	bool broke_watches; /* the next commit wakes them */
+	struct disk *disk;  /* NULL: memory only */
 };
 
 static inline struct bucket *bucket_of(const struct store_type *type)
@@ -120,8 +123,6 @@ uint64_t store_random(struct store *store);
 
 /* ---- owners.c ---- */
 void owners_follow(struct store *store, struct store_object *old, struct store_object *now);
-/* The objects that name this uid as owner, retained, in the order they did so first. The array is in the arena. */
-struct store_object **owners_dependents(struct store *store, struct arena *arena, const char *uid, size_t *count);
 bool owners_any(const struct store *store, const char *uid);
 void owners_free(struct store *store);
 
