@@ -4,11 +4,10 @@
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
-#include "control/scheduler.h"
-#include "serve/admission.h"
 #include "serve/secret_file.h"
 #include "serve/serve.h"
-#include "sim/kubelet.h"
+#include "sim/world.h"
+#include "sim/world_admission.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -31,11 +30,10 @@ static void on_signal(int number)
 struct up {
 	struct cli_args *args;
 	const struct manifests *given;
-	struct admission *admission;
+	struct world_admission *admission;
 	struct store *store;
 	struct serve *serve;
-	struct scheduler *scheduler;
-	struct kubelet kubelet;
+	struct world *world;
 	const char **shown; /* per object of -f: the line last printed about it */
 	int64_t quiet;      /* nanoseconds: since when the objects are as they are */
 	uint64_t version;
@@ -129,7 +127,7 @@ static int loop(struct up *up)
 			rc = CLI_FOUND;
 			break;
 		}
-		wait = sooner(scheduler_step(up->scheduler), kubelet_step(&up->kubelet));
+		wait = world_step(up->world);
 		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
 			break;
 		rc = CLI_OK;
@@ -168,17 +166,17 @@ static int open_store(struct up *up, struct error *error)
 	struct cli_args *args = up->args;
 	if (secret_directory(args->data_dir, error) < 0)
 		return -1;
-	up->admission = admission_create();
+	up->admission = world_admission_create();
 	struct store_options options = {
 		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
 		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
-		.admit = admission_check,
+		.admit = world_admission_check,
 		.context = up->admission,
 	};
 	up->store = store_open(&options, error);
 	if (!up->store)
 		return -1;
-	admission_use(up->admission, up->store);
+	world_admission_use(up->admission, up->store);
 	return up_seed(up->store, &args->shape, error);
 }
 
@@ -193,17 +191,20 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
-	up->scheduler = scheduler_create(&(
-		struct scheduler_options){.store = up->store, .logger = &up->args->logger, .budget = up->args->budget});
-	up->kubelet = (struct kubelet){.store = up->store, .start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1};
+	up->world = world_create(&(struct world_options){
+		.store = up->store,
+		.logger = &up->args->logger,
+		.budget = up->args->budget,
+		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
+	});
 	return store_commit(up->store, error);
 }
 
 static void close_all(struct up *up)
 {
-	scheduler_destroy(up->scheduler);
+	world_destroy(up->world);
 	serve_destroy(up->serve);
-	admission_destroy(up->admission);
+	world_admission_destroy(up->admission);
 	store_close(up->store);
 }
 

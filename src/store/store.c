@@ -140,7 +140,7 @@ void store_submit(struct store *store, const struct store_request *request, stor
 
 bool store_pending(const struct store *store)
 {
-	return store->batch.count || store->submissions.count;
+	return store->batch.count || store->submissions.count || store->broke_watches;
 }
 
 /* What watches had a whole turn to read may go, as far as the window is exceeded. */
