@@ -110,16 +110,6 @@ static void mark_waiting(const struct scheduler_turn *turn, const struct pod_spe
 	store_object_release(pod);
 }
 
-static const char *describe(const struct scheduler_turn *turn, const struct plan_group *group)
-{
-	struct buffer text = {0};
-	for (size_t i = 0; i < group->reason_count; i++)
-		buffer_printf(&text, "%s%s", i ? "; " : "", group->reasons[i].message);
-	const char *message = arena_strdup(turn->arena, text.text ? text.text : "");
-	buffer_free(&text);
-	return message;
-}
-
 static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
@@ -242,7 +232,7 @@ void scheduler_write(const struct scheduler_turn *turn)
 		bind(turn, &plan->bindings[i]);
 	for (size_t i = 0; i < plan->group_count; i++) {
 		size_t index = plan->order[i];
-		const char *message = describe(turn, &plan->groups[index]);
+		const char *message = plan_group_message(&plan->groups[index], turn->arena);
 		mark_pods(turn, index, message);
 		if (!plan->snapshot->groups[index].implicit)
 			mark_group(turn, index, message);
