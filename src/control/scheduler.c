@@ -109,7 +109,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
 	scheduler->waiting = false;
 	for (size_t i = 0; i < plan->group_count; i++)
-		scheduler->waiting |= plan->groups[i].waiting > 0;
+		scheduler->waiting |= plan->groups[i].waiting > 0 || scheduler_is_stale(&snapshot->cycle.groups[i]);
 	log_cycle(scheduler, plan);
 	scheduler_write(&(struct scheduler_turn){
 		.store = scheduler->options.store,
