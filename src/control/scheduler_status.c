@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *describe(const struct scheduler_turn *turn, const struct plan_group *group)
-{
-	struct buffer text = {0};
-	for (size_t i = 0; i < group->reason_count; i++)
-		buffer_printf(&text, "%s%s", i ? "; " : "", group->reasons[i].message);
-	const char *message = arena_strdup(turn->arena, text.text ? text.text : "");
-	buffer_free(&text);
-	return message;
-}
-
 /* ---- pods ---- */
 
 /* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
@@ -127,7 +117,7 @@ void scheduler_write_status(const struct scheduler_turn *turn)
 	const struct plan *plan = turn->plan;
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct plan_group *group = &plan->groups[plan->order[i]];
-		const char *message = describe(turn, group);
+		const char *message = plan_group_message(group, turn->arena);
 		mark_pods(turn, group->index, message);
 		if (!plan->snapshot->groups[group->index].implicit)
 			scheduler_mark_group(turn, group, message);

@@ -29,7 +29,7 @@ struct simulation {
 	struct simulation_options options;
 	struct clock_virtual clock;
 	struct store *store;
-	struct admission *admission;
+	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;
 	int hold;     /* turns whose changes reach watches late: they are committed by the first turn after them */
