@@ -535,6 +535,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 
 void cycle_finish(struct cycle *cycle)
 {
+	reserve_together(cycle);
 	for (size_t g = 0; g < cycle->group_count; g++)
 		conclude(cycle, &cycle->groups[g]);
 }

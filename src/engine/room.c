@@ -98,7 +98,8 @@ static void list_units(struct room *room)
 	for (size_t g = 0; g < room->cycle->group_count; g++) {
 		if (!may_give(room, (int)g))
 			continue;
-		if (room->action == ACTION_CONSOLIDATE)
+		/* A move is an eviction too: the minimum of a semi-preemptible gang stays where it is. */
+		if (room->action == ACTION_CONSOLIDATE && room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE)
 			list_single_pods(room, (int)g);
 		else
 			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE,

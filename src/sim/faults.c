@@ -201,14 +201,17 @@ void faults_run(const struct fault_options *options, struct arena *arena, struct
 	*outcome = (struct fault_outcome){0};
 	struct fault_run run = {
 		.options = *options,
-		.random = {.state = options->seed * 0x9e3779b97f4a7c15ULL + 1},
+		.random = {.state = options->seed},
 		.result = {.arena = arena},
 		.arena = arena,
 		.outcome = outcome,
 		.die_in = -1,
 	};
-	run.simulation = simulation_create(&(struct simulation_options){
-		.seed = options->seed, .budget = options->budget, .after_turn = after_turn, .context = &run});
+	run.simulation = simulation_create(&(struct simulation_options){.seed = options->seed,
+	                                                                .budget = options->budget,
+	                                                                .logger = options->logger,
+	                                                                .after_turn = after_turn,
+	                                                                .context = &run});
 	store_set_fault(run.simulation->store, faults_on_write, &run);
 	if (options->scenario)
 		run_scenario(&run);
