@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define MILLISECOND INT64_C(1000000)
+#define RETRY (1000 * MILLISECOND) /* after a cycle whose decisions could not all be written */
 
 static const struct {
 	const char *group, *version, *resource;
@@ -29,6 +30,7 @@ struct scheduler {
 	uint64_t seen; /* version of the store that the last cycle looked at */
 	int64_t last;  /* nanoseconds: when that was */
 	bool started, waiting;
+	bool refused; /* the last cycle could not write all it decided */
 };
 
 struct scheduler *scheduler_create(const struct scheduler_options *options)
@@ -96,6 +98,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 	                                            ACTION_RELEASE_STALE};
+	size_t refused = 0;
 	struct arena *arena = arena_create();
 	struct store_list lists[KINDS];
 	struct manifests manifests;
@@ -117,7 +120,9 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 		.plan = plan,
 		.arena = arena,
 		.now_seconds = options.now_seconds,
+		.refused = &refused,
 	});
+	scheduler->refused = refused > 0;
 	snapshot_destroy(snapshot);
 	for (size_t k = 0; k < KINDS; k++)
 		store_list_clear(&lists[k]);
@@ -129,24 +134,32 @@ static int until(int64_t now, int64_t due)
 	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
+/* When the next cycle is due if nothing changes, INT64_MAX for never. */
+static int64_t next_due(const struct scheduler *scheduler)
+{
+	if (scheduler->refused && RETRY < scheduler->options.period_ns)
+		return scheduler->last + RETRY;
+	return scheduler->waiting || scheduler->refused ? scheduler->last + scheduler->options.period_ns : INT64_MAX;
+}
+
 int scheduler_step(struct scheduler *scheduler)
 {
-	int64_t now = clock_now(scheduler->options.clock);
+	int64_t now = clock_now(scheduler->options.clock), due = next_due(scheduler);
 	int64_t pause = scheduler->last + scheduler->options.pause_ns;
-	int64_t period = scheduler->last + scheduler->options.period_ns;
 	bool changed = !scheduler->started || store_version(scheduler->options.store) != scheduler->seen;
-	bool overdue = scheduler->waiting && now >= period;
 	/* A clock that was set back must not stop the loop. */
-	if (changed && scheduler->started && now < pause && now >= scheduler->last)
+	bool set_back = now < scheduler->last;
+	if (changed && scheduler->started && now < pause && !set_back)
 		return until(now, pause);
-	if (!changed && !overdue)
-		return scheduler->waiting ? until(now, period) : -1;
+	if (!changed && (due == INT64_MAX || (now < due && !set_back)))
+		return due == INT64_MAX ? -1 : until(now, due);
 	scheduler->seen = store_version(scheduler->options.store);
 	scheduler->last = now;
 	scheduler->started = true;
 	run_cycle(scheduler, now);
+	due = next_due(scheduler);
 	/* What the cycle itself wrote is a change too: a binding may make room for the next decision. */
 	if (store_version(scheduler->options.store) != scheduler->seen)
 		return until(now, now + scheduler->options.pause_ns);
-	return scheduler->waiting ? until(now, now + scheduler->options.period_ns) : -1;
+	return due == INT64_MAX ? -1 : until(now, due);
 }

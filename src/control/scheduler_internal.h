@@ -12,6 +12,7 @@ struct scheduler_turn {
 	const struct plan *plan;
 	struct arena *arena;
 	int64_t now_seconds;
+	size_t *refused; /* counts decisions that could not be written */
 };
 
 void scheduler_write(const struct scheduler_turn *turn);

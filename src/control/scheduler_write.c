@@ -23,6 +23,7 @@ static bool carry_out(const struct scheduler_turn *turn, const struct store_requ
 {
 	struct store_result result = {.arena = turn->arena};
 	bool done = store_write(turn->store, request, &result) == 0;
+	*turn->refused += !done;
 	if (!done)
 		log_write(turn->logger, LOG_WARN, 0, what, "pod", request->name, "error", result.error.message, NULL);
 	store_result_clear(&result);
@@ -103,7 +104,9 @@ static void mark_waiting(const struct scheduler_turn *turn, const struct pod_spe
 		build_put(build, status, "conditions",
 		          writes_conditions(build, pod->root, &condition, 1, turn->now_seconds));
 		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
-		if (writes_patch_status(turn->store, pod, build, status) && !same && tell)
+		bool written = writes_patch_status(turn->store, pod, build, status);
+		*turn->refused += !written;
+		if (written && !same && tell)
 			writes_event(turn->store, pod, true, reason, message, turn->now_seconds);
 		build_destroy(build);
 	}
@@ -227,7 +230,9 @@ static void mark_group(const struct scheduler_turn *turn, size_t index, const ch
 		build_put_int(build, status, "failed", counts.failed);
 		build_put(build, status, "conditions",
 		          writes_conditions(build, object->root, &condition, 1, turn->now_seconds));
-		if (writes_patch_status(turn->store, object, build, status) && !same)
+		bool written = writes_patch_status(turn->store, object, build, status);
+		*turn->refused += !written;
+		if (written && !same)
 			tell_group(turn, object, state, message);
 		build_destroy(build);
 	}

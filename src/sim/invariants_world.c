@@ -89,25 +89,34 @@ static void check_capacity(const struct view *before, const struct view *now, co
 
 /* ---- 2: bindings ---- */
 
-static void check_target(const struct view *now, const struct view_pod *pod, struct scenario_result *result)
+/* Why the pod may not be on its node as the view shows it, NULL when it may. */
+static const char *objection(const struct view *view, const struct view_pod *pod)
 {
-	const char *problem = NULL;
-	const struct node_spec *node = pod->node >= 0 ? &now->nodes[pod->node] : NULL;
+	uint32_t index = interner_find(view->node_names, pod->spec.node);
+	const struct node_spec *node = index != UINT32_MAX ? &view->nodes[index] : NULL;
 	if (!node)
-		problem = "does not exist";
-	else if (node->deleting)
-		problem = "is being deleted";
-	else if (!node->ready)
-		problem = "is not ready";
-	else if (node->unschedulable)
-		problem = "is cordoned";
-	for (size_t i = 0; node && i < node->taint_count; i++)
+		return "does not exist";
+	if (node->deleting)
+		return "is being deleted";
+	if (!node->ready)
+		return "is not ready";
+	if (node->unschedulable)
+		return "is cordoned";
+	for (size_t i = 0; i < node->taint_count; i++)
 		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE &&
 		    !taint_tolerated(&node->taints[i], pod->spec.rules.tolerations, pod->spec.rules.toleration_count))
-			problem = "has a taint that it does not tolerate";
-	if (node && !selector_matches(&pod->spec.rules.node_selector, &node->labels, node->name))
-		problem = "does not match its node selector";
-	if (problem)
+			return "has a taint that it does not tolerate";
+	if (!selector_matches(&pod->spec.rules.node_selector, &node->labels, node->name))
+		return "does not match its node selector";
+	return NULL;
+}
+
+/* A node that changed in this very turn may have been right when the pod was bound. */
+static void check_target(const struct view *before, const struct view *now, const struct view_pod *pod,
+                         struct scenario_result *result)
+{
+	const char *problem = objection(now, pod);
+	if (problem && objection(before, pod))
 		scenario_fail(result, "pod %s/%s was bound to node %s, which %s", pod->object->namespace_,
 		              pod->spec.name, pod->spec.node, problem);
 }
@@ -127,7 +136,7 @@ static void check_binding(const struct view *before, const struct view *now, con
 		return;
 	/* Somebody else's scheduler may have its own rules, but no node has room for more than it has. */
 	if (strcmp(pod->spec.scheduler, "platoon") == 0 || strcmp(pod->spec.scheduler, "kai-scheduler") == 0)
-		check_target(now, pod, result);
+		check_target(before, now, pod, result);
 	if (pod->node >= 0)
 		check_capacity(before, now, pod, result);
 }
