@@ -121,10 +121,11 @@ int scheduler_step(struct scheduler *scheduler)
 	scheduler_read_answers(scheduler, now / SECOND);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);
-	bool changed = !scheduler->started || live_changed(scheduler->live), overdue = now >= scheduler->due;
-	int64_t earliest = scheduler->last + pause_of(scheduler);
 	/* A clock that was set back must not stop the loop. */
-	if (changed && scheduler->started && now < earliest && now >= scheduler->last)
+	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
+	bool changed = !scheduler->started || live_changed(scheduler->live);
+	int64_t earliest = scheduler->last + pause_of(scheduler);
+	if (changed && scheduler->started && now < earliest && !set_back)
 		return until(now, earliest);
 	if (!changed && !overdue)
 		return until(now, scheduler->due);

@@ -51,6 +51,7 @@ struct scheduler_turn {
 	const struct plan *plan;
 	struct arena *arena;
 	int64_t now_seconds;
+	size_t *refused; /* counts decisions that could not be written */
 };
 
 /* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
