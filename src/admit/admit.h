@@ -10,10 +10,12 @@
  * judging all of them stays linear too. Borrows the manifests, which must outlive it and not change. */
 struct admit_index;
 struct admit_index *admit_index_create(const struct manifests *all);
+/* These are all objects of the cluster: what is not among them does not exist. */
+void admit_index_is_cluster(struct admit_index *index);
 void admit_index_destroy(struct admit_index *index); /* NULL is a no-op */
 
 /* Validates one object by its kind against the rules of that kind and against the other objects: Topology and level
- * existence, the same object given twice (an error on the later one), Queue parents and cycles, two Topologies that
+ * and layer existence, the same object given twice (an error on the later one), Queue parents and cycles, two Topologies that
  * use labels in conflicting order (a warning). The index may contain the object itself; NULL judges the object alone.
  * Unknown kinds: no problem, they are not ours. */
 void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems);

@@ -23,6 +23,10 @@ static const struct {
 	{"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},
 	{"v1", "PersistentVolume", false, KIND_VOLUME},
 	{"v1", "PersistentVolumeClaim", true, KIND_CLAIM},
+	{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroup", true, KIND_GROUP},
+	{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", true, KIND_GROUP},
+	{"workloads.x-k8s.io/v1alpha2", "CoordinatedPolicy", true, KIND_POLICY},
+	{"workloads.x-k8s.io/v1alpha1", "ClusterTopology", false, KIND_CLUSTER_TOPOLOGY},
 };
 
 struct named_queue {
@@ -45,6 +49,9 @@ struct admit_index {
 	VEC(struct repeated) repeated; /* sorted by object */
 	struct interner *topology_names;
 	VEC(struct topology_spec) topologies;
+	struct interner *cluster_topology_names;
+	VEC(struct cluster_topology) cluster_topologies;
+	bool is_cluster;
 	struct interner *pairs; /* "upper lower" of node labels; the id is the place in `pair_owners` */
 	VEC(const char *) pair_owners;
 	struct interner *queue_names;
@@ -118,6 +125,17 @@ static void add_topology(struct admit_index *index, const struct manifest *objec
 	add_pairs(index, &topology);
 }
 
+static void add_cluster_topology(struct admit_index *index, const struct manifest *object, struct problems *ignored)
+{
+	struct cluster_topology topology;
+	if (!*object->name || interner_find(index->cluster_topology_names, object->name) != UINT32_MAX)
+		return;
+	interner_id(index->cluster_topology_names, object->name);
+	if (cluster_topology_decode(object->object, index->arena, &topology, ignored) < 0)
+		topology = (struct cluster_topology){.name = object->name, .levels = ""};
+	vec_push(&index->cluster_topologies, topology);
+}
+
 static void add_queue(struct admit_index *index, const struct manifest *object)
 {
 	if (!*object->name || interner_find(index->queue_names, object->name) != UINT32_MAX)
@@ -164,6 +182,7 @@ struct admit_index *admit_index_create(const struct manifests *all)
 	index->arena = arena_create();
 	index->objects = interner_create();
 	index->topology_names = interner_create();
+	index->cluster_topology_names = interner_create();
 	index->pairs = interner_create();
 	index->queue_names = interner_create();
 	struct problems ignored = {.arena = index->arena};
@@ -174,6 +193,8 @@ struct admit_index *admit_index_create(const struct manifests *all)
 			add_name(index, i, kind);
 		if (kind == KIND_TOPOLOGY)
 			add_topology(index, object, &ignored);
+		if (kind == KIND_CLUSTER_TOPOLOGY)
+			add_cluster_topology(index, object, &ignored);
 		if (kind == KIND_QUEUE)
 			add_queue(index, object);
 	}
@@ -189,11 +210,13 @@ void admit_index_destroy(struct admit_index *index)
 		return;
 	interner_destroy(index->objects);
 	interner_destroy(index->topology_names);
+	interner_destroy(index->cluster_topology_names);
 	interner_destroy(index->pairs);
 	interner_destroy(index->queue_names);
 	vec_free(&index->first);
 	vec_free(&index->repeated);
 	vec_free(&index->topologies);
+	vec_free(&index->cluster_topologies);
 	vec_free(&index->pair_owners);
 	vec_free(&index->queues);
 	arena_destroy(index->arena);
@@ -215,6 +238,22 @@ const struct topology_spec *index_topology(const void *context, const char *name
 	const struct admit_index *index = context;
 	uint32_t id = interner_find(index->topology_names, name);
 	return id == UINT32_MAX ? NULL : &index->topologies.items[id];
+}
+
+const struct cluster_topology *index_cluster_topology(const struct admit_index *index, const char *name)
+{
+	uint32_t id = interner_find(index->cluster_topology_names, name);
+	return id == UINT32_MAX ? NULL : &index->cluster_topologies.items[id];
+}
+
+void admit_index_is_cluster(struct admit_index *index)
+{
+	index->is_cluster = true;
+}
+
+bool index_is_cluster(const struct admit_index *index)
+{
+	return index->is_cluster;
 }
 
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,

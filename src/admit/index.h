@@ -3,6 +3,7 @@
 #define ADMIT_INDEX_H
 
 #include "admit/admit.h"
+#include "admit/clustertopology.h"
 #include "admit/queue.h"
 #include "admit/topology.h"
 
@@ -16,6 +17,9 @@ enum admit_kind {
 	KIND_PRIORITY_CLASS,
 	KIND_VOLUME,
 	KIND_CLAIM,
+	KIND_GROUP,
+	KIND_POLICY,
+	KIND_CLUSTER_TOPOLOGY,
 };
 
 enum admit_kind index_kind(const struct manifest *object);
@@ -27,6 +31,10 @@ const struct manifest *index_earlier(const struct admit_index *index, const stru
 
 /* `context` is the index. NULL when there is none of that name; level_count 0 when there is one but it breaks its own rules. */
 const struct topology_spec *index_topology(const void *context, const char *name);
+/* NULL when there is none of that name; layer_count 0 when there is one but it breaks its own rules. */
+const struct cluster_topology *index_cluster_topology(const struct admit_index *index, const char *name);
+/* Whether the objects are all there are, so that what is missing does not exist. */
+bool index_is_cluster(const struct admit_index *index);
 /* Another Topology than `name` that has `upper` below `lower`; NULL when there is none. */
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,
                                     const char *lower);

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/output.h"
+#include "cli/plan_evictions.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct view {
 	const struct cluster *cluster;
 	struct arena *arena;
 	struct table table;
+	const struct plan_evictions *evictions;
 	bool wide;
 	unsigned *marks; /* per domain number: the last count that saw it */
 	unsigned mark;
@@ -235,41 +237,7 @@ static void add_subgroup(struct view *view, const struct outline *outline, int n
 	table_add(&view->table, &row);
 }
 
-static const char *eviction_why(const struct plan_eviction *eviction)
-{
-	if (strcmp(eviction->action, "reclaim") == 0)
-		return "its queue is entitled to it";
-	if (strcmp(eviction->action, "preempt") == 0)
-		return "it has a higher priority in the same queue";
-	return "it needs the hole";
-}
-
-/* Who leaves, for whom and why. */
-static void add_evictions(struct view *view, size_t index)
-{
-	const struct plan *plan = view->plan;
-	for (size_t i = 0; i < plan->eviction_count; i++) {
-		const struct plan_eviction *eviction = &plan->evictions[i];
-		const struct cycle_eviction *decided = &plan->snapshot->cycle.evictions[i];
-		if (decided->group != (int)index)
-			continue;
-		const struct gang_pod *pod = &plan->snapshot->cycle.groups[index].gang.pods[decided->pod];
-		if (eviction->moved)
-			table_line(&view->table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s",
-			           eviction->pod, eviction->node,
-			           cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action,
-			           eviction->by);
-		else if (eviction->by[0])
-			table_line(&view->table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod,
-			           eviction->node, eviction->action, eviction->by, eviction_why(eviction));
-		else
-			table_line(&view->table, COLOUR_RED,
-			           "  - %s leaves %s: the gang has been below its minimum for too long", eviction->pod,
-			           eviction->node);
-	}
-}
-
-static void add_group(struct view *view, size_t index)
+static void add_tree(struct view *view, size_t index)
 {
 	const struct plan_group *planned = &view->plan->groups[index];
 	const struct cycle_group *group = &view->plan->snapshot->cycle.groups[index];
@@ -296,7 +264,13 @@ static void add_group(struct view *view, size_t index)
 		if (view->wide && group->gang.tree[node].child_count == 0)
 			add_pods(view, &outline, node);
 	}
-	add_evictions(view, index);
+	plan_evictions_add(view->evictions, index, view->wide, &view->table);
+}
+
+static void add_group(struct view *view, size_t index)
+{
+	const struct plan_group *planned = &view->plan->groups[index];
+	add_tree(view, index);
 	const struct snapshot_group *about = &view->plan->snapshot->groups[index];
 	for (size_t i = 0; i < planned->reason_count; i++) {
 		/* Rejections come first, and are the only place where the table names the file. */
@@ -378,7 +352,7 @@ static int most_domains(const struct cluster *cluster)
 	return most;
 }
 
-void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
+static struct view view_open(const struct plan *plan, bool wide)
 {
 	struct view view = {
 		.plan = plan,
@@ -387,6 +361,7 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		.wide = wide,
 	};
 	view.marks = arena_array(view.arena, unsigned, (size_t)most_domains(view.cluster));
+	view.evictions = plan_evictions_sort(plan, view.arena);
 	view.table = (struct table){.arena = view.arena, .columns = COLUMNS};
 	struct table_row header = {
 		.cells = {"GROUP", "STATE", "PODS", "QUEUE", "PRIORITY", "WHERE", "NODES"},
@@ -395,6 +370,20 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		header.colours[c] = COLOUR_DIM;
 	if (plan->group_count > 0)
 		table_add(&view.table, &header);
+	return view;
+}
+
+void plan_table_print_group(const struct plan *plan, size_t group, bool wide, bool colours, FILE *stream)
+{
+	struct view view = view_open(plan, wide);
+	add_tree(&view, group);
+	table_print(&view.table, stream, colours);
+	arena_destroy(view.arena);
+}
+
+void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
+{
+	struct view view = view_open(plan, wide);
 	for (size_t i = 0; i < plan->group_count; i++)
 		add_group(&view, plan->order[i]);
 	size_t before = view.table.count;

@@ -36,8 +36,9 @@ static inline void cycle_clear_marks(struct cycle_run *run, enum cycle_mark whic
 	run->mark[which]++;
 }
 
-/* What the nodes have of everything queues count. */
-void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES]);
+/* Shares of all queues from what is settled and what the groups of this cycle hold and ask for. */
+void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
+
 bool cycle_is_member(const struct gang_pod *pod);
 /* What one pod of each kind counts for against queues; in the arena. */
 int64_t (*cycle_kind_amounts(const struct cluster *cluster, struct arena *arena))[CYCLE_RESOURCES];
@@ -48,8 +49,6 @@ void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_
 struct cycle_cost {
 	int64_t amounts[CYCLE_RESOURCES], core[CYCLE_RESOURCES];
 };
-/* Of the members of a group as they are. */
-void cycle_cost_of_group(const struct cycle_run *run, const struct cycle_group *group, struct cycle_cost *cost);
 /* Of a placement. The core of a group may change with it as a whole: what was surplus may become part of the core. */
 void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
                              struct cycle_cost *cost);

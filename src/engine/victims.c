@@ -161,6 +161,7 @@ static void note_costs(const struct cycle_group *group, struct victim_unit *unit
 		for (int k = 0; k < units[i].pod_count; k++)
 			fresh &= !group->was_running[units[i].pods[k]];
 		units[i].fresh = fresh;
+		units[i].of = group;
 		units[i].priority = group->priority;
 		units[i].creation = group->creation;
 	}
@@ -257,7 +258,7 @@ int victims_compare(const struct victim_unit *a, const struct victim_unit *b)
 	if (a->creation != b->creation)
 		return a->creation > b->creation ? -1 : 1;
 	if (a->group != b->group)
-		return a->group > b->group ? -1 : 1;
+		return cycle_compare(b->of, a->of);
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 

@@ -16,7 +16,8 @@ struct victim_unit {
 	int pod_count;
 	bool fresh; /* bound in this very cycle, and so is all that has to go before it */
 	int32_t priority;
-	int64_t creation;                 /* both of the group */
+	int64_t creation; /* both of the group */
+	const struct cycle_group *of;
 	int64_t amounts[CYCLE_RESOURCES]; /* what it counts for; this and the next are filled by the stock */
 	uint32_t age;
 };

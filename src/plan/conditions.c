@@ -28,17 +28,17 @@ static const char *minimum_reason(const struct condition_facts *facts)
 }
 
 void condition_segments(const struct condition_facts *facts, struct arena *arena,
-                        struct condition conditions[CONDITION_SLOTS])
+                        struct condition_text conditions[CONDITION_SLOTS])
 {
 	bool is_available = facts->is_minimum_met || facts->segments_ready >= facts->segments_total;
-	conditions[CONDITION_READY] = (struct condition){
+	conditions[CONDITION_READY] = (struct condition_text){
 		.type = "Ready",
 		.is_true = all_pods_ready(facts),
 		.reason = ready_reason(facts),
 		.message = arena_printf(arena, "%lld/%lld pods ready", (long long)facts->pods_ready,
 	                                (long long)facts->pods_desired),
 	};
-	conditions[CONDITION_MINIMUM_SEGMENTS] = (struct condition){
+	conditions[CONDITION_MINIMUM_SEGMENTS] = (struct condition_text){
 		.type = "MinimumSegmentsAvailable",
 		.is_true = is_available,
 		.reason = minimum_reason(facts),
@@ -50,9 +50,9 @@ void condition_segments(const struct condition_facts *facts, struct arena *arena
 	conditions[CONDITION_MINIMUM_REPLICAS].type = "MinimumReplicasAvailable";
 }
 
-struct condition condition_roles(bool is_ready)
+struct condition_text condition_roles(bool is_ready)
 {
-	return (struct condition){
+	return (struct condition_text){
 		.type = "Ready",
 		.is_true = is_ready,
 		.reason = is_ready ? "AllRolesReady" : "RoleNotReady",

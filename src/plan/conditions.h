@@ -14,7 +14,7 @@ enum condition_slot {
 	CONDITION_SLOTS
 };
 
-struct condition {
+struct condition_text {
 	const char *type;
 	bool is_true;
 	const char *reason;
@@ -31,9 +31,9 @@ struct condition_facts {
 
 /* Fills all slots; texts live in the arena or for ever. */
 void condition_segments(const struct condition_facts *facts, struct arena *arena,
-                        struct condition conditions[CONDITION_SLOTS]);
+                        struct condition_text conditions[CONDITION_SLOTS]);
 /* Ready of a group without segments. */
-struct condition condition_roles(bool is_ready);
+struct condition_text condition_roles(bool is_ready);
 /* What to keep as complete_at after this pass. */
 int64_t condition_complete_at(const struct condition_facts *facts);
 

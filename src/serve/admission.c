@@ -15,6 +15,7 @@ static const struct {
 } context_types[] = {
 	{"kai.scheduler", "v1alpha1", "topologies"},
 	{"scheduling.run.ai", "v2", "queues"},
+	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies"},
 };
 #define CONTEXT_TYPES (sizeof(context_types) / sizeof(context_types[0]))
 
@@ -112,6 +113,7 @@ static void refresh(struct admission *admission, struct arena *arena)
 			manifests_add(&admission->manifests, admission->lists[i].items[at]->root, "", &ignored);
 	}
 	admission->index = admit_index_create(&admission->manifests);
+	admit_index_is_cluster(admission->index);
 	admission->stale = false;
 }
 
@@ -128,10 +130,11 @@ static int check_types(struct store_admission *request, struct store_error *erro
 	const char *api_version = val_str(val_get(request->object, "apiVersion"), "");
 	struct problems problems = {.arena = request->arena};
 	struct buffer text = {0};
-	if (strcmp(api_version, request->api->api_version) != 0)
-		return 0;
-	const struct schema_type *type =
-		schema_of_kind(request->api->group, request->api->version, request->api->type->kind);
+	const struct store_api *api = NULL; /* that of the object as it is stored, not that of the request */
+	for (size_t i = 0; !api && i < request->api->type->api_count; i++)
+		if (strcmp(request->api->type->apis[i].api_version, api_version) == 0)
+			api = &request->api->type->apis[i];
+	const struct schema_type *type = api ? schema_of_kind(api->group, api->version, api->type->kind) : NULL;
 	if (!type)
 		return 0;
 	schema_types(type, request->object, &problems);
@@ -164,6 +167,23 @@ static void hand_on_warnings(struct store_admission *request, const struct probl
 	}
 }
 
+/* Kinds whose verdict depends on the objects of the context. */
+static bool needs_context(const struct store_api *api)
+{
+	return is_context(api) || strcmp(api->type->kind, "PodGroup") == 0 ||
+	       strcmp(api->type->kind, "RoleBasedGroup") == 0 || strcmp(api->type->kind, "CoordinatedPolicy") == 0;
+}
+
+/* Groups were admitted by what a ClusterTopology says: it stays as it is. */
+static void check_immutable(struct store_admission *request, struct problems *problems)
+{
+	if (!request->old || strcmp(request->api->type->kind, "ClusterTopology") != 0 ||
+	    val_equal(val_get(request->object, "spec"), val_get(request->old->root, "spec")))
+		return;
+	problem_add(problems, SEVERITY_ERROR, "spec", "create another ClusterTopology and refer to that",
+	            "the spec of a ClusterTopology cannot be changed");
+}
+
 static int check_rules(struct admission *admission, struct store_admission *request, struct store_error *error)
 {
 	struct manifest manifest = {
@@ -181,11 +201,11 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	if (!admit_knows(&manifest))
 		return 0;
 	bool context = is_context(request->api);
-	if (strcmp(request->api->type->kind, "PodGroup") == 0 || context) {
-		if (admission->stale && admission->store)
-			refresh(admission, request->arena);
-	}
-	admit_object(&manifest, context || strcmp(manifest.kind, "PodGroup") == 0 ? admission->index : NULL, &problems);
+	bool needs = needs_context(request->api);
+	if (needs && admission->stale && admission->store)
+		refresh(admission, request->arena);
+	admit_object(&manifest, needs ? admission->index : NULL, &problems);
+	check_immutable(request, &problems);
 	/* Written in this turn and not seen by the watches yet. */
 	admission->stale = admission->stale || context;
 	hand_on_warnings(request, &problems);

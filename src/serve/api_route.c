@@ -267,6 +267,8 @@ static bool route_fixed(struct api_call *call)
 		return false;
 	if (!is_reading(call->request))
 		api_not_allowed(call);
+	else if (is(segment[0], "readyz") && call->serve->draining)
+		api_text(call, 503, "shutting down");
 	else if (is(segment[0], "healthz") || is(segment[0], "livez") || is(segment[0], "readyz"))
 		api_text(call, 200, "ok");
 	else if (count == 1 && is(segment[0], "version"))
@@ -313,16 +315,35 @@ static bool is_api_path(const char *path)
 	       is(path, "/apis") || text_starts_with(path, "/openapi/");
 }
 
+static const struct serve_path *find_path(const struct serve *serve, const char *path)
+{
+	const struct serve_path *found = NULL;
+	size_t longest = 0;
+	for (size_t i = 0; i < serve->paths.count; i++) {
+		const struct serve_path *at = &serve->paths.items[i];
+		size_t length = strlen(at->path);
+		if (!text_starts_with(path, at->path) || length < longest)
+			continue;
+		if (path[length] == '/' || path[length] == '\0' || (length && at->path[length - 1] == '/')) {
+			found = at;
+			longest = length;
+		}
+	}
+	return found;
+}
+
 void api_handle(void *context, struct http_request *request, struct http_response *response)
 {
 	struct serve *serve = context;
-	const struct serve_options *options = &serve->options;
 	struct api_call call;
 	begin(&call, serve, request, response);
 	call.user = request->user;
-	if (!is_api_path(request->path) && !is_open_path(request->path) && options->other &&
-	    options->other(options->context, request, response))
+	bool ours = is_api_path(request->path) || is_open_path(request->path);
+	const struct serve_path *other = ours ? NULL : find_path(serve, request->path);
+	if (other) {
+		other->handler(other->context, request, response);
 		return;
+	}
 	if (http_query_parse(call.arena, request->query, &call.query)) {
 		api_refuse(&call, 400, "BadRequest", "the query of the request is malformed");
 		return;

@@ -90,6 +90,32 @@ static void walk_items(struct walk *state, const struct val *val, const char *fi
 	}
 }
 
+static long from_end(long index, long count)
+{
+	index = index < 0 ? index + count : index;
+	return index < 0 ? 0 : index > count ? count : index;
+}
+
+/* 3], -1], 1:3], :2] or -1:]; nothing when it is none of these. */
+static void walk_range(struct walk *state, const struct val *list, const char *path)
+{
+	char *after;
+	long count = (long)val_count(list), first = strtol(path, &after, 10), end = count;
+	if (after == path && *after != ':')
+		return;
+	if (*after == ':') {
+		char *at = after + 1;
+		long given = strtol(at, &after, 10);
+		end = after == at ? count : from_end(given, count);
+		first = from_end(first, count);
+	} else {
+		first = first < 0 ? first + count : first;
+		end = first >= 0 && first < count ? first + 1 : first;
+	}
+	for (long i = first; *after == ']' && i < end && !state->stopped; i++)
+		walk(state, val_item(list, (size_t)i), after + 1);
+}
+
 static void walk_bracket(struct walk *state, const struct val *val, const char *path)
 {
 	char key[MAX_KEY];
@@ -104,16 +130,8 @@ static void walk_bracket(struct walk *state, const struct val *val, const char *
 		end = strstr(path, ")]");
 		if (end)
 			walk_items(state, val, path + 4, end + 2);
-	} else {
-		char *after;
-		long index = strtol(path + 1, &after, 10);
-		long count = (long)val_count(val);
-		if (after == path + 1 || *after != ']' || val_kind(val) != VAL_LIST)
-			return;
-		if (index < 0)
-			index += count;
-		if (index >= 0 && index < count)
-			walk(state, val_item(val, (size_t)index), after + 1);
+	} else if (val_kind(val) == VAL_LIST) {
+		walk_range(state, val, path + 1);
 	}
 }
 

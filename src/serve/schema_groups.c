@@ -69,6 +69,12 @@ const struct schema_type schema_groups[] = {
 		"status:3HorizontalPodAutoscalerStatus"},
 	{"HorizontalPodAutoscalerBehavior", "scaleDown:2HPAScalingRules scaleUp:1HPAScalingRules"},
 	{"HorizontalPodAutoscalerCondition", "lastTransitionTime:3t message:5s reason:4s status:2s type:1s"},
+	{"HorizontalPodAutoscalerOne", "metadata:1ObjectMeta spec:2HorizontalPodAutoscalerOneSpec "
+		"status:3HorizontalPodAutoscalerOneStatus"},
+	{"HorizontalPodAutoscalerOneSpec", "* maxReplicas:3i minReplicas:2i scaleTargetRef:1CrossVersionObjectReference "
+		"targetCPUUtilizationPercentage:4i"},
+	{"HorizontalPodAutoscalerOneStatus", "* currentCPUUtilizationPercentage:5i currentReplicas:3i desiredReplicas:4i "
+		"lastScaleTime:2t observedGeneration:1l"},
 	{"HorizontalPodAutoscalerSpec", "behavior:5HorizontalPodAutoscalerBehavior maxReplicas:3i "
 		"metrics:4[]MetricSpec minReplicas:2i scaleTargetRef:1CrossVersionObjectReference"},
 	{"HorizontalPodAutoscalerStatus", "conditions:6[]HorizontalPodAutoscalerCondition "

@@ -71,6 +71,7 @@ const struct schema_kind schema_kinds[] = {
 	{"authorization.k8s.io", "v1", "SelfSubjectAccessReview", "SelfSubjectAccessReview"},
 	{"authorization.k8s.io", "v1", "SelfSubjectRulesReview", "SelfSubjectRulesReview"},
 	{"authorization.k8s.io", "v1", "SubjectAccessReview", "SubjectAccessReview"},
+	{"autoscaling", "v1", "HorizontalPodAutoscaler", "HorizontalPodAutoscalerOne"},
 	{"autoscaling", "v1", "Scale", "Scale"},
 	{"autoscaling", "v2", "HorizontalPodAutoscaler", "HorizontalPodAutoscaler"},
 	{"batch", "v1", "CronJob", "CronJob"},

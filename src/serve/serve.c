@@ -145,8 +145,16 @@ void serve_destroy(struct serve *serve)
 	auth_free(&serve->auth);
 	buffer_free(&serve->url);
 	buffer_free(&serve->kubeconfig);
+	for (size_t i = 0; i < serve->paths.count; i++)
+		free(serve->paths.items[i].path);
+	vec_free(&serve->paths);
 	arena_destroy(serve->scratch);
 	free(serve);
+}
+
+void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context)
+{
+	vec_push(&serve->paths, (struct serve_path){.path = base_strdup(path), .handler = handler, .context = context});
 }
 
 int serve_fd(const struct serve *serve)
@@ -171,6 +179,7 @@ int serve_run_once(struct serve *serve, int timeout_ms, struct error *error)
 
 void serve_drain(struct serve *serve)
 {
+	serve->draining = true; /* /readyz says so to those who are still connected */
 	http_server_drain(serve->http);
 }
 

@@ -27,16 +27,18 @@ struct serve_options {
 	struct http_limits limits;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	/* Paths that are not of the Kubernetes API (dashboard, metrics): answers and returns true when the path is its
-	 * own. Called for users who may read; NULL: none. */
-	bool (*other)(void *context, struct http_request *request, struct http_response *response);
-	void *context;
 };
 
 /* Listens at once. NULL and *error when the address is taken or the directory cannot be used. */
 struct serve *serve_create(const struct serve_options *options, struct error *error);
 /* Ends everything at once; NULL is a no-op. The store stays. */
 void serve_destroy(struct serve *serve);
+
+/* Lets another layer (metrics, dashboard) answer a path and everything below it: "/metrics" is also "/metrics/x", not
+ * "/metricsx". The longest path wins; those of the Kubernetes API and of health are not to be had. Whoever gets there
+ * has shown a token or certificate; the read-only token gets there with GET, HEAD and OPTIONS. `path` is copied. */
+typedef void serve_handler(void *context, struct http_request *request, struct http_response *response);
+void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context);
 
 int serve_fd(const struct serve *serve);
 /* Milliseconds until there is something to do without a client, 0 for now, -1 for never. */

@@ -14,6 +14,8 @@ enum builtin_flag {
 	BUILTIN_PATH_NAME = 1 << 6,    /* names are path segments (RBAC), not DNS names */
 	BUILTIN_LABEL_NAME = 1 << 7,   /* names are DNS labels */
 	BUILTIN_ALL = 1 << 8,          /* in the category "all" */
+	BUILTIN_ONE_FORM = 1 << 9,     /* its versions differ in form: kept in that of the first row */
+	BUILTIN_INDEXED = 1 << 10,     /* many ask by the first of `fields` */
 };
 
 struct builtin {
@@ -23,10 +25,11 @@ struct builtin {
 	unsigned flags;
 	const char *short_names[4];
 	const char *face_of;
-	const char *status;                 /* JSON: status of new objects, "" for none */
-	const char *const *fields;          /* field selectors besides metadata.name and metadata.namespace */
-	const struct store_column *columns; /* ends with a NULL name */
-	const char *selector;               /* path of the selector for the Scale subresource */
+	const char *status;                    /* JSON: status of new objects, "" for none */
+	const char *const *fields;             /* field selectors besides metadata.name and metadata.namespace */
+	const struct store_column *columns;    /* ends with a NULL name */
+	const char *selector;                  /* path of the selector for the Scale subresource */
+	const char *scale_spec, *scale_status; /* paths of the counts; NULL: .spec.replicas and .status.replicas */
 };
 
 extern const struct builtin builtins[];

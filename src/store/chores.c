@@ -249,23 +249,24 @@ static bool blocks(const struct store_object *dependent, const char *uid)
 /* Foreground: dependents go first. Orphan: they are let go. */
 static bool settle_dependents(struct work *work, struct store_object *owner, bool orphan)
 {
-	size_t count;
-	struct store_object **list = owners_dependents(work->store, work->arena, owner->uid, &count);
+	struct store_list list;
+	store_dependents(work->store, owner->uid, NULL, &list);
 	bool room = true, blocked = false;
-	for (size_t i = 0; i < count; i++) {
-		bool blocking = blocks(list[i], owner->uid);
+	for (size_t i = 0; i < list.count; i++) {
+		struct store_object *dependent = list.items[i];
+		bool blocking = blocks(dependent, owner->uid);
 		if (room && orphan) {
 			room = spend(work);
 			if (room)
-				drop_owner(work, list[i], owner->uid);
+				drop_owner(work, dependent, owner->uid);
 		} else if (room) {
-			room = delete_one(work, list[i], blocking ? STORE_FOREGROUND : STORE_BACKGROUND);
+			room = delete_one(work, dependent, blocking ? STORE_FOREGROUND : STORE_BACKGROUND);
 		}
 		struct store_object *now =
-			index_find(&bucket_of(list[i]->type)->index, list[i]->namespace_, list[i]->name);
-		blocked |= blocking && now && strcmp(now->uid, list[i]->uid) == 0;
-		store_object_release(list[i]);
+			index_find(&bucket_of(dependent->type)->index, dependent->namespace_, dependent->name);
+		blocked |= blocking && now && strcmp(now->uid, dependent->uid) == 0;
 	}
+	store_list_clear(&list);
 	if (!room)
 		return false;
 	if (orphan || !blocked)
@@ -291,25 +292,28 @@ static bool attend(struct work *work, struct store_object *object)
 /* The dependents of an owner that is gone: those with another owner stay. */
 static bool follow_owner(struct work *work, const char *uid)
 {
-	size_t count;
-	struct store_object **list = owners_dependents(work->store, work->arena, uid, &count);
+	struct store_list list;
+	store_dependents(work->store, uid, NULL, &list);
 	bool room = true;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < list.count && room; i++) {
+		struct store_object *dependent = list.items[i];
 		const struct val *reference;
 		enum owner_state state = OWNER_ABSENT;
 		bool returned = false;
-		for (struct val_iter it = val_iter(owners(list[i])); val_next(&it, NULL, &reference);)
+		for (struct val_iter it = val_iter(owners(dependent)); val_next(&it, NULL, &reference);)
 			if (strcmp(val_str(val_get(reference, "uid"), ""), uid) == 0)
-				returned |= owner_of(work->store, list[i], reference, &state) != NULL;
-		if (room && !returned && is_orphan(work->store, list[i])) {
-			room = delete_one(work, list[i], STORE_BACKGROUND);
-		} else if (room && !returned) {
+				returned |= owner_of(work->store, dependent, reference, &state) != NULL;
+		if (returned)
+			continue;
+		if (is_orphan(work->store, dependent)) {
+			room = delete_one(work, dependent, STORE_BACKGROUND);
+		} else {
 			room = spend(work);
 			if (room)
-				drop_owner(work, list[i], uid);
+				drop_owner(work, dependent, uid);
 		}
-		store_object_release(list[i]);
 	}
+	store_list_clear(&list);
 	return room;
 }
 

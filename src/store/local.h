@@ -15,6 +15,7 @@
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
 
+struct by_value;
 struct disk;
 struct owner;
 
@@ -32,6 +33,7 @@ struct bucket {
 	const struct builtin *builtin;   /* NULL for custom types */
 	struct store_object *definition; /* the CRD it comes from, retained */
 	struct index index;
+	struct by_value *by_value; /* the same by the value of the field that the builtin names */
 	struct history history;
 	struct store_watch *watches;  /* those without a key */
 	struct watch_key *watch_keys; /* those that ask for one value of one field, by that value */
@@ -86,7 +88,10 @@ struct store {
 	VEC(char *) gone;                 /* uids of removed owners whose dependents are to be looked at */
 	VEC(struct chore) chores;         /* objects in deletion with work to do */
 	int64_t events_swept;             /* seconds: when old events were last looked for */
-	struct disk *disk;                /* NULL: memory only */
+	store_fault *fault;               /* NULL: none */
+	void *fault_context;
+	bool broke_watches; /* the next commit wakes them */
+	struct disk *disk;  /* NULL: memory only */
 };
 
 static inline struct bucket *bucket_of(const struct store_type *type)
@@ -118,10 +123,14 @@ void change_load(struct store *store, struct bucket *bucket, struct store_object
 void change_undo(struct store *store);
 uint64_t store_random(struct store *store);
 
+/* ---- by_value.c ---- */
+void by_value_follow(struct bucket *bucket, struct store_object *old, struct store_object *now);
+/* Where to look for what a selector (NULL: everything) selects: those with the value that it asks for, or all. */
+const struct index *by_value_index(const struct bucket *bucket, const struct store_selector *selector);
+void by_value_free(struct bucket *bucket);
+
 /* ---- owners.c ---- */
 void owners_follow(struct store *store, struct store_object *old, struct store_object *now);
-/* The objects that name this uid as owner, retained, in the order they did so first. The array is in the arena. */
-struct store_object **owners_dependents(struct store *store, struct arena *arena, const char *uid, size_t *count);
 bool owners_any(const struct store *store, const char *uid);
 void owners_free(struct store *store);
 

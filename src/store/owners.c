@@ -94,22 +94,37 @@ void owners_follow(struct store *store, struct store_object *old, struct store_o
 		link_to(store, val_str(val_get(reference, "uid"), ""), now);
 }
 
-struct store_object **owners_dependents(struct store *store, struct arena *arena, const char *uid, size_t *count)
+/* Not in the order of the hash table, which a restart changes. */
+static int by_type_and_name(const void *left, const void *right)
 {
-	*count = 0;
+	const struct store_object *a = *(struct store_object *const *)left, *b = *(struct store_object *const *)right;
+	int order = 0;
+	if (a->type != b->type) {
+		order = strcmp(a->type->group, b->type->group);
+		if (!order)
+			order = strcmp(a->type->resource, b->type->resource);
+	}
+	return order ? order : index_compare(a->namespace_, a->name, b->namespace_, b->name);
+}
+
+void store_dependents(struct store *store, const char *uid, const struct store_type *type, struct store_list *list)
+{
+	*list = (struct store_list){.version = store->version};
 	struct owner *owner;
 	HASH_FIND_STR(store->owners, uid, owner);
 	if (!owner)
-		return NULL;
-	struct store_object **objects = arena_array(arena, struct store_object *, HASH_COUNT(owner->dependents));
+		return;
+	list->items = base_calloc(HASH_COUNT(owner->dependents), sizeof(struct store_object *));
 	struct dependent *dependent, *next;
 	HASH_ITER(hh, owner->dependents, dependent, next) {
+		if (type && &dependent->bucket->type != type)
+			continue;
 		struct store_object *object =
 			index_find(&dependent->bucket->index, dependent->namespace_, dependent->name);
 		if (object)
-			objects[(*count)++] = store_object_retain(object);
+			list->items[list->count++] = store_object_retain(object);
 	}
-	return objects;
+	qsort(list->items, list->count, sizeof(struct store_object *), by_type_and_name);
 }
 
 bool owners_any(const struct store *store, const char *uid)

@@ -94,8 +94,8 @@ static void fill_api(struct arena *arena, struct store_api *api, const struct st
 		.api_version = *row->group ? arena_printf(arena, "%s/%s", row->group, row->version) : row->version,
 		.has_status = row->flags & BUILTIN_STATUS,
 		.has_scale = row->flags & BUILTIN_SCALE,
-		.scale_spec = ".spec.replicas",
-		.scale_status = ".status.replicas",
+		.scale_spec = row->scale_spec ? row->scale_spec : ".spec.replicas",
+		.scale_status = row->scale_status ? row->scale_status : ".status.replicas",
 		.scale_selector = row->selector ? row->selector : "",
 		.columns = row->columns,
 	};
@@ -157,6 +157,7 @@ void registry_free(struct store *store)
 {
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
+		by_value_free(bucket);
 		index_free(&bucket->index);
 		history_free(&bucket->history);
 		store_object_release(bucket->definition);

@@ -122,6 +122,9 @@ struct store_list {
 int store_list(struct store *store, const struct store_list_request *request, struct store_list *list,
                struct arena *arena, struct store_error *error);
 void store_list_clear(struct store_list *list);
+/* The objects that name `uid` in their ownerReferences, of one type or (NULL) of all: by group, resource, namespace and
+ * name. No pages; clear the list afterwards. */
+void store_dependents(struct store *store, const char *uid, const struct store_type *type, struct store_list *list);
 
 /* ---- writing ---- */
 
@@ -165,6 +168,21 @@ int store_write(struct store *store, const struct store_request *request, struct
  * store_submit returns. */
 typedef void store_done(void *context, const struct store_result *result);
 void store_submit(struct store *store, const struct store_request *request, store_done *done, void *context);
+
+/* Whoever gave that context goes away: its `done`s are not called any more. What was submitted is carried out. */
+void store_submit_forget(struct store *store, const void *context);
+
+/* ---- faults, for simulations ---- */
+
+/* What becomes of one request instead of its answer. */
+struct store_fault {
+	int code;            /* 0: nothing, else the code of the error: 409, 429, 500, 504 */
+	bool after;          /* the request was carried out and only its answer is lost */
+	int64_t retry_after; /* seconds, for 429 */
+};
+/* Asked before every store_write and store_submit (not for the store's own chores) until set to NULL. */
+typedef struct store_fault store_fault(void *context, const struct store_request *request);
+void store_set_fault(struct store *store, store_fault *fault, void *context);
 
 /* Work that follows from earlier writes: dependents of deleted owners, contents of terminating namespaces and of deleted
  * definitions, old events. At most `budget` objects are touched. True when work is left for the next turn. */
@@ -216,6 +234,9 @@ int store_watch_next(struct store_watch *watch, struct store_event *event, struc
                      struct store_error *error);
 /* A bookmark of how far this watch has read, for the timers of the caller. False while events are waiting. */
 bool store_watch_bookmark(struct store_watch *watch, struct store_event *event);
+/* Ends the open watches of a type (NULL: of all) as if they had fallen behind: their next store_watch_next is a 410, and
+ * the next store_commit wakes them. How many there were. */
+size_t store_watch_break(struct store *store, const struct store_type *type);
 /* Appends {"type":"ADDED","object":{...}} and a newline; also bookmarks. */
 void store_event_write(const struct store_event *event, const struct store_api *api, struct buffer *out);
 

@@ -24,7 +24,8 @@ struct store_watch {
 	size_t initial_count, initial_at;
 	struct store_object *held; /* the object of the last event */
 	bool wants_initial, wants_end;
-	bool idle; /* said that there is nothing: `sequence` is not kept up until a change concerns it */
+	bool broken; /* ended by store_watch_break */
+	bool idle;   /* said that there is nothing: `sequence` is not kept up until a change concerns it */
 };
 
 /* Thousands of watches may each ask for one object or for the pods of one node: a change finds them by its values
@@ -202,7 +203,8 @@ static void take_initial(struct store_watch *watch)
 	const char *name = key && strcmp(key->path, "metadata.name") == 0 ? key->value : NULL;
 	if (name && !*watch->namespace_ && watch->bucket->type.namespaced)
 		name = NULL; /* it may be in any namespace */
-	struct index_node *node = index_seek(&watch->bucket->index, watch->namespace_, name ? name : "", false);
+	struct index_node *node =
+		index_seek(by_value_index(watch->bucket, &watch->selector), watch->namespace_, name ? name : "", false);
 	for (; node; node = node->next[0]) {
 		if (*watch->namespace_ && strcmp(node->object->namespace_, watch->namespace_) != 0)
 			break;
@@ -253,7 +255,7 @@ int store_watch_next(struct store_watch *watch, struct store_event *event, struc
 	if (watch->idle && watch->sequence < watch->bucket->roused)
 		watch->sequence = watch->bucket->roused; /* nothing before that concerned it */
 	watch->idle = false;
-	if (watch->bucket->type.api_count == 0)
+	if (watch->broken || (watch->wants_initial && watch->bucket->type.api_count == 0))
 		return fail_expired(arena, error, watch->seen, watch->store->version);
 	if (watch->wants_initial && watch->store->batch.count) {
 		watch->idle = true;
@@ -271,6 +273,9 @@ int store_watch_next(struct store_watch *watch, struct store_event *event, struc
 		if (translate(watch, change, event))
 			return hold(watch, event);
 	}
+	/* The type is gone, and how its last objects went was told. */
+	if (watch->bucket->type.api_count == 0 && !watch->store->batch.count)
+		return fail_expired(arena, error, watch->seen, watch->store->version);
 	watch->idle = true;
 	return 0;
 }
@@ -335,17 +340,46 @@ static void rouse_bucket(struct bucket *bucket)
 	}
 }
 
-/* The type is gone: all its watches are over. */
-static void rouse_all(struct bucket *bucket)
+static void rouse_over(struct store_watch *watch, bool gone)
 {
-	for (struct store_watch *watch = bucket->watches; watch; watch = watch->next)
-		if (watch->idle)
+	for (; watch; watch = watch->next)
+		if (watch->idle && (gone || watch->broken))
 			rouse(watch, watch->sequence);
+}
+
+/* Those that are over: broken ones, and all when the type is gone. */
+static void rouse_all(struct bucket *bucket, bool gone)
+{
+	rouse_over(bucket->watches, gone);
 	struct watch_key *key, *next;
 	HASH_ITER(hh, bucket->watch_keys, key, next)
-		for (struct store_watch *watch = key->watches; watch; watch = watch->next)
-			if (watch->idle)
-				rouse(watch, watch->sequence);
+		rouse_over(key->watches, gone);
+}
+
+static size_t break_list(struct store_watch *watch)
+{
+	size_t count = 0;
+	for (; watch; watch = watch->next) {
+		count += !watch->broken;
+		watch->broken = true;
+	}
+	return count;
+}
+
+size_t store_watch_break(struct store *store, const struct store_type *type)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < store->buckets.count; i++) {
+		struct bucket *bucket = store->buckets.items[i];
+		if (type && type != &bucket->type)
+			continue;
+		count += break_list(bucket->watches);
+		struct watch_key *key, *next;
+		HASH_ITER(hh, bucket->watch_keys, key, next)
+			count += break_list(key->watches);
+	}
+	store->broke_watches |= count > 0;
+	return count;
 }
 
 void watch_reveal(struct store *store)
@@ -362,9 +396,11 @@ void watch_wake(struct store *store)
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
 		rouse_bucket(bucket);
-		if (types_changed && bucket->type.api_count == 0)
-			rouse_all(bucket);
+		bool gone = types_changed && bucket->type.api_count == 0;
+		if (gone || store->broke_watches)
+			rouse_all(bucket, gone);
 	}
+	store->broke_watches = false;
 	for (struct store_watch *watch = store->waiting; watch; watch = watch->next_waiting)
 		if (watch->idle)
 			rouse(watch, watch->sequence);

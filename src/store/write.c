@@ -168,6 +168,14 @@ static int answer_stored(struct draft *draft, int code)
 	return 0;
 }
 
+/* Where versions differ in form one of them is stored: events are kept as core events whoever writes them. */
+static void take_stored_form(struct draft *draft)
+{
+	const struct builtin *builtin = draft->bucket->builtin;
+	if (strcmp(draft->api->group, draft->bucket->type.group) != 0 || (builtin && builtin->flags & BUILTIN_ONE_FORM))
+		object_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
+}
+
 /* ---- creates ---- */
 
 static int check_namespace(struct draft *draft)
@@ -238,9 +246,7 @@ int draft_create(struct draft *draft)
 		begin_namespace(draft);
 	if (draft->bucket == draft->store->definitions && definition_begin(draft) < 0)
 		return -1;
-	/* One type, one stored form: events are kept as core events whoever writes them. */
-	if (strcmp(draft->api->group, draft->bucket->type.group) != 0)
-		object_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
+	take_stored_form(draft);
 	return admit(draft) < 0 ? -1 : answer_stored(draft, 201);
 }
 
@@ -375,8 +381,7 @@ static bool changes_nothing(struct draft *draft)
 
 static int settle(struct draft *draft)
 {
-	if (strcmp(draft->api->group, draft->bucket->type.group) != 0)
-		object_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
+	take_stored_form(draft);
 	settle_version(draft);
 	if (changes_nothing(draft))
 		return 0;
@@ -504,7 +509,35 @@ static int carry_out(struct draft *draft)
 	              "the server does not allow this method on the requested resource");
 }
 
-int store_write(struct store *store, const struct store_request *request, struct store_result *result)
+void store_set_fault(struct store *store, store_fault *fault, void *context)
+{
+	store->fault = fault;
+	store->fault_context = context;
+}
+
+static int fail_with(const struct store_fault *fault, struct store_result *result)
+{
+	static const struct {
+		int code;
+		const char *reason, *message;
+	} table[] = {
+		{409, "Conflict", "the object has been modified; please apply your changes to the latest version"},
+		{429, "TooManyRequests", "too many requests, please try again later"},
+		{504, "Timeout", "request did not complete within the allotted timeout"},
+		{500, "InternalError", "an internal error occurred"}, /* and everything else */
+	};
+	size_t row = 0;
+	while (table[row].code != fault->code && table[row].code != 500)
+		row++;
+	struct arena *arena = result->arena;
+	store_result_clear(result);
+	*result = (struct store_result){.arena = arena, .code = fault->code};
+	store_fail(arena, &result->error, fault->code, table[row].reason, "%s", table[row].message);
+	result->error.retry_after = fault->retry_after;
+	return -1;
+}
+
+static int write_request(struct store *store, const struct store_request *request, struct store_result *result)
 {
 	int status;
 	if (request->verb == STORE_DELETE) {
@@ -520,4 +553,15 @@ int store_write(struct store *store, const struct store_request *request, struct
 	if (status < 0)
 		result->code = result->error.code;
 	return status;
+}
+
+int store_write(struct store *store, const struct store_request *request, struct store_result *result)
+{
+	struct store_fault fault = {0};
+	if (store->fault)
+		fault = store->fault(store->fault_context, request);
+	if (fault.code && !fault.after)
+		return fail_with(&fault, result);
+	int status = write_request(store, request, result);
+	return fault.code ? fail_with(&fault, result) : status;
 }

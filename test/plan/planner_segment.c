@@ -151,7 +151,7 @@ static int64_t sum_sizes(const struct val *sizes)
 	return sum;
 }
 
-static void check_condition(struct planner_case *test, const struct condition *condition)
+static void check_condition(struct planner_case *test, const struct condition_text *condition)
 {
 	const struct val *want = val_get(test->expect, condition->type);
 	planner_text(test, condition->type, val_get(want, "status"), condition->is_true ? "True" : "False");
@@ -162,7 +162,7 @@ static void check_condition(struct planner_case *test, const struct condition *c
 /* The cases of a file tell one story: a group that an earlier case showed complete is growing in a later one. */
 void planner_segment_condition(struct planner_case *test)
 {
-	struct condition conditions[CONDITION_SLOTS];
+	struct condition_text conditions[CONDITION_SLOTS];
 	struct condition_facts facts = {
 		.segments_ready = planner_number(test->given, "segments_ready", 0),
 		.pods_ready = planner_number(test->given, "pods_ready", 0),

@@ -189,7 +189,7 @@ static void test_conditions(void **unused)
 		{"wants none", {0, 0, true, 0, 0, 0}, true, "AllReplicasReady", true, "AllSegmentsReady"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct condition got[CONDITION_SLOTS];
+		struct condition_text got[CONDITION_SLOTS];
 		condition_segments(&rows[i].facts, arena, got);
 		print_message("%s\n", rows[i].what);
 		assert_int_equal(got[CONDITION_READY].is_true, rows[i].is_ready);
@@ -198,7 +198,7 @@ static void test_conditions(void **unused)
 		assert_string_equal(got[CONDITION_MINIMUM_SEGMENTS].reason, rows[i].minimum);
 		assert_int_equal(got[CONDITION_MINIMUM_REPLICAS].is_true, rows[i].is_available);
 	}
-	struct condition got[CONDITION_SLOTS];
+	struct condition_text got[CONDITION_SLOTS];
 	condition_segments(&rows[2].facts, arena, got);
 	assert_string_equal(got[CONDITION_READY].message, "15/150 pods ready");
 	assert_string_equal(got[CONDITION_MINIMUM_REPLICAS].message, "1/10 segments ready (15/150 pods)");

@@ -1,21 +1,6 @@
 /* Deleting: finalizers, grace, preconditions, owners, namespaces, definitions, bindings and evictions. */
 #include "kit.h"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 static void plain_objects_go_at_once(void **state)
 {
 	struct kit *kit = *state;
@@ -170,6 +155,43 @@ static void family(struct kit *kit)
 	assert_string_equal(kit_names(kit, "secrets", "default", NULL, NULL), "blocks free shared");
 }
 
+/* By type and name, whatever the order of creation. */
+static void dependents_are_found_in_order(void **state)
+{
+	static const char *const made[][2] = {
+		{"services", "z"}, {"configmaps", "b"}, {"pods", "c"}, {"configmaps", "a"}, {"pods", "a"}};
+	struct kit *kit = *state;
+	kit_create(kit, "deployments.apps", "default", "{'metadata':{'name':'o'}}");
+	char uid[64], body[512];
+	snprintf(uid, sizeof(uid), "%s", kit_at(kit, "metadata.uid"));
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+		snprintf(body, sizeof(body),
+		         "{'metadata':{'name':'%s','ownerReferences':[{'apiVersion':'apps/"
+		         "v1','kind':'Deployment','name':'o','uid':'%s'}]}}",
+		         made[i][1], uid);
+		assert_code(kit, kit_create(kit, made[i][0], "default", body), 201);
+	}
+	struct store_list list;
+	struct buffer found = {0};
+	store_dependents(kit->store, uid, NULL, &list);
+	for (size_t i = 0; i < list.count; i++)
+		buffer_printf(&found, "%s/%s ", list.items[i]->type->resource, list.items[i]->name);
+	store_list_clear(&list);
+	assert_string_equal(found.text, "configmaps/a configmaps/b pods/a pods/c services/z ");
+	buffer_free(&found);
+	store_dependents(kit->store, uid, kit_api(kit, "pods")->type, &list);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.items[1]->name, "c");
+	store_list_clear(&list);
+	kit_delete(kit, "pods", "default", "c", NULL);
+	store_dependents(kit->store, uid, kit_api(kit, "pods")->type, &list);
+	assert_int_equal(list.count, 1);
+	store_list_clear(&list);
+	store_dependents(kit->store, "nobody", NULL, &list);
+	assert_int_equal(list.count, 0);
+	store_list_clear(&list);
+}
+
 static void background_takes_dependents_later(void **state)
 {
 	struct kit *kit = *state;
@@ -283,18 +305,19 @@ static void old_events_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(plain_objects_go_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(finalizers_hold_an_object, setup, teardown),
-		cmocka_unit_test_setup_teardown(running_pods_get_grace, setup, teardown),
-		cmocka_unit_test_setup_teardown(binding_happens_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(evictions_respect_budgets, setup, teardown),
-		cmocka_unit_test_setup_teardown(background_takes_dependents_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(foreground_waits_for_dependents, setup, teardown),
-		cmocka_unit_test_setup_teardown(orphans_stay, setup, teardown),
-		cmocka_unit_test_setup_teardown(children_of_nobody_are_collected, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_namespace_takes_its_contents_along, setup, teardown),
-		cmocka_unit_test_setup_teardown(collections, setup, teardown),
-		cmocka_unit_test_setup_teardown(old_events_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(plain_objects_go_at_once, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(finalizers_hold_an_object, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(running_pods_get_grace, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(binding_happens_once, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(evictions_respect_budgets, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(dependents_are_found_in_order, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(background_takes_dependents_later, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(foreground_waits_for_dependents, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(orphans_stay, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(children_of_nobody_are_collected, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_namespace_takes_its_contents_along, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(collections, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(old_events_go, kit_setup, kit_teardown),
 	};
 	return cmocka_run_group_tests_name("store deletes", tests, NULL, NULL);
 }

@@ -20,21 +20,6 @@
 #define BETA "{'name':'v1beta1','served':true,'storage':false,'deprecated':true}"
 #define HIDDEN "{'name':'v0','served':false,'storage':false}"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 static void built_in_types_are_served(void **state)
 {
 	static const struct {
@@ -56,6 +41,27 @@ static void built_in_types_are_served(void **state)
 		{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", "RoleBasedGroup", true, true, false, true},
 		{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies", "CoordinatedPolicy", true, true, false, true},
 		{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", "ClusterTopology", false, true, false, true},
+		{"autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler", true, true, false, false},
+		{"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", true, true, false, false},
+		{"kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", true, true, true, true},
+		{"kubeflow.org", "v1", "tfjobs", "TFJob", true, true, true, true},
+		{"kubeflow.org", "v1", "mpijobs", "MPIJob", true, true, false, true},
+		{"kubeflow.org", "v2beta1", "mpijobs", "MPIJob", true, true, false, true},
+		{"kubeflow.org", "v1", "jaxjobs", "JAXJob", true, true, false, true},
+		{"kubeflow.org", "v1", "xgboostjobs", "XGBoostJob", true, true, true, true},
+		{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", true, true, true, true},
+		{"jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", true, true, false, true},
+		{"ray.io", "v1", "rayclusters", "RayCluster", true, true, false, true},
+		{"ray.io", "v1", "rayjobs", "RayJob", true, true, false, true},
+		{"ray.io", "v1", "rayservices", "RayService", true, true, false, true},
+		{"grove.io", "v1alpha1", "podcliquesets", "PodCliqueSet", true, true, true, true},
+		{"grove.io", "v1alpha1", "podcliques", "PodClique", true, true, true, true},
+		{"scheduler.grove.io", "v1alpha1", "podgangs", "PodGang", true, true, false, true},
+		{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", "RoleBasedGroupScalingAdapter",
+	         true, true, true, true},
+		{"workloads.x-k8s.io", "v1alpha1", "rolebasedgroupscalingadapters", "RoleBasedGroupScalingAdapter",
+	         true, true, true, true},
+		{"workloads.x-k8s.io", "v1alpha2", "roleinstancesets", "RoleInstanceSet", true, true, true, true},
 	};
 	struct kit *kit = *state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -76,6 +82,66 @@ static void built_in_types_are_served(void **state)
 	assert_null(store_api_of_kind(kit->store, "v1", "pods"));
 	assert_ptr_equal(kit_api(kit, "events")->type,
 	                 store_api_find(kit->store, "events.k8s.io", "v1", "events")->type);
+}
+
+/* Names are how kubectl finds a type: one name, one type. */
+static void names_are_not_ambiguous(void **state)
+{
+	struct kit *kit = *state;
+	size_t count;
+	const struct store_api *const *apis = store_apis(kit->store, &count);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			for (const char *const *a = apis[i]->type->short_names; *a; a++)
+				for (const char *const *b = apis[j]->type->short_names; *b; b++)
+					if (apis[i]->type != apis[j]->type && strcmp(*a, *b) == 0)
+						fail_msg("%s is short for %s and %s", *a, apis[i]->type->resource,
+						         apis[j]->type->resource);
+}
+
+static void a_training_job_scales_its_workers(void **state)
+{
+	struct kit *kit = *state;
+	struct store_request scale = {.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_SCALE};
+	assert_code(kit,
+	            kit_create(kit, "pytorchjobs.kubeflow.org", "default",
+	                       "{'metadata':{'name':'j'},'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':2}}}}"),
+	            201);
+	assert_code(kit, kit_do(kit, scale, "pytorchjobs.kubeflow.org", "default", "j", "{'spec':{'replicas':7}}"),
+	            200);
+	assert_at(kit, "spec.replicas", "7");
+	assert_code(kit, kit_get(kit, "pytorchjobs.kubeflow.org", "default", "j"), 200);
+	assert_at(kit, "spec.pytorchReplicaSpecs.Worker.replicas", "7");
+}
+
+static void autoscalers_have_two_forms(void **state)
+{
+	struct kit *kit = *state;
+	static const char v1[] = "horizontalpodautoscalers.autoscaling/v1",
+			  v2[] = "horizontalpodautoscalers.autoscaling";
+	assert_code(
+		kit,
+		kit_create(kit, v1, "default",
+	                   "{'metadata':{'name':'h'},'spec':{'maxReplicas':5,'targetCPUUtilizationPercentage':80}}"),
+		201);
+	assert_code(kit, kit_get(kit, v2, "default", "h"), 200);
+	assert_at(kit, "apiVersion", "autoscaling/v2");
+	assert_at(kit, "spec.metrics.0.resource.target.averageUtilization", "80");
+	assert_at(kit, "spec.targetCPUUtilizationPercentage", "");
+	/* What only v2 can say survives a change through v1. */
+	assert_code(kit,
+	            kit_merge(kit, v2, "default", "h",
+	                      "{'spec':{'metrics':[{'type':'Pods','pods':{'metric':{'name':'q'}}},{'type':'Resource',"
+	                      "'resource':{'name':'cpu','target':{'type':'Utilization','averageUtilization':50}}}]}}"),
+	            200);
+	assert_code(kit, kit_merge(kit, v1, "default", "h", "{'spec':{'maxReplicas':9}}"), 200);
+	kit_get(kit, v2, "default", "h");
+	assert_at(kit, "spec.maxReplicas", "9");
+	assert_at(kit, "spec.metrics.0.resource.target.averageUtilization", "50");
+	assert_at(kit, "spec.metrics.1.pods.metric.name", "q");
+	size_t length;
+	const char *json = store_object_json(kit->result.object, kit_api(kit, v1), &length);
+	assert_non_null(strstr(json, "\"targetCPUUtilizationPercentage\":50"));
 }
 
 static void discovery_is_in_order(void **state)
@@ -189,6 +255,11 @@ static void a_definition_changes_and_goes(void **state)
 	assert_code(kit, kit_get(kit, CRDS, "", "gangs.example.com"), 404);
 	assert_null(store_api_find(kit->store, "example.com", "v1", "gangs"));
 	struct store_error error;
+	for (int i = 1; i < 7; i += 2) { /* first how each object went */
+		assert_int_equal(store_watch_next(watch, &event, kit->arena, &error), 1);
+		assert_int_equal(event.type, STORE_DELETED);
+		assert_int_equal(event.object->name[1], '0' + i);
+	}
 	assert_int_equal(store_watch_next(watch, &event, kit->arena, &error), -1); /* the type is gone */
 	assert_int_equal(error.code, 410);
 	store_watch_close(watch);
@@ -243,12 +314,16 @@ static void custom_objects_survive_a_restart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(built_in_types_are_served, setup, teardown),
-		cmocka_unit_test_setup_teardown(discovery_is_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_definition_makes_a_type, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_definitions, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_definition_changes_and_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(definitions_of_built_in_kinds_are_taken_note_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(built_in_types_are_served, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(names_are_not_ambiguous, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_training_job_scales_its_workers, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(autoscalers_have_two_forms, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(discovery_is_in_order, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_definition_makes_a_type, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(bad_definitions, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_definition_changes_and_goes, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(definitions_of_built_in_kinds_are_taken_note_of, kit_setup,
+	                                        kit_teardown),
 		cmocka_unit_test(custom_objects_survive_a_restart),
 	};
 	return cmocka_run_group_tests_name("store types", tests, NULL, NULL);

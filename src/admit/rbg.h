@@ -1,0 +1,129 @@
+/* RoleBasedGroup workloads.x-k8s.io v1alpha1 and v1alpha2, and CoordinatedPolicy: decode, default, validate.
+ *
+ * Both versions read into one struct: a role is flat in the first and has a pattern in the second, coordinations stand in
+ * the group in the first and in policies (or in the annotation a conversion leaves) in the second. Strings and values
+ * live in the document or the arena. */
+#ifndef ADMIT_RBG_H
+#define ADMIT_RBG_H
+
+#include "base/arena.h"
+#include "base/problems.h"
+#include "object/doc.h"
+#include "plan/deploy.h"
+#include "plan/minimum.h"
+#include "plan/segments.h"
+#include "plan/skew.h"
+#include "plan/update.h"
+
+#define RBG_GROUP "workloads.x-k8s.io"
+#define RBG_COORDINATION_ANNOTATION "conversion.workloads.x-k8s.io/v1alpha1-coordination"
+#define RBG_POD_GROUP_ANNOTATION "conversion.workloads.x-k8s.io/v1alpha1-pod-group-policy"
+#define RBG_GANG_ANNOTATION "rbg.workloads.x-k8s.io/group-gang-scheduling"
+
+struct rbg_component {              /* pods of one kind within an instance */
+	const char *name;           /* "" when the pods of the instance are not told apart by component */
+	const struct val *template; /* before patches; NULL when it could not be found */
+	const struct val *patches[2];
+	int64_t size;
+};
+
+struct rbg_role {
+	const char *name;
+	int64_t replicas;
+	const struct val *labels, *annotations; /* for its pods; NULL when there are none */
+	/* Leader and workers are two components without names, whose pods are counted through. */
+	struct rbg_component *components;
+	size_t component_count;
+	bool is_leader_worker;
+	const char **dependencies;
+	size_t dependency_count;
+	struct update_strategy rollout;
+	bool recreates; /* restartPolicy RecreateRoleInstanceOnPodRestart */
+	int64_t base_delay, max_delay;
+	const struct val *service_ports;
+	bool has_adapter;
+	const struct val *adapter_labels;
+	int64_t min_ready_seconds;
+	int64_t pods; /* of one instance */
+};
+
+enum rbg_affinity { RBG_AFFINITY_NONE, RBG_AFFINITY_REQUIRE, RBG_AFFINITY_PREFER, RBG_AFFINITY_BEST_EFFORT };
+
+struct rbg_size {
+	const char *role;
+	int64_t size;
+};
+
+struct rbg_coordination {
+	const char *name;
+	const char **roles;
+	size_t role_count;
+	bool has_roles; /* `roles` was written, not taken from the sizes */
+
+	/* rollingUpdate */
+	bool has_update;
+	struct percent update_skew;
+	struct update_strategy update;
+
+	/* scaling */
+	bool has_scaling;
+	struct percent scale_skew;
+	enum skew_progression scale_progression;
+
+	/* segmentPlacement or rollingDeploy: one notion */
+	bool has_segments;
+	bool is_deploy; /* written as rollingDeploy: batches are released by the scheduling gate */
+	struct rbg_size *sizes;
+	size_t size_count;
+	enum segment_progression progression;
+	enum minimum_gang gang;
+	int64_t canary_segments;  /* hold after so many until approved; 0: never */
+	int64_t rollback_seconds; /* roll a segment back that is not ready for so long; 0: never */
+	int64_t stuck_seconds;    /* call a segment stuck after so long */
+
+	/* topologyAffinity or deployTopologyConstraint */
+	enum rbg_affinity affinity;
+	const char *topology_key;  /* of topologyAffinity; NULL with a ClusterTopology */
+	const char *topology_name; /* ClusterTopology; NULL with a key */
+	const char *layer;
+	bool spread_segments;
+	const struct val *pod_group_policy; /* of the constraint; NULL when it has none */
+	const char *path;                   /* where it was written, for messages */
+};
+
+struct rbg_spec {
+	const char *namespace_, *name, *uid;
+	bool deleting;
+	struct rbg_role *roles;
+	size_t role_count;
+	struct rbg_coordination *coordinations;
+	size_t coordination_count;
+	const char *queue, *priority_class; /* of the PodGroups; NULL when not given */
+	bool is_grouped;     /* podGroupPolicy or its annotation: one PodGroup for all roles that no segments govern */
+	struct doc *docs[2]; /* what values of annotations live in */
+};
+
+#define RBG_STUCK_SECONDS 600
+
+/* Decodes and validates; adds every problem found. 0 when it can be used, -1 when it has errors; even then what could be
+ * read is in *out, for a controller that must not touch what runs. */
+int rbg_decode(const struct val *object, struct arena *arena, struct rbg_spec *out, struct problems *problems);
+void rbg_release(struct rbg_spec *spec); /* documents that were read besides */
+/* What only shows when all coordinations are together: conflicts, roles that do not exist. Part of rbg_decode; called
+ * again when policies have been added. */
+void rbg_check_coordinations(const struct rbg_spec *spec, struct problems *problems);
+/* The role of that name, -1 when there is none. */
+int rbg_role_find(const struct rbg_spec *spec, const char *name);
+
+/* ---- CoordinatedPolicy ---- */
+
+struct rbg_policy {
+	const char *namespace_, *name;
+	const char *target; /* name of the RoleBasedGroup: targetRef.name, or its own */
+	struct rbg_coordination *coordinations;
+	size_t coordination_count;
+};
+
+int rbg_policy_decode(const struct val *object, struct arena *arena, struct rbg_policy *out, struct problems *problems);
+
+#endif

@@ -1,0 +1,28 @@
+/* World: everything that acts on the store of an embedded cluster, in a fixed order and on one thread: workload
+ * controllers, grouping, scheduler, kubelets. `platoon up` runs it in real time behind the API server, simulations run
+ * it in virtual time. It keeps nothing that is not in the store: destroy and create is a crash and a restart. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "sim/kubelet.h"
+#include "store/store.h"
+
+struct world;
+
+struct world_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+	uint64_t budget;                  /* search steps per placement, 0: the default */
+	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
+};
+
+struct world *world_create(const struct world_options *options);
+void world_destroy(struct world *world); /* NULL is a no-op */
+/* Lets everybody do what is due. The owner of the loop commits the store afterwards. Milliseconds until something is
+ * due if nothing changes: 0 for at once, -1 for never. */
+int world_step(struct world *world);
+
+#endif
