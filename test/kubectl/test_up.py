@@ -302,7 +302,7 @@ def help_and_wrong_usage(folder):
     assert code == 0 and "Unschedulable" in out, out
     for wrong, message in [(["--nodes", "2x2"], "1x2x4"), (["--nodes", "0x1x1"], "1x2x4"), (["--nodes", "1x2x4x"], "1x2x4"),
                            (["--nodes", "200x200x200"], "20000"), (["--gpus", "-1"], "--gpus"), (["--port", "65536"], "--port"),
-                           (["--until-placed"], "needs a PodGroup"), (["-f", "nosuch.yaml"], "nosuch.yaml"), (["extra"], "-f")]:
+                           (["--until-placed"], "needs a workload or PodGroup"), (["-f", "nosuch.yaml"], "nosuch.yaml"), (["extra"], "-f")]:
         code, _, err = run("up", "--in-memory", "--data-dir", folder, *wrong)
         assert code == 2 and message in err, f"{wrong}: {code} {err}"
     bad = os.path.join(folder, "bad.yaml")
