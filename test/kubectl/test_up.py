@@ -8,24 +8,17 @@ The last line is `N passed, M failed`.
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+from harness import KUBECTL, finish, run_tests, test
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[3:]
-KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
 PATIENCE = 60
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 class Up:
@@ -321,27 +314,11 @@ def help_and_wrong_usage(folder):
 
 
 def main():
-    if not KUBECTL:
-        print("kubectl is not installed; run: make deps")
-        print("0 passed, 1 failed")
-        sys.exit(1)
-    passed = failed = 0
-    for function in TESTS:
-        if ONLY and not any(text in function.__name__ for text in ONLY):
-            continue
-        started = time.monotonic()
+    def in_a_folder(function):
         with tempfile.TemporaryDirectory() as folder:
-            try:
-                function(folder)
-                passed += 1
-                print(f"ok {function.__name__} ({time.monotonic() - started:.1f} s)")
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
-                failed += 1
-                line = next(frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == function.__name__)
-                print(f"FAILED {function.__name__} line {line.lineno}: {type(error).__name__} {error}\n    {line.line}")
-        sys.stdout.flush()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
+            function(folder)
+
+    finish(*run_tests(ONLY, in_a_folder))
 
 
 if __name__ == "__main__":
