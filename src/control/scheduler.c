@@ -121,7 +121,8 @@ int scheduler_step(struct scheduler *scheduler)
 	scheduler_read_answers(scheduler, now / SECOND);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);
-	bool changed = !scheduler->started || live_changed(scheduler->live), overdue = now >= scheduler->due;
+	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live),
+	     overdue = now >= scheduler->due;
 	int64_t earliest = scheduler->last + pause_of(scheduler);
 	/* A clock that was set back must not stop the loop. */
 	if (changed && scheduler->started && now < earliest && now >= scheduler->last)
@@ -130,9 +131,11 @@ int scheduler_step(struct scheduler *scheduler)
 		return until(now, scheduler->due);
 	scheduler->last = now;
 	scheduler->started = true;
+	scheduler->again = false;
 	run_cycle(scheduler, now);
 	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
-	if (live_changed(scheduler->live) || scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
+	if (scheduler->again || live_changed(scheduler->live) || scheduler->under_way.count > 0 ||
+	    store_pending(scheduler->options.store))
 		return until(now, now + pause_of(scheduler));
 	return until(now, scheduler->due);
 }

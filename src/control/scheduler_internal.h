@@ -41,6 +41,7 @@ struct scheduler {
 	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
 	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
 	bool started;
+	bool again; /* a decision was not carried out, because it rested on something that has changed */
 };
 
 /* One cycle whose decisions are to be written. */
