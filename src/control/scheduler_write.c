@@ -107,8 +107,10 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds)
 			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
 		} else {
 			tell(scheduler, attempt, now_seconds);
-			live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
-			             attempt->version);
+			/* A pod that is gone keeps its assumption until that is seen. */
+			if (attempt->version)
+				live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+				             attempt->version);
 		}
 		attempt_free(attempt);
 	}
