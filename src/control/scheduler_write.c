@@ -204,6 +204,20 @@ static bool is_current(const struct scheduler_turn *turn, size_t index)
 	return true;
 }
 
+/* Whether what is to be bound now is enough. A pod of the gang for which a later decision found only a reservation would
+ * leave the others alone: then they wait for it. */
+static bool starts_whole(const struct scheduler_turn *turn, const struct gang *gang)
+{
+	struct gang now = *gang;
+	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		now.pods[i] = gang->pods[i];
+		if (now.pods[i].state == MEMBER_RESERVED)
+			now.pods[i].state = MEMBER_WAITING;
+	}
+	return gang_root_satisfied(&now);
+}
+
 static void bind_gang(const struct scheduler_turn *turn, size_t index)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
@@ -212,7 +226,7 @@ static void bind_gang(const struct scheduler_turn *turn, size_t index)
 	size_t count = 0;
 	for (size_t i = 0; i < gang->pod_count; i++)
 		count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
-	if (count == 0)
+	if (count == 0 || !starts_whole(turn, gang))
 		return;
 	if (!is_current(turn, index)) {
 		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
