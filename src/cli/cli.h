@@ -30,6 +30,9 @@ enum cli_option_id {
 	CLI_OPTION_PORT,
 	CLI_OPTION_IN_MEMORY,
 	CLI_OPTION_UNTIL_PLACED,
+	CLI_OPTION_KUBECONFIG,
+	CLI_OPTION_CONTEXT,
+	CLI_OPTION_NAMESPACE,
 	CLI_OPTION_SEEDS,
 	CLI_OPTION_FAULTS,
 	CLI_OPTION_VERBOSE,
@@ -71,6 +74,7 @@ struct cli_args {
 	const char *data_dir;
 	uint16_t port;
 	bool in_memory, until_placed;
+	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	struct logger logger;
 	char **operands;
 	size_t operand_count;
@@ -115,7 +119,15 @@ void cli_print_problems(const struct problems *problems);
 int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool recursive,
              struct manifests *manifests);
 
+/* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
+ * when none was given. */
+int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of
+ * objects of the same name. */
+int cli_load_world(struct cli_args *args, struct manifests *objects);
+
 int cmd_plan(struct cli_args *args);
+int cmd_why(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);

@@ -28,6 +28,11 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
                                      "end when every PodGroup runs or is proved impossible"},
+	[CLI_OPTION_KUBECONFIG] = {"kubeconfig", 0, "FILE", "@file",
+                                   "cluster to read (default $KUBECONFIG or ~/.kube/config, unless -f is given)"},
+	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", NULL, "context of the kubeconfig (default its current one)"},
+	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL,
+                                  "namespace of the object (default that of the context)"},
 	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
 	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
                                "faults of random runs, comma separated (default all)"},
@@ -285,6 +290,15 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return CLI_OK;
 	case CLI_OPTION_UNTIL_PLACED:
 		args->until_placed = true;
+		return CLI_OK;
+	case CLI_OPTION_KUBECONFIG:
+		args->kubeconfig = value;
+		return CLI_OK;
+	case CLI_OPTION_CONTEXT:
+		args->context = value;
+		return CLI_OK;
+	case CLI_OPTION_NAMESPACE:
+		args->namespace_ = value;
 		return CLI_OK;
 	case CLI_OPTION_LOG_LEVEL:
 		if (log_level_parse(value, &args->logger.level) < 0)

@@ -80,6 +80,7 @@ static void open_run(struct cycle *cycle, struct allocation *allocation)
 	for (size_t q = 0; q < cycle->queue_count; q++) {
 		memcpy(cycle->queues[q].allocated, run->shares[q].allocated, sizeof(run->shares[q].allocated));
 		memcpy(cycle->queues[q].fair, run->shares[q].fair, sizeof(run->shares[q].fair));
+		memcpy(cycle->queues[q].requested, run->shares[q].requested, sizeof(run->shares[q].requested));
 	}
 }
 
@@ -197,6 +198,8 @@ static void close_run(struct allocation *allocation)
 	for (size_t q = 0; q < cycle->queue_count; q++) {
 		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
 		       sizeof(cycle->queues[q].allocated));
+		memcpy(cycle->queues[q].allocated_protected, allocation->run.shares[q].allocated_protected,
+		       sizeof(cycle->queues[q].allocated_protected));
 		if (allocation->heaps)
 			vec_free(&allocation->heaps[q].items);
 	}
@@ -603,6 +606,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 
 void cycle_finish(struct cycle *cycle)
 {
+	reserve_together(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
 }

@@ -169,11 +169,21 @@ static void list_pods_of(struct stock *stock, int number)
 		                           .pods = arena_array(stock->arena, int, 1),
 		                           .pod_count = 1,
 		                           .fresh = fresh,
+		                           .of = group,
 		                           .priority = group->priority,
 		                           .creation = group->creation};
 		unit.pods[0] = (int)p;
 		vec_push(list, unit);
 	}
+}
+
+/* A move is an eviction too: the minimum of a semi-preemptible gang stays where it is. */
+static void list_surplus_of(struct stock *stock, int number)
+{
+	struct victim_list surplus = {0};
+	victims_of_group(stock->run->cycle, number, false, stock->arena, &surplus);
+	for (size_t i = 0; i < surplus.count; i++)
+		vec_push(&stock->pods, surplus.items[i]);
 }
 
 const struct victim_list *stock_pods(struct stock *stock)
@@ -183,8 +193,10 @@ const struct victim_list *stock_pods(struct stock *stock)
 		return &stock->pods;
 	stock->pods.count = 0;
 	for (size_t g = 0; g < cycle->group_count; g++)
-		if (may_give(&cycle->groups[g]))
+		if (may_give(&cycle->groups[g]) && cycle->groups[g].preempt == CYCLE_PREEMPTIBLE)
 			list_pods_of(stock, (int)g);
+		else if (may_give(&cycle->groups[g]))
+			list_surplus_of(stock, (int)g);
 	mark_units(stock, stock->pods.items, stock->pods.count);
 	victims_sort(&stock->pods);
 	stock->pods_listed = true;
