@@ -24,6 +24,7 @@ enum cli_option_id {
 	CLI_OPTION_ACTIONS,
 	CLI_OPTION_BUDGET,
 	CLI_OPTION_NODES,
+	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
 	CLI_OPTION_DATA_DIR,
 	CLI_OPTION_PORT,
@@ -65,6 +66,7 @@ struct cli_args {
 	size_t action_count;
 	uint64_t budget;
 	struct cli_shape shape;
+	const char *nodes_file; /* NULL: of the shape */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;
@@ -111,6 +113,8 @@ int cli_unknown(const char *what, const char *word);
 /* completion.c: false for an unknown shell. */
 bool cli_completion(const char *shell, FILE *stream);
 
+/* input.c: tells of all problems on stderr, one a line. */
+void cli_print_problems(const struct problems *problems);
 /* input.c: loads every -f (or operand); prints all problems to stderr. CLI_OK or CLI_USAGE. */
 int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool recursive,
              struct manifests *manifests);

@@ -33,10 +33,10 @@ static const char simulate_text[] =
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
 	"end\n"
-	"by themselves, and the scheduler. Plain kubectl works with the kubeconfig it writes. Objects are kept in the\n"
-	"data folder, and the next start goes on with them; nothing that exists is made again. Objects of -f are "
-	"applied\n"
-	"at the start. Ctrl-C ends it.";
+	"by themselves, controllers that make the pods of workloads, and the scheduler. Plain kubectl works with the\n"
+	"kubeconfig it writes. Objects are kept in the data folder, and the next start goes on with them; nothing "
+        "that\n"
+	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
 const struct cli_command cli_commands[] = {
 	{
@@ -108,8 +108,8 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(GPUS) | BIT(DATA_DIR) | BIT(PORT) |
-                           BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(DATA_DIR) |
+                           BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
