@@ -97,7 +97,7 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error"}
-    values["NAME"] = "default"
+    values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
         options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]
@@ -106,6 +106,10 @@ def every_option_of_the_help_is_understood():
                 continue
             forms = [["--" + name]] + ([["-" + letter]] if letter else [])
             for form in forms:
+                if command == "simulate" and name in ("nodes", "gpus", "budget", "seeds", "faults"):
+                    random = [] if name == "seeds" else ["--seeds", "1..1"]
+                    expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
+                    continue
                 file = ["-f", values["FILE"]] if command in ("plan", "why", "validate") and name != "filename" else []
                 expect(0, command, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
 
