@@ -160,7 +160,7 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 	struct cluster *cluster = cycle->cluster;
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct place_bias bias = {0};
-	bias_from_free(cluster, gang, cycle->arena, &bias);
+	bias_from_free(cluster, gang, true, cycle->arena, &bias);
 	struct place_options options = {.budget = cycle->budget, .empty_cluster = true, .bias = &bias};
 	struct placement placement;
 	*hold = (struct reserve_hold){.group = -1};
