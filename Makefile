@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 30
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-deps: ## install the Debian packages the build needs (root or sudo)
+deps: ## install what the build and the tests need (root or sudo for Debian packages)
 	@scripts/deps
 
 build: ## the optimized program: build/platoon
@@ -29,6 +29,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (30), on a copy of its corpus; ONLY=text p
 
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
+	@cd build && bench/platoon-bench-api
 
 clean: ## remove every build directory
 	rm -rf build build-*

@@ -4,10 +4,10 @@
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
-#include "serve/admission.h"
 #include "serve/secret_file.h"
 #include "serve/serve.h"
 #include "sim/world.h"
+#include "sim/world_admission.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void on_signal(int number)
 struct up {
 	struct cli_args *args;
 	const struct manifests *given;
-	struct admission *admission;
+	struct world_admission *admission;
 	struct store *store;
 	struct serve *serve;
 	struct world *world;
@@ -166,17 +166,17 @@ static int open_store(struct up *up, struct error *error)
 	struct cli_args *args = up->args;
 	if (secret_directory(args->data_dir, error) < 0)
 		return -1;
-	up->admission = admission_create();
+	up->admission = world_admission_create();
 	struct store_options options = {
 		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
 		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
-		.admit = admission_check,
+		.admit = world_admission_check,
 		.context = up->admission,
 	};
 	up->store = store_open(&options, error);
 	if (!up->store)
 		return -1;
-	admission_use(up->admission, up->store);
+	world_admission_use(up->admission, up->store);
 	return up_seed(up->store, &args->shape, error);
 }
 
@@ -204,7 +204,7 @@ static void close_all(struct up *up)
 {
 	world_destroy(up->world);
 	serve_destroy(up->serve);
-	admission_destroy(up->admission);
+	world_admission_destroy(up->admission);
 	store_close(up->store);
 }
 

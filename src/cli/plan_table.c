@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/output.h"
+#include "cli/plan_evictions.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct view {
 	const struct cluster *cluster;
 	struct arena *arena;
 	struct table table;
+	const struct plan_evictions *evictions;
 	bool wide;
 	unsigned *marks; /* per domain number: the last count that saw it */
 	unsigned mark;
@@ -235,40 +237,6 @@ static void add_subgroup(struct view *view, const struct outline *outline, int n
 	table_add(&view->table, &row);
 }
 
-static const char *eviction_why(const struct plan_eviction *eviction)
-{
-	if (strcmp(eviction->action, "reclaim") == 0)
-		return "its queue is entitled to it";
-	if (strcmp(eviction->action, "preempt") == 0)
-		return "it has a higher priority in the same queue";
-	return "it needs the hole";
-}
-
-/* Who leaves, for whom and why. */
-static void add_evictions(struct view *view, size_t index)
-{
-	const struct plan *plan = view->plan;
-	for (size_t i = 0; i < plan->eviction_count; i++) {
-		const struct plan_eviction *eviction = &plan->evictions[i];
-		const struct cycle_eviction *decided = &plan->snapshot->cycle.evictions[i];
-		if (decided->group != (int)index)
-			continue;
-		const struct gang_pod *pod = &plan->snapshot->cycle.groups[index].gang.pods[decided->pod];
-		if (eviction->moved)
-			table_line(&view->table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s",
-			           eviction->pod, eviction->node,
-			           cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action,
-			           eviction->by);
-		else if (eviction->by[0])
-			table_line(&view->table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod,
-			           eviction->node, eviction->action, eviction->by, eviction_why(eviction));
-		else
-			table_line(&view->table, COLOUR_RED,
-			           "  - %s leaves %s: the gang has been below its minimum for too long", eviction->pod,
-			           eviction->node);
-	}
-}
-
 static void add_group(struct view *view, size_t index)
 {
 	const struct plan_group *planned = &view->plan->groups[index];
@@ -296,7 +264,7 @@ static void add_group(struct view *view, size_t index)
 		if (view->wide && group->gang.tree[node].child_count == 0)
 			add_pods(view, &outline, node);
 	}
-	add_evictions(view, index);
+	plan_evictions_add(view->evictions, index, view->wide, &view->table);
 	const struct snapshot_group *about = &view->plan->snapshot->groups[index];
 	for (size_t i = 0; i < planned->reason_count; i++) {
 		/* Rejections come first, and are the only place where the table names the file. */
@@ -387,6 +355,7 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		.wide = wide,
 	};
 	view.marks = arena_array(view.arena, unsigned, (size_t)most_domains(view.cluster));
+	view.evictions = plan_evictions_sort(plan, view.arena);
 	view.table = (struct table){.arena = view.arena, .columns = COLUMNS};
 	struct table_row header = {
 		.cells = {"GROUP", "STATE", "PODS", "QUEUE", "PRIORITY", "WHERE", "NODES"},

@@ -21,6 +21,7 @@ static const struct {
 	{"kai.scheduler", "v1alpha1", "topologies"},
 	{"scheduling.k8s.io", "v1", "priorityclasses"},
 };
+#define POD_KIND 1
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 struct scheduler {
@@ -49,9 +50,10 @@ void scheduler_destroy(struct scheduler *scheduler)
 }
 
 /* The objects of a cycle as manifests that borrow from the lists. */
-static void read_objects(struct store *store, struct store_list *lists, struct arena *arena,
+static void read_objects(const struct scheduler_options *options, struct store_list *lists, struct arena *arena,
                          struct manifests *manifests)
 {
+	struct store *store = options->store;
 	size_t total = 0;
 	for (size_t k = 0; k < KINDS; k++) {
 		struct store_list_request request = {
@@ -66,6 +68,8 @@ static void read_objects(struct store *store, struct store_list *lists, struct a
 	for (size_t k = 0; k < KINDS; k++) {
 		for (size_t i = 0; i < lists[k].count; i++) {
 			const struct store_object *object = lists[k].items[i];
+			if (k == POD_KIND && options->held && options->held(options->held_context, object))
+				continue;
 			manifests->items[manifests->count++] = (struct manifest){
 				.object = object->root,
 				.source = object->type->resource,
@@ -95,7 +99,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	struct arena *arena = arena_create();
 	struct store_list lists[KINDS];
 	struct manifests manifests;
-	read_objects(scheduler->options.store, lists, arena, &manifests);
+	read_objects(&scheduler->options, lists, arena, &manifests);
 	struct snapshot_options options = {
 		.now_seconds = now / (1000 * MILLISECOND),
 		.budget = scheduler->options.budget,
@@ -105,7 +109,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
 	scheduler->waiting = false;
 	for (size_t i = 0; i < plan->group_count; i++)
-		scheduler->waiting |= plan->groups[i].waiting > 0;
+		scheduler->waiting |= plan->groups[i].waiting > 0 || scheduler_is_stale(&snapshot->cycle.groups[i]);
 	log_cycle(scheduler, plan);
 	scheduler_write(&(struct scheduler_turn){
 		.store = scheduler->options.store,

@@ -15,6 +15,9 @@ struct scheduler_options {
 	int64_t pause_ns;                 /* least time between two cycles, so that a burst is one change; 0: 50 ms */
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
+	/* Whether a pod is not to be looked at yet: its group is not known. NULL: none is. */
+	bool (*held)(void *context, const struct store_object *pod);
+	void *held_context;
 };
 
 struct scheduler *scheduler_create(const struct scheduler_options *options);

@@ -16,4 +16,9 @@ struct scheduler_turn {
 
 void scheduler_write(const struct scheduler_turn *turn);
 
+/* scheduler_times.c: whether the group is below its minimum with pods running, and may be released for that. */
+bool scheduler_is_stale(const struct cycle_group *group);
+/* Notes on the PodGroup since when it is stale and when it last lost pods. */
+void scheduler_write_times(const struct scheduler_turn *turn, size_t index, const struct store_object *object);
+
 #endif

@@ -207,6 +207,7 @@ static void mark_group(const struct scheduler_turn *turn, size_t index, const ch
 	struct store_object *object = peek(turn, "scheduling.run.ai", "podgroups", group->namespace_, group->name);
 	if (!object)
 		return;
+	scheduler_write_times(turn, index, object);
 	struct counts counts = count_pods(turn->plan->snapshot, index);
 	const char *phase = phase_of(group, state, &counts);
 	bool placed = is_placed(state) || strcmp(phase, "Succeeded") == 0;

@@ -1,6 +1,9 @@
 /* Owns how controllers write status, conditions and events. */
 #include "control/writes.h"
 
+#include "base/hash.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static const struct val *find_condition(const struct val *root, const char *type)
@@ -85,8 +88,9 @@ bool writes_patch_status(struct store *store, const struct store_object *object,
 	return changed;
 }
 
-void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
-                  const char *message, int64_t now_seconds)
+/* `name` NULL: the store makes one. */
+static void write_event(struct store *store, const struct store_object *object, const char *name, bool warning,
+                        const char *reason, const char *message, int64_t now_seconds)
 {
 	char now[32];
 	clock_print_rfc3339(now_seconds, now);
@@ -95,7 +99,10 @@ void writes_event(struct store *store, const struct store_object *object, bool w
 	struct node *root = build_map(build), *metadata = build_map(build), *about = build_map(build),
 		    *source = build_map(build);
 	const char *namespace_ = object->namespace_[0] ? object->namespace_ : "default";
-	build_put_string(build, metadata, "generateName", arena_printf(arena, "%.200s.", object->name));
+	if (name)
+		build_put_string(build, metadata, "name", name);
+	else
+		build_put_string(build, metadata, "generateName", arena_printf(arena, "%.200s.", object->name));
 	build_put_string(build, metadata, "namespace", namespace_);
 	build_put_string(build, about, "apiVersion", val_str(val_get(object->root, "apiVersion"), ""));
 	build_put_string(build, about, "kind", object->type->kind);
@@ -130,4 +137,23 @@ void writes_event(struct store *store, const struct store_object *object, bool w
 	doc_destroy(doc);
 	build_destroy(build);
 	arena_destroy(arena);
+}
+
+void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
+                  const char *message, int64_t now_seconds)
+{
+	write_event(store, object, NULL, warning, reason, message, now_seconds);
+}
+
+void writes_event_once(struct store *store, const struct store_object *object, bool warning, const char *reason,
+                       const char *message, int64_t now_seconds)
+{
+	uint64_t hash = hash_mix(XXH3_64bits(object->uid, strlen(object->uid)), XXH3_64bits(reason, strlen(reason)));
+	char name[256];
+	snprintf(name, sizeof(name), "%.200s.%016llx", object->name,
+	         (unsigned long long)hash_mix(hash, XXH3_64bits(message, strlen(message))));
+	const struct store_type *events = store_type_find(store, "", "events");
+	const char *namespace_ = object->namespace_[0] ? object->namespace_ : "default";
+	if (events && !store_peek(store, events, namespace_, name))
+		write_event(store, object, name, warning, reason, message, now_seconds);
 }

@@ -26,5 +26,8 @@ bool writes_patch_status(struct store *store, const struct store_object *object,
 /* Records an Event about the object. */
 void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
                   const char *message, int64_t now_seconds);
+/* The same for what stays true for a while: nothing is written when the object has this very event already. */
+void writes_event_once(struct store *store, const struct store_object *object, bool warning, const char *reason,
+                       const char *message, int64_t now_seconds);
 
 #endif

@@ -72,6 +72,7 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->guarded_kinds);
 	vec_free(&cluster->changed);
 	vec_free(&cluster->kind_mark);
+	vec_free(&cluster->journal);
 	states_free(cluster);
 	vec_free(&cluster->added);
 	arena_destroy(cluster->arena);
@@ -90,12 +91,22 @@ int cluster_add_topology(struct cluster *cluster, const char *name, const char *
 	return cluster->topology_count++;
 }
 
-static struct labels copy_labels(struct arena *arena, const struct labels *from)
+struct labels cluster_copy_labels(struct arena *arena, const struct labels *from)
 {
 	struct labels copy = {.items = arena_array(arena, struct label, from->count), .count = from->count};
 	for (size_t i = 0; i < from->count; i++)
 		copy.items[i] = (struct label){.key = arena_strdup(arena, from->items[i].key),
 		                               .value = arena_strdup(arena, from->items[i].value)};
+	return copy;
+}
+
+struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count)
+{
+	struct taint *copy = arena_array(arena, struct taint, count);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = (struct taint){.key = arena_strdup(arena, from[i].key),
+		                         .value = arena_strdup(arena, from[i].value),
+		                         .effect = from[i].effect};
 	return copy;
 }
 
@@ -106,13 +117,8 @@ void cluster_add_node(struct cluster *cluster, const struct cluster_node *node)
 	struct arena *arena = cluster->arena;
 	struct cluster_node copy = *node;
 	copy.name = arena_strdup(arena, node->name);
-	copy.labels = copy_labels(arena, &node->labels);
-	struct taint *taints = arena_array(arena, struct taint, node->taint_count);
-	for (size_t i = 0; i < node->taint_count; i++)
-		taints[i] = (struct taint){.key = arena_strdup(arena, node->taints[i].key),
-		                           .value = arena_strdup(arena, node->taints[i].value),
-		                           .effect = node->taints[i].effect};
-	copy.taints = taints;
+	copy.labels = cluster_copy_labels(arena, &node->labels);
+	copy.taints = cluster_copy_taints(arena, node->taints, node->taint_count);
 	struct resource_amount *amounts = arena_array(arena, struct resource_amount, node->allocatable_count);
 	for (size_t i = 0; i < node->allocatable_count; i++)
 		amounts[i] = (struct resource_amount){.name = arena_strdup(arena, node->allocatable[i].name),
@@ -239,7 +245,7 @@ static int keep_first_by_name(struct cluster *cluster)
 	return kept;
 }
 
-static bool blocks_plain_pods(const struct cluster_node_data *node)
+bool node_blocks_plain_pods(const struct cluster_node_data *node)
 {
 	if (!node->ready || node->unschedulable)
 		return true;
@@ -258,7 +264,7 @@ static void place_node(struct cluster *cluster, int number, const struct cluster
 	                                   .taint_count = from->taint_count,
 	                                   .unschedulable = from->unschedulable,
 	                                   .ready = from->ready};
-	cluster->plain_blocked += blocks_plain_pods(node);
+	cluster->plain_blocked += node_blocks_plain_pods(node);
 	for (size_t i = 0; i < node->taint_count; i++)
 		cluster->soft_taints += node->taints[i].effect == TAINT_PREFER_NO_SCHEDULE;
 	struct name_entry *entry = base_calloc(1, sizeof(*entry));
@@ -268,6 +274,7 @@ static void place_node(struct cluster *cluster, int number, const struct cluster
 		int resource = resource_number(cluster, from->allocatable[i].name, 0);
 		struct resource_column *column = &cluster->resources.items[resource];
 		column->allocatable[number] = column->free[number] = clamp_amount(from->allocatable[i].amount);
+		column->total = clamp_add(column->total, column->allocatable[number] - column->initial);
 	}
 }
 
@@ -429,6 +436,7 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 	                                 .initial = initial};
 	for (size_t n = 0; n < count; n++)
 		column.allocatable[n] = column.free[n] = initial;
+	column.total = clamp_multiply(initial, cluster->node_count);
 	struct name_entry *entry = base_calloc(1, sizeof(*entry));
 	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
 	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
@@ -498,6 +506,8 @@ static void change_occupancy(struct cluster *cluster, int kind, int node, enum o
 		cluster->releasing_pods += sign;
 	resident_add(cluster, node, kind, sign, occupancy == OCCUPY_RELEASING);
 	node_changed(cluster, node);
+	if (cluster->recording)
+		vec_push(&cluster->journal, (struct journal_entry){kind, node, occupancy, sign});
 }
 
 void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
@@ -529,6 +539,16 @@ int cluster_find_resource(const struct cluster *cluster, const char *name)
 int64_t cluster_allocatable(const struct cluster *cluster, int resource, int node)
 {
 	return cluster->resources.items[resource].allocatable[node];
+}
+
+int64_t cluster_total(const struct cluster *cluster, int resource)
+{
+	return cluster->resources.items[resource].total;
+}
+
+int cluster_kind_count(const struct cluster *cluster)
+{
+	return (int)cluster->kinds.count;
 }
 
 int64_t cluster_free(const struct cluster *cluster, int resource, int node)

@@ -68,6 +68,7 @@ struct pod_input {
 	const struct pod_rules *rules; /* NULL: none */
 };
 int cluster_kind(struct cluster *cluster, const struct pod_input *input);
+int cluster_kind_count(const struct cluster *cluster); /* kinds are never forgotten: how many there were */
 
 /* What a pod does to a node. Running: uses it. Releasing: uses it now, but is on its way out, so that others may
  * reserve what it frees. Reserved: does not run yet; others may not use what it will use. */
@@ -75,10 +76,21 @@ enum occupancy { OCCUPY_RUNNING, OCCUPY_RELEASING, OCCUPY_RESERVED };
 void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy);
 void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy occupancy);
 
+/* From here on occupancy is written down; cluster_rewind takes all of it back. For decisions that are tried on the state
+ * itself instead of on a copy. */
+void cluster_record(struct cluster *cluster);
+void cluster_rewind(struct cluster *cluster);
+
+/* Takes over what changed on the node of that name: amounts, taints, readiness, labels. 1 when something did, 0 when
+ * not; -1, and nothing is changed, when there is no such node or when its labels would move it in a topology (or are
+ * hostnames): that takes a new cluster. */
+int cluster_update_node(struct cluster *cluster, const struct cluster_node *node);
+
 int cluster_resource_count(const struct cluster *cluster);
 const char *cluster_resource_name(const struct cluster *cluster, int resource);
 int cluster_find_resource(const struct cluster *cluster, const char *name); /* -1 when no node or pod names it */
 int64_t cluster_allocatable(const struct cluster *cluster, int resource, int node);
+int64_t cluster_total(const struct cluster *cluster, int resource); /* allocatable of all nodes */
 /* Allocatable minus running, releasing and reserved; negative when the node is over-committed. */
 int64_t cluster_free(const struct cluster *cluster, int resource, int node);
 int64_t cluster_releasing(const struct cluster *cluster, int resource, int node);

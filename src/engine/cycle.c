@@ -35,6 +35,7 @@ int cycle_action_parse(const char *text, size_t length, enum cycle_action *actio
 
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 {
+	cycle_touch(cycle, eviction.group);
 	if (cycle->eviction_count == cycle->eviction_capacity) {
 		size_t capacity = cycle->eviction_capacity ? cycle->eviction_capacity * 2 : 16;
 		struct cycle_eviction *items = arena_array(cycle->arena, struct cycle_eviction, capacity);
@@ -64,56 +65,12 @@ struct allocation {
 	int64_t total[CYCLE_RESOURCES];
 };
 
-static void fill_share(struct cycle_run *run, size_t queue)
-{
-	const struct cycle_queue *from = &run->cycle->queues[queue];
-	struct share_queue *share = &run->shares[queue];
-	*share = (struct share_queue){.parent = from->parent, .priority = from->priority, .creation = (int64_t)queue};
-	memcpy(share->quota, from->quota, sizeof(share->quota));
-	memcpy(share->limit, from->limit, sizeof(share->limit));
-	memcpy(share->weight, from->weight, sizeof(share->weight));
-}
-
-/* Adds what runs and what waits to the accounts of the queues. */
-static void charge_group(struct cycle_run *run, struct cycle_group *group)
-{
-	int64_t protected_pods = cycle_protected_pods(group);
-	for (size_t p = 0; p < group->gang.pod_count; p++) {
-		const struct gang_pod *pod = &group->gang.pods[p];
-		bool member = cycle_is_member(pod);
-		if (group->queue < 0 || (!member && pod->state != MEMBER_WAITING))
-			continue;
-		int64_t amounts[CYCLE_RESOURCES] = {0};
-		cycle_pod_amounts(run->cycle->cluster, pod->kind, amounts);
-		for (int q = group->queue; q >= 0; q = run->shares[q].parent)
-			for (int r = 0; r < CYCLE_RESOURCES; r++)
-				run->shares[q].requested[r] = clamp_add(run->shares[q].requested[r], amounts[r]);
-		if (member)
-			cycle_charge(run, group->queue, amounts, protected_pods-- > 0, 1);
-	}
-}
-
-static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
-{
-	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int which = cycle_resource_of(cluster_resource_name(cluster, r));
-		for (int n = 0; which >= 0 && n < cluster_node_count(cluster); n++)
-			total[which] = clamp_add(total[which], clamp_multiply(cluster_allocatable(cluster, r, n),
-			                                                      which == CYCLE_GPU ? 1000 : 1));
-	}
-}
-
 static void open_run(struct cycle *cycle, struct allocation *allocation)
 {
 	struct cycle_run *run = &allocation->run;
 	*allocation = (struct allocation){.run = {.cycle = cycle}};
 	run->scratch = arena_create();
-	run->shares = arena_array(cycle->arena, struct share_queue, cycle->queue_count);
-	for (size_t q = 0; q < cycle->queue_count; q++)
-		fill_share(run, q);
-	for (size_t g = 0; g < cycle->group_count; g++)
-		charge_group(run, &cycle->groups[g]);
-	cluster_totals(cycle->cluster, allocation->total);
+	cycle_open_accounts(run, allocation->total);
 	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
 	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
 	for (size_t q = 0; q < cycle->queue_count; q++) {
@@ -133,7 +90,8 @@ static bool group_before(const struct cycle *cycle, const struct candidate *a, c
 		return a->growth < b->growth;
 	if (left->creation != right->creation)
 		return left->creation < right->creation;
-	return a->group < b->group;
+	int order = cycle_compare(left, right);
+	return order ? order < 0 : a->group < b->group;
 }
 
 static void heap_push(const struct cycle *cycle, struct heap *heap, struct candidate candidate)
@@ -195,6 +153,20 @@ static void announce(struct allocation *allocation, int queue)
 	share_order_set(allocation->order, queue, amounts);
 }
 
+static bool has_waiting(const struct cycle_group *group)
+{
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_WAITING)
+			return true;
+	return false;
+}
+
+/* Whether the group may be served at all. */
+static bool is_candidate(const struct cycle_group *group)
+{
+	return !group->blocked && !group->gave_up && group->queue >= 0 && has_waiting(group);
+}
+
 /* Fills the heaps with every group the filter accepts and announces all queues. */
 static void queue_up(struct allocation *allocation,
                      bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
@@ -203,13 +175,13 @@ static void queue_up(struct allocation *allocation,
 	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
 	allocation->order =
 		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
-	for (size_t g = 0; g < cycle->group_count; g++) {
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
-		if (group->blocked || group->gave_up || group->queue < 0 || !accept(cycle, group))
+		if (!is_candidate(group) || !accept(cycle, group))
 			continue;
 		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
-		heap_push(cycle, &allocation->heaps[group->queue],
-		          (struct candidate){.group = (int)g, .growth = growth});
+		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = g, .growth = growth});
 	}
 	for (size_t q = 0; q < cycle->queue_count; q++)
 		announce(allocation, (int)q);
@@ -327,11 +299,10 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	return true;
 }
 
-static bool accept_all(const struct cycle *cycle, const struct cycle_group *group)
+static bool not_tried(const struct cycle *cycle, const struct cycle_group *group)
 {
 	(void)cycle;
-	(void)group;
-	return true;
+	return !group->tried;
 }
 
 /* The gang that has waited longest beyond the limit, highest priority first; -1 when nobody has. Single pods are never
@@ -339,16 +310,17 @@ static bool accept_all(const struct cycle *cycle, const struct cycle_group *grou
 static int most_starved(const struct cycle *cycle)
 {
 	int best = -1;
-	for (size_t g = 0; cycle->starvation_after > 0 && g < cycle->group_count; g++) {
+	for (size_t i = 0; cycle->starvation_after > 0 && i < cycle_work_count(cycle); i++) {
+		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
 		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
-		if (group->blocked || group->gave_up || group->queue < 0 || waited < cycle->starvation_after ||
-		    group->gang.pod_count < 2 || gang_root_satisfied(&group->gang))
+		if (!is_candidate(group) || waited < cycle->starvation_after || group->gang.pod_count < 2 ||
+		    gang_root_satisfied(&group->gang))
 			continue;
 		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
 		if (!other || group->priority > other->priority ||
 		    (group->priority == other->priority && group->creation < other->creation))
-			best = (int)g;
+			best = g;
 	}
 	return best;
 }
@@ -363,7 +335,9 @@ static void guard(struct allocation *allocation, struct reserve_hold *hold)
 		return;
 	struct candidate candidate = {.group = starved, .growth = -1};
 	struct cycle_group *group = &cycle->groups[starved];
-	if (serve(&allocation->run, &candidate) || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
+	bool served = serve(&allocation->run, &candidate);
+	group->tried = !served;
+	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
 		return;
 	reserve_hold_for(cycle, starved, hold);
 	if (hold->group >= 0)
@@ -375,24 +349,59 @@ static void guard(struct allocation *allocation, struct reserve_hold *hold)
 					"it has waited long: free resources are held for it until running work ends"});
 }
 
-static void allocate(struct cycle *cycle)
+/* Gangs of which a part runs, because pods were lost or a start was interrupted: what they hold is of no use until the
+ * rest has found a place, so they come before all others. */
+static void repair(struct allocation *allocation)
 {
-	struct allocation allocation;
-	open_run(cycle, &allocation);
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct cycle_group *group = &cycle->groups[g];
+	struct cycle *cycle = allocation->run.cycle;
+	struct heap broken = {0};
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		int g = cycle_work_at(cycle, i);
+		const struct cycle_group *group = &cycle->groups[g];
+		bool runs = false;
+		for (size_t p = 0; p < group->gang.pod_count && !runs; p++)
+			runs = group->gang.pods[p].state == MEMBER_RUNNING;
+		if (runs && is_candidate(group) && !group->tried && !gang_root_satisfied(&group->gang))
+			heap_push(cycle, &broken, (struct candidate){.group = g, .growth = -1});
+	}
+	while (broken.items.count) {
+		struct candidate candidate = heap_pop(cycle, &broken);
+		cycle->groups[candidate.group].tried = !serve(&allocation->run, &candidate);
+	}
+	vec_free(&broken.items);
+}
+
+/* Every group as it is before anybody is served. What cannot be served at all learns why. */
+static void start_groups(struct allocation *allocation)
+{
+	struct cycle *cycle = allocation->run.cycle;
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
 		group->state = GROUP_PENDING;
+		group->tried = false;
 		if (!group->blocked && group->queue < 0)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_QUEUE_UNKNOWN,
 			                           .message =
 			                                   arena_printf(cycle->arena, "queue %s does not exist",
 			                                                group->queue_name ? group->queue_name : "")});
+		else if (!group->blocked && !group->gave_up && !has_waiting(group)) {
+			struct candidate candidate = {.group = cycle_work_at(cycle, i), .growth = -1};
+			serve(&allocation->run, &candidate);
+		}
 	}
+}
+
+static void allocate(struct cycle *cycle)
+{
+	struct allocation allocation;
+	open_run(cycle, &allocation);
+	start_groups(&allocation);
 	reserve_bind(cycle);
 	struct reserve_hold hold;
 	guard(&allocation, &hold);
-	queue_up(&allocation, accept_all);
+	repair(&allocation);
+	queue_up(&allocation, not_tried);
 	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
 		announce(&allocation, q);
@@ -415,10 +424,8 @@ static void allocate(struct cycle *cycle)
 /* Below its minimum but able to reach it, or above it with more pods waiting. */
 static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
 {
-	bool waiting = false;
-	for (size_t p = 0; p < group->gang.pod_count && !waiting; p++)
-		waiting = group->gang.pods[p].state == MEMBER_WAITING;
-	return waiting && gang_root_reachable(&group->gang);
+	(void)cycle;
+	return has_waiting(group) && gang_root_reachable(&group->gang);
 }
 
 static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
@@ -434,8 +441,17 @@ static bool may_consolidate(const struct cycle *cycle, const struct cycle_group 
 static void make_room(struct cycle *cycle, enum cycle_action action)
 {
 	struct allocation allocation;
+	bool (*accept)(const struct cycle *, const struct cycle_group *) =
+		action == ACTION_CONSOLIDATE ? may_consolidate : may_evict;
+	bool wanted = false;
+	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {
+		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		wanted = is_candidate(group) && accept(cycle, group);
+	}
+	if (!wanted)
+		return;
 	open_run(cycle, &allocation);
-	queue_up(&allocation, action == ACTION_CONSOLIDATE ? may_consolidate : may_evict);
+	queue_up(&allocation, accept);
 	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
 		struct cycle_group *group = &cycle->groups[candidate.group];
@@ -453,7 +469,8 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 
 static void release_stale(struct cycle *cycle)
 {
-	for (size_t g = 0; g < cycle->group_count; g++) {
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		int g = cycle_work_at(cycle, i);
 		struct cycle_group *group = &cycle->groups[g];
 		if (gang_root_satisfied(&group->gang) || group->completing || group->grace < 0 ||
 		    !group->has_stale_since || cycle->now - group->stale_since < group->grace)
@@ -465,7 +482,7 @@ static void release_stale(struct cycle *cycle)
 			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
-			cycle_evict(cycle, (struct cycle_eviction){.group = (int)g,
+			cycle_evict(cycle, (struct cycle_eviction){.group = g,
 			                                           .pod = (int)p,
 			                                           .node = pod->node,
 			                                           .by = -1,
@@ -478,9 +495,11 @@ static void release_stale(struct cycle *cycle)
 
 void cycle_begin(struct cycle *cycle)
 {
-	for (size_t g = 0; g < cycle->group_count; g++)
-		for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
-			cycle->groups[g].was_running[p] = cycle->groups[g].gang.pods[p].state == MEMBER_RUNNING;
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		for (size_t p = 0; p < group->gang.pod_count; p++)
+			group->was_running[p] = group->gang.pods[p].state == MEMBER_RUNNING;
+	}
 	reserve_restore(cycle);
 }
 
@@ -535,6 +554,6 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 
 void cycle_finish(struct cycle *cycle)
 {
-	for (size_t g = 0; g < cycle->group_count; g++)
-		conclude(cycle, &cycle->groups[g]);
+	for (size_t i = 0; i < cycle_work_count(cycle); i++)
+		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
 }

@@ -41,9 +41,15 @@ struct cycle_eviction {
 	bool moved;
 };
 
+/* What pods count for in a queue: what they hold, the part of it that cannot be evicted, and that plus what waits. */
+struct cycle_account {
+	int64_t allocated[CYCLE_RESOURCES], is_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES];
+};
+
 struct cycle_group {
 	struct gang gang;
-	int queue; /* -1: names a queue that does not exist */
+	bool implicit; /* a pod without a PodGroup; ranks behind PodGroups where nothing else decides */
+	int queue;     /* -1: names a queue that does not exist */
 	const char *queue_name;
 	int32_t priority;
 	enum cycle_preempt preempt;
@@ -61,6 +67,11 @@ struct cycle_group {
 	bool *was_running; /* per pod, before the cycle; array of gang.pod_count given by the caller */
 	struct reasons reasons;
 	bool proved; /* the refusal is proved */
+	bool tried;  /* refused before the queues had their turn */
+	/* Only where the caller keeps accounts (cycle_settle): */
+	bool settled;
+	int settled_queue;
+	struct cycle_account account;
 };
 
 struct cycle {
@@ -77,7 +88,28 @@ struct cycle {
 	bool started;             /* set by the first action */
 	uint64_t budget;          /* per placement, 0 = default */
 	bool explain_relax;       /* search for relaxations when explaining */
+	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below
+	 * their minimum and those that changed, in the order of cycle_compare. All others are settled: what they hold is in
+	 * the accounts, and they are looked at only as victims; those that give way are added to the list. */
+	bool selective;
+	int *work;
+	size_t work_count, work_capacity; /* on the heap, owned by the caller */
+	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
 };
+
+/* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */
+int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);
+/* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, or what
+ * runs is less than the minimum. */
+bool cycle_needs_look(const struct cycle_group *group);
+/* The groups of this cycle: number i of the list, or simply i. */
+size_t cycle_work_count(const struct cycle *cycle);
+int cycle_work_at(const struct cycle *cycle, size_t i);
+/* Adds the group to the list and takes it off the accounts. */
+void cycle_touch(struct cycle *cycle, int group);
+/* Puts a group on the accounts as it is now, and takes it off as it was put on. Each is a no-op the second time. */
+void cycle_settle(struct cycle *cycle, int group);
+void cycle_unsettle(struct cycle *cycle, int group);
 
 /* Before the first action of every cycle: notes what runs, restores reservations of earlier cycles. */
 void cycle_begin(struct cycle *cycle);

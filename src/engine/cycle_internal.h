@@ -12,6 +12,9 @@ struct cycle_run {
 	struct arena *scratch; /* of one decision; reset before the next */
 };
 
+/* Shares of all queues from what is settled and what the groups of this cycle hold and ask for. */
+void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
+
 /* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */
 int cycle_resource_of(const char *name);
 bool cycle_is_member(const struct gang_pod *pod);

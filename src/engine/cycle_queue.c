@@ -50,6 +50,153 @@ int64_t cycle_protected_pods(const struct cycle_group *group)
 	                                                  : 0;
 }
 
+/* ---- accounts ---- */
+
+static void add_amounts(int64_t *into, const int64_t *amounts, int sign)
+{
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		into[r] = clamp_add(into[r], sign * amounts[r]);
+}
+
+/* What the pods of the group hold and ask for. */
+static struct cycle_account account_of(const struct cycle *cycle, const struct cycle_group *group)
+{
+	struct cycle_account account = {0};
+	int64_t protected_pods = cycle_protected_pods(group);
+	for (size_t p = 0; p < group->gang.pod_count; p++) {
+		const struct gang_pod *pod = &group->gang.pods[p];
+		bool member = cycle_is_member(pod);
+		if (!member && pod->state != MEMBER_WAITING)
+			continue;
+		int64_t amounts[CYCLE_RESOURCES] = {0};
+		cycle_pod_amounts(cycle->cluster, pod->kind, amounts);
+		add_amounts(account.requested, amounts, 1);
+		if (member)
+			add_amounts(account.allocated, amounts, 1);
+		if (member && protected_pods-- > 0)
+			add_amounts(account.is_protected, amounts, 1);
+	}
+	return account;
+}
+
+static void book(struct cycle *cycle, const struct cycle_group *group, int sign)
+{
+	for (int q = group->settled_queue; q >= 0; q = cycle->queues[q].parent) {
+		add_amounts(cycle->accounts[q].allocated, group->account.allocated, sign);
+		add_amounts(cycle->accounts[q].is_protected, group->account.is_protected, sign);
+		add_amounts(cycle->accounts[q].requested, group->account.requested, sign);
+	}
+}
+
+void cycle_settle(struct cycle *cycle, int number)
+{
+	struct cycle_group *group = &cycle->groups[number];
+	if (group->settled)
+		return;
+	group->settled = true;
+	group->settled_queue = group->queue;
+	group->account = account_of(cycle, group);
+	book(cycle, group, 1);
+}
+
+void cycle_unsettle(struct cycle *cycle, int number)
+{
+	struct cycle_group *group = &cycle->groups[number];
+	if (!group->settled)
+		return;
+	group->settled = false;
+	book(cycle, group, -1);
+}
+
+void cycle_touch(struct cycle *cycle, int number)
+{
+	struct cycle_group *group = &cycle->groups[number];
+	if (!cycle->selective || !group->settled)
+		return;
+	cycle_unsettle(cycle, number);
+	group->state = GROUP_PENDING;
+	if (!group->blocked)
+		group->reasons = (struct reasons){0};
+	if (cycle->work_count == cycle->work_capacity) {
+		cycle->work_capacity = cycle->work_capacity ? cycle->work_capacity * 2 : 16;
+		cycle->work = base_realloc_array(cycle->work, cycle->work_capacity, sizeof(*cycle->work));
+	}
+	cycle->work[cycle->work_count++] = number;
+}
+
+bool cycle_needs_look(const struct cycle_group *group)
+{
+	bool runs = false;
+	for (size_t p = 0; p < group->gang.pod_count; p++) {
+		enum member_state state = group->gang.pods[p].state;
+		if (state == MEMBER_WAITING || state == MEMBER_RESERVED)
+			return true;
+		runs |= state == MEMBER_RUNNING;
+	}
+	return runs && !gang_root_satisfied(&group->gang);
+}
+
+int cycle_compare(const struct cycle_group *a, const struct cycle_group *b)
+{
+	if (a->implicit != b->implicit)
+		return a->implicit ? 1 : -1;
+	int order = strcmp(a->gang.namespace_, b->gang.namespace_);
+	return order ? order : strcmp(a->gang.name, b->gang.name);
+}
+
+size_t cycle_work_count(const struct cycle *cycle)
+{
+	return cycle->selective ? cycle->work_count : cycle->group_count;
+}
+
+int cycle_work_at(const struct cycle *cycle, size_t i)
+{
+	return cycle->selective ? cycle->work[i] : (int)i;
+}
+
+static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
+{
+	for (int r = 0; r < cluster_resource_count(cluster); r++) {
+		int which = cycle_resource_of(cluster_resource_name(cluster, r));
+		if (which >= 0)
+			total[which] = clamp_add(total[which], clamp_multiply(cluster_total(cluster, r),
+			                                                      which == CYCLE_GPU ? 1000 : 1));
+	}
+}
+
+void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
+{
+	const struct cycle *cycle = run->cycle;
+	run->shares = arena_array(cycle->arena, struct share_queue, cycle->queue_count);
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		const struct cycle_queue *from = &cycle->queues[q];
+		struct share_queue *share = &run->shares[q];
+		*share = (struct share_queue){.parent = from->parent,
+		                              .priority = from->priority,
+		                              .creation = (int64_t)q};
+		memcpy(share->quota, from->quota, sizeof(share->quota));
+		memcpy(share->limit, from->limit, sizeof(share->limit));
+		memcpy(share->weight, from->weight, sizeof(share->weight));
+		if (!cycle->accounts)
+			continue;
+		memcpy(share->allocated, cycle->accounts[q].allocated, sizeof(share->allocated));
+		memcpy(share->allocated_protected, cycle->accounts[q].is_protected, sizeof(share->allocated));
+		memcpy(share->requested, cycle->accounts[q].requested, sizeof(share->requested));
+	}
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		struct cycle_account account = account_of(cycle, group);
+		for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
+			add_amounts(run->shares[q].allocated, account.allocated, 1);
+			add_amounts(run->shares[q].allocated_protected, account.is_protected, 1);
+			add_amounts(run->shares[q].requested, account.requested, 1);
+		}
+	}
+	cluster_totals(cycle->cluster, total);
+}
+
+/* ---- what is allowed ---- */
+
 static const char *amount_text(struct arena *arena, int resource, int64_t amount)
 {
 	if (resource == CYCLE_GPU)

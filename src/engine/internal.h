@@ -104,6 +104,13 @@ struct resource_column {
 	int64_t *free;
 	int64_t *releasing; /* NULL while no releasing pod uses it */
 	int64_t initial;    /* allocatable of nodes that do not name it (host ports) */
+	int64_t total;      /* allocatable of all nodes */
+};
+
+struct journal_entry { /* one change of occupancy */
+	int kind, node;
+	enum occupancy occupancy;
+	int sign;
 };
 
 /* Nodes with equal free amounts share a state, so that slots of a new shape are counted once per state and looked up
@@ -150,6 +157,8 @@ struct cluster {
 	VEC(int32_t) changed;      /* log of changed nodes */
 	uint64_t changed_base;     /* log position of changed.items[0] */
 	int releasing_pods;
+	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
+	bool recording;
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;
 };
@@ -158,6 +167,12 @@ struct cluster {
 int resource_number(struct cluster *cluster, const char *name, int64_t initial);
 int64_t resource_view(const struct cluster *cluster, int resource, int node, int view);
 void node_changed(struct cluster *cluster, int node);
+/* Whether some pod without any rules may not go there. */
+bool node_blocks_plain_pods(const struct cluster_node_data *node);
+
+/* cluster.c, for cluster_edit.c */
+struct labels cluster_copy_labels(struct arena *arena, const struct labels *from);
+struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count);
 
 /* kinds.c */
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);

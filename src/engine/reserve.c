@@ -47,7 +47,8 @@ static bool still_stands(struct cycle *cycle, const struct gang *gang)
 
 void reserve_restore(struct cycle *cycle)
 {
-	for (size_t g = 0; g < cycle->group_count; g++) {
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		int g = cycle_work_at(cycle, i);
 		struct gang *gang = &cycle->groups[g].gang;
 		bool nominated = false;
 		for (size_t p = 0; p < gang->pod_count; p++)
@@ -67,8 +68,8 @@ void reserve_restore(struct cycle *cycle)
 
 void reserve_bind(struct cycle *cycle)
 {
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct gang *gang = &cycle->groups[g].gang;
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		struct gang *gang = &cycle->groups[cycle_work_at(cycle, i)].gang;
 		bool reserved = false, ready = true;
 		for (size_t p = 0; p < gang->pod_count; p++) {
 			if (gang->pods[p].state != MEMBER_RESERVED)

@@ -188,8 +188,7 @@ static bool is_fresh(const struct cycle_group *group, const struct victim_unit *
 struct sort_key {
 	bool fresh;
 	struct victim_unit unit;
-	int32_t priority;
-	int64_t creation;
+	const struct cycle_group *group;
 };
 
 static int compare_units(const void *left, const void *right)
@@ -199,10 +198,13 @@ static int compare_units(const void *left, const void *right)
 		return a->fresh ? -1 : 1;
 	if (a->unit.class_ != b->unit.class_)
 		return a->unit.class_ < b->unit.class_ ? -1 : 1;
-	if (a->priority != b->priority)
-		return a->priority < b->priority ? -1 : 1;
-	if (a->creation != b->creation)
-		return a->creation > b->creation ? -1 : 1;
+	if (a->group->priority != b->group->priority)
+		return a->group->priority < b->group->priority ? -1 : 1;
+	if (a->group->creation != b->group->creation)
+		return a->group->creation > b->group->creation ? -1 : 1;
+	int order = cycle_compare(b->group, a->group);
+	if (order)
+		return order;
 	if (a->unit.group != b->unit.group)
 		return a->unit.group > b->unit.group ? -1 : 1;
 	return (a->unit.sequence > b->unit.sequence) - (a->unit.sequence < b->unit.sequence);
@@ -218,8 +220,7 @@ void victims_sort(const struct cycle *cycle, struct victim_list *list)
 		keys[i] =
 			(struct sort_key){.fresh = is_fresh(group, &list->items[i]) && (!follows || keys[i - 1].fresh),
 		                          .unit = list->items[i],
-		                          .priority = group->priority,
-		                          .creation = group->creation};
+		                          .group = group};
 	}
 	qsort(keys, list->count, sizeof(*keys), compare_units);
 	for (size_t i = 0; i < list->count; i++)

@@ -172,8 +172,10 @@ static enum group_verdict build(struct grouping *grouping)
 	return verdict;
 }
 
-void group_build(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
-                 const struct group_options *options, struct arena *arena, struct group_result *out)
+/* False when the marks cannot be told without the whole tree. */
+static bool build_result(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
+                         const struct group_options *options, bool marks_only, struct arena *arena,
+                         struct group_result *out)
 {
 	*out = (struct group_result){.min_member = GROUP_UNSET, .min_sub_group = GROUP_UNSET, .segment = GROUP_UNSET};
 	const char *namespace_ = meta_text(pod, "namespace");
@@ -193,9 +195,17 @@ void group_build(const struct val *pod, const struct group_owners *owners, const
 		.namespace_ = namespace_,
 		.names = interner_create(),
 		.leaf = GROUP_UNSET,
+		.marks_only = marks_only,
 	};
 	out->verdict = build(&grouping);
 	interner_destroy(grouping.names);
+	return !grouping.ambiguous;
+}
+
+void group_build(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
+                 const struct group_options *options, struct arena *arena, struct group_result *out)
+{
+	build_result(pod, owners, source, options, false, arena, out);
 }
 
 void group_pod(const struct val *pod, const struct group_source *source, const struct group_options *options,
@@ -203,4 +213,12 @@ void group_pod(const struct val *pod, const struct group_source *source, const s
 {
 	struct group_owners owners = group_owners_of(pod, source, arena);
 	group_build(pod, &owners, source, options, arena, out);
+}
+
+void group_pod_marks(const struct val *pod, const struct group_source *source, const struct group_options *options,
+                     struct arena *arena, struct group_result *out)
+{
+	struct group_owners owners = group_owners_of(pod, source, arena);
+	if (!build_result(pod, &owners, source, options, true, arena, out))
+		build_result(pod, &owners, source, options, false, arena, out);
 }

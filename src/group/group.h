@@ -170,6 +170,12 @@ void group_build(const struct val *pod, const struct group_owners *owners, const
 void group_pod(const struct val *pod, const struct group_source *source, const struct group_options *options,
                struct arena *arena, struct group_result *out);
 
+/* Like group_pod, but only what concerns the pod itself is filled in: verdict, name, owner, leaf, segment, labels and
+ * warnings about it. Of the subgroups only those on the way to its leaf are there, so that the many pods of a large
+ * workload do not build its whole tree each. */
+void group_pod_marks(const struct val *pod, const struct group_source *source, const struct group_options *options,
+                     struct arena *arena, struct group_result *out);
+
 /* Fewest pods that satisfy the tree. */
 int64_t group_minimum(const struct group_result *result);
 

@@ -42,6 +42,9 @@ struct grouping {
 	size_t subgroup_capacity, warning_capacity;
 	int leaf;            /* the pod's, GROUP_UNSET for none */
 	bool own_queue_only; /* labels of further owners name no queue */
+	bool marks_only;     /* group_pod_marks: segments that the pod is not in are left out */
+	int64_t left_out;    /* how many */
+	bool ambiguous;      /* names of parts could meet those of segments that were left out */
 };
 
 typedef enum group_verdict group_family(struct grouping *grouping);

@@ -118,17 +118,15 @@ bool segments_pod_index(struct grouping *grouping, const char *label, int64_t *o
 	return false;
 }
 
-static void join_by_index(struct grouping *grouping, const struct segments *segments, int first, int64_t count)
+/* The segment of the pod, GROUP_UNSET with a warning when it has none. */
+static int segment_of_pod(struct grouping *grouping, const struct segments *segments, int64_t count)
 {
 	int64_t index;
 	if (!segments_pod_index(grouping, segments->index_label, &index))
-		return;
+		return GROUP_UNSET;
 	int64_t segment = index / segments->size;
-	if (segment < count) {
-		grouping->out->segment = (int)segment;
-		tree_join(grouping, first + (int)segment);
-		return;
-	}
+	if (segment < count)
+		return (int)segment;
 	group_warn_pod(
 		grouping, GROUP_ABOUT_INDEX_BEYOND,
 		arena_printf(grouping->arena, "metadata.labels[%s]", segments->index_label),
@@ -136,6 +134,7 @@ static void join_by_index(struct grouping *grouping, const struct segments *segm
 		"index %lld lies beyond the last of %lld segments of %lld pods: the pod joins no subgroup and stays "
 		"pending",
 		(long long)index, (long long)count, (long long)segments->size);
+	return GROUP_UNSET;
 }
 
 void segments_add(struct grouping *grouping, const struct segments *segments, int subgroup, int64_t replicas,
@@ -148,14 +147,22 @@ void segments_add(struct grouping *grouping, const struct segments *segments, in
 		return;
 	}
 	const char *name = grouping->out->subgroups[subgroup].name;
-	int first = (int)grouping->out->subgroup_count;
-	for (int64_t i = 0; i < count; i++) {
+	int mine = member ? segment_of_pod(grouping, segments, count) : GROUP_UNSET;
+	bool ambiguous = grouping->ambiguous;
+	for (int64_t i = grouping->marks_only ? mine : 0; i >= 0 && i < count; i++) {
 		int64_t pods = i == count - 1 ? replicas - i * size : size;
 		int added = tree_add_numbered(grouping, name, i, subgroup, i * size < minimum ? pods : 0);
 		grouping->out->subgroups[added].constraint = segments->constraint;
+		if (i == mine) {
+			grouping->out->segment = mine;
+			tree_join(grouping, added);
+		}
+		if (grouping->marks_only)
+			break;
 	}
-	if (member)
-		join_by_index(grouping, segments, first, count);
+	if (grouping->marks_only)
+		grouping->left_out += count - (mine != GROUP_UNSET);
+	grouping->ambiguous = ambiguous;
 }
 
 void segments_refuse(struct grouping *grouping, const struct segment_ask *ask, const char *why)

@@ -55,9 +55,19 @@ static const char *unique_name(struct grouping *grouping, const char *wanted)
 	return name;
 }
 
+/* "worker-12": what segments are called. */
+static bool looks_numbered(const char *name)
+{
+	size_t length = strlen(name);
+	while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9')
+		length--;
+	return name[length] && length > 0 && name[length - 1] == '-';
+}
+
 int tree_add(struct grouping *grouping, const char *name, int parent, int64_t min_member)
 {
 	struct group_result *out = grouping->out;
+	grouping->ambiguous |= grouping->marks_only && looks_numbered(name);
 	if (out->subgroup_count == grouping->subgroup_capacity) {
 		size_t capacity = grouping->subgroup_capacity ? grouping->subgroup_capacity * 2 : 8;
 		struct group_subgroup *grown = arena_array(grouping->arena, struct group_subgroup, capacity);
@@ -86,7 +96,7 @@ int tree_add_numbered(struct grouping *grouping, const char *name, int64_t numbe
 
 bool tree_has_room(struct grouping *grouping, int64_t count, const char *path)
 {
-	if (count <= GROUP_MAX_SUBGROUPS - (int64_t)grouping->out->subgroup_count)
+	if (count <= GROUP_MAX_SUBGROUPS - (int64_t)grouping->out->subgroup_count - grouping->left_out)
 		return true;
 	group_warn(grouping, GROUP_ABOUT_TOO_LARGE, path, "use larger segments or fewer replicas per workload",
 	           "%lld subgroups would be needed, the limit is %d; the pods are grouped without them",

@@ -4,6 +4,7 @@
 
 #include "admit/admit.h"
 #include "base/clock.h"
+#include "sim/steps.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -218,7 +219,7 @@ static void check_expect(const struct val *spec, const struct manifests *objects
 
 void scenario_run(const struct manifest *manifest, struct arena *arena, struct scenario_result *result)
 {
-	static const char *const keys[] = {"title", "description", "objects", "run", "expect", NULL};
+	static const char *const keys[] = {"title", "description", "objects", "steps", "run", "expect", NULL};
 	const struct val *spec = val_get(manifest->object, "spec"), *objects = val_get(spec, "objects"), *item;
 	const char *key;
 	*result = (struct scenario_result){
@@ -228,7 +229,7 @@ void scenario_run(const struct manifest *manifest, struct arena *arena, struct s
 		.source = manifest->source,
 	};
 	scenario_check_keys(result, spec, "spec", keys);
-	if (val_kind(objects) != VAL_LIST) {
+	if (val_kind(objects) != VAL_LIST && (objects || !val_get(spec, "steps"))) {
 		scenario_fail(result, "spec.objects: must be a list of objects");
 		return;
 	}
@@ -242,7 +243,9 @@ void scenario_run(const struct manifest *manifest, struct arena *arena, struct s
 	for (size_t i = 0; i < problems.count; i++)
 		if (problems.items[i].severity == SEVERITY_ERROR)
 			scenario_fail(result, "%s", problem_text(arena, &problems.items[i]));
-	if (problems.errors == 0)
+	if (problems.errors == 0 && val_get(spec, "steps"))
+		steps_run(&list, spec, result);
+	else if (problems.errors == 0)
 		check_expect(spec, &list, result);
 	manifests_free(&list);
 }

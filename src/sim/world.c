@@ -1,15 +1,19 @@
 /* Owns the order in which the actors of an embedded cluster take their turns. */
 #include "sim/world.h"
 
+#include "control/grouping.h"
 #include "control/rbg_controller.h"
 #include "control/scheduler.h"
+#include "sim/workload.h"
 
 #include <stdlib.h>
 
 struct world {
 	struct rbg_controller *groups;
+	struct workloads *workloads;
+	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
-	struct kubelet kubelet;
+	struct kubelet *kubelet;
 };
 
 struct world *world_create(const struct world_options *options)
@@ -20,15 +24,29 @@ struct world *world_create(const struct world_options *options)
 		.clock = options->clock,
 		.logger = options->logger,
 	});
+	world->workloads = workloads_create(&(struct workloads_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
+	world->grouping = grouping_create(&(struct grouping_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
 	world->scheduler = scheduler_create(&(struct scheduler_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
 		.budget = options->budget,
+		.held = grouping_holds,
+		.held_context = world->grouping,
 	});
-	world->kubelet = options->kubelet;
-	world->kubelet.store = options->store;
-	world->kubelet.clock = options->clock;
+	struct kubelet_options kubelet = options->kubelet;
+	kubelet.store = options->store;
+	kubelet.clock = options->clock;
+	kubelet.logger = options->logger;
+	world->kubelet = kubelet_create(&kubelet);
 	return world;
 }
 
@@ -36,8 +54,11 @@ void world_destroy(struct world *world)
 {
 	if (!world)
 		return;
+	kubelet_destroy(world->kubelet);
 	rbg_controller_destroy(world->groups);
 	scheduler_destroy(world->scheduler);
+	grouping_destroy(world->grouping);
+	workloads_destroy(world->workloads);
 	free(world);
 }
 
@@ -48,7 +69,9 @@ static int sooner(int a, int b)
 
 int world_step(struct world *world)
 {
-	int wait = rbg_controller_step(world->groups);
+	int wait = workloads_step(world->workloads);
+	wait = sooner(wait, rbg_controller_step(world->groups));
+	wait = sooner(wait, grouping_step(world->grouping));
 	wait = sooner(wait, scheduler_step(world->scheduler));
-	return sooner(wait, kubelet_step(&world->kubelet));
+	return sooner(wait, kubelet_step(world->kubelet));
 }

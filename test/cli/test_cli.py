@@ -278,6 +278,38 @@ def colours_on_a_terminal_only():
     assert "\033[" not in expect(0, "plan", "-f", "examples/first-gang.yaml")
 
 
+def crowded(victims):
+    """One full node of a queue beyond its quota, and a gang of another queue that wants all of it."""
+    docs = [{"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name},
+             "spec": {"resources": {"gpu": {"quota": quota, "limit": -1, "overQuotaWeight": 1}}}}
+            for name, quota in (("owner", victims), ("guest", 0))]
+    docs.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"},
+                 "status": {"allocatable": {"cpu": "64", "pods": "110", "nvidia.com/gpu": str(victims)}}})
+    for group, queue, count, gpus in (("sweep", "guest", victims, 1), ("train", "owner", 1, victims)):
+        docs.append({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+                     "metadata": {"name": group, "namespace": "default"}, "spec": {"queue": queue, "minMember": count}})
+        for i in range(count):
+            pod = {"apiVersion": "v1", "kind": "Pod",
+                   "metadata": {"name": f"{group}-{i}", "namespace": "default", "annotations": {"pod-group-name": group}},
+                   "spec": {"schedulerName": "platoon", "containers": [
+                       {"name": "main", "resources": {"requests": {"nvidia.com/gpu": gpus}}}]}}
+            if queue == "guest":
+                pod["spec"]["nodeName"] = "node-1"
+                pod["status"] = {"phase": "Running"}
+            docs.append(pod)
+    return "\n---\n".join(json.dumps(doc) for doc in docs)
+
+
+@test
+def many_evictions_are_one_line():
+    few = expect(0, "plan", "-f", "-", text=crowded(4))
+    assert few.count(" leaves node-1 (reclaim) for default/train: its queue is entitled to it\n") == 4, few
+    many = expect(0, "plan", "-f", "-", text=crowded(8))
+    assert many.count("sweep-") == 3 and "  - 8 pods leave (reclaim) for default/train: its queue" in many, many
+    assert " and 5 more\n" in many, many
+    assert expect(0, "plan", "-o", "wide", "-f", "-", text=crowded(8)).count(" leaves node-1 (reclaim)") == 8
+
+
 @test
 def golden_tables():
     for code, folder, name, output in [(0, "examples", "first-gang", "table"), (0, "examples", "nested-levels", "table"),

@@ -1,258 +1,471 @@
-/* The shared parts of tests in virtual time. */
+/* Owns the random changes. Every kind of object comes, changes and goes; some of them are wrong on purpose. */
 #include "yard.h"
 
-#include "object/manifest.h"
-#include "serve/admission.h"
-
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define MILLISECOND INT64_C(1000000)
-#define GROUP_LABEL "rbg.workloads.x-k8s.io/group-name"
-#define ROLE_LABEL "rbg.workloads.x-k8s.io/role-name"
+#define SECOND INT64_C(1000000000)
+enum { NODES = 10, PODS = 30, GROUPS = 6, QUEUES = 4, CLAIMS = 3 };
 
-static void start_world(struct yard *yard)
+static const struct {
+	const char *group, *version, *resource;
+} kinds[YARD_KINDS] = {
+	{"", "v1", "nodes"},
+	{"", "v1", "pods"},
+	{"", "v1", "persistentvolumes"},
+	{"", "v1", "persistentvolumeclaims"},
+	{"scheduling.run.ai", "v2alpha2", "podgroups"},
+	{"scheduling.run.ai", "v2", "queues"},
+	{"kai.scheduler", "v1alpha1", "topologies"},
+	{"scheduling.k8s.io", "v1", "priorityclasses"},
+};
+
+static const struct store_api *api_of(const struct yard *yard, const char *resource)
 {
-	yard->world = world_create(&(struct world_options){
-		.store = yard->kit.store,
-		.clock = &yard->kit.clock.source,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 2, .stop_seconds = 1},
-	});
+	for (size_t k = 0; k < YARD_KINDS; k++)
+		if (strcmp(kinds[k].resource, resource) == 0)
+			return store_api_find(yard->store, kinds[k].group, kinds[k].version, resource);
+	return NULL;
 }
 
-void yard_open(struct yard *yard)
+int yard_write(struct yard *yard, struct store_request request, const char *resource, const char *namespace_,
+               const char *name, const char *body)
 {
-	yard->admission = admission_create();
-	if (!yard->open_door) {
-		yard->kit.options.admit = admission_check;
-		yard->kit.options.context = yard->admission;
-	}
-	kit_open(&yard->kit, NULL);
-	admission_use(yard->admission, yard->kit.store);
-	start_world(yard);
-}
-
-void yard_close(struct yard *yard)
-{
-	world_destroy(yard->world);
-	admission_destroy(yard->admission);
-	kit_close(&yard->kit);
-}
-
-void yard_nodes(struct yard *yard, int count, int gpus, int per_rack)
-{
-	char body[1024];
-	for (int i = 0; i < count; i++) {
-		snprintf(body, sizeof(body),
-		         "{'metadata':{'name':'n%d','labels':{'kubernetes.io/"
-		         "hostname':'n%d','rack':'r%d','zone':'z%d'}},"
-		         "'status':{'allocatable':{'cpu':'1000','memory':'1000Gi','pods':'1000','nvidia.com/gpu':'%d'},"
-		         "'capacity':{'cpu':'1000','memory':'1000Gi','pods':'1000','nvidia.com/gpu':'%d'},"
-		         "'conditions':[{'type':'Ready','status':'True'}]}}",
-		         i + 1, i + 1, i / per_rack + 1, i / (2 * per_rack) + 1, gpus, gpus);
-		assert_code(&yard->kit, kit_create(&yard->kit, "nodes", "", body), 201);
-	}
-}
-
-int yard_apply(struct yard *yard, const char *yaml)
-{
-	struct manifests manifests;
+	struct error error = {0};
 	struct arena *arena = arena_create();
-	struct problems problems = {.arena = arena};
-	int code = 0;
-	manifests_init(&manifests);
-	if (manifests_parse(&manifests, yaml, strlen(yaml), "test", &problems) < 0)
-		fail_msg("%s: %s", problems.items[0].path, problems.items[0].message);
-	for (size_t i = 0; i < manifests.count; i++) {
-		const struct manifest *one = &manifests.items[i];
-		const struct store_api *api = store_api_of_kind(yard->kit.store, one->api_version, one->kind);
-		if (!api)
-			fail_msg("no kind %s %s", one->api_version, one->kind);
-		const char *space = !api->type->namespaced ? "" : *one->namespace_ ? one->namespace_ : "default";
-		struct buffer body = {0};
-		val_write(one->object, DOC_JSON_COMPACT, &body);
-		char resource[256];
-		snprintf(resource, sizeof(resource), "%s%s%s/%s", api->type->resource, *api->group ? "." : "",
-		         api->group, api->version);
-		bool exists = store_peek(yard->kit.store, api->type, space, one->name) != NULL;
-		code = exists ? kit_do(&yard->kit,
-		                       (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE},
-		                       resource, space, one->name, body.text)
-		              : kit_create(&yard->kit, resource, space, body.text);
-		buffer_free(&body);
+	struct store_result result = {.arena = arena};
+	struct doc *doc = body ? doc_parse_json(body, strlen(body), &error) : NULL;
+	if (body && !doc) {
+		fprintf(stderr, "%s: %s\n", error.text, body);
+		abort();
 	}
-	manifests_free(&manifests);
+	request.api = api_of(yard, resource);
+	request.namespace_ = namespace_;
+	request.name = name;
+	request.body = doc ? doc_root(doc) : NULL;
+	request.manager = "test";
+	store_write(yard->store, &request, &result);
+	int code = result.error.code ? result.error.code : 200;
+	store_result_clear(&result);
+	doc_destroy(doc);
 	arena_destroy(arena);
 	return code;
 }
 
-static int turn(struct yard *yard)
+struct store_object *yard_peek(const struct yard *yard, const char *resource, const char *namespace_, const char *name)
 {
-	if (yard->restarts) {
-		world_destroy(yard->world);
-		start_world(yard);
+	return store_peek(yard->store, api_of(yard, resource)->type, namespace_, name);
+}
+
+int yard_delete(struct yard *yard, const char *resource, const char *namespace_, const char *name, int64_t grace)
+{
+	struct store_request request = {.verb = STORE_DELETE, .options = {.has_grace = grace >= 0, .grace = grace}};
+	return yard_write(yard, request, resource, namespace_, name, NULL);
+}
+
+int yard_bind(struct yard *yard, const char *namespace_, const char *pod, const char *node)
+{
+	char body[512];
+	snprintf(body, sizeof(body),
+	         "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"%s\"},"
+	         "\"target\":{\"kind\":\"Node\",\"name\":\"%s\"}}",
+	         pod, node);
+	return yard_write(yard, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING}, "pods",
+	                  namespace_, pod, body);
+}
+
+void yard_commit(struct yard *yard)
+{
+	struct error error = {0};
+	while (store_chores(yard->store, 100))
+		;
+	if (store_commit(yard->store, &error) < 0)
+		abort();
+}
+
+void yard_list(const struct yard *yard, struct store_list lists[YARD_KINDS], struct arena *arena,
+               struct manifests *manifests)
+{
+	size_t total = 0;
+	for (size_t k = 0; k < YARD_KINDS; k++) {
+		struct store_list_request request = {.api = api_of(yard, kinds[k].resource)};
+		struct store_error error = {0};
+		lists[k] = (struct store_list){0};
+		if (store_list(yard->store, &request, &lists[k], arena, &error) < 0)
+			abort();
+		total += lists[k].count;
 	}
-	int wait = world_step(yard->world);
-	bool chores = store_chores(yard->kit.store, 1000);
-	bool pending = store_pending(yard->kit.store);
-	store_commit(yard->kit.store, NULL);
-	if (yard->watch)
-		yard->watch(yard);
-	return chores || pending ? 0 : wait;
+	*manifests = (struct manifests){.arena = arena, .items = arena_array(arena, struct manifest, total)};
+	for (size_t k = 0; k < YARD_KINDS; k++)
+		for (size_t i = 0; i < lists[k].count; i++) {
+			const struct store_object *object = lists[k].items[i];
+			manifests->items[manifests->count++] = (struct manifest){
+				.object = object->root,
+				.source = "store",
+				.api_version = val_str(val_get(object->root, "apiVersion"), ""),
+				.kind = object->type->kind,
+				.name = object->name,
+				.namespace_ = object->namespace_,
+			};
+		}
 }
 
-void yard_run(struct yard *yard, int64_t seconds)
+/* ---- random changes ---- */
+
+static int pick(struct yard *yard, int count)
 {
-	int64_t end = yard->kit.clock.now + seconds * 1000 * MILLISECOND;
-	int still = 0;
-	while (yard->kit.clock.now < end) {
-		int wait = turn(yard);
-		/* Turns at one moment are bounded: an actor that never rests would never let time pass. */
-		if (wait == 0 && ++still < 50)
-			continue;
-		int64_t step = wait <= 0 ? 1000 * MILLISECOND : wait * MILLISECOND;
-		if (still < 50 && wait < 0)
-			step = end - yard->kit.clock.now;
-		still = 0;
-		if (step > end - yard->kit.clock.now)
-			step = end - yard->kit.clock.now;
-		clock_virtual_advance(&yard->kit.clock, step);
+	return random_range(&yard->random, 0, count - 1);
+}
+
+static bool chance(struct yard *yard, int percent)
+{
+	return random_chance(&yard->random, percent);
+}
+
+/* Creates the object, or replaces it by a merge patch when it exists. */
+static void put(struct yard *yard, const char *resource, const char *namespace_, const char *name, const char *body)
+{
+	bool exists = yard_peek(yard, resource, namespace_, name) != NULL;
+	struct store_request request = {.verb = exists ? STORE_PATCH : STORE_CREATE, .patch = STORE_PATCH_MERGE};
+	int code = yard_write(yard, request, resource, namespace_, exists ? name : "", body);
+	if (code == 400 || code == 404) {
+		fprintf(stderr, "%d: %s\n", code, body);
+		abort();
 	}
-	turn(yard);
+	snprintf(yard->story, sizeof(yard->story), "%s %s %s/%s: %d: %.150s", exists ? "patch" : "create", resource,
+	         namespace_, name, code, body);
 }
 
-static int count_pods(struct yard *yard, const char *group, const char *role, bool (*counts)(const struct val *pod))
+static void take_away(struct yard *yard, const char *resource, const char *namespace_, const char *name)
 {
-	struct arena *arena = arena_create();
-	struct store_list list = {0};
-	struct store_error error = {0};
-	struct store_list_request request = {.api = store_api_find(yard->kit.store, "", "v1", "pods")};
-	int count = 0;
-	if (store_list(yard->kit.store, &request, &list, arena, &error) < 0)
-		fail_msg("list");
-	for (size_t i = 0; i < list.count; i++) {
-		const char *of = labels_get(&list.items[i]->labels, GROUP_LABEL);
-		const char *as = labels_get(&list.items[i]->labels, ROLE_LABEL);
-		if (of && strcmp(of, group) == 0 && (!*role || (as && strcmp(as, role) == 0)))
-			count += counts(list.items[i]->root);
+	int64_t grace = chance(yard, 50) ? 0 : -1;
+	int code = yard_delete(yard, resource, namespace_, name, grace);
+	snprintf(yard->story, sizeof(yard->story), "delete %s %s/%s: %d", resource, namespace_, name, code);
+}
+
+static void change_node(struct yard *yard)
+{
+	char name[16], body[1024];
+	snprintf(name, sizeof(name), "n%d", pick(yard, NODES));
+	bool exists = yard_peek(yard, "nodes", "", name) != NULL;
+	if (exists && chance(yard, 10)) {
+		yard->structural = true;
+		take_away(yard, "nodes", "", name);
+		return;
 	}
-	store_list_clear(&list);
-	arena_destroy(arena);
-	return count;
-}
-
-static bool is_ready(const struct val *pod)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(pod, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), "Ready") == 0)
-			return strcmp(val_str(val_get(item, "status"), ""), "True") == 0 &&
-			       !val_path(pod, "metadata", "deletionTimestamp", NULL);
-	return false;
-}
-
-static bool is_bound(const struct val *pod)
-{
-	return *val_str(val_path(pod, "spec", "nodeName", NULL), "") != '\0';
-}
-
-static bool is_there(const struct val *pod)
-{
-	return pod != NULL;
-}
-
-int yard_ready(struct yard *yard, const char *group, const char *role)
-{
-	return count_pods(yard, group, role, is_ready);
-}
-
-int yard_bound(struct yard *yard, const char *group, const char *role)
-{
-	return count_pods(yard, group, role, is_bound);
-}
-
-int yard_pods(struct yard *yard, const char *group, const char *role)
-{
-	return count_pods(yard, group, role, is_there);
-}
-
-static const struct store_object *find_group(struct yard *yard, const char *group)
-{
-	const struct store_type *type = store_type_find(yard->kit.store, "workloads.x-k8s.io", "rolebasedgroups");
-	const struct store_object *object = store_peek(yard->kit.store, type, "default", group);
-	if (!object)
-		fail_msg("no group %s", group);
-	return object;
-}
-
-const char *yard_condition(struct yard *yard, const char *group, const char *type)
-{
-	static char text[1024];
-	const struct val *item;
-	text[0] = '\0';
-	for (struct val_iter it = val_iter(val_path(find_group(yard, group)->root, "status", "conditions", NULL));
-	     val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
-			snprintf(text, sizeof(text), "%s %s: %s", val_str(val_get(item, "status"), ""),
-			         val_str(val_get(item, "reason"), ""), val_str(val_get(item, "message"), ""));
-	return text;
-}
-
-int yard_events(struct yard *yard, const char *reason)
-{
-	struct arena *arena = arena_create();
-	struct store_list list = {0};
-	struct store_error error = {0};
-	struct store_list_request request = {.api = store_api_find(yard->kit.store, "", "v1", "events")};
-	int count = 0;
-	if (store_list(yard->kit.store, &request, &list, arena, &error) < 0)
-		fail_msg("list");
-	for (size_t i = 0; i < list.count; i++)
-		count += strcmp(val_str(val_get(list.items[i]->root, "reason"), ""), reason) == 0;
-	store_list_clear(&list);
-	arena_destroy(arena);
-	return count;
-}
-
-const char *yard_group_at(struct yard *yard, const char *group, const char *path)
-{
-	kit_get(&yard->kit, "rolebasedgroups.workloads.x-k8s.io", "default", group);
-	return kit_at(&yard->kit, path);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-const char *yard_domains(struct yard *yard, const char *selector, const char *label)
-{
-	static char text[4096];
-	struct arena *arena = arena_create();
-	struct store_list list = {0};
-	struct store_error error = {0};
-	struct store_selector chosen = {0};
-	const struct store_api *api = store_api_find(yard->kit.store, "", "v1", "pods");
-	if (store_selector_parse(arena, api, selector, NULL, &chosen, &error) < 0)
-		fail_msg("selector %s", selector);
-	struct store_list_request request = {.api = api, .selector = &chosen};
-	if (store_list(yard->kit.store, &request, &list, arena, &error) < 0)
-		fail_msg("list");
-	const char **names = arena_array(arena, const char *, list.count + 1);
-	size_t count = 0, length = 0;
-	for (size_t i = 0; i < list.count; i++) {
-		const char *node = val_str(val_path(list.items[i]->root, "spec", "nodeName", NULL), "");
-		const struct store_object *object =
-			store_peek(yard->kit.store, store_type_find(yard->kit.store, "", "nodes"), "", node);
-		if (object)
-			names[count++] = *label ? labels_get(&object->labels, label) : node;
+	yard->structural = !exists;
+	if (exists && chance(yard, 75)) {
+		static const char *const bodies[] = {
+			"{\"spec\":{\"unschedulable\":true}}",
+			"{\"spec\":{\"unschedulable\":null,\"taints\":null}}",
+			"{\"spec\":{\"taints\":[{\"key\":\"a\",\"value\":\"b\",\"effect\":\"NoSchedule\"}]}}",
+			"{\"spec\":{\"taints\":[{\"key\":\"a\",\"effect\":\"PreferNoSchedule\"}]}}",
+			"{\"metadata\":{\"labels\":{\"disk\":\"fast\"}}}",
+			"{\"metadata\":{\"labels\":{\"disk\":null}}}",
+		};
+		put(yard, "nodes", "", name, bodies[pick(yard, 6)]);
+		return;
 	}
-	qsort(names, count, sizeof(*names), compare_texts);
-	text[0] = '\0';
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-			length +=
-				(size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i ? " " : "", names[i]);
-	store_list_clear(&list);
-	arena_destroy(arena);
-	return text;
+	if (exists && chance(yard, 60)) {
+		snprintf(
+			body, sizeof(body),
+			"{\"status\":{\"allocatable\":{\"cpu\":\"%d\",\"memory\":\"%dGi\",\"nvidia.com/gpu\":\"%d\"%s},"
+			"\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+			4 + pick(yard, 3) * 4, 8 + pick(yard, 2) * 8, 1 + pick(yard, 4),
+			chance(yard, 20) ? ",\"example.com/odd\":\"3\"" : "", chance(yard, 70) ? "True" : "False");
+		struct store_request request = {.verb = STORE_PATCH,
+		                                .patch = STORE_PATCH_MERGE,
+		                                .subresource = STORE_STATUS};
+		yard_write(yard, request, "nodes", "", name, body);
+		snprintf(yard->story, sizeof(yard->story), "node %s status: %.200s", name, body);
+		return;
+	}
+	yard->structural = true;
+	char host[64] = "";
+	if (chance(yard, 80))
+		snprintf(host, sizeof(host), ",\"kubernetes.io/hostname\":\"%s\"", name);
+	snprintf(body, sizeof(body),
+	         "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"labels\":{\"zone\":\"z%d\","
+	         "\"rack\":\"r%d\"%s}},\"status\":{\"allocatable\":{\"cpu\":\"8\",\"memory\":\"16Gi\","
+	         "\"pods\":\"10\",\"nvidia.com/gpu\":\"4\"}}}",
+	         name, pick(yard, 2), pick(yard, 3), host);
+	put(yard, "nodes", "", name, body);
+}
+
+static void put_pod_rules(struct yard *yard, struct buffer *body)
+{
+	if (chance(yard, 8))
+		buffer_puts(body, ",\"nodeSelector\":{\"disk\":\"fast\"}");
+	if (chance(yard, 8))
+		buffer_puts(body, ",\"tolerations\":[{\"key\":\"a\",\"operator\":\"Exists\"}]");
+	if (chance(yard, 10))
+		buffer_puts(body,
+		            ",\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":["
+		            "{\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{"
+		            "\"app\":\"x\"}}}]}}");
+	if (chance(yard, 6))
+		buffer_puts(body, ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
+		                  "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{"
+		                  "\"app\":\"x\"}}}]");
+	if (chance(yard, 8))
+		buffer_printf(body, ",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c%d\"}}]",
+		              pick(yard, CLAIMS));
+	if (chance(yard, 10))
+		buffer_puts(body, ",\"schedulingGates\":[{\"name\":\"wait\"}]");
+	if (chance(yard, 15))
+		buffer_printf(body, ",\"priorityClassName\":\"%s\"", chance(yard, 50) ? "high" : "train");
+}
+
+static void create_pod(struct yard *yard, const char *namespace_, const char *name)
+{
+	struct buffer body = {0};
+	buffer_printf(&body,
+	              "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"labels\":{"
+	              "\"app\":\"%s\"",
+	              name, chance(yard, 50) ? "x" : "y");
+	if (chance(yard, 60))
+		buffer_printf(&body, ",\"kai.scheduler/subgroup-name\":\"%s\"",
+		              chance(yard, 48)   ? "a"
+		              : chance(yard, 90) ? "b"
+		                                 : "nowhere");
+	if (chance(yard, 10))
+		buffer_printf(&body, ",\"kai.scheduler/task-priority\":\"%d\"", pick(yard, 5));
+	if (chance(yard, 30))
+		buffer_printf(&body, ",\"kai.scheduler/queue\":\"q%d\"", pick(yard, QUEUES));
+	buffer_puts(&body, "}");
+	if (chance(yard, 75))
+		buffer_printf(&body, ",\"annotations\":{\"pod-group-name\":\"g%d\"}", pick(yard, GROUPS));
+	buffer_printf(&body,
+	              "},\"spec\":{\"schedulerName\":\"%s\",\"containers\":[{\"name\":\"m\",\"image\":\"i\","
+	              "\"resources\":{\"requests\":{\"cpu\":\"%s\",\"nvidia.com/gpu\":\"%d\"}}%s}]",
+	              chance(yard, 92) ? "platoon" : "other", chance(yard, 96) ? "1" : "many", 1 + pick(yard, 3),
+	              chance(yard, 10) ? ",\"ports\":[{\"containerPort\":80,\"hostPort\":80}]" : "");
+	put_pod_rules(yard, &body);
+	if (chance(yard, 15))
+		buffer_printf(&body, ",\"nodeName\":\"n%d\"", pick(yard, NODES));
+	buffer_puts(&body, "}}");
+	put(yard, "pods", namespace_, name, body.text);
+	buffer_free(&body);
+}
+
+static void change_pod_status(struct yard *yard, const char *namespace_, const char *name)
+{
+	char body[256];
+	static const char *const phases[] = {"Running", "Running", "Running", "Succeeded", "Failed", "Pending"};
+	if (chance(yard, 25))
+		snprintf(body, sizeof(body), "{\"status\":{\"nominatedNodeName\":\"n%d\"}}", pick(yard, NODES));
+	else if (chance(yard, 10))
+		snprintf(body, sizeof(body), "{\"status\":{\"nominatedNodeName\":null}}");
+	else if (chance(yard, 10))
+		snprintf(body, sizeof(body), "{\"status\":{\"message\":\"of no importance %d\"}}", pick(yard, 9));
+	else
+		snprintf(body, sizeof(body), "{\"status\":{\"phase\":\"%s\"}}", phases[pick(yard, 6)]);
+	struct store_request request = {.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS};
+	int code = yard_write(yard, request, "pods", namespace_, name, body);
+	snprintf(yard->story, sizeof(yard->story), "pod %s/%s status: %d %.150s", namespace_, name, code, body);
+}
+
+static void change_pod(struct yard *yard)
+{
+	char name[16], node[16];
+	snprintf(name, sizeof(name), "p%d", pick(yard, PODS));
+	const char *namespace_ = chance(yard, 80) ? "default" : "kube-system";
+	const struct store_object *pod = yard_peek(yard, "pods", namespace_, name);
+	bool bound = pod && val_str(val_path(pod->root, "spec", "nodeName", NULL), NULL);
+	if (!pod) {
+		create_pod(yard, namespace_, name);
+	} else if (chance(yard, 20)) {
+		take_away(yard, "pods", namespace_, name);
+	} else if (!bound && chance(yard, 50)) {
+		snprintf(node, sizeof(node), "n%d", pick(yard, NODES));
+		int code = yard_bind(yard, namespace_, name, node);
+		snprintf(yard->story, sizeof(yard->story), "bind %s/%s to %s: %d", namespace_, name, node, code);
+	} else if (chance(yard, 30)) {
+		static const char *const bodies[] = {
+			"{\"metadata\":{\"labels\":{\"app\":\"y\"}}}",
+			"{\"metadata\":{\"labels\":{\"kai.scheduler/subgroup-name\":\"a\"}}}",
+			"{\"metadata\":{\"annotations\":{\"pod-group-name\":\"g1\"}}}",
+			"{\"metadata\":{\"annotations\":{\"pod-group-name\":null}}}",
+			"{\"spec\":{\"schedulingGates\":null}}",
+			"{\"metadata\":{\"labels\":{\"kai.scheduler/queue\":\"q1\"}}}",
+		};
+		put(yard, "pods", namespace_, name, bodies[pick(yard, 6)]);
+	} else {
+		change_pod_status(yard, namespace_, name);
+	}
+}
+
+static void put_tree(struct yard *yard, struct buffer *body)
+{
+	static const char *const constraints[] = {
+		"",
+		"",
+		",\"topologyConstraint\":{\"topology\":\"t0\",\"requiredTopologyLevel\":\"rack\"}",
+		",\"topologyConstraint\":{\"topology\":\"t0\",\"preferredTopologyLevel\":\"rack\"}",
+		",\"topologyConstraint\":{\"topology\":\"t1\",\"requiredTopologyLevel\":\"zone\"}",
+		",\"topologyConstraint\":{\"topology\":\"t0\",\"requiredTopologyLevel\":\"unknown\"}",
+	};
+	const char *constraint = constraints[pick(yard, chance(yard, 80) ? 4 : 6)];
+	if (chance(yard, 40))
+		buffer_printf(body,
+		              "\"subGroups\":[{\"name\":\"a\",\"minMember\":%d%s},{\"name\":\"b\",\"minMember\":%d}]",
+		              pick(yard, 3), constraint, pick(yard, 3));
+	else
+		buffer_printf(body, "\"subGroups\":null,\"minMember\":%d%s", 1 + pick(yard, 4), constraint);
+}
+
+static void change_group(struct yard *yard)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "g%d", pick(yard, GROUPS));
+	const char *namespace_ = chance(yard, 80) ? "default" : "kube-system";
+	struct buffer body = {0};
+	bool exists = yard_peek(yard, "podgroups", namespace_, name) != NULL;
+	if (exists && chance(yard, 20)) {
+		take_away(yard, "podgroups", namespace_, name);
+		return;
+	}
+	if (exists && chance(yard, 30)) {
+		char since[32];
+		clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 100), since);
+		buffer_printf(&body, "{\"metadata\":{\"annotations\":{\"kai.scheduler/%s\":%s%s%s}}}",
+		              chance(yard, 70) ? "stale-podgroup-timestamp" : "last-eviction-timestamp",
+		              chance(yard, 70) ? "\"" : "null,\"x\":\"", since, "\"");
+	} else if (exists && chance(yard, 20)) {
+		buffer_printf(&body, "{\"status\":{\"phase\":\"P%d\"}}", pick(yard, 9));
+	} else {
+		buffer_printf(&body,
+		              "{\"apiVersion\":\"scheduling.run.ai/v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{"
+		              "\"name\":\"%s\"},\"spec\":{",
+		              name);
+		put_tree(yard, &body);
+		if (chance(yard, 70))
+			buffer_printf(&body, ",\"queue\":\"q%d\"", pick(yard, QUEUES));
+		if (chance(yard, 40))
+			buffer_printf(&body, ",\"priorityClassName\":\"%s\"", chance(yard, 50) ? "high" : "build");
+		if (chance(yard, 40))
+			buffer_printf(&body, ",\"preemptibility\":\"%s\"",
+			              chance(yard, 50) ? "preemptible" : "semi-preemptible");
+		if (chance(yard, 10))
+			buffer_puts(&body, ",\"preemptionDelay\":\"30s\"");
+		buffer_puts(&body, "}}");
+	}
+	put(yard, "podgroups", namespace_, name, body.text);
+	buffer_free(&body);
+}
+
+static void change_queue(struct yard *yard)
+{
+	char name[16], parent[64] = "", body[1024];
+	int number = pick(yard, QUEUES);
+	snprintf(name, sizeof(name), "q%d", number);
+	yard->structural = true;
+	if (yard_peek(yard, "queues", "", name) && chance(yard, 25)) {
+		take_away(yard, "queues", "", name);
+		return;
+	}
+	if (chance(yard, 30))
+		snprintf(parent, sizeof(parent), "\"parentQueue\":\"q%d\",", pick(yard, QUEUES));
+	snprintf(body, sizeof(body),
+	         "{\"apiVersion\":\"scheduling.run.ai/"
+	         "v2\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"%s\"},\"spec\":{%s"
+	         "\"priority\":%d,\"resources\":{\"gpu\":{\"quota\":%d,\"limit\":%d,\"overQuotaWeight\":%d},\"cpu\":{"
+	         "\"quota\":-1,\"limit\":-1},\"memory\":{\"quota\":-1,\"limit\":-1}}}}",
+	         name, parent, 100 + pick(yard, 2), pick(yard, 8), chance(yard, 70) ? -1 : 4 + pick(yard, 8),
+	         pick(yard, 3));
+	put(yard, "queues", "", name, body);
+}
+
+static void change_topology(struct yard *yard)
+{
+	char name[16], body[512];
+	int number = pick(yard, 2);
+	snprintf(name, sizeof(name), "t%d", number);
+	yard->structural = true;
+	if (yard_peek(yard, "topologies", "", name)) {
+		if (chance(yard, 30))
+			take_away(yard, "topologies", "", name);
+		return;
+	}
+	snprintf(body, sizeof(body),
+	         "{\"apiVersion\":\"kai.scheduler/v1alpha1\",\"kind\":\"Topology\",\"metadata\":{\"name\":\"%s\"},"
+	         "\"spec\":{\"levels\":[%s{\"nodeLabel\":\"rack\"}]}}",
+	         name, chance(yard, 70) ? "{\"nodeLabel\":\"zone\"}," : "");
+	put(yard, "topologies", "", name, body);
+}
+
+static void change_rest(struct yard *yard)
+{
+	char name[16], body[512];
+	yard->structural = true;
+	if (chance(yard, 30)) {
+		if (yard_peek(yard, "priorityclasses", "", "high"))
+			take_away(yard, "priorityclasses", "", "high");
+		else
+			put(yard, "priorityclasses", "", "high",
+			    "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\","
+			    "\"metadata\":{\"name\":\"high\"},\"value\":90}");
+		return;
+	}
+	bool volume = chance(yard, 50);
+	snprintf(name, sizeof(name), "%s%d", volume ? "v" : "c", pick(yard, CLAIMS));
+	const char *resource = volume ? "persistentvolumes" : "persistentvolumeclaims";
+	const char *namespace_ = volume ? "" : "default";
+	if (yard_peek(yard, resource, namespace_, name)) {
+		take_away(yard, resource, namespace_, name);
+		return;
+	}
+	if (volume)
+		snprintf(
+			body, sizeof(body),
+			"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"%s\"},\"spec\":{"
+			"\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
+			"\"zone\","
+			"\"operator\":\"In\",\"values\":[\"z0\"]}]}]}}}}",
+			name);
+	else
+		snprintf(body, sizeof(body),
+		         "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{\"name\":\"%s\"},"
+		         "\"spec\":{\"volumeName\":\"v%d\"}}",
+		         name, pick(yard, CLAIMS));
+	put(yard, resource, namespace_, name, body);
+}
+
+void yard_change(struct yard *yard)
+{
+	yard->structural = false;
+	yard->story[0] = '\0';
+	int what = pick(yard, 100);
+	if (what < 14)
+		change_node(yard);
+	else if (what < 66)
+		change_pod(yard);
+	else if (what < 86)
+		change_group(yard);
+	else if (what < 92)
+		change_queue(yard);
+	else if (what < 96)
+		change_topology(yard);
+	else
+		change_rest(yard);
+}
+
+void yard_open(struct yard *yard, uint64_t seed)
+{
+	struct error error = {0};
+	*yard = (struct yard){.random = {seed}};
+	clock_virtual_init(&yard->clock, INT64_C(1767225600) * SECOND);
+	/* A short history, so that watches lose their place now and then. */
+	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source,
+	                                                 .seed = seed,
+	                                                 .history = seed % 3 ? 0 : 4},
+	                         &error);
+	if (!yard->store)
+		abort();
+}
+
+void yard_close(struct yard *yard)
+{
+	store_close(yard->store);
 }

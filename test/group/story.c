@@ -67,6 +67,26 @@ static void check_admitted(struct world *world)
 	doc_destroy(doc);
 }
 
+/* The short way must say the same about the pod. */
+static void check_marks(struct world *world, const struct group_options *options)
+{
+	const struct group_result *whole = &world->result;
+	struct group_result marks;
+	group_pod_marks(world->pod, &world->source, options, world->arena, &marks);
+	assert_int_equal(marks.verdict, whole->verdict);
+	assert_int_equal(marks.segment, whole->segment);
+	assert_int_equal(marks.warning_count, whole->warning_count);
+	if (whole->verdict != GROUP_WANTED)
+		return;
+	assert_string_equal(marks.name, whole->name);
+	assert_true(text_equal(marks.leaf, whole->leaf));
+	assert_int_equal(marks.pod_labels.count, whole->pod_labels.count);
+	for (size_t i = 0; i < marks.pod_labels.count; i++)
+		assert_string_equal(marks.pod_labels.items[i].value, whole->pod_labels.items[i].value);
+	if (whole->subgroup_count > 100)
+		assert_true(marks.subgroup_count < 10);
+}
+
 void world_open(struct world *world, const char *objects, const struct group_options *options)
 {
 	*world = (struct world){.arena = arena_create()};
@@ -84,6 +104,7 @@ void world_open(struct world *world, const char *objects, const struct group_opt
 		const struct group_warning *warning = &world->result.warnings[i];
 		assert_true(*warning->object && warning->path && *warning->message && *warning->fix);
 	}
+	check_marks(world, options);
 	if (world->result.verdict != GROUP_WANTED)
 		return;
 	check_tree(world->arena, &world->result);

@@ -1,4 +1,4 @@
-/* The file: what is acknowledged survives a close, a kill at any moment and a failed write. */
+/* The file: what is acknowledged survives a close and a failed write; test_kill.c has the kills. */
 #include "kit.h"
 
 #include "random.h"
@@ -350,143 +350,6 @@ static void restarts_change_nothing(void **state)
 	kit_close(kit);
 }
 
-/* ---- kills ---- */
-
-#define KEYS 40
-
-struct ack { /* what the child says after a commit: key and the number that is now there, 0 for deleted */
-	uint32_t key, value;
-};
-
-static void write_some(struct kit *kit, struct random *random, struct ack *acks, int count, uint32_t *counter)
-{
-	for (int i = 0; i < count; i++) {
-		uint32_t key = (uint32_t)random_range(random, 0, KEYS - 1), value = ++*counter;
-		char name[16], text[128];
-		snprintf(name, sizeof(name), "k%u", key);
-		snprintf(text, sizeof(text), "{'metadata':{'name':'%s'},'data':{'v':'%u','pad':'%0*d'}}", name, value,
-		         random_range(random, 1, 60), 0);
-		struct doc *body = kit_json(text);
-		struct store_request request = {.verb = STORE_UPDATE,
-		                                .api = kit_api(kit, "configmaps"),
-		                                .namespace_ = "default",
-		                                .name = name,
-		                                .body = doc_root(body)};
-		store_result_clear(&kit->result);
-		if (random_chance(random, 20)) {
-			request.verb = STORE_DELETE;
-			store_write(kit->store, &request, &kit->result);
-			value = 0;
-		} else if (store_write(kit->store, &request, &kit->result) < 0) {
-			request.verb = STORE_CREATE;
-			request.name = NULL;
-			store_result_clear(&kit->result);
-			store_write(kit->store, &request, &kit->result);
-		}
-		doc_destroy(body);
-		acks[i] = (struct ack){key, value};
-	}
-}
-
-/* Writes until it is killed; each batch is announced before and acknowledged after its commit. */
-static void child(struct kit *kit, int pipe, uint64_t seed, uint32_t counter)
-{
-	struct random random = {seed};
-	struct ack acks[8];
-	kit_open(kit, path);
-	for (;;) {
-		int count = random_range(&random, 1, 8);
-		write_some(kit, &random, acks, count, &counter);
-		struct ack start = {UINT32_MAX, (uint32_t)count}, end = {UINT32_MAX - 1, counter};
-		bool told =
-			write(pipe, &start, sizeof(start)) > 0 && write(pipe, acks, sizeof(*acks) * (size_t)count) > 0;
-		if (!told || store_commit(kit->store, NULL) < 0 || write(pipe, &end, sizeof(end)) < 0)
-			_exit(1);
-		arena_reset(kit->arena);
-	}
-}
-
-static uint32_t stored_value(struct kit *kit, uint32_t key)
-{
-	char name[16];
-	snprintf(name, sizeof(name), "k%u", key);
-	struct store_object *object = store_peek(kit->store, kit_api(kit, "configmaps")->type, "default", name);
-	return object ? (uint32_t)strtoul(val_str(val_path(object->root, "data", "v", NULL), "0"), NULL, 10) : 0;
-}
-
-/* Reads what the child said: `acked` is what must be there; the last batch, if it was announced but not acknowledged,
- * is there as a whole or not at all. */
-static size_t read_acks(int pipe, uint32_t *acked, struct ack *open_batch)
-{
-	struct ack ack, batch[8];
-	size_t count = 0;
-	while (read(pipe, &ack, sizeof(ack)) == (ssize_t)sizeof(ack)) {
-		if (ack.key == UINT32_MAX) {
-			count = 0;
-			for (uint32_t i = 0; i < ack.value; i++)
-				count += read(pipe, &batch[i], sizeof(batch[i])) == (ssize_t)sizeof(batch[i]);
-		} else {
-			for (size_t i = 0; i < count; i++)
-				acked[batch[i].key] = batch[i].value;
-			count = 0;
-		}
-	}
-	memcpy(open_batch, batch, count * sizeof(*batch));
-	return count;
-}
-
-static void check_after_kill(struct kit *kit, uint32_t *acked, const struct ack *open_batch, size_t open_count)
-{
-	uint32_t with[KEYS];
-	memcpy(with, acked, sizeof(with));
-	for (size_t i = 0; i < open_count; i++)
-		with[open_batch[i].key] = open_batch[i].value;
-	bool without_fits = true, with_fits = true;
-	for (uint32_t key = 0; key < KEYS; key++) {
-		uint32_t value = stored_value(kit, key);
-		without_fits &= value == acked[key];
-		with_fits &= value == with[key];
-	}
-	if (!without_fits && !with_fits)
-		fail_msg("the state is neither that of the last acknowledged batch nor that of the next one");
-	if (with_fits)
-		memcpy(acked, with, sizeof(with));
-}
-
-static void a_kill_loses_nothing(void **state)
-{
-	struct kit *kit = *state;
-	struct random random = {7};
-	uint32_t acked[KEYS] = {0}, counter = 0;
-	for (int round = 0; round < 30; round++) {
-		int ends[2];
-		assert_int_equal(pipe(ends), 0);
-		pid_t pid = fork();
-		if (pid == 0) {
-			close(ends[0]);
-			child(kit, ends[1], (uint64_t)round, counter);
-		}
-		assert_true(pid > 0);
-		close(ends[1]);
-		usleep((useconds_t)random_range(&random, 1000, 40000));
-		kill(pid, SIGKILL);
-		struct ack open_batch[8];
-		size_t open_count = read_acks(ends[0], acked, open_batch);
-		close(ends[0]);
-		waitpid(pid, NULL, 0);
-		kit_open(kit, path);
-		check_after_kill(kit, acked, open_batch, open_count);
-		assert_string_equal(kit_names(kit, "namespaces", NULL, NULL, NULL),
-		                    "default kube-node-lease kube-public kube-system");
-		kit_close(kit);
-		counter += 1000000; /* values of another round can be told apart */
-	}
-	uint32_t written = 0;
-	for (uint32_t key = 0; key < KEYS; key++)
-		written += acked[key] != 0;
-	assert_true(written > 0); /* the child got somewhere */
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,7 +361,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failed_commit_takes_everything_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(restarts_change_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_kill_loses_nothing, setup, teardown),
 	};
 	return cmocka_run_group_tests_name("store file", tests, NULL, NULL);
 }

@@ -1,0 +1,37 @@
+/* Grouping controller: from the pods of our schedulers and the workloads that own them to PodGroups, continuously.
+ *
+ * What a group looks like is decided in group/; here it is decided when to look, and what is written: the PodGroup
+ * (owned by the workload, so that it goes with it), the marks on its pods, and warnings as events. All it remembers is a
+ * cache: a restart writes nothing that is there already. */
+#ifndef CONTROL_GROUPING_H
+#define CONTROL_GROUPING_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "group/group.h"
+#include "store/store.h"
+
+struct grouping_controller;
+
+struct grouping_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
+	size_t scheduler_count;
+	const struct group_options *group; /* NULL: the usual; borrowed */
+};
+
+struct grouping_controller *grouping_create(const struct grouping_options *options);
+void grouping_destroy(struct grouping_controller *controller); /* NULL is a no-op */
+/* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
+int grouping_step(struct grouping_controller *controller);
+
+/* Whether a pod still waits for its group to be known, so that nobody may place it alone. `context` is the controller. */
+bool grouping_holds(void *context, const struct store_object *pod);
+
+/* The pod with its group's marks and KAI_SEGMENT_INDEX in every container that does not set it: for admission, where
+ * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */
+struct doc *grouping_admit(const struct grouping_options *options, const struct val *pod);
+
+#endif

@@ -1,0 +1,148 @@
+/* Changes of single nodes in a sealed cluster (what would move a node in the order of a topology is refused), and taking
+ * back what a decision occupied. */
+#include "base/clamp.h"
+#include "engine/internal.h"
+
+#include <string.h>
+
+#define HOSTNAME "kubernetes.io/hostname"
+
+static bool same_value(const struct labels *a, const struct labels *b, const char *key)
+{
+	return text_equal(labels_get(a, key), labels_get(b, key));
+}
+
+static bool stays_in_place(const struct cluster *cluster, const struct labels *before, const struct labels *after)
+{
+	if (!same_value(before, after, HOSTNAME))
+		return false;
+	for (int t = 0; t < cluster->topology_count; t++)
+		for (int l = 0; l < cluster->topologies[t].level_count; l++)
+			if (!same_value(before, after, cluster->topologies[t].labels[l]))
+				return false;
+	return true;
+}
+
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	bool same = a->count == b->count;
+	for (size_t i = 0; same && i < a->count; i++)
+		same = strcmp(a->items[i].key, b->items[i].key) == 0 &&
+		       strcmp(a->items[i].value, b->items[i].value) == 0;
+	return same;
+}
+
+static bool same_taints(const struct cluster_node_data *a, const struct cluster_node *b)
+{
+	bool same = a->taint_count == b->taint_count;
+	for (size_t i = 0; same && i < a->taint_count; i++)
+		same = text_equal(a->taints[i].key, b->taints[i].key) &&
+		       text_equal(a->taints[i].value, b->taints[i].value) && a->taints[i].effect == b->taints[i].effect;
+	return same;
+}
+
+static int soft_taints(const struct cluster_node_data *node)
+{
+	int count = 0;
+	for (size_t i = 0; i < node->taint_count; i++)
+		count += node->taints[i].effect == TAINT_PREFER_NO_SCHEDULE;
+	return count;
+}
+
+/* Whether something changed that rules of pods look at. The domains of topologies borrow label values of nodes, so texts
+ * that are replaced stay in the arena. */
+static bool take_properties(struct cluster *cluster, struct cluster_node_data *own, const struct cluster_node *node)
+{
+	bool labels = !same_labels(&own->labels, &node->labels), taints = !same_taints(own, node);
+	if (!labels && !taints && own->ready == node->ready && own->unschedulable == node->unschedulable)
+		return false;
+	cluster->plain_blocked -= node_blocks_plain_pods(own);
+	cluster->soft_taints -= soft_taints(own);
+	if (labels)
+		own->labels = cluster_copy_labels(cluster->arena, &node->labels);
+	if (taints) {
+		own->taints = cluster_copy_taints(cluster->arena, node->taints, node->taint_count);
+		own->taint_count = node->taint_count;
+	}
+	own->ready = node->ready;
+	own->unschedulable = node->unschedulable;
+	cluster->plain_blocked += node_blocks_plain_pods(own);
+	cluster->soft_taints += soft_taints(own);
+	return true;
+}
+
+static void allow_shapes(struct cluster *cluster, int number)
+{
+	for (size_t s = 0; s < cluster->shapes.count; s++) {
+		struct shape *shape = &cluster->shapes.items[s];
+		bool allowed = shape_exclusion(cluster, shape, number) == EXCLUDE_NONE;
+		if (shape->everywhere && !allowed) {
+			shape->allowed = base_malloc((size_t)cluster->node_count);
+			memset(shape->allowed, 1, (size_t)cluster->node_count);
+			shape->everywhere = false;
+		}
+		if (!shape->everywhere)
+			shape->allowed[number] = allowed;
+	}
+}
+
+static bool set_amount(struct resource_column *column, int number, int64_t amount)
+{
+	int64_t change = amount - column->allocatable[number];
+	if (change == 0)
+		return false;
+	column->allocatable[number] = amount;
+	column->free[number] = clamp_add(column->free[number], change);
+	column->total = clamp_add(column->total, change);
+	return true;
+}
+
+static bool take_amounts(struct cluster *cluster, int number, const struct cluster_node *node)
+{
+	bool changed = false;
+	for (size_t i = 0; i < node->allocatable_count; i++)
+		resource_number(cluster, node->allocatable[i].name, 0);
+	for (size_t r = 0; r < cluster->resources.count; r++) {
+		struct resource_column *column = &cluster->resources.items[r];
+		int64_t amount = column->initial;
+		for (size_t i = 0; i < node->allocatable_count; i++)
+			if (strcmp(node->allocatable[i].name, column->name) == 0)
+				amount = clamp_amount(node->allocatable[i].amount);
+		changed |= set_amount(column, number, amount);
+	}
+	return changed;
+}
+
+int cluster_update_node(struct cluster *cluster, const struct cluster_node *node)
+{
+	int number = cluster_find_node(cluster, node->name);
+	if (number < 0 || !stays_in_place(cluster, &cluster->nodes[number].labels, &node->labels))
+		return -1;
+	bool properties = take_properties(cluster, &cluster->nodes[number], node);
+	bool amounts = take_amounts(cluster, number, node);
+	if (!properties && !amounts)
+		return 0;
+	if (properties)
+		allow_shapes(cluster, number);
+	node_changed(cluster, number);
+	return 1;
+}
+
+void cluster_record(struct cluster *cluster)
+{
+	cluster->recording = true;
+	cluster->journal.count = 0;
+}
+
+void cluster_rewind(struct cluster *cluster)
+{
+	cluster->recording = false;
+	for (size_t i = cluster->journal.count; i-- > 0;) {
+		const struct journal_entry *entry = &cluster->journal.items[i];
+		if (entry->sign > 0)
+			cluster_vacate(cluster, entry->kind, entry->node, entry->occupancy);
+		else
+			cluster_occupy(cluster, entry->kind, entry->node, entry->occupancy);
+	}
+	cluster->journal.count = 0;
+}

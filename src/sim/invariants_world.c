@@ -1,0 +1,230 @@
+/* Owns the rules that hold after every turn of the world. Those that hold at rest are in invariants_rest.c. */
+#include "sim/invariants_world.h"
+
+#include "sim/invariants_rest.h"
+#include "sim/invariants_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct world_invariants {
+	struct world_invariants_options options;
+	struct view *before;
+};
+
+struct world_invariants *world_invariants_create(const struct world_invariants_options *options)
+{
+	struct world_invariants *invariants = base_calloc(1, sizeof(*invariants));
+	invariants->options = *options;
+	invariants->before = view_create(options->store);
+	return invariants;
+}
+
+void world_invariants_destroy(struct world_invariants *invariants)
+{
+	if (!invariants)
+		return;
+	view_destroy(invariants->before);
+	free(invariants);
+}
+
+static void keep(struct world_invariants *invariants, struct view *now)
+{
+	view_destroy(invariants->before);
+	invariants->before = now;
+}
+
+void world_invariants_accept(struct world_invariants *invariants)
+{
+	if (store_version(invariants->options.store) != invariants->before->version)
+		keep(invariants, view_create(invariants->options.store));
+}
+
+/* ---- 1: nodes ---- */
+
+static int64_t usage(const struct view *view, const char *node, const char *resource)
+{
+	int64_t sum = 0;
+	for (size_t p = 0; p < view->pod_count; p++) {
+		const struct pod_spec *pod = &view->pods[p].spec;
+		bool uses = pod->node && strcmp(pod->node, node) == 0 && pod->phase != POD_SUCCEEDED &&
+		            pod->phase != POD_FAILED;
+		for (size_t i = 0; uses && i < pod->request_count; i++)
+			if (strcmp(pod->requests[i].name, resource) == 0 &&
+			    __builtin_add_overflow(sum, pod->requests[i].amount, &sum))
+				return INT64_MAX;
+	}
+	return sum;
+}
+
+static void check_node(const struct view *before, const struct view *now, size_t index, const char *resource,
+                       struct scenario_result *result)
+{
+	const struct node_spec *node = &now->nodes[index];
+	int64_t limit = 0;
+	bool listed = false;
+	for (size_t i = 0; i < node->allocatable_count; i++) {
+		if (strcmp(node->allocatable[i].name, resource) != 0)
+			continue;
+		limit = node->allocatable[i].amount;
+		listed = true;
+	}
+	int64_t used = usage(now, node->name, resource);
+	if (used > limit && (listed || strcmp(resource, "pods") != 0) && used > usage(before, node->name, resource))
+		scenario_fail(result, "node %s is over-committed: %lld of %lld %s", node->name, (long long)used,
+		              (long long)limit, resource);
+}
+
+/* Only nodes that got a pod can be worse than before. */
+static void check_capacity(const struct view *before, const struct view *now, const struct view_pod *pod,
+                           struct scenario_result *result)
+{
+	size_t failures = result->failure_count;
+	for (size_t i = 0; i < pod->spec.request_count && result->failure_count == failures; i++)
+		check_node(before, now, (size_t)pod->node, pod->spec.requests[i].name, result);
+}
+
+/* ---- 2: bindings ---- */
+
+static void check_target(const struct view *now, const struct view_pod *pod, struct scenario_result *result)
+{
+	const char *problem = NULL;
+	const struct node_spec *node = pod->node >= 0 ? &now->nodes[pod->node] : NULL;
+	if (!node)
+		problem = "does not exist";
+	else if (node->deleting)
+		problem = "is being deleted";
+	else if (!node->ready)
+		problem = "is not ready";
+	else if (node->unschedulable)
+		problem = "is cordoned";
+	for (size_t i = 0; node && i < node->taint_count; i++)
+		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE &&
+		    !taint_tolerated(&node->taints[i], pod->spec.rules.tolerations, pod->spec.rules.toleration_count))
+			problem = "has a taint that it does not tolerate";
+	if (node && !selector_matches(&pod->spec.rules.node_selector, &node->labels, node->name))
+		problem = "does not match its node selector";
+	if (problem)
+		scenario_fail(result, "pod %s/%s was bound to node %s, which %s", pod->object->namespace_,
+		              pod->spec.name, pod->spec.node, problem);
+}
+
+static void check_binding(const struct view *before, const struct view *now, const struct view_pod *pod,
+                          struct scenario_result *result)
+{
+	int index = view_find_pod(before, pod->uid);
+	const struct view_pod *old = index >= 0 ? &before->pods[index] : NULL;
+	if (old && old->bound && (!pod->bound || strcmp(old->spec.node, pod->spec.node) != 0)) {
+		scenario_fail(result, "pod %s/%s was bound to node %s and is now %s%s", pod->object->namespace_,
+		              pod->spec.name, old->spec.node, pod->bound ? "bound to " : "not bound",
+		              pod->bound ? pod->spec.node : "");
+		return;
+	}
+	if (!pod->bound || (old && old->bound))
+		return;
+	/* Somebody else's scheduler may have its own rules, but no node has room for more than it has. */
+	if (strcmp(pod->spec.scheduler, "platoon") == 0 || strcmp(pod->spec.scheduler, "kai-scheduler") == 0)
+		check_target(now, pod, result);
+	if (pod->node >= 0)
+		check_capacity(before, now, pod, result);
+}
+
+/* ---- 3 and 4: gangs ---- */
+
+static const struct view_group *same_group(const struct view *before, const struct view_group *group)
+{
+	int index = view_find_group(before, group->object->namespace_, group->object->name);
+	const struct view_group *old = index >= 0 ? &before->groups[index] : NULL;
+	/* A changed spec has another tree: what was placed before tells nothing about its parts. */
+	return old && old->spec.tree_count == group->spec.tree_count ? old : NULL;
+}
+
+static void check_gang(const struct view *before, const struct view_group *group, bool excused,
+                       struct scenario_result *result)
+{
+	const struct view_group *old = same_group(before, group);
+	for (size_t n = 0; n < group->spec.tree_count; n++) {
+		size_t was = old ? old->placed[n] : 0;
+		const char *name = group->spec.tree[n].name;
+		if (group->placed[n] > was && !group->satisfied[n] && !excused)
+			scenario_fail(result, "%s/%s%s%s is below its minimum, and %zu of its pods were bound",
+			              group->object->namespace_, group->object->name, name[0] ? " subgroup " : "", name,
+			              group->placed[n] - was);
+		if (group->violated[n] && (group->placed[n] > was || !(old && old->violated[n])))
+			scenario_fail(result, "%s/%s%s%s: its required level does not hold", group->object->namespace_,
+			              group->object->name, name[0] ? " subgroup " : "", name);
+	}
+}
+
+/* ---- 5: evictions ---- */
+
+static bool has_evicted_event(struct store *store, const struct view_pod *pod, struct arena *arena)
+{
+	struct store_list list = {0};
+	struct store_error error = {0};
+	struct store_list_request request = {.api = store_api_find(store, "", "v1", "events"),
+	                                     .namespace_ = pod->object->namespace_};
+	bool found = false;
+	if (store_list(store, &request, &list, arena, &error) < 0)
+		return false;
+	for (size_t i = 0; i < list.count && !found; i++)
+		found = strcmp(val_str(val_get(list.items[i]->root, "reason"), ""), "Evicted") == 0 &&
+		        strcmp(val_str(val_path(list.items[i]->root, "involvedObject", "uid", NULL), ""), pod->uid) ==
+		                0;
+	store_list_clear(&list);
+	return found;
+}
+
+/* What must not happen to this pod, NULL when it may be evicted. */
+static const char *protection(const struct view *before, const struct view *now, const struct view_pod *pod)
+{
+	if (pod->group < 0) {
+		int64_t priority =
+			pod->spec.has_priority ? pod->spec.priority : view_priority(before, pod->spec.priority_class);
+		return priority < 100 ? NULL : "non-preemptible";
+	}
+	const struct view_group *group = &before->groups[pod->group];
+	bool stale = group->spec.tree_count > 0 && !group->satisfied[0];
+	if (group->preempt == NON_PREEMPTIBLE)
+		return stale && group->spec.has_staleness_grace ? NULL : "non-preemptible";
+	if (group->preempt != SEMI_PREEMPTIBLE || stale)
+		return NULL;
+	int index = view_find_group(now, group->object->namespace_, group->object->name);
+	bool kept = index < 0 || (now->groups[index].readable && now->groups[index].satisfied[0]);
+	return kept ? NULL : "part of a semi-preemptible minimum";
+}
+
+static void check_eviction(const struct world_invariants *invariants, const struct view *now,
+                           const struct view_pod *pod, struct scenario_result *result)
+{
+	int index = view_find_pod(now, pod->uid);
+	if (!pod->alive || !pod->bound || (index >= 0 && !now->pods[index].spec.deleting))
+		return;
+	const char *protected = protection(invariants->before, now, pod);
+	if (protected && (invariants->options.only_scheduler_deletes ||
+	                  has_evicted_event(invariants->options.store, pod, now->arena)))
+		scenario_fail(result, "pod %s/%s is %s and was evicted", pod->object->namespace_, pod->spec.name,
+		              protected);
+}
+
+void world_invariants_check(struct world_invariants *invariants, bool excused, struct scenario_result *result)
+{
+	if (store_version(invariants->options.store) == invariants->before->version)
+		return;
+	struct view *now = view_create(invariants->options.store);
+	for (size_t i = 0; i < now->pod_count; i++)
+		check_binding(invariants->before, now, &now->pods[i], result);
+	for (size_t i = 0; i < now->group_count; i++)
+		check_gang(invariants->before, &now->groups[i], excused, result);
+	for (size_t i = 0; i < invariants->before->pod_count; i++)
+		check_eviction(invariants, now, &invariants->before->pods[i], result);
+	keep(invariants, now);
+}
+
+void world_invariants_check_rest(struct world_invariants *invariants, int64_t now_seconds, uint64_t budget,
+                                 struct scenario_result *result)
+{
+	world_invariants_accept(invariants);
+	rest_check_groups(invariants->before, result);
+	rest_check_plan(invariants->options.store, now_seconds, budget, result);
+}

@@ -1,0 +1,28 @@
+/* Invariants of the full world, computed from the objects in the store: after each turn against the turn before, and
+ * once more when everything is at rest. What was done from outside (a node lost, a pod deleted by a user) is accepted as
+ * given, and only what the world makes of it is judged. Private to src/sim. */
+#ifndef SIM_INVARIANTS_WORLD_H
+#define SIM_INVARIANTS_WORLD_H
+
+#include "sim/scenario_run.h"
+#include "store/store.h"
+
+struct world_invariants;
+
+struct world_invariants_options {
+	struct store *store;
+	/* Every pod that goes was evicted by the scheduler: true where nobody else in the world deletes pods. Otherwise
+	 * only what an Evicted event says. */
+	bool only_scheduler_deletes;
+};
+
+struct world_invariants *world_invariants_create(const struct world_invariants_options *options);
+void world_invariants_destroy(struct world_invariants *invariants); /* NULL is a no-op */
+void world_invariants_accept(struct world_invariants *invariants);
+/* `excused`: writes of this turn were refused, so gangs may be half bound until the world has repaired that. */
+void world_invariants_check(struct world_invariants *invariants, bool excused, struct scenario_result *result);
+/* Rules that hold when nothing changes any more, liveness among them. */
+void world_invariants_check_rest(struct world_invariants *invariants, int64_t now_seconds, uint64_t budget,
+                                 struct scenario_result *result);
+
+#endif

@@ -1,0 +1,135 @@
+/* Owns the parts of a simulated cluster and how time passes in it. What is done to it from outside is in
+ * simulate_write.c. */
+#include "sim/simulate.h"
+
+#include "serve/admission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MILLISECOND INT64_C(1000000)
+/* Turns without time passing after which a world is called restless. */
+#define TURNS_PER_MOMENT 2000
+#define CHORES_PER_TURN 1000
+
+static void start_world(struct simulation *simulation)
+{
+	simulation->world = world_create(&(struct world_options){
+		.store = simulation->store,
+		.clock = &simulation->clock.source,
+		.logger = simulation->options.logger,
+		.budget = simulation->options.budget,
+		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
+	});
+}
+
+struct simulation *simulation_create(const struct simulation_options *options)
+{
+	struct simulation *simulation = base_calloc(1, sizeof(*simulation));
+	struct error error = {0};
+	simulation->options = *options;
+	clock_virtual_init(&simulation->clock, SIMULATION_START);
+	simulation->admission = admission_create();
+	simulation->store = store_open(
+		&(struct store_options){
+			.clock = &simulation->clock.source,
+			.seed = options->seed,
+			.event_ttl = -1, /* an event that expires would look like a change */
+			.admit = admission_check,
+			.context = simulation->admission,
+		},
+		&error);
+	if (!simulation->store) {
+		/* In memory nothing can be refused. */
+		fprintf(stderr, "platoon: the store in memory cannot be opened: %s\n", error.text);
+		abort();
+	}
+	admission_use(simulation->admission, simulation->store);
+	store_commit(simulation->store, &error);
+	start_world(simulation);
+	return simulation;
+}
+
+void simulation_destroy(struct simulation *simulation)
+{
+	if (!simulation)
+		return;
+	world_destroy(simulation->world);
+	admission_destroy(simulation->admission);
+	store_close(simulation->store);
+	free(simulation);
+}
+
+void simulation_restart(struct simulation *simulation)
+{
+	world_destroy(simulation->world);
+	start_world(simulation);
+}
+
+int simulation_turn(struct simulation *simulation)
+{
+	struct error error = {0};
+	int wait = world_step(simulation->world);
+	bool more = store_chores(simulation->store, CHORES_PER_TURN);
+	bool wrote = store_pending(simulation->store);
+	if (simulation->hold > 0)
+		simulation->hold--;
+	else
+		store_commit(simulation->store, &error);
+	simulation->turns++;
+	if (simulation->options.after_turn)
+		simulation->options.after_turn(simulation->options.context);
+	/* Writes of one actor are news for those whose turn was before it. */
+	return more || wrote ? 0 : wait;
+}
+
+/* Turns until nobody has anything to do at this moment. Milliseconds until somebody has, -1 for never, -2 when it does
+ * not end. */
+static int exhaust(struct simulation *simulation)
+{
+	for (int turn = 0; turn < TURNS_PER_MOMENT; turn++) {
+		int wait = simulation_turn(simulation);
+		if (wait != 0 || simulation->stopped)
+			return wait;
+	}
+	return -2;
+}
+
+int simulation_advance(struct simulation *simulation, int64_t ns)
+{
+	int64_t end = simulation->clock.now + ns;
+	for (;;) {
+		int wait = exhaust(simulation);
+		if (wait == -2)
+			return -1;
+		int64_t left = end - simulation->clock.now;
+		if (left <= 0 || simulation->stopped)
+			return 0;
+		int64_t step = wait < 0 || wait * MILLISECOND > left ? left : wait * MILLISECOND;
+		clock_virtual_advance(&simulation->clock, step);
+	}
+}
+
+int simulation_settle(struct simulation *simulation, int64_t quiet_ns, int64_t limit_ns)
+{
+	int64_t start = simulation->clock.now, since = start;
+	uint64_t version = store_version(simulation->store);
+	for (;;) {
+		int wait = exhaust(simulation);
+		if (wait == -2)
+			return -1;
+		if (simulation->stopped)
+			return 0;
+		int64_t now = simulation->clock.now;
+		if (store_version(simulation->store) != version) {
+			version = store_version(simulation->store);
+			since = now;
+		}
+		if (now - since >= quiet_ns || wait < 0)
+			return 0;
+		if (now - start >= limit_ns)
+			return -1;
+		int64_t left = since + quiet_ns - now;
+		clock_virtual_advance(&simulation->clock, wait * MILLISECOND < left ? wait * MILLISECOND : left);
+	}
+}

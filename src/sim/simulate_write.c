@@ -1,0 +1,210 @@
+/* Owns what is done to a simulated cluster from outside: the writes of users, and nodes that come and go. */
+#include "sim/simulate.h"
+
+#include "control/writes.h"
+
+#include <string.h>
+
+static int unknown_kind(const struct simulation_target *target, struct arena *arena, struct store_error *error)
+{
+	if (target->api_version && target->api_version[0])
+		return store_fail(arena, error, 404, "NotFound", "there is no kind %s of %s", target->kind,
+		                  target->api_version);
+	return store_fail(arena, error, 404, "NotFound",
+	                  "there is no kind %s, or several groups have one; give its apiVersion", target->kind);
+}
+
+const struct store_api *simulation_api(struct simulation *simulation, const struct simulation_target *target,
+                                       struct arena *arena, struct store_error *error)
+{
+	const struct store_api *found = NULL;
+	if (target->api_version && target->api_version[0]) {
+		found = store_api_of_kind(simulation->store, target->api_version, target->kind);
+	} else {
+		size_t count;
+		const struct store_api *const *apis = store_apis(simulation->store, &count);
+		for (size_t i = 0; i < count; i++) {
+			const struct store_type *type = apis[i]->type;
+			if (strcmp(type->kind, target->kind) != 0 || (found && found->type == type))
+				continue;
+			if (found) {
+				unknown_kind(target, arena, error);
+				return NULL;
+			}
+			found = &type->apis[0];
+		}
+	}
+	if (!found)
+		unknown_kind(target, arena, error);
+	return found;
+}
+
+static int carry_out(struct simulation *simulation, struct store_request *request, struct arena *arena,
+                     struct store_error *error)
+{
+	struct store_result result = {.arena = arena};
+	request->manager = SIMULATION_ACTOR;
+	request->actor = SIMULATION_ACTOR;
+	int rc = store_write(simulation->store, request, &result);
+	*error = result.error;
+	store_result_clear(&result);
+	return rc;
+}
+
+/* What all requests about one object have in common. */
+static int aim(struct simulation *simulation, const struct simulation_target *target, struct store_request *request,
+               struct arena *arena, struct store_error *error)
+{
+	request->api = simulation_api(simulation, target, arena, error);
+	if (!request->api)
+		return -1;
+	bool given = target->namespace_ && target->namespace_[0];
+	request->namespace_ = !request->api->type->namespaced ? "" : given ? target->namespace_ : "default";
+	request->name = target->name;
+	return 0;
+}
+
+int simulation_patch(struct simulation *simulation, const struct simulation_target *target, enum store_patch type,
+                     enum store_subresource subresource, const struct val *patch, struct arena *arena,
+                     struct store_error *error)
+{
+	struct store_request request = {.verb = STORE_PATCH,
+	                                .patch = type,
+	                                .subresource = subresource,
+	                                .force = type == STORE_PATCH_APPLY,
+	                                .body = patch};
+	if (aim(simulation, target, &request, arena, error) < 0)
+		return -1;
+	return carry_out(simulation, &request, arena, error);
+}
+
+int simulation_apply(struct simulation *simulation, const struct val *object, struct arena *arena,
+                     struct store_error *error)
+{
+	const struct val *metadata = val_get(object, "metadata"), *status = val_get(object, "status");
+	struct simulation_target target = {
+		.api_version = val_str(val_get(object, "apiVersion"), ""),
+		.kind = val_str(val_get(object, "kind"), ""),
+		.namespace_ = val_str(val_get(metadata, "namespace"), ""),
+		.name = val_str(val_get(metadata, "name"), ""),
+	};
+	if (simulation_patch(simulation, &target, STORE_PATCH_APPLY, STORE_MAIN, object, arena, error) < 0)
+		return -1;
+	const struct store_api *api = simulation_api(simulation, &target, arena, error);
+	if (!status || !api || !api->has_status)
+		return 0;
+	struct build *build = build_create();
+	struct node *body = build_map(build);
+	build_put(build, body, "status", build_copy(build, status));
+	struct doc *doc = build_finish(build, body);
+	int rc = simulation_patch(simulation, &target, STORE_PATCH_MERGE, STORE_STATUS, doc_root(doc), arena, error);
+	doc_destroy(doc);
+	build_destroy(build);
+	return rc;
+}
+
+int simulation_delete(struct simulation *simulation, const struct simulation_target *target, int64_t grace,
+                      struct arena *arena, struct store_error *error)
+{
+	struct store_request request = {.verb = STORE_DELETE,
+	                                .options = {.has_grace = grace >= 0, .grace = grace >= 0 ? grace : 0}};
+	if (aim(simulation, target, &request, arena, error) < 0)
+		return -1;
+	return carry_out(simulation, &request, arena, error);
+}
+
+/* A merge patch of {below: {key: value}}. */
+static int patch_one(struct simulation *simulation, const struct simulation_target *target,
+                     enum store_subresource subresource, struct build *build, const char *below, const char *key,
+                     struct node *value, struct arena *arena, struct store_error *error)
+{
+	struct node *body = build_map(build), *inner = build_map(build);
+	build_put(build, inner, key, value);
+	build_put(build, body, below, inner);
+	struct doc *doc = build_finish(build, body);
+	int rc = simulation_patch(simulation, target, STORE_PATCH_MERGE, subresource, doc_root(doc), arena, error);
+	doc_destroy(doc);
+	build_destroy(build);
+	return rc;
+}
+
+int simulation_scale(struct simulation *simulation, const struct simulation_target *target, int64_t replicas,
+                     struct arena *arena, struct store_error *error)
+{
+	struct build *build = build_create();
+	return patch_one(simulation, target, STORE_SCALE, build, "spec", "replicas", build_int(build, replicas), arena,
+	                 error);
+}
+
+/* ---- nodes ---- */
+
+static struct simulation_target node_target(const char *name)
+{
+	return (struct simulation_target){.api_version = "v1", .kind = "Node", .namespace_ = "", .name = name};
+}
+
+int simulation_cordon(struct simulation *simulation, const char *node, bool cordoned, struct arena *arena,
+                      struct store_error *error)
+{
+	struct simulation_target target = node_target(node);
+	struct build *build = build_create();
+	return patch_one(simulation, &target, STORE_MAIN, build, "spec", "unschedulable", build_bool(build, cordoned),
+	                 arena, error);
+}
+
+static int set_ready(struct simulation *simulation, const char *name, bool ready, struct arena *arena,
+                     struct store_error *error)
+{
+	struct simulation_target target = node_target(name);
+	const struct store_type *type = store_type_find(simulation->store, "", "nodes");
+	const struct store_object *node = store_peek(simulation->store, type, "", name);
+	if (!node)
+		return store_fail(arena, error, 404, "NotFound", "there is no node %s", name);
+	struct condition condition = {
+		"Ready",
+		ready ? "True" : "Unknown",
+		ready ? "KubeletReady" : "NodeStatusUnknown",
+		ready ? "the simulated node is ready" : "the simulated node has failed",
+	};
+	struct build *build = build_create();
+	struct node *conditions =
+		writes_conditions(build, node->root, &condition, 1, simulation->clock.now / SIMULATION_SECOND);
+	return patch_one(simulation, &target, STORE_STATUS, build, "status", "conditions", conditions, arena, error);
+}
+
+static int lose_pod(struct simulation *simulation, const struct store_object *pod, enum simulation_loss loss,
+                    struct arena *arena, struct store_error *error)
+{
+	struct simulation_target target = {"v1", "Pod", pod->namespace_, pod->name};
+	if (loss == SIMULATION_PODS_DELETED)
+		return simulation_delete(simulation, &target, 0, arena, error);
+	const char *phase = val_str(val_path(pod->root, "status", "phase", NULL), "Pending");
+	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0)
+		return 0;
+	struct build *build = build_create();
+	return patch_one(simulation, &target, STORE_STATUS, build, "status", "phase", build_string(build, "Failed"),
+	                 arena, error);
+}
+
+int simulation_kill_node(struct simulation *simulation, const char *node, enum simulation_loss loss,
+                         struct arena *arena, struct store_error *error)
+{
+	struct store_list list = {0};
+	struct store_list_request request = {.api = store_api_find(simulation->store, "", "v1", "pods")};
+	int rc = set_ready(simulation, node, false, arena, error);
+	if (rc < 0 || loss == SIMULATION_PODS_KEPT)
+		return rc;
+	if (store_list(simulation->store, &request, &list, arena, error) < 0)
+		return -1;
+	for (size_t i = 0; i < list.count && rc == 0; i++)
+		if (strcmp(val_str(val_path(list.items[i]->root, "spec", "nodeName", NULL), ""), node) == 0)
+			rc = lose_pod(simulation, list.items[i], loss, arena, error);
+	store_list_clear(&list);
+	return rc;
+}
+
+int simulation_restore_node(struct simulation *simulation, const char *node, struct arena *arena,
+                            struct store_error *error)
+{
+	return set_ready(simulation, node, true, arena, error);
+}

@@ -1,0 +1,204 @@
+/* How to reach a cluster: kubeconfigs as kubectl reads them, credentials that are rotated. */
+#include "object/yaml_read.h"
+#include "store/remote_config.h"
+#include "store/remote_credentials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FILES 2
+
+static struct arena *arena;
+static char folder[] = "remote-config-XXXXXX";
+
+static int setup(void **state)
+{
+	arena = arena_create();
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	arena_destroy(arena);
+	return rmdir(folder);
+}
+
+static int choose(const char *const *texts, size_t count, const char *context, struct remote_access *access,
+                  struct error *error)
+{
+	const struct val *files[FILES] = {0};
+	const char *folders[FILES] = {"/etc/one", "/etc/two"};
+	struct yaml_document *docs[FILES];
+	for (size_t i = 0; i < count; i++) {
+		size_t found;
+		assert_int_equal(yaml_read(texts[i], strlen(texts[i]), &docs[i], &found, error), 0);
+		assert_int_equal(found, 1);
+		files[i] = doc_root(docs[i][0].doc);
+	}
+	int status = remote_config_choose(files, folders, count, context, arena, access, error);
+	for (size_t i = 0; i < count; i++) {
+		doc_destroy(docs[i][0].doc);
+		free(docs[i]);
+	}
+	return status;
+}
+
+#define CLUSTER "clusters:\n- name: c\n  cluster: {server: 'https://example.com:6443/', "
+#define CONTEXT "contexts:\n- name: x\n  context: {cluster: c, user: u, namespace: team}\ncurrent-context: x\n"
+
+static void what_a_file_says(void **state)
+{
+	const char *text = CONTEXT CLUSTER
+		"certificate-authority-data: Q0FD\n      QQ==, proxy-url: 'http://proxy:3128', "
+		"tls-server-name: api}\n"
+		"users:\n- name: u\n  user: {client-certificate-data: Q0VSVA==, client-key-data: S0VZ, token: t}\n";
+	struct remote_access access;
+	struct error error = {0};
+	assert_int_equal(choose(&text, 1, NULL, &access, &error), 0);
+	assert_string_equal(access.server, "https://example.com:6443");
+	assert_string_equal(access.authority, "CACA");
+	assert_string_equal(access.certificate, "CERT");
+	assert_string_equal(access.key, "KEY");
+	assert_string_equal(access.token, "t");
+	assert_string_equal(access.proxy, "http://proxy:3128");
+	assert_string_equal(access.server_name, "api");
+	assert_string_equal(access.namespace_, "team");
+	assert_false(access.insecure);
+}
+
+static void the_first_of_several_files_wins(void **state)
+{
+	const char *texts[] = {
+		"current-context: x\nusers:\n- name: u\n  user: {token: first}\n",
+		CONTEXT CLUSTER
+		"insecure-skip-tls-verify: true}\nusers:\n- name: u\n  user: {token: second, tokenFile: t}\n"
+		"- name: other\n  user: {tokenFile: token}\n",
+	};
+	struct remote_access access;
+	struct error error = {0};
+	if (choose(texts, 2, "x", &access, &error) < 0)
+		fail_msg("%s", error.text);
+	assert_string_equal(access.token, "first");
+	assert_null(access.token_file);
+	assert_true(access.insecure);
+	/* Paths are relative to the file that has them. */
+	const char *other[] = {"contexts:\n- name: z\n  context: {cluster: c, user: other}\n", texts[1]};
+	assert_int_equal(choose(other, 2, "z", &access, &error), 0);
+	assert_string_equal(access.token_file, "/etc/two/token");
+	assert_string_equal(access.namespace_, "default");
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	static const struct {
+		const char *text, *context, *expect;
+	} cases[] = {
+		{"{}", NULL, "current-context is not set"},
+		{"current-context: x", NULL, "no context \"x\""},
+		{CONTEXT, NULL, "names cluster \"c\", which is not there"},
+		{CONTEXT "clusters: [{name: c, cluster: {server: 'ftp://x'}}]", NULL,
+	         "clusters[].cluster.server: \"ftp://x\""},
+		{CONTEXT CLUSTER "}", NULL, "names user \"u\", which is not there"},
+		{CONTEXT CLUSTER "certificate-authority-data: '*'}", NULL, "certificate-authority-data: not base64"},
+		{CONTEXT CLUSTER "certificate-authority: gone}", NULL, "/etc/one/gone: No such file"},
+		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {client-key-data: S0VZ}}]", NULL, "belong together"},
+		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1}}}]",
+	         NULL, "exec.command: missing"},
+		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {exec: {apiVersion: v9, command: x}}}]", NULL,
+	         "\"v9\" is not supported"},
+		{CONTEXT, "nope", "no context \"nope\""},
+		{"[1, 2]", NULL, "current-context is not set"},
+		{"contexts: 3\ncurrent-context: x", NULL, "no context \"x\""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct remote_access access;
+		struct error error = {0};
+		assert_int_equal(choose(&cases[i].text, 1, cases[i].context, &access, &error), -1);
+		if (!strstr(error.text, cases[i].expect))
+			fail_msg("%s\ninstead of %s", error.text, cases[i].expect);
+	}
+}
+
+static const char *write_file(const char *name, const char *text, mode_t mode)
+{
+	const char *path = arena_printf(arena, "%s/%s", folder, name);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	chmod(path, mode);
+	return path;
+}
+
+static void a_token_file_is_read_again(void **state)
+{
+	struct clock_virtual clock;
+	clock_virtual_init(&clock, 0);
+	struct remote_access access = {.token_file = write_file("token", "one\n", 0600)};
+	struct remote_credentials *credentials = remote_credentials_create(&access, &clock.source);
+	assert_string_equal(remote_credentials_now(credentials).token, "one");
+	write_file("token", "two", 0600);
+	assert_string_equal(remote_credentials_now(credentials).token, "one"); /* not at every request */
+	remote_credentials_refused(credentials);
+	assert_string_equal(remote_credentials_now(credentials).token, "two");
+	write_file("token", "three", 0600);
+	clock_virtual_advance(&clock, INT64_C(61000000000));
+	assert_string_equal(remote_credentials_now(credentials).token, "three");
+	assert_null(remote_credentials_problem(credentials));
+	unlink(access.token_file);
+	clock_virtual_advance(&clock, INT64_C(61000000000));
+	assert_string_equal(remote_credentials_now(credentials).token, "three");
+	assert_non_null(strstr(remote_credentials_problem(credentials), "No such file"));
+	remote_credentials_destroy(credentials);
+}
+
+static void a_command_gives_credentials(void **state)
+{
+	const char *path = write_file("login",
+	                              "#!/bin/sh\necho \"$KUBERNETES_EXEC_INFO\" | grep -q ExecCredential || exit 3\n"
+	                              "echo \"{\\\"status\\\":{\\\"token\\\":\\\"$1-$EXTRA\\\","
+	                              "\\\"expirationTimestamp\\\":\\\"1970-01-01T00:10:00Z\\\"}}\"\n",
+	                              0700);
+	const char *argv[] = {path, "arg", NULL}, *environment[] = {"EXTRA=env", NULL};
+	struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
+	                           .argv = argv,
+	                           .environment = environment,
+	                           .hint = "install it"};
+	struct remote_access access = {.exec = &exec, .server = "https://x"};
+	struct remote_credentials *credentials = remote_credentials_create(&access, NULL);
+	assert_string_equal(remote_credentials_now(credentials).token, "arg-env");
+	remote_credentials_destroy(credentials);
+
+	argv[0] = "no-such-command-anywhere";
+	credentials = remote_credentials_create(&access, NULL);
+	assert_null(remote_credentials_now(credentials).token);
+	assert_non_null(strstr(remote_credentials_problem(credentials), "install it"));
+	remote_credentials_destroy(credentials);
+	unlink(path);
+
+	argv[0] = path = write_file("silent", "#!/bin/sh\necho '{}'\n", 0700);
+	credentials = remote_credentials_create(&access, NULL);
+	assert_null(remote_credentials_now(credentials).token);
+	assert_non_null(strstr(remote_credentials_problem(credentials), "neither status.token"));
+	remote_credentials_destroy(credentials);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_file_says),
+		cmocka_unit_test(the_first_of_several_files_wins),
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(a_token_file_is_read_again),
+		cmocka_unit_test(a_command_gives_credentials),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
