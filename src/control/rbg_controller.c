@@ -162,6 +162,7 @@ static void work(struct rbg_turn *turn)
 		return;
 	rbg_revise(turn);
 	rbg_observe(turn);
+	rbg_read_restarts(turn);
 	rbg_check_topologies(turn);
 	rbg_decide(turn);
 	rbg_find_topologies(turn);
@@ -171,11 +172,12 @@ static void work(struct rbg_turn *turn)
 		rbg_write_network(turn);
 	rbg_write_gangs(turn);
 	rbg_write_pods(turn);
+	/* What could not be made must not look as if it were there. */
+	if (turn->failed)
+		return;
+	rbg_report(turn);
 	rbg_write_adapters(turn);
 	sweep(turn);
-	/* What could not be made must not look as if it were there. */
-	if (!turn->failed)
-		rbg_report(turn);
 }
 
 static int reconcile_group(struct rbg_controller *controller, struct reconcile *reconcile)

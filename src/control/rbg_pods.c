@@ -67,9 +67,11 @@ static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, co
 /* Pods that ended are made anew: alone, or with their whole instance where the restart policy says so. */
 static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
 {
+	const char *name = rbg_instance_name(turn, role->spec, instance->ordinal);
+	if (!rbg_may_restart(turn, role->spec, name))
+		return;
 	if (role->spec->recreates) {
-		rbg_event(turn, true, "ReCreateInstance", "a pod of %s ended or was restarted",
-		          rbg_instance_name(turn, role->spec, instance->ordinal));
+		rbg_event(turn, true, "ReCreateInstance", "a pod of %s ended or was restarted", name);
 		delete_instance(turn, instance);
 		return;
 	}

@@ -330,6 +330,7 @@ void rbg_report(struct rbg_turn *turn)
 	build_put_string(report.build, report.status, "updated",
 	                 arena_printf(turn->arena, "%lld/%lld", (long long)report.updated, (long long)report.replicas));
 	build_put_string(report.build, report.status, "updateRevision", turn->revision);
+	rbg_write_restarts(turn, report.build, report.status);
 	build_put(report.build, report.status, "conditions",
 	          writes_conditions(report.build, turn->object->root, report.conditions, report.condition_count,
 	                            turn->now));

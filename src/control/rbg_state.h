@@ -93,6 +93,11 @@ struct rbg_rule_state { /* of a coordination with segments */
 	const char *topology_key;
 };
 
+struct rbg_restart {
+	const char *instance;
+	int64_t count, last; /* last: seconds */
+};
+
 struct rbg_turn {
 	struct rbg_controller *controller;
 	struct reconcile *turn;
@@ -112,6 +117,8 @@ struct rbg_turn {
 	bool is_updating;
 	const char *blocked; /* a message why nothing is created: CoordinationConflict, a topology that is missing */
 	const char *blocked_reason;
+	struct rbg_restart *restarts;
+	size_t restart_count;
 	bool failed;
 	int64_t again; /* seconds after which to look again; 0: not */
 };
@@ -142,6 +149,11 @@ const char *rbg_gang_of(const struct rbg_turn *turn, const struct rbg_role_state
 const char *rbg_subgroup_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
 /* rbg_pods.c: creates and deletes. */
 void rbg_write_pods(struct rbg_turn *turn);
+/* rbg_restarts.c */
+void rbg_read_restarts(struct rbg_turn *turn);
+/* Whether the instance may be made anew now; counts it when so, and comes back in time when not. */
+bool rbg_may_restart(struct rbg_turn *turn, const struct rbg_role *role, const char *instance);
+void rbg_write_restarts(const struct rbg_turn *turn, struct build *build, struct node *status);
 /* rbg_network.c */
 void rbg_write_network(struct rbg_turn *turn);
 /* rbg_progress.c: true when a late segment was rolled back, so that this turn is over. */
