@@ -146,6 +146,7 @@ static bool is_ready(const struct val *pod)
 	for (struct val_iter it = val_iter(val_path(pod, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
 		if (strcmp(val_str(val_get(item, "type"), ""), "Ready") == 0)
 			return strcmp(val_str(val_get(item, "status"), ""), "True") == 0 &&
+			       strcmp(val_str(val_path(pod, "status", "phase", NULL), ""), "Running") == 0 &&
 			       !val_path(pod, "metadata", "deletionTimestamp", NULL);
 	return false;
 }
