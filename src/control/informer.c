@@ -52,6 +52,11 @@ void informer_destroy(struct informer *informer)
 	free(informer);
 }
 
+bool informer_listing(const struct informer *informer)
+{
+	return informer->listing;
+}
+
 uint64_t informer_relists(const struct informer *informer)
 {
 	return informer->relists;

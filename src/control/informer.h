@@ -23,6 +23,8 @@ struct informer *informer_create(const struct informer_options *options);
 void informer_destroy(struct informer *informer); /* NULL is a no-op */
 /* Reports what was committed since the last call. Returns the number of reports. */
 size_t informer_poll(struct informer *informer);
+/* Whether a list has begun and is not complete: what is known is then not all there is. */
+bool informer_listing(const struct informer *informer);
 /* Times the whole list had to be read again because changes were lost. */
 uint64_t informer_relists(const struct informer *informer);
 

@@ -23,7 +23,7 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 /* Merges `status` into the status of the object. True when that changed something. */
 bool writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
                          struct node *status);
-/* Records an Event about the object. */
+/* Records an Event about the object. The same event again makes its count grow. */
 void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
                   const char *message, int64_t now_seconds);
 /* The same for what stays true for a while: nothing is written when the object has this very event already. */
