@@ -73,6 +73,12 @@ static int64_t next_due(const struct scheduler *scheduler, const struct plan *pl
 	return due;
 }
 
+static int64_t pause_of(const struct scheduler *scheduler)
+{
+	unsigned doublings = scheduler->failures < MOST_DOUBLINGS ? scheduler->failures : MOST_DOUBLINGS;
+	return scheduler->options.pause_ns << doublings;
+}
+
 static void run_cycle(struct scheduler *scheduler, int64_t now)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
@@ -93,8 +99,15 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 		.arena = arena,
 		.now_seconds = now_seconds,
 	};
+	scheduler->unwritten = false;
 	scheduler_write(&turn);
 	scheduler_write_status(&turn);
+	if (scheduler->unwritten) {
+		scheduler->failures++;
+		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
+	} else if (scheduler->under_way.count == 0) {
+		scheduler->failures = 0;
+	}
 	live_finish(scheduler->live);
 	scheduler_assume(&turn);
 	arena_destroy(arena);
@@ -105,12 +118,6 @@ static int until(int64_t now, int64_t due)
 	if (due == INT64_MAX)
 		return -1;
 	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
-}
-
-static int64_t pause_of(const struct scheduler *scheduler)
-{
-	unsigned doublings = scheduler->failures < MOST_DOUBLINGS ? scheduler->failures : MOST_DOUBLINGS;
-	return scheduler->options.pause_ns << doublings;
 }
 
 int scheduler_step(struct scheduler *scheduler)
