@@ -49,8 +49,6 @@ void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_
 struct cycle_cost {
 	int64_t amounts[CYCLE_RESOURCES], core[CYCLE_RESOURCES];
 };
-/* Of the members of a group as they are. */
-void cycle_cost_of_group(const struct cycle_run *run, const struct cycle_group *group, struct cycle_cost *cost);
 /* Of a placement. The core of a group may change with it as a whole: what was surplus may become part of the core. */
 void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
                              struct cycle_cost *cost);

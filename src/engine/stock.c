@@ -227,15 +227,17 @@ size_t stock_count(struct stock *stock, int queue)
 	return list_units(stock, queue)->count - stock->queues[queue + 1].dead;
 }
 
-/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. */
+/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. But a move is an eviction too: the
+ * core of a semi-preemptible gang stays where it is. */
 static void list_pods_of(struct stock *stock, int number)
 {
 	const struct cycle_group *group = &stock->run->cycle->groups[number];
 	const struct gang *gang = &group->gang;
-	struct victim_list *list = &stock->pods;
-	bool fresh = true;
+	bool fresh = true, *core = arena_array(stock->arena, bool, gang->pod_count);
+	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
+		victims_core(gang, core);
 	for (size_t p = gang->pod_count; p-- > 0;) {
-		if (gang->pods[p].state != MEMBER_RUNNING)
+		if (gang->pods[p].state != MEMBER_RUNNING || core[p])
 			continue;
 		fresh &= !group->was_running[p];
 		struct victim_unit unit = {.group = number,
@@ -248,17 +250,8 @@ static void list_pods_of(struct stock *stock, int number)
 		                           .priority = group->priority,
 		                           .creation = group->creation};
 		unit.pods[0] = (int)p;
-		vec_push(list, unit);
+		vec_push(&stock->pods, unit);
 	}
-}
-
-/* A move is an eviction too: the minimum of a semi-preemptible gang stays where it is. */
-static void list_surplus_of(struct stock *stock, int number)
-{
-	struct victim_list surplus = {0};
-	victims_of_group(stock->run->cycle, number, false, stock->arena, &surplus);
-	for (size_t i = 0; i < surplus.count; i++)
-		vec_push(&stock->pods, surplus.items[i]);
 }
 
 const struct victim_list *stock_pods(struct stock *stock)
@@ -268,10 +261,8 @@ const struct victim_list *stock_pods(struct stock *stock)
 		return &stock->pods;
 	stock->pods.count = 0;
 	for (size_t g = 0; g < cycle->group_count; g++)
-		if (may_give(&cycle->groups[g]) && cycle->groups[g].preempt == CYCLE_PREEMPTIBLE)
+		if (may_give(&cycle->groups[g]))
 			list_pods_of(stock, (int)g);
-		else if (may_give(&cycle->groups[g]))
-			list_surplus_of(stock, (int)g);
 	mark_units(stock, stock->pods.items, stock->pods.count);
 	victims_sort(&stock->pods);
 	stock->pods_listed = true;
