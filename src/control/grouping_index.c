@@ -82,7 +82,7 @@ void grouping_index_forget(struct grouping_index *index, struct grouping_pod *po
 			need->links = link->following;
 		if (link->following)
 			link->following->previous = link->previous;
-		if (!need->links) {
+		if (!need->links && index->needs) { /* the second is for the analyzer: need is in there */
 			HASH_DEL(index->needs, need);
 			free(need);
 		}

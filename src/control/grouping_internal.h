@@ -32,7 +32,7 @@ struct grouping_group {
 struct grouping_index *grouping_index_create(void);
 void grouping_index_destroy(struct grouping_index *index);
 /* Makes the pod when it is missing, or when it has another uid than the one of that name. */
-struct grouping_pod *grouping_index_add(struct grouping_index *index, const struct store_object *pod);
+struct grouping_pod *grouping_index_add(struct grouping_index *index, const struct store_object *object);
 struct grouping_pod *grouping_index_find(struct grouping_index *index, const char *namespace_, const char *name);
 void grouping_index_remove(struct grouping_index *index, const char *namespace_, const char *name);
 /* Moves the pod to that group; name NULL: to none. */
@@ -52,7 +52,7 @@ struct grouping_need {
 };
 /* Forgets what the pod depended on. */
 void grouping_index_forget(struct grouping_index *index, struct grouping_pod *pod);
-void grouping_index_depend(struct grouping_index *index, struct grouping_pod *pod, const struct grouping_need *need);
+void grouping_index_depend(struct grouping_index *index, struct grouping_pod *pod, const struct grouping_need *asked);
 /* Calls back for every pod that depends on the object, unless all of them saw exactly this version of it. */
 void grouping_index_visit(struct grouping_index *index, const struct grouping_need *now,
                           void (*visit)(void *context, const struct grouping_pod *pod), void *context);

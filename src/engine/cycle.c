@@ -4,8 +4,11 @@
 
 #include "base/vec.h"
 #include "engine/cycle_internal.h"
+#include "engine/internal.h"
+#include "engine/refusals.h"
 #include "engine/reserve.h"
 #include "engine/room.h"
+#include "engine/stock.h"
 
 #include <string.h>
 
@@ -70,6 +73,7 @@ static void open_run(struct cycle *cycle, struct allocation *allocation)
 	struct cycle_run *run = &allocation->run;
 	*allocation = (struct allocation){.run = {.cycle = cycle}};
 	run->scratch = arena_create();
+	run->amounts = cycle_kind_amounts(cycle->cluster, cycle->arena);
 	cycle_open_accounts(run, allocation->total);
 	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
 	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
@@ -148,7 +152,7 @@ static void announce(struct allocation *allocation, int queue)
 		pods -= cycle_is_member(&gang->pods[p]);
 	for (size_t p = 0; p < gang->pod_count && pods > 0; p++)
 		if (gang->pods[p].state == MEMBER_WAITING) {
-			cycle_pod_amounts(cycle->cluster, gang->pods[p].kind, amounts);
+			cycle_add_pod(&allocation->run, gang->pods[p].kind, amounts);
 			pods--;
 		}
 	share_order_set(allocation->order, queue, amounts);
@@ -205,44 +209,60 @@ static void close_run(struct allocation *allocation)
 
 /* ---- allocate ---- */
 
-static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out)
+/* The outcome, and for a refusal the memory of it. What looks alike is searched once per state of the cluster. */
+static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out,
+                                     struct refusal **refusal)
 {
 	struct cycle *cycle = run->cycle;
+	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
+	                           struct placement *) = grow ? engine_grow : engine_place;
+	uint64_t question = hash_mix(refusals_look(&group->gang), grow);
+	*refusal = refusals_find(cycle->refusals, question);
+	if (*refusal) {
+		*out = (*refusal)->placement;
+		return out->outcome;
+	}
 	arena_reset(run->scratch);
 	struct place_options options = {.budget = cycle->budget};
-	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, out)
-	                                  : engine_place(cycle->cluster, &group->gang, &options, run->scratch, out);
-	if (outcome == PLACE_IMPOSSIBLE || outcome == PLACE_EXHAUSTED) {
+	find(cycle->cluster, &group->gang, &options, run->scratch, out);
+	if ((out->outcome == PLACE_IMPOSSIBLE || out->outcome == PLACE_EXHAUSTED) && cycle->cluster->releasing_pods) {
 		struct placement later;
 		options.use_releasing = true;
-		enum place_outcome second =
-			grow ? engine_grow(cycle->cluster, &group->gang, &options, run->scratch, &later)
-			     : engine_place(cycle->cluster, &group->gang, &options, run->scratch, &later);
-		if (second == PLACE_PLACED) {
+		if (find(cycle->cluster, &group->gang, &options, run->scratch, &later) == PLACE_PLACED)
 			*out = later;
-			return second;
-		}
 	}
 	/* A gang that waits for releasing resources starts as a whole: nothing of it is bound before. */
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		out->reserve |= group->gang.pods[p].state == MEMBER_RESERVED;
-	return outcome;
+	if (out->outcome != PLACE_PLACED && out->outcome != PLACE_NOTHING)
+		*refusal = refusals_add(cycle->refusals, question, out);
+	return out->outcome;
 }
 
-static void refuse(struct cycle *cycle, struct cycle_group *group, const struct placement *placement)
+static void refuse(struct cycle *cycle, struct cycle_group *group, struct refusal *refusal)
 {
-	group->proved = placement->outcome == PLACE_IMPOSSIBLE;
-	group->state = placement->outcome == PLACE_IMPOSSIBLE  ? GROUP_IMPOSSIBLE
-	               : placement->outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
-	                                                       : GROUP_NOT_READY;
-	engine_explain(cycle->cluster, &group->gang, placement, cycle->explain_relax, cycle->arena, &group->reasons);
+	enum place_outcome outcome = refusal->placement.outcome;
+	group->proved = outcome == PLACE_IMPOSSIBLE;
+	group->state = outcome == PLACE_IMPOSSIBLE  ? GROUP_IMPOSSIBLE
+	               : outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
+	                                            : GROUP_NOT_READY;
+	refusals_explain(refusal, cycle, group);
 }
 
-static void amounts_of(const struct cycle *cycle, const struct gang *gang, const struct placement *placement,
+/* Binds or reserves what was found and puts it on the account of the queue. */
+static void commit(struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
+                   const int64_t *amounts, bool is_protected)
+{
+	engine_commit(run->cycle->cluster, &group->gang, placement);
+	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	refusals_change(run->cycle->refusals);
+}
+
+static void amounts_of(const struct cycle_run *run, const struct gang *gang, const struct placement *placement,
                        int64_t *amounts)
 {
 	for (size_t i = 0; i < placement->choice_count; i++)
-		cycle_pod_amounts(cycle->cluster, gang->pods[placement->choices[i].pod].kind, amounts);
+		cycle_add_pod(run, gang->pods[placement->choices[i].pod].kind, amounts);
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
@@ -258,15 +278,14 @@ static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
 	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
 		return false;
 	int64_t amounts[CYCLE_RESOURCES] = {0};
-	amounts_of(cycle, &group->gang, &placement, amounts);
+	amounts_of(run, &group->gang, &placement, amounts);
 	struct reasons before = group->reasons;
 	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE;
 	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
 		group->reasons = before; /* a part of it may still be allowed */
 		return false;
 	}
-	engine_commit(cycle->cluster, &group->gang, &placement);
-	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	commit(run, group, &placement, amounts, is_protected);
 	return true;
 }
 
@@ -279,25 +298,25 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	bool is_protected =
 		group->preempt == CYCLE_NON_PREEMPTIBLE || (group->preempt == CYCLE_SEMI_PREEMPTIBLE && !grow);
 	struct placement placement;
-	enum place_outcome outcome = find_place(run, group, grow, &placement);
+	struct refusal *refusal;
+	enum place_outcome outcome = find_place(run, group, grow, &placement, &refusal);
 	if (outcome == PLACE_NOTHING && !grow) {
 		candidate->growth = 0;
 		return true;
 	}
 	if (outcome != PLACE_PLACED) {
 		if (!grow)
-			refuse(cycle, group, &placement);
+			refuse(cycle, group, refusal);
 		return false;
 	}
 	int64_t amounts[CYCLE_RESOURCES] = {0};
-	amounts_of(cycle, &group->gang, &placement, amounts);
+	amounts_of(run, &group->gang, &placement, amounts);
 	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
 		if (!grow)
 			group->state = GROUP_PENDING;
 		return false;
 	}
-	engine_commit(cycle->cluster, &group->gang, &placement);
-	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	commit(run, group, &placement, amounts, is_protected);
 	candidate->growth++;
 	return true;
 }
@@ -343,6 +362,7 @@ static void guard(struct allocation *allocation, struct reserve_hold *hold)
 	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
 		return;
 	reserve_hold_for(cycle, starved, hold);
+	refusals_change(cycle->refusals);
 	if (hold->group >= 0)
 		reason_add(
 			&group->reasons, cycle->arena,
@@ -419,6 +439,7 @@ static void allocate(struct cycle *cycle)
 		}
 	}
 	reserve_release(cycle, &hold);
+	refusals_change(cycle->refusals);
 	close_run(&allocation);
 }
 
@@ -441,6 +462,25 @@ static bool may_consolidate(const struct cycle *cycle, const struct cycle_group 
 	return group->preempt == CYCLE_PREEMPTIBLE && may_evict(cycle, group);
 }
 
+/* Groups of one queue that look alike have the same prospects. */
+static bool make_room_for(struct cycle_run *run, const struct candidate *candidate, enum cycle_action action)
+{
+	struct refusals *refusals = run->cycle->refusals;
+	const struct cycle_group *group = &run->cycle->groups[candidate->group];
+	bool grow = candidate->growth >= 0;
+	uint64_t question = hash_mix(refusals_look(&group->gang), (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
+	if (action != ACTION_CONSOLIDATE)
+		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
+	if (refusals_find(refusals, question))
+		return false;
+	bool made = room_make(run, candidate->group, action, grow);
+	if (made)
+		refusals_change(refusals);
+	else
+		refusals_add(refusals, question, NULL);
+	return made;
+}
+
 static void make_room(struct cycle *cycle, enum cycle_action action)
 {
 	struct allocation allocation;
@@ -454,17 +494,24 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 	if (!wanted)
 		return;
 	open_run(cycle, &allocation);
+	struct cycle_run *run = &allocation.run;
+	run->stock = stock_create(run, cycle->arena);
+	for (int i = 0; i < MARK_COUNT; i++) {
+		run->marks[i] = arena_array(cycle->arena, uint32_t, cycle->group_count);
+		run->mark[i] = 1;
+	}
 	queue_up(&allocation, accept);
 	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
 		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
 		struct cycle_group *group = &cycle->groups[candidate.group];
 		struct reasons before = group->reasons;
-		if (room_make(&allocation.run, candidate.group, action, candidate.growth >= 0))
+		if (make_room_for(run, &candidate, action))
 			group->reasons = (struct reasons){0};
 		else
 			group->reasons = before;
 		announce(&allocation, q);
 	}
+	stock_destroy(run->stock);
 	close_run(&allocation);
 }
 
@@ -485,6 +532,7 @@ static void release_stale(struct cycle *cycle)
 			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
+			refusals_change(cycle->refusals);
 			cycle_evict(cycle, (struct cycle_eviction){.group = g,
 			                                           .pod = (int)p,
 			                                           .node = pod->node,
@@ -504,6 +552,7 @@ void cycle_begin(struct cycle *cycle)
 			group->was_running[p] = group->gang.pods[p].state == MEMBER_RUNNING;
 	}
 	reserve_restore(cycle);
+	cycle->refusals = refusals_create(cycle->arena);
 }
 
 void cycle_run(struct cycle *cycle, enum cycle_action action)
@@ -557,6 +606,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 
 void cycle_finish(struct cycle *cycle)
 {
+	reserve_together(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
 }

@@ -97,6 +97,7 @@ struct cycle {
 	int *work;
 	size_t work_count, work_capacity; /* on the heap, owned by the caller */
 	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
+	struct refusals *refusals;        /* private: made by cycle_begin, in the arena */
 };
 
 /* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */

@@ -5,21 +5,44 @@
 #include "engine/cycle.h"
 #include "engine/share.h"
 
+struct stock;
+
+/* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
+enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_COUNT };
+
 struct cycle_run {
 	struct cycle *cycle;
 	struct share_queue *shares; /* parallel to cycle->queues */
 	struct share_claim claim;
-	struct arena *scratch; /* of one decision; reset before the next */
+	struct arena *scratch;                         /* of one decision; reset before the next */
+	int64_t (*amounts)[CYCLE_RESOURCES];           /* by kind: what one pod counts for */
+	struct stock *stock;                           /* what could be given up; NULL while allocating */
+	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
 };
+
+static inline bool cycle_marked(const struct cycle_run *run, enum cycle_mark which, int group)
+{
+	return run->marks[which][group] == run->mark[which];
+}
+
+static inline void cycle_mark(struct cycle_run *run, enum cycle_mark which, int group)
+{
+	run->marks[which][group] = run->mark[which];
+}
+
+static inline void cycle_clear_marks(struct cycle_run *run, enum cycle_mark which)
+{
+	run->mark[which]++;
+}
 
 /* Shares of all queues from what is settled and what the groups of this cycle hold and ask for. */
 void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
 
-/* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */
-int cycle_resource_of(const char *name);
 bool cycle_is_member(const struct gang_pod *pod);
-/* Adds what one pod of the kind counts against queues. */
-void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[CYCLE_RESOURCES]);
+/* What one pod of each kind counts for against queues; in the arena. */
+int64_t (*cycle_kind_amounts(const struct cluster *cluster, struct arena *arena))[CYCLE_RESOURCES];
+/* Adds what one pod of the kind counts for. */
+void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES]);
 /* Adds (sign 1) or takes off (sign -1) amounts in a queue and all above it. */
 void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected, int sign);
 /* Whether limits, and for protected pods quotas, of the queue and all above it allow the amounts. */

@@ -2,10 +2,12 @@
 #include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/cycle_internal.h"
+#include "engine/internal.h"
 
 #include <string.h>
 
-int cycle_resource_of(const char *name)
+/* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */
+static int resource_of(const char *name)
 {
 	size_t length = strlen(name);
 	if (strcmp(name, "cpu") == 0)
@@ -20,15 +22,29 @@ bool cycle_is_member(const struct gang_pod *pod)
 	return pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
 }
 
-void cycle_pod_amounts(const struct cluster *cluster, int kind, int64_t amounts[CYCLE_RESOURCES])
+static void add_shape(const struct cluster *cluster, size_t kind, int64_t amounts[CYCLE_RESOURCES])
 {
-	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int64_t request = cluster_kind_request(cluster, kind, r);
-		int which = request ? cycle_resource_of(cluster_resource_name(cluster, r)) : -1;
-		if (which >= 0)
-			amounts[which] =
-				clamp_add(amounts[which], clamp_multiply(request, which == CYCLE_GPU ? 1000 : 1));
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	for (int i = 0; i < shape->request_count; i++) {
+		int to = resource_of(cluster->resources.items[shape->resource[i]].name);
+		if (to >= 0)
+			amounts[to] =
+				clamp_add(amounts[to], clamp_multiply(shape->amount[i], to == CYCLE_GPU ? 1000 : 1));
 	}
+}
+
+int64_t (*cycle_kind_amounts(const struct cluster *cluster, struct arena *arena))[CYCLE_RESOURCES]
+{
+	int64_t(*amounts)[CYCLE_RESOURCES] = arena_array_bytes(arena, cluster->kinds.count, sizeof(*amounts));
+	for (size_t k = 0; k < cluster->kinds.count; k++)
+		add_shape(cluster, k, amounts[k]);
+	return amounts;
+}
+
+void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES])
+{
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		amounts[r] = clamp_add(amounts[r], run->amounts[kind][r]);
 }
 
 void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected, int sign)
@@ -58,8 +74,9 @@ static void add_amounts(int64_t *into, const int64_t *amounts, int sign)
 		into[r] = clamp_add(into[r], sign * amounts[r]);
 }
 
-/* What the pods of the group hold and ask for. */
-static struct cycle_account account_of(const struct cycle *cycle, const struct cycle_group *group)
+/* What the pods of the group hold and ask for. `known`: what each kind counts for, NULL when nobody worked it out. */
+static struct cycle_account account_of(const struct cycle *cycle, const struct cycle_group *group,
+                                       int64_t (*known)[CYCLE_RESOURCES])
 {
 	struct cycle_account account = {0};
 	int64_t protected_pods = cycle_protected_pods(group);
@@ -69,7 +86,10 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
 		if (!member && pod->state != MEMBER_WAITING)
 			continue;
 		int64_t amounts[CYCLE_RESOURCES] = {0};
-		cycle_pod_amounts(cycle->cluster, pod->kind, amounts);
+		if (known)
+			memcpy(amounts, known[pod->kind], sizeof(amounts));
+		else
+			add_shape(cycle->cluster, (size_t)pod->kind, amounts);
 		add_amounts(account.requested, amounts, 1);
 		if (member)
 			add_amounts(account.allocated, amounts, 1);
@@ -95,7 +115,7 @@ void cycle_settle(struct cycle *cycle, int number)
 		return;
 	group->settled = true;
 	group->settled_queue = group->queue;
-	group->account = account_of(cycle, group);
+	group->account = account_of(cycle, group, NULL);
 	book(cycle, group, 1);
 }
 
@@ -157,7 +177,7 @@ int cycle_work_at(const struct cycle *cycle, size_t i)
 static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
 {
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int which = cycle_resource_of(cluster_resource_name(cluster, r));
+		int which = resource_of(cluster_resource_name(cluster, r));
 		if (which >= 0)
 			total[which] = clamp_add(total[which], clamp_multiply(cluster_total(cluster, r),
 			                                                      which == CYCLE_GPU ? 1000 : 1));
@@ -185,7 +205,7 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 	}
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		struct cycle_account account = account_of(cycle, group);
+		struct cycle_account account = account_of(cycle, group, run->amounts);
 		for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
 			add_amounts(run->shares[q].allocated, account.allocated, 1);
 			add_amounts(run->shares[q].allocated_protected, account.is_protected, 1);

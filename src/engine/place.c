@@ -56,7 +56,22 @@ static int32_t percent_free(const struct cluster *cluster, const struct shape *s
 	return (int32_t)least;
 }
 
-void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias)
+/* The deepest level of the topology that the gang names, -1 when it names none. */
+static int deepest_named(const struct gang *gang, int topology)
+{
+	int deepest = -1;
+	for (size_t i = 0; i < gang->tree_count; i++) {
+		const struct gang_node *node = &gang->tree[i];
+		if (node->required.topology == topology && node->required.level > deepest)
+			deepest = node->required.level;
+		if (node->preferred.topology == topology && node->preferred.level > deepest)
+			deepest = node->preferred.level;
+	}
+	return deepest;
+}
+
+void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
+                    struct place_bias *bias)
 {
 	size_t p = 0;
 	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
@@ -65,18 +80,20 @@ void bias_from_free(struct cluster *cluster, const struct gang *gang, struct are
 	if (p == gang->pod_count)
 		return;
 	int number = cluster->kinds.items[gang->pods[p].kind].shape;
-	const struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
+	struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
 	const struct shape *shape = &cluster->shapes.items[number];
 	for (int n = 0; n < cluster->node_count; n++)
+		bias->node_score[n] = idle->node[n] > 0;
+	for (int n = 0; parts && n < cluster->node_count; n++)
 		bias->node_score[n] = idle->node[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
 	for (int t = 0; t < cluster->topology_count; t++) {
 		const struct topology *topology = &cluster->topologies[t];
 		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);
-		for (int l = 0; l < topology->level_count; l++) {
-			bias->idle[t][l] = arena_array(arena, int64_t, (size_t)topology->domain_count[l]);
-			for (int n = 0; n < cluster->node_count; n++)
-				if (topology->node_domain[l][n] >= 0)
-					bias->idle[t][l][topology->node_domain[l][n]] += idle->node[n];
+		for (int l = deepest_named(gang, t); l >= 0; l--) {
+			size_t size = (size_t)topology->domain_count[l] * sizeof(int64_t);
+			slots_need_level(cluster, idle, t, l);
+			bias->idle[t][l] = arena_alloc_raw(arena, size);
+			memcpy(bias->idle[t][l], idle->sums[t][l], size);
 		}
 	}
 }

@@ -151,10 +151,12 @@ struct demand {
 	const struct gang_level *levels; /* per tree node: the level in force (required, or a preference) */
 };
 
-/* Prefers what is free now: idle slots of the gang's first waiting pod, per node and per domain. Node scores run from 0 to
- * BIAS_IDLE (room for a whole pod). In the arena. */
+/* Prefers what is free now: idle slots of the gang's first waiting pod, per domain of the levels the gang names, and per
+ * node: 1 where a whole pod has room, else 0; with `parts` 0 to BIAS_IDLE by how much of a pod there is room for. In the
+ * arena. */
 #define BIAS_IDLE 100
-void bias_from_free(struct cluster *cluster, const struct gang *gang, struct arena *arena, struct place_bias *bias);
+void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
+                    struct place_bias *bias);
 
 enum verdict { VERDICT_PLACED, VERDICT_IMPOSSIBLE, VERDICT_EXHAUSTED };
 

@@ -198,6 +198,100 @@ def a_crash_loses_nothing(folder):
         up.stop()
 
 
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      schedulerName: platoon
+      containers:
+      - {name: main, image: "web:1", resources: {requests: {nvidia.com/gpu: "8"}}}
+"""
+
+
+@test
+def every_verb_of_kubectl(folder):
+    """One Deployment through all that a user does with kubectl; controllers, scheduler and kubelets play their part."""
+    path = os.path.join(folder, "web.yaml")
+
+    def write(text):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    with Up(folder, "--in-memory", "--nodes", "1x2x4") as up:
+        k = up.kubectl
+
+        def ready(count):
+            k("wait", f"--for=jsonpath={{.status.readyReplicas}}={count}", "deploy/web", f"--timeout={PATIENCE}s")
+
+        def nodes_of():
+            return k("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.nodeName}").split()
+
+        # what there is, and who may
+        assert {"deployments", "podgroups", "pytorchjobs", "rolebasedgroups"} <= {
+            line.split()[0] for line in k("api-resources").splitlines()}
+        assert "minMember" in k("explain", "podgroup.spec")
+        assert k("auth", "can-i", "create", "deployments").strip() == "yes"
+        # create, watch, get
+        write(DEPLOYMENT)
+        watch = subprocess.Popen([KUBECTL, "get", "pods", "-w", "-o", "name"], stdout=subprocess.PIPE, text=True, env=up.env)
+        assert "deployment.apps/web created" in k("create", "-f", path)
+        ready(2)
+        names = k("get", "pods", "-o", "name").split()
+        assert len(names) == 2 and k("get", "deploy", "web").split()[6] == "2/2"
+        assert all(node in k("get", "pods", "-o", "wide") for node in nodes_of())
+        assert "kind: Deployment" in k("get", "deploy", "web", "-o", "yaml")
+        assert up.get("deploy", "web")["status"]["availableReplicas"] == 2
+        assert k("get", "deploy", "web", "-o", "jsonpath={.spec.replicas}") == "2"
+        for word in ("web:1", "2 desired"):
+            assert word in k("describe", "deploy", "web"), word
+        assert "goes to node" in k("describe", names[0]) and "8 " in k("describe", "node", nodes_of()[0])
+        assert "goes to node" in k("events", "--for", names[0])
+        # apply from the client's side, diff, apply from the server's
+        k("apply", "-f", path)
+        write(DEPLOYMENT.replace("replicas: 2", "replicas: 3"))
+        assert "+  replicas: 3" in k("diff", "-f", path, code=1)
+        assert "configured" in k("apply", "-f", path)
+        ready(3)
+        write(DEPLOYMENT.replace("replicas: 2", "replicas: 4"))
+        k("apply", "--server-side", "--force-conflicts", "-f", path)
+        ready(4)
+        # scale, patch, label, annotate, edit
+        k("scale", "deploy/web", "--replicas=5")
+        ready(5)
+        k("patch", "deploy", "web", "--type=merge", "-p", '{"spec":{"replicas":4}}')
+        k("patch", "deploy", "web", "--type=json", "-p", '[{"op":"replace","path":"/spec/replicas","value":3}]')
+        k("patch", "deploy", "web", "-p", '{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"web:2"}]}}}}')
+        k("rollout", "status", "deploy/web", f"--timeout={PATIENCE}s")
+        pods = [p for p in up.get("pods", "-l", "app=web")["items"] if "deletionTimestamp" not in p["metadata"]]
+        assert [p["spec"]["containers"][0]["image"] for p in pods] == ["web:2"] * 3, pods
+        k("label", "deploy", "web", "team=a")
+        k("annotate", "deploy", "web", "note=hello")
+        up.env["KUBE_EDITOR"] = "sed -i s/hello/goodbye/"
+        assert "edited" in k("edit", "deploy", "web")
+        metadata = up.get("deploy", "web")["metadata"]
+        assert metadata["labels"]["team"] == "a" and metadata["annotations"]["note"] == "goodbye", metadata
+        # a node is emptied: its pods come back elsewhere
+        node = nodes_of()[0]
+        k("cordon", node)
+        assert "SchedulingDisabled" in k("get", "node", node)
+        assert "drained" in k("drain", node, "--force", "--ignore-daemonsets", f"--timeout={PATIENCE}s")
+        ready(3)
+        up.until("the node is empty", lambda: node not in nodes_of())
+        k("uncordon", node)
+        # delete, and nothing is left
+        k("delete", "deploy", "web")
+        up.until("all pods are gone", lambda: not up.get("pods")["items"])
+        watch.terminate()
+        seen = watch.communicate()[0].split()
+        assert set(names) <= set(seen) and len(set(seen)) >= 8, seen
+        up.stop()
+
+
 def run(*args):
     done = subprocess.run([PLATOON, *args], capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT, check=False)
     return done.returncode, done.stdout, done.stderr
@@ -215,7 +309,7 @@ def help_and_wrong_usage(folder):
     assert code == 0 and "Unschedulable" in out, out
     for wrong, message in [(["--nodes", "2x2"], "1x2x4"), (["--nodes", "0x1x1"], "1x2x4"), (["--nodes", "1x2x4x"], "1x2x4"),
                            (["--nodes", "200x200x200"], "20000"), (["--gpus", "-1"], "--gpus"), (["--port", "65536"], "--port"),
-                           (["--until-placed"], "needs a PodGroup"), (["-f", "nosuch.yaml"], "nosuch.yaml"), (["extra"], "-f")]:
+                           (["--until-placed"], "needs a workload or PodGroup"), (["-f", "nosuch.yaml"], "nosuch.yaml"), (["extra"], "-f")]:
         code, _, err = run("up", "--in-memory", "--data-dir", folder, *wrong)
         assert code == 2 and message in err, f"{wrong}: {code} {err}"
     bad = os.path.join(folder, "bad.yaml")
