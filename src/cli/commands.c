@@ -35,7 +35,7 @@ static const char up_text[] =
 	"end\n"
 	"by themselves, controllers that make the pods of workloads, and the scheduler. Plain kubectl works with the\n"
 	"kubeconfig it writes. Objects are kept in the data folder, and the next start goes on with them; nothing "
-        "that\n"
+	"that\n"
 	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
 const struct cli_command cli_commands[] = {

@@ -15,12 +15,12 @@ struct reconciler;
 
 struct reconciler_watch {
 	const char *group, *resource;
-	const char *namespace_; /* NULL: all */
-	int kind;               /* of the keys when `map` is NULL: then the key is the object itself */
+	int kind; /* of the keys when `map` is NULL: then the key is the object itself */
 	/* Calls reconciler_want for each key the change concerns. When an object changes owner or labels, `old` says what
 	 * it was; NULL for the first time. */
 	void (*map)(struct reconciler *reconciler, void *context, const struct store_object *object,
 	            const struct store_object *old, bool deleted);
+	const char *namespace_; /* NULL: all */
 };
 
 /* One key in work. */
