@@ -34,6 +34,8 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
  * give way; all others are as the last plan said. It is valid until the next live_plan, what it points to in the snapshot
  * until live_finish. */
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
+/* Between the two: the next cycle looks at the group again, as if it had changed. */
+void live_look_again(struct live *live, int group);
 void live_finish(struct live *live);
 /* Borrowed. Between live_plan and live_finish with the decisions applied. */
 const struct snapshot *live_snapshot(const struct live *live);

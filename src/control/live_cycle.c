@@ -58,6 +58,12 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	return plan_run(&live->snapshot, actions, action_count);
 }
 
+void live_look_again(struct live *live, int group)
+{
+	live_group_list(live, group);
+	live->changed = true;
+}
+
 void live_finish(struct live *live)
 {
 	struct cycle *cycle = &live->snapshot.cycle;

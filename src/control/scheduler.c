@@ -73,6 +73,12 @@ static int64_t next_due(const struct scheduler *scheduler, const struct plan *pl
 	return due;
 }
 
+static int64_t pause_of(const struct scheduler *scheduler)
+{
+	unsigned doublings = scheduler->failures < MOST_DOUBLINGS ? scheduler->failures : MOST_DOUBLINGS;
+	return scheduler->options.pause_ns << doublings;
+}
+
 static void run_cycle(struct scheduler *scheduler, int64_t now)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
@@ -93,8 +99,15 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 		.arena = arena,
 		.now_seconds = now_seconds,
 	};
+	scheduler->unwritten = false;
 	scheduler_write(&turn);
 	scheduler_write_status(&turn);
+	if (scheduler->unwritten) {
+		scheduler->failures++;
+		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
+	} else if (scheduler->under_way.count == 0) {
+		scheduler->failures = 0;
+	}
 	live_finish(scheduler->live);
 	scheduler_assume(&turn);
 	arena_destroy(arena);
@@ -107,12 +120,6 @@ static int until(int64_t now, int64_t due)
 	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
-static int64_t pause_of(const struct scheduler *scheduler)
-{
-	unsigned doublings = scheduler->failures < MOST_DOUBLINGS ? scheduler->failures : MOST_DOUBLINGS;
-	return scheduler->options.pause_ns << doublings;
-}
-
 int scheduler_step(struct scheduler *scheduler)
 {
 	int64_t now = clock_now(scheduler->options.clock);
@@ -121,18 +128,21 @@ int scheduler_step(struct scheduler *scheduler)
 	scheduler_read_answers(scheduler, now / SECOND);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);
-	bool changed = !scheduler->started || live_changed(scheduler->live), overdue = now >= scheduler->due;
-	int64_t earliest = scheduler->last + pause_of(scheduler);
 	/* A clock that was set back must not stop the loop. */
-	if (changed && scheduler->started && now < earliest && now >= scheduler->last)
+	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
+	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
+	int64_t earliest = scheduler->last + pause_of(scheduler);
+	if (changed && scheduler->started && now < earliest && !set_back)
 		return until(now, earliest);
 	if (!changed && !overdue)
 		return until(now, scheduler->due);
 	scheduler->last = now;
 	scheduler->started = true;
+	scheduler->again = false;
 	run_cycle(scheduler, now);
 	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
-	if (live_changed(scheduler->live) || scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
+	if (scheduler->again || live_changed(scheduler->live) || scheduler->under_way.count > 0 ||
+	    store_pending(scheduler->options.store))
 		return until(now, now + pause_of(scheduler));
 	return until(now, scheduler->due);
 }

@@ -230,9 +230,12 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	put_backoff(turn, object, decided, message, build, status);
 	build_put(build, status, "conditions", conditions(turn, object, &condition, stale, build));
 	struct doc *doc = build_finish(build, status);
-	if (differs(val_get(object->root, "status"), doc_root(doc)) &&
-	    writes_patch_status(turn->store, object, copy, build_copy(copy, doc_root(doc))) &&
-	    !writes_has_condition(object->root, &condition))
+	int written = differs(val_get(object->root, "status"), doc_root(doc))
+	                      ? writes_patch_status(turn->store, object, copy, build_copy(copy, doc_root(doc)))
+	                      : 0;
+	if (written < 0)
+		scheduler_unwritten(turn, group->index);
+	if (written > 0 && !writes_has_condition(object->root, &condition))
 		tell_group(turn, object, decided->state, message);
 	doc_destroy(doc);
 	build_destroy(copy);

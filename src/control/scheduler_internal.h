@@ -40,7 +40,9 @@ struct scheduler {
 	int64_t last;                  /* nanoseconds: when the last cycle was */
 	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
 	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
+	bool unwritten;                /* the last cycle could not write all it has to tell */
 	bool started;
+	bool again; /* a decision was not carried out, because it rested on something that has changed */
 };
 
 /* One cycle whose decisions are to be written. */
@@ -60,6 +62,9 @@ void scheduler_assume(const struct scheduler_turn *turn);
 /* Looks at the answers that came since. */
 void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds);
 void scheduler_forget_attempts(struct scheduler *scheduler);
+
+/* Something about the group could not be written: the next cycle looks at it again, after a pause. */
+void scheduler_unwritten(const struct scheduler_turn *turn, size_t group);
 
 /* scheduler_status.c: what is told about the groups of this cycle, their pods and the queues. */
 void scheduler_write_status(const struct scheduler_turn *turn);

@@ -9,7 +9,7 @@
 /* ---- pods ---- */
 
 /* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
-static void mark_waiting(const struct scheduler_turn *turn, const struct pod_spec *spec, const char *node,
+static void mark_waiting(const struct scheduler_turn *turn, size_t group, const struct pod_spec *spec, const char *node,
                          const char *reason, const char *message, bool tell)
 {
 	const struct store_type *type = store_type_find(turn->store, "", "pods");
@@ -26,7 +26,10 @@ static void mark_waiting(const struct scheduler_turn *turn, const struct pod_spe
 		build_put(build, status, "conditions",
 		          writes_conditions(build, pod->root, &condition, 1, turn->now_seconds));
 		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
-		if (writes_patch_status(turn->store, pod, build, status) && !same && tell &&
+		int written = writes_patch_status(turn->store, pod, build, status);
+		if (written < 0)
+			scheduler_unwritten(turn, group);
+		if (written > 0 && !same && tell &&
 		    !events_tell(turn->scheduler->events, pod, true, reason, message, turn->now_seconds))
 			turn->scheduler->metrics.events_left_out++;
 		build_destroy(build);
@@ -49,30 +52,31 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 			continue;
 		if (member->state == MEMBER_RESERVED) {
 			const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
-			mark_waiting(turn, &pod->spec, node, "Reserved",
+			mark_waiting(turn, index, &pod->spec, node, "Reserved",
 			             arena_printf(turn->arena,
 			                          "room on node %s is reserved until pods there have ended", node),
 			             true);
 		} else if (member->state == MEMBER_GATED) {
-			mark_waiting(turn, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates", false);
+			mark_waiting(turn, index, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
+			             false);
 		} else if (member->state == MEMBER_WAITING) {
-			mark_waiting(turn, &pod->spec, "", "Unschedulable", message, tell);
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
 		}
 	}
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
 		if (pod->node < 0)
-			mark_waiting(turn, &pod->spec, "", "Unschedulable", message, tell);
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
 	}
 }
 
 /* ---- queues ---- */
 
-static void write_queue(const struct scheduler_turn *turn, const struct cycle_queue *queue)
+static bool write_queue(const struct scheduler_turn *turn, const struct cycle_queue *queue)
 {
 	struct store_object *object = store_object_retain(live_queue(turn->scheduler->live, queue->name));
 	if (!object)
-		return;
+		return true;
 	struct build *build = build_create();
 	struct node *status = build_map(build);
 	build_put(build, status, "allocated", scheduler_amounts(build, turn->arena, queue->allocated));
@@ -80,9 +84,10 @@ static void write_queue(const struct scheduler_turn *turn, const struct cycle_qu
 	          scheduler_amounts(build, turn->arena, queue->allocated_protected));
 	build_put(build, status, "requested", scheduler_amounts(build, turn->arena, queue->requested));
 	build_put(build, status, "fairShare", scheduler_amounts(build, turn->arena, queue->fair));
-	writes_patch_status(turn->store, object, build, status);
+	bool written = writes_patch_status(turn->store, object, build, status) >= 0;
 	build_destroy(build);
 	store_object_release(object);
+	return written;
 }
 
 static void write_queues(const struct scheduler_turn *turn)
@@ -107,9 +112,17 @@ static void write_queues(const struct scheduler_turn *turn)
 		told.written = true;
 		if (memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0)
 			continue;
-		scheduler->queues[q] = told;
-		write_queue(turn, queue);
+		if (write_queue(turn, queue))
+			scheduler->queues[q] = told;
+		else
+			scheduler->unwritten = true;
 	}
+}
+
+void scheduler_unwritten(const struct scheduler_turn *turn, size_t group)
+{
+	live_look_again(turn->scheduler->live, (int)group);
+	turn->scheduler->unwritten = true;
 }
 
 void scheduler_write_status(const struct scheduler_turn *turn)

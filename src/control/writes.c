@@ -60,8 +60,8 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 	return list;
 }
 
-bool writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
-                         struct node *status)
+int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
+                        struct node *status)
 {
 	struct node *body = build_map(build);
 	build_put(build, body, "status", status);
@@ -79,9 +79,11 @@ bool writes_patch_status(struct store *store, const struct store_object *object,
 		.manager = "platoon",
 		.actor = "platoon",
 	};
-	/* An object that went away meanwhile needs no status. */
-	bool changed = object->type->api_count > 0 && store_write(store, &request, &result) == 0 && result.object &&
-	               result.object->version != object->version;
+	int changed = 0;
+	if (object->type->api_count > 0 && store_write(store, &request, &result) == 0)
+		changed = result.object && result.object->version != object->version;
+	else if (result.error.code && result.error.code != 404) /* an object that went away needs no status */
+		changed = -1;
 	store_result_clear(&result);
 	arena_destroy(arena);
 	doc_destroy(doc);

@@ -205,6 +205,7 @@ static void close_run(struct allocation *allocation)
 	}
 	free(allocation->heaps);
 	arena_destroy(allocation->run.scratch);
+	arena_destroy(allocation->run.decision);
 }
 
 /* ---- allocate ---- */
@@ -251,18 +252,11 @@ static void refuse(struct cycle *cycle, struct cycle_group *group, struct refusa
 
 /* Binds or reserves what was found and puts it on the account of the queue. */
 static void commit(struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
-                   const int64_t *amounts, bool is_protected)
+                   const struct cycle_cost *cost)
 {
 	engine_commit(run->cycle->cluster, &group->gang, placement);
-	cycle_charge(run, group->queue, amounts, is_protected, 1);
+	cycle_charge(run, group->queue, cost, 1);
 	refusals_change(run->cycle->refusals);
-}
-
-static void amounts_of(const struct cycle_run *run, const struct gang *gang, const struct placement *placement,
-                       int64_t *amounts)
-{
-	for (size_t i = 0; i < placement->choice_count; i++)
-		cycle_add_pod(run, gang->pods[placement->choices[i].pod].kind, amounts);
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
@@ -277,16 +271,31 @@ static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
 	arena_reset(run->scratch);
 	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
 		return false;
-	int64_t amounts[CYCLE_RESOURCES] = {0};
-	amounts_of(run, &group->gang, &placement, amounts);
-	struct reasons before = group->reasons;
-	bool is_protected = group->preempt == CYCLE_NON_PREEMPTIBLE;
-	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
-		group->reasons = before; /* a part of it may still be allowed */
+	struct cycle_cost cost;
+	cycle_cost_of_placement(run, group, &placement, &cost);
+	if (!cycle_queue_has_room(run, group->queue, &cost)) /* a part of it may still be allowed */
 		return false;
-	}
-	commit(run, group, &placement, amounts, is_protected);
+	commit(run, group, &placement, &cost);
 	return true;
+}
+
+/* Another choice of children or pods, one that the queue allows. Leaves the placement alone when there is none. */
+static bool find_allowed(struct cycle_run *run, struct cycle_group *group, bool grow, bool is_protected,
+                         struct placement *placement)
+{
+	struct place_allowance allowance;
+	struct placement found;
+	if (!cycle_find_allowance(run, group, is_protected, &allowance))
+		return false;
+	struct place_options options = {.budget = run->cycle->budget,
+	                                .use_releasing = placement->reserve,
+	                                .allowance = &allowance};
+	enum place_outcome outcome =
+		grow ? engine_grow(run->cycle->cluster, &group->gang, &options, run->scratch, &found)
+		     : engine_place(run->cycle->cluster, &group->gang, &options, run->scratch, &found);
+	if (outcome == PLACE_PLACED)
+		*placement = found;
+	return outcome == PLACE_PLACED;
 }
 
 /* One step for one group. True when it made progress and may come again. */
@@ -309,14 +318,16 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 			refuse(cycle, group, refusal);
 		return false;
 	}
-	int64_t amounts[CYCLE_RESOURCES] = {0};
-	amounts_of(run, &group->gang, &placement, amounts);
-	if (!cycle_queue_allows(run, group, amounts, is_protected)) {
+	struct cycle_cost cost;
+	cycle_cost_of_placement(run, group, &placement, &cost);
+	if (!cycle_queue_has_room(run, group->queue, &cost) && find_allowed(run, group, grow, is_protected, &placement))
+		cycle_cost_of_placement(run, group, &placement, &cost);
+	if (!cycle_queue_allows(run, group, &cost)) {
 		if (!grow)
 			group->state = GROUP_PENDING;
 		return false;
 	}
-	commit(run, group, &placement, amounts, is_protected);
+	commit(run, group, &placement, &cost);
 	candidate->growth++;
 	return true;
 }
@@ -496,6 +507,7 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 	open_run(cycle, &allocation);
 	struct cycle_run *run = &allocation.run;
 	run->stock = stock_create(run, cycle->arena);
+	run->decision = arena_create();
 	for (int i = 0; i < MARK_COUNT; i++) {
 		run->marks[i] = arena_array(cycle->arena, uint32_t, cycle->group_count);
 		run->mark[i] = 1;
@@ -606,6 +618,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 
 void cycle_finish(struct cycle *cycle)
 {
+	reserve_together(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
 }

@@ -19,7 +19,7 @@ static void start_world(struct simulation *simulation)
 		.clock = &simulation->clock.source,
 		.logger = simulation->options.logger,
 		.budget = simulation->options.budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
+		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = 300},
 	});
 }
 
