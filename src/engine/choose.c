@@ -5,6 +5,7 @@ struct domain_key {
 	int64_t evictions; /* pods that do not fit without making room */
 	int unused;        /* 0 when the gang is there already */
 	int holds;         /* bit per ancestor that fits as a whole, outermost highest; negated for ordering */
+	int64_t dislike;   /* of the pods' own preferences for its best node */
 	int64_t hosted;    /* negated: how much of everything waiting it could take */
 	int64_t fit;       /* tightest that holds the rest, else largest */
 	int64_t slack;
@@ -18,6 +19,24 @@ static int64_t hosted(const struct solver *solver, const struct class_ *class_, 
 		sum += have < class_->all[s] ? have : class_->all[s];
 	}
 	return sum;
+}
+
+/* What the gang's first shape thinks of the best node of the domain: terms such as "apart from the pods of another group"
+ * say which of several domains to take, not only which of their nodes. */
+static int64_t dislike_of(struct solver *solver, int t, int level, int domain)
+{
+	const int32_t *score = solver->bias || solver->shape_count == 0 ? NULL : pack_score(solver, 0);
+	if (!score)
+		return 0;
+	const struct topology *topology = used_topology(solver, t);
+	const struct domain *d = &topology->domains[level][domain];
+	int64_t best = INT32_MIN;
+	for (int p = d->first; p < d->end; p++) {
+		int node = topology->order[p];
+		if (solver->shapes[0].slots->node[node] > 0 && score[node] > best)
+			best = score[node];
+	}
+	return -best;
 }
 
 static struct domain_key key_of(struct solver *solver, const struct want *want, int topology, int level, int domain)
@@ -37,6 +56,7 @@ static struct domain_key key_of(struct solver *solver, const struct want *want, 
 			holds |= 1 << bit;
 	}
 	key.holds = -holds;
+	key.dislike = dislike_of(solver, topology, level, domain);
 	if (class_->surplus)
 		key.hosted = -hosted(solver, class_, topology, level, domain);
 	int32_t copies = bound_of(solver, want->class_, topology, level, domain);
@@ -53,6 +73,8 @@ static int compare_keys(const struct domain_key *a, const struct domain_key *b)
 		return a->unused - b->unused;
 	if (a->holds != b->holds)
 		return a->holds < b->holds ? -1 : 1;
+	if (a->dislike != b->dislike)
+		return a->dislike < b->dislike ? -1 : 1;
 	if (a->hosted != b->hosted)
 		return a->hosted < b->hosted ? -1 : 1;
 	if (a->fit != b->fit)

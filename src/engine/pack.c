@@ -521,13 +521,13 @@ static struct unit *list_units(struct solver *solver, const bool *chosen, int *c
 	return units;
 }
 
-static void find_scores(struct solver *solver)
+const int32_t *pack_score(struct solver *solver, int shape)
 {
-	for (int s = 0; s < solver->shape_count; s++)
-		if (!solver->shapes[s].scored) {
-			solver->shapes[s].score = rules_score(solver, solver->shapes[s].kind);
-			solver->shapes[s].scored = true;
-		}
+	if (!solver->shapes[shape].scored) {
+		solver->shapes[shape].score = rules_score(solver, solver->shapes[shape].kind);
+		solver->shapes[shape].scored = true;
+	}
+	return solver->shapes[shape].score;
 }
 
 static enum verdict pack_units(struct solver *solver, const struct unit *units, int count, uint64_t budget)
@@ -547,7 +547,8 @@ static enum verdict pack_units(struct solver *solver, const struct unit *units, 
 enum verdict pack_items(struct solver *solver)
 {
 	int count;
-	find_scores(solver);
+	for (int s = 0; s < solver->shape_count; s++)
+		pack_score(solver, s);
 	for (size_t i = 0; i < solver->items.count; i++)
 		bound_reserve(solver, &solver->items.items[i], -1);
 	struct unit *units = list_units(solver, NULL, &count);

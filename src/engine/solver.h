@@ -172,6 +172,8 @@ bool demand_build(struct solver *solver, const struct demand *demand);
 void bound_build(struct solver *solver);
 enum verdict search_run(struct solver *solver);
 /* Puts the reserved items on nodes. */
+/* The score of each node for a shape, NULL when it prefers nothing; computed when first asked for. */
+const int32_t *pack_score(struct solver *solver, int shape);
 enum verdict pack_items(struct solver *solver);
 /* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. */
 enum verdict pack_local(struct solver *solver, const struct confine *at);

@@ -261,8 +261,11 @@ int victims_compare(const struct victim_unit *a, const struct victim_unit *b)
 		return a->priority < b->priority ? -1 : 1;
 	if (a->creation != b->creation)
 		return a->creation > b->creation ? -1 : 1;
+	int order = a->group == b->group ? 0 : cycle_compare(b->of, a->of);
+	if (order)
+		return order;
 	if (a->group != b->group)
-		return cycle_compare(b->of, a->of);
+		return a->group > b->group ? -1 : 1;
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 

@@ -2,12 +2,14 @@
 #include "sim/world.h"
 
 #include "control/grouping.h"
+#include "control/rbg_controller.h"
 #include "control/scheduler.h"
 #include "sim/workload.h"
 
 #include <stdlib.h>
 
 struct world {
+	struct rbg_controller *groups;
 	struct workloads *workloads;
 	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
@@ -17,6 +19,11 @@ struct world {
 struct world *world_create(const struct world_options *options)
 {
 	struct world *world = base_calloc(1, sizeof(*world));
+	world->groups = rbg_controller_create(&(struct rbg_controller_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
 	world->workloads = workloads_create(&(struct workloads_options){
 		.store = options->store,
 		.clock = options->clock,
@@ -48,6 +55,7 @@ void world_destroy(struct world *world)
 	if (!world)
 		return;
 	kubelet_destroy(world->kubelet);
+	rbg_controller_destroy(world->groups);
 	scheduler_destroy(world->scheduler);
 	grouping_destroy(world->grouping);
 	workloads_destroy(world->workloads);
@@ -62,6 +70,7 @@ static int sooner(int a, int b)
 int world_step(struct world *world)
 {
 	int wait = workloads_step(world->workloads);
+	wait = sooner(wait, rbg_controller_step(world->groups));
 	wait = sooner(wait, grouping_step(world->grouping));
 	wait = sooner(wait, scheduler_step(world->scheduler));
 	return sooner(wait, kubelet_step(world->kubelet));
