@@ -103,8 +103,30 @@ static bool may_give(const struct cycle_group *group)
 	return group->preempt != CYCLE_NON_PREEMPTIBLE && !group->blocked && !has_reserved(group);
 }
 
-/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes a
- * gang of which a part runs. */
+/* Whether something that runs would be of no use without the reserved pods. */
+static bool leans_on_reserved(struct stock *stock, struct gang *gang)
+{
+	bool *with = arena_array(stock->arena, bool, gang->tree_count);
+	int *running = arena_array(stock->arena, int, gang->tree_count); /* members that run; satisfied children */
+	gang_satisfied(gang, NULL, with);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		running[gang->pods[p].leaf] += gang->pods[p].state == MEMBER_RUNNING;
+	bool *without = arena_array(stock->arena, bool, gang->tree_count);
+	for (size_t i = gang->tree_count; i-- > 0;) {
+		without[i] = running[i] >= gang->tree[i].minimum;
+		if (i > 0)
+			running[gang->tree[i].parent] += without[i];
+	}
+	for (size_t p = 0; p < gang->pod_count; p++)
+		for (int at = gang->pods[p].leaf; gang->pods[p].state == MEMBER_RUNNING && at >= 0;
+		     at = gang->tree[at].parent)
+			if (with[at] && !without[at])
+				return true;
+	return false;
+}
+
+/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes
+ * something of which a part runs. */
 static void list_reservation(struct stock *stock, int number, struct victim_list *list)
 {
 	struct cycle_group *group = &stock->run->cycle->groups[number];
@@ -117,23 +139,17 @@ static void list_reservation(struct stock *stock, int number, struct victim_list
 	                           .of = group,
 	                           .priority = group->priority,
 	                           .creation = group->creation};
-	bool runs = false;
 	for (size_t p = 0; p < gang->pod_count; p++) {
-		runs |= gang->pods[p].state == MEMBER_RUNNING;
 		if (gang->pods[p].state != MEMBER_RESERVED)
 			continue;
 		if (!gang->pods[p].held)
 			return;
 		unit.pods[unit.pod_count++] = (int)p;
 	}
+	if (leans_on_reserved(stock, gang))
+		return;
 	cycle_core_of_pods(stock->run, group, unit.pods, unit.pod_count, unit.core);
-	for (int i = 0; i < unit.pod_count; i++)
-		gang->pods[unit.pods[i]].state = MEMBER_WAITING;
-	bool whole = !runs || gang_root_satisfied(gang);
-	for (int i = 0; i < unit.pod_count; i++)
-		gang->pods[unit.pods[i]].state = MEMBER_RESERVED;
-	if (whole)
-		victims_add(list, &unit, stock->arena);
+	victims_add(list, &unit, stock->arena);
 }
 
 /* What the units count for, and that they belong to the present state of their group. */
