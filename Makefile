@@ -29,6 +29,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (30), on a copy of its corpus; ONLY=text p
 
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
+	@cd build && bench/platoon-bench-api
 
 clean: ## remove every build directory
 	rm -rf build build-*

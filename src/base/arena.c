@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FIRST_CHUNK ((size_t)16 * 1024)
+#define SMALL_CHUNK ((size_t)1024)
 #define LARGEST_CHUNK ((size_t)4 * 1024 * 1024)
 
 struct chunk {
@@ -20,6 +21,7 @@ struct chunk {
 struct arena {
 	struct chunk *head;
 	size_t reserved;
+	size_t first; /* size of the first chunk */
 };
 
 static _Noreturn void out_of_memory(size_t size)
@@ -61,9 +63,21 @@ char *base_strdup(const char *text)
 	return memcpy(base_malloc(length), text, length);
 }
 
+static struct arena *create(size_t first)
+{
+	struct arena *arena = base_calloc(1, sizeof(*arena));
+	arena->first = first;
+	return arena;
+}
+
 struct arena *arena_create(void)
 {
-	return base_calloc(1, sizeof(struct arena));
+	return create(FIRST_CHUNK);
+}
+
+struct arena *arena_create_small(void)
+{
+	return create(SMALL_CHUNK);
 }
 
 void arena_destroy(struct arena *arena)
@@ -102,7 +116,7 @@ void arena_reset(struct arena *arena)
 
 static struct chunk *grow(struct arena *arena, size_t size)
 {
-	size_t want = arena->head ? arena->head->size * 2 : FIRST_CHUNK;
+	size_t want = arena->head ? arena->head->size * 2 : arena->first;
 	if (want > LARGEST_CHUNK)
 		want = LARGEST_CHUNK;
 	if (want < size)

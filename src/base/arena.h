@@ -12,6 +12,7 @@
 struct arena;
 
 struct arena *arena_create(void);
+struct arena *arena_create_small(void);  /* starts with little: for one of very many objects */
 void arena_destroy(struct arena *arena); /* NULL is a no-op */
 /* Forgets all blocks but keeps the largest chunk for reuse. */
 void arena_reset(struct arena *arena);

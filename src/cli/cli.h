@@ -12,8 +12,9 @@
 /* Exit codes of every command. */
 enum cli_exit {
 	CLI_OK = 0,
-	CLI_FOUND = 1, /* it ran, and found what it is there to find: invalid objects, failed scenarios */
-	CLI_USAGE = 2, /* wrong usage or unreadable input */
+	CLI_FOUND = 1,         /* it ran, and found what it is there to find: invalid objects, failed scenarios */
+	CLI_USAGE = 2,         /* wrong usage or unreadable input */
+	CLI_INTERRUPTED = 130, /* Ctrl-C ended it before it was done */
 };
 
 enum cli_option_id {
@@ -28,6 +29,8 @@ enum cli_option_id {
 	CLI_OPTION_PORT,
 	CLI_OPTION_IN_MEMORY,
 	CLI_OPTION_UNTIL_PLACED,
+	CLI_OPTION_SEEDS,
+	CLI_OPTION_FAULTS,
 	CLI_OPTION_VERBOSE,
 	CLI_OPTION_LOG_LEVEL,
 	CLI_OPTION_HELP,
@@ -59,6 +62,10 @@ struct cli_args {
 	size_t action_count;
 	uint64_t budget;
 	struct cli_shape shape;
+	bool shape_given, gpus_given;
+	bool has_seeds;
+	uint64_t seed_first, seed_last;
+	unsigned faults; /* bits of fault_kind */
 	const char *data_dir;
 	uint16_t port;
 	bool in_memory, until_placed;

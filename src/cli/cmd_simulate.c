@@ -1,9 +1,26 @@
-/* Owns the command `simulate`. */
-#include "cli/cli.h"
+/* Owns the command `simulate`: scenarios from files. Random runs are in cmd_simulate_seeds.c. */
+#include "cli/cmd_simulate.h"
 #include "cli/output.h"
 #include "sim/scenario.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+	/* The second Ctrl-C ends it at once. */
+	if (stopped)
+		_exit(CLI_INTERRUPTED);
+	stopped = number;
+}
+
+bool cmd_simulate_stopped(void)
+{
+	return stopped;
+}
 
 struct tally {
 	size_t passed, failed;
@@ -51,7 +68,7 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 	struct node *list = build ? build_list(build) : NULL;
 	struct arena *arena = arena_create();
 	struct tally tally = {0};
-	for (size_t i = 0; i < manifests->count; i++) {
+	for (size_t i = 0; i < manifests->count && !stopped; i++) {
 		struct scenario_result result = {.arena = arena, .name = manifests->items[i].source, .title = ""};
 		arena_reset(arena);
 		if (!scenario_is(&manifests->items[i])) {
@@ -82,13 +99,36 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 	return tally;
 }
 
-int cmd_simulate(struct cli_args *args)
+/* The one scenario of the operands, or NULL: then random runs generate their workloads. */
+static int run_seeds(struct cli_args *args)
 {
-	if (args->operand_count == 0) {
-		fprintf(stderr, "platoon simulate: give at least one scenario file or folder\n"
-		                "Run `platoon simulate --help` for its options.\n");
-		return CLI_USAGE;
+	struct manifests manifests;
+	manifests_init(&manifests);
+	const struct manifest *scenario = NULL;
+	int rc = args->operand_count == 0
+	                 ? CLI_OK
+	                 : cli_load(args, (const char *const *)args->operands, args->operand_count, true, &manifests);
+	for (size_t i = 0; i < manifests.count && rc == CLI_OK; i++) {
+		if (!scenario_is(&manifests.items[i]))
+			continue;
+		if (scenario) {
+			fprintf(stderr, "platoon simulate: --seeds takes one scenario\n");
+			rc = CLI_USAGE;
+		}
+		scenario = &manifests.items[i];
 	}
+	if (rc == CLI_OK && args->operand_count > 0 && !scenario) {
+		fprintf(stderr, "platoon simulate: no scenario found\n");
+		rc = CLI_USAGE;
+	}
+	if (rc == CLI_OK)
+		rc = cmd_simulate_seeds(args, scenario);
+	manifests_free(&manifests);
+	return rc;
+}
+
+static int run_scenarios(struct cli_args *args)
+{
 	struct manifests manifests;
 	manifests_init(&manifests);
 	int loaded = cli_load(args, (const char *const *)args->operands, args->operand_count, true, &manifests);
@@ -103,9 +143,24 @@ int cmd_simulate(struct cli_args *args)
 	manifests_free(&manifests);
 	if (loaded != CLI_OK)
 		return loaded;
-	if (tally.passed + tally.failed == 0) {
+	if (stopped)
+		fprintf(stderr, "platoon simulate: stopped before all scenarios were run\n");
+	else if (tally.passed + tally.failed == 0)
 		fprintf(stderr, "platoon simulate: no scenario found\n");
+	if (tally.failed > 0)
+		return CLI_FOUND;
+	return stopped ? CLI_INTERRUPTED : tally.passed == 0 ? CLI_USAGE : CLI_OK;
+}
+
+int cmd_simulate(struct cli_args *args)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	if (args->operand_count == 0 && !args->has_seeds) {
+		fprintf(stderr, "platoon simulate: give at least one scenario file or folder, or --seeds A..B\n"
+		                "Run `platoon simulate --help` for its options.\n");
 		return CLI_USAGE;
 	}
-	return tally.failed > 0 ? CLI_FOUND : CLI_OK;
+	stopped = 0;
+	sigaction(SIGINT, &action, NULL);
+	return args->has_seeds ? run_seeds(args) : run_scenarios(args);
 }

@@ -16,7 +16,13 @@ static const char validate_text[] =
 	"first. References (Topology, Queue) are judged against the other objects that were given.";
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
-	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.";
+	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.\n"
+	"A scenario with steps runs the whole cluster in virtual time: API, controllers, scheduler and kubelets.\n"
+	"With --seeds every seed makes a cluster, workloads and faults of its own; rules that must always hold are "
+	"checked\n"
+	"after every turn. A seed that fails prints what led to it and how to run it again; it does so exactly. With "
+        "a\n"
+	"FILE the objects and steps of its scenario are used.";
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
 	"end\n"
@@ -58,15 +64,18 @@ const struct cli_command cli_commands[] = {
 	{
 		.name = "simulate",
 		.operands = "FILE|FOLDER...",
-		.summary = "run scenarios and compare with what they expect",
+		.summary = "run scenarios, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(OUTPUT) | BIT(VERBOSE) | BIT(LOG_LEVEL),
+		.options = BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
+                           BIT(VERBOSE) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
-		.exits = "0  every scenario passed\n"
-			 "1  at least one scenario failed\n"
-			 "2  wrong usage, unreadable input, or no scenario found",
+		.exits = "0    every scenario or seed passed\n"
+			 "1    at least one failed\n"
+			 "2    wrong usage, unreadable input, or no scenario found\n"
+			 "130  ended by Ctrl-C; nothing failed so far",
 		.examples = "platoon simulate test/scenarios/adversarial\n"
+			    "platoon simulate --seeds 1..20 --faults crash,node-flap\n"
 			    "platoon simulate --verbose test/scenarios/slurm",
 		.run = cmd_simulate,
 	},

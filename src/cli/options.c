@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include "base/clock.h"
+#include "sim/faults.h"
 
 #include <getopt.h>
 #include <errno.h>
@@ -26,6 +27,9 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
                                      "end when every PodGroup of -f runs or is proved impossible"},
+	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
+	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
+                               "faults of random runs, comma separated (default all)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},
@@ -202,6 +206,35 @@ static int parse_count(struct cli_args *args, int id, const char *value, long hi
 	return CLI_OK;
 }
 
+/* A..B, or one number. */
+static int parse_seeds(struct cli_args *args, const char *value)
+{
+	char *end = NULL;
+	errno = 0;
+	args->seed_first = args->seed_last = strtoull(value, &end, 10);
+	bool good = *value >= '0' && *value <= '9';
+	if (good && text_starts_with(end, "..")) {
+		const char *second = end + 2;
+		good = *second >= '0' && *second <= '9';
+		args->seed_last = strtoull(second, &end, 10);
+	}
+	args->has_seeds = true;
+	if (!good || errno != 0 || *end || args->seed_last < args->seed_first)
+		return usage_error(args->command,
+		                   "--seeds %s: give a number, or two with .. between them, such as 1..100", value);
+	return CLI_OK;
+}
+
+static int parse_faults(struct cli_args *args, const char *value)
+{
+	const char *bad = "";
+	size_t length = 0;
+	if (faults_parse(value, &args->faults, &bad, &length) == 0)
+		return CLI_OK;
+	return usage_error(args->command, "--faults %s: \"%.*s\" is not a fault; use some of: %s", value, (int)length,
+	                   bad, cli_options[CLI_OPTION_FAULTS].choices);
+}
+
 static int parse_port(struct cli_args *args, const char *value)
 {
 	int port = 0;
@@ -229,8 +262,14 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_BUDGET:
 		return parse_budget(args, value);
 	case CLI_OPTION_NODES:
+		args->shape_given = true;
 		return parse_nodes(args, value);
+	case CLI_OPTION_SEEDS:
+		return parse_seeds(args, value);
+	case CLI_OPTION_FAULTS:
+		return parse_faults(args, value);
 	case CLI_OPTION_GPUS:
+		args->gpus_given = true;
 		return parse_count(args, id, value, 64, &args->shape.gpus);
 	case CLI_OPTION_DATA_DIR:
 		args->data_dir = value;
@@ -296,6 +335,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		.shape = {.zones = 1, .racks = 2, .nodes = 4, .gpus = 8},
 		.data_dir = ".platoon",
 		.port = 7443,
+		.faults = FAULT_ALL,
 		.logger = {.stream = stderr, .level = LOG_WARN, .clock = clock_system()},
 	};
 	args->files = arena_array(args->arena, const char *, (size_t)argc);

@@ -14,7 +14,8 @@ static int compare_bindings(const void *left, const void *right)
 static void collect_bindings(struct plan *plan, struct arena *arena)
 {
 	const struct cycle *cycle = &plan->snapshot->cycle;
-	for (size_t g = 0; g < cycle->group_count; g++) {
+	for (size_t w = 0; w < cycle_work_count(cycle); w++) {
+		int g = cycle_work_at(cycle, w);
 		const struct gang *gang = &cycle->groups[g].gang;
 		const bool *ran = plan->snapshot->groups[g].ran;
 		for (size_t i = 0; i < gang->pod_count; i++) {
@@ -25,7 +26,8 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 	plan->bindings = arena_array(arena, struct plan_binding, plan->binding_count);
 	plan->reservations = arena_array(arena, struct plan_binding, plan->reservation_count);
 	size_t bound = 0, reserved = 0;
-	for (size_t g = 0; g < cycle->group_count; g++) {
+	for (size_t w = 0; w < cycle_work_count(cycle); w++) {
+		int g = cycle_work_at(cycle, w);
 		const struct gang *gang = &cycle->groups[g].gang;
 		const bool *ran = plan->snapshot->groups[g].ran;
 		for (size_t i = 0; i < gang->pod_count; i++) {
@@ -86,16 +88,18 @@ static void describe_reasons(struct plan_group *out, const struct snapshot_group
 	}
 }
 
-static void describe_group(struct plan *plan, size_t index, struct arena *arena)
+static void describe_group(struct plan *plan, size_t number, struct arena *arena)
 {
+	size_t index = (size_t)cycle_work_at(&plan->snapshot->cycle, number);
 	const struct snapshot_group *group = &plan->snapshot->groups[index];
 	const struct cycle_group *decided = &plan->snapshot->cycle.groups[index];
 	const struct gang *gang = &decided->gang;
-	struct plan_group *out = &plan->groups[index];
+	struct plan_group *out = &plan->groups[number];
 	int64_t *placed = arena_array(arena, int64_t, gang->tree_count);
 	int64_t *minimum = arena_array(arena, int64_t, gang->tree_count);
 	count_nodes(gang, placed, minimum);
 	*out = (struct plan_group){
+		.index = index,
 		.namespace_ = group->namespace_,
 		.name = group->name,
 		.state = group_state_name(decided->state),
@@ -154,19 +158,21 @@ static void collect_evictions(struct plan *plan, struct arena *arena)
 struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *actions, size_t action_count)
 {
 	/* A later cycle explains itself anew; what blocks a group stays. */
-	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
-		if (!snapshot->cycle.groups[i].blocked)
-			snapshot->cycle.groups[i].reasons = (struct reasons){0};
+	for (size_t i = 0; i < cycle_work_count(&snapshot->cycle); i++) {
+		struct cycle_group *group = &snapshot->cycle.groups[cycle_work_at(&snapshot->cycle, i)];
+		if (!group->blocked)
+			group->reasons = (struct reasons){0};
+	}
 	cycle_begin(&snapshot->cycle);
 	for (size_t i = 0; i < action_count; i++)
 		cycle_run(&snapshot->cycle, actions[i]);
 	cycle_finish(&snapshot->cycle);
-	struct arena *arena = snapshot->arena;
+	struct arena *arena = snapshot->cycle.arena;
 	struct plan *plan = arena_new(arena, struct plan);
 	plan->snapshot = snapshot;
 	collect_bindings(plan, arena);
 	collect_evictions(plan, arena);
-	plan->group_count = snapshot->cycle.group_count;
+	plan->group_count = cycle_work_count(&snapshot->cycle);
 	plan->groups = arena_array(arena, struct plan_group, plan->group_count);
 	plan->order = arena_array(arena, size_t, plan->group_count);
 	for (size_t i = 0; i < plan->group_count; i++) {

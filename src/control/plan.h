@@ -1,6 +1,6 @@
 /* Plan: what one or more scheduling cycles decide, and the JSON contract in which it leaves the process.
  *
- * A plan borrows from its snapshot, which must outlive it, and is allocated in the snapshot's arena. */
+ * A plan borrows from its snapshot, which must outlive it, and is allocated in the arena of the cycle. */
 #ifndef CONTROL_PLAN_H
 #define CONTROL_PLAN_H
 
@@ -32,6 +32,7 @@ struct plan_subgroup {
 };
 
 struct plan_group {
+	size_t index; /* in the groups of the snapshot */
 	const char *namespace_, *name, *state;
 	int64_t placed;                      /* pods bound or reserved now, or running */
 	int64_t minimum;                     /* fewest pods that satisfy the tree */
@@ -49,7 +50,7 @@ struct plan {
 	size_t binding_count, reservation_count;
 	struct plan_eviction *evictions;
 	size_t eviction_count;
-	struct plan_group *groups; /* parallel to snapshot->groups */
+	struct plan_group *groups; /* those the cycle looked at: all groups of a snapshot, in its order */
 	size_t group_count;
 	size_t *order; /* indices of groups by namespace, then name: the order of all output */
 };

@@ -28,17 +28,22 @@ static const struct {
 	{"scheduling.k8s.io", "PriorityClass", BUILD_PRIORITY_CLASS},
 };
 
-static int kind_of(const struct manifest *manifest)
+int build_kind_of(const char *api_version, const char *kind)
 {
-	const char *slash = strchr(manifest->api_version, '/');
-	size_t group_length = slash ? (size_t)(slash - manifest->api_version) : 0;
+	const char *slash = strchr(api_version, '/');
+	size_t group_length = slash ? (size_t)(slash - api_version) : 0;
 	for (size_t i = 0; i < sizeof(known_kinds) / sizeof(known_kinds[0]); i++) {
 		const char *group = known_kinds[i].api_group;
-		if (strcmp(known_kinds[i].kind, manifest->kind) == 0 && strlen(group) == group_length &&
-		    strncmp(group, manifest->api_version, group_length) == 0)
+		if (strcmp(known_kinds[i].kind, kind) == 0 && strlen(group) == group_length &&
+		    strncmp(group, api_version, group_length) == 0)
 			return (int)known_kinds[i].as;
 	}
 	return -1;
+}
+
+static int kind_of(const struct manifest *manifest)
+{
+	return build_kind_of(manifest->api_version, manifest->kind);
 }
 
 const char *build_namespace(const char *namespace_)
@@ -54,6 +59,8 @@ const char *build_key(struct snapshot_build *build, const char *namespace_, cons
 void build_warn(struct snapshot_build *build, const char *format, ...)
 {
 	struct snapshot *snapshot = build->snapshot;
+	if (build->quiet)
+		return;
 	if (snapshot->warning_count == snapshot->warning_capacity) {
 		size_t capacity = snapshot->warning_capacity ? snapshot->warning_capacity * 2 : 8;
 		const char **items = arena_array(build->arena, const char *, capacity);
@@ -70,7 +77,7 @@ void build_warn(struct snapshot_build *build, const char *format, ...)
 
 void build_verdict(struct snapshot_build *build, const struct manifest *manifest, const struct problems *problems)
 {
-	if (problems->count == 0)
+	if (problems->count == 0 || build->quiet)
 		return;
 	struct snapshot *snapshot = build->snapshot;
 	if (snapshot->verdict_count == snapshot->verdict_capacity) {
@@ -192,6 +199,16 @@ static void warn_unlabelled(struct snapshot_build *build)
 	}
 }
 
+void build_frame(struct snapshot_build *build, const struct manifests *manifests)
+{
+	sort_by_kind(build, manifests);
+	build_priorities(build);
+	build_topologies(build);
+	build_nodes(build);
+	build_queues(build);
+	build_volumes(build);
+}
+
 struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options)
 {
 	static const struct snapshot_options no_options;
@@ -212,12 +229,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.starvation_after = build.options->starvation_after_ns;
 	snapshot->cycle.now = build.options->now_seconds * INT64_C(1000000000);
-	sort_by_kind(&build, manifests);
-	build_priorities(&build);
-	build_topologies(&build);
-	build_nodes(&build);
-	build_queues(&build);
-	build_volumes(&build);
+	build_frame(&build, manifests);
 	build_pods(&build);
 	build_groups(&build);
 	if (cluster_node_count(snapshot->cycle.cluster) == 0 && snapshot->cycle.group_count > 0)

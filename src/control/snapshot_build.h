@@ -44,6 +44,7 @@ struct snapshot_build {
 	struct volume_index *volumes;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	bool no_queues;
+	bool quiet; /* nobody reads verdicts and warnings: keep none */
 	struct build_bad_pod *bad_pods;
 	size_t bad_pod_count;
 	size_t foreign_pods;     /* pending pods of other schedulers */
@@ -51,6 +52,10 @@ struct snapshot_build {
 	bool foreign_member;     /* it does name one */
 };
 
+/* Number of the kind of an object by apiVersion (of which the group counts) and kind; -1 for those that are not used. */
+int build_kind_of(const char *api_version, const char *kind);
+/* Everything but pods and groups: topologies, nodes, queues, priority classes, volumes. */
+void build_frame(struct snapshot_build *build, const struct manifests *manifests);
 /* "namespace/name" in the arena; an empty namespace is "default". */
 const char *build_key(struct snapshot_build *build, const char *namespace_, const char *name);
 const char *build_namespace(const char *namespace_);
@@ -70,16 +75,36 @@ int64_t build_creation(const struct manifest *manifest, size_t order);
 /* snapshot_cluster.c */
 void build_topologies(struct snapshot_build *build);
 void build_nodes(struct snapshot_build *build); /* seals the cluster */
+struct cluster_node build_cluster_node(const struct node_spec *node);
 void build_queues(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
 int32_t build_priority(const struct snapshot_build *build, const char *class_name);
 void build_volumes(struct snapshot_build *build);
 /* snapshot_pods.c */
 void build_pods(struct snapshot_build *build);
+/* Decodes one pod; what it occupies comes later. -1 when it cannot be used. */
+int build_read_pod(struct snapshot_build *build, const struct manifest *manifest, struct snapshot_pod *pod);
+/* Its kind and node, and what it takes there. */
+void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod);
+void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);
+/* Group a pod names that could not be decoded, NULL when it names none. */
+const char *build_group_of_bad_pod(const struct manifest *manifest);
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod);
 /* snapshot_groups.c; needs the pods */
 void build_groups(struct snapshot_build *build);
+/* One PodGroup, and one pod without any, into the group of that number; names and members are the caller's business. */
+void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index);
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, size_t index);
+/* Whether the pod gets a group of its own. */
+bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod);
 /* snapshot_members.c; called by build_groups */
 void build_members(struct snapshot_build *build);
+/* Leaf of a pod in a group, -1 when it names none that exists. */
+int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod);
+/* The gang of a group from members[0 .. pod_count of the gang] and strays[0 .. stray_count], in any order. */
+void build_gang(struct snapshot_build *build, size_t group_index);
+/* The members as the pods are now, not as a cycle left them. */
+void build_member_states(const struct snapshot *snapshot, size_t group_index);
+void build_note_bad_pod(struct snapshot_build *build, struct snapshot_group *group, const char *name);
 
 #endif

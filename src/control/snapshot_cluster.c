@@ -75,6 +75,20 @@ void build_topologies(struct snapshot_build *build)
 	interner_destroy(names);
 }
 
+struct cluster_node build_cluster_node(const struct node_spec *node)
+{
+	return (struct cluster_node){
+		.name = node->name,
+		.labels = node->labels,
+		.taints = node->taints,
+		.taint_count = node->taint_count,
+		.allocatable = node->allocatable,
+		.allocatable_count = node->allocatable_count,
+		.unschedulable = node->unschedulable || node->deleting,
+		.ready = node->ready,
+	};
+}
+
 void build_nodes(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
@@ -91,16 +105,8 @@ void build_nodes(struct snapshot_build *build)
 		if (rc < 0 || !build_claim_name(build, names, node->name, slice->items[i]))
 			continue;
 		count++;
-		cluster_add_node(cluster, &(struct cluster_node){
-						  .name = node->name,
-						  .labels = node->labels,
-						  .taints = node->taints,
-						  .taint_count = node->taint_count,
-						  .allocatable = node->allocatable,
-						  .allocatable_count = node->allocatable_count,
-						  .unschedulable = node->unschedulable || node->deleting,
-						  .ready = node->ready,
-					  });
+		struct cluster_node added = build_cluster_node(node);
+		cluster_add_node(cluster, &added);
 	}
 	cluster_seal(cluster);
 	snapshot->nodes = arena_array(build->arena, const struct node_spec *, count);

@@ -175,14 +175,11 @@ static void set_times(const struct snapshot_group *group, const struct manifest 
 	into->evict_after = since + spec->preemption_delay_ns;
 }
 
-static void add_podgroup(struct snapshot_build *build, const struct manifest *manifest, size_t order)
+static void read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
+                       const struct problems *problems)
 {
 	struct snapshot *snapshot = build->snapshot;
 	struct problems ignored = {.arena = build->arena};
-	struct problems problems = build_judge(build, manifest);
-	if (!build_new_name(snapshot->group_names, build_key(build, manifest->namespace_, manifest->name)))
-		return;
-	size_t index = snapshot->cycle.group_count++;
 	struct snapshot_group *group = &snapshot->groups[index];
 	struct cycle_group *into = &snapshot->cycle.groups[index];
 	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &ignored);
@@ -198,9 +195,9 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 		build_tree(build, into, &group->spec);
 	}
 	/* An unknown topology or level has its own reason, so that it is not mistaken for a malformed object. */
-	if (problems.errors > 0 && !into->blocked)
-		keep_rejections(build, group, &problems);
-	into->blocked = into->blocked || problems.errors > 0;
+	if (problems->errors > 0 && !into->blocked)
+		keep_rejections(build, group, problems);
+	into->blocked = into->blocked || problems->errors > 0;
 	into->priority = build_priority(build, group->spec.priority_class);
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
 	set_times(group, manifest, into);
@@ -209,22 +206,29 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 		set_queue(build, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL));
 }
 
-static bool needs_implicit_group(const struct snapshot_build *build, const struct snapshot_pod *pod)
+void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index)
+{
+	struct problems problems = build_judge(build, manifest);
+	read_group(build, manifest, order, index, &problems);
+}
+
+static void add_podgroup(struct snapshot_build *build, const struct manifest *manifest, size_t order)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct problems problems = build_judge(build, manifest);
+	if (build_new_name(snapshot->group_names, build_key(build, manifest->namespace_, manifest->name)))
+		read_group(build, manifest, order, snapshot->cycle.group_count++, &problems);
+}
+
+bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod)
 {
 	return !pod->spec.group && !pod->spec.node && !pod->gone && build_pod_is_ours(build, &pod->spec);
 }
 
-static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, size_t index)
 {
-	struct snapshot *snapshot = build->snapshot;
-	size_t index = snapshot->cycle.group_count++;
-	struct snapshot_group *group = &snapshot->groups[index];
-	struct cycle_group *into = &snapshot->cycle.groups[index];
-	const char *key = build_key(build, pod->spec.namespace_, pod->spec.name);
-	/* A PodGroup may have the pod's name; a key with a character that no name has keeps the numbering in step. */
-	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
-		key = arena_printf(build->arena, "pod:%s", key);
-	interner_id(snapshot->group_names, key);
+	struct snapshot_group *group = &build->snapshot->groups[index];
+	struct cycle_group *into = &build->snapshot->cycle.groups[index];
 	group->implicit = into->implicit = true;
 	group->namespace_ = pod->spec.namespace_;
 	group->name = pod->spec.name;
@@ -236,6 +240,18 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	into->evict_after = INT64_MIN;
 	set_queue(build, into, labels_get(&pod->spec.labels, QUEUE_LABEL));
 	single_leaf(build, into);
+}
+
+static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
+{
+	struct snapshot *snapshot = build->snapshot;
+	size_t index = snapshot->cycle.group_count++;
+	const char *key = build_key(build, pod->spec.namespace_, pod->spec.name);
+	/* A PodGroup may have the pod's name; a key with a character that no name has keeps the numbering in step. */
+	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
+		key = arena_printf(build->arena, "pod:%s", key);
+	interner_id(snapshot->group_names, key);
+	build_read_implicit(build, pod, index);
 	pod->group = (int)index;
 	pod->leaf = 0;
 }
@@ -246,14 +262,14 @@ void build_groups(struct snapshot_build *build)
 	const struct build_slice *slice = &build->kinds[BUILD_POD_GROUP];
 	size_t implicit = 0;
 	for (size_t i = 0; i < snapshot->pod_count; i++)
-		implicit += needs_implicit_group(build, &snapshot->pods[i]);
+		implicit += build_needs_implicit(build, &snapshot->pods[i]);
 	snapshot->groups = arena_array(build->arena, struct snapshot_group, slice->count + implicit);
 	snapshot->cycle.groups = arena_array(build->arena, struct cycle_group, slice->count + implicit);
 	snapshot->group_names = interner_create();
 	for (size_t i = 0; i < slice->count; i++)
 		add_podgroup(build, slice->items[i], slice->order[i]);
 	for (size_t i = 0; i < snapshot->pod_count; i++)
-		if (needs_implicit_group(build, &snapshot->pods[i]))
+		if (build_needs_implicit(build, &snapshot->pods[i]))
 			add_implicit(build, &snapshot->pods[i]);
 	build_members(build);
 	/* The clock of a snapshot is never behind its objects. */

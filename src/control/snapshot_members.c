@@ -13,6 +13,11 @@ struct missing_group {
 	size_t count;
 };
 
+int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod)
+{
+	return group->spec.tree_count == 0 ? 0 : podgroup_leaf(&group->spec, pod->spec.subgroup);
+}
+
 static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct interner *missing,
                  struct missing_group *groups)
 {
@@ -26,9 +31,8 @@ static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct 
 		told->first = told->count++ ? told->first : pod;
 		return;
 	}
-	const struct podgroup *spec = &snapshot->groups[group].spec;
 	pod->group = (int)group;
-	pod->leaf = spec->tree_count == 0 ? 0 : podgroup_leaf(spec, pod->spec.subgroup);
+	pod->leaf = build_leaf(&snapshot->groups[group], pod);
 }
 
 static void leave_out(struct snapshot_build *build, const struct snapshot_pod *pod)
@@ -79,7 +83,7 @@ static int compare_members(const void *left, const void *right, void *context)
 		return a->spec.task_priority > b->spec.task_priority ? -1 : 1;
 	if (a->creation != b->creation)
 		return a->creation < b->creation ? -1 : 1;
-	return a_index < b_index ? -1 : a_index > b_index;
+	return strcmp(a->spec.name, b->spec.name);
 }
 
 static int compare_strays(const void *left, const void *right, void *context)
@@ -88,7 +92,7 @@ static int compare_strays(const void *left, const void *right, void *context)
 	const struct snapshot_pod *pods = context;
 	const char *a_name = pods[a].spec.subgroup, *b_name = pods[b].spec.subgroup;
 	int order = strcmp(a_name ? a_name : "", b_name ? b_name : "");
-	return order ? order : a < b ? -1 : a > b;
+	return order ? order : strcmp(pods[a].spec.name, pods[b].spec.name);
 }
 
 static const char *name_leaves(struct snapshot_build *build, const struct gang *gang)
@@ -118,7 +122,8 @@ static void note_strays(struct snapshot_build *build, size_t group_index)
 	struct snapshot *snapshot = build->snapshot;
 	struct snapshot_group *group = &snapshot->groups[group_index];
 	const struct gang *gang = &snapshot->cycle.groups[group_index].gang;
-	qsort_r(group->strays, group->stray_count, sizeof(int), compare_strays, snapshot->pods);
+	if (group->stray_count > 1)
+		qsort_r(group->strays, group->stray_count, sizeof(int), compare_strays, snapshot->pods);
 	for (size_t i = 0, end; i < group->stray_count; i = end) {
 		const struct pod_spec *first = &snapshot->pods[group->strays[i]].spec;
 		for (end = i + 1; end < group->stray_count; end++)
@@ -138,18 +143,21 @@ static void note_strays(struct snapshot_build *build, size_t group_index)
 	}
 }
 
+void build_note_bad_pod(struct snapshot_build *build, struct snapshot_group *group, const char *name)
+{
+	reason_add(&group->notes, build->arena,
+	           (struct reason){.code = REASON_NOT_READY,
+	                           .message =
+	                                   arena_printf(build->arena, "pod %s is not valid and does not count", name)});
+}
+
 static void note_bad_pods(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
 	for (size_t i = 0; i < build->bad_pod_count; i++) {
 		uint32_t id = interner_find(snapshot->group_names, build->bad_pods[i].group_key);
-		if (id == UINT32_MAX)
-			continue;
-		reason_add(&snapshot->groups[id].notes, build->arena,
-		           (struct reason){.code = REASON_NOT_READY,
-		                           .message =
-		                                   arena_printf(build->arena, "pod %s is not valid and does not count",
-		                                                build->bad_pods[i].name)});
+		if (id != UINT32_MAX)
+			build_note_bad_pod(build, &snapshot->groups[id], build->bad_pods[i].name);
 	}
 }
 
@@ -160,6 +168,28 @@ static enum member_state state_of(const struct snapshot_pod *pod)
 	if (pod->node >= 0)
 		return MEMBER_RUNNING;
 	return pod->spec.gated ? MEMBER_GATED : MEMBER_WAITING;
+}
+
+void build_member_states(const struct snapshot *snapshot, size_t group_index)
+{
+	const struct snapshot_group *group = &snapshot->groups[group_index];
+	struct cycle_group *into = &snapshot->cycle.groups[group_index];
+	for (size_t i = 0; i < into->gang.pod_count; i++) {
+		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+		enum member_state state = state_of(pod);
+		pod->member = (int)i;
+		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
+		into->gang.pods[i] = (struct gang_pod){
+			.name = pod->spec.name,
+			.kind = pod->kind,
+			.leaf = pod->leaf,
+			.state = state,
+			.node = state == MEMBER_RUNNING ? pod->node : -1,
+			.nominated = pod->spec.nominated
+		                             ? cluster_find_node(snapshot->cycle.cluster, pod->spec.nominated)
+		                             : -1,
+		};
+	}
 }
 
 static void fill_gang(struct snapshot_build *build, size_t group_index)
@@ -174,25 +204,17 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 	gang->pods = arena_array(build->arena, struct gang_pod, gang->pod_count);
 	into->was_running = arena_array(build->arena, bool, gang->pod_count);
 	group->ran = arena_array(build->arena, bool, gang->pod_count);
-	for (size_t i = 0; i < gang->pod_count; i++) {
-		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
-		enum member_state state = state_of(pod);
-		pod->member = (int)i;
-		into->completing |= pod->spec.phase == POD_SUCCEEDED;
-		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
-		gang->pods[i] = (struct gang_pod){
-			.name = pod->spec.name,
-			.kind = pod->kind,
-			.leaf = pod->leaf,
-			.state = state,
-			.node = state == MEMBER_RUNNING ? pod->node : -1,
-			.nominated = pod->spec.nominated
-		                             ? cluster_find_node(snapshot->cycle.cluster, pod->spec.nominated)
-		                             : -1,
-		};
-	}
+	build_member_states(snapshot, group_index);
+	for (size_t i = 0; i < gang->pod_count; i++)
+		into->completing |= snapshot->pods[group->members[i]].spec.phase == POD_SUCCEEDED;
 	if (group->rejected && group->spec.tree_count == 0 && gang->pod_count > 1)
 		gang->tree[0].minimum = (int)gang->pod_count;
+}
+
+void build_gang(struct snapshot_build *build, size_t group_index)
+{
+	fill_gang(build, group_index);
+	note_strays(build, group_index);
 }
 
 void build_members(struct snapshot_build *build)
@@ -225,9 +247,7 @@ void build_members(struct snapshot_build *build)
 		else if (!pod->gone)
 			group->strays[group->stray_count++] = (int)i;
 	}
-	for (size_t g = 0; g < group_count; g++) {
-		fill_gang(build, g);
-		note_strays(build, g);
-	}
+	for (size_t g = 0; g < group_count; g++)
+		build_gang(build, g);
 	note_bad_pods(build);
 }

@@ -15,7 +15,7 @@ bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec
 	return false;
 }
 
-static void occupy(struct snapshot_build *build, struct snapshot_pod *pod)
+void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
 	pod->kind = cluster_kind(cluster, &(struct pod_input){
@@ -41,14 +41,39 @@ static void occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 	cluster_occupy(cluster, pod->kind, pod->node, pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
 }
 
+void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod)
+{
+	if (pod->node >= 0)
+		cluster_vacate(build->snapshot->cycle.cluster, pod->kind, pod->node,
+		               pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
+	pod->node = -1;
+}
+
+const char *build_group_of_bad_pod(const struct manifest *manifest)
+{
+	return val_str(val_path(manifest->object, "metadata", "annotations", "pod-group-name", NULL), NULL);
+}
+
 static void note_bad_pod(struct snapshot_build *build, const struct manifest *manifest)
 {
-	const char *group =
-		val_str(val_path(manifest->object, "metadata", "annotations", "pod-group-name", NULL), NULL);
+	const char *group = build_group_of_bad_pod(manifest);
 	if (group)
 		build->bad_pods[build->bad_pod_count++] =
 			(struct build_bad_pod){.group_key = build_key(build, manifest->namespace_, group),
 		                               .name = manifest->name};
+}
+
+int build_read_pod(struct snapshot_build *build, const struct manifest *manifest, struct snapshot_pod *pod)
+{
+	struct problems problems = {.arena = build->arena};
+	*pod = (struct snapshot_pod){.node = -1, .group = -1, .leaf = -1, .member = -1};
+	int rc = pod_decode(manifest->object, build->arena, &pod->spec, &problems);
+	if (rc == 0) {
+		pod->spec.namespace_ = build_namespace(pod->spec.namespace_);
+		pod_attach_volumes(&pod->spec, build->volumes, build->arena, &problems);
+	}
+	build_verdict(build, manifest, &problems);
+	return rc;
 }
 
 void build_pods(struct snapshot_build *build)
@@ -60,16 +85,8 @@ void build_pods(struct snapshot_build *build)
 	build->bad_pods = arena_array(build->arena, struct build_bad_pod, slice->count);
 	for (size_t i = 0; i < slice->count; i++) {
 		const struct manifest *manifest = slice->items[i];
-		struct problems problems = {.arena = build->arena};
 		struct snapshot_pod *pod = &snapshot->pods[snapshot->pod_count];
-		*pod = (struct snapshot_pod){0};
-		int rc = pod_decode(manifest->object, build->arena, &pod->spec, &problems);
-		if (rc == 0) {
-			pod->spec.namespace_ = build_namespace(pod->spec.namespace_);
-			pod_attach_volumes(&pod->spec, build->volumes, build->arena, &problems);
-		}
-		build_verdict(build, manifest, &problems);
-		if (rc < 0) {
+		if (build_read_pod(build, manifest, pod) < 0) {
 			note_bad_pod(build, manifest);
 			continue;
 		}
@@ -77,8 +94,7 @@ void build_pods(struct snapshot_build *build)
 		                      build_key(build, pod->spec.namespace_, pod->spec.name), manifest))
 			continue;
 		pod->creation = build_creation(manifest, slice->order[i]);
-		pod->group = pod->leaf = pod->member = -1;
-		occupy(build, pod);
+		build_occupy(build, pod);
 		snapshot->pod_count++;
 	}
 }

@@ -81,9 +81,10 @@ void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy 
 void cluster_record(struct cluster *cluster);
 void cluster_rewind(struct cluster *cluster);
 
-/* Takes over what changed on a node of that name: amounts, taints, readiness, labels. False, and nothing is changed, when
- * the labels would move it in a topology (or are hostnames): that takes a new cluster. */
-bool cluster_update_node(struct cluster *cluster, const struct cluster_node *node);
+/* Takes over what changed on the node of that name: amounts, taints, readiness, labels. 1 when something did, 0 when
+ * not; -1, and nothing is changed, when there is no such node or when its labels would move it in a topology (or are
+ * hostnames): that takes a new cluster. */
+int cluster_update_node(struct cluster *cluster, const struct cluster_node *node);
 
 int cluster_resource_count(const struct cluster *cluster);
 const char *cluster_resource_name(const struct cluster *cluster, int resource);

@@ -86,16 +86,20 @@ static void allow_shapes(struct cluster *cluster, int number)
 	}
 }
 
-static void set_amount(struct resource_column *column, int number, int64_t amount)
+static bool set_amount(struct resource_column *column, int number, int64_t amount)
 {
 	int64_t change = amount - column->allocatable[number];
+	if (change == 0)
+		return false;
 	column->allocatable[number] = amount;
 	column->free[number] = clamp_add(column->free[number], change);
 	column->total = clamp_add(column->total, change);
+	return true;
 }
 
-static void take_amounts(struct cluster *cluster, int number, const struct cluster_node *node)
+static bool take_amounts(struct cluster *cluster, int number, const struct cluster_node *node)
 {
+	bool changed = false;
 	for (size_t i = 0; i < node->allocatable_count; i++)
 		resource_number(cluster, node->allocatable[i].name, 0);
 	for (size_t r = 0; r < cluster->resources.count; r++) {
@@ -104,20 +108,24 @@ static void take_amounts(struct cluster *cluster, int number, const struct clust
 		for (size_t i = 0; i < node->allocatable_count; i++)
 			if (strcmp(node->allocatable[i].name, column->name) == 0)
 				amount = clamp_amount(node->allocatable[i].amount);
-		set_amount(column, number, amount);
+		changed |= set_amount(column, number, amount);
 	}
+	return changed;
 }
 
-bool cluster_update_node(struct cluster *cluster, const struct cluster_node *node)
+int cluster_update_node(struct cluster *cluster, const struct cluster_node *node)
 {
 	int number = cluster_find_node(cluster, node->name);
 	if (number < 0 || !stays_in_place(cluster, &cluster->nodes[number].labels, &node->labels))
-		return false;
-	if (take_properties(cluster, &cluster->nodes[number], node))
+		return -1;
+	bool properties = take_properties(cluster, &cluster->nodes[number], node);
+	bool amounts = take_amounts(cluster, number, node);
+	if (!properties && !amounts)
+		return 0;
+	if (properties)
 		allow_shapes(cluster, number);
-	take_amounts(cluster, number, node);
 	node_changed(cluster, number);
-	return true;
+	return 1;
 }
 
 void cluster_record(struct cluster *cluster)

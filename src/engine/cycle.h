@@ -102,6 +102,9 @@ int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);
 /* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, or what
  * runs is less than the minimum. */
 bool cycle_needs_look(const struct cycle_group *group);
+/* The groups of this cycle: number i of the list, or simply i. */
+size_t cycle_work_count(const struct cycle *cycle);
+int cycle_work_at(const struct cycle *cycle, size_t i);
 /* Adds the group to the list and takes it off the accounts. */
 void cycle_touch(struct cycle *cycle, int group);
 /* Puts a group on the accounts as it is now, and takes it off as it was put on. Each is a no-op the second time. */

@@ -12,10 +12,6 @@ struct cycle_run {
 	struct arena *scratch; /* of one decision; reset before the next */
 };
 
-/* The groups of this cycle: number i of the list, or simply i. */
-size_t cycle_work_count(const struct cycle *cycle);
-int cycle_work_at(const struct cycle *cycle, size_t i);
-
 /* Shares of all queues from what is settled and what the groups of this cycle hold and ask for. */
 void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
 

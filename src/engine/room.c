@@ -9,22 +9,7 @@
 
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
 
-/* Whether what is asked for cannot be evicted later. */
-static bool protects(const struct room *room)
-{
-	enum cycle_preempt preempt = beneficiary(room)->preempt;
-	return preempt == CYCLE_NON_PREEMPTIBLE || (preempt == CYCLE_SEMI_PREEMPTIBLE && !room->grow);
-}
-
 /* ---- which units ---- */
-
-static void unit_amounts(const struct room *room, const struct victim_unit *unit, int64_t *amounts)
-{
-	const struct gang *gang = &room->cycle->groups[unit->group].gang;
-	memset(amounts, 0, sizeof(int64_t) * CYCLE_RESOURCES);
-	for (int i = 0; i < unit->pod_count; i++)
-		cycle_pod_amounts(room->cycle->cluster, gang->pods[unit->pods[i]].kind, amounts);
-}
 
 static bool may_give(const struct room *room, int number)
 {
@@ -79,7 +64,7 @@ static void sort_out_reclaimable(struct room *room)
 	for (size_t i = 0; i < room->units.count; i++) {
 		struct victim_unit unit = room->units.items[i];
 		int64_t amounts[CYCLE_RESOURCES];
-		unit_amounts(room, &unit, amounts);
+		room_unit_amounts(room, &unit, amounts);
 		if (closed[unit.group] ||
 		    share_claim_take(claim, room->cycle->groups[unit.group].queue, amounts) != SHARE_ALLOWED) {
 			closed[unit.group] = true;
@@ -114,17 +99,9 @@ static void list_units(struct room *room)
 
 /* ---- trying ---- */
 
-/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
-static void charge_unit(struct room *room, const struct victim_unit *unit, int sign)
-{
-	int64_t amounts[CYCLE_RESOURCES];
-	unit_amounts(room, unit, amounts);
-	cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
-}
-
 static void lift_unit(struct room *room, const struct victim_unit *unit)
 {
-	charge_unit(room, unit, -1);
+	room_charge_unit(room, unit, -1);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -135,7 +112,7 @@ static void lift_unit(struct room *room, const struct victim_unit *unit)
 
 static void return_unit(struct room *room, const struct victim_unit *unit)
 {
-	charge_unit(room, unit, 1);
+	room_charge_unit(room, unit, 1);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -152,27 +129,6 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
-/* Whether limits and quotas allow what was found, with the victims so far off the accounts. Preemption swaps: it does not
- * lift a queue beyond what it held before or is entitled to, because idle resources are for allocation; and what is within
- * the entitlement is not given up for something beyond it, which others could take back as a whole. */
-static bool queue_has_room(const struct room *room)
-{
-	const struct cycle_run *run = room->run;
-	int queue = beneficiary(room)->queue;
-	if (!cycle_queue_has_room(run, queue, room->request, protects(room)))
-		return false;
-	for (int q = queue, depth = 0; room->action == ACTION_PREEMPT && q >= 0; q = run->shares[q].parent, depth++)
-		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			int64_t may_hold = share_entitlement(&run->shares[q], r);
-			int64_t held_before = room->held_before[depth][r];
-			may_hold = may_hold >= 0 && held_before > may_hold ? held_before : may_hold;
-			if (may_hold >= 0 && room->request[r] > 0 &&
-			    run->shares[q].allocated[r] + room->request[r] > may_hold)
-				return false;
-		}
-	return true;
-}
-
 static bool fits(struct room *room, struct arena *arena)
 {
 	struct place_options options = {.budget = room->cycle->budget, .use_releasing = true, .bias = &room->bias};
@@ -184,7 +140,7 @@ static bool fits(struct room *room, struct arena *arena)
 	for (size_t i = 0; i < room->placement.choice_count; i++)
 		cycle_pod_amounts(room->cycle->cluster,
 		                  beneficiary(room)->gang.pods[room->placement.choices[i].pod].kind, room->request);
-	return queue_has_room(room);
+	return room_queue_allows(room);
 }
 
 static bool fits_with(struct room *room, size_t count)
@@ -213,11 +169,11 @@ static void find_bias(struct room *room)
 	}
 }
 
-/* The shortest prefix of at most `high` units that makes the group fit; 0 when none does, or when it fits without. */
-static size_t shortest_prefix(struct room *room, size_t high)
+/* The shortest prefix of more than `low` and at most `high` units that makes the group fit; 0 when none does, or when it
+ * fits without. */
+static size_t shortest_prefix(struct room *room, size_t low, size_t high)
 {
-	size_t low = 0;
-	if (!high || fits_with(room, 0) || !fits_with(room, high))
+	if (!high || (!low && fits_with(room, 0)) || !fits_with(room, high))
 		return 0;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
@@ -286,23 +242,24 @@ static bool still_has_a_home(const struct room *room, size_t number)
 	return true;
 }
 
+/* The most expensive first. Groups that move are left alone. */
 static void return_what_can_stay(struct room *room)
 {
-	room->kept = arena_array(room->scratch, bool, room->applied);
 	bool *lost = arena_array(room->scratch, bool, room->cycle->group_count); /* groups that are gone as a whole */
 	for (size_t i = room->applied; i-- > 0;) {
 		const struct victim_unit *unit = &room->units.items[i];
-		if (lost[unit->group] || (unit->class_ != UNIT_GANG && !still_has_a_home(room, i)) ||
-		    !unit_can_return(room, unit)) {
-			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
+		if (room->kept[i] || (room->moved_group && room->moved_group[unit->group]))
 			continue;
+		if (!lost[unit->group] && (unit->class_ == UNIT_GANG || still_has_a_home(room, i)) &&
+		    unit_can_return(room, unit)) {
+			return_unit(room, unit);
+			room->kept[i] = true;
+			if (!room_queue_allows(room)) {
+				room->kept[i] = false;
+				lift_unit(room, unit);
+			}
 		}
-		return_unit(room, unit);
-		room->kept[i] = queue_has_room(room);
-		if (!room->kept[i]) {
-			lift_unit(room, unit);
-			lost[unit->group] |= unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
-		}
+		lost[unit->group] |= !room->kept[i] && unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
 	}
 }
 
@@ -326,53 +283,6 @@ static void undo_all(struct room *room)
 			return_unit(room, &room->units.items[i]);
 	room->applied = 0;
 	room->kept = NULL;
-}
-
-/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
-static void charge_left(struct room *room, const bool *moved_group, bool moved, int sign)
-{
-	for (size_t i = 0; i < room->applied; i++)
-		if (!room->kept[i] && moved_group[room->units.items[i].group] == moved)
-			charge_unit(room, &room->units.items[i], sign);
-}
-
-/* Reclaim: the shares must still justify the victims that are left. */
-static bool shares_justify(struct room *room, const bool *moved_group)
-{
-	struct share_claim *claim = &room->run->claim;
-	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, protects(room)) != SHARE_ALLOWED)
-		return false;
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
-		if (room->kept[i] || moved_group[unit->group])
-			continue;
-		int64_t amounts[CYCLE_RESOURCES];
-		unit_amounts(room, unit, amounts);
-		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED)
-			return false;
-	}
-	if (share_claim_settle(claim) != SHARE_ALLOWED)
-		return false;
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
-		int64_t amounts[CYCLE_RESOURCES];
-		unit_amounts(room, unit, amounts);
-		if (!room->kept[i] && !moved_group[unit->group] &&
-		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, amounts))
-			return false;
-	}
-	return true;
-}
-
-static bool shares_agree(struct room *room, const bool *moved_group)
-{
-	if (room->action != ACTION_RECLAIM)
-		return true;
-	/* A claim counts its victims itself. */
-	charge_left(room, moved_group, false, 1);
-	bool fine = shares_justify(room, moved_group);
-	charge_left(room, moved_group, false, -1);
-	return fine;
 }
 
 /* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
@@ -406,8 +316,9 @@ static bool stays(struct room *room, const struct moved_pod *moved)
 	return true;
 }
 
-static void record(struct room *room, const bool *moved_group, const struct moves *moves)
+static void record(struct room *room, const struct moves *moves)
 {
+	const bool *moved_group = room->moved_group;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
 		if (moved_group[pod->group] && !stays(room, pod))
@@ -424,19 +335,28 @@ static void record(struct room *room, const bool *moved_group, const struct move
 /* Moves, asks the shares and the queues, and commits; or leaves the victims where they are. */
 static bool settle_victims(struct room *room, bool optional_moves)
 {
-	bool *moved_group = arena_array(room->scratch, bool, room->cycle->group_count);
+	bool *kept = room->kept;
 	struct moves moves = {0};
-	bool fine = moves_find(room, optional_moves, moved_group, &moves);
-	charge_left(room, moved_group, true, 1); /* what moves is still held */
-	fine = fine && shares_agree(room, moved_group) && queue_has_room(room);
-	if (!fine) {
-		charge_left(room, moved_group, true, -1);
-		moves_undo(room, moved_group, &moves);
-		return false;
+	room->kept = arena_array(room->scratch, bool, room->applied);
+	memcpy(room->kept, kept, sizeof(*kept) * room->applied);
+	room->moved_group = arena_array(room->scratch, bool, room->cycle->group_count);
+	bool fine = moves_find(room, optional_moves, &moves);
+	room_charge_left(room, true, 1); /* what moves is still held */
+	if (fine && moves.count && room->action == ACTION_PREEMPT)
+		return_what_can_stay(room); /* with more held, more may be beyond the entitlement: see is_swap */
+	if (fine && room_shares_agree(room) && room_queue_allows(room)) {
+		cycle_charge(room->run, beneficiary(room)->queue, room->request, room_protects(room), 1);
+		record(room, &moves);
+		return true;
 	}
-	cycle_charge(room->run, beneficiary(room)->queue, room->request, protects(room), 1);
-	record(room, moved_group, &moves);
-	return true;
+	for (size_t i = 0; i < room->applied; i++)
+		if (room->kept[i] && !kept[i])
+			lift_unit(room, &room->units.items[i]);
+	room->kept = kept;
+	room_charge_left(room, true, -1);
+	moves_undo(room, &moves);
+	room->moved_group = NULL;
+	return false;
 }
 
 /* With the first `count` units off: place, return, move, ask the queues; commit or leave everything as it was. */
@@ -450,6 +370,7 @@ static bool decide(struct room *room, size_t count)
 		return false;
 	}
 	engine_commit(cycle->cluster, &own->gang, &room->placement);
+	room->kept = arena_array(room->scratch, bool, room->applied);
 	return_what_can_stay(room);
 	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
 	if (settle_victims(room, true) || settle_victims(room, false))
@@ -459,28 +380,10 @@ static bool decide(struct room *room, size_t count)
 	return false;
 }
 
-static bool claim_allows(struct room *room)
-{
-	struct cycle_group *own = beneficiary(room);
-	if (room->action != ACTION_RECLAIM)
-		return true;
-	/* The cheapest thing the group could ask for: its minimum, counted in waiting pods from the front. */
-	int64_t request[CYCLE_RESOURCES] = {0};
-	int64_t pods = room->grow ? 1 : gang_minimum_pods(&own->gang, 0);
-	for (size_t p = 0; !room->grow && p < own->gang.pod_count; p++)
-		pods -= cycle_is_member(&own->gang.pods[p]);
-	for (size_t p = 0; p < own->gang.pod_count && pods > 0; p++)
-		if (own->gang.pods[p].state == MEMBER_WAITING) {
-			cycle_pod_amounts(room->cycle->cluster, own->gang.pods[p].kind, request);
-			pods--;
-		}
-	return share_claim_begin(&room->run->claim, own->queue, request, protects(room)) == SHARE_ALLOWED;
-}
-
 /* Shortest prefix first; where everybody must find a new place, longer ones too. */
-static bool try_units(struct room *room, size_t count)
+static bool try_units(struct room *room, size_t low, size_t count)
 {
-	size_t shortest = shortest_prefix(room, count);
+	size_t shortest = shortest_prefix(room, low, count);
 	size_t longest = shortest > room->movable_from ? count : shortest;
 	bool made = false;
 	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
@@ -490,15 +393,14 @@ static bool try_units(struct room *room, size_t count)
 	return made;
 }
 
-static void remember_held(struct room *room)
+static bool try_swaps(struct room *room)
 {
-	int depth = 0, queue = beneficiary(room)->queue;
-	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
-		depth++;
-	room->held_before = arena_array_bytes(room->scratch, (size_t)depth, sizeof(*room->held_before));
-	depth = 0;
-	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
-		memcpy(room->held_before[depth++], room->run->shares[q].allocated, sizeof(*room->held_before));
+	size_t *cuts = arena_array(room->scratch, size_t, ROOM_CUTS(room->depth));
+	size_t count = room_list_cuts(room, cuts), low = 0;
+	bool made = false;
+	for (size_t i = 0; i < count && !made; low = cuts[i++])
+		made = cuts[i] > low && try_units(room, low, cuts[i]);
+	return made;
 }
 
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
@@ -506,14 +408,15 @@ bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool 
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
 	room.scratch = arena_create();
 	bool made = false;
-	remember_held(&room);
-	if (claim_allows(&room)) {
+	room_remember_held(&room);
+	if (room_claim_allows(&room)) {
 		list_units(&room);
 		if (room.units.count)
 			find_bias(&room);
-		made = room.movable_from && try_units(&room, room.movable_from);
+		made = action == ACTION_PREEMPT ? try_swaps(&room)
+		                                : room.movable_from && try_units(&room, 0, room.movable_from);
 		if (!made && room.movable_from < room.units.count)
-			made = try_units(&room, room.units.count);
+			made = try_units(&room, 0, room.units.count);
 	}
 	arena_destroy(room.scratch);
 	return made;

@@ -19,9 +19,11 @@ struct room {
 	size_t movable_from; /* units from here on may be moved, but not lost */
 	size_t applied;      /* units[0 .. applied) are off their nodes */
 	bool *kept;          /* per applied unit: returned after all */
+	bool *moved_group;   /* while a decision is settled: groups whose units found new places; else NULL */
 	struct place_bias bias;
 	struct placement placement;
 	int64_t request[CYCLE_RESOURCES];        /* what the placement asks of the queue */
+	size_t depth;                            /* of the beneficiary's queue */
 	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
 };
 
@@ -29,6 +31,29 @@ static inline struct cycle_group *beneficiary(const struct room *room)
 {
 	return &room->cycle->groups[room->group];
 }
+
+/* ---- room_rights.c ---- */
+
+/* Whether what is asked for cannot be evicted later. */
+bool room_protects(const struct room *room);
+void room_unit_amounts(const struct room *room, const struct victim_unit *unit, int64_t *amounts);
+/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
+void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign);
+/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
+void room_charge_left(struct room *room, bool moved, int sign);
+void room_remember_held(struct room *room);
+/* Before any unit is listed: whether the shares allow a claim at all. */
+bool room_claim_allows(struct room *room);
+/* Preempt: the numbers of units from the front where a queue comes down to its entitlement, ascending, and last of all
+ * how many there are. Between two of them more units never make the rights worse. At most ROOM_CUTS(depth). */
+#define ROOM_CUTS(depth) ((depth)*CYCLE_RESOURCES + 1)
+size_t room_list_cuts(const struct room *room, size_t *cuts);
+/* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
+bool room_queue_allows(const struct room *room);
+/* Whether the shares still justify the victims that are left. */
+bool room_shares_agree(struct room *room);
+
+/* ---- room_moves.c ---- */
 
 struct moved_pod {
 	int group, pod, node, from;
@@ -41,7 +66,7 @@ struct moves {
 
 /* Finds new places for the units that left, group by group: all pods of a group or none. Without `optional` only for
  * those who must not be lost. False when somebody found no place who needs one. */
-bool moves_find(struct room *room, bool optional, bool *moved_group, struct moves *moves);
-void moves_undo(struct room *room, const bool *moved_group, const struct moves *moves);
+bool moves_find(struct room *room, bool optional, struct moves *moves);
+void moves_undo(struct room *room, const struct moves *moves);
 
 #endif

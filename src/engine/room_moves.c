@@ -85,8 +85,9 @@ static void find_must_move(const struct room *room, bool *must_move)
 		must_move[room->units.items[i].group] |= !room->kept[i];
 }
 
-bool moves_find(struct room *room, bool optional, bool *moved_group, struct moves *moves)
+bool moves_find(struct room *room, bool optional, struct moves *moves)
 {
+	bool *moved_group = room->moved_group;
 	size_t leaving = count_leaving(room);
 	moves->items = arena_array(room->scratch, struct moved_pod, leaving);
 	if (room->action == ACTION_CONSOLIDATE && leaving > MOST_MOVES)
@@ -109,11 +110,11 @@ bool moves_find(struct room *room, bool optional, bool *moved_group, struct move
 	return true;
 }
 
-void moves_undo(struct room *room, const bool *moved_group, const struct moves *moves)
+void moves_undo(struct room *room, const struct moves *moves)
 {
 	for (size_t i = 0; i < moves->count; i++) {
 		struct gang_pod *pod = &room->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
-		if (!moved_group[moves->items[i].group])
+		if (!room->moved_group[moves->items[i].group])
 			continue;
 		cluster_vacate(room->cycle->cluster, pod->kind, moves->items[i].node, OCCUPY_RESERVED);
 		pod->state = MEMBER_GONE;

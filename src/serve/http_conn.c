@@ -27,7 +27,7 @@ static void enter(struct http_conn *conn, enum http_conn_state state, int64_t fo
 {
 	conn->state = (uint8_t)state;
 	conn->wake_at = for_ns ? conn->server->now + for_ns : 0;
-	http_server_idle(conn, state == HTTP_CONN_IDLE);
+	http_server_idle(conn, state == HTTP_CONN_IDLE || state == HTTP_CONN_HANDSHAKE);
 	arm(conn);
 }
 
@@ -218,6 +218,8 @@ static void feed(struct http_conn *conn, const char *data, size_t length)
 	if (!conn->message) {
 		conn->message = http_message_create(limits->head_bytes, limits->body_bytes);
 		enter(conn, HTTP_CONN_READING, limits->head_ns);
+		http_server_idle(conn,
+		                 true); /* until its headers are there it has shown nothing that is worth a place */
 	}
 	while (conn->state == HTTP_CONN_READING && length > 0) {
 		size_t used;

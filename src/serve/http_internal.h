@@ -28,7 +28,7 @@ struct http_conn {
 	struct ssl_st *ssl;
 	struct http_message *message;                /* the request under way */
 	struct http_conn *previous, *next;           /* all connections, or the dead ones */
-	struct http_conn *idle_previous, *idle_next; /* idle ones, longest first */
+	struct http_conn *idle_previous, *idle_next; /* those that make room when all places are taken, longest first */
 	struct http_conn *dirty_next;
 	struct buffer out;  /* head and small pieces */
 	struct buffer body; /* a large answer, behind `out` */
@@ -112,6 +112,7 @@ int http_gzip(const char *data, size_t length, struct buffer *out);
 
 /* ---- http_server.c ---- */
 void http_server_interest(struct http_conn *conn, uint32_t events);
+/* Whether the connection may be closed for another one. */
 void http_server_idle(struct http_conn *conn, bool is_idle);
 const char *http_server_date(struct http_server *server);
 

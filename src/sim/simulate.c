@@ -72,7 +72,10 @@ int simulation_turn(struct simulation *simulation)
 	int wait = world_step(simulation->world);
 	bool more = store_chores(simulation->store, CHORES_PER_TURN);
 	bool wrote = store_pending(simulation->store);
-	store_commit(simulation->store, &error);
+	if (simulation->hold > 0)
+		simulation->hold--;
+	else
+		store_commit(simulation->store, &error);
 	simulation->turns++;
 	if (simulation->options.after_turn)
 		simulation->options.after_turn(simulation->options.context);

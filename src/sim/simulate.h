@@ -32,6 +32,7 @@ struct simulation {
 	struct admission *admission;
 	struct world *world;
 	uint64_t turns;
+	int hold;     /* turns whose changes reach watches late: they are committed by the first turn after them */
 	bool stopped; /* set by anybody who wants no more turns, for example after a violation */
 };
 

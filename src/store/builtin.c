@@ -230,7 +230,7 @@ const struct builtin builtins[] = {
 		.status = "{\"phase\":\"Pending\"}"},
 	{"", "v1", "persistentvolumes", "persistentvolume", "PersistentVolume", CLUSTER | STATUS, .short_names = {"pv"},
 		.status = "{\"phase\":\"Pending\"}"},
-	{"", "v1", "pods", "pod", "Pod", STATUS | BUILTIN_GRACEFUL | BUILTIN_ALL, .short_names = {"po"},
+	{"", "v1", "pods", "pod", "Pod", STATUS | BUILTIN_GRACEFUL | BUILTIN_ALL | BUILTIN_INDEXED, .short_names = {"po"},
 		.status = "{\"phase\":\"Pending\"}", .fields = pod_fields},
 	{"", "v1", "podtemplates", "podtemplate", "PodTemplate", 0, .short_names = {NULL}},
 	{"", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", SCALED, .short_names = {"rc"},

@@ -15,6 +15,7 @@ enum builtin_flag {
 	BUILTIN_LABEL_NAME = 1 << 7,   /* names are DNS labels */
 	BUILTIN_ALL = 1 << 8,          /* in the category "all" */
 	BUILTIN_ONE_FORM = 1 << 9,     /* its versions differ in form: kept in that of the first row */
+	BUILTIN_INDEXED = 1 << 10,     /* many ask by the first of `fields` */
 };
 
 struct builtin {

@@ -14,6 +14,13 @@ static void follow(struct store *store, struct bucket *bucket, struct store_obje
 		registry_follow(store, old, now);
 }
 
+static void place(struct bucket *bucket, struct store_object *old, struct store_object *now)
+{
+	struct store_object *either = now ? now : old;
+	by_value_follow(bucket, old, now);
+	index_set(&bucket->index, either->namespace_, either->name, now);
+}
+
 static void record(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)
 {
 	history_push(&bucket->history, store->version, old, now);
@@ -24,8 +31,7 @@ static void record(struct store *store, struct bucket *bucket, struct store_obje
 					.old = old,
 					.now = now,
 				});
-	struct store_object *either = now ? now : old;
-	index_set(&bucket->index, either->namespace_, either->name, now);
+	place(bucket, old, now);
 	follow(store, bucket, old, now);
 	if (!store->options.mirror)
 		chores_follow(store, old, now);
@@ -76,16 +82,14 @@ void change_load(struct store *store, struct bucket *bucket, struct store_object
 {
 	if (in_history)
 		history_push(&bucket->history, version, old, now);
-	struct store_object *either = now ? now : old;
-	index_set(&bucket->index, either->namespace_, either->name, now);
+	place(bucket, old, now);
 }
 
 void change_undo(struct store *store)
 {
 	while (store->batch.count) {
 		struct pending *last = &store->batch.items[--store->batch.count];
-		struct store_object *either = last->now ? last->now : last->old;
-		index_set(&last->bucket->index, either->namespace_, either->name, last->old);
+		place(last->bucket, last->now, last->old);
 		follow(store, last->bucket, last->now, last->old);
 		history_pop(&last->bucket->history);
 		watch_undo(last->bucket);

@@ -15,6 +15,7 @@
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
 
+struct by_value;
 struct disk;
 struct owner;
 
@@ -32,6 +33,7 @@ struct bucket {
 	const struct builtin *builtin;   /* NULL for custom types */
 	struct store_object *definition; /* the CRD it comes from, retained */
 	struct index index;
+	struct by_value *by_value; /* the same by the value of the field that the builtin names */
 	struct history history;
 	struct store_watch *watches;  /* those without a key */
 	struct watch_key *watch_keys; /* those that ask for one value of one field, by that value */
@@ -124,6 +126,12 @@ void change_load(struct store *store, struct bucket *bucket, struct store_object
 /* Takes back everything since the last commit. */
 void change_undo(struct store *store);
 uint64_t store_random(struct store *store);
+
+/* ---- by_value.c ---- */
+void by_value_follow(struct bucket *bucket, struct store_object *old, struct store_object *now);
+/* Where to look for what a selector (NULL: everything) selects: those with the value that it asks for, or all. */
+const struct index *by_value_index(const struct bucket *bucket, const struct store_selector *selector);
+void by_value_free(struct bucket *bucket);
 
 /* ---- owners.c ---- */
 void owners_follow(struct store *store, struct store_object *old, struct store_object *now);

@@ -159,18 +159,18 @@ static struct store_object *walk_next(struct walk *walk)
 }
 
 /* Starts behind a key ("" and "": at the beginning). */
-static void walk_begin(struct walk *walk, const struct bucket *bucket, const char *after_namespace,
+static void walk_begin(struct walk *walk, const struct index *index, const char *after_namespace,
                        const char *after_name)
 {
 	if (walk->name && !*after_name) {
-		walk->node = index_seek(&bucket->index, after_namespace, walk->name, false);
+		walk->node = index_seek(index, after_namespace, walk->name, false);
 		while (walk->past_at < walk->past_count &&
 		       index_compare(walk->past[walk->past_at].namespace_, walk->past[walk->past_at].name,
 		                     after_namespace, walk->name) < 0)
 			walk->past_at++;
 		return;
 	}
-	walk->node = index_seek(&bucket->index, after_namespace, after_name, *after_name);
+	walk->node = index_seek(index, after_namespace, after_name, *after_name);
 	while (walk->past_at < walk->past_count) {
 		const struct past *past = &walk->past[walk->past_at];
 		int order = index_compare(past->namespace_, past->name, after_namespace, after_name);
@@ -267,7 +267,7 @@ int store_list(struct store *store, const struct store_list_request *request, st
 		return fail_expired(arena, error, after_namespace, after_name);
 	if (pinned)
 		collect_past(&walk, &bucket->history, version, arena);
-	walk_begin(&walk, bucket, after_namespace, after_name);
+	walk_begin(&walk, by_value_index(bucket, request->selector), after_namespace, after_name);
 	fill(&walk, request, list);
 	return 0;
 }

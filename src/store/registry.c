@@ -157,6 +157,7 @@ void registry_free(struct store *store)
 {
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
+		by_value_free(bucket);
 		index_free(&bucket->index);
 		history_free(&bucket->history);
 		store_object_release(bucket->definition);

@@ -203,7 +203,8 @@ static void take_initial(struct store_watch *watch)
 	const char *name = key && strcmp(key->path, "metadata.name") == 0 ? key->value : NULL;
 	if (name && !*watch->namespace_ && watch->bucket->type.namespaced)
 		name = NULL; /* it may be in any namespace */
-	struct index_node *node = index_seek(&watch->bucket->index, watch->namespace_, name ? name : "", false);
+	struct index_node *node =
+		index_seek(by_value_index(watch->bucket, &watch->selector), watch->namespace_, name ? name : "", false);
 	for (; node; node = node->next[0]) {
 		if (*watch->namespace_ && strcmp(node->object->namespace_, watch->namespace_) != 0)
 			break;

@@ -228,11 +228,54 @@ static void names_of_actions(void **state)
 	assert_int_equal(cycle_action_parse("", 0, &action), -1);
 }
 
+/* Without the second of these rules two queues take the same devices from each other for ever. */
+static void preemption_swaps(void **state)
+{
+	static const struct yard_story stories[] = {
+		{"within the entitlement as it likes", "n1:3", "preempt", .queues = {{"a", NULL, 3, -1, 0, 100}},
+	         .groups = {{.name = "low", .queue = "a", .tree = "0", .pods = "n1 n1 n1", .after = "x x x"},
+	                    {.name = "high",
+	                     .queue = "a",
+	                     .tree = "3",
+	                     .pods = "- - -",
+	                     .after = "~n1 ~n1 ~n1",
+	                     .priority = 1}}},
+		{"what nobody else could take is not given up for more than the queue is entitled to", "n1:3",
+	         "preempt", .queues = {{"a", NULL, 1, -1, 0, 100}},
+	         .groups = {{.name = "low", .queue = "a", .tree = "0", .pods = "n1 n1 n1"},
+	                    {.name = "high", .queue = "a", .tree = "3", .pods = "- - -", .priority = 1}}},
+		{"what is lent may be swapped", "n1:3", "preempt", .queues = {{"a", NULL, 1, -1, 0, 100}},
+	         .groups = {{.name = "low", .queue = "a", .tree = "0", .pods = "n1 n1 n1", .after = "n1 x x"},
+	                    {.name = "high",
+	                     .queue = "a",
+	                     .tree = "2",
+	                     .pods = "- -",
+	                     .after = "~n1 ~n1",
+	                     .priority = 1}}},
+		{"a gang that others could take as a whole, too", "n1:3", "preempt",
+	         .queues = {{"a", NULL, 1, -1, 0, 100}},
+	         .groups = {{.name = "low", .queue = "a", .tree = "3", .pods = "n1 n1 n1", .after = "x x x"},
+	                    {.name = "high",
+	                     .queue = "a",
+	                     .tree = "3",
+	                     .pods = "- - -",
+	                     .after = "~n1 ~n1 ~n1",
+	                     .priority = 1}}},
+		{"each queue above is asked, too", "n1:3", "preempt",
+	         .queues = {{"top", NULL, 1, -1, 0, 100}, {"a", "top", -1, -1, 0, 100}},
+	         .groups = {{.name = "low", .queue = "a", .tree = "0", .pods = "n1 n1 n1"},
+	                    {.name = "high", .queue = "a", .tree = "3", .pods = "- - -", .priority = 1}}},
+	};
+	(void)state;
+	CHECK_ALL(stories);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service), cmocka_unit_test(whole_gangs),
 	                                   cmocka_unit_test(bounds_of_queues), cmocka_unit_test(timers),
 	                                   cmocka_unit_test(one_cycle),        cmocka_unit_test(states),
-	                                   cmocka_unit_test(accounts),         cmocka_unit_test(names_of_actions)};
+	                                   cmocka_unit_test(accounts),         cmocka_unit_test(names_of_actions),
+	                                   cmocka_unit_test(preemption_swaps)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,32 +333,39 @@ static void test_gzip(void **state)
 
 static void test_full_house(void **state)
 {
+	static const char busy_head[] = "POST /ok HTTP/1.1\r\nContent-Length: 2\r\n\r\n";
 	struct world world;
 	struct http_limits limits = {.connections = 3};
-	struct wire idle, busy[2], next, last;
+	struct wire idle, busy[2], half, last, late;
 	start(&world, &limits);
 	wire_open(&idle, world.server);
 	wire_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
 	assert_true(wire_expect(&idle, "/i"));
 	for (int i = 0; i < 2; i++) {
 		wire_open(&busy[i], world.server);
-		wire_puts(&busy[i], "GET /");
+		wire_puts(&busy[i], busy_head);
 	}
-	wire_open(&next, world.server);
-	wire_puts(&next, "GET /");
+	wire_open(&half, world.server);
+	wire_puts(&half, "GET /");
 	wire_turn(world.server, 3);
-	assert_true(wire_ends(&idle));
+	assert_true(wire_ends(&idle)); /* who is silent makes room */
 	wire_open(&last, world.server);
 	wire_turn(world.server, 3);
-	assert_true(wire_ends(&last));
+	assert_true(wire_ends(&half)); /* so does who has not even sent its headers */
+	wire_puts(&last, busy_head);
+	wire_turn(world.server, 3);
+	assert_int_equal(http_server_stats(world.server).refused, 0);
+	wire_open(&late, world.server);
+	wire_turn(world.server, 3);
+	assert_true(wire_ends(&late)); /* all are busy */
 	assert_int_equal(http_server_stats(world.server).refused, 1);
-	wire_puts(&busy[1], "ok HTTP/1.1\r\n\r\n");
+	wire_puts(&busy[1], "{}");
 	assert_true(wire_expect(&busy[1], "/ok"));
-	wire_free(&idle);
-	wire_free(&busy[0]);
-	wire_free(&busy[1]);
-	wire_free(&next);
-	wire_free(&last);
+	wire_puts(&last, "{}");
+	assert_true(wire_expect(&last, "/ok"));
+	struct wire *all[] = {&idle, &busy[0], &busy[1], &half, &last, &late};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		wire_free(all[i]);
 	stop(&world);
 }
 

@@ -1,6 +1,10 @@
 /* Lists: order, selectors, pages that show one version. */
 #include "kit.h"
 
+#include "random.h"
+
+#include <inttypes.h>
+
 static int setup(void **state)
 {
 	static struct kit kit;
@@ -21,6 +25,67 @@ static void create(struct kit *kit, const char *namespace_, const char *name, co
 	char body[256];
 	snprintf(body, sizeof(body), "{'metadata':{'name':'%s','labels':%s}}", name, labels);
 	assert_code(kit, kit_create(kit, "pods", namespace_, body), 201);
+}
+
+/* The names of the pods of a node as of a version (NULL: now), asked for by the field or found among all. */
+static void pods_of(struct kit *kit, const char *node, const char *version, bool by_field, struct buffer *out)
+{
+	char fields[64];
+	struct store_selector selector = {0};
+	struct store_list_request request = {.api = kit_api(kit, "pods"),
+	                                     .version = version,
+	                                     .exact = version != NULL,
+	                                     .selector = &selector};
+	struct store_list list;
+	snprintf(fields, sizeof(fields), "spec.nodeName=%s", node);
+	if (by_field)
+		assert_int_equal(store_selector_parse(kit->arena, request.api, NULL, fields, &selector, NULL), 0);
+	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, NULL), 0);
+	out->length = 0;
+	buffer_puts(out, "");
+	for (size_t i = 0; i < list.count; i++)
+		if (strcmp(val_str(val_path(list.items[i]->root, "spec", "nodeName", NULL), ""), node) == 0)
+			buffer_printf(out, "%s ", list.items[i]->name);
+		else
+			assert_false(by_field);
+	store_list_clear(&list);
+}
+
+/* Asking for the pods of one node finds the same as looking at all pods, now and for versions of the past. */
+static void pods_of_a_node(void **state)
+{
+	static const char *const nodes[] = {"", "n0", "n1", "n2", "false", "nowhere"};
+	struct kit *kit = *state;
+	struct random random = {3};
+	struct buffer asked = {0}, found = {0};
+	size_t most = 0;
+	for (int turn = 0; turn < 400; turn++) {
+		char name[16], body[160], version[24];
+		snprintf(name, sizeof(name), "p%d", random_range(&random, 0, 19));
+		snprintf(body, sizeof(body), "{'metadata':{'name':'%s'},'spec':{'nodeName':'%s'}}", name,
+		         nodes[random_range(&random, 0, 4)]);
+		struct store_request force = {.verb = STORE_DELETE, .options = {.has_grace = true}};
+		if (random_chance(&random, 30))
+			kit_do(kit, force, "pods", "default", name, NULL);
+		else if (kit_create(kit, "pods", "default", body) == 409)
+			kit_do(kit, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING}, "pods",
+			       "default", name, "{'target':{'name':'n1'}}");
+		uint64_t past = store_version(kit->store) - (uint64_t)random_range(&random, 0, turn < 8 ? 0 : 4);
+		snprintf(version, sizeof(version), "%" PRIu64, past);
+		for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+			for (int old = 0; old < 2; old++) {
+				pods_of(kit, nodes[i], old ? version : NULL, false, &found);
+				if (strcmp(nodes[i], "false") == 0)
+					continue; /* means "unset" too */
+				pods_of(kit, nodes[i], old ? version : NULL, true, &asked);
+				assert_string_equal(asked.text, found.text);
+				most = asked.length > most ? asked.length : most;
+			}
+		}
+	}
+	assert_true(most > 20); /* there was something to find */
+	buffer_free(&asked);
+	buffer_free(&found);
 }
 
 static void selectors_select(void **state)
@@ -214,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(selectors_select, setup, teardown),
+		cmocka_unit_test_setup_teardown(pods_of_a_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_show_one_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_tokens, setup, teardown),
 		cmocka_unit_test_setup_teardown(versions_of_lists, setup, teardown),

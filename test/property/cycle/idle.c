@@ -1,8 +1,6 @@
 /* Nothing is left undone: when the cycles have come to rest, no group waits that had a right to a place. */
 #include "inspect.h"
 
-#include "engine/victims.h"
-
 #include <string.h>
 
 /* Which pods of a mixed semi-preemptible group are protected is a matter of choice, and so is what its queue has left. */
@@ -81,17 +79,22 @@ static bool would_fit(struct stage *stage, int number, const struct picture *bef
 	       queues_allow(stage, number, &placement, before);
 }
 
-/* Everything of lower priority in the queue of the group that may be evicted. */
-static void list_lower(struct stage *stage, int number, struct victim_list *list)
+/* Whether any number of units, the cheapest first, makes room for the group. */
+static bool could_evict(struct stage *stage, int number)
 {
-	const struct cycle *cycle = &stage->cycle;
-	const struct cycle_group *own = &cycle->groups[number];
-	for (size_t g = 0; g < cycle->group_count; g++) {
-		const struct cycle_group *other = &cycle->groups[g];
-		if (other->queue == own->queue && other->priority < own->priority &&
-		    other->preempt != CYCLE_NON_PREEMPTIBLE)
-			victims_of_group(cycle, (int)g, other->preempt == CYCLE_PREEMPTIBLE, stage->arena, list);
+	struct victim_list list = {0};
+	struct picture before;
+	bool result = false;
+	picture_take(stage, &before);
+	picture_lower_units(stage, &before, number, &list);
+	size_t gone = 0;
+	while (gone < list.count && !result) {
+		set_unit(stage, &list.items[gone++], false);
+		result = would_fit(stage, number, &before);
 	}
+	while (gone > 0)
+		set_unit(stage, &list.items[--gone], true);
+	return result;
 }
 
 bool inspect_rest(struct scene *scene)
@@ -100,23 +103,15 @@ bool inspect_rest(struct scene *scene)
 	if (stage->world->starved || is_ambiguous(stage)) /* room may be held for somebody else */
 		return true;
 	for (int g = 0; g < stage->world->group_count; g++) {
-		struct victim_list list = {0};
 		if (!is_waiting(stage, g))
 			continue;
 		scene->tally->waiting++;
 		scene->action = ACTION_ALLOCATE;
 		if (would_fit(stage, g, NULL))
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it fits", g);
-		struct picture before;
-		picture_take(stage, &before);
-		list_lower(stage, g, &list);
-		for (size_t i = 0; i < list.count; i++)
-			set_unit(stage, &list.items[i], false);
 		scene->action = ACTION_PREEMPT;
-		if (list.count && would_fit(stage, g, &before))
+		if (could_evict(stage, g))
 			return scene_fail(scene, CYCLE_IDLE, "g%d waits though it could evict others of its queue", g);
-		for (size_t i = list.count; i-- > 0;)
-			set_unit(stage, &list.items[i], true);
 	}
 	return true;
 }

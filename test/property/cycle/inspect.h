@@ -3,6 +3,7 @@
 #define CYCLE_INSPECT_H
 
 #include "../runner.h"
+#include "engine/victims.h"
 #include "stage.h"
 
 enum cycle_failure {
@@ -66,8 +67,14 @@ bool picture_is_useful(const struct stage *stage, const struct picture *picture,
 void picture_charge(const struct stage *stage, const struct picture *picture, int queue,
                     int64_t allocated[CYCLE_RESOURCES], int64_t protected_[CYCLE_RESOURCES]);
 
-/* Whether a preemption by the group stays a swap: its queue, and each above it, holds of what the group got no more than
- * before, or than it is entitled to. */
+/* The group with its pods as they are in the picture. */
+void picture_recall(const struct stage *stage, const struct picture *picture, int group, struct cycle_group *copy,
+                    struct gang_pod *pods);
+/* What groups of lower priority in the queue of the group can give up, the cheapest first. */
+void picture_lower_units(const struct stage *stage, const struct picture *picture, int number,
+                         struct victim_list *list);
+/* Whether a preemption by the group stays a swap: its queue, and each above it, is within its entitlement of what the
+ * group got; or holds no more of it than before, and every unit that went did so while the queue was above it. */
 bool picture_is_swap(const struct stage *stage, const struct picture *before, const struct picture *after, int by);
 
 /* Fills the result. True only for failures after which the checks go on. */

@@ -7,19 +7,6 @@
 
 #include <string.h>
 
-/* The group as it was before the decision. */
-static void recall(const struct stage *stage, const struct picture *before, int group, struct cycle_group *copy,
-                   struct gang_pod *pods)
-{
-	*copy = stage->cycle.groups[group];
-	memcpy(pods, copy->gang.pods, sizeof(*pods) * copy->gang.pod_count);
-	for (size_t p = 0; p < copy->gang.pod_count; p++) {
-		pods[p].state = before->pods[group][p].state;
-		pods[p].node = before->pods[group][p].node;
-	}
-	copy->gang.pods = pods;
-}
-
 static const struct cycle_eviction *find_eviction(const struct decision *decision, int group, int pod)
 {
 	for (size_t i = 0; i < decision->count; i++)
@@ -161,7 +148,7 @@ static void list_units(struct scene *scene, const struct picture *before, int gr
 	struct stage *stage = scene->stage;
 	struct gang_pod pods[INSTANCE_PODS];
 	struct cycle_group groups[CASE_GROUPS];
-	recall(stage, before, group, &groups[group], pods);
+	picture_recall(stage, before, group, &groups[group], pods);
 	if (scene->action != ACTION_CONSOLIDATE) {
 		struct cycle then = {.groups = groups, .group_count = stage->cycle.group_count};
 		victims_of_group(&then, group, groups[group].preempt == CYCLE_PREEMPTIBLE, stage->arena, units);
@@ -197,6 +184,9 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		scene->tally->children += unit->class_ == UNIT_CHILD;
 		scene->tally->single_pods += unit->class_ == UNIT_POD;
 		if (scene->action != ACTION_CONSOLIDATE && lost_its_home(stage, decision, &units, i))
+			continue;
+		/* What a preemption may swap depends on what moves: a pod may move that, with the others moved, could stay. */
+		if (scene->action == ACTION_PREEMPT && is_moved(decision, group))
 			continue;
 		struct picture now = *after;
 		put_back(unit, before, &now);

@@ -197,7 +197,7 @@ int main(void)
 {
 	static const struct property property = {
 		.name = "cycle",
-		.count = 10000,
+		.count = 20000,
 		.instance_size = sizeof(struct cycle_case),
 		.tally_size = sizeof(struct cycle_tally),
 		.crash = CYCLE_CRASH,

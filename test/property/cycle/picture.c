@@ -133,33 +133,3 @@ void picture_charge(const struct stage *stage, const struct picture *picture, in
 		}
 	}
 }
-
-/* The larger of quota and fair share, within the limit; -1 without end. */
-static int64_t entitlement(const struct cycle_queue *queue, int resource)
-{
-	int64_t quota = queue->quota[resource], fair = queue->fair[resource], limit = queue->limit[resource];
-	int64_t most = quota < 0 ? -1 : quota > fair ? quota : fair;
-	return limit >= 0 && (most < 0 || most > limit) ? limit : most;
-}
-
-bool picture_is_swap(const struct stage *stage, const struct picture *before, const struct picture *after, int by)
-{
-	const struct cycle_case *world = stage->world;
-	bool asked[CYCLE_RESOURCES] = {0};
-	for (int p = 0; p < world->groups[by].pod_count; p++)
-		for (int r = 0; r < world->base.resource_count; r++)
-			asked[r] |= picture_is_member(&after->pods[by][p]) &&
-			            !picture_is_member(&before->pods[by][p]) &&
-			            world->base.kinds[world->groups[by].pods[p].kind].request[r] > 0;
-	for (int q = world->groups[by].queue; q >= 0; q = world->queues[q].parent) {
-		int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];
-		picture_charge(stage, before, q, was, ignored);
-		picture_charge(stage, after, q, is, ignored);
-		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			int64_t most = entitlement(&stage->cycle.queues[q], r);
-			if (asked[r] && most >= 0 && is[r] > most && is[r] > was[r])
-				return false;
-		}
-	}
-	return true;
-}

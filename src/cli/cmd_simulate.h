@@ -1,0 +1,12 @@
+/* What the parts of the command `simulate` share. */
+#ifndef CLI_CMD_SIMULATE_H
+#define CLI_CMD_SIMULATE_H
+
+#include "cli/cli.h"
+
+/* Whether Ctrl-C was pressed since the command began. */
+bool cmd_simulate_stopped(void);
+/* Random runs for every seed of the arguments; scenario NULL: with generated workloads. The exit code. */
+int cmd_simulate_seeds(struct cli_args *args, const struct manifest *scenario);
+
+#endif

@@ -1,0 +1,96 @@
+/* What the files of the live state share. Private to live*.c. */
+#ifndef CONTROL_LIVE_INTERNAL_H
+#define CONTROL_LIVE_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "control/live.h"
+#include "control/snapshot_build.h"
+
+/* An assumption about a pod. */
+struct guess {
+	char *node;     /* NULL: none is made */
+	uint64_t until; /* version in which the store shows it; UINT64_MAX while nobody knows */
+};
+
+/* One object of the store. The texts of what was decoded from it are borrowed from `read`. */
+struct live_object {
+	UT_hash_handle hh;
+	char *key;                     /* "namespace/name" */
+	const char *namespace_, *name; /* own copies: gangs point to them */
+	enum build_kind kind;
+	struct store_object *object, *read;
+	uint64_t listing; /* of the last listing that had it */
+	/* of pods and PodGroups: */
+	int slot; /* in the pods or the groups of the snapshot, -1 for none */
+	struct live_family *family;
+	size_t place; /* in the pods of the family */
+	bool bad;     /* a pod that could not be decoded */
+	int implicit; /* group of the pod alone, -1 for none */
+	struct guess guess[LIVE_GUESSES];
+};
+
+/* Pods that name one PodGroup, whether it exists or not. */
+struct live_family {
+	UT_hash_handle hh;
+	char *key;
+	VEC(struct live_object *) pods;
+	struct live_object *group; /* NULL while there is none */
+	bool dirty;
+};
+
+/* Parallel to the groups of the snapshot. */
+struct live_slot {
+	bool used;
+	bool listed;        /* in `todo` */
+	struct arena *spec; /* of the PodGroup */
+	struct arena *gang; /* of its members */
+	bool gave_up;       /* these two as read; a cycle changes them */
+	struct reasons reasons;
+};
+
+struct live {
+	struct snapshot_options options;
+	struct snapshot snapshot;
+	struct snapshot_build build;
+	struct manifests frame; /* objects of the kinds that are built together */
+	struct arena *scratch, *turn;
+	struct live_object *objects[BUILD_KINDS];
+	struct live_family *families;
+	VEC(struct live_family *) dirty;
+	VEC(struct live_object *) pods; /* parallel to the pods of the snapshot; NULL for free ones */
+	VEC(int) free_pods, free_groups;
+	struct live_slot *slots;
+	size_t pod_capacity, group_capacity;
+	VEC(struct store_object *) retired; /* of objects that are gone, while the frame borrows from them */
+	VEC(int) todo;                      /* groups the next cycle looks at */
+	bool stale, changed, planning;
+	size_t rebuilds;
+};
+
+struct manifest live_manifest(const struct live_object *object);
+struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+
+/* live_pods.c */
+void live_pod_update(struct live *live, struct live_object *object);
+void live_pod_drop(struct live *live, struct live_object *object);
+struct live_family *live_family_get(struct live *live, const char *namespace_, const char *name);
+void live_family_mark(struct live *live, struct live_family *family);
+void live_families_clear(struct live *live);
+
+/* live_groups.c */
+int live_group_new(struct live *live);
+void live_group_free(struct live *live, int group);
+void live_group_list(struct live *live, int group);
+void live_group_implicit(struct live *live, struct live_object *pod);
+void live_group_update(struct live *live, struct live_object *object);
+void live_group_drop(struct live *live, struct live_object *object);
+void live_groups_refresh(struct live *live);
+
+/* live_build.c */
+void live_rebuild(struct live *live);
+void live_unbuild(struct live *live);
+/* Takes over a change of anything but pods and PodGroups, or makes the state stale. */
+void live_frame_update(struct live *live, struct live_object *object);
+
+#endif

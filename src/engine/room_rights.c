@@ -1,0 +1,183 @@
+/* What the queues say to making room: limits and quotas, the right to reclaim, and what a preemption may swap. */
+#include "engine/room_internal.h"
+
+#include <string.h>
+
+bool room_protects(const struct room *room)
+{
+	enum cycle_preempt preempt = beneficiary(room)->preempt;
+	return preempt == CYCLE_NON_PREEMPTIBLE || (preempt == CYCLE_SEMI_PREEMPTIBLE && !room->grow);
+}
+
+void room_unit_amounts(const struct room *room, const struct victim_unit *unit, int64_t *amounts)
+{
+	const struct gang *gang = &room->cycle->groups[unit->group].gang;
+	memset(amounts, 0, sizeof(int64_t) * CYCLE_RESOURCES);
+	for (int i = 0; i < unit->pod_count; i++)
+		cycle_pod_amounts(room->cycle->cluster, gang->pods[unit->pods[i]].kind, amounts);
+}
+
+void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign)
+{
+	int64_t amounts[CYCLE_RESOURCES];
+	room_unit_amounts(room, unit, amounts);
+	cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
+}
+
+void room_remember_held(struct room *room)
+{
+	int depth = 0, queue = beneficiary(room)->queue;
+	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
+		depth++;
+	room->depth = (size_t)depth;
+	room->held_before = arena_array_bytes(room->scratch, room->depth, sizeof(*room->held_before));
+	depth = 0;
+	for (int q = queue; q >= 0; q = room->run->shares[q].parent)
+		memcpy(room->held_before[depth++], room->run->shares[q].allocated, sizeof(*room->held_before));
+}
+
+/* ---- preempt ---- */
+
+/* Preemption swaps. Within what a queue is entitled to it may swap as it likes. Beyond that it does not lift the queue
+ * above what it held before, because idle resources are for allocation; and it takes only what other queues could take,
+ * too: units that go while the queue is above its entitlement. Otherwise a queue would give up what is safe for something
+ * that others take back as a whole, come back to its entitlement, and begin again (docs/decisions/0005). */
+
+/* The last unit that is lost and uses the resource: the one for which the queue holds least. 0 when there is none. */
+static int64_t last_lost(const struct room *room, int resource)
+{
+	for (size_t i = room->applied; i-- > 0;) {
+		const struct victim_unit *unit = &room->units.items[i];
+		if ((room->kept && room->kept[i]) || (room->moved_group && room->moved_group[unit->group]))
+			continue;
+		int64_t amounts[CYCLE_RESOURCES];
+		room_unit_amounts(room, unit, amounts);
+		if (amounts[resource] > 0)
+			return amounts[resource];
+	}
+	return 0;
+}
+
+static bool is_swap(const struct room *room)
+{
+	const struct cycle_run *run = room->run;
+	for (int q = beneficiary(room)->queue, depth = 0; q >= 0; q = run->shares[q].parent, depth++)
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			int64_t entitled = share_entitlement(&run->shares[q], r), left = run->shares[q].allocated[r];
+			if (room->request[r] <= 0 || entitled < 0 || left + room->request[r] <= entitled)
+				continue;
+			if (left + room->request[r] > room->held_before[depth][r])
+				return false;
+			int64_t last = last_lost(room, r);
+			if (last > 0 && left + last <= entitled)
+				return false;
+		}
+	return true;
+}
+
+size_t room_list_cuts(const struct room *room, size_t *cuts)
+{
+	const struct gang *gang = &beneficiary(room)->gang;
+	int64_t wanted[CYCLE_RESOURCES] = {0}, freed[CYCLE_RESOURCES] = {0};
+	size_t count = 0;
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (gang->pods[p].state == MEMBER_WAITING)
+			cycle_pod_amounts(room->cycle->cluster, gang->pods[p].kind, wanted);
+	bool *crossed = arena_array(room->scratch, bool, room->depth *CYCLE_RESOURCES);
+	for (size_t i = 0; i < room->units.count; i++) {
+		int64_t amounts[CYCLE_RESOURCES];
+		bool cut = false;
+		room_unit_amounts(room, &room->units.items[i], amounts);
+		int queue = beneficiary(room)->queue;
+		for (size_t k = 0; k < room->depth * CYCLE_RESOURCES; k++) {
+			size_t depth = k / CYCLE_RESOURCES, r = k % CYCLE_RESOURCES;
+			int64_t entitled = share_entitlement(&room->run->shares[queue], (int)r);
+			int64_t held = room->held_before[depth][r];
+			/* the group may lift the queue above its entitlement, and this unit reaches below it */
+			bool crosses = entitled >= 0 && amounts[r] > 0 && wanted[r] > 0 &&
+			               held + wanted[r] > entitled && held - freed[r] <= entitled;
+			cut |= crosses && !crossed[k];
+			crossed[k] |= crosses;
+			if (r + 1 == CYCLE_RESOURCES)
+				queue = room->run->shares[queue].parent;
+		}
+		if (cut && i > 0)
+			cuts[count++] = i;
+		for (int r = 0; r < CYCLE_RESOURCES; r++)
+			freed[r] += amounts[r];
+	}
+	cuts[count++] = room->units.count;
+	return count;
+}
+
+bool room_queue_allows(const struct room *room)
+{
+	return cycle_queue_has_room(room->run, beneficiary(room)->queue, room->request, room_protects(room)) &&
+	       (room->action != ACTION_PREEMPT || is_swap(room));
+}
+
+/* ---- reclaim ---- */
+
+void room_charge_left(struct room *room, bool moved, int sign)
+{
+	for (size_t i = 0; i < room->applied; i++)
+		if (!room->kept[i] && room->moved_group[room->units.items[i].group] == moved)
+			room_charge_unit(room, &room->units.items[i], sign);
+}
+
+/* The shares must still justify the victims that are left. */
+static bool shares_justify(struct room *room)
+{
+	struct share_claim *claim = &room->run->claim;
+	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, room_protects(room)) != SHARE_ALLOWED)
+		return false;
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		if (room->kept[i] || room->moved_group[unit->group])
+			continue;
+		int64_t amounts[CYCLE_RESOURCES];
+		room_unit_amounts(room, unit, amounts);
+		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED)
+			return false;
+	}
+	if (share_claim_settle(claim) != SHARE_ALLOWED)
+		return false;
+	for (size_t i = 0; i < room->applied; i++) {
+		const struct victim_unit *unit = &room->units.items[i];
+		int64_t amounts[CYCLE_RESOURCES];
+		room_unit_amounts(room, unit, amounts);
+		if (!room->kept[i] && !room->moved_group[unit->group] &&
+		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, amounts))
+			return false;
+	}
+	return true;
+}
+
+bool room_shares_agree(struct room *room)
+{
+	if (room->action != ACTION_RECLAIM)
+		return true;
+	/* A claim counts its victims itself. */
+	room_charge_left(room, false, 1);
+	bool fine = shares_justify(room);
+	room_charge_left(room, false, -1);
+	return fine;
+}
+
+bool room_claim_allows(struct room *room)
+{
+	struct cycle_group *own = beneficiary(room);
+	if (room->action != ACTION_RECLAIM)
+		return true;
+	/* The cheapest thing the group could ask for: its minimum, counted in waiting pods from the front. */
+	int64_t request[CYCLE_RESOURCES] = {0};
+	int64_t pods = room->grow ? 1 : gang_minimum_pods(&own->gang, 0);
+	for (size_t p = 0; !room->grow && p < own->gang.pod_count; p++)
+		pods -= cycle_is_member(&own->gang.pods[p]);
+	for (size_t p = 0; p < own->gang.pod_count && pods > 0; p++)
+		if (own->gang.pods[p].state == MEMBER_WAITING) {
+			cycle_pod_amounts(room->cycle->cluster, own->gang.pods[p].kind, request);
+			pods--;
+		}
+	return share_claim_begin(&room->run->claim, own->queue, request, room_protects(room)) == SHARE_ALLOWED;
+}

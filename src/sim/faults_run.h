@@ -1,0 +1,79 @@
+/* What the parts of random runs share. Private to src/sim. */
+#ifndef SIM_FAULTS_RUN_H
+#define SIM_FAULTS_RUN_H
+
+#include "base/random.h"
+#include "base/vec.h"
+#include "sim/faults.h"
+#include "sim/invariants_world.h"
+#include "sim/simulate.h"
+#include "sim/steps.h"
+
+#define FAULT_GROUPS 24
+#define FAULT_LEAVES 6
+
+/* What the owner of a group wants; the owner itself is outside of the world, as Jobs and other workloads are. */
+struct fault_group {
+	char name[16];
+	bool alive;
+	int leaf_count;
+	char leaves[FAULT_LEAVES][16]; /* "" for a group without subgroups */
+	int wanted[FAULT_LEAVES];     /* pods */
+	int cpu, gpu;                 /* of each pod */
+	int run_seconds;              /* pods complete after this; 0: never */
+	bool same_names;              /* a pod that is gone comes back under its name */
+	int serial;
+};
+
+struct fault_node {
+	const char *name;
+	struct doc *object; /* to bring it back with */
+	bool gone;
+};
+
+struct fault_run {
+	struct fault_options options;
+	struct random random;
+	struct simulation *simulation;
+	struct world_invariants *invariants;
+	struct scenario_result result; /* violations */
+	struct arena *arena;
+	struct fault_outcome *outcome;
+	size_t trace_capacity;
+	/* faults in force: */
+	int refuse_percent; /* of the world's writes */
+	int slow_ms;        /* a write takes up to this */
+	int calm_in;        /* steps after which the two above end */
+	int die_in;         /* writes until the process dies, -1: it does not */
+	bool dead;
+	bool excused;         /* a write of this turn was refused */
+	int64_t backwards_ns; /* the clock was set back by this in all */
+	/* cluster and workloads: */
+	VEC(struct fault_node) nodes;
+	struct fault_group groups[FAULT_GROUPS];
+	int group_count;
+	int single_count;
+	int queue_count;
+	int first_queue; /* the ones before it are parents */
+};
+
+/* Adds a line to the trace. */
+void faults_trace(struct fault_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Applies objects written as YAML. A refusal is a fault of the generator and ends the run. */
+void faults_apply(struct fault_run *run, const char *yaml);
+
+/* faults_generate.c: the cluster, and one random change of its workloads. */
+void faults_make_cluster(struct fault_run *run);
+void faults_change(struct fault_run *run);
+/* The owners create what is missing. Pods created. */
+int faults_replace_missing(struct fault_run *run);
+
+/* faults_strike.c */
+void faults_remember_nodes(struct fault_run *run);
+/* Something goes wrong, if one of the faults of the run is due. */
+void faults_strike(struct fault_run *run);
+/* Nothing goes wrong any more. */
+void faults_stop(struct fault_run *run);
+struct store_fault faults_on_write(void *context, const struct store_request *request);
+
+#endif
