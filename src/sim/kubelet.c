@@ -1,212 +1,178 @@
-/* Owns the life of pods on simulated nodes. */
+/* Owns which pods and nodes are due: changes of pods, changes of nodes with all of their pods, and times. */
 #include "sim/kubelet.h"
 
-#include "control/writes.h"
+#include "base/hash.h"
+#include "sim/kubelet_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
+enum { KEY_POD, KEY_NODE };
 
-static bool read_time(const struct val *text, int64_t *seconds)
+struct pod_ref {
+	const char *namespace_, *name; /* in the key */
+	UT_hash_handle hh;
+	char key[]; /* namespace, NUL, name, NUL */
+};
+
+/* The pods of one node: a cache of the informer's reports. */
+struct node_pods {
+	struct pod_ref *pods;
+	UT_hash_handle hh;
+	char node[];
+};
+
+struct kubelet {
+	struct kubelet_options options;
+	struct reconciler *reconciler;
+	struct node_pods *nodes;
+};
+
+/* ---- which pods are on which node ---- */
+
+static struct pod_ref *make_ref(const struct store_object *pod, size_t *length)
 {
-	return clock_parse_rfc3339(val_str(text, ""), seconds) == 0;
+	size_t space = strlen(pod->namespace_) + 1, name = strlen(pod->name) + 1;
+	struct pod_ref *ref = base_calloc(1, sizeof(*ref) + space + name);
+	memcpy(ref->key, pod->namespace_, space);
+	memcpy(ref->key + space, pod->name, name);
+	ref->namespace_ = ref->key;
+	ref->name = ref->key + space;
+	*length = space + name;
+	return ref;
 }
 
-/* When the condition got its status; false unless it is True. */
-static bool true_since(const struct val *pod, const char *type, int64_t *seconds)
+static void add_pod(struct kubelet *kubelet, const char *node, const struct store_object *pod)
 {
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(pod, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0 &&
-		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
-			return read_time(val_get(item, "lastTransitionTime"), seconds);
-	return false;
-}
-
-static struct node *container_state(struct build *build, const char *start, const char *end)
-{
-	struct node *state = build_map(build), *inner = build_map(build);
-	build_put_string(build, inner, "startedAt", start);
-	if (end) {
-		build_put_string(build, inner, "finishedAt", end);
-		build_put_string(build, inner, "reason", "Completed");
-		build_put_int(build, inner, "exitCode", 0);
+	struct node_pods *entry;
+	HASH_FIND_STR(kubelet->nodes, node, entry);
+	if (!entry) {
+		entry = base_calloc(1, sizeof(*entry) + strlen(node) + 1);
+		memcpy(entry->node, node, strlen(node) + 1);
+		HASH_ADD_STR(kubelet->nodes, node, entry);
 	}
-	build_put(build, state, end ? "terminated" : "running", inner);
-	return state;
+	size_t length;
+	struct pod_ref *ref = make_ref(pod, &length), *found;
+	HASH_FIND(hh, entry->pods, ref->key, length, found);
+	if (found)
+		free(ref);
+	else
+		HASH_ADD(hh, entry->pods, key, length, ref);
 }
 
-static struct node *container_statuses(struct build *build, const struct val *pod, bool ready, const char *start,
-                                       const char *end)
+static void drop_node(struct kubelet *kubelet, struct node_pods *entry)
 {
-	struct node *list = build_list(build);
-	const struct val *container;
-	for (struct val_iter it = val_iter(val_path(pod, "spec", "containers", NULL));
-	     val_next(&it, NULL, &container);) {
-		const char *image = val_str(val_get(container, "image"), "");
-		struct node *status = build_map(build);
-		build_put_string(build, status, "name", val_str(val_get(container, "name"), ""));
-		build_put_string(build, status, "image", image);
-		build_put_string(build, status, "imageID", image);
-		build_put_int(build, status, "restartCount", 0);
-		build_put_bool(build, status, "ready", ready);
-		build_put_bool(build, status, "started", !end);
-		build_put(build, status, "state", container_state(build, start, end));
-		build_append(build, list, status);
+	HASH_DEL(kubelet->nodes, entry);
+	free(entry);
+}
+
+static void drop_pod(struct kubelet *kubelet, const char *node, const struct store_object *pod)
+{
+	struct node_pods *entry;
+	HASH_FIND_STR(kubelet->nodes, node, entry);
+	if (!entry)
+		return;
+	size_t length;
+	struct pod_ref *ref = make_ref(pod, &length), *found;
+	HASH_FIND(hh, entry->pods, ref->key, length, found);
+	free(ref);
+	if (found) {
+		HASH_DEL(entry->pods, found);
+		free(found);
 	}
-	return list;
+	if (!entry->pods)
+		drop_node(kubelet, entry);
 }
 
-static void move(struct kubelet *kubelet, const struct store_object *pod, const char *phase, bool ready, int64_t now)
+static const char *node_of(const struct store_object *pod)
 {
-	struct build *build = build_create();
-	struct node *status = build_map(build);
-	char text[32];
-	clock_print_rfc3339(now, text);
-	const char *start = val_str(val_path(pod->root, "status", "startTime", NULL), text);
-	bool ended = strcmp(phase, "Succeeded") == 0;
-	const char *yes = ready ? "True" : "False", *why = ended ? "PodCompleted" : ready ? "" : "ContainersNotReady";
-	struct condition conditions[] = {
-		{"Initialized", "True", "", ""},
-		{"ContainersReady", yes, why, ""},
-		{"Ready", yes, why, ""},
+	return pod ? val_str(val_path(pod->root, "spec", "nodeName", NULL), "") : "";
+}
+
+static void on_pod(struct reconciler *reconciler, void *context, const struct store_object *object,
+                   const struct store_object *old, bool deleted)
+{
+	struct kubelet *kubelet = context;
+	const char *before = node_of(old), *now = deleted ? "" : node_of(object);
+	if (*before && strcmp(before, now) != 0)
+		drop_pod(kubelet, before, old);
+	if (*now && strcmp(before, now) != 0)
+		add_pod(kubelet, now, object);
+	if (!deleted)
+		reconciler_want(reconciler, KEY_POD, object->namespace_, object->name);
+}
+
+/* Everything about a node that its pods notice. */
+static bool same_for_pods(const struct store_object *a, const struct store_object *b)
+{
+	return val_equal(val_path(a->root, "metadata", "annotations", NULL),
+	                 val_path(b->root, "metadata", "annotations", NULL)) &&
+	       val_equal(kubelet_condition(a->root, "Ready"), kubelet_condition(b->root, "Ready"));
+}
+
+static void on_node(struct reconciler *reconciler, void *context, const struct store_object *object,
+                    const struct store_object *old, bool deleted)
+{
+	struct kubelet *kubelet = context;
+	reconciler_want(reconciler, KEY_NODE, "", object->name);
+	if (!deleted && old && same_for_pods(object, old))
+		return;
+	struct node_pods *entry;
+	HASH_FIND_STR(kubelet->nodes, object->name, entry);
+	if (!entry)
+		return;
+	struct pod_ref *ref, *next;
+	HASH_ITER(hh, entry->pods, ref, next)
+		reconciler_want(reconciler, KEY_POD, ref->namespace_, ref->name);
+}
+
+/* ---- the frame ---- */
+
+static int turn_key(void *context, struct reconcile *turn)
+{
+	struct kubelet *kubelet = context;
+	return turn->key.kind == KEY_POD ? kubelet_turn_pod(&kubelet->options, turn) : kubelet_turn_node(turn);
+}
+
+struct kubelet *kubelet_create(const struct kubelet_options *options)
+{
+	static const struct reconciler_watch watches[] = {
+		{.group = "", .resource = "pods", .map = on_pod},
+		{.group = "", .resource = "nodes", .map = on_node},
 	};
-	build_put_string(build, status, "phase", phase);
-	build_put_string(build, status, "startTime", start);
-	build_put(build, status, "conditions", writes_conditions(build, pod->root, conditions, 3, now));
-	build_put(build, status, "containerStatuses",
-	          container_statuses(build, pod->root, ready, start, ended ? text : NULL));
-	writes_patch_status(kubelet->store, pod, build, status);
-	build_destroy(build);
+	struct kubelet *kubelet = base_calloc(1, sizeof(*kubelet));
+	kubelet->options = *options;
+	kubelet->reconciler = reconciler_create(&(struct reconciler_options){
+		.name = "kubelet",
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+		.watches = watches,
+		.watch_count = sizeof(watches) / sizeof(*watches),
+		.reconcile = turn_key,
+		.context = kubelet,
+	});
+	return kubelet;
 }
 
-static void end_pod(struct kubelet *kubelet, const struct store_object *pod)
+void kubelet_destroy(struct kubelet *kubelet)
 {
-	struct arena *arena = arena_create();
-	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = pod->type->apis,
-		.namespace_ = pod->namespace_,
-		.name = pod->name,
-		.options = {.has_grace = true, .grace = 0, .uid = pod->uid},
-		.actor = "kubelet",
-	};
-	/* Refused only when it is gone already. */
-	store_write(kubelet->store, &request, &result);
-	store_result_clear(&result);
-	arena_destroy(arena);
-}
-
-/* When a deleted pod ends: deletionTimestamp is the time of the delete plus the grace. */
-static bool end_due(const struct kubelet *kubelet, const struct val *pod, int64_t *due)
-{
-	const struct val *metadata = val_get(pod, "metadata");
-	int64_t grace = 0;
-	if (!read_time(val_get(metadata, "deletionTimestamp"), due))
-		return false;
-	val_int(val_get(metadata, "deletionGracePeriodSeconds"), &grace);
-	if (grace > kubelet->stop_seconds)
-		*due += kubelet->stop_seconds - grace;
-	return true;
-}
-
-static bool complete_due(const struct val *pod, int64_t *due)
-{
-	const char *text = val_str(val_path(pod, "metadata", "annotations", KUBELET_RUN_SECONDS, NULL), NULL);
-	char *end = NULL;
-	if (!text || !read_time(val_path(pod, "status", "startTime", NULL), due))
-		return false;
-	long seconds = strtol(text, &end, 10);
-	if (end == text || *end || seconds < 0 || seconds > INT32_MAX)
-		return false;
-	*due += seconds;
-	return true;
-}
-
-/* The next thing that happens to a running pod. */
-static bool running_due(const struct kubelet *kubelet, const struct val *pod, int64_t *due, bool *completes)
-{
-	int64_t since, end = INT64_MAX, ready = INT64_MAX;
-	bool has_end = complete_due(pod, &end), is_ready = true_since(pod, "Ready", &since);
-	if (!is_ready && read_time(val_path(pod, "status", "startTime", NULL), &ready))
-		ready += kubelet->ready_seconds;
-	*completes = has_end && end <= ready;
-	*due = *completes ? end : ready;
-	return *due != INT64_MAX;
-}
-
-/* Does what is due with one pod; otherwise when something will be, INT64_MAX for never. */
-static int64_t turn_pod(struct kubelet *kubelet, const struct store_object *pod, int64_t now)
-{
-	const struct val *root = pod->root;
-	const char *node = val_str(val_path(root, "spec", "nodeName", NULL), "");
-	const char *phase = val_str(val_path(root, "status", "phase", NULL), "Pending");
-	int64_t due;
-	if (end_due(kubelet, root, &due)) {
-		/* Finalizers keep a pod whose grace is over; the store removes it with the last of them. */
-		int64_t grace = 1;
-		val_int(val_path(root, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
-		if (grace == 0)
-			return INT64_MAX;
-		if (now < due)
-			return due;
-		end_pod(kubelet, pod);
-		return INT64_MAX;
-	}
-	if (!*node || !store_peek(kubelet->store, store_type_find(kubelet->store, "", "nodes"), "", node))
-		return INT64_MAX;
-	if (strcmp(phase, "Pending") == 0) {
-		if (!true_since(root, "PodScheduled", &due) &&
-		    !read_time(val_path(root, "metadata", "creationTimestamp", NULL), &due))
-			due = now;
-		due += kubelet->start_seconds;
-		if (now >= due)
-			move(kubelet, pod, "Running", false, now);
-		return due;
-	}
-	bool completes;
-	if (strcmp(phase, "Running") != 0 || !running_due(kubelet, root, &due, &completes))
-		return INT64_MAX;
-	if (now >= due)
-		move(kubelet, pod, completes ? "Succeeded" : "Running", !completes, now);
-	return due;
-}
-
-static void turn_pods(struct kubelet *kubelet, int64_t now)
-{
-	struct arena *arena = arena_create();
-	struct store_error error = {0};
-	struct store_list list = {0};
-	struct store_list_request request = {.api = store_api_find(kubelet->store, "", "v1", "pods")};
-	kubelet->due = INT64_MAX;
-	if (store_list(kubelet->store, &request, &list, arena, &error) == 0) {
-		for (size_t i = 0; i < list.count; i++) {
-			int64_t due = turn_pod(kubelet, list.items[i], now);
-			if (due < kubelet->due)
-				kubelet->due = due;
+	if (!kubelet)
+		return;
+	reconciler_destroy(kubelet->reconciler);
+	struct node_pods *entry, *next_entry;
+	HASH_ITER(hh, kubelet->nodes, entry, next_entry) {
+		struct pod_ref *ref, *next;
+		HASH_ITER(hh, entry->pods, ref, next) {
+			HASH_DEL(entry->pods, ref);
+			free(ref);
 		}
-		store_list_clear(&list);
+		drop_node(kubelet, entry);
 	}
-	arena_destroy(arena);
+	free(kubelet);
 }
 
 int kubelet_step(struct kubelet *kubelet)
 {
-	int64_t now_ns = clock_now(kubelet->clock ? kubelet->clock : clock_system()), now = now_ns / SECOND;
-	uint64_t version = store_version(kubelet->store);
-	if (!kubelet->started || version != kubelet->seen || now >= kubelet->due) {
-		kubelet->started = true;
-		kubelet->seen = version;
-		turn_pods(kubelet, now);
-		/* Pods that were moved have a next step of their own. */
-		if (store_version(kubelet->store) != version)
-			return 0;
-	}
-	if (kubelet->due == INT64_MAX)
-		return -1;
-	int64_t wait = kubelet->due * SECOND - now_ns;
-	/* What was due and could not be done is tried again, without haste. */
-	return wait <= 0 ? 1000 : wait > 60 * SECOND ? 60000 : (int)(wait / 1000000) + 1;
+	return reconciler_step(kubelet->reconciler);
 }

@@ -3,18 +3,25 @@
 
 #include "control/grouping.h"
 #include "control/scheduler.h"
+#include "sim/workload.h"
 
 #include <stdlib.h>
 
 struct world {
+	struct workloads *workloads;
 	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
-	struct kubelet kubelet;
+	struct kubelet *kubelet;
 };
 
 struct world *world_create(const struct world_options *options)
 {
 	struct world *world = base_calloc(1, sizeof(*world));
+	world->workloads = workloads_create(&(struct workloads_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
 	world->grouping = grouping_create(&(struct grouping_options){
 		.store = options->store,
 		.clock = options->clock,
@@ -28,9 +35,11 @@ struct world *world_create(const struct world_options *options)
 		.held = grouping_holds,
 		.held_context = world->grouping,
 	});
-	world->kubelet = options->kubelet;
-	world->kubelet.store = options->store;
-	world->kubelet.clock = options->clock;
+	struct kubelet_options kubelet = options->kubelet;
+	kubelet.store = options->store;
+	kubelet.clock = options->clock;
+	kubelet.logger = options->logger;
+	world->kubelet = kubelet_create(&kubelet);
 	return world;
 }
 
@@ -38,8 +47,10 @@ void world_destroy(struct world *world)
 {
 	if (!world)
 		return;
+	kubelet_destroy(world->kubelet);
 	scheduler_destroy(world->scheduler);
 	grouping_destroy(world->grouping);
+	workloads_destroy(world->workloads);
 	free(world);
 }
 
@@ -50,7 +61,8 @@ static int sooner(int a, int b)
 
 int world_step(struct world *world)
 {
-	int wait = grouping_step(world->grouping);
+	int wait = workloads_step(world->workloads);
+	wait = sooner(wait, grouping_step(world->grouping));
 	wait = sooner(wait, scheduler_step(world->scheduler));
-	return sooner(wait, kubelet_step(&world->kubelet));
+	return sooner(wait, kubelet_step(world->kubelet));
 }

@@ -16,7 +16,7 @@ struct world_options {
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
-	struct kubelet kubelet;           /* delays; its store and clock are set by the world */
+	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
 };
 
 struct world *world_create(const struct world_options *options);

@@ -17,7 +17,7 @@ struct world {
 	struct clock_virtual clock;
 	struct store *store;
 	struct scheduler *scheduler;
-	struct kubelet kubelet;
+	struct kubelet *kubelet;
 };
 
 static const char cluster[] =
@@ -75,11 +75,14 @@ static int start(void **state)
 	world.store = store_open(&(struct store_options){.clock = &world.clock.source, .seed = 1}, &error);
 	world.scheduler =
 		scheduler_create(&(struct scheduler_options){.store = world.store, .clock = &world.clock.source});
-	world.kubelet = (struct kubelet){.store = world.store,
-	                                 .clock = &world.clock.source,
-	                                 .start_seconds = 1,
-	                                 .ready_seconds = 1,
-	                                 .stop_seconds = 2};
+	world.kubelet = kubelet_create(&(struct kubelet_options){
+		.store = world.store,
+		.clock = &world.clock.source,
+		.start_seconds = 1,
+		.ready_seconds = 1,
+		.stop_seconds = 2,
+		.lost_seconds = 20,
+	});
 	make(&world, cluster);
 	*state = &world;
 	return world.store ? 0 : -1;
@@ -88,6 +91,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	struct world *world = *state;
+	kubelet_destroy(world->kubelet);
 	scheduler_destroy(world->scheduler);
 	store_close(world->store);
 	return 0;
@@ -100,7 +104,7 @@ static void pass(struct world *world, int seconds)
 		struct error error = {0};
 		clock_virtual_advance(&world->clock, SECOND / 10);
 		scheduler_step(world->scheduler);
-		kubelet_step(&world->kubelet);
+		kubelet_step(world->kubelet);
 		assert_int_equal(store_commit(world->store, &error), 0);
 	}
 }

@@ -1,0 +1,156 @@
+/* Owns the health of simulated nodes: what their annotations say becomes their Ready condition and their taints. */
+#include "control/writes.h"
+#include "sim/kubelet_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNREACHABLE "node.kubernetes.io/unreachable"
+
+/* ---- reading ---- */
+
+int64_t kubelet_seconds(const struct val *object, const char *annotation, int64_t fallback)
+{
+	const char *text = val_str(val_path(object, "metadata", "annotations", annotation, NULL), "");
+	char *end = NULL;
+	if (strcmp(text, "never") == 0)
+		return KUBELET_NEVER;
+	long seconds = strtol(text, &end, 10);
+	return end == text || *end || seconds < 0 || seconds > INT32_MAX ? fallback : seconds;
+}
+
+bool kubelet_read_time(const struct val *text, int64_t *seconds)
+{
+	return clock_parse_rfc3339(val_str(text, ""), seconds) == 0;
+}
+
+const struct val *kubelet_condition(const struct val *object, const char *type)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
+			return item;
+	return NULL;
+}
+
+bool kubelet_node_down(const struct val *node, int64_t *since)
+{
+	const struct val *ready = kubelet_condition(node, "Ready");
+	return ready && strcmp(val_str(val_get(ready, "reason"), ""), KUBELET_DOWN) == 0 &&
+	       kubelet_read_time(val_get(ready, "lastTransitionTime"), since);
+}
+
+void kubelet_again(struct reconcile *turn, int64_t due)
+{
+	if (due == KUBELET_NEVER)
+		return;
+	int64_t pause = due * KUBELET_SECOND - turn->now_ns;
+	/* What was due and could not be done is tried again, without haste. */
+	if (pause <= 0)
+		pause = KUBELET_SECOND;
+	if (turn->again_ns == 0 || pause < turn->again_ns)
+		turn->again_ns = pause;
+}
+
+/* ---- what the annotations say ---- */
+
+static bool wants_down(const struct val *node, struct reconcile *turn)
+{
+	int64_t now = turn->now_ns / KUBELET_SECOND;
+	int64_t flap = kubelet_seconds(node, KUBELET_NODE_FLAP, 0);
+	if (strcmp(val_str(val_path(node, "metadata", "annotations", KUBELET_NODE_STATE, NULL), ""), "down") == 0)
+		return true;
+	if (flap <= 0 || flap == KUBELET_NEVER)
+		return false;
+	kubelet_again(turn, (now / flap + 1) * flap);
+	return now / flap % 2 == 1;
+}
+
+/* ---- writing ---- */
+
+static void write_ready(struct reconcile *turn, const struct store_object *node, bool down)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition condition = {"Ready", "True", "SimulatedNode", "the simulated node is ready"};
+	if (down)
+		condition = (struct condition){"Ready", "Unknown", KUBELET_DOWN,
+		                               "an annotation says that the node is down"};
+	build_put(build, status, "conditions",
+	          writes_conditions(build, node->root, &condition, 1, turn->now_ns / KUBELET_SECOND));
+	if (writes_patch_status(turn->store, node, build, status))
+		writes_event(turn->store, node, down, down ? "NodeNotReady" : "NodeReady", condition.message,
+		             turn->now_ns / KUBELET_SECOND);
+	else
+		kubelet_again(turn, 0);
+	build_destroy(build);
+}
+
+static bool is_unreachable(const struct val *taint)
+{
+	return strcmp(val_str(val_get(taint, "key"), ""), UNREACHABLE) == 0;
+}
+
+static struct node *taint(struct build *build, const char *effect, const char *time)
+{
+	struct node *map = build_map(build);
+	build_put_string(build, map, "key", UNREACHABLE);
+	build_put_string(build, map, "effect", effect);
+	build_put_string(build, map, "timeAdded", time);
+	return map;
+}
+
+static void write_taints(struct reconcile *turn, const struct store_object *node, bool down)
+{
+	struct build *build = build_create();
+	struct node *body = build_map(build), *spec = build_map(build), *list = build_list(build);
+	const struct val *item;
+	char now[32];
+	clock_print_rfc3339(turn->now_ns / KUBELET_SECOND, now);
+	for (struct val_iter it = val_iter(val_path(node->root, "spec", "taints", NULL)); val_next(&it, NULL, &item);)
+		if (!is_unreachable(item))
+			build_append(build, list, build_copy(build, item));
+	if (down) {
+		build_append(build, list, taint(build, "NoSchedule", now));
+		build_append(build, list, taint(build, "NoExecute", now));
+	}
+	build_put(build, spec, "taints", list);
+	build_put(build, body, "spec", spec);
+	struct doc *doc = build_finish(build, body);
+	struct store_result result = {.arena = turn->arena};
+	struct store_request request = {
+		.verb = STORE_PATCH,
+		.api = node->type->apis,
+		.name = node->name,
+		.body = doc_root(doc),
+		.patch = STORE_PATCH_MERGE,
+		.manager = "platoon-nodes",
+		.actor = "platoon",
+	};
+	if (store_write(turn->store, &request, &result) < 0)
+		kubelet_again(turn, 0);
+	store_result_clear(&result);
+	doc_destroy(doc);
+	build_destroy(build);
+}
+
+int kubelet_turn_node(struct reconcile *turn)
+{
+	const struct store_type *type = store_type_find(turn->store, "", "nodes");
+	struct store_object *node = store_object_retain(store_peek(turn->store, type, "", turn->key.name));
+	if (!node)
+		return 0;
+	const struct val *item;
+	int64_t since;
+	bool tainted = false, down = wants_down(node->root, turn), was_down = kubelet_node_down(node->root, &since);
+	for (struct val_iter it = val_iter(val_path(node->root, "spec", "taints", NULL)); val_next(&it, NULL, &item);)
+		tainted |= is_unreachable(item);
+	/* A condition that somebody else wrote is theirs; a new node without one is ready. */
+	if (down != was_down || (!down && !kubelet_condition(node->root, "Ready")))
+		write_ready(turn, node, down);
+	/* Taints are ours to take back only where we wrote the condition. */
+	if (down ? !tainted : tainted && was_down)
+		write_taints(turn, node, down);
+	store_object_release(node);
+	return 0;
+}

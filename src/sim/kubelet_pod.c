@@ -1,0 +1,382 @@
+/* Owns the life of pods on simulated nodes. */
+#include "control/writes.h"
+#include "sim/kubelet_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BACKOFF_FIRST 10 /* seconds before the second restart, doubled with each */
+#define BACKOFF_LONGEST 300
+
+struct life {
+	const struct kubelet_options *options;
+	struct reconcile *turn;
+	struct store_object *pod;
+	const struct val *root, *node; /* node: NULL when it does not exist */
+	int64_t now;
+	int64_t started, restarts; /* of the containers */
+};
+
+/* How a pod looks from now on. */
+struct look {
+	const char *phase;
+	bool ready, ended, waiting; /* waiting: to be started again */
+	int64_t exit_code, restarts;
+	int64_t started;
+};
+
+/* ---- what was and what is said ---- */
+
+static const struct val *first_container(const struct val *pod)
+{
+	return val_item(val_path(pod, "status", "containerStatuses", NULL), 0);
+}
+
+static void read_containers(struct life *life)
+{
+	const struct val *status = first_container(life->root);
+	life->restarts = 0;
+	val_int(val_get(status, "restartCount"), &life->restarts);
+	if (!kubelet_read_time(val_path(status, "state", "running", "startedAt", NULL), &life->started) &&
+	    !kubelet_read_time(val_path(life->root, "status", "startTime", NULL), &life->started))
+		life->started = life->now;
+}
+
+/* The pod's word, else its node's, else the fallback. */
+static int64_t said(const struct life *life, const char *annotation, int64_t fallback)
+{
+	return kubelet_seconds(life->root, annotation, kubelet_seconds(life->node, annotation, fallback));
+}
+
+static int64_t after(int64_t time, int64_t seconds)
+{
+	return seconds == KUBELET_NEVER ? KUBELET_NEVER : time + seconds;
+}
+
+static bool is_ready(const struct life *life)
+{
+	const struct val *ready = kubelet_condition(life->root, "Ready");
+	return ready && strcmp(val_str(val_get(ready, "status"), ""), "True") == 0;
+}
+
+/* ---- writing ---- */
+
+static struct node *ended_state(struct build *build, int64_t code, const char *start, const char *end)
+{
+	struct node *state = build_map(build), *inner = build_map(build);
+	build_put_string(build, inner, "startedAt", start);
+	build_put_string(build, inner, "finishedAt", end);
+	build_put_string(build, inner, "reason", code == 0 ? "Completed" : "Error");
+	build_put_int(build, inner, "exitCode", code);
+	build_put(build, state, "terminated", inner);
+	return state;
+}
+
+static struct node *going_state(struct build *build, const struct look *look, const char *start)
+{
+	struct node *state = build_map(build), *inner = build_map(build);
+	if (look->waiting) {
+		build_put_string(build, inner, "reason", "CrashLoopBackOff");
+		build_put_string(build, inner, "message", "the container failed and waits to be started again");
+	} else {
+		build_put_string(build, inner, "startedAt", start);
+	}
+	build_put(build, state, look->waiting ? "waiting" : "running", inner);
+	return state;
+}
+
+static struct node *container_statuses(const struct life *life, struct build *build, const struct look *look)
+{
+	struct node *list = build_list(build);
+	char start[32], before[32], now[32];
+	clock_print_rfc3339(look->started, start);
+	clock_print_rfc3339(life->started, before);
+	clock_print_rfc3339(life->now, now);
+	const struct val *container, *last = val_get(first_container(life->root), "lastState");
+	for (struct val_iter it = val_iter(val_path(life->root, "spec", "containers", NULL));
+	     val_next(&it, NULL, &container);) {
+		const char *image = val_str(val_get(container, "image"), "");
+		struct node *status = build_map(build);
+		build_put_string(build, status, "name", val_str(val_get(container, "name"), ""));
+		build_put_string(build, status, "image", image);
+		build_put_string(build, status, "imageID", image);
+		build_put_int(build, status, "restartCount", look->restarts);
+		build_put_bool(build, status, "ready", look->ready);
+		build_put_bool(build, status, "started", !look->ended && !look->waiting);
+		build_put(build, status, "state",
+		          look->ended ? ended_state(build, look->exit_code, start, now)
+		                      : going_state(build, look, start));
+		/* What failed and is started again. */
+		if (look->exit_code != 0 && !look->ended)
+			build_put(build, status, "lastState", ended_state(build, look->exit_code, before, now));
+		else if (val_kind(last) == VAL_MAP)
+			build_put(build, status, "lastState", build_copy(build, last));
+		build_append(build, list, status);
+	}
+	return list;
+}
+
+static void show(struct life *life, const struct look *look)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	char now[32];
+	clock_print_rfc3339(life->now, now);
+	const char *yes = look->ready ? "True" : "False";
+	const char *why = look->ready                             ? ""
+	                  : !look->ended                          ? "ContainersNotReady"
+	                  : strcmp(look->phase, "Succeeded") == 0 ? "PodCompleted"
+	                                                          : "PodFailed";
+	struct condition conditions[] = {
+		{"Initialized", "True", "", ""},
+		{"ContainersReady", yes, why, ""},
+		{"Ready", yes, why, ""},
+	};
+	build_put_string(build, status, "phase", look->phase);
+	build_put_string(build, status, "startTime", val_str(val_path(life->root, "status", "startTime", NULL), now));
+	build_put(build, status, "conditions", writes_conditions(build, life->root, conditions, 3, life->now));
+	build_put(build, status, "containerStatuses", container_statuses(life, build, look));
+	if (!writes_patch_status(life->options->store, life->pod, build, status))
+		kubelet_again(life->turn, life->now);
+	build_destroy(build);
+}
+
+static void remove_pod(struct life *life)
+{
+	struct store_result result = {.arena = life->turn->arena};
+	struct store_request request = {
+		.verb = STORE_DELETE,
+		.api = life->pod->type->apis,
+		.namespace_ = life->pod->namespace_,
+		.name = life->pod->name,
+		.options = {.has_grace = true, .grace = 0, .uid = life->pod->uid},
+		.actor = "kubelet",
+	};
+	if (store_write(life->options->store, &request, &result) < 0 && strcmp(result.error.reason, "NotFound") != 0)
+		kubelet_again(life->turn, life->now);
+	store_result_clear(&result);
+}
+
+/* ---- pods of nodes that are gone or down ---- */
+
+/* Finalizers keep a pod whose grace is over; the store removes it with the last of them. */
+static bool is_let_go(const struct life *life)
+{
+	int64_t grace = 1;
+	val_int(val_path(life->root, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
+	return val_kind(val_path(life->root, "metadata", "deletionTimestamp", NULL)) != VAL_NULL && grace == 0;
+}
+
+static bool has_ended(const struct life *life)
+{
+	const char *phase = val_str(val_path(life->root, "status", "phase", NULL), "");
+	return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+}
+
+static void lose(struct life *life, const char *why)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition conditions[] = {
+		{"Ready", "False", "NodeLost", why},
+		{"DisruptionTarget", "True", "DeletionByTaintManager", why},
+	};
+	build_put_string(build, status, "phase", "Failed");
+	build_put_string(build, status, "reason", "NodeLost");
+	build_put_string(build, status, "message", why);
+	build_put(build, status, "conditions", writes_conditions(build, life->root, conditions, 2, life->now));
+	if (!has_ended(life))
+		writes_patch_status(life->options->store, life->pod, build, status);
+	build_destroy(build);
+	remove_pod(life);
+}
+
+/* How long the pod stays bound to a node that is unreachable. */
+static int64_t patience(const struct life *life)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(life->root, "spec", "tolerations", NULL));
+	     val_next(&it, NULL, &item);) {
+		const char *key = val_str(val_get(item, "key"), ""), *effect = val_str(val_get(item, "effect"), "");
+		int64_t seconds;
+		if ((*key && strcmp(key, "node.kubernetes.io/unreachable") != 0) ||
+		    (*effect && strcmp(effect, "NoExecute") != 0))
+			continue;
+		if (val_int(val_get(item, "tolerationSeconds"), &seconds) < 0)
+			return KUBELET_NEVER;
+		return seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds;
+	}
+	return life->options->lost_seconds;
+}
+
+static void mark_unready(struct life *life)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition condition = {"Ready", "False", "NodeNotReady", "nothing is heard of its node"};
+	build_put(build, status, "conditions", writes_conditions(build, life->root, &condition, 1, life->now));
+	writes_patch_status(life->options->store, life->pod, build, status);
+	build_destroy(build);
+}
+
+static void turn_unreachable(struct life *life, int64_t since)
+{
+	int64_t due = after(since, patience(life));
+	if (is_let_go(life) ||
+	    (has_ended(life) && val_kind(val_path(life->root, "metadata", "deletionTimestamp", NULL)) == VAL_NULL))
+		return;
+	if (life->now >= due) {
+		lose(life, "its node has been down for too long");
+		return;
+	}
+	if (is_ready(life))
+		mark_unready(life);
+	kubelet_again(life->turn, due);
+}
+
+/* ---- pods of nodes that are up ---- */
+
+/* When a deleted pod ends: deletionTimestamp is the time of the delete plus the grace. */
+static bool turn_leaving(struct life *life)
+{
+	const struct val *metadata = val_get(life->root, "metadata");
+	int64_t grace = 0, due, stop = said(life, KUBELET_STOP_SECONDS, life->options->stop_seconds);
+	if (!kubelet_read_time(val_get(metadata, "deletionTimestamp"), &due))
+		return false;
+	val_int(val_get(metadata, "deletionGracePeriodSeconds"), &grace);
+	if (is_let_go(life) || stop == KUBELET_NEVER)
+		return true;
+	if (grace > stop)
+		due += stop - grace;
+	if (life->now >= due)
+		remove_pod(life);
+	else
+		kubelet_again(life->turn, due);
+	return true;
+}
+
+static void turn_waiting(struct life *life)
+{
+	const struct val *bound = kubelet_condition(life->root, "PodScheduled");
+	int64_t since;
+	if (!bound || strcmp(val_str(val_get(bound, "status"), ""), "True") != 0 ||
+	    !kubelet_read_time(val_get(bound, "lastTransitionTime"), &since))
+		if (!kubelet_read_time(val_path(life->root, "metadata", "creationTimestamp", NULL), &since))
+			since = life->now;
+	int64_t due = after(since, said(life, KUBELET_START_SECONDS, life->options->start_seconds));
+	if (life->now >= due)
+		show(life, &(struct look){.phase = "Running", .started = life->now});
+	else
+		kubelet_again(life->turn, due);
+}
+
+/* The containers have come to their end. */
+static void end_containers(struct life *life)
+{
+	int64_t code = said(life, KUBELET_EXIT_CODE, 0);
+	if (code == KUBELET_NEVER || life->restarts >= said(life, KUBELET_FAIL_TIMES, KUBELET_NEVER))
+		code = 0;
+	bool never = strcmp(val_str(val_path(life->root, "spec", "restartPolicy", NULL), "Always"), "Never") == 0;
+	struct look look = {
+		.phase = code == 0 ? "Succeeded"
+	                 : never   ? "Failed"
+	                           : "Running",
+		.ended = code == 0 || never,
+		.exit_code = code,
+		.restarts = life->restarts,
+		.started = life->started,
+	};
+	if (!look.ended) {
+		look.restarts++;
+		/* The first restart follows at once, later ones after a growing pause. */
+		look.waiting = look.restarts > 1;
+		look.started = life->now;
+	}
+	show(life, &look);
+}
+
+static bool turn_backoff(struct life *life)
+{
+	const struct val *status = first_container(life->root);
+	int64_t since, pause = BACKOFF_FIRST;
+	if (val_kind(val_path(status, "state", "waiting", NULL)) != VAL_MAP ||
+	    !kubelet_read_time(val_path(status, "lastState", "terminated", "finishedAt", NULL), &since))
+		return false;
+	for (int64_t i = 2; i < life->restarts && pause < BACKOFF_LONGEST; i++)
+		pause *= 2;
+	if (pause > BACKOFF_LONGEST)
+		pause = BACKOFF_LONGEST;
+	if (life->now >= since + pause)
+		show(life, &(struct look){.phase = "Running", .restarts = life->restarts, .started = life->now});
+	else
+		kubelet_again(life->turn, since + pause);
+	return true;
+}
+
+static void turn_running(struct life *life)
+{
+	if (turn_backoff(life))
+		return;
+	int64_t run = said(life, KUBELET_RUN_SECONDS, KUBELET_NEVER), end = after(life->started, run);
+	int64_t ready = KUBELET_NEVER;
+	if (!is_ready(life))
+		ready = after(life->started, said(life, KUBELET_READY_SECONDS, life->options->ready_seconds));
+	if (end <= ready && life->now >= end) {
+		end_containers(life);
+	} else if (ready <= end && life->now >= ready) {
+		show(life, &(struct look){.phase = "Running",
+		                          .ready = true,
+		                          .restarts = life->restarts,
+		                          .started = life->started});
+	} else {
+		kubelet_again(life->turn, end < ready ? end : ready);
+	}
+}
+
+static void turn_bound(struct life *life)
+{
+	const char *phase = val_str(val_path(life->root, "status", "phase", NULL), "Pending");
+	int64_t since;
+	if (!life->node) {
+		if (!is_let_go(life))
+			lose(life, "its node does not exist any more");
+		return;
+	}
+	if (kubelet_node_down(life->node, &since)) {
+		turn_unreachable(life, since);
+		return;
+	}
+	if (turn_leaving(life))
+		return;
+	if (strcmp(phase, "Pending") == 0)
+		turn_waiting(life);
+	else if (strcmp(phase, "Running") == 0)
+		turn_running(life);
+}
+
+int kubelet_turn_pod(const struct kubelet_options *options, struct reconcile *turn)
+{
+	struct store_object *pod =
+		store_peek(turn->store, store_type_find(turn->store, "", "pods"), turn->key.namespace_, turn->key.name);
+	if (!pod)
+		return 0;
+	struct life life = {
+		.options = options,
+		.turn = turn,
+		.pod = store_object_retain(pod),
+		.root = pod->root,
+		.now = turn->now_ns / KUBELET_SECOND,
+	};
+	const char *name = val_str(val_path(pod->root, "spec", "nodeName", NULL), "");
+	struct store_object *node =
+		store_object_retain(store_peek(turn->store, store_type_find(turn->store, "", "nodes"), "", name));
+	life.node = node ? node->root : NULL;
+	read_containers(&life);
+	if (*name)
+		turn_bound(&life);
+	else
+		turn_leaving(&life);
+	store_object_release(node);
+	store_object_release(pod);
+	return 0;
+}

@@ -1,0 +1,181 @@
+/* Owns the table of workload kinds and what makes each of them due: itself, its pods and its other children. */
+#include "sim/workload.h"
+
+#include "sim/workload_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CREATIONS_PER_TURN 500 /* then others get their turn */
+
+#define PODS 0 /* row of the pods: only those that a Job holds are due */
+
+static const struct workload_kind kinds[] = {
+	{"", "pods", "Pod", workload_tracked_pod, NULL, true},
+	{"apps", "deployments", "Deployment", workload_deployment, NULL, false},
+	{"apps", "replicasets", "ReplicaSet", workload_replica_set, NULL, true},
+	{"apps", "statefulsets", "StatefulSet", workload_stateful_set, NULL, false},
+	{"batch", "jobs", "Job", workload_job, NULL, true},
+	{"kubeflow.org", "pytorchjobs", "PyTorchJob", workload_kubeflow, &kubeflow_pytorch, false},
+	{"kubeflow.org", "tfjobs", "TFJob", workload_kubeflow, &kubeflow_tf, false},
+	{"kubeflow.org", "mpijobs", "MPIJob", workload_kubeflow, &kubeflow_mpi, false},
+	{"kubeflow.org", "jaxjobs", "JAXJob", workload_kubeflow, &kubeflow_jax, false},
+	{"kubeflow.org", "xgboostjobs", "XGBoostJob", workload_kubeflow, &kubeflow_xgboost, false},
+	{"leaderworkerset.x-k8s.io", "leaderworkersets", "LeaderWorkerSet", workload_leader_worker_set, NULL, false},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+struct workloads {
+	struct store *store;
+	struct reconciler *reconciler;
+	struct reconciler_watch watches[KINDS];
+};
+
+/* ---- what is due ---- */
+
+static bool same_group(const char *api_version, const char *group)
+{
+	size_t length = strlen(group);
+	return strncmp(api_version, group, length) == 0 && api_version[length] == '/';
+}
+
+/* Wants the owner of a child, when it is one of ours. */
+static void want_owner(struct reconciler *reconciler, const struct store_object *object)
+{
+	const struct val *reference;
+	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &reference);) {
+		if (!val_bool(val_get(reference, "controller"), false))
+			continue;
+		const char *kind = val_str(val_get(reference, "kind"), "");
+		const char *api_version = val_str(val_get(reference, "apiVersion"), "");
+		for (size_t i = 0; i < KINDS; i++)
+			if (strcmp(kinds[i].kind, kind) == 0 && same_group(api_version, kinds[i].group))
+				reconciler_want(reconciler, (int)i, object->namespace_,
+				                val_str(val_get(reference, "name"), ""));
+	}
+}
+
+static void on_child(struct reconciler *reconciler, void *context, const struct store_object *object,
+                     const struct store_object *old, bool deleted)
+{
+	(void)context;
+	want_owner(reconciler, object);
+	if (old)
+		want_owner(reconciler, old);
+	if (deleted)
+		return;
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i].is_child && strcmp(object->type->resource, kinds[i].resource) == 0 &&
+		    strcmp(object->type->group, kinds[i].group) == 0 && (i != PODS || workload_job_holds(object)))
+			reconciler_want(reconciler, (int)i, object->namespace_, object->name);
+}
+
+/* The pods of a Job that goes have to be let go. */
+static void on_job(struct reconciler *reconciler, void *context, const struct store_object *object,
+                   const struct store_object *old, bool deleted)
+{
+	struct workloads *workloads = context;
+	on_child(reconciler, context, object, old, deleted);
+	if (!deleted && !pod_leaving(object))
+		return;
+	struct store_list pods;
+	store_dependents(workloads->store, object->uid, store_type_find(workloads->store, "", "pods"), &pods);
+	for (size_t i = 0; i < pods.count; i++)
+		reconciler_want(reconciler, PODS, pods.items[i]->namespace_, pods.items[i]->name);
+	store_list_clear(&pods);
+}
+
+/* ---- one turn ---- */
+
+/* Only what it controls: an object may be named as an owner without being the controller. */
+static void drop_foreign(struct workload *workload)
+{
+	struct store_list *pods = &workload->pods;
+	size_t kept = 0;
+	for (size_t i = 0; i < pods->count; i++) {
+		bool ours = false;
+		const struct val *reference;
+		for (struct val_iter it = val_iter(val_path(pods->items[i]->root, "metadata", "ownerReferences", NULL));
+		     val_next(&it, NULL, &reference);)
+			ours |= val_bool(val_get(reference, "controller"), false) &&
+			        strcmp(val_str(val_get(reference, "uid"), ""), workload->object->uid) == 0;
+		if (ours)
+			pods->items[kept++] = pods->items[i];
+		else
+			store_object_release(pods->items[i]);
+	}
+	pods->count = kept;
+}
+
+static int reconcile(void *context, struct reconcile *turn)
+{
+	(void)context;
+	const struct workload_kind *kind = &kinds[turn->key.kind];
+	const struct store_type *type = store_type_find(turn->store, kind->group, kind->resource);
+	struct store_object *object = type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL;
+	/* Children of what is being deleted are the business of the garbage collection. */
+	if (!object || (pod_leaving(object) && turn->key.kind != PODS))
+		return 0;
+	struct workload workload = {
+		.turn = turn,
+		.store = turn->store,
+		.arena = turn->arena,
+		.build = build_create(),
+		.kind = kind,
+		.object = store_object_retain(object),
+		.root = object->root,
+		.spec = val_get(object->root, "spec"),
+		.now = turn->now_ns / INT64_C(1000000000),
+		.room = CREATIONS_PER_TURN,
+	};
+	store_dependents(turn->store, object->uid, store_type_find(turn->store, "", "pods"), &workload.pods);
+	drop_foreign(&workload);
+	int rc = kind->reconcile(&workload);
+	if (workload.room == 0)
+		turn->again_ns = 1;
+	store_list_clear(&workload.pods);
+	store_object_release(workload.object);
+	build_destroy(workload.build);
+	return workload.failed ? -1 : rc;
+}
+
+struct workloads *workloads_create(const struct workloads_options *options)
+{
+	struct workloads *workloads = base_calloc(1, sizeof(*workloads));
+	workloads->store = options->store;
+	for (size_t i = 0; i < KINDS; i++)
+		workloads->watches[i] = (struct reconciler_watch){
+			.group = kinds[i].group,
+			.resource = kinds[i].resource,
+			.kind = (int)i,
+			.map = kinds[i].reconcile == workload_job ? on_job
+		               : kinds[i].is_child                ? on_child
+		                                                  : NULL,
+		};
+	workloads->reconciler = reconciler_create(&(struct reconciler_options){
+		.name = "workloads",
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+		.watches = workloads->watches,
+		.watch_count = KINDS,
+		.reconcile = reconcile,
+		.context = workloads,
+	});
+	return workloads;
+}
+
+void workloads_destroy(struct workloads *workloads)
+{
+	if (!workloads)
+		return;
+	reconciler_destroy(workloads->reconciler);
+	free(workloads);
+}
+
+int workloads_step(struct workloads *workloads)
+{
+	return reconciler_step(workloads->reconciler);
+}

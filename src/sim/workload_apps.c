@@ -1,0 +1,322 @@
+/* Owns Deployments and ReplicaSets. */
+#include "sim/workload_internal.h"
+
+#include "plan/percent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_HASH "pod-template-hash"
+#define KEY_REVISION "deployment.kubernetes.io/revision"
+
+/* ---- ReplicaSet ---- */
+
+/* The first one leaves first: without a node, waiting, not ready, then the youngest. */
+static int worst_first(const void *a, const void *b)
+{
+	const struct store_object *left = *(struct store_object *const *)a, *right = *(struct store_object *const *)b;
+	int ranks[2][3];
+	const struct store_object *both[] = {left, right};
+	for (int i = 0; i < 2; i++) {
+		ranks[i][0] = *val_str(val_path(both[i]->root, "spec", "nodeName", NULL), "") != 0;
+		ranks[i][1] = pod_state(both[i]) == POD_RUNNING;
+		ranks[i][2] = pod_ready(both[i]);
+	}
+	for (int i = 0; i < 3; i++)
+		if (ranks[0][i] != ranks[1][i])
+			return ranks[0][i] - ranks[1][i];
+	int order = strcmp(val_str(val_path(right->root, "metadata", "creationTimestamp", NULL), ""),
+	                   val_str(val_path(left->root, "metadata", "creationTimestamp", NULL), ""));
+	return order ? order : strcmp(right->name, left->name);
+}
+
+static void scale_pods(struct workload *workload, struct store_object **active, size_t count, size_t wanted)
+{
+	uint64_t salt = 0;
+	for (size_t i = count; i < wanted && workload->room > 0; i++) {
+		struct child pod = {
+			.name = workload_free_name(workload, workload->object->name, &salt),
+			.template_ = val_get(workload->spec, "template"),
+		};
+		workload_create(workload, &pod);
+	}
+	if (count > 1)
+		qsort(active, count, sizeof(*active), worst_first);
+	for (size_t i = wanted; i < count; i++)
+		workload_delete(workload, active[i - wanted]);
+}
+
+int workload_replica_set(struct workload *workload)
+{
+	struct store_object **active = arena_array(workload->arena, struct store_object *, workload->pods.count);
+	size_t count = 0;
+	struct tally tally = {0};
+	for (size_t i = 0; i < workload->pods.count; i++) {
+		struct store_object *pod = workload->pods.items[i];
+		enum pod_state state = pod_state(pod);
+		if (pod_leaving(pod))
+			continue;
+		/* Ended pods are not what a service is made of, and they would only pile up. */
+		if (state == POD_SUCCEEDED || state == POD_FAILED) {
+			workload_delete(workload, pod);
+			continue;
+		}
+		tally_pod(&tally, pod);
+		active[count++] = pod;
+	}
+	size_t wanted = (size_t)workload_number(val_get(workload->spec, "replicas"), 1);
+	scale_pods(workload, active, count, wanted);
+	struct node *status = workload_status(workload);
+	build_put_int(workload->build, status, "replicas", tally.active);
+	build_put_int(workload->build, status, "fullyLabeledReplicas", tally.active);
+	build_put_int(workload->build, status, "readyReplicas", tally.ready);
+	build_put_int(workload->build, status, "availableReplicas", tally.ready);
+	workload_write_status(workload, status);
+	return 0;
+}
+
+/* ---- Deployment ---- */
+
+struct deployment {
+	struct workload *workload;
+	struct store_list sets;
+	const char *hash;
+	struct store_object *current; /* NULL: not made yet */
+	int64_t wanted, surge, unavailable;
+	int64_t staying; /* ready and not about to be removed */
+	int64_t total, ready, updated, updated_ready, revision;
+	bool recreate;
+};
+
+static int64_t set_number(const struct store_object *set, const char *part, const char *key)
+{
+	return workload_number(val_path(set->root, part, key, NULL), 0);
+}
+
+/* The status of a set that was told to shrink comes later. */
+static int64_t staying(const struct store_object *set)
+{
+	int64_t ready = set_number(set, "status", "readyReplicas"), wanted = set_number(set, "spec", "replicas");
+	return ready < wanted ? ready : wanted;
+}
+
+static int64_t revision_of(const struct store_object *set)
+{
+	return strtol(val_str(val_path(set->root, "metadata", "annotations", KEY_REVISION, NULL), "0"), NULL, 10);
+}
+
+static int64_t share_of(const struct val *value, int64_t whole, enum percent_rounding rounding)
+{
+	struct percent percent = percent_share(25);
+	struct error error = {0};
+	int64_t count;
+	if (val_int(value, &count) == 0)
+		percent = percent_count(count);
+	else if (val_kind(value) == VAL_STRING && percent_parse(val_str(value, ""), &percent, &error) < 0)
+		percent = percent_share(25);
+	return percent_of(percent, whole, rounding);
+}
+
+static void read_deployment(struct deployment *deployment)
+{
+	struct workload *workload = deployment->workload;
+	const struct val *strategy = val_get(workload->spec, "strategy"), *rolling = val_get(strategy, "rollingUpdate");
+	deployment->wanted = workload_number(val_get(workload->spec, "replicas"), 1);
+	deployment->recreate = strcmp(val_str(val_get(strategy, "type"), ""), "Recreate") == 0;
+	deployment->surge = share_of(val_get(rolling, "maxSurge"), deployment->wanted, PERCENT_UP);
+	deployment->unavailable = share_of(val_get(rolling, "maxUnavailable"), deployment->wanted, PERCENT_DOWN);
+	if (deployment->surge == 0 && deployment->unavailable == 0)
+		deployment->unavailable = 1;
+	deployment->hash = workload_hash(workload->arena, val_get(workload->spec, "template"), 0);
+	workload_others(workload, "apps", "replicasets", &deployment->sets);
+	const char *name = arena_printf(workload->arena, "%s-%s", workload->object->name, deployment->hash);
+	for (size_t i = 0; i < deployment->sets.count; i++) {
+		struct store_object *set = deployment->sets.items[i];
+		if (strcmp(set->name, name) == 0)
+			deployment->current = set;
+		deployment->total += set_number(set, "status", "replicas");
+		deployment->ready += set_number(set, "status", "readyReplicas");
+		deployment->staying += staying(set);
+		if (revision_of(set) > deployment->revision)
+			deployment->revision = revision_of(set);
+	}
+	if (deployment->current) {
+		deployment->updated = set_number(deployment->current, "status", "replicas");
+		deployment->updated_ready = set_number(deployment->current, "status", "readyReplicas");
+	}
+}
+
+static struct node *set_spec(struct deployment *deployment, int64_t replicas)
+{
+	struct workload *workload = deployment->workload;
+	struct build *build = workload->build;
+	const struct val *template_ = val_get(workload->spec, "template"), *metadata = val_get(template_, "metadata");
+	struct node *spec = build_map(build), *inner = build_copy(build, template_), *selector = build_map(build);
+	struct node *labels = val_kind(val_get(metadata, "labels")) == VAL_MAP
+	                              ? build_copy(build, val_get(metadata, "labels"))
+	                              : build_map(build);
+	struct node *matched = build_copy(build, val_path(workload->spec, "selector", "matchLabels", NULL));
+	struct node *copy = val_kind(metadata) == VAL_MAP ? build_copy(build, metadata) : build_map(build);
+	build_put_string(build, labels, LABEL_HASH, deployment->hash);
+	build_put(build, copy, "labels", labels);
+	build_put(build, inner, "metadata", copy);
+	if (val_kind(val_path(workload->spec, "selector", "matchLabels", NULL)) != VAL_MAP)
+		matched = build_map(build);
+	build_put_string(build, matched, LABEL_HASH, deployment->hash);
+	build_put(build, selector, "matchLabels", matched);
+	build_put_int(build, spec, "replicas", replicas);
+	build_put(build, spec, "selector", selector);
+	build_put(build, spec, "template", inner);
+	return spec;
+}
+
+static void make_set(struct deployment *deployment, int64_t replicas)
+{
+	struct workload *workload = deployment->workload;
+	struct child set = {
+		.api_version = "apps/v1",
+		.kind = "ReplicaSet",
+		.name = arena_printf(workload->arena, "%s-%s", workload->object->name, deployment->hash),
+		.template_ = val_get(workload->spec, "template"),
+		.spec = set_spec(deployment, replicas),
+	};
+	child_label(&set, LABEL_HASH, deployment->hash);
+	child_annotation(&set, KEY_REVISION,
+	                 arena_printf(workload->arena, "%lld", (long long)(deployment->revision + 1)));
+	workload_create(workload, &set);
+}
+
+static void scale_set(struct deployment *deployment, const struct store_object *set, int64_t replicas)
+{
+	struct workload *workload = deployment->workload;
+	struct build *build = workload->build;
+	int64_t revision = set == deployment->current ? deployment->revision : revision_of(set);
+	/* One that was used before and is used again becomes the newest. */
+	if (set == deployment->current && revision_of(set) < deployment->revision)
+		revision = deployment->revision + 1;
+	if (set_number(set, "spec", "replicas") == replicas && revision == revision_of(set))
+		return;
+	struct node *body = build_map(build), *spec = build_map(build), *metadata = build_map(build),
+		    *annotations = build_map(build);
+	build_put_int(build, spec, "replicas", replicas);
+	build_put_string(build, annotations, KEY_REVISION, arena_printf(workload->arena, "%lld", (long long)revision));
+	build_put(build, metadata, "annotations", annotations);
+	build_put(build, body, "metadata", metadata);
+	build_put(build, body, "spec", spec);
+	workload_patch(workload, set, STORE_MAIN, body);
+}
+
+static int64_t at_least_zero(int64_t value)
+{
+	return value < 0 ? 0 : value;
+}
+
+/* Old pods go as far as enough are ready without them; those that are not ready go first. */
+static void shrink_old(struct deployment *deployment)
+{
+	int64_t may_go = at_least_zero(deployment->staying - (deployment->wanted - deployment->unavailable));
+	bool all = deployment->recreate || deployment->updated_ready >= deployment->wanted;
+	for (size_t i = 0; i < deployment->sets.count; i++) {
+		struct store_object *set = deployment->sets.items[i];
+		if (set == deployment->current)
+			continue;
+		int64_t ready = staying(set), gone = may_go < ready ? may_go : ready;
+		may_go -= gone;
+		scale_set(deployment, set, all ? 0 : ready - gone);
+	}
+}
+
+static int64_t old_replicas(const struct deployment *deployment, const char *part)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < deployment->sets.count; i++)
+		if (deployment->sets.items[i] != deployment->current)
+			sum += set_number(deployment->sets.items[i], part, "replicas");
+	return sum;
+}
+
+static void roll(struct deployment *deployment)
+{
+	int64_t old = old_replicas(deployment, "spec"), now = 0, replicas = deployment->wanted;
+	if (deployment->current)
+		now = set_number(deployment->current, "spec", "replicas");
+	if (deployment->recreate && old + old_replicas(deployment, "status") > 0)
+		replicas = 0;
+	else if (old > 0) {
+		replicas = at_least_zero(deployment->wanted + deployment->surge - old);
+		replicas = replicas < now ? now : replicas;
+		replicas = replicas > deployment->wanted ? deployment->wanted : replicas;
+	}
+	if (!deployment->current)
+		make_set(deployment, replicas);
+	else
+		scale_set(deployment, deployment->current, replicas);
+	shrink_old(deployment);
+}
+
+/* Keeps the last ones for `kubectl rollout undo`. */
+static void forget_old(struct deployment *deployment)
+{
+	int64_t keep = workload_number(val_get(deployment->workload->spec, "revisionHistoryLimit"), 10);
+	for (size_t i = 0; i < deployment->sets.count; i++) {
+		struct store_object *set = deployment->sets.items[i];
+		if (set != deployment->current && set_number(set, "spec", "replicas") == 0 &&
+		    set_number(set, "status", "replicas") == 0 && revision_of(set) < deployment->revision - keep)
+			workload_delete(deployment->workload, set);
+	}
+}
+
+static void write_deployment(struct deployment *deployment)
+{
+	struct workload *workload = deployment->workload;
+	struct build *build = workload->build;
+	struct node *status = workload_status(workload);
+	bool enough = deployment->ready >= deployment->wanted - deployment->unavailable;
+	bool done = deployment->updated == deployment->wanted && deployment->total == deployment->wanted &&
+	            deployment->updated_ready == deployment->wanted;
+	struct condition conditions[] = {
+		{"Available", enough ? "True" : "False",
+	         enough ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",
+	         enough ? "Deployment has minimum availability." : "Deployment does not have minimum availability."},
+		{"Progressing", "True", done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
+	         arena_printf(workload->arena, "ReplicaSet \"%s-%s\" %s.", workload->object->name, deployment->hash,
+	                      done ? "has successfully progressed" : "is progressing")},
+	};
+	build_put_int(build, status, "replicas", deployment->total);
+	build_put_int(build, status, "updatedReplicas", deployment->updated);
+	build_put_int(build, status, "readyReplicas", deployment->ready);
+	build_put_int(build, status, "availableReplicas", deployment->ready);
+	build_put_int(build, status, "unavailableReplicas", at_least_zero(deployment->wanted - deployment->ready));
+	workload_put_conditions(workload, status, conditions, 2);
+	workload_write_status(workload, status);
+}
+
+static void write_revision(struct deployment *deployment)
+{
+	struct workload *workload = deployment->workload;
+	struct build *build = workload->build;
+	if (!deployment->current ||
+	    strtol(val_str(val_path(workload->root, "metadata", "annotations", KEY_REVISION, NULL), "0"), NULL, 10) ==
+	            revision_of(deployment->current))
+		return;
+	struct node *body = build_map(build), *metadata = build_map(build), *annotations = build_map(build);
+	build_put_string(build, annotations, KEY_REVISION,
+	                 arena_printf(workload->arena, "%lld", (long long)revision_of(deployment->current)));
+	build_put(build, metadata, "annotations", annotations);
+	build_put(build, body, "metadata", metadata);
+	workload_patch(workload, workload->object, STORE_MAIN, body);
+}
+
+int workload_deployment(struct workload *workload)
+{
+	struct deployment deployment = {.workload = workload};
+	read_deployment(&deployment);
+	if (!val_bool(val_get(workload->spec, "paused"), false)) {
+		roll(&deployment);
+		forget_old(&deployment);
+	}
+	write_revision(&deployment);
+	write_deployment(&deployment);
+	store_list_clear(&deployment.sets);
+	return 0;
+}
