@@ -65,6 +65,12 @@ const char *remote_problem(const struct remote *remote)
 	return remote->problem;
 }
 
+bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                      const char *name)
+{
+	return !write_is_assumed(remote, type, namespace_, name);
+}
+
 struct remote_counts remote_counts(const struct remote *remote)
 {
 	return remote->counts;

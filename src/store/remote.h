@@ -15,7 +15,9 @@ struct remote;
 
 struct remote_follow { /* a type to mirror */
 	const char *group, *version, *resource;
-	bool optional; /* a server that does not have it is no reason to wait */
+	bool optional;          /* a server that does not have it is no reason to wait */
+	const char *namespace_; /* only there; NULL: everywhere */
+	const char *labels;     /* only those; a selector, NULL: all */
 };
 
 struct remote_options {
@@ -46,6 +48,9 @@ void remote_run(struct remote *remote, int timeout_ms, int extra_fd);
 bool remote_synced(const struct remote *remote);
 /* What keeps it from being so, or what went wrong last: "" when nothing does. Borrowed until the next run. */
 const char *remote_problem(const struct remote *remote);
+/* Whether what the mirror shows of an object is the server's word: no write to it is unanswered. */
+bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                      const char *name);
 struct remote_counts remote_counts(const struct remote *remote);
 
 #endif

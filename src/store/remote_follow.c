@@ -16,7 +16,7 @@ enum follow_state { FOLLOW_PAUSED, FOLLOW_LISTING, FOLLOW_WATCHING };
 struct follow {
 	struct remote *remote;
 	const struct store_api *api;
-	bool optional;
+	const struct remote_follow *wanted;
 	enum follow_state state;
 	struct remote_request *request;
 	int64_t due; /* while paused */
@@ -39,7 +39,7 @@ void follow_begin(struct remote *remote)
 		remote->follows[i] = (struct follow){
 			.remote = remote,
 			.api = store_api_find(remote->store, wanted->group, wanted->version, wanted->resource),
-			.optional = wanted->optional,
+			.wanted = wanted,
 		};
 	}
 }
@@ -65,7 +65,7 @@ void follow_end(struct remote *remote)
 bool follow_synced(const struct remote *remote)
 {
 	for (size_t i = 0; i < remote->options.follow_count; i++)
-		if (!remote->follows[i].synced && !remote->follows[i].optional)
+		if (!remote->follows[i].synced && !remote->follows[i].wanted->optional)
 			return false;
 	return true;
 }
@@ -100,14 +100,14 @@ static void pause_follow(struct follow *follow, const struct remote_answer *answ
 	struct remote *remote = follow->remote;
 	bool missing = answer->code == 404;
 	int64_t pause = remote_pause(remote, PAUSE_FIRST, follow->failures, PAUSE_LONGEST);
-	if (missing && follow->optional)
+	if (missing && follow->wanted->optional)
 		pause = PAUSE_LONGEST;
 	if (answer->retry_after * REMOTE_SECOND > pause)
 		pause = answer->retry_after * REMOTE_SECOND;
 	follow->failures++;
 	follow->state = FOLLOW_PAUSED;
 	follow->due = clock_now(remote->clock) + pause;
-	if (missing && follow->optional) {
+	if (missing && follow->wanted->optional) {
 		follow->synced = true;
 		return;
 	}
@@ -205,16 +205,24 @@ static void collection_path(const struct follow *follow, struct buffer *out)
 {
 	const struct store_api *api = follow->api;
 	if (api->group[0])
-		buffer_printf(out, "/apis/%s/%s/%s", api->group, api->version, api->type->resource);
+		buffer_printf(out, "/apis/%s/%s", api->group, api->version);
 	else
-		buffer_printf(out, "/api/%s/%s", api->version, api->type->resource);
+		buffer_printf(out, "/api/%s", api->version);
+	if (follow->wanted->namespace_)
+		buffer_printf(out, "/namespaces/%s", follow->wanted->namespace_);
+	buffer_printf(out, "/%s?", api->type->resource);
+	if (follow->wanted->labels) {
+		buffer_puts(out, "labelSelector=");
+		add_encoded(out, follow->wanted->labels);
+		buffer_puts(out, "&");
+	}
 }
 
 static void start_list(struct follow *follow)
 {
 	struct buffer path = {0};
 	collection_path(follow, &path);
-	buffer_printf(&path, "?limit=%zu", follow->remote->options.page);
+	buffer_printf(&path, "limit=%zu", follow->remote->options.page);
 	if (follow->continue_) {
 		buffer_puts(&path, "&continue=");
 		add_encoded(&path, follow->continue_);
@@ -320,7 +328,7 @@ static void start_watch(struct follow *follow)
 {
 	struct buffer path = {0};
 	collection_path(follow, &path);
-	buffer_printf(&path, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=", WATCH_SECONDS);
+	buffer_printf(&path, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=", WATCH_SECONDS);
 	add_encoded(&path, follow->version);
 	follow->line.length = 0;
 	follow->expired = false;
