@@ -24,16 +24,17 @@ enum cli_option_id {
 	CLI_OPTION_ACTIONS,
 	CLI_OPTION_BUDGET,
 	CLI_OPTION_NODES,
+	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
 	CLI_OPTION_DATA_DIR,
 	CLI_OPTION_PORT,
 	CLI_OPTION_IN_MEMORY,
 	CLI_OPTION_UNTIL_PLACED,
-	CLI_OPTION_SEEDS,
-	CLI_OPTION_FAULTS,
 	CLI_OPTION_KUBECONFIG,
 	CLI_OPTION_CONTEXT,
 	CLI_OPTION_NAMESPACE,
+	CLI_OPTION_SEEDS,
+	CLI_OPTION_FAULTS,
 	CLI_OPTION_SCHEDULER_NAME,
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
@@ -69,6 +70,7 @@ struct cli_args {
 	size_t action_count;
 	uint64_t budget;
 	struct cli_shape shape;
+	const char *nodes_file; /* NULL: of the shape */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;
@@ -76,8 +78,7 @@ struct cli_args {
 	const char *data_dir;
 	uint16_t port;
 	bool in_memory, until_placed;
-	const char *kubeconfig, *context; /* NULL: the usual */
-	const char *namespace_;           /* NULL: not given */
+	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;    /* NULL: the usual */
 	size_t scheduler_count;
 	const char *image;
@@ -120,11 +121,21 @@ int cli_unknown(const char *what, const char *word);
 /* completion.c: false for an unknown shell. */
 bool cli_completion(const char *shell, FILE *stream);
 
+/* input.c: tells of all problems on stderr, one a line. */
+void cli_print_problems(const struct problems *problems);
 /* input.c: loads every -f (or operand); prints all problems to stderr. CLI_OK or CLI_USAGE. */
 int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool recursive,
              struct manifests *manifests);
 
+/* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
+ * when none was given. */
+int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of
+ * objects of the same name. */
+int cli_load_world(struct cli_args *args, struct manifests *objects);
+
 int cmd_plan(struct cli_args *args);
+int cmd_why(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);

@@ -174,7 +174,12 @@ int cmd_simulate_seeds(struct cli_args *args, const struct manifest *scenario)
 {
 	struct seeds seeds = {
 		.args = args,
-		.options = {.faults = args->faults, .gpus = -1, .scenario = scenario, .budget = args->budget},
+		.options = {.faults = args->faults,
+	                    .gpus = -1,
+	                    .scenario = scenario,
+	                    .logger = args->logger.level > LOG_WARN ? &args->logger
+	                                                            : NULL, /* refusals are what it injects */
+	                    .budget = args->budget},
 		.source = scenario ? scenario->source : NULL,
 		.build = args->output == CLI_OUTPUT_TABLE ? NULL : build_create(),
 		.progress = isatty(STDERR_FILENO) && args->seed_last > args->seed_first,

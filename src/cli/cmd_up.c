@@ -1,4 +1,4 @@
-/* Owns the command `up`: the store, the API, the scheduler and simulated kubelets on one thread. */
+/* Owns the command `up`: the store, the API and the world of controllers, scheduler and kubelets on one thread. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/up_objects.h"
@@ -18,7 +18,9 @@
 #define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
 #define DRAIN_TURNS 50
 #define DRAIN_WAIT 20
-#define SETTLED_SECONDS 5
+#define SETTLED_SECONDS 5 /* nothing changed for so long: nothing will */
+#define DECIDED_SECONDS 1
+#define LOST_SECONDS 30 /* pods of a node that is down */
 
 static volatile sig_atomic_t stopped;
 
@@ -30,29 +32,18 @@ static void on_signal(int number)
 struct up {
 	struct cli_args *args;
 	const struct manifests *given;
+	const struct manifests *nodes;
 	struct world_admission *admission;
 	struct store *store;
 	struct serve *serve;
 	struct world *world;
-	const char **shown; /* per object of -f: the line last printed about it */
-	int64_t quiet;      /* nanoseconds: since when the objects are as they are */
+	struct interner *shown; /* lines that were printed */
+	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
 	uint64_t version;
+	bool decided;
 };
 
 /* ---- --until-placed ---- */
-
-static bool is_group(const struct manifest *manifest)
-{
-	return strcmp(manifest->kind, "PodGroup") == 0 && text_starts_with(manifest->api_version, "scheduling.run.ai/");
-}
-
-static bool has_group(const struct manifests *manifests)
-{
-	for (size_t i = 0; i < manifests->count; i++)
-		if (is_group(&manifests->items[i]))
-			return true;
-	return false;
-}
 
 static int64_t number_at(const struct val *status, const char *key)
 {
@@ -71,25 +62,38 @@ static const char *message_of(const struct val *status)
 }
 
 /* Prints what is new about one group. True when nothing more is to be waited for. */
-static bool show_group(struct up *up, size_t index)
+static bool show_group(struct up *up, const struct store_object *group)
 {
-	const struct manifest *manifest = &up->given->items[index];
-	const char *namespace_ = manifest->namespace_[0] ? manifest->namespace_ : "default";
-	const struct store_type *type = store_type_find(up->store, "scheduling.run.ai", "podgroups");
-	const struct store_object *group = store_peek(up->store, type, namespace_, manifest->name);
-	const struct val *status = group ? val_get(group->root, "status") : NULL;
+	const struct val *status = val_get(group->root, "status");
 	const char *phase = val_str(val_get(status, "phase"), "Pending"), *message = message_of(status);
 	struct buffer line = {0};
-	buffer_printf(&line, "%s/%s: %s, %lld running, %lld pending%s%s", namespace_, manifest->name, phase,
+	buffer_printf(&line, "%s/%s: %s, %lld running, %lld pending%s%s", group->namespace_, group->name, phase,
 	              (long long)number_at(status, "running"), (long long)number_at(status, "pending"),
 	              message[0] ? ": " : "", message);
-	if (!up->shown[index] || strcmp(up->shown[index], line.text) != 0) {
+	uint32_t known = interner_count(up->shown);
+	/* Neither a group that nobody has looked at nor a line that was printed before is news. */
+	if (val_kind(status) == VAL_MAP && interner_id(up->shown, line.text) == known) {
 		output_line(stdout, "%s", line.text);
 		fflush(stdout);
-		up->shown[index] = arena_strdup(up->args->arena, line.text);
 	}
 	buffer_free(&line);
-	return !group || (strcmp(phase, "Pending") != 0 && strcmp(phase, "Scheduled") != 0);
+	return strcmp(phase, "Pending") != 0 && strcmp(phase, "Scheduled") != 0;
+}
+
+/* Whether every group is decided; none is none. */
+static bool show_groups(struct up *up)
+{
+	const struct store_type *type = store_type_find(up->store, "scheduling.run.ai", "podgroups");
+	struct arena *arena = arena_create();
+	struct store_error error = {0};
+	struct store_list list = {0};
+	struct store_list_request request = {.api = type->apis};
+	bool done = store_list(up->store, &request, &list, arena, &error) == 0 && list.count > 0;
+	for (size_t i = 0; i < list.count; i++)
+		done &= show_group(up, list.items[i]);
+	store_list_clear(&list);
+	arena_destroy(arena);
+	return done;
 }
 
 /* CLI_OK or CLI_FOUND when it is time to end, -1 to go on. */
@@ -97,16 +101,15 @@ static int look_at_groups(struct up *up)
 {
 	int64_t now = clock_now(clock_system());
 	uint64_t version = store_version(up->store);
-	if (version != up->version)
+	if (version != up->version) {
 		up->quiet = now;
-	else if (now - up->quiet > SETTLED_SECONDS * INT64_C(1000000000))
-		return CLI_FOUND;
-	up->version = version;
-	bool done = true;
-	for (size_t i = 0; i < up->given->count; i++)
-		if (is_group(&up->given->items[i]))
-			done &= show_group(up, i);
-	return done ? CLI_OK : -1;
+		up->version = version;
+		up->decided = show_groups(up);
+	}
+	/* A workload that is decided may still be about to get more groups. */
+	if (now - up->quiet > (up->decided ? DECIDED_SECONDS : SETTLED_SECONDS) * INT64_C(1000000000))
+		return up->decided ? CLI_OK : CLI_FOUND;
+	return -1;
 }
 
 /* ---- the loop ---- */
@@ -177,7 +180,7 @@ static int open_store(struct up *up, struct error *error)
 	if (!up->store)
 		return -1;
 	world_admission_use(up->admission, up->store);
-	return up_seed(up->store, &args->shape, error);
+	return up_seed(up->store, up->nodes, error);
 }
 
 static int open_services(struct up *up, struct error *error)
@@ -195,7 +198,7 @@ static int open_services(struct up *up, struct error *error)
 		.store = up->store,
 		.logger = &up->args->logger,
 		.budget = up->args->budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
+		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = LOST_SECONDS},
 	});
 	return store_commit(up->store, error);
 }
@@ -231,21 +234,25 @@ static int run(struct up *up)
 
 int cmd_up(struct cli_args *args)
 {
-	struct manifests given;
+	struct manifests given, nodes;
 	manifests_init(&given);
+	manifests_init(&nodes);
 	int rc = cli_load(args, args->files, args->file_count, args->recursive, &given);
-	if (rc == CLI_OK && args->until_placed && !has_group(&given)) {
-		fprintf(stderr, "platoon up: --until-placed needs a PodGroup to wait for; give one with -f\n");
+	if (rc == CLI_OK)
+		rc = up_nodes(args, &nodes);
+	if (rc == CLI_OK && args->until_placed && given.count == 0) {
+		fprintf(stderr,
+		        "platoon up: --until-placed needs a workload or PodGroup to wait for; give one with -f\n");
 		rc = CLI_USAGE;
 	}
 	if (rc == CLI_OK) {
-		struct up up = {.args = args,
-		                .given = &given,
-		                .shown = arena_array(args->arena, const char *, given.count)};
+		struct up up = {.args = args, .given = &given, .nodes = &nodes, .shown = interner_create()};
 		catch_signals();
 		rc = run(&up);
 		close_all(&up);
+		interner_destroy(up.shown);
 	}
 	manifests_free(&given);
+	manifests_free(&nodes);
 	return rc;
 }

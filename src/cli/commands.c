@@ -6,10 +6,17 @@
 static const char plan_text[] =
 	"Reads Kubernetes objects and prints what the scheduler would do with them: which pod goes to which node, and\n"
 	"for every group that is not placed the reason and the smallest change that would help. Changes nothing.\n"
+	"Objects come from files (-f), from the cluster of the kubeconfig (without -f), or from both (-f and\n"
+	"--kubeconfig or --context): then the files stand in for objects of the same name.\n"
 	"Reads Nodes, Pods, PodGroups, Queues, Topologies, PriorityClasses, PersistentVolumes and claims, for example\n"
 	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a "
 	"rule\n"
 	"blocks only itself; a file that cannot be read stops the plan.";
+static const char why_text[] =
+	"Explains one object with the words of the scheduler, the same that conditions have: the level that cannot be\n"
+	"satisfied, the domain that came closest, the resource that is missing, and the smallest change that would\n"
+	"help. For what is placed: where each part of it sits. KIND is podgroup, pod or queue, or that of a workload\n"
+	"(job, tfjob, ...), which stands for its PodGroup. Reads the cluster of the kubeconfig, or files with -f.";
 static const char validate_text[] =
 	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
 	"errors\n"
@@ -21,15 +28,15 @@ static const char simulate_text[] =
 	"With --seeds every seed makes a cluster, workloads and faults of its own; rules that must always hold are "
 	"checked\n"
 	"after every turn. A seed that fails prints what led to it and how to run it again; it does so exactly. With "
-        "a\n"
+	"a\n"
 	"FILE the objects and steps of its scenario are used.";
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
 	"end\n"
-	"by themselves, and the scheduler. Plain kubectl works with the kubeconfig it writes. Objects are kept in the\n"
-	"data folder, and the next start goes on with them; nothing that exists is made again. Objects of -f are "
-	"applied\n"
-	"at the start. Ctrl-C ends it.";
+	"by themselves, controllers that make the pods of workloads, and the scheduler. Plain kubectl works with the\n"
+	"kubeconfig it writes. Objects are kept in the data folder, and the next start goes on with them; nothing "
+	"that\n"
+	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
 static const char run_text[] =
 	"Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the cluster whose pod this is. Acts on\n"
@@ -45,15 +52,32 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(ACTIONS) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
+                           BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
-			 "2  wrong usage, or input that cannot be read (no plan is made)",
+			 "2  wrong usage, or files or a cluster that cannot be read (no plan is made)",
 		.examples = "platoon plan -f examples/first-gang.yaml\n"
 			    "platoon plan -f examples/nested-levels.yaml -o wide\n"
 			    "platoon plan -f examples/elastic.yaml -o json",
 		.run = cmd_plan,
+	},
+	{
+		.name = "why",
+		.operands = "KIND/NAME",
+		.summary = "explain why something is placed as it is, or not placed",
+		.description = why_text,
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
+                           BIT(BUDGET) | BIT(LOG_LEVEL),
+		.outputs = "table wide json yaml",
+		.operand_choices = "podgroup/ pod/ queue/",
+		.exits = "0  everything about it has its place\n"
+			 "1  something about it waits\n"
+			 "2  wrong usage, no such object, or files or a cluster that cannot be read",
+		.examples = "platoon why podgroup/chat -f examples/first-gang.yaml\n"
+			    "platoon why queue/research -f examples/elastic.yaml -o json",
+		.run = cmd_why,
 	},
 	{
 		.name = "validate",
@@ -92,8 +116,8 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(GPUS) | BIT(DATA_DIR) | BIT(PORT) |
-                           BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(DATA_DIR) |
+                           BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -146,7 +170,7 @@ const struct cli_command cli_commands[] = {
 		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
 		.options = 0,
 		.outputs = "",
-		.operand_choices = "plan validate simulate up run install completion",
+		.operand_choices = "plan why validate simulate up run install completion",
 		.exits = "0  the text was printed\n2  there is no such command",
 		.examples = "platoon help plan",
 		.run = cmd_help,

@@ -20,20 +20,22 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                                 "actions, comma separated (default all)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
 	[CLI_OPTION_NODES] = {"nodes", 0, "SHAPE", NULL, "zones x racks x nodes per rack (default 1x2x4)"},
+	[CLI_OPTION_NODES_FILE] = {"nodes-file", 0, "FILE", "@file", "Node manifests, or a .csv node list, instead"},
 	[CLI_OPTION_GPUS] = {"gpus", 0, "COUNT", NULL, "GPUs of each node (default 8)"},
 	[CLI_OPTION_DATA_DIR] = {"data-dir", 0, "FOLDER", "@file",
                                  "where objects, certificates and kubeconfig are kept (default .platoon)"},
 	[CLI_OPTION_PORT] = {"port", 0, "PORT", NULL, "port of the API on 127.0.0.1, 0 for a free one (default 7443)"},
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
-                                     "end when every PodGroup of -f runs or is proved impossible"},
-	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
-	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
-                               "faults of random runs, comma separated (default all)"},
+                                     "end when every PodGroup runs or is proved impossible"},
 	[CLI_OPTION_KUBECONFIG] = {"kubeconfig", 0, "FILE", "@file",
                                    "cluster to use (default $KUBECONFIG, ~/.kube/config, or the pod's own account)"},
 	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", NULL, "context of the kubeconfig (default its current one)"},
-	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL, "namespace"},
+	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL,
+                                  "namespace (default that of the context)"},
+	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
+	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
+                               "their faults (default all)"},
 	[CLI_OPTION_SCHEDULER_NAME] = {"scheduler-name", 0, "LIST", NULL,
                                        "schedulerName of our pods, comma separated (default platoon,kai-scheduler)"},
 	[CLI_OPTION_LEADER_ELECT] = {"leader-elect", 0, NULL, NULL, "act only while holding the Lease platoon"},
@@ -295,6 +297,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return parse_seeds(args, value);
 	case CLI_OPTION_FAULTS:
 		return parse_faults(args, value);
+	case CLI_OPTION_NODES_FILE:
+		args->nodes_file = value;
+		return CLI_OK;
 	case CLI_OPTION_GPUS:
 		args->gpus_given = true;
 		return parse_count(args, id, value, 64, &args->shape.gpus);

@@ -237,7 +237,7 @@ static void add_subgroup(struct view *view, const struct outline *outline, int n
 	table_add(&view->table, &row);
 }
 
-static void add_group(struct view *view, size_t index)
+static void add_tree(struct view *view, size_t index)
 {
 	const struct plan_group *planned = &view->plan->groups[index];
 	const struct cycle_group *group = &view->plan->snapshot->cycle.groups[index];
@@ -265,6 +265,12 @@ static void add_group(struct view *view, size_t index)
 			add_pods(view, &outline, node);
 	}
 	plan_evictions_add(view->evictions, index, view->wide, &view->table);
+}
+
+static void add_group(struct view *view, size_t index)
+{
+	const struct plan_group *planned = &view->plan->groups[index];
+	add_tree(view, index);
 	const struct snapshot_group *about = &view->plan->snapshot->groups[index];
 	for (size_t i = 0; i < planned->reason_count; i++) {
 		/* Rejections come first, and are the only place where the table names the file. */
@@ -346,7 +352,7 @@ static int most_domains(const struct cluster *cluster)
 	return most;
 }
 
-void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
+static struct view view_open(const struct plan *plan, bool wide)
 {
 	struct view view = {
 		.plan = plan,
@@ -364,6 +370,20 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		header.colours[c] = COLOUR_DIM;
 	if (plan->group_count > 0)
 		table_add(&view.table, &header);
+	return view;
+}
+
+void plan_table_print_group(const struct plan *plan, size_t group, bool wide, bool colours, FILE *stream)
+{
+	struct view view = view_open(plan, wide);
+	add_tree(&view, group);
+	table_print(&view.table, stream, colours);
+	arena_destroy(view.arena);
+}
+
+void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
+{
+	struct view view = view_open(plan, wide);
 	for (size_t i = 0; i < plan->group_count; i++)
 		add_group(&view, plan->order[i]);
 	size_t before = view.table.count;

@@ -2,8 +2,12 @@
 #include "cli/up_objects.h"
 
 #include "cli/output.h"
+#include "sim/nodes.h"
 
+#include <errno.h>
 #include <string.h>
+
+#define LARGEST_LIST ((size_t)64 << 20) /* bytes of a node list */
 
 static const char fixed_objects[] =
 	"{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, spec: {levels: [\n"
@@ -21,23 +25,6 @@ static const char fixed_objects[] =
 	"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: build}, value: 100}\n"
 	"---\n"
 	"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: inference}, value: 125}\n";
-
-static void print_node(struct buffer *out, const struct cli_shape *shape, int zone, int rack, int node)
-{
-	char name[64], amounts[160];
-	snprintf(name, sizeof(name), "z%d-r%d-n%d", zone, rack, node);
-	snprintf(amounts, sizeof(amounts), "{cpu: \"64\", memory: 512Gi, pods: \"110\", nvidia.com/gpu: \"%d\"}",
-	         shape->gpus);
-	buffer_printf(out,
-	              "---\n{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {kubernetes.io/hostname: %s,\n"
-	              " topology.kubernetes.io/zone: z%d, example.com/rack: z%d-r%d}},\n"
-	              " status: {capacity: %s, allocatable: %s, conditions: [{type: Ready, status: \"True\",\n"
-	              "  reason: SimulatedNode, message: the simulated node is ready}],\n"
-	              "  nodeInfo: {kubeletVersion: v1.32.0-platoon, osImage: simulated, kernelVersion: none,\n"
-	              "   containerRuntimeVersion: \"none://0\", architecture: amd64, operatingSystem: linux,\n"
-	              "   bootID: \"\", machineID: \"\", systemUUID: \"\", kubeProxyVersion: \"\"}}}\n",
-	              name, name, zone, zone, rack, amounts, amounts);
-}
 
 static int create(struct store *store, const struct manifest *manifest, struct arena *arena, struct error *error)
 {
@@ -58,26 +45,96 @@ static int create(struct store *store, const struct manifest *manifest, struct a
 	return rc;
 }
 
-int up_seed(struct store *store, const struct cli_shape *shape, struct error *error)
+/* ---- nodes ---- */
+
+static int parse_nodes(const struct buffer *text, struct problems *problems, struct manifests *nodes)
 {
+	if (problems->errors == 0)
+		manifests_parse(nodes, text->text ? text->text : "", text->length, "nodes", problems);
+	cli_print_problems(problems);
+	return problems->errors > 0 ? CLI_USAGE : CLI_OK;
+}
+
+static int read_list(struct cli_args *args, struct buffer *text)
+{
+	FILE *file = fopen(args->nodes_file, "r");
+	char chunk[65536];
+	size_t got;
+	while (file && text->length <= LARGEST_LIST && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+		buffer_append(text, chunk, got);
+	bool failed = !file || ferror(file) || text->length > LARGEST_LIST;
+	if (failed)
+		output_line(stderr, "%s: error: %s", args->nodes_file,
+		            text->length > LARGEST_LIST ? "the list is too large" : strerror(errno));
+	if (file)
+		fclose(file);
+	return failed ? CLI_USAGE : CLI_OK;
+}
+
+static int nodes_from_list(struct cli_args *args, struct manifests *nodes)
+{
+	struct buffer list = {0}, text = {0};
+	struct problems problems = {.arena = args->arena};
+	int rc = read_list(args, &list);
+	if (rc == CLI_OK) {
+		nodes_of_list(&text, list.text ? list.text : "", list.length, args->nodes_file, &problems);
+		rc = parse_nodes(&text, &problems, nodes);
+	}
+	buffer_free(&list);
+	buffer_free(&text);
+	return rc;
+}
+
+/* Everything that is no Node, and every Node on which nothing can run, is reported. */
+static int nodes_from_manifests(struct cli_args *args, struct manifests *nodes)
+{
+	int rc = cli_load(args, &args->nodes_file, 1, false, nodes);
+	struct problems problems = {.arena = args->arena};
+	for (size_t i = 0; rc == CLI_OK && i < nodes->count; i++) {
+		const struct manifest *node = &nodes->items[i];
+		if (strcmp(node->kind, "Node") != 0 || strcmp(node->api_version, "v1") != 0)
+			problem_add(&problems, SEVERITY_ERROR, node->source, "give other objects with -f",
+			            "%s %s is no Node", node->kind, node->name);
+		else if (val_count(val_path(node->object, "status", "allocatable", NULL)) == 0)
+			problem_add(&problems, SEVERITY_ERROR, node->source, "add cpu, memory and pods there",
+			            "Node %s has no status.allocatable, so nothing could run on it", node->name);
+	}
+	if (rc == CLI_OK && nodes->count == 0)
+		problem_add(&problems, SEVERITY_ERROR, args->nodes_file, NULL, "there are no nodes");
+	cli_print_problems(&problems);
+	return problems.errors > 0 ? CLI_USAGE : rc;
+}
+
+int up_nodes(struct cli_args *args, struct manifests *nodes)
+{
+	if (args->nodes_file)
+		return text_ends_with(args->nodes_file, ".csv") ? nodes_from_list(args, nodes)
+		                                                : nodes_from_manifests(args, nodes);
 	struct buffer text = {0};
-	buffer_puts(&text, fixed_objects);
-	for (int zone = 1; zone <= shape->zones; zone++)
-		for (int rack = 1; rack <= shape->racks; rack++)
-			for (int node = 1; node <= shape->nodes; node++)
-				print_node(&text, shape, zone, rack, node);
+	struct problems problems = {.arena = args->arena};
+	nodes_of_shape(&text, args->shape.zones, args->shape.racks, args->shape.nodes, args->shape.gpus);
+	int rc = parse_nodes(&text, &problems, nodes);
+	buffer_free(&text);
+	return rc;
+}
+
+/* ---- the start ---- */
+
+int up_seed(struct store *store, const struct manifests *nodes, struct error *error)
+{
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
 	struct manifests manifests;
 	manifests_init(&manifests);
-	int rc = manifests_parse(&manifests, text.text, text.length, "built-in objects", &problems);
+	int rc = manifests_parse(&manifests, fixed_objects, strlen(fixed_objects), "built-in objects", &problems);
 	if (rc < 0)
 		error_set(error, ERROR_INTERNAL, "built-in objects: %s", problems.items[0].message);
 	for (size_t i = 0; rc == 0 && i < manifests.count; i++)
 		rc = create(store, &manifests.items[i], arena, error);
+	for (size_t i = 0; rc == 0 && i < nodes->count; i++)
+		rc = create(store, &nodes->items[i], arena, error);
 	manifests_free(&manifests);
 	arena_destroy(arena);
-	buffer_free(&text);
 	return rc;
 }
 

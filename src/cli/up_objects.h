@@ -5,9 +5,11 @@
 #include "cli/cli.h"
 #include "store/store.h"
 
+/* The simulated nodes: of --nodes-file when given, else of --nodes. CLI_OK, or CLI_USAGE after telling what is wrong. */
+int up_nodes(struct cli_args *args, struct manifests *nodes);
 /* Creates what is missing of the nodes, the Topology, the Queue and the priority classes. -1 and *error when the store
  * refuses something that was not there. */
-int up_seed(struct store *store, const struct cli_shape *shape, struct error *error);
+int up_seed(struct store *store, const struct manifests *nodes, struct error *error);
 /* Server-side apply of every object; tells of each that is refused. How many were. */
 size_t up_apply(struct store *store, const struct manifests *manifests);
 

@@ -82,7 +82,7 @@ void grouping_index_forget(struct grouping_index *index, struct grouping_pod *po
 			need->links = link->following;
 		if (link->following)
 			link->following->previous = link->previous;
-		if (!need->links) {
+		if (!need->links && index->needs) { /* the second is for the analyzer: need is in there */
 			HASH_DEL(index->needs, need);
 			free(need);
 		}
@@ -234,12 +234,12 @@ void grouping_index_remove(struct grouping_index *index, const char *namespace_,
 		drop(index, pod);
 }
 
-void grouping_index_unserved(struct grouping_index *index, void (*visit)(void *context, const struct grouping_pod *pod),
-                             void *context)
+void grouping_index_each(struct grouping_index *index, bool unserved,
+                         void (*visit)(void *context, const struct grouping_pod *pod), void *context)
 {
 	struct grouping_pod *pod, *next;
 	HASH_ITER(hh, index->pods, pod, next)
-		if (pod->unserved)
+		if (pod->unserved || !unserved)
 			visit(context, pod);
 }
 

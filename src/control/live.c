@@ -58,6 +58,7 @@ void live_destroy(struct live *live)
 	vec_free(&live->todo);
 	vec_free(&live->dirty);
 	vec_free(&live->retired);
+	vec_free(&live->held);
 	arena_destroy(live->scratch);
 	arena_destroy(live->turn);
 	free(live);
@@ -154,6 +155,47 @@ static void check_guesses(struct live_object *object, const struct store_object 
 			drop_guess(&object->guess[g]);
 }
 
+void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context)
+{
+	live->holds = holds;
+	live->holds_context = context;
+}
+
+static void let_go(struct live *live, struct live_object *pod)
+{
+	if (!pod->held)
+		return;
+	struct live_object *last = live->held.items[--live->held.count];
+	live->held.items[pod->place] = last;
+	last->place = pod->place;
+	pod->held = false;
+}
+
+/* True when the pod is left out for now. */
+static bool hold(struct live *live, struct live_object *pod)
+{
+	bool held = live->holds && live->holds(live->holds_context, pod->object);
+	if (held && !pod->held) {
+		live_pod_drop(live, pod);
+		pod->held = true;
+		pod->place = live->held.count;
+		vec_push(&live->held, pod);
+		live->changed = true;
+	} else if (!held) {
+		let_go(live, pod);
+	}
+	return held;
+}
+
+void live_check_held(struct live *live)
+{
+	for (size_t i = live->held.count; i-- > 0;) {
+		struct live_object *pod = live->held.items[i];
+		if (!hold(live, pod) && !live->stale)
+			live_pod_update(live, pod);
+	}
+}
+
 static void update(struct live *live, struct live_object *object)
 {
 	if (object->kind == BUILD_POD)
@@ -178,7 +220,7 @@ void live_set(struct live *live, struct store_object *now)
 	store_object_retain(now);
 	store_object_release(object->object);
 	object->object = now;
-	if (!live->stale)
+	if ((kind != BUILD_POD || !hold(live, object)) && !live->stale)
 		update(live, object);
 }
 
@@ -189,6 +231,7 @@ void live_remove(struct live *live, const struct store_object *gone)
 		kind < 0 ? NULL : live_find(live, (enum build_kind)kind, gone->namespace_, gone->name);
 	if (!object)
 		return;
+	let_go(live, object);
 	if (kind == BUILD_POD)
 		live_pod_drop(live, object);
 	else if (kind == BUILD_POD_GROUP)
@@ -210,7 +253,7 @@ void live_remove(struct live *live, const struct store_object *gone)
 
 static void guess_changed(struct live *live, struct live_object *object)
 {
-	if (!live->stale)
+	if (!live->stale && !object->held)
 		live_pod_update(live, object);
 }
 

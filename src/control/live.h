@@ -19,6 +19,10 @@ struct live;
 struct live *live_create(const struct snapshot_options *options);
 void live_destroy(struct live *live); /* NULL is a no-op */
 
+/* Names pods that are not to be looked at yet, because their group is not known. Asked when a pod changes, and again for
+ * those that are held whenever the store is read. */
+void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context);
+
 /* An object was added or changed, or is gone. Kinds that do not matter for scheduling are ignored. */
 void live_set(struct live *live, struct store_object *object);
 void live_remove(struct live *live, const struct store_object *object);
@@ -30,6 +34,8 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
  * give way; all others are as the last plan said. It is valid until the next live_plan, what it points to in the snapshot
  * until live_finish. */
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
+/* Between the two: the next cycle looks at the group again, as if it had changed. */
+void live_look_again(struct live *live, int group);
 void live_finish(struct live *live);
 /* Borrowed. Between live_plan and live_finish with the decisions applied. */
 const struct snapshot *live_snapshot(const struct live *live);

@@ -105,8 +105,15 @@ void live_rebuild(struct live *live)
 	HASH_ITER(hh, live->objects[BUILD_POD], object, next) {
 		object->slot = object->implicit = -1;
 		object->family = NULL;
-		live_pod_update(live, object);
+		if (!object->held)
+			live_pod_update(live, object);
 	}
+}
+
+bool live_is_worn(const struct live *live)
+{
+	return live->snapshot.cycle.cluster &&
+	       (size_t)cluster_kind_count(live->snapshot.cycle.cluster) > 2 * live->snapshot.pod_count + SPARE_KINDS;
 }
 
 /* What an object of the frame says that decisions depend on. */
@@ -136,7 +143,5 @@ void live_frame_update(struct live *live, struct live_object *object)
 	if (object->kind == BUILD_NODE)
 		update_node(live, object);
 	else if (!object->read || !same_frame(object))
-		live->stale = true;
-	if ((size_t)cluster_kind_count(live->snapshot.cycle.cluster) > 2 * live->snapshot.pod_count + SPARE_KINDS)
 		live->stale = true;
 }

@@ -39,7 +39,7 @@ static void list_work(struct live *live)
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count)
 {
 	struct cycle *cycle = &live->snapshot.cycle;
-	if (live->stale)
+	if (live->stale || live_is_worn(live))
 		live_rebuild(live);
 	live_groups_refresh(live);
 	arena_reset(live->turn);
@@ -56,6 +56,12 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	live->planning = true;
 	cluster_record(cycle->cluster);
 	return plan_run(&live->snapshot, actions, action_count);
+}
+
+void live_look_again(struct live *live, int group)
+{
+	live_group_list(live, group);
+	live->changed = true;
 }
 
 void live_finish(struct live *live)

@@ -20,12 +20,12 @@ struct live_object {
 	const char *namespace_, *name; /* own copies: gangs point to them */
 	enum build_kind kind;
 	struct store_object *object, *read;
-	uint64_t listing; /* of the last listing that had it */
 	/* of pods and PodGroups: */
 	int slot; /* in the pods or the groups of the snapshot, -1 for none */
 	struct live_family *family;
 	size_t place; /* in the pods of the family */
 	bool bad;     /* a pod that could not be decoded */
+	bool held;    /* a pod that is not to be looked at yet; then `place` is in the list of those */
 	int implicit; /* group of the pod alone, -1 for none */
 	struct guess guess[LIVE_GUESSES];
 };
@@ -64,12 +64,18 @@ struct live {
 	size_t pod_capacity, group_capacity;
 	VEC(struct store_object *) retired; /* of objects that are gone, while the frame borrows from them */
 	VEC(int) todo;                      /* groups the next cycle looks at */
+	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
+	bool (*holds)(void *context, const struct store_object *pod);
+	void *holds_context;
 	bool stale, changed, planning;
 	size_t rebuilds;
 };
 
 struct manifest live_manifest(const struct live_object *object);
 struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+
+/* live.c: looks at the held pods again. */
+void live_check_held(struct live *live);
 
 /* live_pods.c */
 void live_pod_update(struct live *live, struct live_object *object);
@@ -90,6 +96,8 @@ void live_groups_refresh(struct live *live);
 /* live_build.c */
 void live_rebuild(struct live *live);
 void live_unbuild(struct live *live);
+/* Whether so much is left of pods that are gone that it is time to build anew. */
+bool live_is_worn(const struct live *live);
 /* Takes over a change of anything but pods and PodGroups, or makes the state stale. */
 void live_frame_update(struct live *live, struct live_object *object);
 

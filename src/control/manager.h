@@ -23,6 +23,11 @@ void manager_destroy(struct manager *manager); /* NULL is a no-op */
  * 0 for at once, -1 for never. */
 int manager_step(struct manager *manager);
 
+/* All numbers in the text format of Prometheus. */
+void manager_metrics(const struct manager *manager, struct buffer *out);
+/* Whether everything was read and a first decision made. */
+bool manager_ready(const struct manager *manager);
+
 /* The sooner of two such waits. */
 int manager_sooner(int a, int b);
 

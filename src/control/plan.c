@@ -125,6 +125,16 @@ static void describe_group(struct plan *plan, size_t number, struct arena *arena
 	describe_reasons(out, group, decided, arena);
 }
 
+const char *plan_group_message(const struct plan_group *group, struct arena *arena)
+{
+	struct buffer text = {0};
+	for (size_t i = 0; i < group->reason_count; i++)
+		buffer_printf(&text, "%s%s", i ? "; " : "", group->reasons[i].message);
+	const char *message = arena_strdup(arena, text.text ? text.text : "");
+	buffer_free(&text);
+	return message;
+}
+
 static int compare_groups(const void *left, const void *right, void *context)
 {
 	const struct plan_group *groups = context;

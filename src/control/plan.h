@@ -58,6 +58,10 @@ struct plan {
 /* Runs the actions in the given order once and describes the result: bindings are those since the snapshot was taken. May
  * be called again on the same snapshot: the next cycle continues where the last one stopped. */
 struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *actions, size_t action_count);
+/* All reasons of a group in one text: what conditions say. "" for none. */
+const char *plan_group_message(const struct plan_group *group, struct arena *arena);
+/* The reasons of a group as a list. */
+struct node *plan_write_reasons(const struct plan_group *group, struct build *build);
 /* The document of the contract; the node belongs to `build`. */
 struct node *plan_write(const struct plan *plan, struct build *build);
 

@@ -32,6 +32,23 @@ static struct node *write_evictions(struct build *build, const struct plan *plan
 	return list;
 }
 
+struct node *plan_write_reasons(const struct plan_group *group, struct build *build)
+{
+	struct node *reasons = build_list(build);
+	for (size_t i = 0; i < group->reason_count; i++) {
+		const struct plan_reason *reason = &group->reasons[i];
+		struct node *entry = build_map(build);
+		build_put_string(build, entry, "code", reason->code);
+		build_put_string(build, entry, "message", reason->message);
+		build_put_string(build, entry, "level", reason->level);
+		build_put_string(build, entry, "domain", reason->domain);
+		build_put_int(build, entry, "have", reason->have);
+		build_put_int(build, entry, "need", reason->need);
+		build_append(build, reasons, entry);
+	}
+	return reasons;
+}
+
 static struct node *write_group(struct build *build, const struct plan_group *group)
 {
 	struct node *item = build_map(build);
@@ -49,19 +66,7 @@ static struct node *write_group(struct build *build, const struct plan_group *gr
 		build_append(build, sub_groups, sub_group);
 	}
 	build_put(build, item, "subGroups", sub_groups);
-	struct node *reasons = build_list(build);
-	for (size_t i = 0; i < group->reason_count; i++) {
-		const struct plan_reason *reason = &group->reasons[i];
-		struct node *entry = build_map(build);
-		build_put_string(build, entry, "code", reason->code);
-		build_put_string(build, entry, "message", reason->message);
-		build_put_string(build, entry, "level", reason->level);
-		build_put_string(build, entry, "domain", reason->domain);
-		build_put_int(build, entry, "have", reason->have);
-		build_put_int(build, entry, "need", reason->need);
-		build_append(build, reasons, entry);
-	}
-	build_put(build, item, "reasons", reasons);
+	build_put(build, item, "reasons", plan_write_reasons(group, build));
 	return item;
 }
 

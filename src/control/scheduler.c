@@ -1,35 +1,13 @@
-/* Owns when a cycle runs, and what it reads from the store. Writing the decisions is in scheduler_write.c.
- *
- * Every cycle builds its snapshot anew from all objects: simple, and fast enough for the clusters that one process
- * simulates. */
+/* Owns when a cycle runs. The state it runs on is kept by live.h; writing the decisions is in scheduler_write.c, telling
+ * about them in scheduler_status.c. */
 #include "control/scheduler_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MILLISECOND INT64_C(1000000)
-
-static const struct {
-	const char *group, *version, *resource;
-} kinds[] = {
-	{"", "v1", "nodes"},
-	{"", "v1", "pods"},
-	{"", "v1", "persistentvolumes"},
-	{"", "v1", "persistentvolumeclaims"},
-	{"scheduling.run.ai", "v2alpha2", "podgroups"},
-	{"scheduling.run.ai", "v2", "queues"},
-	{"kai.scheduler", "v1alpha1", "topologies"},
-	{"scheduling.k8s.io", "v1", "priorityclasses"},
-};
-#define POD_KIND 1
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-struct scheduler {
-	struct scheduler_options options;
-	uint64_t seen; /* version of the store that the last cycle looked at */
-	int64_t last;  /* nanoseconds: when that was */
-	bool started, waiting;
-};
+#define SECOND (1000 * MILLISECOND)
+#define MOST_DOUBLINGS 8 /* of the pause after refused writes */
 
 struct scheduler *scheduler_create(const struct scheduler_options *options)
 {
@@ -40,46 +18,26 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 	if (!scheduler->options.pause_ns)
 		scheduler->options.pause_ns = 50 * MILLISECOND;
 	if (!scheduler->options.period_ns)
-		scheduler->options.period_ns = 10000 * MILLISECOND;
+		scheduler->options.period_ns = 10 * SECOND;
+	scheduler->live = live_create(&(struct snapshot_options){.budget = options->budget, .explain_relax = true});
+	if (options->held)
+		live_hold(scheduler->live, options->held, options->held_context);
+	scheduler->watch = live_watch_create(scheduler->live, options->store);
+	scheduler->events = events_create(options->store);
+	scheduler->due = INT64_MAX;
 	return scheduler;
 }
 
 void scheduler_destroy(struct scheduler *scheduler)
 {
+	if (!scheduler)
+		return;
+	scheduler_forget_attempts(scheduler);
+	live_watch_close(scheduler->watch);
+	live_destroy(scheduler->live);
+	events_destroy(scheduler->events);
+	free(scheduler->queues);
 	free(scheduler);
-}
-
-/* The objects of a cycle as manifests that borrow from the lists. */
-static void read_objects(const struct scheduler_options *options, struct store_list *lists, struct arena *arena,
-                         struct manifests *manifests)
-{
-	struct store *store = options->store;
-	size_t total = 0;
-	for (size_t k = 0; k < KINDS; k++) {
-		struct store_list_request request = {
-			.api = store_api_find(store, kinds[k].group, kinds[k].version, kinds[k].resource),
-		};
-		struct store_error error = {0};
-		if (!request.api || store_list(store, &request, &lists[k], arena, &error) < 0)
-			lists[k] = (struct store_list){0};
-		total += lists[k].count;
-	}
-	*manifests = (struct manifests){.arena = arena, .items = arena_array(arena, struct manifest, total)};
-	for (size_t k = 0; k < KINDS; k++) {
-		for (size_t i = 0; i < lists[k].count; i++) {
-			const struct store_object *object = lists[k].items[i];
-			if (k == POD_KIND && options->held && options->held(options->held_context, object))
-				continue;
-			manifests->items[manifests->count++] = (struct manifest){
-				.object = object->root,
-				.source = object->type->resource,
-				.api_version = val_str(val_get(object->root, "apiVersion"), ""),
-				.kind = object->type->kind,
-				.name = object->name,
-				.namespace_ = object->namespace_,
-			};
-		}
-	}
 }
 
 static void log_cycle(const struct scheduler *scheduler, const struct plan *plan)
@@ -92,61 +50,112 @@ static void log_cycle(const struct scheduler *scheduler, const struct plan *plan
 	          "cycle", "groups", groups, "bindings", bindings, "evictions", evictions, NULL);
 }
 
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When time alone changes what would be decided: a grace ends, a delay is over. While something waits a cycle runs now
+ * and then in any case, so that no clock that was set back and no forgotten timer leaves it waiting. */
+static int64_t next_due(const struct scheduler *scheduler, const struct plan *plan, int64_t now)
+{
+	int64_t due = INT64_MAX;
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[i].index];
+		bool stale = scheduler_is_stale(group);
+		if (plan->groups[i].waiting > 0 || stale)
+			due = sooner(due, now + scheduler->options.period_ns);
+		if (stale && group->has_stale_since && group->stale_since + group->grace > now)
+			due = sooner(due, group->stale_since + group->grace);
+		if (plan->groups[i].waiting > 0 && group->evict_after > now)
+			due = sooner(due, group->evict_after);
+	}
+	return due;
+}
+
+static int64_t pause_of(const struct scheduler *scheduler)
+{
+	unsigned doublings = scheduler->failures < MOST_DOUBLINGS ? scheduler->failures : MOST_DOUBLINGS;
+	return scheduler->options.pause_ns << doublings;
+}
+
 static void run_cycle(struct scheduler *scheduler, int64_t now)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 	                                            ACTION_RELEASE_STALE};
+	/* Whole seconds, like all times that are written down and read again. */
+	int64_t now_seconds = now / SECOND;
 	struct arena *arena = arena_create();
-	struct store_list lists[KINDS];
-	struct manifests manifests;
-	read_objects(&scheduler->options, lists, arena, &manifests);
-	struct snapshot_options options = {
-		.now_seconds = now / (1000 * MILLISECOND),
-		.budget = scheduler->options.budget,
-		.explain_relax = true,
-	};
-	struct snapshot *snapshot = snapshot_create(&manifests, &options);
-	struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
-	scheduler->waiting = false;
-	for (size_t i = 0; i < plan->group_count; i++)
-		scheduler->waiting |= plan->groups[i].waiting > 0 || scheduler_is_stale(&snapshot->cycle.groups[i]);
+	struct plan *plan =
+		live_plan(scheduler->live, now_seconds * SECOND, actions, sizeof(actions) / sizeof(actions[0]));
+	metrics_decided(&scheduler->metrics, plan, clock_now(scheduler->options.clock) - now);
 	log_cycle(scheduler, plan);
-	scheduler_write(&(struct scheduler_turn){
+	scheduler->due = next_due(scheduler, plan, now);
+	struct scheduler_turn turn = {
+		.scheduler = scheduler,
 		.store = scheduler->options.store,
 		.logger = scheduler->options.logger,
 		.plan = plan,
 		.arena = arena,
-		.now_seconds = options.now_seconds,
-	});
-	snapshot_destroy(snapshot);
-	for (size_t k = 0; k < KINDS; k++)
-		store_list_clear(&lists[k]);
+		.now_seconds = now_seconds,
+	};
+	scheduler->unwritten = false;
+	scheduler_write(&turn);
+	scheduler_write_status(&turn);
+	if (scheduler->unwritten) {
+		scheduler->failures++;
+		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
+	} else if (scheduler->under_way.count == 0) {
+		scheduler->failures = 0;
+	}
+	live_finish(scheduler->live);
+	scheduler_assume(&turn);
 	arena_destroy(arena);
 }
 
 static int until(int64_t now, int64_t due)
 {
+	if (due == INT64_MAX)
+		return -1;
 	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
 int scheduler_step(struct scheduler *scheduler)
 {
 	int64_t now = clock_now(scheduler->options.clock);
-	int64_t pause = scheduler->last + scheduler->options.pause_ns;
-	int64_t period = scheduler->last + scheduler->options.period_ns;
-	bool changed = !scheduler->started || store_version(scheduler->options.store) != scheduler->seen;
-	bool overdue = scheduler->waiting && now >= period;
+	scheduler->metrics.store_version = store_committed(scheduler->options.store);
+	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
+	scheduler_read_answers(scheduler, now / SECOND);
+	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
+		return until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */
-	if (changed && scheduler->started && now < pause && now >= scheduler->last)
-		return until(now, pause);
+	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
+	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
+	int64_t earliest = scheduler->last + pause_of(scheduler);
+	if (changed && scheduler->started && now < earliest && !set_back)
+		return until(now, earliest);
 	if (!changed && !overdue)
-		return scheduler->waiting ? until(now, period) : -1;
-	scheduler->seen = store_version(scheduler->options.store);
+		return until(now, scheduler->due);
 	scheduler->last = now;
 	scheduler->started = true;
+	scheduler->again = false;
 	run_cycle(scheduler, now);
-	/* What the cycle itself wrote is a change too: a binding may make room for the next decision. */
-	if (store_version(scheduler->options.store) != scheduler->seen)
-		return until(now, now + scheduler->options.pause_ns);
-	return scheduler->waiting ? until(now, now + scheduler->options.period_ns) : -1;
+	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
+	if (scheduler->again || live_changed(scheduler->live) || scheduler->under_way.count > 0 ||
+	    store_pending(scheduler->options.store))
+		return until(now, now + pause_of(scheduler));
+	return until(now, scheduler->due);
+}
+
+void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
+{
+	struct metrics metrics = scheduler->metrics;
+	metrics.rebuilds = live_rebuilds(scheduler->live);
+	metrics.relists = live_watch_relists(scheduler->watch);
+	metrics_write(&metrics, &live_snapshot(scheduler->live)->cycle, out);
+}
+
+bool scheduler_ready(const struct scheduler *scheduler)
+{
+	return scheduler->started;
 }

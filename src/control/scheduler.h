@@ -1,10 +1,17 @@
-/* The scheduler loop over a store: a cycle for every change, and its decisions written back. */
+/* The scheduler loop over a store: a cycle for what changed, and its decisions written back.
+ *
+ * It acts on what is committed. Decisions are assumed to hold from the moment they are written: a bound pod counts as placed
+ * until the store shows it or refuses it. What was refused is decided again around what was placed; a gang that can no
+ * longer be completed before any of it started is released as a whole. It keeps nothing that the store does not: after
+ * a restart it goes on, gangs of which a part is placed first. */
 #ifndef CONTROL_SCHEDULER_H
 #define CONTROL_SCHEDULER_H
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/store.h"
+
+#include <stdbool.h>
 
 struct scheduler;
 
@@ -25,5 +32,10 @@ void scheduler_destroy(struct scheduler *scheduler); /* NULL is a no-op */
 /* Runs a cycle when one is due. Writes are in memory afterwards: the owner of the loop commits. Milliseconds until the
  * next cycle is due if nothing changes, -1 for never. */
 int scheduler_step(struct scheduler *scheduler);
+
+/* Appends all metrics in the text format of Prometheus. */
+void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out);
+/* Whether it has seen all objects and run a cycle since it was created. */
+bool scheduler_ready(const struct scheduler *scheduler);
 
 #endif

@@ -1,12 +1,53 @@
-/* What scheduler.c and scheduler_write.c share. */
+/* What the files of the scheduler share. */
 #ifndef CONTROL_SCHEDULER_INTERNAL_H
 #define CONTROL_SCHEDULER_INTERNAL_H
 
-#include "control/plan.h"
+#include "base/vec.h"
+#include "control/events.h"
+#include "control/live.h"
+#include "control/metrics.h"
 #include "control/scheduler.h"
+
+/* A write whose answer is awaited. */
+struct attempt {
+	struct scheduler *scheduler;
+	size_t place; /* among those under way */
+	enum live_guess guess;
+	char *namespace_, *pod, *node;
+	const char *what; /* "allocate", "reclaim" ... */
+	char *why;        /* of an eviction */
+	int code;         /* of the answer; below 300 when it was carried out */
+	char *message;    /* of a refusal */
+	uint64_t version; /* of the pod afterwards, 0 when it is gone */
+};
+
+/* What was last written about a queue. */
+struct queue_told {
+	int64_t allocated[CYCLE_RESOURCES], allocated_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES],
+		fair[CYCLE_RESOURCES];
+	bool written;
+};
+
+struct scheduler {
+	struct scheduler_options options;
+	struct live *live;
+	struct live_watch *watch;
+	struct events *events;
+	struct metrics metrics;
+	VEC(struct attempt *) under_way, answered;
+	struct queue_told *queues;
+	size_t queue_count, queues_of; /* queues_of: number of the rebuild they belong to */
+	int64_t last;                  /* nanoseconds: when the last cycle was */
+	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
+	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
+	bool unwritten;                /* the last cycle could not write all it has to tell */
+	bool started;
+	bool again; /* a decision was not carried out, because it rested on something that has changed */
+};
 
 /* One cycle whose decisions are to be written. */
 struct scheduler_turn {
+	struct scheduler *scheduler;
 	struct store *store;
 	const struct logger *logger;
 	const struct plan *plan;
@@ -14,7 +55,26 @@ struct scheduler_turn {
 	int64_t now_seconds;
 };
 
+/* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
 void scheduler_write(const struct scheduler_turn *turn);
+/* After live_finish: makes the state believe what was written. */
+void scheduler_assume(const struct scheduler_turn *turn);
+/* Looks at the answers that came since. */
+void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds);
+void scheduler_forget_attempts(struct scheduler *scheduler);
+
+/* Something about the group could not be written: the next cycle looks at it again, after a pause. */
+void scheduler_unwritten(const struct scheduler_turn *turn, size_t group);
+
+/* scheduler_status.c: what is told about the groups of this cycle, their pods and the queues. */
+void scheduler_write_status(const struct scheduler_turn *turn);
+
+/* scheduler_group.c: the status of one PodGroup. */
+void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message);
+/* Partial: the minimum is met, surplus waits. */
+bool scheduler_is_placed(enum group_state state);
+/* Quantities of queues and groups. */
+struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES]);
 
 /* scheduler_times.c: whether the group is below its minimum with pods running, and may be released for that. */
 bool scheduler_is_stale(const struct cycle_group *group);

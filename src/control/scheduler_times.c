@@ -53,9 +53,8 @@ void scheduler_write_times(const struct scheduler_turn *turn, size_t index, cons
 		.manager = "platoon",
 		.actor = "platoon",
 	};
-	/* Refused: the next cycle tries again. */
-	if (object->type->api_count > 0)
-		store_write(turn->store, &request, &result);
+	if (object->type->api_count > 0 && store_write(turn->store, &request, &result) < 0 && result.error.code != 404)
+		scheduler_unwritten(turn, index);
 	store_result_clear(&result);
 	doc_destroy(doc);
 	build_destroy(build);

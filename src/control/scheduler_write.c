@@ -1,39 +1,131 @@
-/* Owns writing the decisions of a cycle into the store: bindings, evictions, reservations, status and events.
- * Everything is compared with what the store has, so that a cycle that decides nothing new writes nothing. */
+/* Owns carrying out the decisions of a cycle: bindings and evictions, all submitted at once, and what becomes of them.
+ * An answer may come turns later; until then the state assumes that they hold. */
 #include "control/scheduler_internal.h"
-#include "control/writes.h"
 
+#include "object/build.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-static struct store_object *peek(const struct scheduler_turn *turn, const char *group, const char *resource,
-                                 const char *namespace_, const char *name)
+static struct store_object *peek_pod(const struct scheduler *scheduler, const char *namespace_, const char *name)
 {
-	const struct store_type *type = store_type_find(turn->store, group, resource);
-	return type ? store_object_retain(store_peek(turn->store, type, namespace_, name)) : NULL;
+	const struct store_type *type = store_type_find(scheduler->options.store, "", "pods");
+	return type ? store_object_retain(store_peek(scheduler->options.store, type, namespace_, name)) : NULL;
 }
 
-static struct store_object *peek_pod(const struct scheduler_turn *turn, const char *namespace_, const char *name)
+/* ---- answers ---- */
+
+static void attempt_free(struct attempt *attempt)
 {
-	return peek(turn, "", "pods", namespace_, name);
+	free(attempt->namespace_);
+	free(attempt->pod);
+	free(attempt->node);
+	free(attempt->why);
+	free(attempt->message);
+	free(attempt);
 }
 
-/* True when it was carried out. A refusal is no error of ours: the pod changed since the snapshot, and the next cycle
- * sees how. */
-static bool carry_out(const struct scheduler_turn *turn, const struct store_request *request, const char *what)
+/* From store_commit: only notes the answer, the next step acts on it. */
+static void answered(void *context, const struct store_result *result)
 {
-	struct store_result result = {.arena = turn->arena};
-	bool done = store_write(turn->store, request, &result) == 0;
-	if (!done)
-		log_write(turn->logger, LOG_WARN, 0, what, "pod", request->name, "error", result.error.message, NULL);
-	store_result_clear(&result);
-	return done;
+	struct attempt *attempt = context;
+	struct scheduler *scheduler = attempt->scheduler;
+	struct store_object *pod = peek_pod(scheduler, attempt->namespace_, attempt->pod);
+	attempt->code = result->error.code ? result->error.code : 200;
+	attempt->message = result->error.code ? base_strdup(result->error.message ? result->error.message : "") : NULL;
+	attempt->version = pod ? pod->version : 0;
+	store_object_release(pod);
+	struct attempt *last = scheduler->under_way.items[--scheduler->under_way.count];
+	scheduler->under_way.items[attempt->place] = last;
+	last->place = attempt->place;
+	vec_push(&scheduler->answered, attempt);
 }
+
+static struct attempt *attempt_new(struct scheduler *scheduler, enum live_guess guess, const char *namespace_,
+                                   const char *pod, const char *node)
+{
+	struct attempt *attempt = base_calloc(1, sizeof(*attempt));
+	*attempt = (struct attempt){
+		.scheduler = scheduler,
+		.place = scheduler->under_way.count,
+		.guess = guess,
+		.namespace_ = base_strdup(namespace_),
+		.pod = base_strdup(pod),
+		.node = base_strdup(node),
+	};
+	vec_push(&scheduler->under_way, attempt);
+	return attempt;
+}
+
+void scheduler_forget_attempts(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->under_way.count; i++) {
+		store_submit_forget(scheduler->options.store, scheduler->under_way.items[i]);
+		attempt_free(scheduler->under_way.items[i]);
+	}
+	for (size_t i = 0; i < scheduler->answered.count; i++)
+		attempt_free(scheduler->answered.items[i]);
+	vec_free(&scheduler->under_way);
+	vec_free(&scheduler->answered);
+}
+
+static void tell(struct scheduler *scheduler, const struct attempt *attempt, int64_t now_seconds)
+{
+	struct store_object *pod = live_pod(scheduler->live, attempt->namespace_, attempt->pod);
+	if (!pod)
+		return;
+	struct buffer text = {0};
+	if (attempt->guess == LIVE_BOUND)
+		buffer_printf(&text, "%s/%s goes to node %s", attempt->namespace_, attempt->pod, attempt->node);
+	else
+		buffer_printf(&text, "leaves node %s %s (%s)", attempt->node, attempt->why, attempt->what);
+	if (!events_tell(scheduler->events, pod, false, attempt->guess == LIVE_BOUND ? "Scheduled" : "Evicted",
+	                 text.text, now_seconds))
+		scheduler->metrics.events_left_out++;
+	buffer_free(&text);
+}
+
+/* A refusal is no error of ours: the pod or its node changed meanwhile, and the next cycle sees how. */
+static void refused(struct scheduler *scheduler, const struct attempt *attempt)
+{
+	bool binding = attempt->guess == LIVE_BOUND;
+	*(binding ? &scheduler->metrics.refused_bindings : &scheduler->metrics.refused_evictions) += 1;
+	metrics_error(&scheduler->metrics, attempt->code);
+	log_write(scheduler->options.logger, LOG_WARN, 0, binding ? "binding refused" : "eviction refused", "namespace",
+	          attempt->namespace_, "pod", attempt->pod, "node", attempt->node, "error", attempt->message, NULL);
+}
+
+void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds)
+{
+	size_t count = scheduler->answered.count;
+	unsigned bad = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct attempt *attempt = scheduler->answered.items[i];
+		if (attempt->code >= 300) {
+			bad++;
+			refused(scheduler, attempt);
+			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
+		} else {
+			tell(scheduler, attempt, now_seconds);
+			/* A pod that is gone keeps its assumption until that is seen. */
+			if (attempt->version)
+				live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+				             attempt->version);
+		}
+		attempt_free(attempt);
+	}
+	scheduler->answered.count = 0;
+	if (count > 0)
+		scheduler->failures = bad ? scheduler->failures + 1 : 0;
+}
+
+/* ---- requests ---- */
 
 static void bind(const struct scheduler_turn *turn, const struct plan_binding *binding)
 {
-	struct store_object *pod = peek_pod(turn, binding->namespace_, binding->pod);
+	struct store_object *pod = peek_pod(turn->scheduler, binding->namespace_, binding->pod);
 	if (!pod)
-		return;
+		return; /* the gang was looked at just before */
 	struct build *build = build_create();
 	struct node *body = build_map(build), *metadata = build_map(build), *target = build_map(build);
 	build_put_string(build, metadata, "name", binding->pod);
@@ -55,19 +147,20 @@ static void bind(const struct scheduler_turn *turn, const struct plan_binding *b
 		.manager = "platoon",
 		.actor = "platoon",
 	};
-	if (carry_out(turn, &request, "binding refused"))
-		writes_event(turn->store, pod, false, "Scheduled",
-		             arena_printf(turn->arena, "%s/%s goes to node %s", binding->namespace_, binding->pod,
-		                          binding->node),
-		             turn->now_seconds);
+	struct attempt *attempt =
+		attempt_new(turn->scheduler, LIVE_BOUND, binding->namespace_, binding->pod, binding->node);
+	attempt->what = "allocate";
+	log_write(turn->logger, LOG_INFO, 0, "bind", "namespace", binding->namespace_, "pod", binding->pod, "node",
+	          binding->node, NULL);
+	store_submit(turn->store, &request, answered, attempt);
 	doc_destroy(doc);
 	build_destroy(build);
 	store_object_release(pod);
 }
 
-static void evict(const struct scheduler_turn *turn, const struct plan_eviction *eviction)
+static void evict(const struct scheduler_turn *turn, const struct plan_eviction *eviction, const char *why)
 {
-	struct store_object *pod = peek_pod(turn, eviction->namespace_, eviction->pod);
+	struct store_object *pod = peek_pod(turn->scheduler, eviction->namespace_, eviction->pod);
 	if (!pod)
 		return;
 	struct store_request request = {
@@ -78,174 +171,135 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 		.options = {.uid = pod->uid},
 		.actor = "platoon",
 	};
-	const char *why = eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
-	                                  : "because its gang was below its minimum for too long";
-	if (carry_out(turn, &request, "eviction refused"))
-		writes_event(turn->store, pod, false, "Evicted",
-		             arena_printf(turn->arena, "leaves node %s %s (%s)", eviction->node, why, eviction->action),
-		             turn->now_seconds);
+	struct attempt *attempt =
+		attempt_new(turn->scheduler, LIVE_LEAVING, eviction->namespace_, eviction->pod, eviction->node);
+	attempt->what = eviction->action;
+	attempt->why = base_strdup(why);
+	log_write(turn->logger, LOG_INFO, 0, "evict", "namespace", eviction->namespace_, "pod", eviction->pod, "node",
+	          eviction->node, "action", eviction->action, "why", why, NULL);
+	store_submit(turn->store, &request, answered, attempt);
 	store_object_release(pod);
 }
 
-/* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
-static void mark_waiting(const struct scheduler_turn *turn, const struct pod_spec *spec, const char *node,
-                         const char *reason, const char *message, bool tell)
-{
-	struct store_object *pod = peek_pod(turn, spec->namespace_, spec->name);
-	if (!pod)
-		return;
-	struct condition condition = {"PodScheduled", "False", reason, message};
-	bool same = writes_has_condition(pod->root, &condition);
-	bool same_node = strcmp(val_str(val_path(pod->root, "status", "nominatedNodeName", NULL), ""), node) == 0;
-	if (!same || !same_node) {
-		struct build *build = build_create();
-		struct node *status = build_map(build);
-		build_put(build, status, "conditions",
-		          writes_conditions(build, pod->root, &condition, 1, turn->now_seconds));
-		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
-		if (writes_patch_status(turn->store, pod, build, status) && !same && tell)
-			writes_event(turn->store, pod, true, reason, message, turn->now_seconds);
-		build_destroy(build);
-	}
-	store_object_release(pod);
-}
-
-static const char *describe(const struct scheduler_turn *turn, const struct plan_group *group)
-{
-	struct buffer text = {0};
-	for (size_t i = 0; i < group->reason_count; i++)
-		buffer_printf(&text, "%s%s", i ? "; " : "", group->reasons[i].message);
-	const char *message = arena_strdup(turn->arena, text.text ? text.text : "");
-	buffer_free(&text);
-	return message;
-}
-
-static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
+/* Whether the store still has the gang as the cycle saw it: every pod in the same version, every node. Half a gang would be
+ * bound if one of its pods went away between the last look and now. */
+static bool is_current(const struct scheduler_turn *turn, size_t index)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
-	const struct snapshot_group *group = &snapshot->groups[index];
-	const struct cycle_group *decided = &snapshot->cycle.groups[index];
-	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
-	bool tell = decided->state != GROUP_NOT_READY;
-	for (size_t i = 0; i < decided->gang.pod_count; i++) {
-		const struct gang_pod *member = &decided->gang.pods[i];
-		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
-		/* A pod that is evicted and moved has a reservation too, but is on a node still. */
-		if (pod->node >= 0 || pod->gone)
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const struct store_type *pods = store_type_find(turn->store, "", "pods"),
+				*nodes = store_type_find(turn->store, "", "nodes");
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		const struct gang_pod *member = &gang->pods[i];
+		if (member->state == MEMBER_GONE)
 			continue;
-		if (member->state == MEMBER_RESERVED) {
-			const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
-			mark_waiting(turn, &pod->spec, node, "Reserved",
-			             arena_printf(turn->arena,
-			                          "room on node %s is reserved until pods there have ended", node),
-			             true);
-		} else if (member->state == MEMBER_GATED) {
-			mark_waiting(turn, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates", false);
-		} else if (member->state == MEMBER_WAITING) {
-			mark_waiting(turn, &pod->spec, "", "Unschedulable", message, tell);
-		}
+		const struct store_object *seen = live_pod(turn->scheduler->live, gang->namespace_, member->name),
+					  *now = store_peek(turn->store, pods, gang->namespace_, member->name);
+		if (!seen || !now || seen->version != now->version)
+			return false;
+		if (member->state == MEMBER_RUNNING &&
+		    !store_peek(turn->store, nodes, "", cluster_node_name(snapshot->cycle.cluster, member->node)))
+			return false;
 	}
-	for (size_t i = 0; i < group->stray_count; i++) {
-		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
-		if (pod->node < 0)
-			mark_waiting(turn, &pod->spec, "", "Unschedulable", message, tell);
+	return true;
+}
+
+/* Whether what is to be bound now is enough. A pod of the gang for which a later decision found only a reservation would
+ * leave the others alone: then they wait for it. */
+static bool starts_whole(const struct scheduler_turn *turn, const struct gang *gang)
+{
+	struct gang now = *gang;
+	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		now.pods[i] = gang->pods[i];
+		if (now.pods[i].state == MEMBER_RESERVED)
+			now.pods[i].state = MEMBER_WAITING;
 	}
+	return gang_root_satisfied(&now);
 }
 
-struct counts {
-	int64_t pending, running, succeeded, failed;
-};
-
-static struct counts count_pods(const struct snapshot *snapshot, size_t index)
+static void bind_gang(const struct scheduler_turn *turn, size_t index)
 {
-	const struct snapshot_group *group = &snapshot->groups[index];
-	struct counts counts = {.pending = (int64_t)group->stray_count};
-	for (size_t i = 0; i < snapshot->cycle.groups[index].gang.pod_count; i++) {
-		const struct pod_spec *pod = &snapshot->pods[group->members[i]].spec;
-		counts.pending += pod->phase == POD_PENDING;
-		counts.running += pod->phase == POD_RUNNING && !pod->deleting;
-		counts.succeeded += pod->phase == POD_SUCCEEDED;
-		counts.failed += pod->phase == POD_FAILED;
-	}
-	return counts;
-}
-
-/* Partial: the minimum is met, surplus waits. */
-static bool is_placed(enum group_state state)
-{
-	return state == GROUP_PLACED || state == GROUP_PARTIAL;
-}
-
-static const char *phase_of(const struct plan_group *group, enum group_state state, const struct counts *counts)
-{
-	if (counts->succeeded > 0 && counts->pending + counts->running == 0)
-		return counts->failed > 0 ? "Failed" : "Succeeded";
-	if (is_placed(state))
-		return counts->running >= group->minimum ? "Running" : "Scheduled";
-	return state == GROUP_IMPOSSIBLE ? "Unschedulable" : "Pending";
-}
-
-static bool count_differs(const struct val *status, const char *key, int64_t wanted)
-{
-	int64_t now = -1;
-	return val_int(val_get(status, key), &now) < 0 || now != wanted;
-}
-
-static void tell_group(const struct scheduler_turn *turn, const struct store_object *object, enum group_state state,
-                       const char *message)
-{
-	bool waits = !is_placed(state) && state != GROUP_NOT_READY;
-	const char *reason = waits ? "Unschedulable" : state == GROUP_NOT_READY ? "NotReady" : "Scheduled";
-	writes_event(turn->store, object, waits, reason, message[0] ? message : "every pod that is needed has a node",
-	             turn->now_seconds);
-}
-
-static void mark_group(const struct scheduler_turn *turn, size_t index, const char *message)
-{
-	const struct plan_group *group = &turn->plan->groups[index];
-	enum group_state state = turn->plan->snapshot->cycle.groups[index].state;
-	struct store_object *object = peek(turn, "scheduling.run.ai", "podgroups", group->namespace_, group->name);
-	if (!object)
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const bool *ran = snapshot->groups[index].ran;
+	size_t count = 0;
+	for (size_t i = 0; i < gang->pod_count; i++)
+		count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
+	if (count == 0 || !starts_whole(turn, gang))
 		return;
-	scheduler_write_times(turn, index, object);
-	struct counts counts = count_pods(turn->plan->snapshot, index);
-	const char *phase = phase_of(group, state, &counts);
-	bool placed = is_placed(state) || strcmp(phase, "Succeeded") == 0;
-	const char *reason = placed ? "Placed" : group->reason_count > 0 ? group->reasons[0].code : "Waiting";
-	struct condition condition = {"Scheduled", placed ? "True" : "False", reason, message};
-	const struct val *old = val_get(object->root, "status");
-	bool same = writes_has_condition(object->root, &condition);
-	if (!same || strcmp(val_str(val_get(old, "phase"), ""), phase) != 0 ||
-	    count_differs(old, "pending", counts.pending) || count_differs(old, "running", counts.running) ||
-	    count_differs(old, "succeeded", counts.succeeded) || count_differs(old, "failed", counts.failed)) {
-		struct build *build = build_create();
-		struct node *status = build_map(build);
-		build_put_string(build, status, "phase", phase);
-		build_put_int(build, status, "pending", counts.pending);
-		build_put_int(build, status, "running", counts.running);
-		build_put_int(build, status, "succeeded", counts.succeeded);
-		build_put_int(build, status, "failed", counts.failed);
-		build_put(build, status, "conditions",
-		          writes_conditions(build, object->root, &condition, 1, turn->now_seconds));
-		if (writes_patch_status(turn->store, object, build, status) && !same)
-			tell_group(turn, object, state, message);
-		build_destroy(build);
+	if (!is_current(turn, index)) {
+		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
+		          gang->name, NULL);
+		turn->scheduler->again = true;
+		return;
 	}
-	store_object_release(object);
+	for (size_t i = 0; i < gang->pod_count; i++)
+		if (gang->pods[i].state == MEMBER_RUNNING && !ran[i])
+			bind(turn, &(struct plan_binding){
+					   .namespace_ = gang->namespace_,
+					   .pod = gang->pods[i].name,
+					   .node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
+				   });
+}
+
+/* Whether a gang was cut off while it started and cannot be completed: part of it is bound, nothing of it runs, and there
+ * is proof that the rest finds no place. What runs already is left to the grace for stale gangs. */
+static bool cannot_be_finished(const struct snapshot *snapshot, size_t index)
+{
+	const struct cycle_group *group = &snapshot->cycle.groups[index];
+	bool bound = false;
+	if (group->state != GROUP_IMPOSSIBLE || gang_root_satisfied(&group->gang) || group->completing)
+		return false;
+	for (size_t i = 0; i < group->gang.pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[snapshot->groups[index].members[i]];
+		if (group->gang.pods[i].state == MEMBER_RESERVED || pod->spec.phase == POD_RUNNING)
+			return false;
+		bound |= group->gang.pods[i].state == MEMBER_RUNNING;
+	}
+	return bound;
+}
+
+static void release(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		if (gang->pods[i].state != MEMBER_RUNNING)
+			continue;
+		struct plan_eviction eviction = {
+			.namespace_ = gang->namespace_,
+			.pod = gang->pods[i].name,
+			.node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
+			.action = "unfinished",
+		};
+		evict(turn, &eviction, "because the rest of its gang finds no place any more");
+		turn->scheduler->metrics.releases++;
+	}
 }
 
 void scheduler_write(const struct scheduler_turn *turn)
 {
 	const struct plan *plan = turn->plan;
-	for (size_t i = 0; i < plan->eviction_count; i++)
-		evict(turn, &plan->evictions[i]);
-	for (size_t i = 0; i < plan->binding_count; i++)
-		bind(turn, &plan->bindings[i]);
-	for (size_t i = 0; i < plan->group_count; i++) {
-		size_t index = plan->order[i];
-		const char *message = describe(turn, &plan->groups[index]);
-		mark_pods(turn, index, message);
-		if (!plan->snapshot->groups[index].implicit)
-			mark_group(turn, index, message);
+	for (size_t i = 0; i < plan->eviction_count; i++) {
+		const struct plan_eviction *eviction = &plan->evictions[i];
+		evict(turn, eviction,
+		      eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
+		                      : "because its gang was below its minimum for too long");
+	}
+	for (size_t i = 0; i < plan->group_count; i++)
+		if (cannot_be_finished(plan->snapshot, plan->groups[i].index))
+			release(turn, plan->groups[i].index);
+	for (size_t i = 0; i < plan->group_count; i++)
+		bind_gang(turn, plan->groups[plan->order[i]].index);
+}
+
+void scheduler_assume(const struct scheduler_turn *turn)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	for (size_t i = 0; i < scheduler->under_way.count; i++) {
+		const struct attempt *attempt = scheduler->under_way.items[i];
+		live_assume(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+		            attempt->guess == LIVE_BOUND ? attempt->node : "");
 	}
 }

@@ -60,8 +60,8 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 	return list;
 }
 
-bool writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
-                         struct node *status)
+int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
+                        struct node *status)
 {
 	struct node *body = build_map(build);
 	build_put(build, body, "status", status);
@@ -79,16 +79,17 @@ bool writes_patch_status(struct store *store, const struct store_object *object,
 		.manager = "platoon",
 		.actor = "platoon",
 	};
-	/* An object that went away meanwhile needs no status. */
-	bool changed = object->type->api_count > 0 && store_write(store, &request, &result) == 0 && result.object &&
-	               result.object->version != object->version;
+	int changed = 0;
+	if (object->type->api_count > 0 && store_write(store, &request, &result) == 0)
+		changed = result.object && result.object->version != object->version;
+	else if (result.error.code && result.error.code != 404) /* an object that went away needs no status */
+		changed = -1;
 	store_result_clear(&result);
 	arena_destroy(arena);
 	doc_destroy(doc);
 	return changed;
 }
 
-/* `name` NULL: the store makes one. */
 static void write_event(struct store *store, const struct store_object *object, const char *name, bool warning,
                         const char *reason, const char *message, int64_t now_seconds)
 {
@@ -99,10 +100,7 @@ static void write_event(struct store *store, const struct store_object *object, 
 	struct node *root = build_map(build), *metadata = build_map(build), *about = build_map(build),
 		    *source = build_map(build);
 	const char *namespace_ = object->namespace_[0] ? object->namespace_ : "default";
-	if (name)
-		build_put_string(build, metadata, "name", name);
-	else
-		build_put_string(build, metadata, "generateName", arena_printf(arena, "%.200s.", object->name));
+	build_put_string(build, metadata, "name", name);
 	build_put_string(build, metadata, "namespace", namespace_);
 	build_put_string(build, about, "apiVersion", val_str(val_get(object->root, "apiVersion"), ""));
 	build_put_string(build, about, "kind", object->type->kind);
@@ -139,21 +137,67 @@ static void write_event(struct store *store, const struct store_object *object, 
 	arena_destroy(arena);
 }
 
+/* One name for one thing that happens to an object, however often. */
+static void event_name(const struct store_object *object, const char *reason, const char *message, char name[256])
+{
+	uint64_t hash = hash_mix(XXH3_64bits(object->uid, strlen(object->uid)), XXH3_64bits(reason, strlen(reason)));
+	snprintf(name, 256, "%.200s.%016llx", object->name,
+	         (unsigned long long)hash_mix(hash, XXH3_64bits(message, strlen(message))));
+}
+
+static const struct store_object *find_event(struct store *store, const struct store_object *object, const char *name)
+{
+	const struct store_type *events = store_type_find(store, "", "events");
+	return events ? store_peek(store, events, object->namespace_[0] ? object->namespace_ : "default", name) : NULL;
+}
+
+static void repeat_event(struct store *store, const struct store_object *event, int64_t now_seconds)
+{
+	char now[32];
+	int64_t count = 1;
+	clock_print_rfc3339(now_seconds, now);
+	val_int(val_get(event->root, "count"), &count);
+	struct arena *arena = arena_create();
+	struct build *build = build_create();
+	struct node *body = build_map(build);
+	build_put_int(build, body, "count", count + 1);
+	build_put_string(build, body, "lastTimestamp", now);
+	struct doc *doc = build_finish(build, body);
+	struct store_result result = {.arena = arena};
+	struct store_request request = {
+		.verb = STORE_PATCH,
+		.api = store_api_find(store, "", "v1", "events"),
+		.namespace_ = arena_strdup(arena, event->namespace_),
+		.name = arena_strdup(arena, event->name),
+		.body = doc_root(doc),
+		.patch = STORE_PATCH_MERGE,
+		.manager = "platoon",
+		.actor = "platoon",
+	};
+	store_write(store, &request, &result);
+	store_result_clear(&result);
+	doc_destroy(doc);
+	build_destroy(build);
+	arena_destroy(arena);
+}
+
 void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
                   const char *message, int64_t now_seconds)
 {
-	write_event(store, object, NULL, warning, reason, message, now_seconds);
+	char name[256];
+	event_name(object, reason, message, name);
+	const struct store_object *event = find_event(store, object, name);
+	if (event)
+		repeat_event(store, event, now_seconds);
+	else
+		write_event(store, object, name, warning, reason, message, now_seconds);
 }
 
 void writes_event_once(struct store *store, const struct store_object *object, bool warning, const char *reason,
                        const char *message, int64_t now_seconds)
 {
-	uint64_t hash = hash_mix(XXH3_64bits(object->uid, strlen(object->uid)), XXH3_64bits(reason, strlen(reason)));
 	char name[256];
-	snprintf(name, sizeof(name), "%.200s.%016llx", object->name,
-	         (unsigned long long)hash_mix(hash, XXH3_64bits(message, strlen(message))));
-	const struct store_type *events = store_type_find(store, "", "events");
-	const char *namespace_ = object->namespace_[0] ? object->namespace_ : "default";
-	if (events && !store_peek(store, events, namespace_, name))
+	event_name(object, reason, message, name);
+	if (!find_event(store, object, name))
 		write_event(store, object, name, warning, reason, message, now_seconds);
 }

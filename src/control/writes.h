@@ -20,10 +20,11 @@ bool writes_has_condition(const struct val *root, const struct condition *condit
  * time of the last transition stays where the status does. */
 struct node *writes_conditions(struct build *build, const struct val *root, const struct condition *conditions,
                                size_t count, int64_t now_seconds);
-/* Merges `status` into the status of the object. True when that changed something. */
-bool writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
+/* Merges `status` into the status of the object. 1 when that changed something, 0 when not or the object is gone, -1 when
+ * it was refused and has to be tried again. */
+int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
                          struct node *status);
-/* Records an Event about the object. */
+/* Records an Event about the object. The same event again makes its count grow. */
 void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
                   const char *message, int64_t now_seconds);
 /* The same for what stays true for a while: nothing is written when the object has this very event already. */

@@ -16,7 +16,9 @@ struct cycle_queue {
 	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
 	/* filled by the cycle: */
 	int64_t allocated[CYCLE_RESOURCES];
-	int64_t fair[CYCLE_RESOURCES]; /* fair share */
+	int64_t allocated_protected[CYCLE_RESOURCES]; /* the part of it that cannot be evicted */
+	int64_t requested[CYCLE_RESOURCES];           /* in use and waiting when the cycle began */
+	int64_t fair[CYCLE_RESOURCES];                /* fair share */
 };
 
 enum cycle_preempt { CYCLE_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE };
@@ -95,6 +97,7 @@ struct cycle {
 	int *work;
 	size_t work_count, work_capacity; /* on the heap, owned by the caller */
 	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
+	struct refusals *refusals;        /* private: made by cycle_begin, in the arena */
 };
 
 /* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */

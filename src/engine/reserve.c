@@ -88,6 +88,55 @@ void reserve_bind(struct cycle *cycle)
 	}
 }
 
+/* Whether the pod, bound in this cycle, would run while a part it belongs to still waits for reserved pods. */
+static bool runs_alone(const struct gang *gang, const struct gang_pod *pod, const bool *satisfied)
+{
+	for (int at = pod->leaf; at >= 0; at = gang->tree[at].parent)
+		if (!satisfied[at])
+			return true;
+	return false;
+}
+
+static void reserve_again(struct cycle *cycle, struct cycle_group *group)
+{
+	struct gang *gang = &group->gang;
+	int *members = arena_array(cycle->arena, int, gang->tree_count);
+	bool *satisfied = arena_array(cycle->arena, bool, gang->tree_count);
+	for (bool changed = true; changed;) {
+		changed = false;
+		memset(members, 0, gang->tree_count * sizeof(*members));
+		for (size_t p = 0; p < gang->pod_count; p++)
+			members[gang->pods[p].leaf] += gang->pods[p].state == MEMBER_RUNNING;
+		for (size_t n = gang->tree_count; n-- > 0;) {
+			satisfied[n] = members[n] >= gang->tree[n].minimum;
+			if (n > 0)
+				members[gang->tree[n].parent] += satisfied[n];
+		}
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			struct gang_pod *pod = &gang->pods[p];
+			if (pod->state != MEMBER_RUNNING || group->was_running[p] || !runs_alone(gang, pod, satisfied))
+				continue;
+			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			pod->state = MEMBER_RESERVED;
+			changed = true;
+		}
+	}
+}
+
+void reserve_together(struct cycle *cycle)
+{
+	/* Only groups that were looked at have pods that were bound just now. */
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		bool reserved = false;
+		for (size_t p = 0; p < group->gang.pod_count && !reserved; p++)
+			reserved = group->gang.pods[p].state == MEMBER_RESERVED;
+		if (reserved)
+			reserve_again(cycle, group);
+	}
+}
+
 /* ---- the guard ---- */
 
 static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node, struct reserve_hold *hold)
@@ -111,7 +160,7 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 	struct cluster *cluster = cycle->cluster;
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct place_bias bias = {0};
-	bias_from_free(cluster, gang, cycle->arena, &bias);
+	bias_from_free(cluster, gang, true, cycle->arena, &bias);
 	struct place_options options = {.budget = cycle->budget, .empty_cluster = true, .bias = &bias};
 	struct placement placement;
 	*hold = (struct reserve_hold){.group = -1};

@@ -5,97 +5,11 @@
  * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
 #include "engine/room_internal.h"
 
+#include "base/clamp.h"
+
 #include <string.h>
 
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
-
-/* ---- which units ---- */
-
-static bool may_give(const struct room *room, int number)
-{
-	const struct cycle_group *victim = &room->cycle->groups[number], *own = beneficiary(room);
-	if (number == room->group || victim->preempt == CYCLE_NON_PREEMPTIBLE || victim->blocked)
-		return false;
-	/* What is reserved or moved in this cycle is settled. */
-	for (size_t p = 0; p < victim->gang.pod_count; p++)
-		if (victim->gang.pods[p].state == MEMBER_RESERVED)
-			return false;
-	if (room->action == ACTION_PREEMPT)
-		return victim->queue == own->queue && victim->priority < own->priority;
-	if (room->action == ACTION_RECLAIM)
-		return victim->queue != own->queue && victim->queue >= 0;
-	return true;
-}
-
-/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. */
-static void list_single_pods(struct room *room, int number)
-{
-	const struct gang *gang = &room->cycle->groups[number].gang;
-	for (size_t p = gang->pod_count; p-- > 0;) {
-		if (gang->pods[p].state != MEMBER_RUNNING)
-			continue;
-		struct victim_unit unit = {.group = number,
-		                           .sequence = (int)(gang->pod_count - p),
-		                           .tree = -1,
-		                           .pod_count = 1};
-		unit.pods = arena_array(room->scratch, int, 1);
-		unit.pods[0] = (int)p;
-		struct victim_list *list = &room->units;
-		if (list->count == list->capacity) {
-			size_t capacity = list->capacity ? list->capacity * 2 : 64;
-			struct victim_unit *items = arena_array(room->scratch, struct victim_unit, capacity);
-			if (list->count)
-				memcpy(items, list->items, sizeof(*items) * list->count);
-			list->items = items;
-			list->capacity = capacity;
-		}
-		list->items[list->count++] = unit;
-	}
-}
-
-/* Reclaim takes only from queues above what they may keep, judged with all cheaper victims gone. A unit that is refused
- * also closes the later units of its group. What may not be taken may still be moved: it stands at the end. */
-static void sort_out_reclaimable(struct room *room)
-{
-	struct share_claim *claim = &room->run->claim;
-	bool *closed = arena_array(room->scratch, bool, room->cycle->group_count);
-	struct victim_unit *refused = arena_array(room->scratch, struct victim_unit, room->units.count);
-	size_t kept = 0, refused_count = 0;
-	for (size_t i = 0; i < room->units.count; i++) {
-		struct victim_unit unit = room->units.items[i];
-		int64_t amounts[CYCLE_RESOURCES];
-		room_unit_amounts(room, &unit, amounts);
-		if (closed[unit.group] ||
-		    share_claim_take(claim, room->cycle->groups[unit.group].queue, amounts) != SHARE_ALLOWED) {
-			closed[unit.group] = true;
-			refused[refused_count++] = unit;
-			continue;
-		}
-		room->units.items[kept++] = unit;
-	}
-	if (refused_count)
-		memcpy(room->units.items + kept, refused, refused_count * sizeof(*refused));
-	room->movable_from = kept;
-}
-
-static void list_units(struct room *room)
-{
-	for (size_t g = 0; g < room->cycle->group_count; g++) {
-		if (!may_give(room, (int)g))
-			continue;
-		if (room->action == ACTION_CONSOLIDATE)
-			list_single_pods(room, (int)g);
-		else
-			victims_of_group(room->cycle, (int)g, room->cycle->groups[g].preempt == CYCLE_PREEMPTIBLE,
-			                 room->scratch, &room->units);
-	}
-	victims_sort(room->cycle, &room->units);
-	room->movable_from = room->units.count;
-	if (room->action == ACTION_RECLAIM)
-		sort_out_reclaimable(room);
-	else if (room->action == ACTION_CONSOLIDATE)
-		room->movable_from = 0;
-}
 
 /* ---- trying ---- */
 
@@ -129,39 +43,49 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
-static bool fits(struct room *room, struct arena *arena)
+/* Searches for a place and says what it would count for. */
+static bool search(struct room *room, const struct place_options *options, struct arena *arena)
 {
-	struct place_options options = {.budget = room->cycle->budget, .use_releasing = true, .bias = &room->bias};
+	const struct gang *gang = &beneficiary(room)->gang;
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
 	                           struct placement *) = room->grow ? engine_grow : engine_place;
-	if (find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) != PLACE_PLACED)
+	if (find(room->cycle->cluster, gang, options, arena, &room->placement) != PLACE_PLACED)
 		return false;
-	memset(room->request, 0, sizeof(room->request));
-	for (size_t i = 0; i < room->placement.choice_count; i++)
-		cycle_pod_amounts(room->cycle->cluster,
-		                  beneficiary(room)->gang.pods[room->placement.choices[i].pod].kind, room->request);
-	return room_queue_allows(room);
+	cycle_cost_of_placement(room->run, beneficiary(room), &room->placement, &room->cost);
+	return true;
+}
+
+/* Whether the group fits now, and its queue allows it; where there is a choice, one that it allows. Without `final` any
+ * place will do. */
+static bool fits(struct room *room, struct arena *arena, bool final)
+{
+	struct place_allowance allowance;
+	struct place_options options = {.budget = room->cycle->budget,
+	                                .use_releasing = true,
+	                                .bias = final ? &room->bias : NULL};
+	if (!search(room, &options, arena))
+		return false;
+	if (room_queue_allows(room))
+		return true;
+	if (!room_find_allowance(room, &allowance))
+		return false;
+	options.allowance = &allowance;
+	return search(room, &options, arena) && room_queue_allows(room);
 }
 
 static bool fits_with(struct room *room, size_t count)
 {
-	struct arena *arena = arena_create();
 	apply(room, count);
-	bool result = fits(room, arena);
-	arena_destroy(arena);
-	return result;
+	arena_reset(room->run->scratch);
+	return fits(room, room->run->scratch, false);
 }
 
-/* What is free without any eviction, so that placements prefer to need none; then nodes with few pods to evict. */
-static void find_bias(struct room *room)
+/* Nodes that need no eviction first, then those with few pods to evict. */
+static void score_nodes(struct room *room)
 {
-	struct cluster *cluster = room->cycle->cluster;
-	bias_from_free(cluster, &beneficiary(room)->gang, room->scratch, &room->bias);
 	int32_t *score = room->bias.node_score;
-	for (int n = 0; n < cluster->node_count; n++)
-		score[n] = score[n] >= BIAS_IDLE;
-	for (size_t u = 0; u < room->units.count; u++) {
-		const struct victim_unit *unit = &room->units.items[u];
+	for (; room->scored < room->units.count; room->scored++) {
+		const struct victim_unit *unit = &room->units.items[room->scored];
 		for (int i = 0; i < unit->pod_count; i++) {
 			int node = room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
 			score[node] -= score[node] <= 0;
@@ -169,12 +93,26 @@ static void find_bias(struct room *room)
 	}
 }
 
-/* The shortest prefix of more than `low` and at most `high` units that makes the group fit; 0 when none does, or when it
- * fits without. */
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The shortest prefix of more than `low` and at most `high` units that makes the group fit; 0 when none does. Looks at
+ * few units first, so that not all are listed and lifted for a small group. */
 static size_t shortest_prefix(struct room *room, size_t low, size_t high)
 {
-	if (!high || (!low && fits_with(room, 0)) || !fits_with(room, high))
-		return 0;
+	size_t step = beneficiary(room)->gang.pod_count;
+	for (size_t next = low + step;; low = next, step *= 8, next = low + step) {
+		room_more_units(room, next);
+		next = smaller(next, smaller(high, room->units.count));
+		if (next <= low)
+			return 0;
+		if (fits_with(room, next)) {
+			high = next;
+			break;
+		}
+	}
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 		if (fits_with(room, middle))
@@ -245,13 +183,14 @@ static bool still_has_a_home(const struct room *room, size_t number)
 /* The most expensive first. Groups that move are left alone. */
 static void return_what_can_stay(struct room *room)
 {
-	bool *lost = arena_array(room->scratch, bool, room->cycle->group_count); /* groups that are gone as a whole */
+	struct cycle_run *run = room->run;
+	cycle_clear_marks(run, MARK_LOST); /* groups that are gone as a whole */
 	for (size_t i = room->applied; i-- > 0;) {
 		const struct victim_unit *unit = &room->units.items[i];
-		if (room->kept[i] || (room->moved_group && room->moved_group[unit->group]))
+		if (room->kept[i] || cycle_marked(run, MARK_MOVED, unit->group))
 			continue;
-		if (!lost[unit->group] && (unit->class_ == UNIT_GANG || still_has_a_home(room, i)) &&
-		    unit_can_return(room, unit)) {
+		if (!cycle_marked(run, MARK_LOST, unit->group) &&
+		    (unit->class_ == UNIT_GANG || still_has_a_home(room, i)) && unit_can_return(room, unit)) {
 			return_unit(room, unit);
 			room->kept[i] = true;
 			if (!room_queue_allows(room)) {
@@ -259,7 +198,8 @@ static void return_what_can_stay(struct room *room)
 				lift_unit(room, unit);
 			}
 		}
-		lost[unit->group] |= !room->kept[i] && unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE;
+		if (!room->kept[i] && unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE)
+			cycle_mark(run, MARK_LOST, unit->group);
 	}
 }
 
@@ -318,16 +258,17 @@ static bool stays(struct room *room, const struct moved_pod *moved)
 
 static void record(struct room *room, const struct moves *moves)
 {
-	const bool *moved_group = room->moved_group;
+	const struct cycle_run *run = room->run;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
-		if (moved_group[pod->group] && !stays(room, pod))
+		if (cycle_marked(run, MARK_MOVED, pod->group) && !stays(room, pod))
 			let_go(room, pod->group, pod->pod, pod->from, true);
 	}
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
 		const struct gang *gang = &room->cycle->groups[unit->group].gang;
-		for (int k = 0; !room->kept[i] && !moved_group[unit->group] && k < unit->pod_count; k++)
+		bool lost = !room->kept[i] && !cycle_marked(run, MARK_MOVED, unit->group);
+		for (int k = 0; lost && k < unit->pod_count; k++)
 			let_go(room, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
 	}
 }
@@ -339,13 +280,13 @@ static bool settle_victims(struct room *room, bool optional_moves)
 	struct moves moves = {0};
 	room->kept = arena_array(room->scratch, bool, room->applied);
 	memcpy(room->kept, kept, sizeof(*kept) * room->applied);
-	room->moved_group = arena_array(room->scratch, bool, room->cycle->group_count);
+	cycle_clear_marks(room->run, MARK_MOVED);
 	bool fine = moves_find(room, optional_moves, &moves);
 	room_charge_left(room, true, 1); /* what moves is still held */
 	if (fine && moves.count && room->action == ACTION_PREEMPT)
 		return_what_can_stay(room); /* with more held, more may be beyond the entitlement: see is_swap */
 	if (fine && room_shares_agree(room) && room_queue_allows(room)) {
-		cycle_charge(room->run, beneficiary(room)->queue, room->request, room_protects(room), 1);
+		cycle_charge(room->run, beneficiary(room)->queue, &room->cost, 1);
 		record(room, &moves);
 		return true;
 	}
@@ -355,7 +296,7 @@ static bool settle_victims(struct room *room, bool optional_moves)
 	room->kept = kept;
 	room_charge_left(room, true, -1);
 	moves_undo(room, &moves);
-	room->moved_group = NULL;
+	cycle_clear_marks(room->run, MARK_MOVED);
 	return false;
 }
 
@@ -365,7 +306,8 @@ static bool decide(struct room *room, size_t count)
 	struct cycle *cycle = room->cycle;
 	struct cycle_group *own = beneficiary(room);
 	apply(room, count);
-	if (!fits(room, room->scratch)) {
+	score_nodes(room);
+	if (!fits(room, room->scratch, true)) {
 		apply(room, 0);
 		return false;
 	}
@@ -384,7 +326,7 @@ static bool decide(struct room *room, size_t count)
 static bool try_units(struct room *room, size_t low, size_t count)
 {
 	size_t shortest = shortest_prefix(room, low, count);
-	size_t longest = shortest > room->movable_from ? count : shortest;
+	size_t longest = shortest > room->movable_from ? room->units.count : shortest;
 	bool made = false;
 	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
 		made = decide(room, n);
@@ -403,21 +345,76 @@ static bool try_swaps(struct room *room)
 	return made;
 }
 
+/* Moving pods creates no resources: what is free in the whole cluster must cover the least the group could ask for. */
+static bool moves_could_help(const struct room *room)
+{
+	const struct cluster *cluster = room->cycle->cluster;
+	const struct gang *gang = &beneficiary(room)->gang;
+	int64_t pods = room->grow ? 1 : gang_minimum_pods(gang, 0);
+	for (size_t p = 0; !room->grow && p < gang->pod_count; p++)
+		pods -= cycle_is_member(&gang->pods[p]);
+	pods = pods > 0 ? pods : 1;
+	for (size_t r = 0; r < cluster->resources.count; r++) {
+		int64_t least = INT64_MAX, sum = 0;
+		for (size_t p = 0; p < gang->pod_count && least > 0; p++)
+			if (gang->pods[p].state == MEMBER_WAITING) {
+				int64_t request = cluster_kind_request(cluster, gang->pods[p].kind, (int)r);
+				least = request < least ? request : least;
+			}
+		if (least <= 0 || least == INT64_MAX)
+			continue;
+		for (int n = 0; n < cluster->node_count && sum / pods < least; n++) {
+			int64_t free = resource_view(cluster, (int)r, n, VIEW_RELEASING);
+			sum = clamp_add(sum, free > 0 ? free : 0);
+		}
+		if (sum / pods < least)
+			return false;
+	}
+	return true;
+}
+
+static bool try_all(struct room *room)
+{
+	if (room->action == ACTION_CONSOLIDATE && !moves_could_help(room))
+		return false;
+	room_list_units(room);
+	if (room->action != ACTION_RECLAIM && !room->units.count)
+		return false;
+	bias_from_free(room->cycle->cluster, &beneficiary(room)->gang, false, room->scratch, &room->bias);
+	if (fits_with(room, 0)) /* nobody has to go: that is for allocation */
+		return false;
+	if (room->action == ACTION_PREEMPT)
+		return try_swaps(room);
+	if (try_units(room, 0, SIZE_MAX))
+		return true;
+	if (room->action != ACTION_RECLAIM || !room_take_all(room))
+		return false;
+	apply(room, room->units.count);
+	bool hopeful = moves_could_help(room);
+	apply(room, 0);
+	if (!hopeful)
+		return false;
+	room_add_movable(room);
+	return room->movable_from < room->units.count && try_units(room, 0, SIZE_MAX);
+}
+
+/* The stock follows what was decided. */
+static void note_changes(const struct room *room)
+{
+	stock_change(room->run->stock, room->group);
+	for (size_t i = 0; i < room->applied; i++)
+		if (!room->kept[i])
+			stock_change(room->run->stock, room->units.items[i].group);
+}
+
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
-	room.scratch = arena_create();
-	bool made = false;
+	room.scratch = run->decision;
+	arena_reset(room.scratch);
 	room_remember_held(&room);
-	if (room_claim_allows(&room)) {
-		list_units(&room);
-		if (room.units.count)
-			find_bias(&room);
-		made = action == ACTION_PREEMPT ? try_swaps(&room)
-		                                : room.movable_from && try_units(&room, 0, room.movable_from);
-		if (!made && room.movable_from < room.units.count)
-			made = try_units(&room, 0, room.units.count);
-	}
-	arena_destroy(room.scratch);
+	bool made = room_claim_allows(&room) && try_all(&room);
+	if (made)
+		note_changes(&room);
 	return made;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/room.h"
 #include "engine/solver.h"
+#include "engine/stock.h"
 #include "engine/victims.h"
 
 #define MOST_MOVES 16 /* pods that one consolidation moves at most */
@@ -16,13 +17,18 @@ struct room {
 	bool grow; /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
 	struct victim_list units;
-	size_t movable_from; /* units from here on may be moved, but not lost */
-	size_t applied;      /* units[0 .. applied) are off their nodes */
-	bool *kept;          /* per applied unit: returned after all */
-	bool *moved_group;   /* while a decision is settled: groups whose units found new places; else NULL */
+	size_t movable_from;         /* units from here on may be moved, but not lost */
+	struct unit_source *sources; /* reclaim: queues that have more, a heap */
+	size_t source_count;
+	const int *unopened; /* and those that were not looked at */
+	size_t unopened_count;
+	size_t applied; /* units[0 .. applied) are off their nodes */
+	bool *kept;     /* per applied unit: returned after all */
 	struct place_bias bias;
+	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
-	int64_t request[CYCLE_RESOURCES];        /* what the placement asks of the queue */
+	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
+	struct cycle_cost cost;                  /* of the placement */
 	size_t depth;                            /* of the beneficiary's queue */
 	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
 };
@@ -32,11 +38,20 @@ static inline struct cycle_group *beneficiary(const struct room *room)
 	return &room->cycle->groups[room->group];
 }
 
+/* ---- room_units.c ---- */
+
+/* Lists what may go. Reclaim lists on demand: room_more_units brings the list to `count` units if there are so many. */
+void room_list_units(struct room *room);
+void room_more_units(struct room *room, size_t count);
+/* Reclaim, with nothing applied: the rest of what could be taken, true when there is more that may only be moved; and
+ * that. */
+bool room_take_all(struct room *room);
+void room_add_movable(struct room *room);
+
 /* ---- room_rights.c ---- */
 
 /* Whether what is asked for cannot be evicted later. */
 bool room_protects(const struct room *room);
-void room_unit_amounts(const struct room *room, const struct victim_unit *unit, int64_t *amounts);
 /* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
 void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign);
 /* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
@@ -50,6 +65,8 @@ bool room_claim_allows(struct room *room);
 size_t room_list_cuts(const struct room *room, size_t *cuts);
 /* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
 bool room_queue_allows(const struct room *room);
+/* What the queues leave to a gang that has a choice; see cycle_find_allowance. */
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance);
 /* Whether the shares still justify the victims that are left. */
 bool room_shares_agree(struct room *room);
 

@@ -79,32 +79,34 @@ static size_t count_leaving(const struct room *room)
 }
 
 /* Groups that must not lose anything: some unit of theirs may only be moved. */
-static void find_must_move(const struct room *room, bool *must_move)
+static void find_must_move(const struct room *room)
 {
+	cycle_clear_marks(room->run, MARK_MUST_MOVE);
 	for (size_t i = room->movable_from; i < room->applied; i++)
-		must_move[room->units.items[i].group] |= !room->kept[i];
+		if (!room->kept[i])
+			cycle_mark(room->run, MARK_MUST_MOVE, room->units.items[i].group);
 }
 
 bool moves_find(struct room *room, bool optional, struct moves *moves)
 {
-	bool *moved_group = room->moved_group;
 	size_t leaving = count_leaving(room);
 	moves->items = arena_array(room->scratch, struct moved_pod, leaving);
 	if (room->action == ACTION_CONSOLIDATE && leaving > MOST_MOVES)
 		return false;
 	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
 		return room->action != ACTION_CONSOLIDATE;
-	bool *seen = arena_array(room->scratch, bool, room->cycle->group_count);
-	bool *must_move = arena_array(room->scratch, bool, room->cycle->group_count);
-	find_must_move(room, must_move);
+	cycle_clear_marks(room->run, MARK_SEEN);
+	find_must_move(room);
 	for (int pass = 0; pass < (optional ? 2 : 1); pass++) /* those who must find a place choose first */
 		for (size_t i = 0; i < room->applied; i++) {
 			int group = room->units.items[i].group;
-			if (room->kept[i] || seen[group] || must_move[group] != (pass == 0))
+			if (room->kept[i] || cycle_marked(room->run, MARK_SEEN, group) ||
+			    cycle_marked(room->run, MARK_MUST_MOVE, group) != (pass == 0))
 				continue;
-			seen[group] = true;
-			moved_group[group] = move_group(room, group, moves);
-			if (!moved_group[group] && must_move[group])
+			cycle_mark(room->run, MARK_SEEN, group);
+			if (move_group(room, group, moves))
+				cycle_mark(room->run, MARK_MOVED, group);
+			else if (pass == 0)
 				return false;
 		}
 	return true;
@@ -114,7 +116,7 @@ void moves_undo(struct room *room, const struct moves *moves)
 {
 	for (size_t i = 0; i < moves->count; i++) {
 		struct gang_pod *pod = &room->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
-		if (!room->moved_group[moves->items[i].group])
+		if (!cycle_marked(room->run, MARK_MOVED, moves->items[i].group))
 			continue;
 		cluster_vacate(room->cycle->cluster, pod->kind, moves->items[i].node, OCCUPY_RESERVED);
 		pod->state = MEMBER_GONE;

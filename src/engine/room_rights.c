@@ -9,19 +9,11 @@ bool room_protects(const struct room *room)
 	return preempt == CYCLE_NON_PREEMPTIBLE || (preempt == CYCLE_SEMI_PREEMPTIBLE && !room->grow);
 }
 
-void room_unit_amounts(const struct room *room, const struct victim_unit *unit, int64_t *amounts)
-{
-	const struct gang *gang = &room->cycle->groups[unit->group].gang;
-	memset(amounts, 0, sizeof(int64_t) * CYCLE_RESOURCES);
-	for (int i = 0; i < unit->pod_count; i++)
-		cycle_pod_amounts(room->cycle->cluster, gang->pods[unit->pods[i]].kind, amounts);
-}
-
 void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign)
 {
-	int64_t amounts[CYCLE_RESOURCES];
-	room_unit_amounts(room, unit, amounts);
-	cycle_charge(room->run, room->cycle->groups[unit->group].queue, amounts, false, sign);
+	struct cycle_cost cost = {0}; /* what may go is not of the core; what only moves stays on the account */
+	memcpy(cost.amounts, unit->amounts, sizeof(cost.amounts));
+	cycle_charge(room->run, room->cycle->groups[unit->group].queue, &cost, sign);
 }
 
 void room_remember_held(struct room *room)
@@ -48,12 +40,10 @@ static int64_t last_lost(const struct room *room, int resource)
 {
 	for (size_t i = room->applied; i-- > 0;) {
 		const struct victim_unit *unit = &room->units.items[i];
-		if ((room->kept && room->kept[i]) || (room->moved_group && room->moved_group[unit->group]))
+		if ((room->kept && room->kept[i]) || cycle_marked(room->run, MARK_MOVED, unit->group))
 			continue;
-		int64_t amounts[CYCLE_RESOURCES];
-		room_unit_amounts(room, unit, amounts);
-		if (amounts[resource] > 0)
-			return amounts[resource];
+		if (unit->amounts[resource] > 0)
+			return unit->amounts[resource];
 	}
 	return 0;
 }
@@ -64,9 +54,9 @@ static bool is_swap(const struct room *room)
 	for (int q = beneficiary(room)->queue, depth = 0; q >= 0; q = run->shares[q].parent, depth++)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			int64_t entitled = share_entitlement(&run->shares[q], r), left = run->shares[q].allocated[r];
-			if (room->request[r] <= 0 || entitled < 0 || left + room->request[r] <= entitled)
+			if (room->cost.amounts[r] <= 0 || entitled < 0 || left + room->cost.amounts[r] <= entitled)
 				continue;
-			if (left + room->request[r] > room->held_before[depth][r])
+			if (left + room->cost.amounts[r] > room->held_before[depth][r])
 				return false;
 			int64_t last = last_lost(room, r);
 			if (last > 0 && left + last <= entitled)
@@ -82,12 +72,11 @@ size_t room_list_cuts(const struct room *room, size_t *cuts)
 	size_t count = 0;
 	for (size_t p = 0; p < gang->pod_count; p++)
 		if (gang->pods[p].state == MEMBER_WAITING)
-			cycle_pod_amounts(room->cycle->cluster, gang->pods[p].kind, wanted);
+			cycle_add_pod(room->run, gang->pods[p].kind, wanted);
 	bool *crossed = arena_array(room->scratch, bool, room->depth *CYCLE_RESOURCES);
 	for (size_t i = 0; i < room->units.count; i++) {
-		int64_t amounts[CYCLE_RESOURCES];
+		const int64_t *amounts = room->units.items[i].amounts;
 		bool cut = false;
-		room_unit_amounts(room, &room->units.items[i], amounts);
 		int queue = beneficiary(room)->queue;
 		for (size_t k = 0; k < room->depth * CYCLE_RESOURCES; k++) {
 			size_t depth = k / CYCLE_RESOURCES, r = k % CYCLE_RESOURCES;
@@ -110,10 +99,44 @@ size_t room_list_cuts(const struct room *room, size_t *cuts)
 	return count;
 }
 
+/* A claim must stay within the fair share of its own queue: see share_claim_begin. */
+static bool is_within_share(const struct room *room)
+{
+	const struct share_queue *own = &room->run->shares[beneficiary(room)->queue];
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		if (room->cost.amounts[r] > own->fair[r] - own->allocated[r])
+			return false;
+	return true;
+}
+
 bool room_queue_allows(const struct room *room)
 {
-	return cycle_queue_has_room(room->run, beneficiary(room)->queue, room->request, room_protects(room)) &&
-	       (room->action != ACTION_PREEMPT || is_swap(room));
+	return cycle_queue_has_room(room->run, beneficiary(room)->queue, &room->cost) &&
+	       (room->action != ACTION_PREEMPT || is_swap(room)) &&
+	       (room->action != ACTION_RECLAIM || is_within_share(room));
+}
+
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance)
+{
+	const struct cycle_run *run = room->run;
+	int queue = beneficiary(room)->queue;
+	if (!cycle_find_allowance(run, beneficiary(room), room_protects(room), allowance))
+		return false;
+	for (int r = 0; r < CYCLE_RESOURCES; r++) {
+		int64_t *left = &allowance->left[r];
+		for (int q = queue, depth = 0; room->action == ACTION_PREEMPT && q >= 0;
+		     q = run->shares[q].parent, depth++) {
+			int64_t most = share_entitlement(&run->shares[q], r), held = room->held_before[depth][r];
+			most = most >= 0 && held > most ? held : most;
+			if (most >= 0 && most - run->shares[q].allocated[r] < *left)
+				*left = most - run->shares[q].allocated[r];
+		}
+		if (room->action == ACTION_RECLAIM &&
+		    run->shares[queue].fair[r] - run->shares[queue].allocated[r] < *left)
+			*left = run->shares[queue].fair[r] - run->shares[queue].allocated[r];
+		*left = *left < 0 ? 0 : *left;
+	}
+	return true;
 }
 
 /* ---- reclaim ---- */
@@ -121,7 +144,7 @@ bool room_queue_allows(const struct room *room)
 void room_charge_left(struct room *room, bool moved, int sign)
 {
 	for (size_t i = 0; i < room->applied; i++)
-		if (!room->kept[i] && room->moved_group[room->units.items[i].group] == moved)
+		if (!room->kept[i] && cycle_marked(room->run, MARK_MOVED, room->units.items[i].group) == moved)
 			room_charge_unit(room, &room->units.items[i], sign);
 }
 
@@ -129,25 +152,22 @@ void room_charge_left(struct room *room, bool moved, int sign)
 static bool shares_justify(struct room *room)
 {
 	struct share_claim *claim = &room->run->claim;
-	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, room_protects(room)) != SHARE_ALLOWED)
+	if (share_claim_begin(claim, beneficiary(room)->queue, room->cost.amounts, room_protects(room)) !=
+	    SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
-		if (room->kept[i] || room->moved_group[unit->group])
+		if (room->kept[i] || cycle_marked(room->run, MARK_MOVED, unit->group))
 			continue;
-		int64_t amounts[CYCLE_RESOURCES];
-		room_unit_amounts(room, unit, amounts);
-		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, amounts) != SHARE_ALLOWED)
+		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, unit->amounts) != SHARE_ALLOWED)
 			return false;
 	}
 	if (share_claim_settle(claim) != SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];
-		int64_t amounts[CYCLE_RESOURCES];
-		room_unit_amounts(room, unit, amounts);
-		if (!room->kept[i] && !room->moved_group[unit->group] &&
-		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, amounts))
+		if (!room->kept[i] && !cycle_marked(room->run, MARK_MOVED, unit->group) &&
+		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, unit->amounts))
 			return false;
 	}
 	return true;
@@ -170,13 +190,13 @@ bool room_claim_allows(struct room *room)
 	if (room->action != ACTION_RECLAIM)
 		return true;
 	/* The cheapest thing the group could ask for: its minimum, counted in waiting pods from the front. */
-	int64_t request[CYCLE_RESOURCES] = {0};
+	int64_t *request = room->claimed;
 	int64_t pods = room->grow ? 1 : gang_minimum_pods(&own->gang, 0);
 	for (size_t p = 0; !room->grow && p < own->gang.pod_count; p++)
 		pods -= cycle_is_member(&own->gang.pods[p]);
 	for (size_t p = 0; p < own->gang.pod_count && pods > 0; p++)
 		if (own->gang.pods[p].state == MEMBER_WAITING) {
-			cycle_pod_amounts(room->cycle->cluster, own->gang.pods[p].kind, request);
+			cycle_add_pod(room->run, own->gang.pods[p].kind, request);
 			pods--;
 		}
 	return share_claim_begin(&room->run->claim, own->queue, request, room_protects(room)) == SHARE_ALLOWED;

@@ -136,6 +136,8 @@ enum share_verdict share_claim_begin(struct share_claim *claim, int queue, const
  * So the last victim may bring its queue below what it may keep. When refused, nothing is changed. A pod that gets a
  * new place in the same decision is no victim: do not add it. */
 enum share_verdict share_claim_take(struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES]);
+/* Whether share_claim_take would allow a victim of that queue now. Once it does not, it never does for this claim. */
+bool share_claim_may_take(const struct share_claim *claim, int victim);
 /* Takes a victim back out. Exact only in the reverse order of share_claim_take. */
 void share_claim_give(struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES]);
 

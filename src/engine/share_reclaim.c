@@ -102,6 +102,13 @@ static bool guarantees_quota(const struct share_claim *claim, int claimer_side, 
 	return exceeds;
 }
 
+bool share_claim_may_take(const struct share_claim *claim, int victim)
+{
+	int claimer_side, victim_side;
+	return part(claim, victim, &claimer_side, &victim_side) &&
+	       (keeps_fair_share(claim, victim_side) || guarantees_quota(claim, claimer_side, victim_side));
+}
+
 enum share_verdict share_claim_take(struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES])
 {
 	int claimer_side, victim_side;

@@ -14,6 +14,12 @@ struct victim_unit {
 	int tree;  /* UNIT_CHILD: the child */
 	int *pods; /* indices in the group's gang */
 	int pod_count;
+	bool fresh; /* bound in this very cycle, and so is all that has to go before it */
+	int32_t priority;
+	int64_t creation; /* both of the group */
+	const struct cycle_group *of;
+	int64_t amounts[CYCLE_RESOURCES]; /* what it counts for; this and the next are filled by the stock */
+	uint32_t age;
 };
 
 struct victim_list {
@@ -23,8 +29,12 @@ struct victim_list {
 
 /* Appends the units of one group. `whole` allows the last unit, the gang itself. */
 void victims_of_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list);
-/* Cheapest first: what was bound in this cycle; pods, children, gangs; lower priority; younger. Takes the list as
- * victims_of_group left it, group after group. */
-void victims_sort(const struct cycle *cycle, struct victim_list *list);
+/* The members that a semi-preemptible group does not give up: what is left when all surplus has gone, or all of them
+ * while it is below its minimum. Depends on nothing but who is a member, and stays the same when surplus goes. One flag
+ * per pod, given by the caller. */
+void victims_core(const struct gang *gang, bool *core);
+/* Cheapest first: what was bound in this cycle; pods, children, gangs; lower priority; younger. */
+int victims_compare(const struct victim_unit *a, const struct victim_unit *b);
+void victims_sort(struct victim_list *list);
 
 #endif

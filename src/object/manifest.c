@@ -25,7 +25,7 @@ void manifests_free(struct manifests *manifests)
 	*manifests = (struct manifests){0};
 }
 
-static void keep_doc(struct manifests *manifests, struct doc *doc)
+void manifests_keep(struct manifests *manifests, struct doc *doc)
 {
 	if (manifests->doc_count == manifests->doc_capacity) {
 		manifests->doc_capacity = manifests->doc_capacity ? manifests->doc_capacity * 2 : 8;
@@ -169,7 +169,7 @@ static void parse_yaml(struct manifests *manifests, const char *text, size_t len
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		keep_doc(manifests, docs[i].doc);
+		manifests_keep(manifests, docs[i].doc);
 		const char *at = arena_printf(manifests->arena, "%s:%zu", source, docs[i].line);
 		manifests_add(manifests, doc_root(docs[i].doc), at, problems);
 	}
@@ -222,7 +222,7 @@ static bool parse_json(struct manifests *manifests, const char *text, size_t len
 			doc_destroy(docs.items[i].doc);
 			continue;
 		}
-		keep_doc(manifests, docs.items[i].doc);
+		manifests_keep(manifests, docs.items[i].doc);
 		const char *where = arena_printf(manifests->arena, "%s:%zu", source, docs.items[i].line);
 		manifests_add(manifests, doc_root(docs.items[i].doc), where, problems);
 	}

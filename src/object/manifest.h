@@ -32,6 +32,8 @@ int manifests_load(struct manifests *manifests, const char *path, bool recursive
 /* Same for text in memory (tests, fuzzers, scenarios). */
 int manifests_parse(struct manifests *manifests, const char *text, size_t length, const char *source,
                     struct problems *problems);
+/* The manifests own the document from now on: for objects of manifests_add that come from elsewhere. */
+void manifests_keep(struct manifests *manifests, struct doc *doc);
 /* Adds one object, flattening lists. The val must outlive the manifests. */
 void manifests_add(struct manifests *manifests, const struct val *object, const char *source,
                    struct problems *problems);

@@ -130,10 +130,11 @@ static int check_types(struct store_admission *request, struct store_error *erro
 	const char *api_version = val_str(val_get(request->object, "apiVersion"), "");
 	struct problems problems = {.arena = request->arena};
 	struct buffer text = {0};
-	if (strcmp(api_version, request->api->api_version) != 0)
-		return 0;
-	const struct schema_type *type =
-		schema_of_kind(request->api->group, request->api->version, request->api->type->kind);
+	const struct store_api *api = NULL; /* that of the object as it is stored, not that of the request */
+	for (size_t i = 0; !api && i < request->api->type->api_count; i++)
+		if (strcmp(request->api->type->apis[i].api_version, api_version) == 0)
+			api = &request->api->type->apis[i];
+	const struct schema_type *type = api ? schema_of_kind(api->group, api->version, api->type->kind) : NULL;
 	if (!type)
 		return 0;
 	schema_types(type, request->object, &problems);

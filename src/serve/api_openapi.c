@@ -233,7 +233,7 @@ static const struct schema_type *type_of(const struct store_api *api)
 	if (api->schema)
 		return NULL;
 	const struct schema_type *type = schema_of_kind(api->group, api->version, api->type->kind);
-	return type || api->type->custom ? type : schema_find("OpenObject");
+	return type ? type : schema_find("OpenObject");
 }
 
 static void put_operation(struct buffer *out, struct api_call *call, const struct store_api *api)

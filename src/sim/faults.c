@@ -101,8 +101,8 @@ static void after_turn(void *context)
 
 static void pass_time(struct fault_run *run)
 {
-	static const int64_t pauses_ms[] = {0, 0, 60, 1000, 1000, 5000, 20000, 65000};
-	int64_t ms = pauses_ms[random_range(&run->random, 0, 7)];
+	static const int64_t pauses_ms[] = {0, 0, 60, 1000, 1000, 5000, 20000, 65000, 1000, 320000};
+	int64_t ms = pauses_ms[random_range(&run->random, 0, 9)];
 	world_invariants_accept(run->invariants);
 	if (simulation_advance(run->simulation, ms * 1000000) < 0)
 		scenario_fail(&run->result, "the world does not come to an end of its turns at one moment");
@@ -152,8 +152,7 @@ static void run_generated(struct fault_run *run)
 {
 	faults_make_cluster(run);
 	faults_remember_nodes(run);
-	run->invariants = world_invariants_create(
-		&(struct world_invariants_options){.store = run->simulation->store, .only_scheduler_deletes = true});
+	run->invariants = world_invariants_create(run->simulation->store);
 	int steps = random_range(&run->random, 6, 16);
 	for (int i = 0; i < steps && !failed(run); i++) {
 		faults_change(run);
@@ -181,7 +180,7 @@ static void run_scenario(struct fault_run *run)
 	if (!failed(run))
 		steps_create_objects(run->simulation, &objects, &run->result);
 	faults_remember_nodes(run);
-	run->invariants = world_invariants_create(&(struct world_invariants_options){.store = run->simulation->store});
+	run->invariants = world_invariants_create(run->simulation->store);
 	for (size_t i = 0; i < steps.count && !failed(run); i++) {
 		/* What is expected at a moment is expected without faults. */
 		if (steps.items[i].verb == STEP_EXPECT)
@@ -201,14 +200,17 @@ void faults_run(const struct fault_options *options, struct arena *arena, struct
 	*outcome = (struct fault_outcome){0};
 	struct fault_run run = {
 		.options = *options,
-		.random = {.state = options->seed * 0x9e3779b97f4a7c15ULL + 1},
+		.random = {.state = options->seed},
 		.result = {.arena = arena},
 		.arena = arena,
 		.outcome = outcome,
 		.die_in = -1,
 	};
-	run.simulation = simulation_create(&(struct simulation_options){
-		.seed = options->seed, .budget = options->budget, .after_turn = after_turn, .context = &run});
+	run.simulation = simulation_create(&(struct simulation_options){.seed = options->seed,
+	                                                                .budget = options->budget,
+	                                                                .logger = options->logger,
+	                                                                .after_turn = after_turn,
+	                                                                .context = &run});
 	store_set_fault(run.simulation->store, faults_on_write, &run);
 	if (options->scenario)
 		run_scenario(&run);

@@ -5,6 +5,7 @@
 #define SIM_FAULTS_H
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "object/manifest.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct fault_options {
 	int zones, racks, nodes;         /* 0: the seed decides */
 	int gpus;                        /* per node; negative: the seed decides */
 	const struct manifest *scenario; /* its objects and steps instead of generated ones; NULL: generated */
+	const struct logger *logger;     /* NULL: silent */
 	uint64_t budget;                 /* search steps per placement, 0: the default */
 };
 

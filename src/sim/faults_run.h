@@ -18,10 +18,10 @@ struct fault_group {
 	bool alive;
 	int leaf_count;
 	char leaves[FAULT_LEAVES][16]; /* "" for a group without subgroups */
-	int wanted[FAULT_LEAVES];     /* pods */
-	int cpu, gpu;                 /* of each pod */
-	int run_seconds;              /* pods complete after this; 0: never */
-	bool same_names;              /* a pod that is gone comes back under its name */
+	int wanted[FAULT_LEAVES];      /* pods */
+	int cpu, gpu;                  /* of each pod */
+	int run_seconds;               /* pods complete after this; 0: never */
+	bool same_names;               /* a pod that is gone comes back under its name */
 	int serial;
 };
 

@@ -15,8 +15,9 @@ struct store_fault faults_on_write(void *context, const struct store_request *re
 	static const int codes[] = {409, 409, 429, 500, 504};
 	struct fault_run *run = context;
 	struct store_fault fault = {0};
-	if (request->actor && strcmp(request->actor, SIMULATION_ACTOR) == 0)
+	if (!run->invariants || (request->actor && strcmp(request->actor, SIMULATION_ACTOR) == 0))
 		return fault;
+	world_invariants_saw(run->invariants, request);
 	if (run->slow_ms > 0) {
 		run->outcome->injected[FAULT_SLOW_API]++;
 		clock_virtual_advance(&run->simulation->clock, random_range(&run->random, 0, run->slow_ms) * 1000000);
@@ -69,7 +70,7 @@ void faults_remember_nodes(struct fault_run *run)
 
 static void kill_node(struct fault_run *run, const struct fault_node *node)
 {
-	static const char *const words[] = {"its pods are deleted", "its pods fail", "its pods stay"};
+	static const char *const words[] = {"its pods stay", "its pods are deleted", "its pods fail"};
 	struct store_error error = {0};
 	enum simulation_loss loss = (enum simulation_loss)random_range(&run->random, 0, 2);
 	faults_trace(run, "  node %s fails, %s", node->name, words[loss]);

@@ -8,15 +8,17 @@
 #include <string.h>
 
 struct world_invariants {
-	struct world_invariants_options options;
+	struct store *store;
 	struct view *before;
+	struct interner *evicted; /* uids of pods that the scheduler deleted */
 };
 
-struct world_invariants *world_invariants_create(const struct world_invariants_options *options)
+struct world_invariants *world_invariants_create(struct store *store)
 {
 	struct world_invariants *invariants = base_calloc(1, sizeof(*invariants));
-	invariants->options = *options;
-	invariants->before = view_create(options->store);
+	invariants->store = store;
+	invariants->before = view_create(store);
+	invariants->evicted = interner_create();
 	return invariants;
 }
 
@@ -25,6 +27,7 @@ void world_invariants_destroy(struct world_invariants *invariants)
 	if (!invariants)
 		return;
 	view_destroy(invariants->before);
+	interner_destroy(invariants->evicted);
 	free(invariants);
 }
 
@@ -36,8 +39,8 @@ static void keep(struct world_invariants *invariants, struct view *now)
 
 void world_invariants_accept(struct world_invariants *invariants)
 {
-	if (store_version(invariants->options.store) != invariants->before->version)
-		keep(invariants, view_create(invariants->options.store));
+	if (store_version(invariants->store) != invariants->before->version)
+		keep(invariants, view_create(invariants->store));
 }
 
 /* ---- 1: nodes ---- */
@@ -86,25 +89,34 @@ static void check_capacity(const struct view *before, const struct view *now, co
 
 /* ---- 2: bindings ---- */
 
-static void check_target(const struct view *now, const struct view_pod *pod, struct scenario_result *result)
+/* Why the pod may not be on its node as the view shows it, NULL when it may. */
+static const char *objection(const struct view *view, const struct view_pod *pod)
 {
-	const char *problem = NULL;
-	const struct node_spec *node = pod->node >= 0 ? &now->nodes[pod->node] : NULL;
+	uint32_t index = interner_find(view->node_names, pod->spec.node);
+	const struct node_spec *node = index != UINT32_MAX ? &view->nodes[index] : NULL;
 	if (!node)
-		problem = "does not exist";
-	else if (node->deleting)
-		problem = "is being deleted";
-	else if (!node->ready)
-		problem = "is not ready";
-	else if (node->unschedulable)
-		problem = "is cordoned";
-	for (size_t i = 0; node && i < node->taint_count; i++)
+		return "does not exist";
+	if (node->deleting)
+		return "is being deleted";
+	if (!node->ready)
+		return "is not ready";
+	if (node->unschedulable)
+		return "is cordoned";
+	for (size_t i = 0; i < node->taint_count; i++)
 		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE &&
 		    !taint_tolerated(&node->taints[i], pod->spec.rules.tolerations, pod->spec.rules.toleration_count))
-			problem = "has a taint that it does not tolerate";
-	if (node && !selector_matches(&pod->spec.rules.node_selector, &node->labels, node->name))
-		problem = "does not match its node selector";
-	if (problem)
+			return "has a taint that it does not tolerate";
+	if (!selector_matches(&pod->spec.rules.node_selector, &node->labels, node->name))
+		return "does not match its node selector";
+	return NULL;
+}
+
+/* A node that changed in this very turn may have been right when the pod was bound. */
+static void check_target(const struct view *before, const struct view *now, const struct view_pod *pod,
+                         struct scenario_result *result)
+{
+	const char *problem = objection(now, pod);
+	if (problem && objection(before, pod))
 		scenario_fail(result, "pod %s/%s was bound to node %s, which %s", pod->object->namespace_,
 		              pod->spec.name, pod->spec.node, problem);
 }
@@ -124,7 +136,7 @@ static void check_binding(const struct view *before, const struct view *now, con
 		return;
 	/* Somebody else's scheduler may have its own rules, but no node has room for more than it has. */
 	if (strcmp(pod->spec.scheduler, "platoon") == 0 || strcmp(pod->spec.scheduler, "kai-scheduler") == 0)
-		check_target(now, pod, result);
+		check_target(before, now, pod, result);
 	if (pod->node >= 0)
 		check_capacity(before, now, pod, result);
 }
@@ -158,21 +170,16 @@ static void check_gang(const struct view *before, const struct view_group *group
 
 /* ---- 5: evictions ---- */
 
-static bool has_evicted_event(struct store *store, const struct view_pod *pod, struct arena *arena)
+void world_invariants_saw(struct world_invariants *invariants, const struct store_request *request)
 {
-	struct store_list list = {0};
-	struct store_error error = {0};
-	struct store_list_request request = {.api = store_api_find(store, "", "v1", "events"),
-	                                     .namespace_ = pod->object->namespace_};
-	bool found = false;
-	if (store_list(store, &request, &list, arena, &error) < 0)
-		return false;
-	for (size_t i = 0; i < list.count && !found; i++)
-		found = strcmp(val_str(val_get(list.items[i]->root, "reason"), ""), "Evicted") == 0 &&
-		        strcmp(val_str(val_path(list.items[i]->root, "involvedObject", "uid", NULL), ""), pod->uid) ==
-		                0;
-	store_list_clear(&list);
-	return found;
+	bool deletes = request->verb == STORE_DELETE || request->subresource == STORE_EVICTION;
+	if (!deletes || strcmp(request->api->type->kind, "Pod") != 0 || !request->actor ||
+	    strcmp(request->actor, "platoon") != 0)
+		return;
+	const struct store_object *pod =
+		store_peek(invariants->store, request->api->type, request->namespace_, request->name);
+	if (pod)
+		interner_id(invariants->evicted, pod->uid);
 }
 
 /* What must not happen to this pod, NULL when it may be evicted. */
@@ -201,17 +208,16 @@ static void check_eviction(const struct world_invariants *invariants, const stru
 	if (!pod->alive || !pod->bound || (index >= 0 && !now->pods[index].spec.deleting))
 		return;
 	const char *protected = protection(invariants->before, now, pod);
-	if (protected && (invariants->options.only_scheduler_deletes ||
-	                  has_evicted_event(invariants->options.store, pod, now->arena)))
+	if (protected && interner_find(invariants->evicted, pod->uid) != UINT32_MAX)
 		scenario_fail(result, "pod %s/%s is %s and was evicted", pod->object->namespace_, pod->spec.name,
 		              protected);
 }
 
 void world_invariants_check(struct world_invariants *invariants, bool excused, struct scenario_result *result)
 {
-	if (store_version(invariants->options.store) == invariants->before->version)
+	if (store_version(invariants->store) == invariants->before->version)
 		return;
-	struct view *now = view_create(invariants->options.store);
+	struct view *now = view_create(invariants->store);
 	for (size_t i = 0; i < now->pod_count; i++)
 		check_binding(invariants->before, now, &now->pods[i], result);
 	for (size_t i = 0; i < now->group_count; i++)
@@ -226,5 +232,5 @@ void world_invariants_check_rest(struct world_invariants *invariants, int64_t no
 {
 	world_invariants_accept(invariants);
 	rest_check_groups(invariants->before, result);
-	rest_check_plan(invariants->options.store, now_seconds, budget, result);
+	rest_check_plan(invariants->store, now_seconds, budget, result);
 }

@@ -9,15 +9,10 @@
 
 struct world_invariants;
 
-struct world_invariants_options {
-	struct store *store;
-	/* Every pod that goes was evicted by the scheduler: true where nobody else in the world deletes pods. Otherwise
-	 * only what an Evicted event says. */
-	bool only_scheduler_deletes;
-};
-
-struct world_invariants *world_invariants_create(const struct world_invariants_options *options);
+struct world_invariants *world_invariants_create(struct store *store);
 void world_invariants_destroy(struct world_invariants *invariants); /* NULL is a no-op */
+/* To be told of every request to the store: who deletes a pod decides whether that is an eviction. */
+void world_invariants_saw(struct world_invariants *invariants, const struct store_request *request);
 void world_invariants_accept(struct world_invariants *invariants);
 /* `excused`: writes of this turn were refused, so gangs may be half bound until the world has repaired that. */
 void world_invariants_check(struct world_invariants *invariants, bool excused, struct scenario_result *result);

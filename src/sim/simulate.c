@@ -2,7 +2,7 @@
  * simulate_write.c. */
 #include "sim/simulate.h"
 
-#include "serve/admission.h"
+#include "sim/world_admission.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void start_world(struct simulation *simulation)
 		.clock = &simulation->clock.source,
 		.logger = simulation->options.logger,
 		.budget = simulation->options.budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
+		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = 300},
 	});
 }
 
@@ -29,13 +29,13 @@ struct simulation *simulation_create(const struct simulation_options *options)
 	struct error error = {0};
 	simulation->options = *options;
 	clock_virtual_init(&simulation->clock, SIMULATION_START);
-	simulation->admission = admission_create();
+	simulation->admission = world_admission_create();
 	simulation->store = store_open(
 		&(struct store_options){
 			.clock = &simulation->clock.source,
 			.seed = options->seed,
 			.event_ttl = -1, /* an event that expires would look like a change */
-			.admit = admission_check,
+			.admit = world_admission_check,
 			.context = simulation->admission,
 		},
 		&error);
@@ -44,7 +44,7 @@ struct simulation *simulation_create(const struct simulation_options *options)
 		fprintf(stderr, "platoon: the store in memory cannot be opened: %s\n", error.text);
 		abort();
 	}
-	admission_use(simulation->admission, simulation->store);
+	world_admission_use(simulation->admission, simulation->store);
 	store_commit(simulation->store, &error);
 	start_world(simulation);
 	return simulation;
@@ -55,7 +55,7 @@ void simulation_destroy(struct simulation *simulation)
 	if (!simulation)
 		return;
 	world_destroy(simulation->world);
-	admission_destroy(simulation->admission);
+	world_admission_destroy(simulation->admission);
 	store_close(simulation->store);
 	free(simulation);
 }

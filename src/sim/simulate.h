@@ -29,7 +29,7 @@ struct simulation {
 	struct simulation_options options;
 	struct clock_virtual clock;
 	struct store *store;
-	struct admission *admission;
+	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;
 	int hold;     /* turns whose changes reach watches late: they are committed by the first turn after them */
@@ -72,11 +72,11 @@ int simulation_cordon(struct simulation *simulation, const char *node, bool cord
                       struct store_error *error);
 
 enum simulation_loss {
-	SIMULATION_PODS_DELETED, /* as the node lifecycle controller and the pod collector do after their time-outs */
+	SIMULATION_PODS_WAIT,    /* the node controller of the world gives them up after its time-out */
+	SIMULATION_PODS_DELETED, /* they are gone at once */
 	SIMULATION_PODS_FAILED,  /* as a kubelet does that is shut down in an orderly way */
-	SIMULATION_PODS_KEPT,    /* nobody has noticed yet but the node's Ready condition */
 };
-/* The node is not ready from now on; what becomes of its pods. */
+/* Nothing is heard of the node from now on; what becomes of its pods. */
 int simulation_kill_node(struct simulation *simulation, const char *node, enum simulation_loss loss,
                          struct arena *arena, struct store_error *error);
 int simulation_restore_node(struct simulation *simulation, const char *node, struct arena *arena,

@@ -1,7 +1,7 @@
 /* Owns what is done to a simulated cluster from outside: the writes of users, and nodes that come and go. */
 #include "sim/simulate.h"
 
-#include "control/writes.h"
+#include "object/build.h"
 
 #include <string.h>
 
@@ -152,24 +152,15 @@ int simulation_cordon(struct simulation *simulation, const char *node, bool cord
 	                 arena, error);
 }
 
-static int set_ready(struct simulation *simulation, const char *name, bool ready, struct arena *arena,
-                     struct store_error *error)
+/* The world's node controller makes the rest of it: the Ready condition, taints, pods that are given up. */
+static int set_down(struct simulation *simulation, const char *name, bool down, struct arena *arena,
+                    struct store_error *error)
 {
 	struct simulation_target target = node_target(name);
-	const struct store_type *type = store_type_find(simulation->store, "", "nodes");
-	const struct store_object *node = store_peek(simulation->store, type, "", name);
-	if (!node)
-		return store_fail(arena, error, 404, "NotFound", "there is no node %s", name);
-	struct condition condition = {
-		"Ready",
-		ready ? "True" : "Unknown",
-		ready ? "KubeletReady" : "NodeStatusUnknown",
-		ready ? "the simulated node is ready" : "the simulated node has failed",
-	};
 	struct build *build = build_create();
-	struct node *conditions =
-		writes_conditions(build, node->root, &condition, 1, simulation->clock.now / SIMULATION_SECOND);
-	return patch_one(simulation, &target, STORE_STATUS, build, "status", "conditions", conditions, arena, error);
+	struct node *annotations = build_map(build);
+	build_put(build, annotations, KUBELET_NODE_STATE, down ? build_string(build, "down") : build_null(build));
+	return patch_one(simulation, &target, STORE_MAIN, build, "metadata", "annotations", annotations, arena, error);
 }
 
 static int lose_pod(struct simulation *simulation, const struct store_object *pod, enum simulation_loss loss,
@@ -191,8 +182,8 @@ int simulation_kill_node(struct simulation *simulation, const char *node, enum s
 {
 	struct store_list list = {0};
 	struct store_list_request request = {.api = store_api_find(simulation->store, "", "v1", "pods")};
-	int rc = set_ready(simulation, node, false, arena, error);
-	if (rc < 0 || loss == SIMULATION_PODS_KEPT)
+	int rc = set_down(simulation, node, true, arena, error);
+	if (rc < 0 || loss == SIMULATION_PODS_WAIT)
 		return rc;
 	if (store_list(simulation->store, &request, &list, arena, error) < 0)
 		return -1;
@@ -206,5 +197,5 @@ int simulation_kill_node(struct simulation *simulation, const char *node, enum s
 int simulation_restore_node(struct simulation *simulation, const char *node, struct arena *arena,
                             struct store_error *error)
 {
-	return set_ready(simulation, node, true, arena, error);
+	return set_down(simulation, node, false, arena, error);
 }

@@ -81,7 +81,7 @@ static void read_target(struct step *step, const char *const *keys, struct scena
 
 static void read_node(struct step *step, bool may_be_map, struct scenario_result *result)
 {
-	static const char *const losses[] = {"Delete", "Fail", "Keep", NULL};
+	static const char *const losses[] = {"Wait", "Delete", "Fail", NULL};
 	step->target.name = val_str(step->value, "");
 	if (may_be_map && val_kind(step->value) == VAL_MAP) {
 		scenario_check_keys(result, step->value, step->where, kill_keys);
@@ -351,6 +351,13 @@ static void after_turn(void *context)
 	run->simulation->stopped |= run->result->failure_count > before;
 }
 
+static struct store_fault on_write(void *context, const struct store_request *request)
+{
+	struct run *run = context;
+	world_invariants_saw(run->invariants, request);
+	return (struct store_fault){0};
+}
+
 static void run_steps(struct run *run, const struct steps *steps, const struct val *expect)
 {
 	struct scenario_result *result = run->result;
@@ -386,7 +393,8 @@ void steps_run(const struct manifests *objects, const struct val *spec, struct s
 	run.simulation =
 		simulation_create(&(struct simulation_options){.seed = 1, .after_turn = after_turn, .context = &run});
 	steps_create_objects(run.simulation, objects, result);
-	run.invariants = world_invariants_create(&(struct world_invariants_options){.store = run.simulation->store});
+	run.invariants = world_invariants_create(run.simulation->store);
+	store_set_fault(run.simulation->store, on_write, &run);
 	if (result->failure_count == failures)
 		run_steps(&run, &steps, expect);
 	world_invariants_destroy(run.invariants);

@@ -170,6 +170,23 @@ static bool split_name(const char *key, const char **namespace_, const char **na
 	return slash;
 }
 
+/* "default/train" is the PodGroup of that name, "default/Job/train" the one that belongs to the workload; -1 for none. */
+static int find_group(const struct view *view, const char *namespace_, const char *name, struct arena *arena)
+{
+	const char *slash = strchr(name, '/'), *kind = slash ? arena_strndup(arena, name, (size_t)(slash - name)) : "";
+	if (!slash)
+		return view_find_group(view, namespace_, name);
+	for (size_t g = 0; g < view->group_count; g++) {
+		const struct store_object *object = view->groups[g].object;
+		const struct val *owner = val_item(val_path(object->root, "metadata", "ownerReferences", NULL), 0);
+		if (strcmp(object->namespace_, namespace_) == 0 &&
+		    strcmp(val_str(val_get(owner, "kind"), ""), kind) == 0 &&
+		    strcmp(val_str(val_get(owner, "name"), ""), slash + 1) == 0)
+			return (int)g;
+	}
+	return -1;
+}
+
 static void expect_group(const struct view *view, const char *key, const struct val *want, const char *where,
                          struct scenario_result *result)
 {
@@ -181,7 +198,7 @@ static void expect_group(const struct view *view, const char *key, const struct 
 	scenario_check_keys(result, want, where, keys);
 	if (!split_name(key, &namespace_, &name, result))
 		scenario_fail(result, "%s: must be namespace/name", where);
-	else if (view && (index = view_find_group(view, namespace_, name)) < 0)
+	else if (view && (index = find_group(view, namespace_, name, result->arena)) < 0)
 		scenario_fail(result, "%s: there is no such PodGroup", where);
 	if (view && index < 0)
 		return;

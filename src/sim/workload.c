@@ -21,6 +21,12 @@ static const struct workload_kind kinds[] = {
 	{"kubeflow.org", "mpijobs", "MPIJob", workload_kubeflow, &kubeflow_mpi, false},
 	{"kubeflow.org", "jaxjobs", "JAXJob", workload_kubeflow, &kubeflow_jax, false},
 	{"kubeflow.org", "xgboostjobs", "XGBoostJob", workload_kubeflow, &kubeflow_xgboost, false},
+	{"jobset.x-k8s.io", "jobsets", "JobSet", workload_job_set, NULL, false},
+	{"ray.io", "rayclusters", "RayCluster", workload_ray_cluster, NULL, true},
+	{"ray.io", "rayjobs", "RayJob", workload_ray_user, &ray_job, false},
+	{"ray.io", "rayservices", "RayService", workload_ray_user, &ray_service, false},
+	{"grove.io", "podcliquesets", "PodCliqueSet", workload_grove, NULL, false},
+	{"grove.io", "podgangsets", "PodGangSet", workload_grove, NULL, false},
 	{"leaderworkerset.x-k8s.io", "leaderworkersets", "LeaderWorkerSet", workload_leader_worker_set, NULL, false},
 };
 

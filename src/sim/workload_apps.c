@@ -146,43 +146,31 @@ static void read_deployment(struct deployment *deployment)
 	}
 }
 
-static struct node *set_spec(struct deployment *deployment, int64_t replicas)
-{
-	struct workload *workload = deployment->workload;
-	struct build *build = workload->build;
-	const struct val *template_ = val_get(workload->spec, "template"), *metadata = val_get(template_, "metadata");
-	struct node *spec = build_map(build), *inner = build_copy(build, template_), *selector = build_map(build);
-	struct node *labels = val_kind(val_get(metadata, "labels")) == VAL_MAP
-	                              ? build_copy(build, val_get(metadata, "labels"))
-	                              : build_map(build);
-	struct node *matched = build_copy(build, val_path(workload->spec, "selector", "matchLabels", NULL));
-	struct node *copy = val_kind(metadata) == VAL_MAP ? build_copy(build, metadata) : build_map(build);
-	build_put_string(build, labels, LABEL_HASH, deployment->hash);
-	build_put(build, copy, "labels", labels);
-	build_put(build, inner, "metadata", copy);
-	if (val_kind(val_path(workload->spec, "selector", "matchLabels", NULL)) != VAL_MAP)
-		matched = build_map(build);
-	build_put_string(build, matched, LABEL_HASH, deployment->hash);
-	build_put(build, selector, "matchLabels", matched);
-	build_put_int(build, spec, "replicas", replicas);
-	build_put(build, spec, "selector", selector);
-	build_put(build, spec, "template", inner);
-	return spec;
-}
-
 static void make_set(struct deployment *deployment, int64_t replicas)
 {
 	struct workload *workload = deployment->workload;
-	struct child set = {
-		.api_version = "apps/v1",
-		.kind = "ReplicaSet",
-		.name = arena_printf(workload->arena, "%s-%s", workload->object->name, deployment->hash),
-		.template_ = val_get(workload->spec, "template"),
-		.spec = set_spec(deployment, replicas),
-	};
+	struct build *build = workload->build;
+	const struct val *template_ = val_get(workload->spec, "template");
+	const struct val *given = val_path(workload->spec, "selector", "matchLabels", NULL);
+	struct node *matched = val_kind(given) == VAL_MAP ? build_copy(build, given) : build_map(build);
+	struct node *selector = build_map(build);
+	struct child pod = {0},
+		     set = {
+			     .api_version = "apps/v1",
+			     .kind = "ReplicaSet",
+			     .name = arena_printf(workload->arena, "%s-%s", workload->object->name, deployment->hash),
+			     .template_ = template_,
+			     .spec = build_map(build),
+		     };
+	child_label(&pod, LABEL_HASH, deployment->hash);
 	child_label(&set, LABEL_HASH, deployment->hash);
 	child_annotation(&set, KEY_REVISION,
 	                 arena_printf(workload->arena, "%lld", (long long)(deployment->revision + 1)));
+	build_put_string(build, matched, LABEL_HASH, deployment->hash);
+	build_put(build, selector, "matchLabels", matched);
+	build_put_int(build, set.spec, "replicas", replicas);
+	build_put(build, set.spec, "selector", selector);
+	build_put(build, set.spec, "template", child_template(workload, template_, &pod));
 	workload_create(workload, &set);
 }
 

@@ -171,6 +171,19 @@ static struct node *merged(struct build *build, const struct val *of_template, c
 	return map;
 }
 
+struct node *child_template(struct workload *workload, const struct val *template_, const struct child *more)
+{
+	struct build *build = workload->build;
+	const struct val *given = val_get(template_, "metadata");
+	struct node *copy = val_kind(template_) == VAL_MAP ? build_copy(build, template_) : build_map(build);
+	struct node *metadata = val_kind(given) == VAL_MAP ? build_copy(build, given) : build_map(build);
+	build_put(build, metadata, "labels", merged(build, val_get(given, "labels"), more->labels, more->label_count));
+	build_put(build, metadata, "annotations",
+	          merged(build, val_get(given, "annotations"), more->annotations, more->annotation_count));
+	build_put(build, copy, "metadata", metadata);
+	return copy;
+}
+
 static struct node *owner_references(struct workload *workload)
 {
 	struct build *build = workload->build;
@@ -323,20 +336,25 @@ static bool is_wanted(struct child **sorted, size_t count, const char *name)
 
 void workload_settle(struct workload *workload, struct child *wanted, size_t count)
 {
+	workload_settle_list(workload, &workload->pods, wanted, count);
+}
+
+void workload_settle_list(struct workload *workload, const struct store_list *list, struct child *wanted, size_t count)
+{
 	struct child **sorted = arena_array(workload->arena, struct child *, count);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &wanted[i];
 	if (count > 0)
 		qsort(sorted, count, sizeof(struct child *), child_by_name);
-	for (size_t i = workload->pods.count; i-- > 0;)
-		if (!is_wanted(sorted, count, workload->pods.items[i]->name))
-			workload_delete(workload, workload->pods.items[i]);
+	for (size_t i = list->count; i-- > 0;)
+		if (!is_wanted(sorted, count, list->items[i]->name))
+			workload_delete(workload, list->items[i]);
 	for (size_t i = 0; i < count; i++) {
 		struct child *child = &wanted[i];
-		child->pod = workload_find(&workload->pods, child->name);
+		child->pod = workload_find(list, child->name);
 		if (!child->pod && !child->hold)
 			workload_create(workload, child);
-		else if (child->pod && ended(child))
+		else if (child->pod && !child->kind && ended(child))
 			workload_delete(workload, child->pod);
 	}
 }

@@ -61,6 +61,8 @@ void child_annotation(struct child *child, const char *key, const char *value);
 /* Names of `key` taken from a number. */
 void child_label_number(struct workload *workload, struct child *child, const char *key, int64_t number);
 
+/* A copy of a pod template with the labels and annotations of `more` in it. */
+struct node *child_template(struct workload *workload, const struct val *template_, const struct child *more);
 /* A refusal becomes an event about the object, and a later try. */
 void workload_create(struct workload *workload, struct child *child);
 void workload_delete(struct workload *workload, const struct store_object *object);
@@ -70,6 +72,8 @@ void workload_patch(struct workload *workload, const struct store_object *object
 /* Makes what is missing, removes what is not wanted (from the last name to the first) and what ended, as each child
  * says. */
 void workload_settle(struct workload *workload, struct child *wanted, size_t count);
+/* The same for children of another type. */
+void workload_settle_list(struct workload *workload, const struct store_list *list, struct child *wanted, size_t count);
 void workload_delete_pods(struct workload *workload);
 /* The first name of the series "<stem>-xxxxx" that no pod has. *salt starts at 0 and goes on. */
 const char *workload_free_name(struct workload *workload, const char *stem, uint64_t *salt);
@@ -127,6 +131,7 @@ int workload_ray_cluster(struct workload *workload);
 int workload_ray_user(struct workload *workload);
 int workload_grove(struct workload *workload);
 
+extern const struct ray_kind ray_job, ray_service;
 extern const struct kubeflow_kind kubeflow_pytorch, kubeflow_tf, kubeflow_mpi, kubeflow_jax, kubeflow_xgboost;
 
 #endif

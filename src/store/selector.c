@@ -83,6 +83,15 @@ static int single(struct reader *reader, struct match *match, enum match_op op)
 	return 0;
 }
 
+/* Greater and less are about whole numbers. */
+static int bound(struct reader *reader, struct match *match, enum match_op op)
+{
+	single(reader, match, op);
+	const char *digits = match->values[0] + (*match->values[0] == '-');
+	bool number = *digits && digits[strspn(digits, "0123456789")] == '\0' && strlen(digits) < 19;
+	return number ? 0 : fail(reader, "expected a whole number");
+}
+
 static int requirement(struct reader *reader, struct match *match)
 {
 	skip_spaces(reader);
@@ -99,9 +108,9 @@ static int requirement(struct reader *reader, struct match *match)
 	if (accept(reader, "==") || accept(reader, "="))
 		return single(reader, match, MATCH_IN);
 	if (accept(reader, ">"))
-		return single(reader, match, MATCH_GT);
+		return bound(reader, match, MATCH_GT);
 	if (accept(reader, "<"))
-		return single(reader, match, MATCH_LT);
+		return bound(reader, match, MATCH_LT);
 	if (accept(reader, "notin")) {
 		match->op = MATCH_NOT_IN;
 		return value_set(reader, match);
@@ -294,6 +303,8 @@ void selector_print(const struct selector *selector, struct buffer *out)
 		if (match->op == MATCH_NOT_EXISTS)
 			buffer_puts(out, "!");
 		buffer_puts(out, match->key);
+		if (match->op == MATCH_GT || match->op == MATCH_LT)
+			buffer_printf(out, "%s%s", match->op == MATCH_GT ? ">" : "<", match->values[0]);
 		if (!set)
 			continue;
 		if (match->value_count == 1) {

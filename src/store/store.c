@@ -138,6 +138,13 @@ void store_submit(struct store *store, const struct store_request *request, stor
 	vec_push(&store->submissions, submission);
 }
 
+void store_submit_forget(struct store *store, const void *context)
+{
+	for (size_t i = 0; i < store->submissions.count; i++)
+		if (store->submissions.items[i].context == context)
+			store->submissions.items[i].done = NULL;
+}
+
 bool store_pending(const struct store *store)
 {
 	return store->batch.count || store->submissions.count || store->broke_watches;

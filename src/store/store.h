@@ -170,6 +170,9 @@ int store_write(struct store *store, const struct store_request *request, struct
 typedef void store_done(void *context, const struct store_result *result);
 void store_submit(struct store *store, const struct store_request *request, store_done *done, void *context);
 
+/* Whoever gave that context goes away: its `done`s are not called any more. What was submitted is carried out. */
+void store_submit_forget(struct store *store, const void *context);
+
 /* ---- faults, for simulations ---- */
 
 /* What becomes of one request instead of its answer. */

@@ -14,11 +14,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
 GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
-COMMANDS = ["plan", "validate", "simulate", "completion", "help"]
+COMMANDS = ["plan", "why", "validate", "simulate", "completion", "help"]
 TESTS = []
 
 
@@ -96,14 +97,70 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error"}
-    operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"]}
+    values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
+    operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
         options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]
         for letter, name, argument in re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z]+))?", options, re.M):
+            if name in ("kubeconfig", "context"):  # need a cluster: a_live_cluster_is_read
+                continue
             forms = [["--" + name]] + ([["-" + letter]] if letter else [])
             for form in forms:
-                file = ["-f", values["FILE"]] if command in ("plan", "validate") and name != "filename" else []
+                if command == "simulate" and name in ("nodes", "gpus", "budget", "seeds", "faults"):
+                    random = [] if name == "seeds" else ["--seeds", "1..1"]
+                    expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
+                    continue
+                file = ["-f", values["FILE"]] if command in ("plan", "why", "validate") and name != "filename" else []
                 expect(0, command, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
+
+
+def start_cluster(folder):
+    """`platoon up` with a group that fits and one that does not, and its kubeconfig once both are decided."""
+    cluster = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", folder, "--port", "0", "-f",
+                                "examples/up-gang.yaml", "-f", "examples/up-impossible.yaml"],
+                               cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert "listens" in cluster.stdout.readline()
+    return cluster, os.path.join(folder, "kubeconfig")
+
+
+def edited(kubeconfig, name, pattern, replacement):
+    with open(kubeconfig, encoding="utf-8") as file:
+        return scratch(name, re.sub(pattern, replacement, file.read(), flags=re.M))
+
+
+@test
+def a_live_cluster_is_read():
+    folder = os.path.join(SCRATCH, "cluster")
+    cluster, kubeconfig = start_cluster(folder)
+    try:
+        live = ("--kubeconfig", kubeconfig)
+        for _ in range(100):
+            code, out, err = run("why", "pg/pretrain", *live)
+            if code == 0 and "Running" in run("why", "pod/pretrain-0", *live)[1]:
+                break
+            time.sleep(0.1)
+        assert code == 0 and "zone z1 / rack z1-r" in out, out + err
+        expect(0, "why", "pod/pretrain-0", *live, out="it has node z1-r")
+        told = json.loads(run("why", "podgroup/too-wide", *live, "-o", "json")[1])
+        assert told["state"] == "Impossible" and told["closest"]["have"] == 4 and told["changes"], told
+        assert told["message"] == json.loads(run("why", "pod/too-wide-0", *live, "-o", "json")[1])["message"]
+        expect(1, "why", "queue/default-queue", *live, out=["RESOURCE", "default/too-wide: Impossible"])
+        expect(0, "plan", *live, out="2 groups: 1 placed, 1 impossible")
+        # A file stands in for the object of its name: without the level it fits as far as there is room.
+        smaller = scratch("smaller.yaml", GROUP % ("too-wide, namespace: default", "minMember: 1"))
+        expect(0, "plan", *live, "-f", smaller, out="1 placed, 1 partly placed")
+        env = {"KUBECONFIG": kubeconfig}
+        assert run("plan", env=env)[0] == 0
+        expect(2, "plan", *live, "--context", "nope", err="nope")
+        wrong = edited(kubeconfig, "wrong-token", r"^    client-(certificate|key)-data:.*$", "")
+        wrong = edited(wrong, "wrong-token", r"user:$", "user:\n    token: wrong")
+        expect(2, "plan", "--kubeconfig", wrong, err="not accepted")
+        wrong = edited(kubeconfig, "wrong-ca", r"^    certificate-authority-data:.*$", "")
+        expect(2, "plan", "--kubeconfig", wrong, err="certificate")
+    finally:
+        cluster.terminate()
+        cluster.wait(timeout=20)
+    expect(2, "plan", *live, err="is the cluster up")
 
 
 @test
@@ -112,7 +169,13 @@ def wrong_usage():
     expect(2, "--versoin", err="did you mean --version?")
     expect(2, "frobnicate", err="unknown command frobnicate")
     expect(2, "help", "simulat", err="did you mean simulate?")
-    expect(2, "plan", err="give at least one file")
+    nowhere = {"KUBECONFIG": "", "HOME": SCRATCH, "KUBERNETES_SERVICE_HOST": ""}
+    code, _, err = run("plan", env=nowhere)
+    assert code == 2 and "no kubeconfig" in err and "give files with -f" in err, err
+    expect(2, "why", err="podgroup/NAME")
+    expect(2, "why", "pg", "-f", "examples/first-gang.yaml", err="give kind and name")
+    expect(2, "why", "node/x", "-f", "examples/first-gang.yaml", err="no PodGroup belongs to node/x")
+    expect(2, "why", "pg/chet", "-f", "examples/first-gang.yaml", err="did you mean default/chat?")
     expect(2, "validate", err="give at least one file")
     expect(2, "simulate", err="give at least one scenario")
     expect(2, "plan", "--fielname", "x", err="did you mean --filename?")

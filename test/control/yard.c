@@ -211,7 +211,7 @@ static void put_pod_rules(struct yard *yard, struct buffer *body)
 	if (chance(yard, 8))
 		buffer_printf(body, ",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c%d\"}}]",
 		              pick(yard, CLAIMS));
-	if (chance(yard, 10))
+	if (chance(yard, 25))
 		buffer_puts(body, ",\"schedulingGates\":[{\"name\":\"wait\"}]");
 	if (chance(yard, 15))
 		buffer_printf(body, ",\"priorityClassName\":\"%s\"", chance(yard, 50) ? "high" : "train");
@@ -281,13 +281,15 @@ static void change_pod(struct yard *yard)
 		snprintf(node, sizeof(node), "n%d", pick(yard, NODES));
 		int code = yard_bind(yard, namespace_, name, node);
 		snprintf(yard->story, sizeof(yard->story), "bind %s/%s to %s: %d", namespace_, name, node, code);
+	} else if (!bound && chance(yard, 30)) {
+		put(yard, "pods", namespace_, name, "{\"spec\":{\"schedulingGates\":null}}");
 	} else if (chance(yard, 30)) {
 		static const char *const bodies[] = {
 			"{\"metadata\":{\"labels\":{\"app\":\"y\"}}}",
 			"{\"metadata\":{\"labels\":{\"kai.scheduler/subgroup-name\":\"a\"}}}",
 			"{\"metadata\":{\"annotations\":{\"pod-group-name\":\"g1\"}}}",
 			"{\"metadata\":{\"annotations\":{\"pod-group-name\":null}}}",
-			"{\"spec\":{\"schedulingGates\":null}}",
+			"{\"metadata\":{\"labels\":{\"kai.scheduler/task-priority\":\"7\"}}}",
 			"{\"metadata\":{\"labels\":{\"kai.scheduler/queue\":\"q1\"}}}",
 		};
 		put(yard, "pods", namespace_, name, bodies[pick(yard, 6)]);

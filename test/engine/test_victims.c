@@ -121,7 +121,7 @@ static void order_of_all(void **state)
 		cycle_begin(&yard.cycle);
 		for (size_t g = 0; g < yard.cycle.group_count; g++)
 			victims_of_group(&yard.cycle, (int)g, true, yard.arena, &list);
-		victims_sort(&yard.cycle, &list);
+		victims_sort(&list);
 		for (size_t u = 0; u < list.count; u++)
 			got = arena_printf(yard.arena, "%s%s%s", got, u ? " " : "",
 			                   yard.cycle.groups[list.items[u].group].gang.name);
@@ -148,7 +148,7 @@ static void fresh_ones_first(void **state)
 	yard.cycle.groups[2].was_running[0] = yard.cycle.groups[2].was_running[1] = false;
 	for (size_t g = 0; g < yard.cycle.group_count; g++)
 		victims_of_group(&yard.cycle, (int)g, true, yard.arena, &list);
-	victims_sort(&yard.cycle, &list);
+	victims_sort(&list);
 	for (size_t u = 0; u < list.count; u++)
 		got = arena_printf(yard.arena, "%s%s%s%d", got, u ? " " : "",
 		                   yard.cycle.groups[list.items[u].group].gang.name, list.items[u].pods[0]);

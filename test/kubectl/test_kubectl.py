@@ -8,23 +8,16 @@ Every test starts from an empty namespace of its own. The last line is `N passed
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+from harness import KUBECTL, finish, run_tests, test
 
 SERVER = os.path.abspath(sys.argv[1])
 ONLY = sys.argv[2:]
-KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 class Cluster:
@@ -614,6 +607,51 @@ spec: {queue: team, minMember: 4, topologyConstraint: {topology: net, requiredTo
 
 
 @test
+def kinds_of_other_projects(k):
+    """They are there without a CRD: created, listed with their columns, scaled, explained, and defined on top."""
+    k.ok("create", "-f", "-", text="""apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: job}
+spec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: {containers: [{name: pytorch, image: x}]}}}}}
+---
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: set}
+spec: {replicas: 2, leaderWorkerTemplate: {size: 3, workerTemplate: {spec: {containers: [{name: main, image: x}]}}}}
+---
+apiVersion: workloads.x-k8s.io/v1alpha2
+kind: RoleBasedGroupScalingAdapter
+metadata: {name: adapter}
+spec: {replicas: 1, scaleTargetRef: {name: group, role: decode}}
+---
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {name: scaler}
+spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: dep}}
+""", out=["job created", "set created", "adapter created", "scaler created"])
+    k.ok("patch", "pytorchjob", "job", "--subresource=status", "--type=merge", "-p",
+         '{"status":{"conditions":[{"type":"Created","status":"True"},{"type":"Running","status":"True"}]}}')
+    k.ok("get", "pytorchjobs", out=["STATE", "Running"])
+    k.ok("get", "lws", out=["READY", "DESIRED", "UP-TO-DATE", "set"])
+    k.ok("get", "rbgsa", "-o", "wide", out=["PHASE", "TARGET", "decode"])
+    k.ok("get", "jobsets,rayclusters,pcs,podgangs,tfjobs,mpijobs.v2beta1.kubeflow.org", err="No resources found")
+    k.ok("scale", "pytorchjob", "job", "--replicas=5", out="scaled")
+    assert k.get("pytorchjob", "job")["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 5
+    k.ok("scale", "rbgsa", "adapter", "--replicas=4", out="scaled")
+    k.ok("explain", "lws", out="spec")
+    k.ok("describe", "hpa", "scaler", out="50%")
+    k.fails("patch", "horizontalpodautoscalers.v1.autoscaling", "scaler", "--type=merge", "-p", '{"spec":{"maxReplicas":"many"}}',
+            err="spec.maxReplicas")
+    # A chart that brings the definition along does not disturb.
+    crd = CRD.replace("gangjobs", "leaderworkersets").replace("sched.example.com", "leaderworkerset.x-k8s.io").replace(
+        "GangJob", "LeaderWorkerSet").replace("gangjob", "leaderworkerset").replace("[gj]", "[lws]")
+    k.ok("apply", "-f", "-", text=crd, out="created")
+    k.ok("get", "lws", "set", out="set")
+    k.ok("delete", "crd", "leaderworkersets.leaderworkerset.x-k8s.io")
+    k.ok("get", "lws", "set", out="set")
+
+
+@test
 def node_side_of_pods(k):
     k.ok("create", "-f", "-", text=pod("p1"))
     k.ok("logs", "p1", out="simulated")
@@ -652,35 +690,21 @@ def a_restart_keeps_certificates(k):
 
 
 def main():
-    if not KUBECTL:
-        print("kubectl is not installed; run: make deps")
-        print("0 passed, 1 failed")
-        sys.exit(1)
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         cluster = Cluster(folder)
-        for function in TESTS:
-            if ONLY and not any(text in function.__name__ for text in ONLY):
-                continue
+
+        def in_a_namespace(function):
             cluster.namespace = "t-" + function.__name__.replace("_", "-")
-            started = time.monotonic()
-            try:
-                cluster.ok("create", "ns", cluster.namespace, "-n", "default")
-                function(cluster)
-                passed += 1
-                print(f"ok {function.__name__} ({time.monotonic() - started:.1f} s)")
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
-                failed += 1
-                line = next(frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == function.__name__)
-                print(f"FAILED {function.__name__} line {line.lineno}: {type(error).__name__} {error}\n    {line.line}")
-            sys.stdout.flush()
+            cluster.ok("create", "ns", cluster.namespace, "-n", "default")
+            function(cluster)
+
+        passed, failed = run_tests(ONLY, in_a_namespace)
         try:
             cluster.stop()
         except AssertionError as error:
             failed += 1
             print(f"FAILED the end of the server: {error}")
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
+    finish(passed, failed)
 
 
 if __name__ == "__main__":

@@ -199,6 +199,239 @@ static void a_pod_with_a_run_time_succeeds(void **state)
 	assert_string_equal(phase_of(world, "p2"), "Running");
 }
 
+/* ---- pods that fail and hang ---- */
+
+static void merge(struct world *world, const char *resource, const char *name, enum store_subresource subresource,
+                  const char *text)
+{
+	struct arena *arena = arena_create();
+	struct problems problems = {.arena = arena};
+	struct manifests manifests;
+	manifests_init(&manifests);
+	assert_int_equal(manifests_parse(&manifests, text, strlen(text), "test", &problems), 0);
+	struct store_result result = {.arena = arena};
+	bool pod = strcmp(resource, "pods") == 0;
+	struct store_request request = {
+		.verb = STORE_PATCH,
+		.api = store_api_find(world->store, "", "v1", resource),
+		.subresource = subresource,
+		.namespace_ = pod ? "default" : "",
+		.name = name,
+		.body = val_get(manifests.items[0].object, "patch"),
+		.patch = STORE_PATCH_MERGE,
+	};
+	if (store_write(world->store, &request, &result) < 0)
+		fail_msg("%s", result.error.message);
+	store_result_clear(&result);
+	manifests_free(&manifests);
+	arena_destroy(arena);
+}
+
+static void annotate(struct world *world, const char *resource, const char *name, const char *key, const char *value)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "{kind: Patch, patch: {metadata: {annotations: {%s: %s}}}}", key, value);
+	merge(world, resource, name, STORE_MAIN, text.text);
+	buffer_free(&text);
+}
+
+static void make_life(struct world *world, const char *name, const char *policy, const char *annotations)
+{
+	struct buffer text = {0};
+	buffer_printf(&text,
+	              "{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, annotations: {%s}},\n"
+	              " spec: {schedulerName: platoon, restartPolicy: %s, containers: [{name: a}]}}",
+	              name, annotations, policy);
+	make(world, text.text);
+	buffer_free(&text);
+}
+
+static int64_t restarts_of(const struct world *world, const char *pod)
+{
+	int64_t count = -1;
+	val_int(val_get(val_item(val_get(status_of(world, "", "pods", pod), "containerStatuses"), 0), "restartCount"),
+	        &count);
+	return count;
+}
+
+static bool ready(const struct world *world, const char *pod)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_get(status_of(world, "", "pods", pod), "conditions"));
+	     val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "Ready") == 0)
+			return strcmp(val_str(val_get(item, "status"), ""), "True") == 0;
+	return false;
+}
+
+static void failures_follow_the_restart_policy(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "never", "Never", KUBELET_RUN_SECONDS ": '3', " KUBELET_EXIT_CODE ": '7'");
+	make_life(world, "again", "OnFailure", KUBELET_RUN_SECONDS ": '3', " KUBELET_EXIT_CODE ": '7'");
+	make_life(world, "twice", "OnFailure",
+	          KUBELET_RUN_SECONDS ": '3', " KUBELET_EXIT_CODE ": '7', " KUBELET_FAIL_TIMES ": '2'");
+	pass(world, 6);
+	assert_string_equal(phase_of(world, "never"), "Failed");
+	int64_t code = 0;
+	val_int(val_path(val_item(val_get(status_of(world, "", "pods", "never"), "containerStatuses"), 0), "state",
+	                 "terminated", "exitCode", NULL),
+	        &code);
+	assert_int_equal(code, 7);
+	assert_string_equal(phase_of(world, "again"), "Running");
+	assert_int_equal(restarts_of(world, "again"), 1);
+	/* Later restarts wait longer and longer. */
+	pass(world, 5);
+	assert_int_equal(restarts_of(world, "again"), 2);
+	assert_false(ready(world, "again"));
+	pass(world, 20);
+	assert_string_equal(phase_of(world, "twice"), "Succeeded");
+	assert_int_equal(restarts_of(world, "twice"), 2);
+	assert_int_equal(restarts_of(world, "again"), 3);
+}
+
+static void what_hangs_hangs(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "unborn", "Always", KUBELET_START_SECONDS ": never");
+	make_life(world, "unready", "Always", KUBELET_READY_SECONDS ": never");
+	make_life(world, "undead", "Always", KUBELET_STOP_SECONDS ": never");
+	make_life(world, "slow", "Always", KUBELET_START_SECONDS ": '10', " KUBELET_READY_SECONDS ": '10'");
+	pass(world, 15);
+	assert_string_equal(phase_of(world, "unborn"), "Pending");
+	assert_string_equal(phase_of(world, "unready"), "Running");
+	assert_false(ready(world, "unready"));
+	assert_string_equal(phase_of(world, "slow"), "Running");
+	assert_false(ready(world, "slow"));
+	delete_pod(world, "undead");
+	pass(world, 60);
+	assert_true(ready(world, "slow"));
+	assert_string_equal(phase_of(world, "undead"), "Running");
+	/* The annotation is taken away: it goes. */
+	annotate(world, "pods", "undead", KUBELET_STOP_SECONDS, "null");
+	pass(world, 2);
+	assert_string_equal(phase_of(world, "undead"), "gone");
+}
+
+static void a_node_speaks_for_its_pods(void **state)
+{
+	struct world *world = *state;
+	annotate(world, "nodes", "n1", KUBELET_RUN_SECONDS, "'5'");
+	make_life(world, "p1", "Never", "a: b");
+	make_life(world, "p2", "Never", KUBELET_RUN_SECONDS ": '100'");
+	pass(world, 10);
+	assert_string_equal(phase_of(world, "p1"), "Succeeded");
+	assert_string_equal(phase_of(world, "p2"), "Running");
+}
+
+/* ---- nodes ---- */
+
+static const char *node_ready(const struct world *world)
+{
+	const struct store_object *node =
+		store_peek(world->store, store_type_find(world->store, "", "nodes"), "", "n1");
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(node->root, "status", "conditions", NULL));
+	     val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "Ready") == 0)
+			return val_str(val_get(item, "status"), "");
+	return "";
+}
+
+static size_t taints(const struct world *world)
+{
+	const struct store_object *node =
+		store_peek(world->store, store_type_find(world->store, "", "nodes"), "", "n1");
+	return val_count(val_path(node->root, "spec", "taints", NULL));
+}
+
+static void a_node_that_is_down_loses_its_pods(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "p1", "Always", "a: b");
+	make(world,
+	     "{apiVersion: v1, kind: Pod, metadata: {name: stays, namespace: default}, spec: {schedulerName: platoon,"
+	     " containers: [{name: a}], tolerations: [{key: node.kubernetes.io/unreachable, operator: Exists}]}}");
+	pass(world, 5);
+	assert_string_equal(node_ready(world), "True");
+	annotate(world, "nodes", "n1", KUBELET_NODE_STATE, "down");
+	pass(world, 5);
+	assert_string_equal(node_ready(world), "Unknown");
+	assert_int_equal(taints(world), 2);
+	assert_string_equal(phase_of(world, "p1"), "Running");
+	assert_false(ready(world, "p1"));
+	pass(world, 20);
+	assert_string_equal(phase_of(world, "p1"), "gone");
+	assert_string_equal(phase_of(world, "stays"), "Running");
+	annotate(world, "nodes", "n1", KUBELET_NODE_STATE, "null");
+	pass(world, 2);
+	assert_string_equal(node_ready(world), "True");
+	assert_int_equal(taints(world), 0);
+	assert_true(ready(world, "stays"));
+}
+
+static void a_flapping_node_keeps_its_pods(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "p1", "Always", "a: b");
+	pass(world, 5);
+	annotate(world, "nodes", "n1", KUBELET_NODE_FLAP, "'10'");
+	int ups = 0, downs = 0;
+	for (int i = 0; i < 60; i++) {
+		pass(world, 1);
+		bool up = strcmp(node_ready(world), "True") == 0;
+		ups += up;
+		downs += !up;
+	}
+	assert_in_range(ups, 28, 32);
+	assert_in_range(downs, 28, 32);
+	assert_string_equal(phase_of(world, "p1"), "Running");
+}
+
+static void pods_of_a_deleted_node_are_gone(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "p1", "Always", "a: b");
+	pass(world, 5);
+	struct arena *arena = arena_create();
+	struct store_result result = {.arena = arena};
+	struct store_request request = {.verb = STORE_DELETE,
+	                                .api = store_api_find(world->store, "", "v1", "nodes"),
+	                                .name = "n1"};
+	assert_int_equal(store_write(world->store, &request, &result), 0);
+	store_result_clear(&result);
+	arena_destroy(arena);
+	pass(world, 2);
+	assert_string_equal(phase_of(world, "p1"), "gone");
+}
+
+static void what_others_say_about_a_node_stays(void **state)
+{
+	struct world *world = *state;
+	merge(world, "nodes", "n1", STORE_STATUS,
+	      "{kind: Patch, patch: {status: {conditions: [{type: Ready, status: 'False', reason: "
+	      "KubeletNotReady}]}}}");
+	pass(world, 5);
+	assert_string_equal(node_ready(world), "False");
+	assert_int_equal(taints(world), 0);
+}
+
+/* A restart at any moment changes nothing: every due time is in the objects. */
+static void restarts_change_nothing(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "p1", "OnFailure",
+	          KUBELET_RUN_SECONDS ": '3', " KUBELET_EXIT_CODE ": '7', " KUBELET_FAIL_TIMES ": '2'");
+	for (int i = 0; i < 40; i++) {
+		pass(world, 1);
+		kubelet_destroy(world->kubelet);
+		world->kubelet = kubelet_create(&(struct kubelet_options){
+			.store = world->store, .clock = &world->clock.source, .start_seconds = 1, .ready_seconds = 1});
+	}
+	assert_string_equal(phase_of(world, "p1"), "Succeeded");
+	assert_int_equal(restarts_of(world, "p1"), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +439,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_written_without_a_change, start, stop),
 		cmocka_unit_test_setup_teardown(a_deleted_pod_ends_and_leaves_its_room, start, stop),
 		cmocka_unit_test_setup_teardown(a_pod_with_a_run_time_succeeds, start, stop),
+		cmocka_unit_test_setup_teardown(failures_follow_the_restart_policy, start, stop),
+		cmocka_unit_test_setup_teardown(what_hangs_hangs, start, stop),
+		cmocka_unit_test_setup_teardown(a_node_speaks_for_its_pods, start, stop),
+		cmocka_unit_test_setup_teardown(a_node_that_is_down_loses_its_pods, start, stop),
+		cmocka_unit_test_setup_teardown(a_flapping_node_keeps_its_pods, start, stop),
+		cmocka_unit_test_setup_teardown(pods_of_a_deleted_node_are_gone, start, stop),
+		cmocka_unit_test_setup_teardown(what_others_say_about_a_node_stays, start, stop),
+		cmocka_unit_test_setup_teardown(restarts_change_nothing, start, stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

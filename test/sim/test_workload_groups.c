@@ -1,4 +1,4 @@
-/* Workloads made of groups of pods: LeaderWorkerSet. */
+/* Workloads made of groups of pods: LeaderWorkerSet, JobSet, RayCluster, PodCliqueSet. */
 #include "yard.h"
 
 #define LWS "leaderworkersets.leaderworkerset.x-k8s.io"
@@ -86,6 +86,169 @@ STORY(groups_are_updated_one_after_the_other)
 	assert_string_equal(yard_at(yard, LWS, "l", "status.readyReplicas"), "3");
 }
 
+#define JOBSET "jobsets.jobset.x-k8s.io"
+#define PART(name) "jobset.sigs.k8s.io/replicatedjob-name=" name
+#define PARTS                                                                                                          \
+	"'replicatedJobs':[{'name':'driver','template':{'spec':{'backoffLimit':0,'template':" POD_TEMPLATE "}}},"      \
+	"{'name':'workers','replicas':2,'template':{'spec':{'backoffLimit':0,'completionMode':'Indexed','completions'" \
+	":"                                                                                                            \
+	"2,'parallelism':2,'template':" POD_TEMPLATE "}}}]"
+
+static void make_job_set(struct yard *yard, const char *more)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "{'metadata':{'name':'s'},'spec':{%s" PARTS "}}", more);
+	yard_make(yard, JOBSET, text.text);
+	buffer_free(&text);
+}
+
+static const char *jobs(struct yard *yard)
+{
+	return kit_names(&yard->kit, "jobs.batch", "default", NULL, NULL);
+}
+
+STORY(a_job_set_completes)
+{
+	make_job_set(yard, "");
+	assert_string_equal(jobs(yard), "s-driver-0 s-workers-0 s-workers-1");
+	assert_int_equal(yard_count(yard, PART("workers")), 4);
+	assert_int_equal(yard_count(yard, PART("workers") ",jobset.sigs.k8s.io/job-index=1,"
+	                                                  "batch.kubernetes.io/job-completion-index=1,app=a"),
+	                 1);
+	assert_string_equal(yard_pod_at(yard, PART("driver"), "metadata.ownerReferences.0.kind"), "Job");
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, JOBSET, "s", "status.replicatedJobsStatus.1.ready"), "2");
+	yard_end(yard, PART("driver"), true, 0);
+	assert_string_equal(yard_condition(yard, JOBSET, "s", "Completed"), "");
+	yard_end(yard, PART("workers"), true, 0);
+	assert_string_equal(yard_condition(yard, JOBSET, "s", "Completed"), "True");
+	assert_string_equal(yard_at(yard, JOBSET, "s", "status.terminalState"), "Completed");
+}
+
+STORY(a_job_set_restarts_as_a_whole)
+{
+	make_job_set(yard, "'failurePolicy':{'maxRestarts':1},");
+	yard_run(yard, NULL);
+	yard_end(yard, PART("workers") ",jobset.sigs.k8s.io/job-index=0", false, 1);
+	yard_gone(yard);
+	assert_string_equal(yard_at(yard, JOBSET, "s", "status.restarts"), "1");
+	assert_string_equal(jobs(yard), "s-driver-0 s-workers-0 s-workers-1");
+	assert_int_equal(yard_count(yard, NULL), 5);
+	assert_int_equal(yard_count(yard, "jobset.sigs.k8s.io/restart-attempt=1"), 5);
+	yard_run(yard, NULL);
+	yard_end(yard, PART("driver"), false, 1);
+	yard_gone(yard);
+	assert_string_equal(yard_condition(yard, JOBSET, "s", "Failed"), "True");
+	assert_string_equal(yard_at(yard, JOBSET, "s", "status.restarts"), "1");
+}
+
+STORY(jobs_may_start_in_order)
+{
+	make_job_set(yard, "'startupPolicy':{'startupPolicyOrder':'InOrder'},");
+	assert_string_equal(jobs(yard), "s-driver-0");
+	yard_run(yard, NULL);
+	assert_string_equal(jobs(yard), "s-driver-0 s-workers-0 s-workers-1");
+}
+
+STORY(a_suspended_job_set_has_jobs_without_pods)
+{
+	make_job_set(yard, "'suspend':true,");
+	assert_string_equal(jobs(yard), "s-driver-0 s-workers-0 s-workers-1");
+	assert_int_equal(yard_count(yard, NULL), 0);
+	yard_change(yard, JOBSET, "s", "{'spec':{'suspend':false}}");
+	assert_int_equal(yard_count(yard, NULL), 5);
+	yard_drop(yard, JOBSET, "s");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 0);
+	assert_string_equal(jobs(yard), "");
+}
+
+#define RAY "rayclusters.ray.io"
+#define RAY_SPEC                                                                                                       \
+	"{'headGroupSpec':{'template':" POD_TEMPLATE "},'workerGroupSpecs':[{'groupName':'gpu','replicas':2,"          \
+	"'template':" POD_TEMPLATE "},{'groupName':'tpu','replicas':1,'numOfHosts':2,'template':" POD_TEMPLATE "}]}"
+
+STORY(a_ray_cluster)
+{
+	yard_make(yard, RAY, "{'metadata':{'name':'r'},'spec':" RAY_SPEC "}");
+	assert_string_equal(yard_pods(yard, NULL),
+	                    "r-gpu-worker-0 r-gpu-worker-1 r-head r-tpu-worker-0-0 r-tpu-worker-0-1");
+	assert_string_equal(yard_pods(yard, "ray.io/node-type=head,ray.io/group=headgroup,ray.io/cluster=r"), "r-head");
+	assert_int_equal(yard_count(yard, "ray.io/group=tpu"), 2);
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, RAY, "r", "status.state"), "ready");
+	assert_string_equal(yard_at(yard, RAY, "r", "status.desiredWorkerReplicas"), "3");
+	yard_end(yard, "ray.io/group=gpu", false, 1);
+	yard_gone(yard);
+	assert_string_equal(yard_at(yard, "pods", "r-gpu-worker-1", "status.phase"), "Pending");
+	assert_string_equal(yard_at(yard, RAY, "r", "status.state"), "");
+	yard_change(yard, RAY, "r",
+	            "{'spec':{'workerGroupSpecs':[{'groupName':'gpu','replicas':1,'template':" POD_TEMPLATE "}]}}");
+	yard_gone(yard);
+	assert_string_equal(yard_pods(yard, NULL), "r-gpu-worker-0 r-head");
+	yard_change(yard, RAY, "r", "{'spec':{'suspend':true}}");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 0);
+	assert_string_equal(yard_at(yard, RAY, "r", "status.state"), "suspended");
+}
+
+STORY(a_ray_job_makes_a_cluster_and_ends)
+{
+	yard_make(yard, "rayjobs.ray.io",
+	          "{'metadata':{'name':'j','annotations':{'platoon.dev/run-seconds':'60'}},'spec':{"
+	          "'shutdownAfterJobFinishes':true,'rayClusterSpec':" RAY_SPEC "}}");
+	assert_int_equal(yard_count(yard, NULL), 5);
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, "rayjobs.ray.io", "j", "status.jobStatus"), "RUNNING");
+	yard_pass(yard, 61);
+	yard_gone(yard);
+	assert_string_equal(yard_at(yard, "rayjobs.ray.io", "j", "status.jobDeploymentStatus"), "Complete");
+	assert_int_equal(yard_count(yard, NULL), 0);
+	yard_make(yard, "rayservices.ray.io", "{'metadata':{'name':'v'},'spec':{'rayClusterConfig':" RAY_SPEC "}}");
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, "rayservices.ray.io", "v", "status.serviceStatus"), "Running");
+}
+
+#define GROVE "podcliquesets.grove.io"
+#define CLIQUE(name, replicas, more)                                                                                   \
+	"{'name':'" name "','labels':{'app':'a'},'spec':{'replicas':" #replicas more                                   \
+	",'podSpec':{'nodeName':'n1','containers':[{'name':'c'}]}}}"
+
+STORY(a_pod_clique_set)
+{
+	yard_make(yard, GROVE,
+	          "{'metadata':{'name':'g'},'spec':{'replicas':1,'template':{'cliques':[" CLIQUE(
+			  "router", 1,
+			  "") "," CLIQUE("prefill", 2,
+	                                 ",'minAvailable':1") "," CLIQUE("decode", 1,
+	                                                                 "") "],'podCliqueScalingGroups':[{'name':'"
+	                                                                     "model','cliqueNames':['prefill','decode']"
+	                                                                     ",'replicas':2}]}}}");
+	assert_string_equal(yard_pods(yard, NULL), "g-0-model-0-decode-0 g-0-model-0-prefill-0 g-0-model-0-prefill-1 "
+	                                           "g-0-model-1-decode-0 g-0-model-1-prefill-0 g-0-model-1-prefill-1 "
+	                                           "g-0-router-0");
+	assert_string_equal(kit_names(&yard->kit, "podgangs.scheduler.grove.io", "default", NULL, NULL),
+	                    "g-0 g-0-model-0");
+	assert_int_equal(yard_count(yard, "grove.io/podgang=g-0"), 4);
+	assert_int_equal(yard_count(yard, "grove.io/podgang=g-0-model-0"), 3);
+	assert_string_equal(yard_at(yard, "podgangs.scheduler.grove.io", "g-0", "spec.podgroups.1.minReplicas"), "1");
+	assert_string_equal(yard_at(yard, "podgangs.scheduler.grove.io", "g-0",
+	                            "spec.podgroups.1.podReferences.1.name"),
+	                    "g-0-model-0-prefill-1");
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, GROVE, "g", "status.availableReplicas"), "1");
+	yard_drop(yard, "pods", "g-0-router-0");
+	yard_gone(yard);
+	assert_string_equal(yard_at(yard, "pods", "g-0-router-0", "status.phase"), "Pending");
+	assert_string_equal(yard_at(yard, GROVE, "g", "status.availableReplicas"), "0");
+	yard_change(yard, GROVE, "g", "{'spec':{'replicas':2}}");
+	assert_int_equal(yard_count(yard, NULL), 14);
+	yard_change(yard, GROVE, "g", "{'spec':{'replicas':0}}");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 0);
+	assert_string_equal(kit_names(&yard->kit, "podgangs.scheduler.grove.io", "default", NULL, NULL), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +256,13 @@ int main(void)
 		cmocka_unit_test(a_group_starts_anew_as_a_whole),
 		cmocka_unit_test(workers_may_wait_for_their_leader),
 		cmocka_unit_test(groups_are_updated_one_after_the_other),
+		cmocka_unit_test(a_job_set_completes),
+		cmocka_unit_test(a_job_set_restarts_as_a_whole),
+		cmocka_unit_test(jobs_may_start_in_order),
+		cmocka_unit_test(a_suspended_job_set_has_jobs_without_pods),
+		cmocka_unit_test(a_ray_cluster),
+		cmocka_unit_test(a_ray_job_makes_a_cluster_and_ends),
+		cmocka_unit_test(a_pod_clique_set),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "object/build.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 void kit_open(struct kit *kit, const char *path)
 {
@@ -36,6 +37,31 @@ void kit_reopen(struct kit *kit)
 	const char *path = kit->options.path;
 	kit_close(kit);
 	kit_open(kit, path);
+}
+
+int kit_setup(void **state)
+{
+	static struct kit kit;
+	kit = (struct kit){0};
+	kit_open(&kit, NULL);
+	*state = &kit;
+	return 0;
+}
+
+int kit_teardown(void **state)
+{
+	kit_close(*state);
+	return 0;
+}
+
+void kit_remove(const char *path)
+{
+	static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		char file[256];
+		snprintf(file, sizeof(file), "%s%s", path, tails[i]);
+		unlink(file);
+	}
 }
 
 const struct store_api *kit_api(struct kit *kit, const char *name)

@@ -24,6 +24,10 @@ struct kit {
 void kit_open(struct kit *kit, const char *path);
 void kit_reopen(struct kit *kit); /* close and open again */
 void kit_close(struct kit *kit);
+/* For cmocka: a kit in memory as the state of a test. */
+int kit_setup(void **state);
+int kit_teardown(void **state);
+void kit_remove(const char *path); /* a store's file and what SQLite keeps beside it */
 
 /* "pods", "deployments.apps", "gangs.example.com/v1": the preferred version unless one is named. */
 const struct store_api *kit_api(struct kit *kit, const char *name);

@@ -1,21 +1,6 @@
 /* Server-side apply: owners of fields, conflicts, force, fields that are given up. */
 #include "kit.h"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 static int apply(struct kit *kit, const char *resource, const char *name, const char *manager, bool force,
                  const char *body)
 {
@@ -271,16 +256,16 @@ static void schemas_name_their_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(applying_creates_and_repeats, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_longer_applied_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(two_managers_conflict, setup, teardown),
-		cmocka_unit_test_setup_teardown(updates_take_fields_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(objects_that_were_never_applied, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists_with_keys, setup, teardown),
-		cmocka_unit_test_setup_teardown(status_is_applied_apart, setup, teardown),
-		cmocka_unit_test_setup_teardown(refused_applies, setup, teardown),
-		cmocka_unit_test_setup_teardown(managed_fields_can_be_cleared, setup, teardown),
-		cmocka_unit_test_setup_teardown(schemas_name_their_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(applying_creates_and_repeats, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_longer_applied_goes, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(two_managers_conflict, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(updates_take_fields_over, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(objects_that_were_never_applied, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(lists_with_keys, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(status_is_applied_apart, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(refused_applies, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(managed_fields_can_be_cleared, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(schemas_name_their_keys, kit_setup, kit_teardown),
 	};
 	return cmocka_run_group_tests_name("store apply", tests, NULL, NULL);
 }

@@ -1,21 +1,6 @@
 /* Deleting: finalizers, grace, preconditions, owners, namespaces, definitions, bindings and evictions. */
 #include "kit.h"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 static void plain_objects_go_at_once(void **state)
 {
 	struct kit *kit = *state;
@@ -320,19 +305,19 @@ static void old_events_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(plain_objects_go_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(finalizers_hold_an_object, setup, teardown),
-		cmocka_unit_test_setup_teardown(running_pods_get_grace, setup, teardown),
-		cmocka_unit_test_setup_teardown(binding_happens_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(evictions_respect_budgets, setup, teardown),
-		cmocka_unit_test_setup_teardown(dependents_are_found_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(background_takes_dependents_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(foreground_waits_for_dependents, setup, teardown),
-		cmocka_unit_test_setup_teardown(orphans_stay, setup, teardown),
-		cmocka_unit_test_setup_teardown(children_of_nobody_are_collected, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_namespace_takes_its_contents_along, setup, teardown),
-		cmocka_unit_test_setup_teardown(collections, setup, teardown),
-		cmocka_unit_test_setup_teardown(old_events_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(plain_objects_go_at_once, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(finalizers_hold_an_object, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(running_pods_get_grace, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(binding_happens_once, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(evictions_respect_budgets, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(dependents_are_found_in_order, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(background_takes_dependents_later, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(foreground_waits_for_dependents, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(orphans_stay, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(children_of_nobody_are_collected, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_namespace_takes_its_contents_along, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(collections, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(old_events_go, kit_setup, kit_teardown),
 	};
 	return cmocka_run_group_tests_name("store deletes", tests, NULL, NULL);
 }

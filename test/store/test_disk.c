@@ -26,12 +26,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
-	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
-		char file[160];
-		snprintf(file, sizeof(file), "%s%s", path, tails[i]);
-		unlink(file);
-	}
+	kit_remove(path);
 	return rmdir(folder);
 }
 

@@ -1,21 +1,6 @@
 /* Faults that a simulation injects: refused and lost writes, watches that break. */
 #include "kit.h"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 struct plan {
 	const char *actor; /* whose requests fail */
 	struct store_fault fault;
@@ -139,9 +124,9 @@ static void watches_break(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(writes_fail_before_and_after, setup, teardown),
-		cmocka_unit_test_setup_teardown(lost_deletes_take_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(watches_break, setup, teardown),
+		cmocka_unit_test_setup_teardown(writes_fail_before_and_after, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(lost_deletes_take_place, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(watches_break, kit_setup, kit_teardown),
 	};
 	return cmocka_run_group_tests_name("store faults", tests, NULL, NULL);
 }

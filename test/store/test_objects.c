@@ -1,21 +1,6 @@
 /* Creating, updating and reading objects: what the store fills in, what it refuses, what it leaves alone. */
 #include "kit.h"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 static void a_new_object_gets_its_metadata(void **state)
 {
 	struct kit *kit = *state;
@@ -302,19 +287,19 @@ static void versions_follow_the_spec(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_object_gets_its_metadata, setup, teardown),
-		cmocka_unit_test_setup_teardown(generated_names_differ, setup, teardown),
-		cmocka_unit_test_setup_teardown(refused_creates, setup, teardown),
-		cmocka_unit_test_setup_teardown(all_problems_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(updates_are_optimistic, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_update_that_changes_nothing_is_no_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(spec_and_status_are_apart, setup, teardown),
-		cmocka_unit_test_setup_teardown(dry_runs_leave_no_trace, setup, teardown),
-		cmocka_unit_test_setup_teardown(objects_have_a_largest_size, setup, teardown),
-		cmocka_unit_test_setup_teardown(admission_sees_every_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(defaults_are_no_change, setup, teardown),
-		cmocka_unit_test_setup_teardown(events_have_two_faces, setup, teardown),
-		cmocka_unit_test_setup_teardown(versions_follow_the_spec, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_object_gets_its_metadata, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(generated_names_differ, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(refused_creates, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(all_problems_at_once, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(updates_are_optimistic, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(an_update_that_changes_nothing_is_no_write, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(spec_and_status_are_apart, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(dry_runs_leave_no_trace, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(objects_have_a_largest_size, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(admission_sees_every_write, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(defaults_are_no_change, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(events_have_two_faces, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(versions_follow_the_spec, kit_setup, kit_teardown),
 	};
 	return cmocka_run_group_tests_name("store objects", tests, NULL, NULL);
 }

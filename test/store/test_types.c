@@ -20,21 +20,6 @@
 #define BETA "{'name':'v1beta1','served':true,'storage':false,'deprecated':true}"
 #define HIDDEN "{'name':'v0','served':false,'storage':false}"
 
-static int setup(void **state)
-{
-	static struct kit kit;
-	kit = (struct kit){0};
-	kit_open(&kit, NULL);
-	*state = &kit;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kit_close(*state);
-	return 0;
-}
-
 static void built_in_types_are_served(void **state)
 {
 	static const struct {
@@ -329,15 +314,16 @@ static void custom_objects_survive_a_restart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(built_in_types_are_served, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_are_not_ambiguous, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_training_job_scales_its_workers, setup, teardown),
-		cmocka_unit_test_setup_teardown(autoscalers_have_two_forms, setup, teardown),
-		cmocka_unit_test_setup_teardown(discovery_is_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_definition_makes_a_type, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_definitions, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_definition_changes_and_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(definitions_of_built_in_kinds_are_taken_note_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(built_in_types_are_served, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(names_are_not_ambiguous, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_training_job_scales_its_workers, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(autoscalers_have_two_forms, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(discovery_is_in_order, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_definition_makes_a_type, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(bad_definitions, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_definition_changes_and_goes, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(definitions_of_built_in_kinds_are_taken_note_of, kit_setup,
+	                                        kit_teardown),
 		cmocka_unit_test(custom_objects_survive_a_restart),
 	};
 	return cmocka_run_group_tests_name("store types", tests, NULL, NULL);

@@ -37,7 +37,7 @@ void picture_lower_units(const struct stage *stage, const struct picture *pictur
 		if (groups[g].queue == groups[number].queue && groups[g].priority < groups[number].priority &&
 		    groups[g].preempt != CYCLE_NON_PREEMPTIBLE)
 			victims_of_group(&then, (int)g, groups[g].preempt == CYCLE_PREEMPTIBLE, stage->arena, list);
-	victims_sort(&then, list);
+	victims_sort(list);
 }
 
 /* How much the most expensive unit has that was lost; 0 when nothing of the resource was. */

@@ -1,0 +1,143 @@
+/* Owns the command `why`. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/plan_table.h"
+
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "control/why.h"
+
+#include <string.h>
+
+/* What a reason is about, as the first word of its line. */
+static const char *label_of(const char *code)
+{
+	static const struct {
+		const char *code, *label;
+	} labels[] = {
+		{"InsufficientDomain", "closest"},
+		{"InsufficientResource", "missing"},
+		{"NodesExcluded", "nodes"},
+		{"WouldFit", "change"},
+		{"NoCombination", "together"},
+		{"PinnedByRunningMembers", "pinned"},
+		{"OverLimit", "queue"},
+		{"NonPreemptibleOverQuota", "queue"},
+		{"QueueDoesNotExist", "queue"},
+		{"Rejected", "rejected"},
+		{"TopologyUnknown", "topology"},
+	};
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
+		if (strcmp(labels[i].code, code) == 0)
+			return labels[i].label;
+	return "because";
+}
+
+static void print_reasons(const struct plan_group *group)
+{
+	for (size_t i = 0; i < group->reason_count; i++)
+		output_line(stdout, "  %-9s %s", label_of(group->reasons[i].code), group->reasons[i].message);
+}
+
+static const char *amount(struct arena *arena, int resource, int64_t value)
+{
+	if (value < 0)
+		return "none";
+	if (resource == CYCLE_GPU)
+		return value % 1000 ? arena_printf(arena, "%lld.%03lld", (long long)(value / 1000),
+		                                   (long long)(value % 1000))
+		                    : arena_printf(arena, "%lld", (long long)(value / 1000));
+	return quantity_print(arena, resource == CYCLE_CPU ? "cpu" : "memory", value);
+}
+
+static void print_queue(struct cli_args *args, const struct why *why)
+{
+	static const char *const names[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
+	const struct cycle *cycle = &why->plan->snapshot->cycle;
+	const struct cycle_queue *queue = &cycle->queues[why->queue];
+	struct table table = {.arena = args->arena, .columns = 5};
+	table_add(&table, &(struct table_row){.cells = {"RESOURCE", "ALLOCATED", "FAIR SHARE", "QUOTA", "LIMIT"}});
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		table_add(&table,
+		          &(struct table_row){
+				  .cells = {names[r], amount(args->arena, r, queue->allocated[r]),
+		                            amount(args->arena, r, queue->fair[r]),
+		                            queue->quota[r] < 0 ? "unlimited" : amount(args->arena, r, queue->quota[r]),
+		                            amount(args->arena, r, queue->limit[r])}});
+	table_print(&table, stdout, output_wants_colour(stdout));
+	for (size_t i = 0; i < why->plan->group_count; i++) {
+		size_t index = why->plan->order[i];
+		const struct plan_group *group = &why->plan->groups[index];
+		enum group_state state = cycle->groups[index].state;
+		if (cycle->groups[index].queue != why->queue || state == GROUP_PLACED || state == GROUP_PARTIAL)
+			continue;
+		output_line(stdout, "%s/%s: %s", group->namespace_, group->name, group->state);
+		print_reasons(group);
+	}
+}
+
+static void print_text(struct cli_args *args, const struct why *why)
+{
+	const struct why_subject *subject = &why->subject;
+	output_line(stdout, "%s%s%s: %s: %s", subject->namespace_, subject->namespace_[0] ? "/" : "", subject->name,
+	            why->state, why->summary);
+	if (why->queue >= 0)
+		print_queue(args, why);
+	if (why->group < 0 && why->message[0])
+		output_line(stdout, "  %-9s %s", "because", why->message);
+	if (why->group < 0 || (why->pod >= 0 && why->settled))
+		return;
+	const struct plan_group *group = &why->plan->groups[why->group];
+	print_reasons(group);
+	if (why->pod < 0 && group->placed > 0)
+		plan_table_print_group(why->plan, (size_t)why->group, args->output == CLI_OUTPUT_WIDE,
+		                       output_wants_colour(stdout), stdout);
+}
+
+static int explain(struct cli_args *args, const struct manifests *objects)
+{
+	struct error error = {0};
+	struct why_subject subject;
+	const char *namespace_ = args->namespace_ ? args->namespace_ : "default";
+	if (why_parse(args->operands[0], namespace_, args->arena, &subject, &error) < 0) {
+		output_line(stderr, "platoon why: %s", error.text);
+		return CLI_USAGE;
+	}
+	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+	                                   .budget = args->budget,
+	                                   .explain_relax = true};
+	struct snapshot *snapshot = snapshot_create(objects, &options);
+	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
+	struct why why;
+	int rc = CLI_USAGE;
+	if (why_ask(plan, objects, &subject, args->arena, &why, &error) < 0) {
+		output_line(stderr, "platoon why: %s", error.text);
+	} else {
+		if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML) {
+			struct build *build = build_create();
+			output_document(build, why_write(&why, build), args->output == CLI_OUTPUT_YAML, stdout);
+			build_destroy(build);
+		} else {
+			print_text(args, &why);
+		}
+		rc = why.settled ? CLI_OK : CLI_FOUND;
+	}
+	snapshot_destroy(snapshot);
+	return rc;
+}
+
+int cmd_why(struct cli_args *args)
+{
+	if (args->operand_count != 1) {
+		fprintf(stderr, "platoon why: name one object: podgroup/NAME, pod/NAME, queue/NAME, job/NAME, ...\n"
+		                "Run `platoon why --help` for its options.\n");
+		return CLI_USAGE;
+	}
+	struct manifests objects;
+	manifests_init(&objects);
+	int rc = cli_load_world(args, &objects);
+	if (rc == CLI_OK)
+		rc = explain(args, &objects);
+	manifests_free(&objects);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* Metrics of the scheduler, as numbers and as the text Prometheus reads. */
+#ifndef CONTROL_METRICS_H
+#define CONTROL_METRICS_H
+
+#include "base/strings.h"
+#include "control/plan.h"
+
+enum { METRICS_BUCKETS = 14, METRICS_CODES = 16, METRICS_REASONS = 32 };
+
+struct metrics {
+	/* decisions: one cycle each */
+	uint64_t cycles, latency_ns, latency_buckets[METRICS_BUCKETS]; /* not cumulated */
+	uint64_t placements, reservations, exhausted;
+	uint64_t evictions[ACTION_COUNT], releases; /* releases: pods of gangs that could not be completed */
+	uint64_t refused_bindings, refused_evictions;
+	struct {
+		int code;
+		uint64_t count;
+	} errors[METRICS_CODES]; /* by HTTP status; the last place takes the rest */
+	struct {
+		char reason[48];
+		uint64_t groups;
+	} pending[METRICS_REASONS]; /* now */
+	size_t pending_count;
+	uint64_t groups_described, events_left_out;
+	/* state, set before writing */
+	uint64_t rebuilds, relists, watch_version, store_version;
+};
+
+void metrics_decided(struct metrics *metrics, const struct plan *plan, int64_t latency_ns);
+void metrics_error(struct metrics *metrics, int code);
+/* Appends everything in the text format; the queues are those of the last cycle. */
+void metrics_write(const struct metrics *metrics, const struct cycle *cycle, struct buffer *out);
+
+#endif

@@ -1,0 +1,139 @@
+/* Owns what is told about the decisions of a cycle: the conditions of pods, the status of PodGroups (scheduler_group.c)
+ * and of Queues. Only what the cycle looked at is compared with the store, and only what differs is written. */
+#include "control/scheduler_internal.h"
+#include "control/writes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pods ---- */
+
+/* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
+static void mark_waiting(const struct scheduler_turn *turn, size_t group, const struct pod_spec *spec, const char *node,
+                         const char *reason, const char *message, bool tell)
+{
+	const struct store_type *type = store_type_find(turn->store, "", "pods");
+	struct store_object *pod =
+		store_object_retain(type ? store_peek(turn->store, type, spec->namespace_, spec->name) : NULL);
+	if (!pod)
+		return;
+	struct condition condition = {"PodScheduled", "False", reason, message};
+	bool same = writes_has_condition(pod->root, &condition);
+	bool same_node = strcmp(val_str(val_path(pod->root, "status", "nominatedNodeName", NULL), ""), node) == 0;
+	if (!same || !same_node) {
+		struct build *build = build_create();
+		struct node *status = build_map(build);
+		build_put(build, status, "conditions",
+		          writes_conditions(build, pod->root, &condition, 1, turn->now_seconds));
+		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
+		int written = writes_patch_status(turn->store, pod, build, status);
+		if (written < 0)
+			scheduler_unwritten(turn, group);
+		if (written > 0 && !same && tell &&
+		    !events_tell(turn->scheduler->events, pod, true, reason, message, turn->now_seconds))
+			turn->scheduler->metrics.events_left_out++;
+		build_destroy(build);
+	}
+	store_object_release(pod);
+}
+
+static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[index];
+	const struct cycle_group *decided = &snapshot->cycle.groups[index];
+	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
+	bool tell = decided->state != GROUP_NOT_READY;
+	for (size_t i = 0; i < decided->gang.pod_count; i++) {
+		const struct gang_pod *member = &decided->gang.pods[i];
+		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+		/* A pod that is evicted and moved has a reservation too, but is on a node still. */
+		if (pod->node >= 0 || pod->gone)
+			continue;
+		if (member->state == MEMBER_RESERVED) {
+			const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
+			mark_waiting(turn, index, &pod->spec, node, "Reserved",
+			             arena_printf(turn->arena,
+			                          "room on node %s is reserved until pods there have ended", node),
+			             true);
+		} else if (member->state == MEMBER_GATED) {
+			mark_waiting(turn, index, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
+			             false);
+		} else if (member->state == MEMBER_WAITING) {
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
+		}
+	}
+	for (size_t i = 0; i < group->stray_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
+		if (pod->node < 0)
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
+	}
+}
+
+/* ---- queues ---- */
+
+static bool write_queue(const struct scheduler_turn *turn, const struct cycle_queue *queue)
+{
+	struct store_object *object = store_object_retain(live_queue(turn->scheduler->live, queue->name));
+	if (!object)
+		return true;
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	build_put(build, status, "allocated", scheduler_amounts(build, turn->arena, queue->allocated));
+	build_put(build, status, "allocatedNonPreemptible",
+	          scheduler_amounts(build, turn->arena, queue->allocated_protected));
+	build_put(build, status, "requested", scheduler_amounts(build, turn->arena, queue->requested));
+	build_put(build, status, "fairShare", scheduler_amounts(build, turn->arena, queue->fair));
+	bool written = writes_patch_status(turn->store, object, build, status) >= 0;
+	build_destroy(build);
+	store_object_release(object);
+	return written;
+}
+
+static void write_queues(const struct scheduler_turn *turn)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	const struct cycle *cycle = &turn->plan->snapshot->cycle;
+	/* A state that was built anew numbers the queues anew. */
+	if (scheduler->queues_of != live_rebuilds(scheduler->live)) {
+		free(scheduler->queues);
+		scheduler->queues = base_calloc(cycle->queue_count, sizeof(*scheduler->queues));
+		scheduler->queue_count = cycle->queue_count;
+		scheduler->queues_of = live_rebuilds(scheduler->live);
+	}
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		const struct cycle_queue *queue = &cycle->queues[q];
+		struct queue_told told;
+		memset(&told, 0, sizeof(told));
+		memcpy(told.allocated, queue->allocated, sizeof(told.allocated));
+		memcpy(told.allocated_protected, queue->allocated_protected, sizeof(told.allocated_protected));
+		memcpy(told.requested, queue->requested, sizeof(told.requested));
+		memcpy(told.fair, queue->fair, sizeof(told.fair));
+		told.written = true;
+		if (memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0)
+			continue;
+		if (write_queue(turn, queue))
+			scheduler->queues[q] = told;
+		else
+			scheduler->unwritten = true;
+	}
+}
+
+void scheduler_unwritten(const struct scheduler_turn *turn, size_t group)
+{
+	live_look_again(turn->scheduler->live, (int)group);
+	turn->scheduler->unwritten = true;
+}
+
+void scheduler_write_status(const struct scheduler_turn *turn)
+{
+	const struct plan *plan = turn->plan;
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct plan_group *group = &plan->groups[plan->order[i]];
+		const char *message = plan_group_message(group, turn->arena);
+		mark_pods(turn, group->index, message);
+		if (!plan->snapshot->groups[group->index].implicit)
+			scheduler_mark_group(turn, group, message);
+	}
+	write_queues(turn);
+}
