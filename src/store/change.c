@@ -21,9 +21,10 @@ static void place(struct bucket *bucket, struct store_object *old, struct store_
 	index_set(&bucket->index, either->namespace_, either->name, now);
 }
 
-static void record(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)
+static void record(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now,
+                   size_t size)
 {
-	history_push(&bucket->history, store->version, old, now);
+	history_push(&bucket->history, store->version, old, now, size);
 	vec_push(&store->batch, (struct pending){
 					.bucket = bucket,
 					.version = store->version,
@@ -59,7 +60,7 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 		return NULL;
 	}
 	store->version++;
-	record(store, bucket, old, now);
+	record(store, bucket, old, now, length);
 	store_object_release(now); /* the index and the history hold it */
 	return now;
 }
@@ -74,14 +75,14 @@ void change_mirror(struct store *store, struct bucket *bucket, struct store_obje
 void change_remove(struct store *store, struct store_object *old)
 {
 	store->version++;
-	record(store, bucket_of(old->type), old, NULL);
+	record(store, bucket_of(old->type), old, NULL, 0);
 }
 
 void change_load(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now,
-                 uint64_t version, bool in_history)
+                 uint64_t version, bool in_history, size_t size)
 {
 	if (in_history)
-		history_push(&bucket->history, version, old, now);
+		history_push(&bucket->history, version, old, now, size);
 	place(bucket, old, now);
 }
 

@@ -122,7 +122,7 @@ void change_remove(struct store *store, struct store_object *old);
 void change_mirror(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now);
 /* Puts a loaded row into memory without making it a write. */
 void change_load(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now,
-                 uint64_t version, bool in_history);
+                 uint64_t version, bool in_history, size_t size);
 /* Takes back everything since the last commit. */
 void change_undo(struct store *store);
 uint64_t store_random(struct store *store);

@@ -37,6 +37,7 @@ struct store_options {
 	const struct clock_source *clock; /* NULL: the system's */
 	uint64_t seed;                    /* of uids and generated names */
 	size_t history;                   /* changes kept per type for watches; 0: 8192 */
+	size_t history_bytes;             /* and the JSON of their objects together; 0: 64 MiB */
 	int64_t event_ttl;                /* seconds an Event is kept; 0: 3600, < 0: for ever */
 	bool bare; /* do not create the namespaces default, kube-system, kube-public, kube-node-lease */
 	/* Called for each create and update of a main resource or its status (patches and applies count as what they
