@@ -66,3 +66,8 @@ int world_step(struct world *world)
 	wait = sooner(wait, scheduler_step(world->scheduler));
 	return sooner(wait, kubelet_step(world->kubelet));
 }
+
+void world_metrics(const struct world *world, struct buffer *out)
+{
+	scheduler_metrics(world->scheduler, out);
+}
