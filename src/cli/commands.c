@@ -8,6 +8,7 @@ static const char plan_text[] =
 	"for every group that is not placed the reason and the smallest change that would help. Changes nothing.\n"
 	"Objects come from files (-f), from the cluster of the kubeconfig (without -f), or from both (-f and\n"
 	"--kubeconfig or --context): then the files stand in for objects of the same name.\n"
+	"Workloads such as Jobs stand for the pods they would make, unless those are there.\n"
 	"Reads Nodes, Pods, PodGroups, Queues, Topologies, PriorityClasses, PersistentVolumes and claims, for example\n"
 	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a "
 	"rule\n"
