@@ -12,8 +12,8 @@ deps: ## install what the build and the tests need (root or sudo for Debian pack
 build: ## the optimized program: build/platoon
 	@scripts/build release
 
-run: build ## start a simulated cluster, place an example gang, and end
-	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/up-gang.yaml --until-placed
+run: build ## start a simulated cluster, place an example workload, and end
+	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/tfjob-segments.yaml --until-placed
 
 test: ## all tests under ASan and UBSan; ONLY=text picks tests by name
 	@scripts/run-tests $(if $(RESULTS),--results $(RESULTS)) build-test $(ONLY)

@@ -311,7 +311,7 @@ enum section { SECTION_ALL, SECTION_PLACEMENT, SECTION_EVICTION };
 int main(int argc, char **argv)
 {
 	static struct report report;
-	const char *json = NULL;
+	const char *json = NULL, *name = NULL;
 	bool quick = false;
 	enum section only = SECTION_ALL;
 	for (int i = 1; i < argc; i++) {
@@ -319,16 +319,21 @@ int main(int argc, char **argv)
 			quick = true;
 		} else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
 			json = argv[++i];
+		} else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+			name = argv[++i];
+			only = SECTION_EVICTION;
 		} else if (strcmp(argv[i], "--placement") == 0) {
 			only = SECTION_PLACEMENT;
 		} else if (strcmp(argv[i], "--eviction") == 0) {
 			only = SECTION_EVICTION;
 		} else {
-			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction] [--json FILE]\n");
+			fprintf(stderr,
+			        "usage: platoon-bench [--quick] [--placement | --eviction | --only EVICTION-CASE] "
+			        "[--json FILE]\n");
 			return 2;
 		}
 	}
-	report.eviction_count = only != SECTION_PLACEMENT ? evict_measure(quick, report.evictions) : 0;
+	report.eviction_count = only != SECTION_PLACEMENT ? evict_measure(quick, name, report.evictions) : 0;
 	if (only != SECTION_EVICTION)
 		run_placement(&report, quick);
 	return finish(&report, quick, json);

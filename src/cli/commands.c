@@ -15,7 +15,8 @@ static const char plan_text[] =
 static const char why_text[] =
 	"Explains one object with the words of the scheduler, the same that conditions have: the level that cannot be\n"
 	"satisfied, the domain that came closest, the resource that is missing, and the smallest change that would\n"
-	"help. For what is placed: where each part of it sits. Reads the cluster of the kubeconfig, or files with -f.";
+	"help. For what is placed: where each part of it sits. KIND is podgroup, pod or queue, or that of a workload\n"
+	"(job, tfjob, ...), which stands for its PodGroup. Reads the cluster of the kubeconfig, or files with -f.";
 static const char validate_text[] =
 	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
 	"errors\n"
@@ -63,7 +64,7 @@ const struct cli_command cli_commands[] = {
 	},
 	{
 		.name = "why",
-		.operands = "podgroup/NAME|pod/NAME|queue/NAME",
+		.operands = "KIND/NAME",
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |

@@ -35,7 +35,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                                   "namespace of the object (default that of the context)"},
 	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
 	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
-                               "faults of random runs, comma separated (default all)"},
+                               "their faults (default all)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},

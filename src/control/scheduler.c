@@ -130,7 +130,7 @@ int scheduler_step(struct scheduler *scheduler)
 		return until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */
 	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
-	bool changed = !scheduler->started || live_changed(scheduler->live);
+	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
 	int64_t earliest = scheduler->last + pause_of(scheduler);
 	if (changed && scheduler->started && now < earliest && !set_back)
 		return until(now, earliest);
@@ -138,9 +138,11 @@ int scheduler_step(struct scheduler *scheduler)
 		return until(now, scheduler->due);
 	scheduler->last = now;
 	scheduler->started = true;
+	scheduler->again = false;
 	run_cycle(scheduler, now);
 	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
-	if (live_changed(scheduler->live) || scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
+	if (scheduler->again || live_changed(scheduler->live) || scheduler->under_way.count > 0 ||
+	    store_pending(scheduler->options.store))
 		return until(now, now + pause_of(scheduler));
 	return until(now, scheduler->due);
 }

@@ -42,6 +42,7 @@ struct scheduler {
 	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
 	bool unwritten;                /* the last cycle could not write all it has to tell */
 	bool started;
+	bool again; /* a decision was not carried out, because it rested on something that has changed */
 };
 
 /* One cycle whose decisions are to be written. */

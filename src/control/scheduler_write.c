@@ -107,8 +107,10 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds)
 			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
 		} else {
 			tell(scheduler, attempt, now_seconds);
-			live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
-			             attempt->version);
+			/* A pod that is gone keeps its assumption until that is seen. */
+			if (attempt->version)
+				live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+				             attempt->version);
 		}
 		attempt_free(attempt);
 	}
@@ -123,7 +125,7 @@ static void bind(const struct scheduler_turn *turn, const struct plan_binding *b
 {
 	struct store_object *pod = peek_pod(turn->scheduler, binding->namespace_, binding->pod);
 	if (!pod)
-		return;
+		return; /* the gang was looked at just before */
 	struct build *build = build_create();
 	struct node *body = build_map(build), *metadata = build_map(build), *target = build_map(build);
 	build_put_string(build, metadata, "name", binding->pod);
@@ -179,6 +181,68 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 	store_object_release(pod);
 }
 
+/* Whether the store still has the gang as the cycle saw it: every pod in the same version, every node. Half a gang would be
+ * bound if one of its pods went away between the last look and now. */
+static bool is_current(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const struct store_type *pods = store_type_find(turn->store, "", "pods"),
+				*nodes = store_type_find(turn->store, "", "nodes");
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		const struct gang_pod *member = &gang->pods[i];
+		if (member->state == MEMBER_GONE)
+			continue;
+		const struct store_object *seen = live_pod(turn->scheduler->live, gang->namespace_, member->name),
+					  *now = store_peek(turn->store, pods, gang->namespace_, member->name);
+		if (!seen || !now || seen->version != now->version)
+			return false;
+		if (member->state == MEMBER_RUNNING &&
+		    !store_peek(turn->store, nodes, "", cluster_node_name(snapshot->cycle.cluster, member->node)))
+			return false;
+	}
+	return true;
+}
+
+/* Whether what is to be bound now is enough. A pod of the gang for which a later decision found only a reservation would
+ * leave the others alone: then they wait for it. */
+static bool starts_whole(const struct scheduler_turn *turn, const struct gang *gang)
+{
+	struct gang now = *gang;
+	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		now.pods[i] = gang->pods[i];
+		if (now.pods[i].state == MEMBER_RESERVED)
+			now.pods[i].state = MEMBER_WAITING;
+	}
+	return gang_root_satisfied(&now);
+}
+
+static void bind_gang(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const bool *ran = snapshot->groups[index].ran;
+	size_t count = 0;
+	for (size_t i = 0; i < gang->pod_count; i++)
+		count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
+	if (count == 0 || !starts_whole(turn, gang))
+		return;
+	if (!is_current(turn, index)) {
+		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
+		          gang->name, NULL);
+		turn->scheduler->again = true;
+		return;
+	}
+	for (size_t i = 0; i < gang->pod_count; i++)
+		if (gang->pods[i].state == MEMBER_RUNNING && !ran[i])
+			bind(turn, &(struct plan_binding){
+					   .namespace_ = gang->namespace_,
+					   .pod = gang->pods[i].name,
+					   .node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
+				   });
+}
+
 /* Whether a gang was cut off while it started and cannot be completed: part of it is bound, nothing of it runs, and there
  * is proof that the rest finds no place. What runs already is left to the grace for stale gangs. */
 static bool cannot_be_finished(const struct snapshot *snapshot, size_t index)
@@ -226,8 +290,8 @@ void scheduler_write(const struct scheduler_turn *turn)
 	for (size_t i = 0; i < plan->group_count; i++)
 		if (cannot_be_finished(plan->snapshot, plan->groups[i].index))
 			release(turn, plan->groups[i].index);
-	for (size_t i = 0; i < plan->binding_count; i++)
-		bind(turn, &plan->bindings[i]);
+	for (size_t i = 0; i < plan->group_count; i++)
+		bind_gang(turn, plan->groups[plan->order[i]].index);
 }
 
 void scheduler_assume(const struct scheduler_turn *turn)

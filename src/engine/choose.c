@@ -160,7 +160,7 @@ static uint64_t domain_signature(const struct solver *solver, int t, int level, 
 	const struct topology *topology = used_topology(solver, t);
 	const struct domain *d = &topology->domains[level][domain];
 	uint64_t hash = 0x51ed270b;
-	for (int j = 0; j < solver->counter_count; j++)
+	for (int j = 0; j < solver->counter_count && solver->counters[j].sums[t]; j++)
 		hash = hash_mix(hash, (uint64_t)solver->counters[j].sums[t][level][domain]);
 	uint64_t members = 0;
 	if (level < solver->deepest[t]) {
@@ -174,7 +174,7 @@ static uint64_t domain_signature(const struct solver *solver, int t, int level, 
 		uint64_t own = 0x2545f491;
 		for (int s = 0; s < solver->shape_count; s++)
 			own = hash_mix(own, (uint64_t)solver->shapes[s].slots->node[node]);
-		for (int j = solver->shape_count; j < solver->counter_count; j++)
+		for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
 			own = hash_mix(own, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
 			                                            solver->view));
 		members += own * 0x9e3779b97f4a7c15ULL;

@@ -97,7 +97,7 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error"}
-    values["NAME"] = "default"
+    values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
         options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]
@@ -106,6 +106,10 @@ def every_option_of_the_help_is_understood():
                 continue
             forms = [["--" + name]] + ([["-" + letter]] if letter else [])
             for form in forms:
+                if command == "simulate" and name in ("nodes", "gpus", "budget", "seeds", "faults"):
+                    random = [] if name == "seeds" else ["--seeds", "1..1"]
+                    expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
+                    continue
                 file = ["-f", values["FILE"]] if command in ("plan", "why", "validate") and name != "filename" else []
                 expect(0, command, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
 
@@ -170,7 +174,7 @@ def wrong_usage():
     assert code == 2 and "no kubeconfig" in err and "give files with -f" in err, err
     expect(2, "why", err="podgroup/NAME")
     expect(2, "why", "pg", "-f", "examples/first-gang.yaml", err="give kind and name")
-    expect(2, "why", "node/x", "-f", "examples/first-gang.yaml", err="use podgroup, pod or queue")
+    expect(2, "why", "node/x", "-f", "examples/first-gang.yaml", err="no PodGroup belongs to node/x")
     expect(2, "why", "pg/chet", "-f", "examples/first-gang.yaml", err="did you mean default/chat?")
     expect(2, "validate", err="give at least one file")
     expect(2, "simulate", err="give at least one scenario")

@@ -203,7 +203,8 @@ static void test_a_reader_that_pauses(void **state)
 static void test_a_type_that_goes(void **state)
 {
 	struct world world;
-	struct wire watch;
+	struct wire watch, table;
+	char letters[64];
 	static const char crd[] = "{\"apiVersion\":\"apiextensions.k8s.io/"
 				  "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"ts.e.com\"},"
 				  "\"spec\":{\"group\":\"e.com\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"ts\","
@@ -216,6 +217,7 @@ static void test_a_type_that_goes(void **state)
 	                           crd),
 	                 201);
 	world_watch(&world, &watch, "/apis/e.com/v1/ts?watch=true", NULL);
+	world_watch(&world, &table, "/apis/e.com/v1/ts?watch=true", TABLE);
 	assert_int_equal(
 		world_ask(&world, "POST", "/apis/e.com/v1/ts", JSON,
 	                  "{\"apiVersion\":\"e.com/v1\",\"kind\":\"T\",\"metadata\":{\"name\":\"x\"},\"free\":[1]}"),
@@ -225,7 +227,11 @@ static void test_a_type_that_goes(void **state)
 	                           NULL, NULL),
 	                 200);
 	assert_true(wire_expect(&watch, "\r\n0\r\n\r\n"));
+	assert_true(wire_expect(&table, "\r\n0\r\n\r\n"));
+	assert_string_equal(events(&watch, letters), "AD"); /* how the last object went is told first */
+	assert_string_equal(events(&table, letters), "AD");
 	wire_free(&watch);
+	wire_free(&table);
 	world_stop(&world);
 }
 
