@@ -153,10 +153,11 @@ static void print_suggestion(const struct cluster_view *view, const struct rbg_s
 			output_line(stdout, "        %s: %lld", spec->roles[r].name,
 			            (long long)(ratio[r] * suggestion->multiple));
 	printf("      progression: OrderedReady\n");
-	if (suggestion->level != SUGGEST_NO_LEVEL)
-		output_line(stdout,
-		            "      topologyAffinity:\n        topologyKey: %s\n        strategy: PreferSegmentAffinity",
-		            view->keys[suggestion->level]);
+	if (suggestion->level == SUGGEST_NO_LEVEL)
+		return;
+	printf("      topologyAffinity:\n");
+	output_line(stdout, "        topologyKey: %s", view->keys[suggestion->level]);
+	printf("        strategy: PreferSegmentAffinity\n");
 }
 
 static bool suggest(const struct cluster_view *view, const struct manifest *manifest)
