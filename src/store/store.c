@@ -89,7 +89,7 @@ struct store *store_open(const struct store_options *options, struct error *erro
 	derive(store);
 	/* A store that is opened again with the same seed must not give uids out twice. */
 	store->random = hash_mix(options->seed, store->version);
-	if (!options->bare && create_namespaces(store, error) < 0) {
+	if (!options->bare && !options->mirror && create_namespaces(store, error) < 0) {
 		store_close(store);
 		return NULL;
 	}
