@@ -2,6 +2,7 @@
 ONLY ?=
 RESULTS ?=
 FUZZ_SECONDS ?= 30
+FAULT_SEEDS ?= 10000
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -12,8 +13,8 @@ deps: ## install what the build and the tests need (root or sudo for Debian pack
 build: ## the optimized program: build/platoon
 	@scripts/build release
 
-run: build ## start a simulated cluster, place an example gang, and end
-	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/up-gang.yaml --until-placed
+run: build ## start a simulated cluster, place an example workload, and end
+	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/tfjob-segments.yaml --until-placed
 
 test: ## all tests under ASan and UBSan; ONLY=text picks tests by name
 	@scripts/run-tests $(if $(RESULTS),--results $(RESULTS)) build-test $(ONLY)
@@ -27,6 +28,9 @@ format: ## rewrite the C files in the project's format
 fuzz: ## each fuzzer for FUZZ_SECONDS (30), on a copy of its corpus; ONLY=text picks by name
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $(ONLY)
 
+fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
+	@scripts/fault $(FAULT_SEEDS)
+
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
@@ -34,4 +38,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz bench clean
+.PHONY: help deps build run test lint format fuzz fault bench clean

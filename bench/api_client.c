@@ -75,7 +75,8 @@ static int parse(struct client *client, const char **body, size_t *length)
 		return 0;
 	*length = strtoul(field + strlen("Content-Length: "), NULL, 10);
 	*body = end + 4;
-	return client->in.length - (size_t)(*body - text) >= *length ? atoi(text + strlen("HTTP/1.1 ")) : 0;
+	return client->in.length - (size_t)(*body - text) >= *length ? (int)strtol(text + strlen("HTTP/1.1 "), NULL, 10)
+	                                                             : 0;
 }
 
 int client_answer(struct client *client, const char **body, size_t *length)

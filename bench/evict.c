@@ -158,7 +158,7 @@ static int measure_case(const struct evict_case *test, const int *sizes, int siz
 	return used;
 }
 
-int evict_measure(bool quick, struct evict_row rows[EVICT_ROWS])
+int evict_measure(bool quick, const char *only, struct evict_row rows[EVICT_ROWS])
 {
 	static const int sizes[] = {50, 100, 200, 500, 1000, 5000};
 	static const struct crowd crowds[] = {{"full cycle, all placed", 1000, 10000, EVICT_IDLE},
@@ -168,9 +168,12 @@ int evict_measure(bool quick, struct evict_row rows[EVICT_ROWS])
 	printf("\n%-26s %7s %12s %9s %9s %9s %9s\n", "making room", "nodes", "us", "growth", "peak MiB", "evicted",
 	       "placed");
 	for (int i = 0; i < CASES; i++)
-		used += measure_case(&cases[i], sizes, quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0])),
-		                     &rows[used]);
+		if (!only || strstr(cases[i].name, only))
+			used += measure_case(&cases[i], sizes, quick ? 2 : (int)(sizeof(sizes) / sizeof(sizes[0])),
+			                     &rows[used]);
 	for (int i = 0; i < 3; i++) {
+		if (only && !strstr(crowds[i].name, only))
+			continue;
 		struct evict_row *row = &rows[used++];
 		struct crowd crowd = crowds[i];
 		if (quick) {

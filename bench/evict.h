@@ -17,7 +17,7 @@ struct evict_row {
 };
 
 /* Fills the rows and prints each when it is known. Returns how many there are. */
-int evict_measure(bool quick, struct evict_row rows[EVICT_ROWS]);
+int evict_measure(bool quick, const char *only, struct evict_row rows[EVICT_ROWS]);
 /* The row of a case at a size; NULL when it was not measured. */
 const struct evict_row *evict_find(const struct evict_row *rows, int count, const char *name, int nodes);
 

@@ -339,7 +339,7 @@ enum section { SECTION_ALL, SECTION_PLACEMENT, SECTION_EVICTION, SECTION_CONTROL
 int main(int argc, char **argv)
 {
 	static struct report report;
-	const char *json = NULL;
+	const char *json = NULL, *name = NULL;
 	bool quick = false;
 	enum section only = SECTION_ALL;
 	for (int i = 1; i < argc; i++) {
@@ -347,6 +347,9 @@ int main(int argc, char **argv)
 			quick = true;
 		} else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
 			json = argv[++i];
+		} else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+			name = argv[++i];
+			only = SECTION_EVICTION;
 		} else if (strcmp(argv[i], "--placement") == 0) {
 			only = SECTION_PLACEMENT;
 		} else if (strcmp(argv[i], "--eviction") == 0) {
@@ -354,13 +357,14 @@ int main(int argc, char **argv)
 		} else if (strcmp(argv[i], "--control") == 0) {
 			only = SECTION_CONTROL;
 		} else {
-			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction | --control] [--json "
-			                "FILE]\n");
+			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction | --control | --only "
+			                "EVICTION-CASE] "
+			                "[--json FILE]\n");
 			return 2;
 		}
 	}
 	report.eviction_count =
-		only == SECTION_ALL || only == SECTION_EVICTION ? evict_measure(quick, report.evictions) : 0;
+		only == SECTION_ALL || only == SECTION_EVICTION ? evict_measure(quick, name, report.evictions) : 0;
 	if (only == SECTION_ALL || only == SECTION_CONTROL)
 		report.control_count = control_measure(quick, report.controls);
 	if (only == SECTION_ALL || only == SECTION_PLACEMENT)

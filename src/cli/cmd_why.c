@@ -129,7 +129,7 @@ static int explain(struct cli_args *args, const struct manifests *objects)
 int cmd_why(struct cli_args *args)
 {
 	if (args->operand_count != 1) {
-		fprintf(stderr, "platoon why: name one object: podgroup/NAME, pod/NAME or queue/NAME\n"
+		fprintf(stderr, "platoon why: name one object: podgroup/NAME, pod/NAME, queue/NAME, job/NAME, ...\n"
 		                "Run `platoon why --help` for its options.\n");
 		return CLI_USAGE;
 	}

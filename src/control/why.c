@@ -26,7 +26,8 @@ int why_parse(const char *text, const char *namespace_, struct arena *arena, str
 	const char *slash = strchr(text, '/');
 	if (!slash || !slash[1])
 		return error_set(error, ERROR_USAGE,
-		                 "%.200s: give kind and name: podgroup/NAME, pod/NAME or queue/NAME", text);
+		                 "%.200s: give kind and name: podgroup/NAME, pod/NAME, queue/NAME, job/NAME, ...",
+		                 text);
 	const char *kind = arena_strndup(arena, text, (size_t)(slash - text));
 	for (size_t i = 0; i < sizeof(kind_names) / sizeof(*kind_names); i++) {
 		if (strcasecmp(kind_names[i].name, kind) != 0)
@@ -38,8 +39,11 @@ int why_parse(const char *text, const char *namespace_, struct arena *arena, str
 		};
 		return 0;
 	}
-	return error_set(error, ERROR_USAGE,
-	                 "%.100s: there is no explanation for this kind; use podgroup, pod or queue", kind);
+	*subject = (struct why_subject){.kind = WHY_WORKLOAD,
+	                                .namespace_ = namespace_,
+	                                .name = slash + 1,
+	                                .workload = kind};
+	return 0;
 }
 
 /* ---- names that are near ---- */
@@ -129,6 +133,61 @@ static int ask_group(struct why *why, struct arena *arena, struct error *error)
 			consider(&nearest, snapshot->groups[i].namespace_, snapshot->groups[i].name,
 			         strcmp(snapshot->groups[i].namespace_, subject->namespace_) != 0);
 	return not_found("PodGroup", subject, &nearest, error);
+}
+
+/* ---- workloads ---- */
+
+/* "tfjob", "tfjobs" and "tfjobs.kubeflow.org" all mean TFJob. */
+static bool names_kind(const char *word, const char *kind)
+{
+	size_t length = strcspn(word, "."), own = strlen(kind);
+	if (length == own + 1 && (word[own] == 's' || word[own] == 'S'))
+		length = own;
+	return own > 0 && length == own && strncasecmp(word, kind, own) == 0;
+}
+
+static bool belongs_to(const struct manifest *group, const struct why_subject *subject)
+{
+	const char *space = group->namespace_[0] ? group->namespace_ : "default";
+	if (strcmp(group->kind, "PodGroup") != 0 || strcmp(space, subject->namespace_) != 0)
+		return false;
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(group->object, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);)
+		if (strcmp(val_str(val_get(owner, "name"), ""), subject->name) == 0 &&
+		    names_kind(subject->workload, val_str(val_get(owner, "kind"), "")))
+			return true;
+	return false;
+}
+
+/* Of several groups the first that waits. */
+static int ask_workload(struct why *why, const struct manifests *objects, struct arena *arena, struct error *error)
+{
+	const struct snapshot *snapshot = why->plan->snapshot;
+	const struct why_subject *subject = &why->subject;
+	size_t count = 0;
+	int chosen = -1;
+	for (size_t i = 0; i < objects->count; i++) {
+		if (!belongs_to(&objects->items[i], subject))
+			continue;
+		int index = snapshot_find_group(snapshot, subject->namespace_, objects->items[i].name);
+		if (index < 0)
+			continue;
+		count++;
+		if (chosen < 0 || (snapshot->cycle.groups[chosen].state == GROUP_PLACED &&
+		                   snapshot->cycle.groups[index].state != GROUP_PLACED))
+			chosen = index;
+	}
+	if (chosen < 0)
+		return error_set(
+			error, ERROR_NOT_FOUND,
+			"no PodGroup belongs to %.100s/%.100s in namespace %.100s; it may not exist, have no pods "
+			"yet, or its pods may have another schedulerName",
+			subject->workload, subject->name, subject->namespace_);
+	fill_group(why, (size_t)chosen, arena);
+	why->summary = arena_printf(arena, "PodGroup %s%s: %s", snapshot->groups[chosen].name,
+	                            count > 1 ? arena_printf(arena, " (one of %zu)", count) : "", why->summary);
+	return 0;
 }
 
 /* ---- pods ---- */
@@ -301,6 +360,8 @@ int why_ask(const struct plan *plan, const struct manifests *objects, const stru
 		return ask_group(out, arena, error);
 	case WHY_POD:
 		return ask_pod(out, objects, arena, error);
+	case WHY_WORKLOAD:
+		return ask_workload(out, objects, arena, error);
 	case WHY_QUEUE:
 		break;
 	}

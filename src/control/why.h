@@ -5,15 +5,16 @@
 
 #include "control/plan.h"
 
-enum why_kind { WHY_POD_GROUP, WHY_POD, WHY_QUEUE };
+enum why_kind { WHY_POD_GROUP, WHY_POD, WHY_QUEUE, WHY_WORKLOAD };
 
 struct why_subject {
 	enum why_kind kind;
 	const char *namespace_, *name; /* namespace "" for queues */
+	const char *workload;          /* its kind as it was written; NULL unless it is one */
 };
 
-/* Reads "podgroup/train", "pod/train-0", "queue/research" with the short names of kubectl; the text must outlive the
- * subject. -1 and *error. */
+/* Reads "podgroup/train", "pod/train-0", "queue/research" with the short names of kubectl; any other kind is a workload
+ * that PodGroups may belong to. The text must outlive the subject. -1 and *error. */
 int why_parse(const char *text, const char *namespace_, struct arena *arena, struct why_subject *subject,
               struct error *error);
 

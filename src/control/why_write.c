@@ -143,9 +143,10 @@ static void put_queue(struct build *build, struct node *root, const struct why *
 
 struct node *why_write(const struct why *why, struct build *build)
 {
-	static const char *const kinds[] = {[WHY_POD_GROUP] = "PodGroup", [WHY_POD] = "Pod", [WHY_QUEUE] = "Queue"};
+	static const char *const kinds[] = {
+		[WHY_POD_GROUP] = "PodGroup", [WHY_POD] = "Pod", [WHY_QUEUE] = "Queue", [WHY_WORKLOAD] = NULL};
 	struct node *root = build_map(build);
-	build_put_string(build, root, "kind", kinds[why->subject.kind]);
+	build_put_string(build, root, "kind", why->subject.workload ? why->subject.workload : kinds[why->subject.kind]);
 	build_put_string(build, root, "namespace", why->subject.namespace_[0] ? why->subject.namespace_ : NULL);
 	build_put_string(build, root, "name", why->subject.name);
 	build_put_string(build, root, "state", why->state);

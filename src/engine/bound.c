@@ -58,7 +58,7 @@ int32_t bound_of(struct solver *solver, int class_, int topology, int level, int
 static int64_t counter_value(const struct solver *solver, int counter, int topology, int level, int domain)
 {
 	const struct counter *c = &solver->counters[counter];
-	return level < 0 ? *c->total : c->sums[topology][level][domain];
+	return level < 0 || !c->sums[topology] ? *c->total : c->sums[topology][level][domain];
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -292,7 +292,7 @@ static bool draw(struct solver *solver, int counter, int64_t amount, const struc
 	for (int t = 0; t < solver->topology_count; t++) {
 		const struct topology *topology = used_topology(solver, t);
 		int domain = at->domain[t];
-		for (int l = at->level[t]; l >= 0; l--) {
+		for (int l = c->sums[t] ? at->level[t] : -1; l >= 0; l--) {
 			int64_t *sum = &c->sums[t][l][domain];
 			fine &= *sum >= amount;
 			trail_set64(solver, sum, *sum - amount);
@@ -311,13 +311,7 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 		for (int s = 0; s < solver->shape_count; s++) {
 			if (!item->counts[s])
 				continue;
-			int resource = solver->counters[j].resource;
-			amount = clamp_add(amount,
-			                   clamp_multiply(item->counts[s],
-			                                  resource < 0 ? (j == s)
-			                                               : cluster_kind_request(solver->cluster,
-			                                                                      solver->shapes[s].kind,
-			                                                                      resource)));
+			amount = clamp_add(amount, clamp_multiply(item->counts[s], counter_per_pod(solver, j, s)));
 			pods += j == 0 ? item->counts[s] : 0;
 		}
 		if (amount)

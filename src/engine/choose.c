@@ -5,6 +5,7 @@ struct domain_key {
 	int64_t evictions; /* pods that do not fit without making room */
 	int unused;        /* 0 when the gang is there already */
 	int holds;         /* bit per ancestor that fits as a whole, outermost highest; negated for ordering */
+	int64_t dislike;   /* of the pods' own preferences for its best node */
 	int64_t hosted;    /* negated: how much of everything waiting it could take */
 	int64_t fit;       /* tightest that holds the rest, else largest */
 	int64_t slack;
@@ -18,6 +19,24 @@ static int64_t hosted(const struct solver *solver, const struct class_ *class_, 
 		sum += have < class_->all[s] ? have : class_->all[s];
 	}
 	return sum;
+}
+
+/* What the gang's first shape thinks of the best node of the domain: terms such as "apart from the pods of another group"
+ * say which of several domains to take, not only which of their nodes. */
+static int64_t dislike_of(struct solver *solver, int t, int level, int domain)
+{
+	const int32_t *score = solver->bias || solver->shape_count == 0 ? NULL : pack_score(solver, 0);
+	if (!score)
+		return 0;
+	const struct topology *topology = used_topology(solver, t);
+	const struct domain *d = &topology->domains[level][domain];
+	int64_t best = INT32_MIN;
+	for (int p = d->first; p < d->end; p++) {
+		int node = topology->order[p];
+		if (solver->shapes[0].slots->node[node] > 0 && score[node] > best)
+			best = score[node];
+	}
+	return -best;
 }
 
 static struct domain_key key_of(struct solver *solver, const struct want *want, int topology, int level, int domain)
@@ -37,6 +56,7 @@ static struct domain_key key_of(struct solver *solver, const struct want *want, 
 			holds |= 1 << bit;
 	}
 	key.holds = -holds;
+	key.dislike = dislike_of(solver, topology, level, domain);
 	if (class_->surplus)
 		key.hosted = -hosted(solver, class_, topology, level, domain);
 	int32_t copies = bound_of(solver, want->class_, topology, level, domain);
@@ -53,6 +73,8 @@ static int compare_keys(const struct domain_key *a, const struct domain_key *b)
 		return a->unused - b->unused;
 	if (a->holds != b->holds)
 		return a->holds < b->holds ? -1 : 1;
+	if (a->dislike != b->dislike)
+		return a->dislike < b->dislike ? -1 : 1;
 	if (a->hosted != b->hosted)
 		return a->hosted < b->hosted ? -1 : 1;
 	if (a->fit != b->fit)
@@ -138,7 +160,7 @@ static uint64_t domain_signature(const struct solver *solver, int t, int level, 
 	const struct topology *topology = used_topology(solver, t);
 	const struct domain *d = &topology->domains[level][domain];
 	uint64_t hash = 0x51ed270b;
-	for (int j = 0; j < solver->counter_count; j++)
+	for (int j = 0; j < solver->counter_count && solver->counters[j].sums[t]; j++)
 		hash = hash_mix(hash, (uint64_t)solver->counters[j].sums[t][level][domain]);
 	uint64_t members = 0;
 	if (level < solver->deepest[t]) {
@@ -152,7 +174,7 @@ static uint64_t domain_signature(const struct solver *solver, int t, int level, 
 		uint64_t own = 0x2545f491;
 		for (int s = 0; s < solver->shape_count; s++)
 			own = hash_mix(own, (uint64_t)solver->shapes[s].slots->node[node]);
-		for (int j = solver->shape_count; j < solver->counter_count; j++)
+		for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
 			own = hash_mix(own, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
 			                                            solver->view));
 		members += own * 0x9e3779b97f4a7c15ULL;

@@ -8,13 +8,14 @@
 struct stock;
 
 /* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
-enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_COUNT };
+enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_COUNT };
 
 struct cycle_run {
 	struct cycle *cycle;
 	struct share_queue *shares; /* parallel to cycle->queues */
 	struct share_claim claim;
-	struct arena *scratch;                         /* of one decision; reset before the next */
+	struct arena *scratch;                         /* of one search; reset before the next */
+	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
 	int64_t (*amounts)[CYCLE_RESOURCES];           /* by kind: what one pod counts for */
 	struct stock *stock;                           /* what could be given up; NULL while allocating */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
@@ -43,14 +44,27 @@ bool cycle_is_member(const struct gang_pod *pod);
 int64_t (*cycle_kind_amounts(const struct cluster *cluster, struct arena *arena))[CYCLE_RESOURCES];
 /* Adds what one pod of the kind counts for. */
 void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES]);
-/* Adds (sign 1) or takes off (sign -1) amounts in a queue and all above it. */
-void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected, int sign);
-/* Whether limits, and for protected pods quotas, of the queue and all above it allow the amounts. */
-bool cycle_queue_has_room(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected);
-/* False, and a reason on the group, when a limit or the quota of protected pods does not allow the amounts. */
-bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected);
+/* What pods count for against queues, and how much of it cannot be evicted later: all of a non-preemptible group, the
+ * core of a semi-preemptible one (see victims_core). */
+struct cycle_cost {
+	int64_t amounts[CYCLE_RESOURCES], core[CYCLE_RESOURCES];
+};
+/* Of a placement. The core of a group may change with it as a whole: what was surplus may become part of the core. */
+void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
+                             struct cycle_cost *cost);
+/* What of the core goes with these reserved members; the array is given by the caller. */
+void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
+                        int64_t core[CYCLE_RESOURCES]);
+/* Adds (sign 1) or takes off (sign -1) a cost in a queue and all above it. */
+void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign);
+/* Whether limits, and for the core quotas, of the queue and all above it allow the cost. */
+bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost);
+/* False, and a reason on the group, when they do not. */
+bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const struct cycle_cost *cost);
+/* What limits, and for protected pods quotas, leave of each resource. False when the gang has no choice of pods or
+ * children that could make use of knowing it. */
+bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
+                          struct place_allowance *allowance);
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);
-/* Whether the pod counts as protected: all of a non-preemptible group, the minimum of a semi-preemptible one. */
-int64_t cycle_protected_pods(const struct cycle_group *group);
 
 #endif

@@ -3,7 +3,9 @@
 #include "base/quantity.h"
 #include "engine/cycle_internal.h"
 #include "engine/internal.h"
+#include "engine/victims.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */
@@ -47,23 +49,77 @@ void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_
 		amounts[r] = clamp_add(amounts[r], run->amounts[kind][r]);
 }
 
-void cycle_charge(struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected, int sign)
+/* ---- costs ---- */
+
+/* The core of a semi-preemptible group, NULL for others. To be freed. */
+static bool *find_core(const struct cycle_group *group)
+{
+	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
+		return NULL;
+	bool *core = base_calloc(group->gang.pod_count, sizeof(*core));
+	victims_core(&group->gang, core);
+	return core;
+}
+
+static void add_core(const struct cycle_run *run, const struct cycle_group *group, int64_t *amounts)
+{
+	bool *core = find_core(group);
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (core[p])
+			cycle_add_pod(run, group->gang.pods[p].kind, amounts);
+	free(core);
+}
+
+void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
+                             struct cycle_cost *cost)
+{
+	struct gang_pod *pods = group->gang.pods;
+	int64_t before[CYCLE_RESOURCES] = {0};
+	*cost = (struct cycle_cost){0};
+	for (size_t i = 0; i < placement->choice_count; i++)
+		cycle_add_pod(run, pods[placement->choices[i].pod].kind, cost->amounts);
+	if (group->preempt == CYCLE_NON_PREEMPTIBLE)
+		memcpy(cost->core, cost->amounts, sizeof(cost->core));
+	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
+		return;
+	add_core(run, group, before);
+	for (size_t i = 0; i < placement->choice_count; i++)
+		pods[placement->choices[i].pod].state = MEMBER_RESERVED;
+	add_core(run, group, cost->core);
+	for (size_t i = 0; i < placement->choice_count; i++)
+		pods[placement->choices[i].pod].state = MEMBER_WAITING;
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		cost->core[r] -= before[r];
+}
+
+void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
+                        int64_t core[CYCLE_RESOURCES])
+{
+	struct gang_pod *all = group->gang.pods;
+	int64_t left[CYCLE_RESOURCES] = {0};
+	memset(core, 0, sizeof(left));
+	for (int i = 0; i < count && group->preempt == CYCLE_NON_PREEMPTIBLE; i++)
+		cycle_add_pod(run, all[pods[i]].kind, core);
+	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
+		return;
+	add_core(run, group, core);
+	for (int i = 0; i < count; i++)
+		all[pods[i]].state = MEMBER_WAITING;
+	add_core(run, group, left);
+	for (int i = 0; i < count; i++)
+		all[pods[i]].state = MEMBER_RESERVED;
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		core[r] -= left[r];
+}
+
+void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign)
 {
 	for (; queue >= 0; queue = run->shares[queue].parent)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			struct share_queue *share = &run->shares[queue];
-			share->allocated[r] = clamp_add(share->allocated[r], sign * amounts[r]);
-			if (is_protected)
-				share->allocated_protected[r] =
-					clamp_add(share->allocated_protected[r], sign * amounts[r]);
+			share->allocated[r] = clamp_add(share->allocated[r], sign * cost->amounts[r]);
+			share->allocated_protected[r] = clamp_add(share->allocated_protected[r], sign * cost->core[r]);
 		}
-}
-
-int64_t cycle_protected_pods(const struct cycle_group *group)
-{
-	return group->preempt == CYCLE_NON_PREEMPTIBLE    ? INT64_MAX
-	       : group->preempt == CYCLE_SEMI_PREEMPTIBLE ? gang_minimum_pods(&group->gang, 0)
-	                                                  : 0;
 }
 
 /* ---- accounts ---- */
@@ -79,7 +135,7 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
                                        int64_t (*known)[CYCLE_RESOURCES])
 {
 	struct cycle_account account = {0};
-	int64_t protected_pods = cycle_protected_pods(group);
+	bool *core = find_core(group);
 	for (size_t p = 0; p < group->gang.pod_count; p++) {
 		const struct gang_pod *pod = &group->gang.pods[p];
 		bool member = cycle_is_member(pod);
@@ -93,9 +149,10 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
 		add_amounts(account.requested, amounts, 1);
 		if (member)
 			add_amounts(account.allocated, amounts, 1);
-		if (member && protected_pods-- > 0)
+		if (member && (group->preempt == CYCLE_NON_PREEMPTIBLE || (core && core[p])))
 			add_amounts(account.is_protected, amounts, 1);
 	}
+	free(core);
 	return account;
 }
 
@@ -246,18 +303,17 @@ static void refuse(struct cycle_run *run, struct cycle_group *group, int queue, 
 	                           .need = asked});
 }
 
-/* The first queue from the group's own upwards that does not allow the amounts, -1 when all do. */
-static int first_refusal(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected,
-                         int *resource, bool *over_limit)
+/* The first queue from the group's own upwards that does not allow the cost, -1 when all do. */
+static int first_refusal(const struct cycle_run *run, int queue, const struct cycle_cost *cost, int *resource,
+                         bool *over_limit)
 {
 	for (int q = queue; q >= 0; q = run->shares[q].parent) {
 		const struct share_queue *share = &run->shares[q];
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			if (amounts[r] <= 0)
-				continue;
-			*over_limit = share->limit[r] >= 0 && share->allocated[r] + amounts[r] > share->limit[r];
-			bool over_quota = is_protected && share->quota[r] >= 0 &&
-			                  share->allocated_protected[r] + amounts[r] > share->quota[r];
+			*over_limit = share->limit[r] >= 0 && cost->amounts[r] > 0 &&
+			              share->allocated[r] + cost->amounts[r] > share->limit[r];
+			bool over_quota = share->quota[r] >= 0 && cost->core[r] > 0 &&
+			                  share->allocated_protected[r] + cost->core[r] > share->quota[r];
 			*resource = r;
 			if (*over_limit || over_quota)
 				return q;
@@ -266,19 +322,58 @@ static int first_refusal(const struct cycle_run *run, int queue, const int64_t *
 	return -1;
 }
 
-bool cycle_queue_has_room(const struct cycle_run *run, int queue, const int64_t *amounts, bool is_protected)
+bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost)
 {
 	int resource;
 	bool over_limit;
-	return first_refusal(run, queue, amounts, is_protected, &resource, &over_limit) < 0;
+	return first_refusal(run, queue, cost, &resource, &over_limit) < 0;
 }
 
-bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const int64_t *amounts, bool is_protected)
+bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const struct cycle_cost *cost)
 {
 	int resource;
 	bool over_limit;
-	int queue = first_refusal(run, group->queue, amounts, is_protected, &resource, &over_limit);
+	int queue = first_refusal(run, group->queue, cost, &resource, &over_limit);
 	if (queue >= 0)
-		refuse(run, group, queue, resource, over_limit, amounts[resource]);
+		refuse(run, group, queue, resource, over_limit,
+		       over_limit ? cost->amounts[resource] : cost->core[resource]);
 	return queue < 0;
+}
+
+/* Whether the same minimum can be reached by different amounts: some of several children, or of different pods. */
+static bool has_choice(const struct gang *gang)
+{
+	int kind = -1;
+	for (size_t i = 0; i < gang->tree_count; i++)
+		if (gang->tree[i].child_count > gang->tree[i].minimum)
+			return true;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state != MEMBER_WAITING)
+			continue;
+		if (kind >= 0 && gang->pods[p].kind != kind)
+			return true;
+		kind = gang->pods[p].kind;
+	}
+	return false;
+}
+
+bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
+                          struct place_allowance *allowance)
+{
+	if (!has_choice(&group->gang))
+		return false;
+	allowance->counts = (const int64_t(*)[PLACE_ALLOWANCES])run->amounts;
+	for (int r = 0; r < CYCLE_RESOURCES; r++) {
+		int64_t left = INT64_MAX;
+		for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
+			const struct share_queue *share = &run->shares[q];
+			if (share->limit[r] >= 0 && share->limit[r] - share->allocated[r] < left)
+				left = share->limit[r] - share->allocated[r];
+			if (is_protected && share->quota[r] >= 0 &&
+			    share->quota[r] - share->allocated_protected[r] < left)
+				left = share->quota[r] - share->allocated_protected[r];
+		}
+		allowance->left[r] = left < 0 ? 0 : left;
+	}
+	return true;
 }

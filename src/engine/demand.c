@@ -137,16 +137,33 @@ void solver_close(struct solver *solver)
 	vec_free(&solver->assigned);
 }
 
+static void add_allowances(struct solver *solver)
+{
+	for (int a = 0; solver->allowance && a < PLACE_ALLOWANCES; a++) {
+		if (solver->allowance->left[a] == INT64_MAX)
+			continue;
+		struct counter *counter = &solver->counters[solver->counter_count++];
+		int64_t *per_pod = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
+		for (int s = 0; s < solver->shape_count; s++)
+			per_pod[s] = solver->allowance->counts[solver->shapes[s].kind][a];
+		counter->resource = COUNTER_ALLOWANCE;
+		counter->per_pod = per_pod;
+		counter->total = arena_new(solver->arena, int64_t);
+		*counter->total = solver->allowance->left[a];
+	}
+}
+
 /* Counters: slots of every local shape; amounts of every resource when several shapes compete for them. */
 static void build_counters(struct solver *solver)
 {
 	struct cluster *cluster = solver->cluster;
 	int resources = solver->shape_count > 1 ? (int)cluster->resources.count : 0;
-	solver->counters = arena_array(solver->arena, struct counter, (size_t)(solver->shape_count + resources));
+	solver->counters = arena_array(solver->arena, struct counter,
+	                               (size_t)(solver->shape_count + resources + PLACE_ALLOWANCES));
 	solver->counter_count = solver->shape_count;
 	for (int s = 0; s < solver->shape_count; s++) {
 		struct counter *counter = &solver->counters[s];
-		counter->resource = -1;
+		counter->resource = COUNTER_SLOTS;
 		counter->total = &solver->shapes[s].slots->total;
 		for (int t = 0; t < solver->topology_count; t++)
 			counter->sums[t] = solver->shapes[s].slots->sums[solver->topologies[t]];
@@ -183,6 +200,7 @@ static void build_counters(struct solver *solver)
 			}
 		}
 	}
+	add_allowances(solver);
 }
 
 struct tree_state {   /* per tree node */
@@ -326,11 +344,13 @@ static int64_t least_sum(struct amount_count *list, int count, int64_t need)
 	return sum;
 }
 
-static int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
+int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
 {
-	int resource = solver->counters[counter].resource;
-	return resource < 0 ? counter == shape
-	                    : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, resource);
+	const struct counter *c = &solver->counters[counter];
+	return c->resource == COUNTER_SLOTS ? counter == shape
+	       : c->resource == COUNTER_ALLOWANCE
+	               ? c->per_pod[shape]
+	               : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, c->resource);
 }
 
 static void class_amounts(const struct solver *solver, struct class_ *class_, struct amount_count *list)
@@ -350,7 +370,7 @@ static void class_amounts(const struct solver *solver, struct class_ *class_, st
 			                                      : clamp_multiply(class_->ahead[i], list[i].amount));
 		}
 		class_->least[j] = least_sum(list, count, class_->need);
-		class_->surplus |= class_->all[j] > class_->least[j] && solver->counters[j].resource < 0;
+		class_->surplus |= class_->all[j] > class_->least[j] && solver->counters[j].resource == COUNTER_SLOTS;
 	}
 }
 

@@ -223,31 +223,46 @@ static bool has_member(const struct solver *solver, int node)
 	return low < solver->member_node_count && solver->member_nodes[low] == node;
 }
 
+/* The end of the domain at this position that has no slots at all, or the position itself. */
+static int skip_full(const struct topology *topology, int64_t *const *sums, int level, int position)
+{
+	int domain = level < 0 ? -1 : topology->node_domain[level][topology->order[position]];
+	return domain >= 0 && sums[level][domain] == 0 ? topology->domains[level][domain].end : position;
+}
+
 static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t need, int t, int first, int end,
                        int strays_of_level)
 {
 	const struct topology *topology = used_topology(solver, t);
 	const struct local_shape *shape = &solver->shapes[unit->shape];
-	const int32_t *score = shape->score;
+	const int32_t *score = shape->score, *slots = shape->slots->node;
+	const int32_t *order = topology->order;
 	bool filter = solver->topology_count > 1;
-	struct bin *bins = base_calloc((size_t)(end - first), sizeof(*bins));
-	int count = 0;
-	for (int p = first; p < end; p++) {
-		int node = topology->order[p];
-		if (shape->slots->node[node] <= 0 || (filter && !inside(solver, unit->at, node)))
+	VEC(struct bin) bins = {0};
+	int64_t *const *sums = shape->slots->sums[solver->topologies[t]];
+	int level = topology->level_count - 1;
+	while (level >= 0 && (!sums[level] || topology->hosts[level]))
+		level--;
+	for (int p = first, next; p < end; p = next) {
+		next = skip_full(topology, sums, level, p);
+		if (next > p)
+			continue;
+		next = p + 1;
+		int node = order[p];
+		if (slots[node] <= 0 || (filter && !inside(solver, unit->at, node)))
 			continue;
 		if (strays_of_level >= 0 && topology->node_domain[strays_of_level][node] >= 0)
 			continue;
-		bins[count++] = (struct bin){.room = shape->slots->node[node],
+		vec_push(&bins, (struct bin){.room = slots[node],
 		                             .score = score ? score[node] : 0,
 		                             .number = node,
-		                             .used = has_member(solver, node)};
+		                             .used = has_member(solver, node)});
 	}
-	struct share *shares = base_calloc((size_t)count, sizeof(*shares));
-	int taken = divide(bins, count, need, shares);
+	struct share *shares = base_calloc(bins.count, sizeof(*shares));
+	int taken = divide(bins.items, (int)bins.count, need, shares);
 	for (int i = 0; i < taken; i++)
 		take(solver, unit, shares[i].number, (int)shares[i].count);
-	free(bins);
+	vec_free(&bins);
 	free(shares);
 	return taken >= 0;
 }
@@ -322,7 +337,7 @@ static uint64_t node_signature(const struct exhaust *x, int node)
 	uint64_t hash = 0x77;
 	for (int s = 0; s < solver->shape_count; s++)
 		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
-	for (int j = solver->shape_count; j < solver->counter_count; j++)
+	for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
 		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
 		                                              solver->view));
 	for (int u = 0; u < x->unit_count; u++)
@@ -506,13 +521,13 @@ static struct unit *list_units(struct solver *solver, const bool *chosen, int *c
 	return units;
 }
 
-static void find_scores(struct solver *solver)
+const int32_t *pack_score(struct solver *solver, int shape)
 {
-	for (int s = 0; s < solver->shape_count; s++)
-		if (!solver->shapes[s].scored) {
-			solver->shapes[s].score = rules_score(solver, solver->shapes[s].kind);
-			solver->shapes[s].scored = true;
-		}
+	if (!solver->shapes[shape].scored) {
+		solver->shapes[shape].score = rules_score(solver, solver->shapes[shape].kind);
+		solver->shapes[shape].scored = true;
+	}
+	return solver->shapes[shape].score;
 }
 
 static enum verdict pack_units(struct solver *solver, const struct unit *units, int count, uint64_t budget)
@@ -532,7 +547,8 @@ static enum verdict pack_units(struct solver *solver, const struct unit *units, 
 enum verdict pack_items(struct solver *solver)
 {
 	int count;
-	find_scores(solver);
+	for (int s = 0; s < solver->shape_count; s++)
+		pack_score(solver, s);
 	for (size_t i = 0; i < solver->items.count; i++)
 		bound_reserve(solver, &solver->items.items[i], -1);
 	struct unit *units = list_units(solver, NULL, &count);

@@ -76,16 +76,21 @@ void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts
 	size_t p = 0;
 	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)
 		p++;
-	bias->node_score = arena_array(arena, int32_t, (size_t)cluster->node_count);
-	if (p == gang->pod_count)
+	bias->node_score = arena_alloc_raw(arena, (size_t)cluster->node_count * sizeof(int32_t));
+	if (p == gang->pod_count) {
+		memset(bias->node_score, 0, (size_t)cluster->node_count * sizeof(int32_t));
 		return;
+	}
 	int number = cluster->kinds.items[gang->pods[p].kind].shape;
 	struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
 	const struct shape *shape = &cluster->shapes.items[number];
-	for (int n = 0; n < cluster->node_count; n++)
-		bias->node_score[n] = idle->node[n] > 0;
-	for (int n = 0; parts && n < cluster->node_count; n++)
-		bias->node_score[n] = idle->node[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
+	const int32_t *slots = idle->node;
+	int32_t *score = bias->node_score;
+	int nodes = cluster->node_count;
+	for (int n = 0; n < nodes; n++)
+		score[n] = slots[n] > 0;
+	for (int n = 0; parts && n < nodes; n++)
+		score[n] = slots[n] > 0 ? BIAS_IDLE : percent_free(cluster, shape, n);
 	for (int t = 0; t < cluster->topology_count; t++) {
 		const struct topology *topology = &cluster->topologies[t];
 		bias->idle[t] = arena_array(arena, int64_t *, (size_t)topology->level_count);
@@ -309,6 +314,7 @@ static void decision_init(struct decision *decision, struct cluster *cluster, co
 	solver_init(&decision->solver, cluster, gang, view, 0, arena);
 	decision->solver.stop_when_refuted = true;
 	decision->solver.bias = options ? options->bias : NULL;
+	decision->solver.allowance = options ? options->allowance : NULL;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
 }
@@ -340,8 +346,8 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	struct decision decision;
 	decision_init(&decision, cluster, gang, options, arena);
 	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
-	 * pods: the minimum might lean on pods that are not part of it. */
-	if (!decision.solver.member_rules && has_surplus(gang, arena)) {
+	 * pods: the minimum might lean on pods that are not part of it. Nor where not everything is allowed. */
+	if (!decision.solver.member_rules && !decision.solver.allowance && has_surplus(gang, arena)) {
 		decision.demand.mode = DEMAND_ALL;
 		all_preferred(&decision);
 		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {
@@ -524,6 +530,7 @@ void engine_commit(struct cluster *cluster, struct gang *gang, const struct plac
 		struct gang_pod *pod = &gang->pods[placement->choices[i].pod];
 		pod->node = placement->choices[i].node;
 		pod->state = placement->reserve ? MEMBER_RESERVED : MEMBER_RUNNING;
+		pod->held = false;
 		cluster_occupy(cluster, pod->kind, pod->node, placement->reserve ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 	}
 }

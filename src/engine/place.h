@@ -19,11 +19,19 @@ enum place_outcome {
 
 struct place_bias; /* private to the engine: where a placement costs least */
 
+/* What the pods that are chosen may count for together, for gangs that leave a choice. */
+#define PLACE_ALLOWANCES 3
+struct place_allowance {
+	int64_t left[PLACE_ALLOWANCES];
+	const int64_t (*counts)[PLACE_ALLOWANCES]; /* by kind: what one pod counts for */
+};
+
 struct place_options {
 	uint64_t budget;               /* search steps; 0 = PLACE_DEFAULT_BUDGET */
 	bool use_releasing;            /* count resources of releasing pods as free: the result is a reservation */
 	bool empty_cluster;            /* as if nothing ran: where could it go at all? Not to be committed */
 	const struct place_bias *bias; /* NULL: none */
+	const struct place_allowance *allowance; /* NULL: none */
 };
 #define PLACE_DEFAULT_BUDGET 2000000u
 

@@ -16,10 +16,13 @@
 static void lift_unit(struct room *room, const struct victim_unit *unit)
 {
 	room_charge_unit(room, unit, -1);
+	if (unit->reserved)
+		cycle_mark(room->run, MARK_RESERVED, unit->group);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		cluster_vacate(room->cycle->cluster, pod->kind, pod->node,
+		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		pod->state = MEMBER_GONE;
 	}
 }
@@ -30,8 +33,9 @@ static void return_unit(struct room *room, const struct victim_unit *unit)
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
-		pod->state = MEMBER_RUNNING;
+		cluster_occupy(room->cycle->cluster, pod->kind, pod->node,
+		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
+		pod->state = unit->reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
 	}
 }
 
@@ -43,21 +47,34 @@ static void apply(struct room *room, size_t count)
 		return_unit(room, &room->units.items[--room->applied]);
 }
 
-/* Whether the group fits now, and its queue allows it. Without `final` any place will do. */
+/* Searches for a place and says what it would count for. */
+static bool search(struct room *room, const struct place_options *options, struct arena *arena)
+{
+	const struct gang *gang = &beneficiary(room)->gang;
+	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
+	                           struct placement *) = room->grow ? engine_grow : engine_place;
+	if (find(room->cycle->cluster, gang, options, arena, &room->placement) != PLACE_PLACED)
+		return false;
+	cycle_cost_of_placement(room->run, beneficiary(room), &room->placement, &room->cost);
+	return true;
+}
+
+/* Whether the group fits now, and its queue allows it; where there is a choice, one that it allows. Without `final` any
+ * place will do. */
 static bool fits(struct room *room, struct arena *arena, bool final)
 {
+	struct place_allowance allowance;
 	struct place_options options = {.budget = room->cycle->budget,
 	                                .use_releasing = true,
 	                                .bias = final ? &room->bias : NULL};
-	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
-	                           struct placement *) = room->grow ? engine_grow : engine_place;
-	if (find(room->cycle->cluster, &beneficiary(room)->gang, &options, arena, &room->placement) != PLACE_PLACED)
+	if (!search(room, &options, arena))
 		return false;
-	memset(room->request, 0, sizeof(room->request));
-	for (size_t i = 0; i < room->placement.choice_count; i++)
-		cycle_add_pod(room->run, beneficiary(room)->gang.pods[room->placement.choices[i].pod].kind,
-		              room->request);
-	return room_queue_allows(room);
+	if (room_queue_allows(room))
+		return true;
+	if (!room_find_allowance(room, &allowance))
+		return false;
+	options.allowance = &allowance;
+	return search(room, &options, arena) && room_queue_allows(room);
 }
 
 static bool fits_with(struct room *room, size_t count)
@@ -212,14 +229,16 @@ static void undo_all(struct room *room)
 	room->kept = NULL;
 }
 
-/* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
+/* A pod that has to leave its node. One that was bound in this very cycle, or has a reservation only, just waits again. */
 static void let_go(struct room *room, int group, int number, int node, bool moved)
 {
 	struct cycle *cycle = room->cycle;
 	struct gang_pod *pod = &cycle->groups[group].gang.pods[number];
 	if (!cycle->groups[group].was_running[number]) {
-		if (!moved)
+		if (!moved) {
 			pod->state = MEMBER_WAITING;
+			pod->nominated = -1;
+		}
 		return;
 	}
 	cluster_occupy(cycle->cluster, pod->kind, node, OCCUPY_RELEASING);
@@ -237,6 +256,8 @@ static bool stays(struct room *room, const struct moved_pod *moved)
 	struct gang_pod *pod = &room->cycle->groups[moved->group].gang.pods[moved->pod];
 	if (moved->node != moved->from)
 		return false;
+	if (cycle_marked(room->run, MARK_RESERVED, moved->group))
+		return true;
 	cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
 	cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 	pod->state = MEMBER_RUNNING;
@@ -273,7 +294,7 @@ static bool settle_victims(struct room *room, bool optional_moves)
 	if (fine && moves.count && room->action == ACTION_PREEMPT)
 		return_what_can_stay(room); /* with more held, more may be beyond the entitlement: see is_swap */
 	if (fine && room_shares_agree(room) && room_queue_allows(room)) {
-		cycle_charge(room->run, beneficiary(room)->queue, room->request, room_protects(room), 1);
+		cycle_charge(room->run, beneficiary(room)->queue, &room->cost, 1);
 		record(room, &moves);
 		return true;
 	}
@@ -397,11 +418,12 @@ static void note_changes(const struct room *room)
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
-	room.scratch = arena_create();
+	room.scratch = run->decision;
+	arena_reset(room.scratch);
+	cycle_clear_marks(run, MARK_RESERVED);
 	room_remember_held(&room);
 	bool made = room_claim_allows(&room) && try_all(&room);
 	if (made)
 		note_changes(&room);
-	arena_destroy(room.scratch);
 	return made;
 }

@@ -18,15 +18,17 @@ struct room {
 	struct arena *scratch;
 	struct victim_list units;
 	size_t movable_from;         /* units from here on may be moved, but not lost */
-	struct unit_source *sources; /* reclaim: queues that have more */
+	struct unit_source *sources; /* reclaim: queues that have more, a heap */
 	size_t source_count;
+	const int *unopened; /* and those that were not looked at */
+	size_t unopened_count;
 	size_t applied; /* units[0 .. applied) are off their nodes */
 	bool *kept;     /* per applied unit: returned after all */
 	struct place_bias bias;
 	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
 	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
-	int64_t request[CYCLE_RESOURCES];        /* what the placement asks of the queue */
+	struct cycle_cost cost;                  /* of the placement */
 	size_t depth;                            /* of the beneficiary's queue */
 	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
 };
@@ -63,6 +65,8 @@ bool room_claim_allows(struct room *room);
 size_t room_list_cuts(const struct room *room, size_t *cuts);
 /* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
 bool room_queue_allows(const struct room *room);
+/* What the queues leave to a gang that has a choice; see cycle_find_allowance. */
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance);
 /* Whether the shares still justify the victims that are left. */
 bool room_shares_agree(struct room *room);
 

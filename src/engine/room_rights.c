@@ -11,7 +11,10 @@ bool room_protects(const struct room *room)
 
 void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign)
 {
-	cycle_charge(room->run, room->cycle->groups[unit->group].queue, unit->amounts, false, sign);
+	struct cycle_cost cost;
+	memcpy(cost.amounts, unit->amounts, sizeof(cost.amounts));
+	memcpy(cost.core, unit->core, sizeof(cost.core));
+	cycle_charge(room->run, room->cycle->groups[unit->group].queue, &cost, sign);
 }
 
 void room_remember_held(struct room *room)
@@ -52,9 +55,9 @@ static bool is_swap(const struct room *room)
 	for (int q = beneficiary(room)->queue, depth = 0; q >= 0; q = run->shares[q].parent, depth++)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			int64_t entitled = share_entitlement(&run->shares[q], r), left = run->shares[q].allocated[r];
-			if (room->request[r] <= 0 || entitled < 0 || left + room->request[r] <= entitled)
+			if (room->cost.amounts[r] <= 0 || entitled < 0 || left + room->cost.amounts[r] <= entitled)
 				continue;
-			if (left + room->request[r] > room->held_before[depth][r])
+			if (left + room->cost.amounts[r] > room->held_before[depth][r])
 				return false;
 			int64_t last = last_lost(room, r);
 			if (last > 0 && left + last <= entitled)
@@ -97,10 +100,44 @@ size_t room_list_cuts(const struct room *room, size_t *cuts)
 	return count;
 }
 
+/* A claim must stay within the fair share of its own queue: see share_claim_begin. */
+static bool is_within_share(const struct room *room)
+{
+	const struct share_queue *own = &room->run->shares[beneficiary(room)->queue];
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		if (room->cost.amounts[r] > own->fair[r] - own->allocated[r])
+			return false;
+	return true;
+}
+
 bool room_queue_allows(const struct room *room)
 {
-	return cycle_queue_has_room(room->run, beneficiary(room)->queue, room->request, room_protects(room)) &&
-	       (room->action != ACTION_PREEMPT || is_swap(room));
+	return cycle_queue_has_room(room->run, beneficiary(room)->queue, &room->cost) &&
+	       (room->action != ACTION_PREEMPT || is_swap(room)) &&
+	       (room->action != ACTION_RECLAIM || is_within_share(room));
+}
+
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance)
+{
+	const struct cycle_run *run = room->run;
+	int queue = beneficiary(room)->queue;
+	if (!cycle_find_allowance(run, beneficiary(room), room_protects(room), allowance))
+		return false;
+	for (int r = 0; r < CYCLE_RESOURCES; r++) {
+		int64_t *left = &allowance->left[r];
+		for (int q = queue, depth = 0; room->action == ACTION_PREEMPT && q >= 0;
+		     q = run->shares[q].parent, depth++) {
+			int64_t most = share_entitlement(&run->shares[q], r), held = room->held_before[depth][r];
+			most = most >= 0 && held > most ? held : most;
+			if (most >= 0 && most - run->shares[q].allocated[r] < *left)
+				*left = most - run->shares[q].allocated[r];
+		}
+		if (room->action == ACTION_RECLAIM &&
+		    run->shares[queue].fair[r] - run->shares[queue].allocated[r] < *left)
+			*left = run->shares[queue].fair[r] - run->shares[queue].allocated[r];
+		*left = *left < 0 ? 0 : *left;
+	}
+	return true;
 }
 
 /* ---- reclaim ---- */
@@ -116,7 +153,8 @@ void room_charge_left(struct room *room, bool moved, int sign)
 static bool shares_justify(struct room *room)
 {
 	struct share_claim *claim = &room->run->claim;
-	if (share_claim_begin(claim, beneficiary(room)->queue, room->request, room_protects(room)) != SHARE_ALLOWED)
+	if (share_claim_begin(claim, beneficiary(room)->queue, room->cost.amounts, room_protects(room)) !=
+	    SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
 		const struct victim_unit *unit = &room->units.items[i];

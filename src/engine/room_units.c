@@ -3,88 +3,79 @@
 #include "engine/room_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void append(struct room *room, const struct victim_unit *unit)
 {
-	struct victim_list *list = &room->units;
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? list->capacity * 2 : 64;
-		struct victim_unit *items =
-			arena_alloc_raw(room->scratch, capacity * sizeof(*items)); /* filled at once */
-		if (list->count)
-			memcpy(items, list->items, sizeof(*items) * list->count);
-		list->items = items;
-		list->capacity = capacity;
-	}
-	list->items[list->count++] = *unit;
+	victims_add(&room->units, unit, room->scratch);
 }
 
 /* ---- reclaim: the cheapest unit of all queues above what they may keep ---- */
 
-struct unit_source { /* a queue and how far it was listed */
-	const struct victim_list *units;
+struct unit_source { /* a queue, its next unit, and how far it was listed */
+	const struct victim_unit *unit;
 	size_t at;
 	int queue;
 };
 
 static bool source_before(const struct unit_source *a, const struct unit_source *b)
 {
-	return victims_compare(&a->units->items[a->at], &b->units->items[b->at]) < 0;
+	return victims_compare(a->unit, b->unit) < 0;
 }
 
-static void sink(struct unit_source *heap, size_t count, size_t at)
+static void swap_sources(struct unit_source *a, struct unit_source *b)
 {
-	struct unit_source moved = heap[at];
-	for (size_t down; (down = 2 * at + 1) < count; at = down) {
+	struct unit_source swap = *a;
+	*a = *b;
+	*b = swap;
+}
+
+static void sink(struct unit_source *heap, size_t count)
+{
+	for (size_t at = 0, down; (down = 2 * at + 1) < count; at = down) {
 		if (down + 1 < count && source_before(&heap[down + 1], &heap[down]))
 			down++;
-		if (!source_before(&heap[down], &moved))
+		if (!source_before(&heap[down], &heap[at]))
 			break;
-		heap[at] = heap[down];
+		swap_sources(&heap[down], &heap[at]);
 	}
-	heap[at] = moved;
 }
 
-/* Moves the source on to a unit that is still there. False when it has none left. */
-static bool find_next(const struct room *room, struct unit_source *source)
+static void open_source(struct room *room, struct unit_source source)
 {
-	while (source->at < source->units->count && !stock_has(room->run->stock, &source->units->items[source->at]))
-		source->at++;
-	return source->at < source->units->count;
+	struct unit_source *heap = room->sources;
+	heap[room->source_count] = source;
+	for (size_t at = room->source_count++; at > 0 && source_before(&heap[at], &heap[(at - 1) / 2]);
+	     at = (at - 1) / 2)
+		swap_sources(&heap[at], &heap[(at - 1) / 2]);
 }
 
+/* Opens the queues whose cheapest unit may be the next of all, so that one which is not needed costs nothing. */
 static void open_sources(struct room *room)
 {
-	int own = beneficiary(room)->queue;
-	size_t count = 0;
-	room->sources = arena_alloc_raw(room->scratch, room->cycle->queue_count * sizeof(*room->sources));
-	for (int q = 0; q < (int)room->cycle->queue_count; q++) {
-		if (q == own || !share_claim_may_take(&room->run->claim, q))
-			continue;
-		struct unit_source source = {.units = stock_units(room->run->stock, q), .queue = q};
-		if (find_next(room, &source))
-			room->sources[count++] = source;
+	for (; room->unopened_count; room->unopened++, room->unopened_count--) {
+		struct unit_source source = {.queue = *room->unopened};
+		source.unit = stock_next(room->run->stock, source.queue, &source.at);
+		if (room->source_count && source_before(&room->sources[0], &source))
+			return;
+		if (source.queue != beneficiary(room)->queue && share_claim_may_take(&room->run->claim, source.queue))
+			open_source(room, source);
 	}
-	room->source_count = count;
-	for (size_t i = count / 2; i-- > 0;)
-		sink(room->sources, count, i);
 }
 
 /* A queue that is refused once, judged with all cheaper victims gone, gives nothing more for this claim. */
 static void take_next(struct room *room)
 {
 	struct unit_source *best = &room->sources[0];
-	const struct victim_unit *unit = &best->units->items[best->at];
-	bool open = share_claim_take(&room->run->claim, best->queue, unit->amounts) == SHARE_ALLOWED;
-	if (open) {
-		append(room, unit);
-		best->at++;
+	if (share_claim_take(&room->run->claim, best->queue, best->unit->amounts) == SHARE_ALLOWED) {
+		append(room, best->unit);
+		best->unit = stock_next(room->run->stock, best->queue, &best->at);
+	} else {
+		best->unit = NULL;
 	}
-	if (!open || !find_next(room, best))
+	if (!best->unit)
 		*best = room->sources[--room->source_count];
-	if (room->source_count)
-		sink(room->sources, room->source_count, 0);
+	sink(room->sources, room->source_count);
+	open_sources(room);
 }
 
 static void charge_applied(struct room *room, int sign)
@@ -108,10 +99,10 @@ void room_more_units(struct room *room, size_t count)
 static void list_lower(struct room *room)
 {
 	const struct cycle_group *own = beneficiary(room);
-	const struct victim_list *list = stock_units(room->run->stock, own->queue);
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].priority < own->priority && stock_has(room->run->stock, &list->items[i]))
-			append(room, &list->items[i]);
+	const struct victim_unit *unit;
+	for (size_t at = 0; (unit = stock_next(room->run->stock, own->queue, &at));)
+		if (unit->priority < own->priority)
+			append(room, unit);
 }
 
 static void list_pods(struct room *room)
@@ -124,12 +115,16 @@ static void list_pods(struct room *room)
 
 void room_list_units(struct room *room)
 {
-	if (room->action == ACTION_RECLAIM)
+	if (room->action == ACTION_RECLAIM) {
+		room->unopened = stock_queues(room->run->stock, &room->unopened_count);
+		room->sources = arena_alloc_raw(room->scratch,
+		                                room->unopened_count * sizeof(*room->sources)); /* filled later */
 		open_sources(room);
-	else if (room->action == ACTION_PREEMPT)
+	} else if (room->action == ACTION_PREEMPT) {
 		list_lower(room);
-	else
+	} else {
 		list_pods(room);
+	}
 	room->movable_from = room->action == ACTION_CONSOLIDATE ? 0 : SIZE_MAX;
 }
 
@@ -161,14 +156,12 @@ void room_add_movable(struct room *room)
 	for (size_t i = 0; i < taken; i++)
 		from[room->cycle->groups[room->units.items[i].group].queue]++;
 	for (int q = 0; q < (int)room->cycle->queue_count; q++) {
-		const struct victim_list *list = stock_units(room->run->stock, q);
-		for (size_t i = 0; q != own && i < list->count; i++) {
-			if (!stock_has(room->run->stock, &list->items[i]))
-				continue;
+		const struct victim_unit *unit;
+		for (size_t at = 0; q != own && (unit = stock_next(room->run->stock, q, &at));) {
 			if (from[q] > 0) /* the first ones, in this very order */
 				from[q]--;
 			else
-				append(room, &list->items[i]);
+				append(room, unit);
 		}
 	}
 	if (room->units.count > taken)

@@ -484,11 +484,15 @@ const int32_t *rules_score(const struct solver *solver, int kind)
 	if (!solver->bias && !nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
 	    !own->rules.preferred_affinity_count && !own->rules.preferred_anti_affinity_count)
 		return NULL;
-	int32_t *score = arena_array(solver->arena, int32_t, (size_t)cluster->node_count);
-	for (int n = 0; n < cluster->node_count; n++) {
+	int32_t *score = arena_alloc_raw(solver->arena, (size_t)cluster->node_count * sizeof(int32_t));
+	const int32_t *biased = solver->bias ? solver->bias->node_score : NULL;
+	int nodes = cluster->node_count;
+	if (!biased)
+		memset(score, 0, (size_t)nodes * sizeof(*score));
+	for (int n = 0; biased && n < nodes; n++)
+		score[n] = biased[n] * 1000;
+	for (int n = 0; (cluster->soft_taints || node_rules->preferred_node_count) && n < cluster->node_count; n++)
 		score_node(cluster, node_rules, n, &score[n]);
-		score[n] += solver->bias ? solver->bias->node_score[n] * 1000 : 0;
-	}
 	score_terms(solver, own, own->rules.preferred_affinity, own->rules.preferred_affinity_count, 1, score);
 	score_terms(solver, own, own->rules.preferred_anti_affinity, own->rules.preferred_anti_affinity_count, -1,
 	            score);

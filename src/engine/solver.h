@@ -33,11 +33,13 @@ struct local_shape {
 };
 
 /* Counters are sums per domain that demand is counted against: slots of each local shape, then, for mixed gangs, free
- * amounts of each resource. */
+ * amounts of each resource, then what the whole choice may count for. */
+enum { COUNTER_SLOTS = -1, COUNTER_ALLOWANCE = -2 };
 struct counter {
 	int64_t **sums[CLUSTER_MAX_TOPOLOGIES]; /* by used topology, level, domain */
 	int64_t *total;
-	int resource; /* -1 for slots of local shape number = counter number */
+	int resource; /* COUNTER_SLOTS for slots of local shape number = counter number, or COUNTER_ALLOWANCE */
+	const int64_t *per_pod; /* COUNTER_ALLOWANCE: by local shape; there are no sums per domain */
 };
 
 struct class_ {
@@ -111,6 +113,7 @@ struct solver {
 	int member_node_count;
 	int *pod_shape; /* by gang pod: local shape, -1 when not waiting */
 	const struct place_bias *bias;
+	const struct place_allowance *allowance;
 	bool member_rules; /* some waiting pod has required rules about other pods */
 	bool social;       /* rules between pods of this gang must be checked while packing */
 
@@ -169,6 +172,8 @@ bool demand_build(struct solver *solver, const struct demand *demand);
 void bound_build(struct solver *solver);
 enum verdict search_run(struct solver *solver);
 /* Puts the reserved items on nodes. */
+/* The score of each node for a shape, NULL when it prefers nothing; computed when first asked for. */
+const int32_t *pack_score(struct solver *solver, int shape);
 enum verdict pack_items(struct solver *solver);
 /* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. */
 enum verdict pack_local(struct solver *solver, const struct confine *at);
@@ -178,6 +183,9 @@ enum verdict pack_local(struct solver *solver, const struct confine *at);
 int choose_first(struct solver *solver, const struct want *want, const struct confine *at);
 int choose_list(struct solver *solver, const struct want *want, const struct confine *at, int *list);
 uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain);
+
+/* demand.c: what one pod of a local shape takes of a counter. */
+int64_t counter_per_pod(const struct solver *solver, int counter, int shape);
 
 /* bound.c */
 int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);

@@ -11,8 +11,10 @@ struct queue_stock {
 	size_t group_count;
 	struct victim_list units; /* on the heap */
 	size_t dead;              /* of them have gone */
+	size_t first;             /* and all before this one */
 	VEC(int) changed;         /* groups to be listed again */
 	bool listed;
+	bool ranked; /* stands in the order of queues where it belongs, or has no units; never set for queue -1 */
 };
 
 struct stock {
@@ -21,7 +23,10 @@ struct stock {
 	struct queue_stock *queues; /* by queue + 1 */
 	uint32_t *age;              /* by group: how often it changed */
 	size_t *alive;              /* by group: its units in the list that have not gone */
-	struct victim_list pods;    /* on the heap */
+	int *order;                 /* queues that have units, by the cheapest one */
+	size_t order_count;
+	VEC(int) unranked;       /* queues to be put into it anew */
+	struct victim_list pods; /* on the heap */
 	bool pods_listed;
 };
 
@@ -34,6 +39,9 @@ struct stock *stock_create(const struct cycle_run *run, struct arena *arena)
 	stock->queues = arena_array(arena, struct queue_stock, cycle->queue_count + 1);
 	stock->age = arena_array(arena, uint32_t, cycle->group_count);
 	stock->alive = arena_array(arena, size_t, cycle->group_count);
+	stock->order = arena_array(arena, int, cycle->queue_count);
+	for (int q = 0; q < (int)cycle->queue_count; q++)
+		vec_push(&stock->unranked, q);
 	int *groups = arena_array(arena, int, cycle->group_count);
 	for (size_t g = 0; g < cycle->group_count; g++)
 		stock->queues[cycle->groups[g].queue + 1].group_count++;
@@ -55,8 +63,10 @@ void stock_destroy(struct stock *stock)
 		free(stock->queues[q].units.items);
 		vec_free(&stock->queues[q].changed);
 	}
-	if (stock)
+	if (stock) {
 		free(stock->pods.items);
+		vec_free(&stock->unranked);
+	}
 }
 
 void stock_change(struct stock *stock, int group)
@@ -64,6 +74,9 @@ void stock_change(struct stock *stock, int group)
 	struct queue_stock *queue = &stock->queues[stock->run->cycle->groups[group].queue + 1];
 	stock->age[group]++;
 	stock->pods_listed = false;
+	if (queue->ranked)
+		vec_push(&stock->unranked, stock->run->cycle->groups[group].queue);
+	queue->ranked = false;
 	if (!queue->listed)
 		return;
 	queue->dead += stock->alive[group];
@@ -71,20 +84,56 @@ void stock_change(struct stock *stock, int group)
 	vec_push(&queue->changed, group);
 }
 
-bool stock_has(const struct stock *stock, const struct victim_unit *unit)
+static bool is_there(const struct stock *stock, const struct victim_unit *unit)
 {
 	return unit->age == stock->age[unit->group];
+}
+
+static bool has_reserved(const struct cycle_group *group)
+{
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_RESERVED)
+			return true;
+	return false;
 }
 
 /* What must not be evicted gives nothing, and what is reserved or moved is settled. */
 static bool may_give(const struct cycle_group *group)
 {
-	if (group->preempt == CYCLE_NON_PREEMPTIBLE || group->blocked)
-		return false;
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		if (group->gang.pods[p].state == MEMBER_RESERVED)
-			return false;
-	return true;
+	return group->preempt != CYCLE_NON_PREEMPTIBLE && !group->blocked && !has_reserved(group);
+}
+
+/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes a
+ * gang of which a part runs. */
+static void list_reservation(struct stock *stock, int number, struct victim_list *list)
+{
+	struct cycle_group *group = &stock->run->cycle->groups[number];
+	struct gang *gang = &group->gang;
+	struct victim_unit unit = {.group = number,
+	                           .tree = -1,
+	                           .pods = arena_array(stock->arena, int, gang->pod_count),
+	                           .fresh = true,
+	                           .reserved = true,
+	                           .of = group,
+	                           .priority = group->priority,
+	                           .creation = group->creation};
+	bool runs = false;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		runs |= gang->pods[p].state == MEMBER_RUNNING;
+		if (gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		if (!gang->pods[p].held)
+			return;
+		unit.pods[unit.pod_count++] = (int)p;
+	}
+	cycle_core_of_pods(stock->run, group, unit.pods, unit.pod_count, unit.core);
+	for (int i = 0; i < unit.pod_count; i++)
+		gang->pods[unit.pods[i]].state = MEMBER_WAITING;
+	bool whole = !runs || gang_root_satisfied(gang);
+	for (int i = 0; i < unit.pod_count; i++)
+		gang->pods[unit.pods[i]].state = MEMBER_RESERVED;
+	if (whole)
+		victims_add(list, &unit, stock->arena);
 }
 
 /* What the units count for, and that they belong to the present state of their group. */
@@ -102,9 +151,10 @@ static void list_group(struct stock *stock, int number, struct victim_list *list
 {
 	const struct cycle_group *group = &stock->run->cycle->groups[number];
 	size_t first = list->count;
-	if (!may_give(group))
-		return;
-	victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+	if (may_give(group))
+		victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+	else if (!group->blocked && has_reserved(group))
+		list_reservation(stock, number, list);
 	mark_units(stock, list->items + first, list->count - first);
 	stock->alive[number] = list->count - first;
 }
@@ -117,7 +167,7 @@ static void merge(const struct stock *stock, struct queue_stock *queue, const st
 	all.items = base_malloc(all.capacity * sizeof(*all.items));
 	size_t a = 0;
 	for (size_t i = 0; i < old->count; i++) {
-		if (!stock_has(stock, &old->items[i]))
+		if (!is_there(stock, &old->items[i]))
 			continue;
 		while (a < added->count && victims_compare(&added->items[a], &old->items[i]) < 0)
 			all.items[all.count++] = added->items[a++];
@@ -127,10 +177,11 @@ static void merge(const struct stock *stock, struct queue_stock *queue, const st
 		all.items[all.count++] = added->items[a++];
 	free(old->items);
 	*old = all;
-	queue->dead = 0;
+	queue->dead = queue->first = 0;
 }
 
-const struct victim_list *stock_units(struct stock *stock, int number)
+/* The list of the queue, brought up to date. */
+static const struct victim_list *list_units(struct stock *stock, int number)
 {
 	struct queue_stock *queue = &stock->queues[number + 1];
 	struct victim_list added = {0};
@@ -147,20 +198,83 @@ const struct victim_list *stock_units(struct stock *stock, int number)
 	return &queue->units;
 }
 
-size_t stock_count(struct stock *stock, int queue)
+const struct victim_unit *stock_next(struct stock *stock, int number, size_t *at)
 {
-	return stock_units(stock, queue)->count - stock->queues[queue + 1].dead;
+	struct queue_stock *queue = &stock->queues[number + 1];
+	if (!queue->listed || queue->changed.count)
+		list_units(stock, number);
+	const struct victim_list *units = &queue->units;
+	bool front = *at <= queue->first;
+	size_t i = front ? queue->first : *at;
+	while (i < units->count && !is_there(stock, &units->items[i]))
+		i++;
+	if (front)
+		queue->first = i;
+	*at = i + 1;
+	return i < units->count ? &units->items[i] : NULL;
 }
 
-/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. */
+/* ---- the order of queues ---- */
+
+static const struct victim_unit *cheapest(struct stock *stock, int queue)
+{
+	size_t at = 0;
+	return stock_next(stock, queue, &at);
+}
+
+/* Where in the order a queue with this cheapest unit belongs. */
+static size_t find_rank(struct stock *stock, const struct victim_unit *unit)
+{
+	size_t low = 0, high = stock->order_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (victims_compare(cheapest(stock, stock->order[middle]), unit) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const int *stock_queues(struct stock *stock, size_t *count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; stock->unranked.count && i < stock->order_count; i++)
+		if (stock->queues[stock->order[i] + 1].ranked)
+			stock->order[kept++] = stock->order[i];
+	stock->order_count = stock->unranked.count ? kept : stock->order_count;
+	for (size_t i = 0; i < stock->unranked.count; i++) {
+		int queue = stock->unranked.items[i];
+		const struct victim_unit *unit = cheapest(stock, queue);
+		stock->queues[queue + 1].ranked = true;
+		if (!unit)
+			continue;
+		size_t rank = find_rank(stock, unit);
+		memmove(&stock->order[rank + 1], &stock->order[rank], (stock->order_count - rank) * sizeof(int));
+		stock->order[rank] = queue;
+		stock->order_count++;
+	}
+	stock->unranked.count = 0;
+	*count = stock->order_count;
+	return stock->order;
+}
+
+size_t stock_count(struct stock *stock, int queue)
+{
+	return list_units(stock, queue)->count - stock->queues[queue + 1].dead;
+}
+
+/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. But a move is an eviction too: the
+ * core of a semi-preemptible gang stays where it is. */
 static void list_pods_of(struct stock *stock, int number)
 {
 	const struct cycle_group *group = &stock->run->cycle->groups[number];
 	const struct gang *gang = &group->gang;
-	struct victim_list *list = &stock->pods;
-	bool fresh = true;
+	bool fresh = true, *core = arena_array(stock->arena, bool, gang->pod_count);
+	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
+		victims_core(gang, core);
 	for (size_t p = gang->pod_count; p-- > 0;) {
-		if (gang->pods[p].state != MEMBER_RUNNING)
+		if (gang->pods[p].state != MEMBER_RUNNING || core[p])
 			continue;
 		fresh &= !group->was_running[p];
 		struct victim_unit unit = {.group = number,
@@ -173,17 +287,8 @@ static void list_pods_of(struct stock *stock, int number)
 		                           .priority = group->priority,
 		                           .creation = group->creation};
 		unit.pods[0] = (int)p;
-		vec_push(list, unit);
+		vec_push(&stock->pods, unit);
 	}
-}
-
-/* A move is an eviction too: the minimum of a semi-preemptible gang stays where it is. */
-static void list_surplus_of(struct stock *stock, int number)
-{
-	struct victim_list surplus = {0};
-	victims_of_group(stock->run->cycle, number, false, stock->arena, &surplus);
-	for (size_t i = 0; i < surplus.count; i++)
-		vec_push(&stock->pods, surplus.items[i]);
 }
 
 const struct victim_list *stock_pods(struct stock *stock)
@@ -193,10 +298,8 @@ const struct victim_list *stock_pods(struct stock *stock)
 		return &stock->pods;
 	stock->pods.count = 0;
 	for (size_t g = 0; g < cycle->group_count; g++)
-		if (may_give(&cycle->groups[g]) && cycle->groups[g].preempt == CYCLE_PREEMPTIBLE)
+		if (may_give(&cycle->groups[g]))
 			list_pods_of(stock, (int)g);
-		else if (may_give(&cycle->groups[g]))
-			list_surplus_of(stock, (int)g);
 	mark_units(stock, stock->pods.items, stock->pods.count);
 	victims_sort(&stock->pods);
 	stock->pods_listed = true;

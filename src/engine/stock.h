@@ -16,11 +16,12 @@ void stock_destroy(struct stock *stock); /* NULL is a no-op */
 /* Pods of the group were bound, reserved, moved or evicted. */
 void stock_change(struct stock *stock, int group);
 
-/* The units of a queue (-1: of groups whose queue does not exist), cheapest first. Units for which stock_has is false
- * have gone and are to be passed over. Valid until the next change. */
-const struct victim_list *stock_units(struct stock *stock, int queue);
-size_t stock_count(struct stock *stock, int queue); /* units that have not gone */
-bool stock_has(const struct stock *stock, const struct victim_unit *unit);
+/* The units of a queue one by one, cheapest first: the first one from position *at on, which moves behind it; NULL after
+ * the last. Positions and units are valid until the next change. */
+const struct victim_unit *stock_next(struct stock *stock, int queue, size_t *at);
+size_t stock_count(struct stock *stock, int queue);
+/* The queues that have units, by their cheapest one. Valid until the next change. */
+const int *stock_queues(struct stock *stock, size_t *count);
 /* All running pods of all groups that can be moved, each on its own, cheapest first. Valid until the next change. */
 const struct victim_list *stock_pods(struct stock *stock);
 

@@ -15,24 +15,28 @@ struct shrink {
 	int sequence;
 };
 
-static struct victim_unit *add_unit(struct shrink *shrink, enum unit_class class_, int pod_capacity)
+void victims_add(struct victim_list *list, const struct victim_unit *unit, struct arena *arena)
 {
-	struct victim_list *list = shrink->list;
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? list->capacity * 2 : 16;
-		struct victim_unit *items = arena_array(shrink->arena, struct victim_unit, capacity);
+		struct victim_unit *items = arena_alloc_raw(arena, capacity * sizeof(*items)); /* filled at once */
 		if (list->count)
 			memcpy(items, list->items, list->count * sizeof(*items));
 		list->items = items;
 		list->capacity = capacity;
 	}
-	struct victim_unit *unit = &list->items[list->count++];
-	*unit = (struct victim_unit){.group = shrink->group,
-	                             .sequence = shrink->sequence++,
-	                             .class_ = class_,
-	                             .tree = -1,
-	                             .pods = arena_array(shrink->arena, int, (size_t)pod_capacity)};
-	return unit;
+	list->items[list->count++] = *unit;
+}
+
+static struct victim_unit *add_unit(struct shrink *shrink, enum unit_class class_, int pod_capacity)
+{
+	struct victim_unit unit = {.group = shrink->group,
+	                           .sequence = shrink->sequence++,
+	                           .class_ = class_,
+	                           .tree = -1,
+	                           .pods = arena_array(shrink->arena, int, (size_t)pod_capacity)};
+	victims_add(shrink->list, &unit, shrink->arena);
+	return &shrink->list->items[shrink->list->count - 1];
 }
 
 static void count_members(struct shrink *shrink)
@@ -167,29 +171,82 @@ static void note_costs(const struct cycle_group *group, struct victim_unit *unit
 	}
 }
 
+/* A gang without subgroups, by far the most common one, needs no counting per part: the last pods are the surplus. */
+static void take_flat(struct shrink *shrink, bool whole)
+{
+	const struct gang *gang = shrink->gang;
+	int running = 0, minimum = gang->tree[0].minimum;
+	for (size_t p = 0; p < gang->pod_count; p++)
+		running += gang->pods[p].state == MEMBER_RUNNING;
+	size_t p = gang->pod_count;
+	for (int surplus = running - minimum; surplus > 0; surplus--) {
+		do
+			p--;
+		while (gang->pods[p].state != MEMBER_RUNNING);
+		struct victim_unit *unit = add_unit(shrink, UNIT_POD, 1);
+		unit->pods[unit->pod_count++] = (int)p;
+		running--;
+	}
+	if (!whole || !running)
+		return;
+	struct victim_unit *unit = add_unit(shrink, UNIT_GANG, running);
+	for (size_t k = 0; k < p; k++)
+		if (gang->pods[k].state == MEMBER_RUNNING)
+			unit->pods[unit->pod_count++] = (int)k;
+}
+
+/* Gives up everything that the minimum does not need. `gone` says who is not there. */
+static void take_surplus(struct shrink *shrink)
+{
+	const struct gang *gang = shrink->gang;
+	shrink->members = arena_array(shrink->arena, int, gang->tree_count);
+	shrink->satisfied = arena_array(shrink->arena, bool, gang->tree_count);
+	count_members(shrink);
+	if (!shrink->satisfied[0])
+		return;
+	take_orphans(shrink);
+	count_members(shrink);
+	take_surplus_pods(shrink);
+	count_members(shrink);
+	for (int child; (child = surplus_child(shrink)) >= 0;) {
+		take_child(shrink, child);
+		count_members(shrink);
+	}
+}
+
+static void take_tree(struct shrink *shrink, bool whole)
+{
+	const struct gang *gang = shrink->gang;
+	shrink->gone = arena_array(shrink->arena, bool, gang->pod_count);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		shrink->gone[p] = gang->pods[p].state != MEMBER_RUNNING;
+	take_surplus(shrink);
+	if (whole)
+		take_rest(shrink);
+}
+
+void victims_core(const struct gang *gang, bool *core)
+{
+	struct victim_list units = {0};
+	struct shrink shrink = {.gang = gang, .arena = arena_create(), .list = &units};
+	shrink.gone = arena_array(shrink.arena, bool, gang->pod_count);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		shrink.gone[p] = gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED;
+	take_surplus(&shrink);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		core[p] = !shrink.gone[p];
+	arena_destroy(shrink.arena);
+}
+
 void victims_of_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list)
 {
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct shrink shrink = {.gang = gang, .group = group, .arena = arena, .list = list};
 	size_t first = list->count;
-	shrink.gone = arena_array(arena, bool, gang->pod_count);
-	shrink.members = arena_array(arena, int, gang->tree_count);
-	shrink.satisfied = arena_array(arena, bool, gang->tree_count);
-	for (size_t p = 0; p < gang->pod_count; p++)
-		shrink.gone[p] = gang->pods[p].state != MEMBER_RUNNING;
-	count_members(&shrink);
-	if (shrink.satisfied[0]) {
-		take_orphans(&shrink);
-		count_members(&shrink);
-		take_surplus_pods(&shrink);
-		count_members(&shrink);
-		for (int child; (child = surplus_child(&shrink)) >= 0;) {
-			take_child(&shrink, child);
-			count_members(&shrink);
-		}
-	}
-	if (whole)
-		take_rest(&shrink);
+	if (gang->tree_count == 1)
+		take_flat(&shrink, whole);
+	else
+		take_tree(&shrink, whole);
 	if (list->count > first)
 		note_costs(&cycle->groups[group], list->items + first, list->count - first);
 }
@@ -204,8 +261,11 @@ int victims_compare(const struct victim_unit *a, const struct victim_unit *b)
 		return a->priority < b->priority ? -1 : 1;
 	if (a->creation != b->creation)
 		return a->creation > b->creation ? -1 : 1;
+	int order = a->group == b->group ? 0 : cycle_compare(b->of, a->of);
+	if (order)
+		return order;
 	if (a->group != b->group)
-		return cycle_compare(b->of, a->of);
+		return a->group > b->group ? -1 : 1;
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 

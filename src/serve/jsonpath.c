@@ -100,7 +100,7 @@ static long from_end(long index, long count)
 static void walk_range(struct walk *state, const struct val *list, const char *path)
 {
 	char *after;
-	long count = (long)val_count(list), first = strtol(path, &after, 10), end = count;
+	long count = (long)val_count(list), first = strtol(path, &after, 10), end;
 	if (after == path && *after != ':')
 		return;
 	if (*after == ':') {

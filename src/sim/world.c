@@ -1,16 +1,14 @@
 /* Owns the order in which the actors of an embedded cluster take their turns. */
 #include "sim/world.h"
 
-#include "control/grouping.h"
-#include "control/scheduler.h"
+#include "control/manager.h"
 #include "sim/workload.h"
 
 #include <stdlib.h>
 
 struct world {
 	struct workloads *workloads;
-	struct grouping_controller *grouping;
-	struct scheduler *scheduler;
+	struct manager *manager;
 	struct kubelet *kubelet;
 };
 
@@ -22,18 +20,11 @@ struct world *world_create(const struct world_options *options)
 		.clock = options->clock,
 		.logger = options->logger,
 	});
-	world->grouping = grouping_create(&(struct grouping_options){
-		.store = options->store,
-		.clock = options->clock,
-		.logger = options->logger,
-	});
-	world->scheduler = scheduler_create(&(struct scheduler_options){
+	world->manager = manager_create(&(struct manager_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
 		.budget = options->budget,
-		.held = grouping_holds,
-		.held_context = world->grouping,
 	});
 	struct kubelet_options kubelet = options->kubelet;
 	kubelet.store = options->store;
@@ -48,26 +39,19 @@ void world_destroy(struct world *world)
 	if (!world)
 		return;
 	kubelet_destroy(world->kubelet);
-	scheduler_destroy(world->scheduler);
-	grouping_destroy(world->grouping);
+	manager_destroy(world->manager);
 	workloads_destroy(world->workloads);
 	free(world);
-}
-
-static int sooner(int a, int b)
-{
-	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
 int world_step(struct world *world)
 {
 	int wait = workloads_step(world->workloads);
-	wait = sooner(wait, grouping_step(world->grouping));
-	wait = sooner(wait, scheduler_step(world->scheduler));
-	return sooner(wait, kubelet_step(world->kubelet));
+	wait = manager_sooner(wait, manager_step(world->manager));
+	return manager_sooner(wait, kubelet_step(world->kubelet));
 }
 
 void world_metrics(const struct world *world, struct buffer *out)
 {
-	scheduler_metrics(world->scheduler, out);
+	manager_metrics(world->manager, out);
 }

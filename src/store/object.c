@@ -2,6 +2,8 @@
 #include "store/object.h"
 
 #include "base/arena.h"
+#include "base/strings.h"
+#include "store/convert_group.h"
 #include "store/object_internal.h"
 
 #include <inttypes.h>
@@ -233,6 +235,8 @@ void object_convert(struct arena *arena, struct tree *root, const char *api_vers
 		move_metrics(arena, root, true);
 	else if (strcmp(old, "autoscaling/v2") == 0 && strcmp(api_version, "autoscaling/v1") == 0)
 		move_metrics(arena, root, false);
+	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroup") == 0)
+		convert_group(arena, root, text_ends_with(api_version, "/v1alpha2"));
 	tree_put_string(arena, root, "apiVersion", api_version);
 }
 

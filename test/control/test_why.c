@@ -11,11 +11,16 @@
 static const char objects[] = TOPOLOGY QUEUE("research") NODE("n1", "r1") NODE("n2", "r1") NODE("n3", "r2")
 	GROUP("fits", "queue: research, minMember: 2, " RACK) MEMBER("fits-0", "fits") MEMBER("fits-1", "fits")
 		GROUP("wide", "queue: research, minMember: 3, " RACK)
-			POD("wide-0", OF("wide"), OURS "overhead: {cpu: 6}, ", "")
-				POD("wide-1", OF("wide"), OURS "overhead: {cpu: 6}, ", "")
-					POD("wide-2", OF("wide"), OURS "overhead: {cpu: 6}, ", "")
-						POD("runs", "", ON("n3"), "phase: Running")
-							POD("lost", OF("nowhere"), OURS, "") POD("other", "", "", "");
+			POD("wide-0", OF("wide"), OURS "overhead: {cpu: 6}, ", "") POD("wide-1", OF("wide"),
+                                                                                       OURS "overhead: {cpu: 6}, ", "")
+				POD("wide-2", OF("wide"), OURS "overhead: {cpu: 6}, ", "")
+					POD("runs", "", ON("n3"), "phase: Running") POD("lost", OF("nowhere"), OURS, "")
+						POD("other", "", "",
+                                                    "") "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, "
+							"metadata: {name: made, namespace: ns, "
+							"ownerReferences: [{apiVersion: kubeflow.org/v1, kind: TFJob, "
+							"name: train, uid: u}]}, spec: {queue: other, "
+							"minMember: 1}}\n" QUEUE("other") MEMBER("made-0", "made");
 
 struct told {
 	struct world world;
@@ -66,6 +71,8 @@ static void everything_has_an_answer(void **state)
 		{"pod/lost", "Waiting", "it names PodGroup ns/nowhere, which does not exist", false},
 		{"pod/other", "Waiting", "it is not ours to place: its schedulerName is default-scheduler", false},
 		{"queue/research", "Waiting", "1 of its 2 groups waits", false},
+		{"tfjob/train", "Placed", "PodGroup made: 1 of the 1 pods", true},
+		{"TFJobs.kubeflow.org/train", "Placed", "PodGroup made: 1 of the 1 pods", true},
 	};
 	struct told told;
 	open_told(&told, objects);
@@ -89,7 +96,8 @@ static void what_is_not_there_is_said(void **state)
 	} rows[] = {
 		{"fits", "give kind and name"},
 		{"pg/", "give kind and name"},
-		{"node/n1", "use podgroup, pod or queue"},
+		{"node/n1", "no PodGroup belongs to node/n1 in namespace ns"},
+		{"job/fits", "no PodGroup belongs to job/fits"},
 		{"pg/fit", "there is no PodGroup ns/fit; did you mean ns/fits?"},
 		{"pod/wide-9", "did you mean ns/wide-0?"},
 		{"queue/resaerch", "did you mean research?"},

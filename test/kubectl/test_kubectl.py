@@ -8,23 +8,16 @@ Every test starts from an empty namespace of its own. The last line is `N passed
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+from harness import KUBECTL, finish, run_tests, test
 
 SERVER = os.path.abspath(sys.argv[1])
 ONLY = sys.argv[2:]
-KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 class Cluster:
@@ -697,35 +690,21 @@ def a_restart_keeps_certificates(k):
 
 
 def main():
-    if not KUBECTL:
-        print("kubectl is not installed; run: make deps")
-        print("0 passed, 1 failed")
-        sys.exit(1)
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         cluster = Cluster(folder)
-        for function in TESTS:
-            if ONLY and not any(text in function.__name__ for text in ONLY):
-                continue
+
+        def in_a_namespace(function):
             cluster.namespace = "t-" + function.__name__.replace("_", "-")
-            started = time.monotonic()
-            try:
-                cluster.ok("create", "ns", cluster.namespace, "-n", "default")
-                function(cluster)
-                passed += 1
-                print(f"ok {function.__name__} ({time.monotonic() - started:.1f} s)")
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
-                failed += 1
-                line = next(frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == function.__name__)
-                print(f"FAILED {function.__name__} line {line.lineno}: {type(error).__name__} {error}\n    {line.line}")
-            sys.stdout.flush()
+            cluster.ok("create", "ns", cluster.namespace, "-n", "default")
+            function(cluster)
+
+        passed, failed = run_tests(ONLY, in_a_namespace)
         try:
             cluster.stop()
         except AssertionError as error:
             failed += 1
             print(f"FAILED the end of the server: {error}")
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
+    finish(passed, failed)
 
 
 if __name__ == "__main__":

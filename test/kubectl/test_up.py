@@ -8,24 +8,17 @@ The last line is `N passed, M failed`.
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+from harness import KUBECTL, finish, run_tests, test
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[3:]
-KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
 PATIENCE = 60
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 class Up:
@@ -71,6 +64,11 @@ class Up:
         return [pod for pod in self.get("pods")["items"]
                 if pod["metadata"].get("annotations", {}).get("pod-group-name") == group]
 
+    def running(self, labels):
+        """Ready pods of a selection that nobody deletes."""
+        return [pod for pod in self.get("pods", "-l", labels)["items"]
+                if condition_of(pod, "Ready").get("status") == "True" and "deletionTimestamp" not in pod["metadata"]]
+
     def all_run(self, group, count):
         pods = self.pods(group)
         ready = [pod for pod in pods if condition_of(pod, "Ready").get("status") == "True"]
@@ -105,10 +103,17 @@ def the_page_and_a_gang(folder):
             shown[line] = up.kubectl(*words[1:])
             if "apply -f examples/up-gang.yaml" in line:
                 up.until("the gang runs", lambda: up.all_run("pretrain", 4))
+            if "pytorchjob" in line and "delete -f" not in line or "delete pod llama" in line:
+                up.until("the job runs", lambda: len(up.running("training.kubeflow.org/job-name=llama")) == 4)
+            if "annotate node" in line:
+                state = "True" if line.endswith("-") else "Unknown"
+                up.until("the node follows", lambda: condition_of(up.get("node", "z1-r1-n1"), "Ready")["status"] == state)
             if "apply -f examples/up-impossible.yaml" in line:
                 up.until("a refusal", lambda: up.get("podgroup", "too-wide")["status"].get("phase") == "Unschedulable")
         assert shown["kubectl get nodes -L example.com/rack"].count(" Ready ") == 8, shown
         assert "z1-r1-n1" in shown["kubectl get podgroups,pods -o wide"], shown
+        assert "llama-worker-1" in shown["kubectl get pytorchjobs,podgroups,pods -o wide"], shown
+        assert "NotReady" in shown["kubectl get nodes"], shown
         assert "goes to node" in shown["kubectl get events"], shown
         assert "must be in one example.com/rack" in shown["kubectl get podgroup too-wide -o yaml"], shown
         assert "Unschedulable" in shown["kubectl describe pod too-wide-0"], shown
@@ -196,6 +201,150 @@ def a_crash_loses_nothing(folder):
             (p["metadata"]["uid"], p["spec"]["nodeName"]) for p in before]
         assert {node["metadata"]["uid"] for node in up.get("nodes")["items"]} == nodes
         up.stop()
+
+
+JOB = "training.kubeflow.org/job-name="
+EXAMPLES = {  # file: selection and number of pods that run
+    "deployment": ("app=chat", 6),
+    "indexed-job": ("job-name=sweep", 8),
+    "pytorchjob": (JOB + "llama", 4),
+    "tfjob-segments": (JOB + "distributed-training", 19),
+    "leaderworkerset": ("leaderworkerset.sigs.k8s.io/name=serve", 8),
+    "jobset": ("jobset.sigs.k8s.io/jobset-name=pipeline", 5),
+    "raycluster": ("ray.io/cluster=tune", 6),
+}
+
+
+def domains(pods, key_of, domain_of):
+    """Where the pods of each group are: {key: set of domains}."""
+    found = {}
+    for pod in pods:
+        found.setdefault(key_of(pod["metadata"]["labels"]), set()).add(domain_of(pod["spec"]["nodeName"]))
+    return found
+
+
+@test
+def every_example_runs(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x2x4") as up:
+        rack_of = racks(up)
+        for name, (labels, count) in EXAMPLES.items():
+            with open(os.path.join(ROOT, "examples", name + ".yaml"), encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            assert lines[0].startswith("# ") and lines[1].startswith("# ") and not lines[2].startswith("#"), name
+            up.kubectl("apply", "-f", f"examples/{name}.yaml")
+            pods = up.until(name + " runs", lambda: (lambda found: len(found) == count and found)(up.running(labels)))
+            if name == "tfjob-segments":
+                workers = [p for p in pods if p["metadata"]["labels"]["training.kubeflow.org/replica-type"] == "worker"]
+                places = domains(workers, lambda l: int(l["training.kubeflow.org/replica-index"]) // 4, rack_of.get)
+                assert len(places) == 4 and all(len(found) == 1 for found in places.values()), places
+            if name == "indexed-job":
+                places = domains(pods, lambda l: int(l["batch.kubernetes.io/job-completion-index"]) // 2, str)
+                assert len(places) == 4 and all(len(found) == 1 for found in places.values()), places
+            if name in ("pytorchjob", "leaderworkerset", "jobset", "raycluster"):
+                group = {"leaderworkerset": "leaderworkerset.sigs.k8s.io/group-index", "jobset": "job-name",
+                         "raycluster": "ray.io/group", "pytorchjob": "training.kubeflow.org/job-name"}[name]
+                places = domains(pods, lambda l, key=group: l[key], rack_of.get)
+                places.pop("cpu", None)
+                assert all(len(found) == 1 for found in places.values()), places
+            up.kubectl("delete", "-f", f"examples/{name}.yaml")
+            up.until(name + " is gone", lambda: not up.get("pods")["items"] and not up.get("podgroups")["items"])
+        up.stop()
+
+
+@test
+def two_teams_share(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x1x4", "-f", "examples/team-queues.yaml") as up:
+        up.until("vision borrows", lambda: len(up.running("job-name=vision")) == 3)
+        up.kubectl("apply", "-f", "examples/team-queues-second.yaml")
+        up.until("language has its share", lambda: len(up.running(JOB + "language")) == 2)
+        up.until("vision keeps its own", lambda: len(up.running("job-name=vision")) == 2)
+        # The pod that had to go was made again and says why it waits.
+        up.until("the third waits", lambda: any(condition_of(pod, "PodScheduled").get("status") == "False"
+                                                for pod in up.get("pods", "-l", "job-name=vision")["items"]))
+        up.stop()
+
+
+@test
+def workloads_with_plain_kubectl(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x2x4", "-f", "examples/deployment.yaml", "-f", "examples/indexed-job.yaml") as up:
+        up.kubectl("rollout", "status", "deployment/chat", "--timeout=60s")
+        up.kubectl("scale", "deployment/chat", "--replicas=3")
+        up.until("three are left", lambda: len(up.get("pods", "-l", "app=chat")["items"]) == 3)
+        up.kubectl("rollout", "restart", "deployment/chat")
+        up.kubectl("rollout", "status", "deployment/chat", "--timeout=60s")
+        assert len(up.running("app=chat")) == 3
+        assert "2 " in up.kubectl("rollout", "history", "deployment/chat")
+        up.kubectl("rollout", "undo", "deployment/chat")
+        up.kubectl("rollout", "status", "deployment/chat", "--timeout=60s")
+        up.kubectl("wait", "--for=condition=complete", "job/sweep", "--timeout=60s")
+        assert up.get("job", "sweep")["status"]["completedIndexes"] == "0-7"
+        up.stop()
+
+
+@test
+def a_lost_node_is_replaced(folder):
+    with Up(folder, "--in-memory", "--nodes", "1x2x5", "-f", "examples/pytorchjob.yaml") as up:
+        before = up.until("the job runs", lambda: (lambda found: len(found) == 4 and found)(up.running(JOB + "llama")))
+        lost = before[0]["spec"]["nodeName"]
+        rack_of = racks(up)
+        up.kubectl("annotate", "node", lost, "platoon.dev/state=down")
+        up.until("the node is gone", lambda: condition_of(up.get("node", lost), "Ready")["status"] == "Unknown")
+        up.until("its pod is not ready", lambda: len(up.running(JOB + "llama")) == 3)
+        up.kubectl("delete", "node", lost)  # nobody waits for it
+        after = up.until("a new one runs", lambda: (lambda found: len(found) == 4 and found)(up.running(JOB + "llama")))
+        assert lost not in {pod["spec"]["nodeName"] for pod in after}, after
+        assert {rack_of[pod["spec"]["nodeName"]] for pod in after} == {rack_of[lost]}, after
+        up.stop()
+
+
+@test
+def workloads_go_on_after_a_crash(folder):
+    with Up(folder, "--nodes", "1x2x4", "-f", "examples/leaderworkerset.yaml", "-f", "examples/deployment.yaml") as up:
+        up.process.kill()  # as early as it can be
+        up.process.wait()
+    with Up(folder, "--nodes", "1x2x4") as up:
+        up.until("all run", lambda: len(up.running("leaderworkerset.sigs.k8s.io/name=serve")) == 8 and
+                 len(up.running("app=chat")) == 6)
+        uids = {pod["metadata"]["uid"] for pod in up.get("pods")["items"]}
+        assert len(uids) == 14
+        up.process.kill()
+        up.process.wait()
+    with Up(folder, "--nodes", "1x2x4") as up:
+        time.sleep(1)
+        assert {pod["metadata"]["uid"] for pod in up.get("pods")["items"]} == uids
+        up.stop()
+
+
+@test
+def nodes_from_files(folder):
+    listed = os.path.join(folder, "nodes.csv")
+    with open(listed, "w", encoding="utf-8") as file:
+        file.write("gpu_model,gpu_capacity_num,cpu_num,node_name\n")
+        file.writelines(f"{'big' if i % 2 else 'small'},{8 if i % 2 else 4},{96},{i}\n" for i in range(40))
+    with Up(folder, "--in-memory", "--nodes-file", listed) as up:
+        nodes = up.get("nodes")["items"]
+        assert len(nodes) == 40 and {node["metadata"]["name"] for node in nodes} == {f"node-{i}" for i in range(40)}
+        found = {}
+        for node in nodes:
+            labels = node["metadata"]["labels"]
+            found.setdefault(labels["example.com/rack"], []).append(labels["nvidia.com/gpu.product"])
+        assert sorted(map(len, found.values())) == [4, 4, 16, 16], found
+        assert all(len(set(models)) == 1 for models in found.values()), found
+        up.stop()
+    manifests = os.path.join(folder, "nodes.yaml")
+    with open(manifests, "w", encoding="utf-8") as file:
+        file.write("{apiVersion: v1, kind: Node, metadata: {name: mine}, status: {allocatable: {cpu: 4, memory: 8Gi, pods: 9}}}\n")
+    with Up(folder, "--in-memory", "--nodes-file", manifests) as up:
+        node = up.until("ready", lambda: (lambda n: condition_of(n, "Ready").get("status") == "True" and n)(up.get("node", "mine")))
+        assert len(up.get("nodes")["items"]) == 1 and str(node["status"]["allocatable"]["cpu"]) == "4", node
+        up.stop()
+    for text, message in [("a,b\n1,2\n", "node_name"), ("node_name,cpu_num\nx,many\nx,1\n", "cpu_num"), ("node_name\n", "no nodes")]:
+        with open(listed, "w", encoding="utf-8") as file:
+            file.write(text)
+        code, _, err = run("up", "--in-memory", "--data-dir", folder, "--nodes-file", listed)
+        assert code == 2 and message in err, f"{text!r}: {code} {err}"
+    code, _, err = run("up", "--in-memory", "--data-dir", folder, "--nodes-file", "examples/deployment.yaml")
+    assert code == 2 and "is no Node" in err, err
 
 
 DEPLOYMENT = """apiVersion: apps/v1
@@ -321,27 +470,11 @@ def help_and_wrong_usage(folder):
 
 
 def main():
-    if not KUBECTL:
-        print("kubectl is not installed; run: make deps")
-        print("0 passed, 1 failed")
-        sys.exit(1)
-    passed = failed = 0
-    for function in TESTS:
-        if ONLY and not any(text in function.__name__ for text in ONLY):
-            continue
-        started = time.monotonic()
+    def in_a_folder(function):
         with tempfile.TemporaryDirectory() as folder:
-            try:
-                function(folder)
-                passed += 1
-                print(f"ok {function.__name__} ({time.monotonic() - started:.1f} s)")
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
-                failed += 1
-                line = next(frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == function.__name__)
-                print(f"FAILED {function.__name__} line {line.lineno}: {type(error).__name__} {error}\n    {line.line}")
-        sys.stdout.flush()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
+            function(folder)
+
+    finish(*run_tests(ONLY, in_a_folder))
 
 
 if __name__ == "__main__":

@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-/* Which pods of a mixed semi-preemptible group are protected is a matter of choice, and so is what its queue has left. */
-static bool is_ambiguous(const struct stage *stage)
-{
-	for (size_t g = 0; g < stage->cycle.group_count; g++) {
-		const struct cycle_group *group = &stage->cycle.groups[g];
-		for (size_t p = 0; p < group->gang.pod_count; p++)
-			if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
-			    group->gang.pods[p].kind != group->gang.pods[0].kind)
-				return true;
-	}
-	return false;
-}
-
 /* Below its minimum, and could reach it. */
 static bool is_waiting(const struct stage *stage, int number)
 {
@@ -45,15 +32,7 @@ static bool queues_allow(const struct stage *stage, int number, const struct pla
 {
 	const struct cycle_group *group = &stage->cycle.groups[number];
 	struct picture picture;
-	/* Of several children the search may have taken more pods than the fewest that count as protected, or others than
-	 * those that some pods run of already. */
-	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE &&
-	    (int64_t)placement->choice_count != gang_minimum_pods(&group->gang, 0))
-		return false;
 	picture_take(stage, &picture);
-	for (size_t p = 0; group->preempt == CYCLE_SEMI_PREEMPTIBLE && p < group->gang.pod_count; p++)
-		if (picture_is_member(&picture.pods[number][p]))
-			return false;
 	for (size_t i = 0; i < placement->choice_count; i++)
 		picture.pods[number][placement->choices[i].pod] =
 			(struct spot){MEMBER_RUNNING, placement->choices[i].node};
@@ -97,13 +76,23 @@ static bool could_evict(struct stage *stage, int number)
 	return result;
 }
 
+/* The gang that resources are held for when gangs have waited too long: nobody else has a right to them. */
+static int most_starved(const struct stage *stage)
+{
+	int best = -1;
+	for (int g = 0; g < stage->world->group_count; g++)
+		if (stage->world->groups[g].pod_count > 1 && is_waiting(stage, g) &&
+		    (best < 0 || stage->world->groups[g].priority > stage->world->groups[best].priority))
+			best = g;
+	return best;
+}
+
 bool inspect_rest(struct scene *scene)
 {
 	struct stage *stage = scene->stage;
-	if (stage->world->starved || is_ambiguous(stage)) /* room may be held for somebody else */
-		return true;
+	int starved = stage->world->starved ? most_starved(stage) : -1;
 	for (int g = 0; g < stage->world->group_count; g++) {
-		if (!is_waiting(stage, g))
+		if (!is_waiting(stage, g) || (starved >= 0 && g != starved))
 			continue;
 		scene->tally->waiting++;
 		scene->action = ACTION_ALLOCATE;

@@ -73,41 +73,18 @@ static bool is_within(const struct stage *stage, int queue, int above)
 	return queue == above;
 }
 
-/* The fewest pods that satisfy a subtree, by hand: the cheapest children first. */
-static int fewest_pods(const struct gang *gang, int node)
+/* Which pods cannot be evicted: all, none, or what is left when a semi-preemptible group has given up its surplus. That
+ * is the engine's own notion, applied to the picture; that units never contain one of them is checked by `CYCLE_PROTECTED`
+ * and by what is left. */
+static void find_core(const struct stage *stage, const struct picture *picture, int group, bool *core)
 {
-	int costs[INSTANCE_TREE], count = 0, sum = 0;
-	if (!gang->tree[node].child_count)
-		return gang->tree[node].minimum;
-	for (int i = 0; i < (int)gang->tree_count; i++)
-		if (gang->tree[i].parent == node)
-			costs[count++] = fewest_pods(gang, i);
-	for (int need = gang->tree[node].minimum; need > 0 && count > 0; need--) {
-		int best = 0;
-		for (int i = 1; i < count; i++)
-			best = costs[i] < costs[best] ? i : best;
-		sum += costs[best];
-		costs[best] = costs[--count];
-	}
-	return sum;
-}
-
-/* How many of the members are protected. Which ones is a matter of choice when they differ, so that mixed gangs of the
- * semi-preemptible kind are left out. */
-static int protected_pods(const struct stage *stage, const struct picture *picture, int group)
-{
-	const struct cycle_group *from = &stage->cycle.groups[group];
-	int members = 0;
-	for (size_t p = 0; p < from->gang.pod_count; p++) {
-		members += picture_is_member(&picture->pods[group][p]);
-		if (from->preempt == CYCLE_SEMI_PREEMPTIBLE && from->gang.pods[p].kind != from->gang.pods[0].kind)
-			return 0;
-	}
-	int fewest = fewest_pods(&from->gang, 0);
-	return from->preempt == CYCLE_PREEMPTIBLE       ? 0
-	       : from->preempt == CYCLE_NON_PREEMPTIBLE ? members
-	       : members < fewest                       ? members
-	                                                : fewest;
+	struct cycle_group copy;
+	struct gang_pod pods[INSTANCE_PODS];
+	picture_recall(stage, picture, group, &copy, pods);
+	for (size_t p = 0; p < copy.gang.pod_count; p++)
+		core[p] = copy.preempt == CYCLE_NON_PREEMPTIBLE;
+	if (copy.preempt == CYCLE_SEMI_PREEMPTIBLE)
+		victims_core(&copy.gang, core);
 }
 
 void picture_charge(const struct stage *stage, const struct picture *picture, int queue,
@@ -119,7 +96,8 @@ void picture_charge(const struct stage *stage, const struct picture *picture, in
 	for (int g = 0; g < world->group_count; g++) {
 		if (!is_within(stage, world->groups[g].queue, queue))
 			continue;
-		int left = protected_pods(stage, picture, g);
+		bool core[INSTANCE_PODS];
+		find_core(stage, picture, g, core);
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			if (!picture_is_member(&picture->pods[g][p]))
 				continue;
@@ -127,9 +105,8 @@ void picture_charge(const struct stage *stage, const struct picture *picture, in
 			for (int r = 0; r < world->base.resource_count; r++) {
 				int64_t amount = kind->request[r] * (r == CYCLE_GPU ? 1000 : built_resource_unit(r));
 				allocated[r] += amount;
-				protected_[r] += left > 0 ? amount : 0;
+				protected_[r] += core[p] ? amount : 0;
 			}
-			left--;
 		}
 	}
 }

@@ -1,0 +1,114 @@
+/* Owns what other objects say about a group: coordinations in policies, replicas in scaling adapters. */
+#include "control/rbg_render.h"
+
+#include <string.h>
+
+static const char *group_key(const struct rbg_turn *turn)
+{
+	return arena_printf(turn->arena, "%s/%s", turn->object->namespace_, turn->object->name);
+}
+
+static void add_policy(void *context, const char *name)
+{
+	struct rbg_turn *turn = context;
+	const struct store_object *object = rbg_peek(turn, RBG_GROUP, "coordinatedpolicies", name);
+	struct rbg_policy policy;
+	if (!object)
+		return;
+	/* Values of the policy are read in this turn only, and nothing that is written changes policies. */
+	rbg_policy_decode(object->root, turn->arena, &policy, &turn->problems);
+	if (strcmp(policy.target, turn->object->name) != 0)
+		return;
+	struct rbg_spec *spec = &turn->spec;
+	struct rbg_coordination *all =
+		arena_array(turn->arena, struct rbg_coordination, spec->coordination_count + policy.coordination_count);
+	if (spec->coordination_count > 0)
+		memcpy(all, spec->coordinations, spec->coordination_count * sizeof(*all));
+	for (size_t i = 0; i < policy.coordination_count; i++)
+		all[spec->coordination_count++] = policy.coordinations[i];
+	spec->coordinations = all;
+}
+
+void rbg_add_policies(struct rbg_turn *turn)
+{
+	size_t own = turn->spec.coordination_count;
+	rbg_links_each(turn->controller->policies, group_key(turn), add_policy, turn);
+	if (turn->spec.coordination_count > own)
+		rbg_check_coordinations(&turn->spec, &turn->problems);
+}
+
+/* ---- adapters ---- */
+
+static void read_adapter(void *context, const char *name)
+{
+	struct rbg_turn *turn = context;
+	const struct store_object *object = rbg_peek(turn, RBG_GROUP, "rolebasedgroupscalingadapters", name);
+	const struct val *spec = object ? val_get(object->root, "spec") : NULL;
+	int role = rbg_role_find(&turn->spec, val_str(val_path(spec, "scaleTargetRef", "role", NULL), ""));
+	int64_t replicas;
+	if (role < 0 || strcmp(val_str(val_path(spec, "scaleTargetRef", "name", NULL), ""), turn->object->name) != 0 ||
+	    val_int(val_get(spec, "replicas"), &replicas) < 0 || replicas < 0 || replicas > INT32_MAX)
+		return;
+	turn->roles[role].is_overridden = turn->roles[role].desired != replicas;
+	turn->roles[role].desired = replicas;
+}
+
+void rbg_read_adapters(struct rbg_turn *turn)
+{
+	rbg_links_each(turn->controller->adapters, group_key(turn), read_adapter, turn);
+}
+
+static void create_adapter(struct rbg_turn *turn, const struct rbg_role *role, const char *name)
+{
+	static const char *const nothing[] = {NULL};
+	struct build *build = build_create();
+	struct node *root = rbg_object(turn, build, RBG_GROUP "/v1alpha2", "RoleBasedGroupScalingAdapter", name),
+		    *spec = build_map(build), *target = build_map(build);
+	build_put_string(build, target, "name", turn->object->name);
+	build_put_string(build, target, "role", role->name);
+	build_put(build, spec, "scaleTargetRef", target);
+	build_put_int(build, spec, "replicas", role->replicas);
+	build_put(build, root, "spec", spec);
+	if (rbg_ensure(turn, build, RBG_GROUP, "rolebasedgroupscalingadapters", name, root, nothing))
+		rbg_links_set(turn->controller->adapters, group_key(turn), name, true);
+	build_destroy(build);
+}
+
+static void report_adapter(void *context, const char *name)
+{
+	struct rbg_turn *turn = context;
+	const struct store_object *object = rbg_peek(turn, RBG_GROUP, "rolebasedgroupscalingadapters", name);
+	if (!object)
+		return;
+	int number =
+		rbg_role_find(&turn->spec, val_str(val_path(object->root, "spec", "scaleTargetRef", "role", NULL), ""));
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	build_put_string(build, status, "phase", number < 0 ? "NotBound" : "Bound");
+	if (number >= 0) {
+		const struct rbg_role_state *role = &turn->roles[number];
+		build_put_int(build, status, "replicas", (int64_t)role->instance_count);
+		build_put_int(build, status, "readyReplicas", role->ready);
+		build_put_string(build, status, "selector",
+		                 arena_printf(turn->arena, "%s=%s,%s=%s", naming_key(NAMING_V1ALPHA2, NAMING_GROUP),
+		                              turn->spec.name, naming_key(NAMING_V1ALPHA2, NAMING_ROLE),
+		                              role->spec->name));
+	}
+	writes_patch_status(turn->store, object, build, status);
+	build_destroy(build);
+}
+
+void rbg_write_adapters(struct rbg_turn *turn)
+{
+	const struct store_type *type = store_type_find(turn->store, RBG_GROUP, "rolebasedgroupscalingadapters");
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		const struct rbg_role *role = &turn->spec.roles[r];
+		const char *name = arena_printf(turn->arena, "%s-%s", turn->spec.name, role->name);
+		for (size_t i = 0; role->has_adapter && i < turn->owned.count; i++)
+			turn->is_seen[i] |=
+				turn->owned.items[i]->type == type && strcmp(turn->owned.items[i]->name, name) == 0;
+		if (role->has_adapter && !rbg_peek(turn, RBG_GROUP, "rolebasedgroupscalingadapters", name))
+			create_adapter(turn, role, name);
+	}
+	rbg_links_each(turn->controller->adapters, group_key(turn), report_adapter, turn);
+}

@@ -1,0 +1,186 @@
+/* One RoleBasedGroup in one reconcile: what is wanted, what there is, and the shape that follows. Derived once, from top
+ * to bottom, and read by all later phases. Private to rbg*.c. Everything lives in the arena of the turn.
+ *
+ *   rbg_revise    ControllerRevisions -> which revision each role is to have
+ *   rbg_observe   the pods that exist -> instances by ordinal
+ *   rbg_decide    instances and coordinations -> targets, partitions, what happens to each instance
+ *   rbg_gangs_*   PodGroups; rbg_render: pods; rbg_network: services and the discovery file
+ *   rbg_report    status, conditions, events */
+#ifndef CONTROL_RBG_STATE_H
+#define CONTROL_RBG_STATE_H
+
+#include "admit/rbg.h"
+#include "control/rbg_links.h"
+#include "control/reconciler.h"
+#include "control/writes.h"
+#include "plan/merge.h"
+#include "plan/order.h"
+
+#define RBG_LABEL "rbg.workloads.x-k8s.io/"
+#define RBG_LABEL_INSTANCE RBG_LABEL "role-instance-name"
+#define RBG_LABEL_COMPONENT RBG_LABEL "component-name"
+#define RBG_LABEL_POD_INDEX RBG_LABEL "component-index"
+#define RBG_LABEL_REVISION "controller-revision-hash"
+#define RBG_LABEL_GROUP_REVISION RBG_LABEL "group-revision"
+#define RBG_LABEL_ROLE_REVISION RBG_LABEL "role-revision-" /* and the role */
+#define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
+#define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
+
+enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY };
+
+struct rbg_controller {
+	struct store *store;
+	const char *scheduler; /* of pods whose template names none */
+	struct reconciler *reconciler;
+	struct rbg_links *policies;   /* "namespace/group" -> names of policies */
+	struct rbg_links *adapters;   /* "namespace/group" -> names of adapters */
+	struct rbg_links *topologies; /* ClusterTopology -> "namespace/group" */
+};
+
+struct rbg_pod {
+	struct store_object *object; /* of the list of dependents */
+	int64_t index;               /* within its instance */
+	bool is_ready, is_scheduled, is_terminating, is_gated;
+	bool is_over;      /* failed or completed */
+	bool has_restarts; /* a container was started again */
+};
+
+struct rbg_instance {
+	int64_t ordinal;
+	const char *revision; /* of its pods */
+	struct rbg_pod *pods;
+	size_t pod_count;
+	bool is_ready, is_scheduled, is_terminating;
+	bool is_broken;    /* not ready for so long that it is no mere delay */
+	bool must_restart; /* a pod of it ended or was restarted */
+	int64_t since;     /* seconds: the youngest pod was created */
+	enum update_action action;
+};
+
+struct rbg_role_state {
+	const struct rbg_role *spec;
+	const struct rbg_role *old_spec; /* at the current revision; the same as spec when there is no other */
+	int64_t desired;                 /* of an adapter, if one has a say */
+	bool is_overridden;
+	struct rbg_instance *instances; /* by ordinal, ascending */
+	size_t instance_count;
+	int64_t *by_ordinal;                        /* index of the instance + 1, for ordinals below `span` */
+	int64_t span;                               /* highest ordinal + 1 */
+	bool *is_ready, *is_scheduled, *is_updated; /* by ordinal, span entries at least `desired` */
+	const char *update_revision, *current_revision;
+	int64_t last_target; /* of the last turn, from the status */
+	int64_t target;      /* instances that are to exist, without surge */
+	struct update_shape shape;
+	const char *wait; /* why it does not grow; NULL when it does or is done */
+	/* The coordination that groups its pods; NULL when each instance is on its own. */
+	const struct rbg_coordination *grouping;
+	int64_t grouping_size;
+	int64_t released; /* ordinals from here on keep the gate; INT64_MAX without a rolling deploy */
+	/* For the status. */
+	int64_t ready, updated, updated_ready, ready_pods;
+};
+
+struct rbg_rule_state { /* of a coordination with segments */
+	const struct rbg_coordination *spec;
+	struct segment_rule rule;
+	struct segment_state judged;
+	int64_t released; /* batches without gate; total for placements */
+	bool is_held;     /* a canary that waits for approval */
+	int64_t since;    /* seconds: how long it waits for the segment it waits for */
+	int64_t waits_in;
+	bool is_stuck;
+	const char *cause;
+	const char *topology; /* Topology its PodGroups name; NULL without one */
+	const char *topology_key;
+};
+
+struct rbg_restart {
+	const char *instance;
+	int64_t count, last; /* last: seconds */
+};
+
+struct rbg_turn {
+	struct rbg_controller *controller;
+	struct reconcile *turn;
+	struct arena *arena;
+	struct store *store;
+	int64_t now; /* seconds */
+	struct store_object *object;
+	struct rbg_spec spec; /* with the coordinations of policies */
+	struct problems problems;
+	struct store_list owned; /* everything that names the group as its owner */
+	struct rbg_role_state *roles;
+	struct rbg_rule_state *rules;
+	size_t rule_count;
+	bool *is_seen;        /* by index in owned: still wanted */
+	const char *revision; /* name of the ControllerRevision of this spec */
+	const char *update_hash;
+	bool is_updating;
+	const char *blocked; /* a message why nothing is created: CoordinationConflict, a topology that is missing */
+	const char *blocked_reason;
+	struct rbg_restart *restarts;
+	size_t restart_count;
+	bool failed;
+	int64_t again; /* seconds after which to look again; 0: not */
+};
+
+/* rbg_policies.c: adds the coordinations of policies and the replicas of adapters. */
+void rbg_add_policies(struct rbg_turn *turn);
+void rbg_read_adapters(struct rbg_turn *turn);
+void rbg_write_adapters(struct rbg_turn *turn);
+/* rbg_observe.c */
+void rbg_observe(struct rbg_turn *turn);
+/* The instance at an ordinal, NULL when there is none. */
+struct rbg_instance *rbg_instance_at(const struct rbg_role_state *role, int64_t ordinal);
+/* rbg_revision.c */
+void rbg_revise(struct rbg_turn *turn);
+/* True when the spec was put back to another revision, which the next turn works on. */
+bool rbg_roll_back(struct rbg_turn *turn);
+bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why);
+/* The label of ControllerRevisions that holds the revision of a role. */
+const char *rbg_role_label(struct rbg_turn *turn, const char *role);
+/* rbg_decide.c */
+void rbg_decide(struct rbg_turn *turn);
+/* rbg_gangs.c */
+/* Blocks the turn when a topology that coordinations name cannot be used; then, with rules, finds their keys. */
+void rbg_check_topologies(struct rbg_turn *turn);
+void rbg_find_topologies(struct rbg_turn *turn);
+void rbg_write_gangs(struct rbg_turn *turn);
+const char *rbg_gang_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
+const char *rbg_subgroup_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
+/* rbg_pods.c: creates and deletes. */
+void rbg_write_pods(struct rbg_turn *turn);
+/* rbg_restarts.c */
+void rbg_read_restarts(struct rbg_turn *turn);
+/* Whether the instance may be made anew now; counts it when so, and comes back in time when not. */
+bool rbg_may_restart(struct rbg_turn *turn, const struct rbg_role *role, const char *instance);
+void rbg_write_restarts(const struct rbg_turn *turn, struct build *build, struct node *status);
+/* rbg_network.c */
+void rbg_write_network(struct rbg_turn *turn);
+/* rbg_progress.c: true when a late segment was rolled back, so that this turn is over. */
+bool rbg_judge_progress(struct rbg_turn *turn);
+/* What the status said about a coordination, NULL when nothing. */
+const struct val *rbg_old_coordination(const struct rbg_turn *turn, const char *name);
+/* rbg_report.c */
+void rbg_report(struct rbg_turn *turn);
+/* rbg_topology.c */
+int rbg_reconcile_topology(struct rbg_controller *controller, struct reconcile *turn);
+/* The name of the Topology that stands for a ClusterTopology, and of one for a single key, which is made if missing. */
+const char *rbg_topology_name(struct arena *arena, const char *cluster_topology);
+const char *rbg_key_topology(struct store *store, struct arena *arena, const char *key);
+
+/* rbg_write.c: documents into the store. All return whether it worked; what went wrong fails the turn. */
+struct node *rbg_metadata(struct rbg_turn *turn, struct build *build, const char *name);
+struct node *rbg_object(struct rbg_turn *turn, struct build *build, const char *api_version, const char *kind,
+                        const char *name);
+bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, const struct val *object);
+/* Creates it, or makes the fields that are given so: `paths` of the existing object are compared and replaced. */
+bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
+                struct node *object, const char *const *fields);
+bool rbg_delete(struct rbg_turn *turn, const struct store_object *object);
+bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch);
+void rbg_event(struct rbg_turn *turn, bool warning, const char *reason, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+struct store_object *rbg_peek(const struct rbg_turn *turn, const char *group, const char *resource, const char *name);
+
+#endif

@@ -1,0 +1,143 @@
+/* Owns how the controller of RoleBasedGroups writes objects: always with the group as owner, refusals noted in the turn. */
+#include "control/rbg_state.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+struct store_object *rbg_peek(const struct rbg_turn *turn, const char *group, const char *resource, const char *name)
+{
+	const struct store_type *type = store_type_find(turn->store, group, resource);
+	const char *namespace_ = type && type->namespaced ? turn->object->namespace_ : "";
+	return type ? store_peek(turn->store, type, namespace_, name) : NULL;
+}
+
+struct node *rbg_metadata(struct rbg_turn *turn, struct build *build, const char *name)
+{
+	struct node *metadata = build_map(build), *labels = build_map(build), *owners = build_list(build),
+		    *owner = build_map(build);
+	build_put_string(build, metadata, "name", name);
+	build_put_string(build, metadata, "namespace", turn->object->namespace_);
+	for (int family = NAMING_V1ALPHA1; family <= NAMING_V1ALPHA2; family++)
+		build_put_string(build, labels, naming_key((enum naming_family)family, NAMING_GROUP), turn->spec.name);
+	build_put(build, metadata, "labels", labels);
+	build_put_string(build, owner, "apiVersion", val_str(val_get(turn->object->root, "apiVersion"), ""));
+	build_put_string(build, owner, "kind", "RoleBasedGroup");
+	build_put_string(build, owner, "name", turn->object->name);
+	build_put_string(build, owner, "uid", turn->object->uid);
+	build_put_bool(build, owner, "controller", true);
+	build_put_bool(build, owner, "blockOwnerDeletion", true);
+	build_append(build, owners, owner);
+	build_put(build, metadata, "ownerReferences", owners);
+	return metadata;
+}
+
+struct node *rbg_object(struct rbg_turn *turn, struct build *build, const char *api_version, const char *kind,
+                        const char *name)
+{
+	struct node *root = build_map(build);
+	build_put_string(build, root, "apiVersion", api_version);
+	build_put_string(build, root, "kind", kind);
+	build_put(build, root, "metadata", rbg_metadata(turn, build, name));
+	return root;
+}
+
+/* Carries out a request; a refusal that may pass later fails the turn, which is then tried again. */
+static bool carry_out(struct rbg_turn *turn, struct store_request *request)
+{
+	struct store_result result = {.arena = turn->arena};
+	request->manager = request->actor = "platoon";
+	bool done = request->api && store_write(turn->store, request, &result) == 0;
+	int code = result.error.code;
+	if (!done && code != 404) {
+		turn->failed = true;
+		turn->turn->failure = result.error.message ? result.error.message : "the kind is not served";
+	}
+	store_result_clear(&result);
+	return done;
+}
+
+static const struct store_api *find_api(const struct rbg_turn *turn, const char *group, const char *resource)
+{
+	const struct store_type *type = store_type_find(turn->store, group, resource);
+	return type && type->api_count > 0 ? type->apis : NULL;
+}
+
+bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, const struct val *object)
+{
+	const struct store_api *api = find_api(turn, group, resource);
+	struct store_request request = {
+		.verb = STORE_CREATE,
+		.api = api,
+		.namespace_ = api && api->type->namespaced ? turn->object->namespace_ : "",
+		.body = object,
+	};
+	return carry_out(turn, &request);
+}
+
+bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch)
+{
+	struct doc *doc = build_finish(build, patch);
+	struct store_request request = {
+		.verb = STORE_PATCH,
+		.api = object->type->apis,
+		.namespace_ = object->namespace_,
+		.name = object->name,
+		.body = doc_root(doc),
+		.patch = STORE_PATCH_MERGE,
+	};
+	bool done = carry_out(turn, &request);
+	doc_destroy(doc);
+	return done;
+}
+
+bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
+                struct node *object, const char *const *fields)
+{
+	struct store_object *old = rbg_peek(turn, group, resource, name);
+	struct doc *doc = build_finish(build, object);
+	if (!old) {
+		bool created = rbg_create(turn, group, resource, doc_root(doc));
+		doc_destroy(doc);
+		return created;
+	}
+	struct node *patch = build_map(build);
+	bool differs = false;
+	for (; *fields; fields++) {
+		const struct val *want = val_get(doc_root(doc), *fields);
+		if (val_equal(want, val_get(old->root, *fields)))
+			continue;
+		differs = true;
+		struct node *value = build_copy(build, want);
+		/* A merge patch keeps what it does not name: old keys are taken away by null. */
+		const char *key;
+		const struct val *item;
+		for (struct val_iter it = val_iter(val_get(old->root, *fields)); val_next(&it, &key, &item);)
+			if (key && !val_get(want, key))
+				build_put(build, value, key, build_null(build));
+		build_put(build, patch, *fields, value);
+	}
+	bool done = !differs || rbg_patch(turn, old, build, patch);
+	doc_destroy(doc);
+	return done;
+}
+
+bool rbg_delete(struct rbg_turn *turn, const struct store_object *object)
+{
+	struct store_request request = {
+		.verb = STORE_DELETE,
+		.api = object->type->apis,
+		.namespace_ = object->namespace_,
+		.name = object->name,
+		.options = {.uid = object->uid},
+	};
+	return carry_out(turn, &request);
+}
+
+void rbg_event(struct rbg_turn *turn, bool warning, const char *reason, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(turn->arena, format, args);
+	va_end(args);
+	writes_event(turn->store, turn->object, warning, reason, text, turn->now);
+}

@@ -1,0 +1,10 @@
+/* Conversion of RoleBasedGroups between v1alpha1 and v1alpha2. Only for the files of this folder. */
+#ifndef STORE_CONVERT_GROUP_H
+#define STORE_CONVERT_GROUP_H
+
+#include "store/tree.h"
+
+/* To v1alpha2 (roles with patterns) or to v1alpha1 (flat roles). What is already in that form stays as it is. */
+void convert_group(struct arena *arena, struct tree *root, bool to_patterns);
+
+#endif

@@ -1,0 +1,180 @@
+/* RoleBasedGroups from the manifest to ready pods, in virtual time. */
+#include "town.h"
+
+#include "object/manifest.h"
+
+#define POD "{spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}"
+#define HEAD "apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\n"
+
+static void roles_become_pods(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	assert_int_equal(town_apply(town, HEAD
+	                            "spec:\n"
+	                            "  roles:\n"
+	                            "  - {name: prefill, replicas: 3, template: " POD "}\n"
+	                            "  - {name: decode, replicas: 2, leaderWorkerSet: {size: 3}, template: " POD "}\n"),
+	                 201);
+	town_run(town, 20);
+	assert_int_equal(town_pods(town, "llm", "prefill"), 3);
+	assert_int_equal(town_pods(town, "llm", "decode"), 6);
+	assert_int_equal(town_ready(town, "llm", ""), 9);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllRolesReady: All roles are ready");
+	assert_string_equal(kit_names(&town->kit, "podgroups.scheduling.run.ai", "default", NULL, NULL),
+	                    "llm-decode-0 llm-decode-1 llm-prefill-0 llm-prefill-1 llm-prefill-2");
+	assert_string_equal(kit_names(&town->kit, "services", "default", NULL, NULL), "s-llm-decode s-llm-prefill");
+	assert_int_equal(kit_get(&town->kit, "pods", "default", "llm-decode-1-2"), 200);
+	assert_at(&town->kit, "spec.subdomain", "s-llm-decode");
+	assert_string_equal(town_group_at(town, "llm", "status.readyPods"), "9/9");
+}
+
+/* Written in one version, read in the other, written back: nothing is lost and nothing is made anew. */
+static void versions_hold_the_same(void **state)
+{
+	static const char *const roles[] = {
+		"{name: a, replicas: 2, template: " POD "}",
+		"{name: a, replicas: 2, restartPolicy: None, workload: {apiVersion: apps/v1, kind: StatefulSet}, "
+		"rolloutStrategy: {rollingUpdate: {type: Recreate}}, template: " POD "}",
+		"{name: a, replicas: 2, templateRef: {name: base}, templatePatch: {spec: {priority: 3}}}",
+		"{name: a, replicas: 1, template: " POD ", leaderWorkerSet: {size: 3, patchLeaderTemplate: {metadata: "
+		"{labels: {x: y}}}, patchWorkerTemplate: {}}}",
+		"{name: a, components: [{name: x, size: 2, template: " POD "}], restartPolicy: None}",
+	};
+	struct town *town = *state;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		char text[2048];
+		snprintf(text, sizeof(text),
+		         HEAD "spec:\n  podGroupPolicy: {kubeScheduling: {scheduleTimeoutSeconds: 60}}\n"
+		              "  roleTemplates: [{name: base, template: " POD "}]\n  roles:\n  - %s\n",
+		         roles[i]);
+		assert_code(&town->kit, town_apply(town, text), 201);
+		const struct store_type *type =
+			store_type_find(town->kit.store, "workloads.x-k8s.io", "rolebasedgroups");
+		struct store_object *object = store_peek(town->kit.store, type, "default", "llm");
+		const struct store_api *old =
+			store_api_find(town->kit.store, "workloads.x-k8s.io", "v1alpha1", "rolebasedgroups");
+		struct manifests manifests;
+		struct problems problems = {.arena = town->kit.arena};
+		manifests_init(&manifests);
+		manifests_parse(&manifests, text, strlen(text), "test", &problems);
+		const struct val *shown = store_object_root(object, old);
+		assert_string_equal(val_str(val_get(shown, "apiVersion"), ""), "workloads.x-k8s.io/v1alpha1");
+		assert_true(val_equal(val_get(shown, "spec"), val_get(manifests.items[0].object, "spec")));
+		assert_null(val_get(val_item(val_path(object->root, "spec", "roles", NULL), 0), "template"));
+		manifests_free(&manifests);
+		assert_code(&town->kit,
+		            kit_delete(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", NULL), 200);
+		town_run(town, 3);
+	}
+}
+
+static const char policy[] =
+	"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: pace}\n"
+	"spec:\n  targetRef: {name: llm}\n  policies:\n"
+	"  - {name: pd, roles: [prefill, decode], strategy: {segmentPlacement: {segmentSize: {prefill: 2, decode: "
+	"1}}}}\n";
+
+static void policies_coordinate_and_adapters_scale(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	assert_code(&town->kit, town_apply(town, policy), 201);
+	assert_code(
+		&town->kit,
+		town_apply(
+			town,
+			"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n"
+			"  roles:\n"
+			"  - {name: prefill, replicas: 6, scalingAdapter: {enable: true}, standalonePattern: "
+			"{template: " POD "}}\n"
+			"  - {name: decode, replicas: 3, standalonePattern: {template: " POD "}}\n"),
+		201);
+	town_run(town, 1);
+	assert_int_equal(town_pods(town, "llm", ""), 3);
+	town_run(town, 40);
+	assert_int_equal(town_ready(town, "llm", ""), 9);
+	assert_string_equal(town_group_at(town, "llm", "status.segments"), "3/3");
+	/* The scale subresource of the role. */
+	assert_code(&town->kit,
+	            kit_do(&town->kit,
+	                   (struct store_request){.verb = STORE_PATCH,
+	                                          .patch = STORE_PATCH_MERGE,
+	                                          .subresource = STORE_SCALE},
+	                   "rolebasedgroupscalingadapters.workloads.x-k8s.io", "default", "llm-prefill",
+	                   "{'spec':{'replicas':8}}"),
+	            200);
+	town_run(town, 30);
+	assert_int_equal(town_ready(town, "llm", "prefill"), 8);
+	assert_int_equal(kit_get(&town->kit, "rolebasedgroupscalingadapters.workloads.x-k8s.io", "default",
+	                         "llm-prefill"),
+	                 200);
+	assert_at(&town->kit, "status.phase", "Bound");
+	assert_at(&town->kit, "status.readyReplicas", "8");
+	assert_int_equal(town_events(town, "ReplicasOverriddenByAdapter"), 1);
+}
+
+static void dependencies_wait(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 1, 8, 2);
+	town_apply(town, HEAD "spec:\n  roles:\n  - {name: front, dependencies: [back], template: " POD "}\n"
+	                      "  - {name: back, replicas: 2, template: " POD "}\n");
+	town_run(town, 1);
+	assert_int_equal(town_pods(town, "llm", "front"), 0);
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", "front"), 1);
+	assert_int_equal(town_events(town, "DependencyNotMet"), 1);
+}
+
+/* What a role had goes with it; what the template says is kept in order by patches. */
+static void roles_come_and_go(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 2, 8, 2);
+	town_apply(town, HEAD "spec:\n  roles:\n  - {name: a, replicas: 2, template: " POD
+	                      "}\n  - {name: b, template: " POD "}\n");
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", ""), 3);
+	town_apply(town, HEAD "spec:\n  roles:\n  - {name: a, replicas: 2, template: " POD "}\n");
+	town_run(town, 20);
+	assert_string_equal(kit_names(&town->kit, "pods", "default", NULL, NULL), "llm-a-0 llm-a-1");
+	assert_string_equal(kit_names(&town->kit, "podgroups.scheduling.run.ai", "default", NULL, NULL),
+	                    "llm-a-0 llm-a-1");
+	assert_string_equal(kit_names(&town->kit, "services", "default", NULL, NULL), "s-llm-a");
+	/* A pod that somebody deletes comes back under its name. */
+	kit_delete(&town->kit, "pods", "default", "llm-a-1", NULL);
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", ""), 2);
+	kit_delete(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", NULL);
+	town_run(town, 20);
+	assert_string_equal(kit_names(&town->kit, "pods", "default", NULL, NULL), "");
+	assert_string_equal(kit_names(&town->kit, "configmaps", "default", NULL, NULL), "");
+}
+
+static int setup(void **state)
+{
+	static struct town town;
+	town = (struct town){0};
+	town_open(&town);
+	*state = &town;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	town_close(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(roles_become_pods, setup, teardown),
+		cmocka_unit_test_setup_teardown(versions_hold_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(policies_coordinate_and_adapters_scale, setup, teardown),
+		cmocka_unit_test_setup_teardown(dependencies_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(roles_come_and_go, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+/* Segments: the examples of the design, run on whole clusters in virtual time. */
+#include "town.h"
+
+#include "control/rbg_controller.h"
+
+#include <stdlib.h>
+
+#define POD "{spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}"
+#define HEAD "apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n"
+#define ROLE(name, replicas) "  - {name: " name ", replicas: " replicas ", template: " POD "}\n"
+#define PD_SEGMENTS(more)                                                                                              \
+	"  coordination:\n  - name: pd\n    strategy: {segmentPlacement: {segmentSize: {prefill: 10, decode: 5}" more  \
+	"}}\n"
+
+/* Ordered and in proportion at any time: no segment begins before the one before it is ready. */
+static void watch_order(struct town *town)
+{
+	int prefill = town_pods(town, "llm", "prefill"), decode = town_pods(town, "llm", "decode");
+	assert_int_equal(prefill, 2 * decode);
+	int ready = town_ready(town, "llm", "");
+	assert_true(prefill + decode <= (ready / 15 + 1) * 15);
+}
+
+static void walkthrough(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 20, 8, 2);
+	town->watch = watch_order;
+	assert_int_equal(town_apply(town,
+	                            HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS("")),
+	                 201);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "");
+	town_run(town, 1);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "False DeploymentInProgress: 0/150 pods ready");
+	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	                    "False NoSegmentsReady: 0/10 segments ready (0/150 pods)");
+	while (town_ready(town, "llm", "") < 15)
+		town_run(town, 1);
+	town_run(town, 1);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "False PartialDeployment: 15/150 pods ready");
+	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	                    "True MinimumSegmentReady: 1/10 segments ready (15/150 pods)");
+	assert_int_equal(town_pods(town, "llm", "prefill"), 20);
+	assert_int_equal(town_pods(town, "llm", "decode"), 10);
+	town_run(town, 100);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllReplicasReady: 150/150 pods ready");
+	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	                    "True AllSegmentsReady: 10/10 segments ready (150/150 pods)");
+	assert_string_equal(town_condition(town, "llm", "MinimumReplicasAvailable"),
+	                    "True AllSegmentsReady: 10/10 segments ready (150/150 pods)");
+	assert_int_equal(town_events(town, "SegmentStarted"), 10);
+	assert_int_equal(town_events(town, "SegmentReady"), 10);
+	/* Segment 11 finds no room: the ten others serve on. */
+	town->watch = NULL;
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "120") ROLE("decode", "60") PD_SEGMENTS(""));
+	town_run(town, 60);
+	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	                    "True MinimumMet: 10/12 segments ready (160/180 pods)");
+}
+
+static void segment_11_waits(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 15, 10, 2);
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS(", gang: Segment"));
+	town_run(town, 100);
+	assert_int_equal(town_ready(town, "llm", ""), 150);
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "110") ROLE("decode", "55") PD_SEGMENTS(", gang: Segment"));
+	town_run(town, 60);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "False ScalingInProgress: 150/165 pods ready");
+	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	                    "True MinimumMet: 10/11 segments ready (150/165 pods)");
+	town_run(town, 700);
+	struct rbg_controller *other =
+		rbg_controller_create(&(struct rbg_controller_options){.store = town->kit.store});
+	struct buffer metrics = {0};
+	rbg_controller_metrics(other, &metrics);
+	const char *label = "{namespace=\"default\",group=\"llm\",coordination=\"pd\"}";
+	char line[256];
+	snprintf(line, sizeof(line), "\nplatoon_group_segments_ready%s 10\n", label);
+	assert_non_null(strstr(metrics.text, line));
+	snprintf(line, sizeof(line), "\nplatoon_group_segment_waits_for%s 11\n", label);
+	assert_non_null(strstr(metrics.text, line));
+	snprintf(line, sizeof(line), "\nplatoon_group_segment_stuck%s 1\n", label);
+	assert_non_null(strstr(metrics.text, line));
+	buffer_free(&metrics);
+	rbg_controller_destroy(other);
+	assert_non_null(strstr(town_condition(town, "llm", "SegmentStuck"), "True SegmentNotReady: segment 11 of"));
+	assert_non_null(strstr(town_condition(town, "llm", "SegmentStuck"), "is not scheduled"));
+	/* Room appears: it goes on by itself. */
+	assert_code(
+		&town->kit,
+		kit_create(&town->kit, "nodes", "",
+	                   "{'metadata':{'name':'n99'},'status':{'allocatable':{'cpu':'1000','memory':'1000Gi',"
+	                   "'pods':'1000','nvidia.com/gpu':'15'},'conditions':[{'type':'Ready','status':'True'}]}}"),
+		201);
+	town_run(town, 60);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllReplicasReady: 165/165 pods ready");
+	assert_string_equal(town_condition(town, "llm", "SegmentStuck"), "False SegmentsProgress: ");
+}
+
+/* 150 pods wanted, room for 140. */
+static void story_1(struct town *town, const char *gang, int expected)
+{
+	char text[2048];
+	town_nodes(town, 14, 10, 2);
+	snprintf(text, sizeof(text),
+	         HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS(", gang: %s"), gang);
+	assert_int_equal(town_apply(town, text), 201);
+	town_run(town, 120);
+	assert_int_equal(town_ready(town, "llm", ""), expected);
+	assert_int_equal(town_pods(town, "llm", ""), 150);
+	assert_string_equal(town_group_at(town, "llm", "status.segments"), "9/10");
+}
+
+static void story_1_gang_of_instances(void **state)
+{
+	story_1(*state, "Instance", 140);
+}
+
+static void story_1_gang_of_segments(void **state)
+{
+	story_1(*state, "Segment", 135);
+}
+
+static const char story_2_text[] = HEAD "  roles:\n" ROLE("prefill", "300") ROLE("decode", "100")
+	ROLE("router", "50") "  coordination:\n"
+			     "  - name: pd\n    strategy: {segmentPlacement: {segmentSize: {prefill: 5, decode: 3}}}\n"
+			     "  - name: dr\n    strategy: {segmentPlacement: {segmentSize: {decode: 3, router: 2}}}\n";
+
+static void story_2(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 60, 8, 2);
+	assert_int_equal(town_apply(town, story_2_text), 201);
+	town_run(town, 30);
+	assert_true(town_pods(town, "llm", "prefill") < 100);
+	town_run(town, 600);
+	assert_int_equal(town_ready(town, "llm", "prefill"), 300);
+	assert_int_equal(town_ready(town, "llm", "decode"), 100);
+	assert_int_equal(town_ready(town, "llm", "router"), 50);
+	assert_int_equal(town_events(town, "SegmentRatioMismatch"), 2);
+}
+
+#define LWS(size)                                                                                                      \
+	HEAD "  roles:\n  - {name: worker, replicas: 10, leaderWorkerSet: {size: " size "}, template: " POD "}\n"      \
+	     "  coordination:\n  - name: one\n    strategy: {segmentPlacement: {segmentSize: {worker: 1}}}\n"
+
+static int ready_instances(struct town *town)
+{
+	int count = 0;
+	for (int i = 0; i < 10; i++) {
+		int pods = 0, ready = 0;
+		char name[64];
+		for (int p = 0; p < 12; p++) {
+			snprintf(name, sizeof(name), "llm-worker-%d-%d", i, p);
+			const struct store_object *pod =
+				store_peek(town->kit.store, store_type_find(town->kit.store, "", "pods"), "default",
+			                   name);
+			const struct val *item;
+			pods += pod != NULL;
+			for (struct val_iter it =
+			             val_iter(pod ? val_path(pod->root, "status", "conditions", NULL) : NULL);
+			     val_next(&it, NULL, &item);)
+				ready += strcmp(val_str(val_get(item, "type"), ""), "Ready") == 0 &&
+				         strcmp(val_str(val_get(item, "status"), ""), "True") == 0 &&
+				         !val_path(pod->root, "metadata", "deletionTimestamp", NULL);
+		}
+		count += pods >= 10 && ready == pods;
+	}
+	return count;
+}
+
+static void watch_nine(struct town *town)
+{
+	assert_true(ready_instances(town) >= 9);
+}
+
+static void story_3(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 16, 8, 2); /* 128 places: 120 pods in the end */
+	assert_int_equal(town_apply(town, LWS("10")), 201);
+	town_run(town, 120);
+	assert_int_equal(town_ready(town, "llm", ""), 100);
+	town->watch = watch_nine;
+	town_apply(town, LWS("12"));
+	town_run(town, 10);
+	assert_non_null(strstr(town_condition(town, "llm", "RollingUpdateInProgress"), "True Updating"));
+	town_run(town, 300);
+	assert_int_equal(town_ready(town, "llm", ""), 120);
+	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllReplicasReady: 120/120 pods ready");
+	assert_string_equal(town_group_at(town, "llm", "status.updated"), "10/10");
+	assert_int_equal(town_events(town, "UpdateCompleted"), 1);
+	assert_int_equal(kit_get(&town->kit, "podgroups.scheduling.run.ai", "default", "llm-worker-3"), 200);
+	assert_at(&town->kit, "spec.minMember", "12");
+}
+
+static void progressions(void **state)
+{
+	struct town *town = *state;
+	/* Nothing fits: Ordered creates on, OrderedReady stops at the first segment, Parallel makes all at once. */
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "40") ROLE("decode", "20") PD_SEGMENTS(""));
+	town_run(town, 30);
+	assert_int_equal(town_pods(town, "llm", ""), 15);
+	town_apply(town,
+	           HEAD "  roles:\n" ROLE("prefill", "40") ROLE("decode", "20") PD_SEGMENTS(", progression: Ordered"));
+	town_run(town, 30);
+	assert_int_equal(town_pods(town, "llm", ""), 60);
+	/* Scale-down applies at once, gate or no gate. */
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "12") ROLE("decode", "6") PD_SEGMENTS(""));
+	town_run(town, 10);
+	assert_int_equal(town_pods(town, "llm", "prefill"), 12);
+	assert_int_equal(town_pods(town, "llm", "decode"), 6);
+}
+
+static void conflicts_are_refused_in_the_words_of_the_design(void **state)
+{
+	static const struct {
+		const char *first, *second, *message;
+	} rows[] = {
+		{"segmentSize: {prefill: 5}", "segmentSize: {prefill: 10}",
+	         "segment size conflict for role \\\"prefill\\\": coordination has segment size 10, but another "
+	         "coordination "
+	         "has 5"},
+		{"segmentSize: {prefill: 5}, progression: Ordered",
+	         "segmentSize: {prefill: 5}, progression: OrderedReady",
+	         "progression strategy conflict for role \\\"prefill\\\": coordination has strategy "
+	         "\\\"OrderedReady\\\", but "
+	         "another coordination has \\\"Ordered\\\""},
+		{"segmentSize: {}", "segmentSize: {prefill: 5}", "no role has a size"},
+		{"segmentSize: {router: 5}", "segmentSize: {prefill: 5}", "there is no role \\\"router\\\""},
+		{"segmentSize: {prefill: 0}", "segmentSize: {prefill: 0}", "must be between 1"},
+	};
+	struct town *town = *state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[2048];
+		snprintf(text, sizeof(text),
+		         HEAD "  roles:\n" ROLE("prefill", "4") "  coordination:\n"
+		                                                "  - strategy: {segmentPlacement: {%s}}\n"
+		                                                "  - strategy: {segmentPlacement: {%s}}\n",
+		         rows[i].first, rows[i].second);
+		assert_int_equal(town_apply(town, text), 422);
+		if (!strstr(town->kit.text.text, rows[i].message))
+			fail_msg("%s", town->kit.text.text);
+		assert_non_null(strstr(town->kit.text.text, "spec.coordination["));
+	}
+}
+
+/* Without admission the same shows as a condition, and what runs is left alone. */
+static void bad_specs_past_admission(void **state)
+{
+	static const char *const bad[] = {
+		"  coordination:\n  - strategy: {segmentPlacement: {segmentSize: {prefill: 5}}}\n"
+		"  - strategy: {segmentPlacement: {segmentSize: {prefill: 10}}}\n",
+		"  coordination:\n  - strategy: {segmentPlacement: {segmentSize: {router: 5}}}\n",
+		"  coordination:\n  - strategy: {rollingDeploy: {roleDeployStep: {prefill: 2}, "
+		"deployTopologyConstraint: "
+		"{topologyLayerName: host}}}\n",
+	};
+	static const char *const messages[] = {"segment size conflict for role \"prefill\"", "there is no role",
+	                                       "ClusterTopology rbg-cluster-topology"};
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "10"));
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", ""), 10);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[2048];
+		snprintf(text, sizeof(text), HEAD "  roles:\n" ROLE("prefill", "20") "%s", bad[i]);
+		town_apply(town, text);
+		town_run(town, 20);
+		const char *condition = town_condition(town, "llm", "CoordinationConflict");
+		if (!strstr(condition, messages[i]) || strncmp(condition, "True", 4) != 0)
+			fail_msg("%s", condition);
+		assert_int_equal(town_ready(town, "llm", ""), 10);
+		assert_int_equal(town_pods(town, "llm", ""), 10);
+	}
+	town_apply(town, HEAD "  coordination: null\n  roles:\n" ROLE("prefill", "20"));
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", ""), 20);
+	assert_string_equal(town_condition(town, "llm", "CoordinationConflict"), "False NoConflict: ");
+}
+
+/* A controller that dies after every single turn ends where one that lives does. */
+static void restarts_change_nothing(void **state)
+{
+	struct town *town = *state;
+	town->restarts = true;
+	town_nodes(town, 8, 8, 2);
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "30") ROLE("decode", "15") PD_SEGMENTS(""));
+	town->watch = watch_order;
+	town_run(town, 60);
+	assert_int_equal(town_ready(town, "llm", ""), 45);
+	assert_int_equal(town_events(town, "SegmentStarted"), 3);
+	town->watch = NULL;
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "10") ROLE("decode", "5") PD_SEGMENTS(""));
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", ""), 15);
+}
+
+static void restarts_during_an_update(void **state)
+{
+	struct town *town = *state;
+	town->restarts = true;
+	story_3(state);
+}
+
+static int setup(void **state)
+{
+	static struct town town;
+	town = (struct town){0};
+	town_open(&town);
+	*state = &town;
+	return 0;
+}
+
+static int setup_open_door(void **state)
+{
+	static struct town town;
+	town = (struct town){.open_door = true};
+	town_open(&town);
+	*state = &town;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	town_close(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(walkthrough, setup, teardown),
+		cmocka_unit_test_setup_teardown(segment_11_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(story_1_gang_of_instances, setup, teardown),
+		cmocka_unit_test_setup_teardown(story_1_gang_of_segments, setup, teardown),
+		cmocka_unit_test_setup_teardown(story_2, setup, teardown),
+		cmocka_unit_test_setup_teardown(story_3, setup, teardown),
+		cmocka_unit_test_setup_teardown(progressions, setup, teardown),
+		cmocka_unit_test_setup_teardown(conflicts_are_refused_in_the_words_of_the_design, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_specs_past_admission, setup_open_door, teardown),
+		cmocka_unit_test_setup_teardown(restarts_change_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(restarts_during_an_update, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
