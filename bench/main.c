@@ -357,9 +357,9 @@ int main(int argc, char **argv)
 		} else if (strcmp(argv[i], "--control") == 0) {
 			only = SECTION_CONTROL;
 		} else {
-			fprintf(stderr,
-			        "usage: platoon-bench [--quick] [--placement | --eviction | --control | --only EVICTION-CASE] "
-			        "[--json FILE]\n");
+			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction | --control | --only "
+			                "EVICTION-CASE] "
+			                "[--json FILE]\n");
 			return 2;
 		}
 	}

@@ -79,7 +79,7 @@ struct cli_args {
 	uint16_t port;
 	bool in_memory, until_placed;
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
-	const char *const *schedulers;    /* NULL: the usual */
+	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
 	const char *image;
 	bool leader_elect, simulate_kubelets;
