@@ -124,6 +124,7 @@ int workload_replica_set(struct workload *workload);
 int workload_deployment(struct workload *workload);
 int workload_stateful_set(struct workload *workload);
 int workload_job(struct workload *workload);
+int workload_cron_job(struct workload *workload);
 int workload_tracked_pod(struct workload *workload);
 /* The pod is being deleted and cannot go before its Job has counted it. */
 bool workload_job_holds(const struct store_object *pod);
