@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Changes after which the workloads are called too large: about a hundred thousand pods. */
+#define MOST_CHANGES 500000
+
 static const char *identity(struct arena *arena, const char *kind, const char *namespace_, const char *name)
 {
 	return arena_printf(arena, "%s/%s/%s", kind, namespace_[0] ? namespace_ : "default", name);
@@ -117,6 +120,12 @@ static void leave_out(struct manifests *objects, const bool *chosen, const struc
 	objects->count = kept;
 }
 
+static void watch_size(void *context)
+{
+	struct simulation **simulation = context;
+	(*simulation)->stopped = store_version((*simulation)->store) > MOST_CHANGES;
+}
+
 void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems *problems)
 {
 	struct arena *arena = arena_create();
@@ -131,7 +140,9 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems
 			source = objects->items[i].source;
 	}
 	if (source) {
-		struct simulation *simulation = simulation_create(&(struct simulation_options){.seed = 1});
+		struct simulation *simulation = NULL;
+		simulation = simulation_create(
+			&(struct simulation_options){.seed = 1, .after_turn = watch_size, .context = &simulation});
 		simulation->clock.now = now_ns;
 		for (size_t i = 0; i < objects->count; i++) {
 			if (!chosen[i] && !is_context(&objects->items[i]))
@@ -139,7 +150,10 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems
 			make_namespace(simulation, objects->items[i].namespace_, problems);
 			apply(simulation, &objects->items[i], problems);
 		}
-		simulation_advance(simulation, 0);
+		if (simulation_advance(simulation, 0) < 0 || simulation->stopped)
+			problem_add(problems, SEVERITY_ERROR, source, NULL,
+			            "the workloads make more pods than can be planned at once; the plan is without the "
+			            "rest");
 		struct interner *makers = find_makers(simulation, arena);
 		leave_out(objects, chosen, makers, problems);
 		interner_destroy(makers);
