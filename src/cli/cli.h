@@ -137,6 +137,7 @@ int cli_load_world(struct cli_args *args, struct manifests *objects);
 
 int cmd_plan(struct cli_args *args);
 int cmd_why(struct cli_args *args);
+int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);

@@ -22,6 +22,13 @@ static const char validate_text[] =
 	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
 	"errors\n"
 	"first. References (Topology, Queue) are judged against the other objects that were given.";
+static const char suggest_text[] =
+	"Reads RoleBasedGroups and prints a coordination for each: a segment has the ratio of the replicas, as many "
+	"times\n"
+	"as the domains of the cluster can hold. Nodes and a ClusterTopology or Topology among the files say what "
+	"these "
+	"are;\n"
+	"without Nodes only the ratio counts.";
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
 	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.\n"
@@ -40,14 +47,14 @@ static const char up_text[] =
 	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
-                               "cluster whose pod this is. Acts on\n"
+			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
-                               "that `platoon install` prints.\n"
+			       "that `platoon install` prints.\n"
 			       "Keeps nothing of its own: it may be ended and started at any time. Of several replicas "
-                               "with --leader-elect one acts.";
+			       "with --leader-elect one acts.";
 static const char install_text[] =
 	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: definitions, a service account "
-        "with the\n"
+	"with the\n"
 	"rights it needs and no others, priority classes, the default queue, and a Deployment of two replicas.";
 
 const struct cli_command cli_commands[] = {
@@ -96,6 +103,19 @@ const struct cli_command cli_commands[] = {
 		.examples = "platoon validate -f examples/first-gang.yaml\n"
 			    "platoon validate -f examples/elastic.yaml -o json",
 		.run = cmd_validate,
+	},
+	{
+		.name = "suggest-segments",
+		.operands = "",
+		.summary = "suggest a segment size for RoleBasedGroups",
+		.description = suggest_text,
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(LOG_LEVEL),
+		.outputs = "",
+		.exits = "0  a suggestion was printed for every group\n"
+			 "1  a RoleBasedGroup is invalid\n"
+			 "2  wrong usage, no RoleBasedGroup, or input that cannot be read",
+		.examples = "platoon suggest-segments -f examples/rbg-segments.yaml",
+		.run = cmd_suggest,
 	},
 	{
 		.name = "simulate",

@@ -50,3 +50,8 @@ int world_step(struct world *world)
 	wait = manager_sooner(wait, manager_step(world->manager));
 	return manager_sooner(wait, kubelet_step(world->kubelet));
 }
+
+void world_metrics(const struct world *world, struct buffer *out)
+{
+	manager_metrics(world->manager, out);
+}
