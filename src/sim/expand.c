@@ -155,9 +155,7 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems
 			source = objects->items[i].source;
 	}
 	if (source) {
-		struct simulation *simulation = NULL;
-		simulation = simulation_create(
-			&(struct simulation_options){.seed = 1, .after_turn = watch_size, .context = &simulation});
+		struct simulation *simulation = simulation_create(&(struct simulation_options){.seed = 1});
 		simulation->clock.now = now_ns;
 		for (size_t i = 0; i < objects->count; i++) {
 			if (!chosen[i] && !is_context(&objects->items[i]))
