@@ -48,9 +48,8 @@ static void read_coordinations(const struct decode *decode, const struct val *sp
 {
 	const struct val *list = decode_list(decode, spec_path, spec, "coordination");
 	const struct val *alias = decode_list(decode, spec_path, spec, "coordinationRequirements");
-	const struct decode_path *path = PATH_KEY(spec_path, "coordination");
+	const struct decode_path *path = PATH_KEY(spec_path, alias ? "coordinationRequirements" : "coordination");
 	if (alias) {
-		path = PATH_KEY(spec_path, "coordinationRequirements");
 		decode_warning(decode, path, "write coordination", "coordinationRequirements is read as coordination");
 		if (list)
 			decode_error(decode, path, "keep one of the two", "coordination is given twice");

@@ -11,7 +11,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-enum { KEY_POD, KEY_GROUP };
+enum { KEY_POD, KEY_GROUP, KEY_DEFAULTS };
 
 struct followed { /* a type of workloads, or of anything else that a grouping was read from */
 	struct grouping_controller *controller;
@@ -21,6 +21,8 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 
 struct grouping_controller {
 	struct grouping_options options;
+	struct group_options group; /* with the defaults of the cluster */
+	struct arena *defaults;     /* their texts */
 	struct reconciler *reconciler;
 	struct grouping_index *index;
 	VEC(struct followed *) followed;
@@ -65,6 +67,14 @@ static void on_group(struct reconciler *reconciler, void *context, const struct 
 {
 	if (deleted || !old || !says_the_same(old->root, object->root, false))
 		reconciler_want(reconciler, KEY_GROUP, object->namespace_, object->name);
+}
+
+static void on_config(struct reconciler *reconciler, void *context, const struct store_object *object,
+                      const struct store_object *old, bool deleted)
+{
+	(void)context, (void)old, (void)deleted;
+	if (strcmp(object->name, GROUPING_DEFAULTS_NAME) == 0)
+		reconciler_want(reconciler, KEY_DEFAULTS, object->namespace_, object->name);
 }
 
 static void want_pod(void *context, const struct grouping_pod *pod)
@@ -163,7 +173,7 @@ static int write_group(struct grouping_controller *controller, const struct reco
 	struct store_object *existing = peek(turn, "scheduling.run.ai", "podgroups", result->namespace_, result->name);
 	int rc = 0;
 	if (existing ? is_owned_by(existing->root, result->owner.uid) : may_create)
-		rc = grouping_write_group(turn, result, controller->options.group, existing, failure);
+		rc = grouping_write_group(turn, result, &controller->group, existing, failure);
 	store_object_release(existing);
 	return rc;
 }
@@ -189,7 +199,7 @@ static int reconcile_group(struct grouping_controller *controller, struct reconc
 	struct group_result result;
 	int rc = 0;
 	ask(controller, turn, &source, first);
-	group_pod(pod->root, &source.source, controller->options.group, turn->arena, &result);
+	group_pod(pod->root, &source.source, &controller->group, turn->arena, &result);
 	/* A group that goes because its workload does is not made again. */
 	bool ending = has_ended(pod->root) ||
 	              (result.owner.object &&
@@ -273,7 +283,7 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 	struct group_result result;
 	grouping_index_forget(controller->index, known);
 	ask(controller, turn, &source, known);
-	group_pod_marks(pod->root, &source.source, controller->options.group, turn->arena, &result);
+	group_pod_marks(pod->root, &source.source, &controller->group, turn->arena, &result);
 	grouping_index_join(controller->index, known, result.namespace_,
 	                    result.verdict == GROUP_WANTED ? result.name : NULL);
 	int rc = settle_pod(controller, turn, known, pod, &result);
@@ -282,9 +292,26 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 	return rc;
 }
 
+static int defaults_changed(struct grouping_controller *controller, struct reconcile *turn)
+{
+	struct store_object *object = peek(turn, "", "configmaps", turn->key.namespace_, turn->key.name);
+	arena_reset(controller->defaults);
+	grouping_defaults_read(turn, object, controller->defaults, &controller->group);
+	grouping_index_each(controller->index, false, want_pod, controller);
+	store_object_release(object);
+	return 0;
+}
+
 static int reconcile(void *context, struct reconcile *turn)
 {
-	return turn->key.kind == KEY_POD ? pod_changed(context, turn) : group_changed(context, turn);
+	switch (turn->key.kind) {
+	case KEY_POD:
+		return pod_changed(context, turn);
+	case KEY_GROUP:
+		return group_changed(context, turn);
+	default:
+		return defaults_changed(context, turn);
+	}
 }
 
 /* ---- start, turn, end ---- */
@@ -292,11 +319,16 @@ static int reconcile(void *context, struct reconcile *turn)
 struct grouping_controller *grouping_create(const struct grouping_options *options)
 {
 	static const struct reconciler_watch watches[] = {
+		/* First, so that pods which were there before are grouped with them at once. */
+		{.group = "", .resource = "configmaps", .namespace_ = GROUPING_DEFAULTS_NAMESPACE, .map = on_config},
 		{.group = "", .resource = "pods", .map = on_pod},
 		{.group = "scheduling.run.ai", .resource = "podgroups", .map = on_group},
 	};
 	struct grouping_controller *controller = base_calloc(1, sizeof(*controller));
 	controller->options = *options;
+	if (options->group)
+		controller->group = *options->group;
+	controller->defaults = arena_create();
 	controller->index = grouping_index_create();
 	controller->generation = store_types_generation(options->store);
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
@@ -317,7 +349,7 @@ int grouping_step(struct grouping_controller *controller)
 	/* A new definition may serve the owners that pods named in vain. */
 	uint64_t generation = store_types_generation(controller->options.store);
 	if (generation != controller->generation)
-		grouping_index_unserved(controller->index, want_pod, controller);
+		grouping_index_each(controller->index, true, want_pod, controller);
 	controller->generation = generation;
 	for (size_t i = 0; i < controller->followed.count; i++)
 		informer_poll(controller->followed.items[i]->informer);
@@ -335,6 +367,7 @@ void grouping_destroy(struct grouping_controller *controller)
 	}
 	vec_free(&controller->followed);
 	grouping_index_destroy(controller->index);
+	arena_destroy(controller->defaults);
 	free(controller);
 }
 
@@ -348,7 +381,7 @@ bool grouping_holds(void *context, const struct store_object *pod)
 	struct grouping_source source;
 	struct group_result result;
 	grouping_source_open(&source, controller->options.store, arena);
-	group_pod_marks(pod->root, &source.source, controller->options.group, arena, &result);
+	group_pod_marks(pod->root, &source.source, &controller->group, arena, &result);
 	grouping_source_close(&source);
 	arena_destroy(arena);
 	return result.verdict != GROUP_NONE;

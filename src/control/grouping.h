@@ -11,6 +11,11 @@
 #include "group/group.h"
 #include "store/store.h"
 
+/* ConfigMap with what kinds of workloads get when they say nothing: data.types is a JSON list of
+ * {typeName, group, priorityName, preemptibility}. */
+#define GROUPING_DEFAULTS_NAMESPACE "kube-system"
+#define GROUPING_DEFAULTS_NAME "platoon-grouping-defaults"
+
 struct grouping_controller;
 
 struct grouping_options {

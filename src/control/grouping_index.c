@@ -234,12 +234,12 @@ void grouping_index_remove(struct grouping_index *index, const char *namespace_,
 		drop(index, pod);
 }
 
-void grouping_index_unserved(struct grouping_index *index, void (*visit)(void *context, const struct grouping_pod *pod),
-                             void *context)
+void grouping_index_each(struct grouping_index *index, bool unserved,
+                         void (*visit)(void *context, const struct grouping_pod *pod), void *context)
 {
 	struct grouping_pod *pod, *next;
 	HASH_ITER(hh, index->pods, pod, next)
-		if (pod->unserved)
+		if (pod->unserved || !unserved)
 			visit(context, pod);
 }
 

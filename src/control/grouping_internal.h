@@ -38,9 +38,9 @@ void grouping_index_remove(struct grouping_index *index, const char *namespace_,
 /* Moves the pod to that group; name NULL: to none. */
 void grouping_index_join(struct grouping_index *index, struct grouping_pod *pod, const char *namespace_,
                          const char *name);
-/* Calls back for every pod with an owner of a kind that was not served. */
-void grouping_index_unserved(struct grouping_index *index, void (*visit)(void *context, const struct grouping_pod *pod),
-                             void *context);
+/* Calls back for every pod, or only for those with an owner of a kind that was not served. */
+void grouping_index_each(struct grouping_index *index, bool unserved,
+                         void (*visit)(void *context, const struct grouping_pod *pod), void *context);
 struct grouping_group *grouping_index_group(struct grouping_index *index, const char *namespace_, const char *name);
 /* The oldest pod, then by name: it speaks for all when pods of a group disagree. NULL for an empty group. */
 struct grouping_pod *grouping_group_first(struct grouping_group *group);
@@ -95,6 +95,13 @@ void grouping_tell(const struct reconcile *turn, const struct group_result *resu
 const char *grouping_warnings(const struct reconcile *turn, const struct group_result *result);
 /* A pod that cannot be grouped says why in its condition PodScheduled. */
 void grouping_mark_refused(const struct reconcile *turn, const struct store_object *pod, const char *message);
+
+/* ---- grouping_defaults.c ---- */
+
+/* Sets the defaults of kinds from the ConfigMap (NULL: none); texts go into the arena. Mistakes in it are told as events
+ * on it. */
+void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
+                            struct group_options *options);
 
 /* Whether the pod has one of our schedulers. */
 bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);

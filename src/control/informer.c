@@ -69,7 +69,9 @@ static bool open_watch(struct informer *informer)
 		return false;
 	struct arena *arena = arena_create();
 	struct store_error error = {0};
-	struct store_watch_request request = {.api = type->apis, .initial = true};
+	struct store_watch_request request = {.api = type->apis,
+	                                      .namespace_ = informer->options.namespace_,
+	                                      .initial = true};
 	informer->watch = store_watch_open(informer->options.store, &request, arena, &error);
 	arena_destroy(arena);
 	if (!informer->watch)

@@ -12,6 +12,7 @@ struct informer;
 struct informer_options {
 	struct store *store;
 	const char *group, *resource;
+	const char *namespace_; /* NULL: all */
 	/* `object` is the newest state, the last one when `deleted`. `old` is what was reported before, NULL for the first
 	 * time. Both are borrowed for the call. The callback may write to the store: it hears of that in a later poll. */
 	void (*changed)(void *context, const struct store_object *object, const struct store_object *old, bool deleted);

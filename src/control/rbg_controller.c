@@ -232,6 +232,7 @@ static const struct reconciler_watch watches[] = {
 struct rbg_controller *rbg_controller_create(const struct rbg_controller_options *options)
 {
 	struct rbg_controller *controller = base_calloc(1, sizeof(*controller));
+	controller->store = options->store;
 	controller->scheduler = options->scheduler ? options->scheduler : "platoon";
 	controller->policies = rbg_links_create();
 	controller->adapters = rbg_links_create();

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "store/store.h"
 
 struct rbg_controller;
@@ -22,5 +23,7 @@ struct rbg_controller *rbg_controller_create(const struct rbg_controller_options
 void rbg_controller_destroy(struct rbg_controller *controller); /* NULL is a no-op */
 /* Reconciles what is due. Milliseconds until there is something to do if nothing changes: 0 at once, -1 never. */
 int rbg_controller_step(struct rbg_controller *controller);
+/* Appends the progress of segments of all groups in the text format of Prometheus. */
+void rbg_controller_metrics(const struct rbg_controller *controller, struct buffer *out);
 
 #endif

@@ -29,6 +29,7 @@
 enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY };
 
 struct rbg_controller {
+	struct store *store;
 	const char *scheduler; /* of pods whose template names none */
 	struct reconciler *reconciler;
 	struct rbg_links *policies;   /* "namespace/group" -> names of policies */

@@ -53,6 +53,7 @@ struct reconciler *reconciler_create(const struct reconciler_options *options)
 			.store = options->store,
 			.group = source->watch->group,
 			.resource = source->watch->resource,
+			.namespace_ = source->watch->namespace_,
 			.changed = on_change,
 			.context = source,
 		});

@@ -20,6 +20,7 @@ struct reconciler_watch {
 	 * it was; NULL for the first time. */
 	void (*map)(struct reconciler *reconciler, void *context, const struct store_object *object,
 	            const struct store_object *old, bool deleted);
+	const char *namespace_; /* NULL: all */
 };
 
 /* One key in work. */

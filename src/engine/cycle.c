@@ -9,6 +9,7 @@
 #include "engine/reserve.h"
 #include "engine/room.h"
 #include "engine/stock.h"
+#include "engine/turns.h"
 
 #include <string.h>
 
@@ -48,164 +49,6 @@ void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 		cycle->eviction_capacity = capacity;
 	}
 	cycle->evictions[cycle->eviction_count++] = eviction;
-}
-
-/* ---- the state all actions share ---- */
-
-struct candidate {
-	int group;
-	int growth; /* units of surplus given in this cycle; -1 while below the minimum */
-};
-
-struct heap {
-	VEC(struct candidate) items; /* best first */
-};
-
-struct allocation {
-	struct cycle_run run;
-	struct heap *heaps; /* per queue */
-	struct share_order *order;
-	int64_t total[CYCLE_RESOURCES];
-};
-
-static void open_run(struct cycle *cycle, struct allocation *allocation)
-{
-	struct cycle_run *run = &allocation->run;
-	*allocation = (struct allocation){.run = {.cycle = cycle}};
-	run->scratch = arena_create();
-	run->amounts = cycle_kind_amounts(cycle->cluster, cycle->arena);
-	cycle_open_accounts(run, allocation->total);
-	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
-	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
-	for (size_t q = 0; q < cycle->queue_count; q++) {
-		memcpy(cycle->queues[q].allocated, run->shares[q].allocated, sizeof(run->shares[q].allocated));
-		memcpy(cycle->queues[q].fair, run->shares[q].fair, sizeof(run->shares[q].fair));
-		memcpy(cycle->queues[q].requested, run->shares[q].requested, sizeof(run->shares[q].requested));
-	}
-}
-
-/* ---- order ---- */
-
-static bool group_before(const struct cycle *cycle, const struct candidate *a, const struct candidate *b)
-{
-	const struct cycle_group *left = &cycle->groups[a->group], *right = &cycle->groups[b->group];
-	if (left->priority != right->priority)
-		return left->priority > right->priority;
-	if (a->growth != b->growth)
-		return a->growth < b->growth;
-	if (left->creation != right->creation)
-		return left->creation < right->creation;
-	int order = cycle_compare(left, right);
-	return order ? order < 0 : a->group < b->group;
-}
-
-static void heap_push(const struct cycle *cycle, struct heap *heap, struct candidate candidate)
-{
-	vec_push(&heap->items, candidate);
-	struct candidate *items = heap->items.items;
-	for (size_t i = heap->items.count - 1; i > 0;) {
-		size_t up = (i - 1) / 2;
-		if (!group_before(cycle, &items[i], &items[up]))
-			break;
-		struct candidate swap = items[i];
-		items[i] = items[up];
-		items[up] = swap;
-		i = up;
-	}
-}
-
-static struct candidate heap_pop(const struct cycle *cycle, struct heap *heap)
-{
-	struct candidate *items = heap->items.items, best = items[0];
-	size_t count = --heap->items.count;
-	items[0] = items[count];
-	for (size_t i = 0;;) {
-		size_t down = 2 * i + 1;
-		if (down >= count)
-			break;
-		if (down + 1 < count && group_before(cycle, &items[down + 1], &items[down]))
-			down++;
-		if (!group_before(cycle, &items[down], &items[i]))
-			break;
-		struct candidate swap = items[i];
-		items[i] = items[down];
-		items[down] = swap;
-		i = down;
-	}
-	return best;
-}
-
-/* Amounts of the next thing the best group of a queue would get: its minimum, or one pod. */
-static void announce(struct allocation *allocation, int queue)
-{
-	const struct cycle *cycle = allocation->run.cycle;
-	const struct heap *heap = &allocation->heaps[queue];
-	if (!heap->items.count) {
-		share_order_set(allocation->order, queue, NULL);
-		return;
-	}
-	const struct candidate *candidate = &heap->items.items[0];
-	const struct gang *gang = &cycle->groups[candidate->group].gang;
-	int64_t amounts[CYCLE_RESOURCES] = {0};
-	int64_t pods = candidate->growth < 0 ? gang_minimum_pods(gang, 0) : 1;
-	for (size_t p = 0; candidate->growth < 0 && p < gang->pod_count; p++)
-		pods -= cycle_is_member(&gang->pods[p]);
-	for (size_t p = 0; p < gang->pod_count && pods > 0; p++)
-		if (gang->pods[p].state == MEMBER_WAITING) {
-			cycle_add_pod(&allocation->run, gang->pods[p].kind, amounts);
-			pods--;
-		}
-	share_order_set(allocation->order, queue, amounts);
-}
-
-static bool has_waiting(const struct cycle_group *group)
-{
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		if (group->gang.pods[p].state == MEMBER_WAITING)
-			return true;
-	return false;
-}
-
-/* Whether the group may be served at all. */
-static bool is_candidate(const struct cycle_group *group)
-{
-	return !group->blocked && !group->gave_up && group->queue >= 0 && has_waiting(group);
-}
-
-/* Fills the heaps with every group the filter accepts and announces all queues. */
-static void queue_up(struct allocation *allocation,
-                     bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
-{
-	struct cycle *cycle = allocation->run.cycle;
-	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
-	allocation->order =
-		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
-	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
-		int g = cycle_work_at(cycle, i);
-		const struct cycle_group *group = &cycle->groups[g];
-		if (!is_candidate(group) || !accept(cycle, group))
-			continue;
-		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
-		heap_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = g, .growth = growth});
-	}
-	for (size_t q = 0; q < cycle->queue_count; q++)
-		announce(allocation, (int)q);
-}
-
-static void close_run(struct allocation *allocation)
-{
-	struct cycle *cycle = allocation->run.cycle;
-	for (size_t q = 0; q < cycle->queue_count; q++) {
-		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
-		       sizeof(cycle->queues[q].allocated));
-		memcpy(cycle->queues[q].allocated_protected, allocation->run.shares[q].allocated_protected,
-		       sizeof(cycle->queues[q].allocated_protected));
-		if (allocation->heaps)
-			vec_free(&allocation->heaps[q].items);
-	}
-	free(allocation->heaps);
-	arena_destroy(allocation->run.scratch);
-	arena_destroy(allocation->run.decision);
 }
 
 /* ---- allocate ---- */
@@ -347,7 +190,7 @@ static int most_starved(const struct cycle *cycle)
 		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
 		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
-		if (!is_candidate(group) || waited < cycle->starvation_after || group->gang.pod_count < 2 ||
+		if (!turns_is_candidate(group) || waited < cycle->starvation_after || group->gang.pod_count < 2 ||
 		    gang_root_satisfied(&group->gang))
 			continue;
 		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
@@ -395,11 +238,11 @@ static void repair(struct allocation *allocation)
 		bool runs = false;
 		for (size_t p = 0; p < group->gang.pod_count && !runs; p++)
 			runs = group->gang.pods[p].state == MEMBER_RUNNING;
-		if (runs && is_candidate(group) && !group->tried && !gang_root_satisfied(&group->gang))
-			heap_push(cycle, &broken, (struct candidate){.group = g, .growth = -1});
+		if (runs && turns_is_candidate(group) && !group->tried && !gang_root_satisfied(&group->gang))
+			turns_push(cycle, &broken, (struct candidate){.group = g, .growth = -1});
 	}
 	while (broken.items.count) {
-		struct candidate candidate = heap_pop(cycle, &broken);
+		struct candidate candidate = turns_pop(cycle, &broken);
 		cycle->groups[candidate.group].tried = !serve(&allocation->run, &candidate);
 	}
 	vec_free(&broken.items);
@@ -419,7 +262,7 @@ static void start_groups(struct allocation *allocation)
 			                           .message =
 			                                   arena_printf(cycle->arena, "queue %s does not exist",
 			                                                group->queue_name ? group->queue_name : "")});
-		else if (!group->blocked && !group->gave_up && !has_waiting(group)) {
+		else if (!group->blocked && !group->gave_up && !turns_has_waiting(group)) {
 			struct candidate candidate = {.group = cycle_work_at(cycle, i), .growth = -1};
 			serve(&allocation->run, &candidate);
 		}
@@ -429,29 +272,25 @@ static void start_groups(struct allocation *allocation)
 static void allocate(struct cycle *cycle)
 {
 	struct allocation allocation;
-	open_run(cycle, &allocation);
+	turns_open(cycle, &allocation);
 	start_groups(&allocation);
 	reserve_bind(cycle);
 	struct reserve_hold hold;
 	guard(&allocation, &hold);
 	repair(&allocation);
-	queue_up(&allocation, not_tried);
-	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
-		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
-		announce(&allocation, q);
+	turns_line_up(&allocation, not_tried);
+	for (struct candidate candidate; turns_next(&allocation, &candidate);) {
 		if (candidate.group == hold.group)
 			continue;
-		bool last = share_order_best(allocation.order) < 0;
-		if (last && candidate.growth == 0 && serve_rest(&allocation.run, &cycle->groups[candidate.group]))
+		if (turns_is_last(&allocation) && candidate.growth == 0 &&
+		    serve_rest(&allocation.run, &cycle->groups[candidate.group]))
 			continue;
-		if (serve(&allocation.run, &candidate)) {
-			heap_push(cycle, &allocation.heaps[q], candidate);
-			announce(&allocation, q);
-		}
+		if (serve(&allocation.run, &candidate))
+			turns_again(&allocation, &candidate);
 	}
 	reserve_release(cycle, &hold);
 	refusals_change(cycle->refusals);
-	close_run(&allocation);
+	turns_close(&allocation);
 }
 
 /* ---- making room ---- */
@@ -460,7 +299,7 @@ static void allocate(struct cycle *cycle)
 static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
 {
 	(void)cycle;
-	return has_waiting(group) && gang_root_reachable(&group->gang);
+	return turns_has_waiting(group) && gang_root_reachable(&group->gang);
 }
 
 static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
@@ -500,11 +339,11 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 	bool wanted = false;
 	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {
 		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		wanted = is_candidate(group) && accept(cycle, group);
+		wanted = turns_is_candidate(group) && accept(cycle, group);
 	}
 	if (!wanted)
 		return;
-	open_run(cycle, &allocation);
+	turns_open(cycle, &allocation);
 	struct cycle_run *run = &allocation.run;
 	run->stock = stock_create(run, cycle->arena);
 	run->decision = arena_create();
@@ -512,19 +351,16 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 		run->marks[i] = arena_array(cycle->arena, uint32_t, cycle->group_count);
 		run->mark[i] = 1;
 	}
-	queue_up(&allocation, accept);
-	for (int q; (q = share_order_best(allocation.order)) >= 0;) {
-		struct candidate candidate = heap_pop(cycle, &allocation.heaps[q]);
+	turns_line_up(&allocation, accept);
+	for (struct candidate candidate; turns_next(&allocation, &candidate);) {
 		struct cycle_group *group = &cycle->groups[candidate.group];
-		struct reasons before = group->reasons;
-		if (make_room_for(run, &candidate, action))
+		if (make_room_for(run, &candidate, action)) {
 			group->reasons = (struct reasons){0};
-		else
-			group->reasons = before;
-		announce(&allocation, q);
+			turns_changed(&allocation, group->queue);
+		}
 	}
 	stock_destroy(run->stock);
-	close_run(&allocation);
+	turns_close(&allocation);
 }
 
 /* ---- stale gangs ---- */
@@ -564,6 +400,11 @@ void cycle_begin(struct cycle *cycle)
 			group->was_running[p] = group->gang.pods[p].state == MEMBER_RUNNING;
 	}
 	reserve_restore(cycle);
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		struct gang *gang = &cycle->groups[cycle_work_at(cycle, i)].gang;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			gang->pods[p].held = gang->pods[p].state == MEMBER_RESERVED;
+	}
 	cycle->refusals = refusals_create(cycle->arena);
 }
 

@@ -51,27 +51,23 @@ void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_
 
 /* ---- costs ---- */
 
-static void add_core(const struct cycle_run *run, const struct cycle_group *group, int64_t *core)
+/* The core of a semi-preemptible group, NULL for others. To be freed. */
+static bool *find_core(const struct cycle_group *group)
 {
 	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
-		return;
-	bool *is_core = base_calloc(group->gang.pod_count, sizeof(*is_core));
-	victims_core(&group->gang, is_core);
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		if (is_core[p])
-			cycle_add_pod(run, group->gang.pods[p].kind, core);
-	free(is_core);
+		return NULL;
+	bool *core = base_calloc(group->gang.pod_count, sizeof(*core));
+	victims_core(&group->gang, core);
+	return core;
 }
 
-void cycle_cost_of_group(const struct cycle_run *run, const struct cycle_group *group, struct cycle_cost *cost)
+static void add_core(const struct cycle_run *run, const struct cycle_group *group, int64_t *amounts)
 {
-	*cost = (struct cycle_cost){0};
+	bool *core = find_core(group);
 	for (size_t p = 0; p < group->gang.pod_count; p++)
-		if (cycle_is_member(&group->gang.pods[p]))
-			cycle_add_pod(run, group->gang.pods[p].kind, cost->amounts);
-	if (group->preempt == CYCLE_NON_PREEMPTIBLE)
-		memcpy(cost->core, cost->amounts, sizeof(cost->core));
-	add_core(run, group, cost->core);
+		if (core[p])
+			cycle_add_pod(run, group->gang.pods[p].kind, amounts);
+	free(core);
 }
 
 void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
@@ -94,6 +90,26 @@ void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *gr
 		pods[placement->choices[i].pod].state = MEMBER_WAITING;
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
 		cost->core[r] -= before[r];
+}
+
+void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
+                        int64_t core[CYCLE_RESOURCES])
+{
+	struct gang_pod *all = group->gang.pods;
+	int64_t left[CYCLE_RESOURCES] = {0};
+	memset(core, 0, sizeof(left));
+	for (int i = 0; i < count && group->preempt == CYCLE_NON_PREEMPTIBLE; i++)
+		cycle_add_pod(run, all[pods[i]].kind, core);
+	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
+		return;
+	add_core(run, group, core);
+	for (int i = 0; i < count; i++)
+		all[pods[i]].state = MEMBER_WAITING;
+	add_core(run, group, left);
+	for (int i = 0; i < count; i++)
+		all[pods[i]].state = MEMBER_RESERVED;
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		core[r] -= left[r];
 }
 
 void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign)
@@ -119,9 +135,7 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
                                        int64_t (*known)[CYCLE_RESOURCES])
 {
 	struct cycle_account account = {0};
-	bool *core = base_calloc(group->gang.pod_count, sizeof(*core));
-	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
-		victims_core(&group->gang, core);
+	bool *core = find_core(group);
 	for (size_t p = 0; p < group->gang.pod_count; p++) {
 		const struct gang_pod *pod = &group->gang.pods[p];
 		bool member = cycle_is_member(pod);
@@ -135,7 +149,7 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
 		add_amounts(account.requested, amounts, 1);
 		if (member)
 			add_amounts(account.allocated, amounts, 1);
-		if (member && (core[p] || group->preempt == CYCLE_NON_PREEMPTIBLE))
+		if (member && (group->preempt == CYCLE_NON_PREEMPTIBLE || (core && core[p])))
 			add_amounts(account.is_protected, amounts, 1);
 	}
 	free(core);

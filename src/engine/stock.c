@@ -89,15 +89,51 @@ static bool is_there(const struct stock *stock, const struct victim_unit *unit)
 	return unit->age == stock->age[unit->group];
 }
 
+static bool has_reserved(const struct cycle_group *group)
+{
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_RESERVED)
+			return true;
+	return false;
+}
+
 /* What must not be evicted gives nothing, and what is reserved or moved is settled. */
 static bool may_give(const struct cycle_group *group)
 {
-	if (group->preempt == CYCLE_NON_PREEMPTIBLE || group->blocked)
-		return false;
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		if (group->gang.pods[p].state == MEMBER_RESERVED)
-			return false;
-	return true;
+	return group->preempt != CYCLE_NON_PREEMPTIBLE && !group->blocked && !has_reserved(group);
+}
+
+/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes a
+ * gang of which a part runs. */
+static void list_reservation(struct stock *stock, int number, struct victim_list *list)
+{
+	struct cycle_group *group = &stock->run->cycle->groups[number];
+	struct gang *gang = &group->gang;
+	struct victim_unit unit = {.group = number,
+	                           .tree = -1,
+	                           .pods = arena_array(stock->arena, int, gang->pod_count),
+	                           .fresh = true,
+	                           .reserved = true,
+	                           .of = group,
+	                           .priority = group->priority,
+	                           .creation = group->creation};
+	bool runs = false;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		runs |= gang->pods[p].state == MEMBER_RUNNING;
+		if (gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		if (!gang->pods[p].held)
+			return;
+		unit.pods[unit.pod_count++] = (int)p;
+	}
+	cycle_core_of_pods(stock->run, group, unit.pods, unit.pod_count, unit.core);
+	for (int i = 0; i < unit.pod_count; i++)
+		gang->pods[unit.pods[i]].state = MEMBER_WAITING;
+	bool whole = !runs || gang_root_satisfied(gang);
+	for (int i = 0; i < unit.pod_count; i++)
+		gang->pods[unit.pods[i]].state = MEMBER_RESERVED;
+	if (whole)
+		victims_add(list, &unit, stock->arena);
 }
 
 /* What the units count for, and that they belong to the present state of their group. */
@@ -115,9 +151,10 @@ static void list_group(struct stock *stock, int number, struct victim_list *list
 {
 	const struct cycle_group *group = &stock->run->cycle->groups[number];
 	size_t first = list->count;
-	if (!may_give(group))
-		return;
-	victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+	if (may_give(group))
+		victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+	else if (!group->blocked && has_reserved(group))
+		list_reservation(stock, number, list);
 	mark_units(stock, list->items + first, list->count - first);
 	stock->alive[number] = list->count - first;
 }
@@ -227,15 +264,17 @@ size_t stock_count(struct stock *stock, int queue)
 	return list_units(stock, queue)->count - stock->queues[queue + 1].dead;
 }
 
-/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. */
+/* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. But a move is an eviction too: the
+ * core of a semi-preemptible gang stays where it is. */
 static void list_pods_of(struct stock *stock, int number)
 {
 	const struct cycle_group *group = &stock->run->cycle->groups[number];
 	const struct gang *gang = &group->gang;
-	struct victim_list *list = &stock->pods;
-	bool fresh = true;
+	bool fresh = true, *core = arena_array(stock->arena, bool, gang->pod_count);
+	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
+		victims_core(gang, core);
 	for (size_t p = gang->pod_count; p-- > 0;) {
-		if (gang->pods[p].state != MEMBER_RUNNING)
+		if (gang->pods[p].state != MEMBER_RUNNING || core[p])
 			continue;
 		fresh &= !group->was_running[p];
 		struct victim_unit unit = {.group = number,
@@ -248,17 +287,8 @@ static void list_pods_of(struct stock *stock, int number)
 		                           .priority = group->priority,
 		                           .creation = group->creation};
 		unit.pods[0] = (int)p;
-		vec_push(list, unit);
+		vec_push(&stock->pods, unit);
 	}
-}
-
-/* A move is an eviction too: the minimum of a semi-preemptible gang stays where it is. */
-static void list_surplus_of(struct stock *stock, int number)
-{
-	struct victim_list surplus = {0};
-	victims_of_group(stock->run->cycle, number, false, stock->arena, &surplus);
-	for (size_t i = 0; i < surplus.count; i++)
-		vec_push(&stock->pods, surplus.items[i]);
 }
 
 const struct victim_list *stock_pods(struct stock *stock)
@@ -268,10 +298,8 @@ const struct victim_list *stock_pods(struct stock *stock)
 		return &stock->pods;
 	stock->pods.count = 0;
 	for (size_t g = 0; g < cycle->group_count; g++)
-		if (may_give(&cycle->groups[g]) && cycle->groups[g].preempt == CYCLE_PREEMPTIBLE)
+		if (may_give(&cycle->groups[g]))
 			list_pods_of(stock, (int)g);
-		else if (may_give(&cycle->groups[g]))
-			list_surplus_of(stock, (int)g);
 	mark_units(stock, stock->pods.items, stock->pods.count);
 	victims_sort(&stock->pods);
 	stock->pods_listed = true;

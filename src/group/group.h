@@ -34,9 +34,11 @@ struct group_source {
 	                              size_t *cursor);
 };
 
+#define GROUP_ANY "*"
+
 /* What a kind gets when neither its owner nor its pod says otherwise. NULL = not set here. */
 struct group_kind_default {
-	const char *api_group, *kind;
+	const char *api_group, *kind; /* the group may be GROUP_ANY; the first row that fits counts */
 	const char *priority_class, *preemptibility;
 };
 

@@ -67,7 +67,8 @@ static const struct group_kind_default *kind_default(const struct grouping *grou
 	for (size_t i = 0; i < grouping->options->default_count; i++) {
 		const struct group_kind_default *row = &grouping->options->defaults[i];
 		if (text_equal(row->kind, owner->kind) &&
-		    meta_api_group_is(owner->api_version, row->api_group ? row->api_group : ""))
+		    (text_equal(row->api_group, GROUP_ANY) ||
+		     meta_api_group_is(owner->api_version, row->api_group ? row->api_group : "")))
 			return row;
 	}
 	return NULL;

@@ -93,15 +93,19 @@ static void add_job(struct grouping *grouping, const struct replicated *job, boo
 	int parent = tree_add(grouping, job->name, GROUP_UNSET, GROUP_UNSET);
 	int first = (int)grouping->out->subgroup_count;
 	const char *leaf_name = arena_printf(grouping->arena, "%s-replica", job->name);
-	for (int64_t i = 0; i < job->replicas; i++) {
+	int64_t mine = member ? pod_replica(grouping, job) : -1;
+	/* For the marks of a pod only its own replica. */
+	int64_t from = grouping->marks_only ? mine : 0, behind = grouping->marks_only ? mine + 1 : job->replicas;
+	grouping->left_out += from < 0 ? job->replicas : job->replicas - (behind - from);
+	for (int64_t i = from; i >= 0 && i < behind; i++) {
 		int leaf = tree_add_numbered(grouping, leaf_name, i, parent, job->minimum);
 		grouping->out->subgroups[leaf].constraint = job->constraint;
+		if (i == mine)
+			tree_join(grouping, leaf);
 	}
-	int64_t mine = member ? pod_replica(grouping, job) : -1;
-	if (mine >= 0)
-		tree_join(grouping, first + (int)mine);
-	for (int64_t i = 0; has_segments && i < job->replicas; i++)
-		segments_add(grouping, &segments, first + (int)i, job->pods, job->minimum, i == mine, job->path);
+	for (int64_t i = from; has_segments && i >= 0 && i < behind; i++)
+		segments_add(grouping, &segments, first + (int)(i - from), job->pods, job->minimum, i == mine,
+		             job->path);
 }
 
 /* Only as many children as the user asks for, or one when the JobSet starts its jobs one after the other. */

@@ -148,7 +148,6 @@ void segments_add(struct grouping *grouping, const struct segments *segments, in
 	}
 	const char *name = grouping->out->subgroups[subgroup].name;
 	int mine = member ? segment_of_pod(grouping, segments, count) : GROUP_UNSET;
-	bool ambiguous = grouping->ambiguous;
 	for (int64_t i = grouping->marks_only ? mine : 0; i >= 0 && i < count; i++) {
 		int64_t pods = i == count - 1 ? replicas - i * size : size;
 		int added = tree_add_numbered(grouping, name, i, subgroup, i * size < minimum ? pods : 0);
@@ -162,7 +161,6 @@ void segments_add(struct grouping *grouping, const struct segments *segments, in
 	}
 	if (grouping->marks_only)
 		grouping->left_out += count - (mine != GROUP_UNSET);
-	grouping->ambiguous = ambiguous;
 }
 
 void segments_refuse(struct grouping *grouping, const struct segment_ask *ask, const char *why)

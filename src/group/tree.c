@@ -64,10 +64,9 @@ static bool looks_numbered(const char *name)
 	return name[length] && length > 0 && name[length - 1] == '-';
 }
 
-int tree_add(struct grouping *grouping, const char *name, int parent, int64_t min_member)
+static int add(struct grouping *grouping, const char *name, int parent, int64_t min_member)
 {
 	struct group_result *out = grouping->out;
-	grouping->ambiguous |= grouping->marks_only && looks_numbered(name);
 	if (out->subgroup_count == grouping->subgroup_capacity) {
 		size_t capacity = grouping->subgroup_capacity ? grouping->subgroup_capacity * 2 : 8;
 		struct group_subgroup *grown = arena_array(grouping->arena, struct group_subgroup, capacity);
@@ -88,10 +87,15 @@ int tree_add(struct grouping *grouping, const char *name, int parent, int64_t mi
 	return (int)out->subgroup_count++;
 }
 
+int tree_add(struct grouping *grouping, const char *name, int parent, int64_t min_member)
+{
+	grouping->ambiguous |= grouping->marks_only && looks_numbered(name);
+	return add(grouping, name, parent, min_member);
+}
+
 int tree_add_numbered(struct grouping *grouping, const char *name, int64_t number, int parent, int64_t min_member)
 {
-	return tree_add(grouping, arena_printf(grouping->arena, "%s-%lld", name, (long long)number), parent,
-	                min_member);
+	return add(grouping, arena_printf(grouping->arena, "%s-%lld", name, (long long)number), parent, min_member);
 }
 
 bool tree_has_room(struct grouping *grouping, int64_t count, const char *path)

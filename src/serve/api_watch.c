@@ -18,7 +18,8 @@ struct watch {
 	int64_t ends_at, bookmark_at;         /* bookmark_at 0: not wanted */
 	uint8_t form;
 	bool columns_sent, beta;
-	char names[]; /* group, version and resource, each with its NUL: the API may be replaced meanwhile */
+	const struct store_api *api; /* as of `generation` of the types */
+	uint64_t generation;
 };
 
 static void unlink_ready(struct watch *watch)
@@ -50,11 +51,21 @@ static void end(struct watch *watch)
 	destroy(watch);
 }
 
-static const struct store_api *api_of(const struct watch *watch)
+/* NULL when the type is served, but no longer in this version. When all of it is gone, the last events are still shown as
+ * before. */
+static const struct store_api *api_of(struct watch *watch)
 {
-	const char *group = watch->names;
-	const char *version = group + strlen(group) + 1;
-	return store_api_find(watch->serve->store, group, version, version + strlen(version) + 1);
+	const struct store *store = watch->serve->store;
+	const struct store_api *api = watch->api;
+	uint64_t generation = store_types_generation(store);
+	if (generation == watch->generation)
+		return api;
+	const struct store_api *now = store_api_find(store, api->group, api->version, api->type->resource);
+	if (!now && api->type->api_count > 0)
+		return NULL;
+	watch->generation = generation;
+	watch->api = now ? now : api;
+	return watch->api;
 }
 
 /* ---- events ---- */
@@ -106,7 +117,7 @@ static bool pump(struct watch *watch)
 		if (more == 1)
 			put_event(&out, watch, &event, api, arena);
 	}
-	if (more < 0 && error.code)
+	if (more < 0 && error.code && api->type->api_count > 0) /* a type that is gone has nothing to list again */
 		put_error(&out, &error);
 	int lost = out.length ? http_stream_write(watch->stream, out.text, out.length) : 0;
 	buffer_free(&out);
@@ -217,12 +228,9 @@ static int check_initial(struct api_call *call, bool *initial)
 
 static struct watch *make_watch(struct api_call *call)
 {
-	size_t group = strlen(call->group) + 1, version = strlen(call->version) + 1,
-	       resource = strlen(call->resource) + 1;
-	struct watch *watch = base_calloc(1, sizeof(*watch) + group + version + resource);
-	memcpy(watch->names, call->group, group);
-	memcpy(watch->names + group, call->version, version);
-	memcpy(watch->names + group + version, call->resource, resource);
+	struct watch *watch = base_calloc(1, sizeof(*watch));
+	watch->api = call->api;
+	watch->generation = store_types_generation(call->store);
 	watch->serve = call->serve;
 	watch->form = (uint8_t)call->form;
 	watch->beta = strcmp(call->form_version, "v1beta1") == 0;

@@ -378,6 +378,52 @@ static void warnings_become_events_once(void **state)
 	free(uid);
 }
 
+/* The text is JSON in JSON: ^ stands for an escaped quote. */
+static void write_defaults(struct fixture *fixture, bool create, const char *types)
+{
+	struct kit *kit = &fixture->kit;
+	struct buffer body = {0};
+	buffer_puts(&body, "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'types':'");
+	for (const char *at = types; *at; at++)
+		buffer_puts(&body, *at == '^' ? "\\\"" : (char[]){*at, '\0'});
+	buffer_puts(&body, "'}}");
+	int code = create ? kit_create(kit, "configmaps", "kube-system", body.text)
+	                  : kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults", body.text);
+	assert_code(kit, code, create ? 201 : 200);
+	buffer_free(&body);
+	settle(fixture);
+}
+
+static void the_cluster_says_what_kinds_get(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_job(fixture, "train", "", 1);
+	make_job_pod(fixture, "train", uid, 0);
+	settle(fixture);
+	write_defaults(fixture, true,
+	               "[{^typeName^:^Job^,^group^:^other.example^,^priorityName^:^no^},"
+	               "{^typeName^:^Job.batch^,^priorityName^:^urgent^,^preemptibility^:^non-preemptible^}]");
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "urgent");
+	assert_at(kit, "spec.preemptibility", "non-preemptible");
+	assert_at_rest(fixture);
+	write_defaults(fixture, false, "[{^typeName^:^Job^,^priorityName^:^calm^},{}]");
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "calm");
+	assert_at(kit, "spec.preemptibility", "");
+	write_defaults(fixture, false, "not a list");
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "train");
+	assert_non_null(strchr(kit_names(kit, "events", "kube-system", NULL, NULL), ' ')); /* one per mistake */
+	assert_at_rest(fixture);
+	assert_code(kit, kit_delete(kit, "configmaps", "kube-system", "platoon-grouping-defaults", NULL), 200);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "train");
+	free(uid);
+}
+
 static int refuse_groups(void *context, struct store_admission *admission, struct store_error *error)
 {
 	const int *mode = context;
@@ -492,6 +538,7 @@ int main(void)
 		TEST(some_pods_are_left_alone),
 		TEST(a_pod_is_held_until_it_is_marked),
 		TEST(warnings_become_events_once),
+		TEST(the_cluster_says_what_kinds_get),
 		cmocka_unit_test(refusals_are_told_and_conflicts_are_not),
 		TEST(new_pods_learn_their_segment),
 		TEST(many_pods_are_few_writes),

@@ -1,6 +1,8 @@
 /* Segments: the examples of the design, run on whole clusters in virtual time. */
 #include "town.h"
 
+#include "control/rbg_controller.h"
+
 #include <stdlib.h>
 
 #define POD "{spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}"
@@ -69,6 +71,20 @@ static void segment_11_waits(void **state)
 	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
 	                    "True MinimumMet: 10/11 segments ready (150/165 pods)");
 	town_run(town, 700);
+	struct rbg_controller *other =
+		rbg_controller_create(&(struct rbg_controller_options){.store = town->kit.store});
+	struct buffer metrics = {0};
+	rbg_controller_metrics(other, &metrics);
+	const char *label = "{namespace=\"default\",group=\"llm\",coordination=\"pd\"}";
+	char line[256];
+	snprintf(line, sizeof(line), "\nplatoon_group_segments_ready%s 10\n", label);
+	assert_non_null(strstr(metrics.text, line));
+	snprintf(line, sizeof(line), "\nplatoon_group_segment_waits_for%s 11\n", label);
+	assert_non_null(strstr(metrics.text, line));
+	snprintf(line, sizeof(line), "\nplatoon_group_segment_stuck%s 1\n", label);
+	assert_non_null(strstr(metrics.text, line));
+	buffer_free(&metrics);
+	rbg_controller_destroy(other);
 	assert_non_null(strstr(town_condition(town, "llm", "SegmentStuck"), "True SegmentNotReady: segment 11 of"));
 	assert_non_null(strstr(town_condition(town, "llm", "SegmentStuck"), "is not scheduled"));
 	/* Room appears: it goes on by itself. */

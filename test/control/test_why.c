@@ -17,9 +17,9 @@ static const char objects[] = TOPOLOGY QUEUE("research") NODE("n1", "r1") NODE("
 					POD("runs", "", ON("n3"), "phase: Running") POD("lost", OF("nowhere"), OURS, "")
 						POD("other", "", "",
                                                     "") "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, "
-                                                        "metadata: {name: made, namespace: ns, "
+							"metadata: {name: made, namespace: ns, "
 							"ownerReferences: [{apiVersion: kubeflow.org/v1, kind: TFJob, "
-                                                        "name: train, uid: u}]}, spec: {queue: other, "
+							"name: train, uid: u}]}, spec: {queue: other, "
 							"minMember: 1}}\n" QUEUE("other") MEMBER("made-0", "made");
 
 struct told {

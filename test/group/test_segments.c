@@ -170,6 +170,13 @@ static void other_kinds(void **state)
 				  SEGMENTS("2") "kai.scheduler/pod-index-label: rank") "}]")
 	                 POD(OWNED("ray.io/v1", "RayCluster", "w") "labels: {ray.io/group: gpu, rank: \"2\"}, "),
 	         "pg-w-u1 min=3@topo,, headgroup:1 gpu gpu-0<gpu:2@topo,rack, gpu-1<gpu:0@topo,rack, -> gpu-1 #1"},
+		{"a group that is called like a segment of another gets a name of its own",
+	         WORKLOAD("ray.io/v1", "RayCluster", ON_ROOT,
+	                  "workerGroupSpecs: [{groupName: gpu, replicas: 2, minReplicas: 2, " TEMPLATE(
+				  SEGMENTS("2") "kai.scheduler/pod-index-label: rank") "}, {groupName: gpu-0, "
+	                                                                               "replicas: 1, minReplicas: 1}]")
+	                 POD(OWNED("ray.io/v1", "RayCluster", "w") "labels: {ray.io/group: gpu-0}, "),
+	         "pg-w-u1 min=4@topo,, headgroup:1 gpu gpu-0<gpu:2@topo,rack, gpu-0-5a4cb04a:1 -> gpu-0-5a4cb04a"},
 		{"a JobSet with a label of the user's: segments below each replica",
 	         WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", ON_ROOT,
 	                  "replicatedJobs: [{name: j, replicas: 2, template: {spec: {parallelism: 2, " TEMPLATE(

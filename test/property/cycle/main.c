@@ -84,6 +84,7 @@ static bool check_again(struct scene *scene, struct stage *again, uint64_t numbe
 	stage_begin(again);
 	for (int action = first; action <= last; action++)
 		cycle_run(&again->cycle, (enum cycle_action)action);
+	cycle_finish(&again->cycle);
 	if (stage_fingerprint(again) == stage_fingerprint(scene->stage))
 		return true;
 	return scene_fail(scene, CYCLE_DIFFERENT, "the same state gave another plan (%zu evictions, then %zu)",

@@ -1,0 +1,166 @@
+/* platoon-bench-groups: RoleBasedGroups on a whole embedded cluster in virtual time. How long it takes until all are
+ * ready, and how long one reconcile takes when there are few groups and when there are many.
+ *
+ * Ends with 0 when every group became ready; times are reported, never judged by the exit status. */
+#include "control/rbg_controller.h"
+#include "sim/world.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { PODS_PER_GROUP = 100, PODS_PER_NODE = 100, MOST_TURNS = 100000 };
+#define SECOND INT64_C(1000000000)
+
+struct yard {
+	struct clock_virtual clock;
+	struct store *store;
+	struct world *world;
+	int groups;
+};
+
+/* Time of the processor: the machine may be busy with other things. */
+static double now_seconds(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void create(struct yard *yard, const char *group, const char *version, const char *resource,
+                   const char *namespace_, const char *body)
+{
+	struct arena *arena = arena_create();
+	struct error error = {0};
+	struct doc *doc = doc_parse_json(body, strlen(body), &error);
+	struct store_result result = {.arena = arena};
+	struct store_request request = {
+		.verb = STORE_CREATE,
+		.api = store_api_find(yard->store, group, version, resource),
+		.namespace_ = namespace_,
+		.body = doc_root(doc),
+	};
+	if (store_write(yard->store, &request, &result) < 0)
+		fprintf(stderr, "%s\n", result.error.message);
+	store_result_clear(&result);
+	doc_destroy(doc);
+	arena_destroy(arena);
+}
+
+static void open_yard(struct yard *yard, int groups)
+{
+	char body[2048];
+	*yard = (struct yard){.groups = groups};
+	clock_virtual_init(&yard->clock, 1767225600 * SECOND);
+	struct error error = {0};
+	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source, .event_ttl = 60}, &error);
+	for (int i = 0; i < groups * PODS_PER_GROUP / PODS_PER_NODE; i++) {
+		snprintf(body, sizeof(body),
+		         "{\"metadata\":{\"name\":\"n%d\"},\"status\":{\"allocatable\":{\"cpu\":\"%d\",\"pods\":"
+		         "\"110\"},"
+		         "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+		         i, PODS_PER_NODE);
+		create(yard, "", "v1", "nodes", "", body);
+	}
+	for (int i = 0; i < groups; i++) {
+		static const char role[] =
+			"{\"name\":\"%s\",\"replicas\":50,\"standalonePattern\":{\"template\":{\"spec\":{"
+			"\"containers\":[{"
+			"\"name\":\"c\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}}";
+		char prefill[512], decode[512];
+		snprintf(prefill, sizeof(prefill), role, "prefill");
+		snprintf(decode, sizeof(decode), role, "decode");
+		snprintf(body, sizeof(body),
+		         "{\"metadata\":{\"name\":\"g%d\"},\"spec\":{\"roles\":[%s,%s],\"coordination\":[{\"name\":"
+		         "\"pd\","
+		         "\"strategy\":{\"segmentPlacement\":{\"segmentSize\":{\"prefill\":25,\"decode\":25}}}}]}}",
+		         i, prefill, decode);
+		create(yard, "workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", "default", body);
+	}
+	store_commit(yard->store, NULL);
+	yard->world = world_create(&(struct world_options){
+		.store = yard->store,
+		.clock = &yard->clock.source,
+		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
+	});
+}
+
+static int count_ready(struct yard *yard)
+{
+	struct arena *arena = arena_create();
+	struct store_list list = {0};
+	struct store_error error = {0};
+	struct store_list_request request = {
+		.api = store_api_find(yard->store, "workloads.x-k8s.io", "v1alpha2", "rolebasedgroups"),
+	};
+	int ready = 0;
+	store_list(yard->store, &request, &list, arena, &error);
+	for (size_t i = 0; i < list.count; i++)
+		ready +=
+			strcmp(val_str(val_path(list.items[i]->root, "status", "readyPods", NULL), ""), "100/100") == 0;
+	store_list_clear(&list);
+	arena_destroy(arena);
+	return ready;
+}
+
+/* Until all are ready or nothing moves any more. Seconds of processor time. */
+static double run_until_ready(struct yard *yard)
+{
+	double start = now_seconds();
+	for (int turn = 0; turn < MOST_TURNS; turn++) {
+		int wait = world_step(yard->world);
+		bool pending = store_chores(yard->store, 10000) || store_pending(yard->store);
+		store_commit(yard->store, NULL);
+		if (pending || wait == 0)
+			continue;
+		if (count_ready(yard) == yard->groups)
+			break;
+		clock_virtual_advance(&yard->clock, wait < 0 ? SECOND : wait * SECOND / 1000);
+	}
+	return now_seconds() - start;
+}
+
+/* A controller that was just started reconciles every group once, and finds nothing to do. */
+static double reconcile_all(struct yard *yard)
+{
+	struct rbg_controller *controller = rbg_controller_create(
+		&(struct rbg_controller_options){.store = yard->store, .clock = &yard->clock.source});
+	double start = now_seconds();
+	while (rbg_controller_step(controller) == 0)
+		store_commit(yard->store, NULL);
+	double seconds = now_seconds() - start;
+	rbg_controller_destroy(controller);
+	return seconds / yard->groups;
+}
+
+static bool measure(int groups)
+{
+	struct yard yard;
+	struct rusage usage;
+	open_yard(&yard, groups);
+	double seconds = run_until_ready(&yard);
+	int ready = count_ready(&yard);
+	double each = reconcile_all(&yard);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%6d groups %8d pods: %d ready after %.1f s of work and %.0f s of virtual time; %.0f us per reconcile; "
+	       "peak %ld "
+	       "MiB\n",
+	       groups, groups * PODS_PER_GROUP, ready, seconds, (double)(yard.clock.now / SECOND - 1767225600),
+	       each * 1e6, usage.ru_maxrss / 1024);
+	fflush(stdout);
+	world_destroy(yard.world);
+	store_close(yard.store);
+	return ready == groups;
+}
+
+int main(int argc, char **argv)
+{
+	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+	bool fine = measure(quick ? 2 : 100);
+	fine &= measure(quick ? 8 : 300);
+	if (!quick)
+		fine &= measure(1000);
+	return fine ? 0 : 1;
+}

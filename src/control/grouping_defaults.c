@@ -1,0 +1,73 @@
+/* Owns reading what kinds of workloads get when they say nothing themselves, from a ConfigMap of the cluster. */
+#include "control/grouping_internal.h"
+#include "control/writes.h"
+
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define KEY_TYPES "types"
+
+static const char *text_at(struct arena *arena, const struct val *item, const char *key)
+{
+	const char *text = val_str(val_get(item, key), "");
+	return *text ? arena_strdup(arena, text) : NULL;
+}
+
+/* "Deployment.apps" names the group of the kind too; "Deployment" and no group means that kind of any group. */
+static bool read_row(struct arena *arena, const struct val *item, struct group_kind_default *row)
+{
+	const char *type = text_at(arena, item, "typeName"), *dot = type ? strchr(type, '.') : NULL;
+	const char *group = text_at(arena, item, "group");
+	if (!type || type == dot)
+		return false;
+	*row = (struct group_kind_default){
+		.api_group = group ? group
+	                     : dot ? dot + 1
+	                           : GROUP_ANY,
+		.kind = dot ? arena_strndup(arena, type, (size_t)(dot - type)) : type,
+		.priority_class = text_at(arena, item, "priorityName"),
+		.preemptibility = text_at(arena, item, "preemptibility"),
+	};
+	return true;
+}
+
+static void refuse(const struct reconcile *turn, const struct store_object *object, const char *message)
+{
+	writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid", message, turn->now_ns / SECOND);
+}
+
+void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
+                            struct group_options *options)
+{
+	options->defaults = NULL;
+	options->default_count = 0;
+	const char *text = object ? val_str(val_path(object->root, "data", KEY_TYPES, NULL), NULL) : NULL;
+	if (!object)
+		return;
+	struct error error = {0};
+	struct doc *doc = text ? doc_parse_json(text, strlen(text), &error) : NULL;
+	const struct val *list = doc_root(doc), *item;
+	if (!doc || val_kind(list) != VAL_LIST) {
+		refuse(turn, object,
+		       arena_printf(turn->arena,
+		                    "data.types: must be a JSON list of {typeName, priorityName, "
+		                    "preemptibility}%s%s; the usual defaults are taken",
+		                    error.text[0] ? ": " : "", error.text));
+		doc_destroy(doc);
+		return;
+	}
+	struct group_kind_default *rows = arena_array(arena, struct group_kind_default, val_count(list));
+	size_t index = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		if (read_row(arena, item, &rows[options->default_count]))
+			options->default_count++;
+		else
+			refuse(turn, object,
+			       arena_printf(turn->arena,
+			                    "data.types[%zu].typeName: must name a kind, such as Job or "
+			                    "Deployment.apps; the entry is ignored",
+			                    index));
+	}
+	options->defaults = rows;
+	doc_destroy(doc);
+}

@@ -1,0 +1,207 @@
+/* RoleBasedGroup, CoordinatedPolicy and ClusterTopology: what is wrong is told with path and fix, all at once. */
+#include "verdict.h"
+
+#include "admit/rbg.h"
+
+#define POD "{spec: {containers: [{name: c, image: i}]}}"
+
+static const char group[] =
+	"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: g}\nspec: ";
+static const char policy[] =
+	"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: g}\nspec: ";
+static const char topology[] =
+	"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: ClusterTopology\nmetadata: {name: t}\nspec: ";
+static const char beside[] =
+	"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: ClusterTopology\nmetadata: {name: rbg-cluster-topology}\nspec: "
+	"{layers: [{name: host, key: kubernetes.io/hostname}]}\n---\n"
+	"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: g}\nspec: ";
+
+static void roles(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"good", "{roles: [{name: a, replicas: 3, template: " POD "}]}", {{0}}},
+		{"none", "{roles: []}", {{'E', "spec.roles", "no roles"}}},
+		{"twice",
+	         "{roles: [{name: a, template: " POD "}, {name: a, template: " POD "}]}",
+	         {{'E', "spec.roles[1].name", "twice"}}},
+		{"no template", "{roles: [{name: a}]}", {{'E', "spec.roles[0].template", "no template"}}},
+		{"no containers",
+	         "{roles: [{name: a, template: {spec: {containers: []}}}]}",
+	         {{'E', "spec.roles[0].template.spec.containers", "no containers"}}},
+		{"two patterns",
+	         "{roles: [{name: a, standalonePattern: {template: " POD "}, leaderWorkerPattern: {template: " POD
+	         "}}]}",
+	         {{'E', "spec.roles[0].leaderWorkerPattern", "exclude each other"}}},
+		{"two templates",
+	         "{roleTemplates: [{name: t, template: " POD
+	         "}], roles: [{name: a, templateRef: {name: t}, template: " POD "}]}",
+	         {{'E', "spec.roles[0].templateRef", "exclude each other"}}},
+		{"a template that is not there",
+	         "{roles: [{name: a, templateRef: {name: t}}]}",
+	         {{'E', "spec.roles[0].templateRef.name", "no role template"}}},
+		{"a reference",
+	         "{roleTemplates: [{name: t, template: " POD "}], roles: [{name: a, templateRef: {name: t}}]}",
+	         {{0}}},
+		{"size 0",
+	         "{roles: [{name: a, template: " POD ", leaderWorkerSet: {size: 0}}]}",
+	         {{'E', "spec.roles[0].leaderWorkerSet.size", "between 1"}}},
+		{"a dependency that is not there",
+	         "{roles: [{name: a, dependencies: [b], template: " POD "}]}",
+	         {{'E', "spec.roles[0].dependencies[0]", "no role"}}},
+		{"a cycle",
+	         "{roles: [{name: a, dependencies: [c], template: " POD "}, {name: b, dependencies: [a], template: " POD
+	         "}, {name: c, dependencies: [b], template: " POD "}]}",
+	         {{'E', "spec.roles[0].dependencies", "cycle"}}},
+		{"itself",
+	         "{roles: [{name: a, dependencies: [a], template: " POD "}]}",
+	         {{'E', "spec.roles[0].dependencies", "cycle"}}},
+		{"a long name",
+	         "{roles: [{name: a23456789012345678901234567890123456789012345678901234567890, template: " POD "}]}",
+	         {{'E', "spec.roles[0].name", "64 characters, 63 are allowed"}}},
+		{"percent",
+	         "{roles: [{name: a, rolloutStrategy: {rollingUpdate: {maxUnavailable: 101%, partition: 200%}}, "
+	         "template: " POD "}]}",
+	         {{'E', "spec.roles[0].rolloutStrategy.rollingUpdate.maxUnavailable", "more than 100%"},
+	          {'E', "spec.roles[0].rolloutStrategy.rollingUpdate.partition", "more than 100%"}}},
+		{"nothing may move",
+	         "{roles: [{name: a, rolloutStrategy: {rollingUpdate: {maxUnavailable: 0, maxSurge: 0}}, template: " POD
+	         "}]}",
+	         {{'E', "spec.roles[0].rolloutStrategy.rollingUpdate.maxUnavailable", "both 0"}}},
+		{"a slip of the pen",
+	         "{roles: [{name: a, replica: 3, template: " POD "}]}",
+	         {{'W', "spec.roles[0].replica", "no such field"}}},
+		{"negative",
+	         "{roles: [{name: a, replicas: -1, template: " POD "}]}",
+	         {{'E', "spec.roles[0].replicas", "between 0"}}},
+		{"other kinds", "{roles: {a: b}}", {{'E', "spec.roles", "list"}, {'E', "spec.roles", "no roles"}}},
+	};
+	verdict_check_all(group, rows, COUNT_OF(rows));
+}
+
+#define ROLES "roles: [{name: p, replicas: 4, template: " POD "}, {name: d, replicas: 2, template: " POD "}]"
+
+static void coordinations(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"good",
+	         "{" ROLES ", coordination: [{name: x, strategy: {segmentPlacement: {segmentSize: {p: 2, d: 1}}}}]}",
+	         {{0}}},
+		{"the other name",
+	         "{" ROLES ", coordinationRequirements: [{strategy: {segmentPlacement: {segmentSize: {p: 2}}}}]}",
+	         {{'W', "spec.coordinationRequirements", "read as coordination"}}},
+		{"sizes",
+	         "{" ROLES ", coordination: [{strategy: {segmentPlacement: {segmentSize: {p: 2}}}}, {strategy: "
+	         "{segmentPlacement: {segmentSize: {p: 3}}}}]}",
+	         {{'E', "spec.coordination[1].strategy.segmentPlacement.segmentSize.p",
+	           "segment size conflict for role \"p\""}}},
+		{"sets that differ",
+	         "{" ROLES ", coordination: [{roles: [p, d], strategy: {segmentPlacement: {segmentSize: {p: 2}}}}]}",
+	         {{'E', "spec.coordination[0].strategy.segmentPlacement.segmentSize.d", "has no segment size"}}},
+		{"progression",
+	         "{" ROLES
+	         ", coordination: [{strategy: {segmentPlacement: {segmentSize: {p: 2}, progression: Fast}}}]}",
+	         {{'E', "spec.coordination[0].strategy.segmentPlacement.progression", "not a progression"}}},
+		{"unknown role",
+	         "{" ROLES ", coordination: [{roles: [p, x], strategy: {rollingUpdate: {maxSkew: 10%}}}]}",
+	         {{'E', "spec.coordination[0].roles[1]", "no role"}}},
+		{"both paces",
+	         "{" ROLES
+	         ", coordination: [{strategy: {segmentPlacement: {segmentSize: {p: 2}}, scaling: {maxSkew: 10%}}}]}",
+	         {{'E', "spec.coordination[0].strategy.scaling", "exclude"}}},
+		{"two gangs for a role",
+	         "{" ROLES
+	         ", coordination: [{strategy: {segmentPlacement: {gang: Segment, segmentSize: {p: 2}}}}, {strategy: "
+	         "{segmentPlacement: {gang: Segment, segmentSize: {p: 2, d: 1}}}}]}",
+	         {{'E', "spec.coordination[1].strategy.segmentPlacement.segmentSize.p", "already grouped"}}},
+		{"no topology key",
+	         "{" ROLES
+	         ", coordination: [{strategy: {segmentPlacement: {segmentSize: {p: 2}, topologyAffinity: {}}}}]}",
+	         {{'E', "spec.coordination[0].strategy.segmentPlacement.topologyAffinity.topologyKey",
+	           "not a node label"}}},
+		{"a topology alone",
+	         "{" ROLES
+	         ", coordination: [{strategy: {rollingDeploy: {roleDeployStep: {p: 2}, deployTopologyConstraint: "
+	         "{topologyLayerName: host}}}}]}",
+	         {{'W', "spec.coordination[0].strategy.rollingDeploy.deployTopologyConstraint.clusterTopologyName",
+	           "does not exist"}}},
+		{"the printed form",
+	         "{" ROLES ", coordination: [{strategy: {rollingDeploy: {p: 2, d: 1}}}]}",
+	         {{'W', "spec.coordination[0].strategy.rollingDeploy", "old form"}}},
+	};
+	verdict_check_all(group, rows, COUNT_OF(rows));
+	static const struct row known[] = {
+		{"a layer",
+	         "{" ROLES
+	         ", coordination: [{strategy: {rollingDeploy: {roleDeployStep: {p: 2}, deployTopologyConstraint: "
+	         "{topologyLayerName: host, constraintMode: soft}}}}]}",
+	         {{0}}},
+		{"no such layer",
+	         "{" ROLES
+	         ", coordination: [{strategy: {rollingDeploy: {roleDeployStep: {p: 2}, deployTopologyConstraint: "
+	         "{topologyLayerName: Host}}}}]}",
+	         {{'E', "spec.coordination[0].strategy.rollingDeploy.deployTopologyConstraint.topologyLayerName",
+	           "no layer \"Host\""}}},
+	};
+	verdict_check_all(beside, known, COUNT_OF(known));
+}
+
+static void policies(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"good",
+	         "{targetRef: {name: x}, policies: [{name: a, roles: [p, d], strategy: {scaling: {maxSkew: 5%}}}]}",
+	         {{0}}},
+		{"none", "{policies: []}", {{'E', "spec.policies", "no policies"}}},
+		{"no roles",
+	         "{policies: [{name: a, strategy: {rollingUpdate: {maxSkew: 5}}}]}",
+	         {{'E', "spec.policies[0].roles", "names no roles"}}},
+		{"twice",
+	         "{policies: [{name: a, roles: [p], strategy: {scaling: {}}}, {name: a, roles: [p], strategy: "
+	         "{scaling: {}}}]}",
+	         {{'E', "spec.policies[1].name", "twice"}}},
+	};
+	verdict_check_all(policy, rows, COUNT_OF(rows));
+}
+
+static void topologies(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"good", "{layers: [{name: Host, key: kubernetes.io/hostname}, {name: TOR, key: rack}]}", {{0}}},
+		{"the printed form", "{Layers: [{name: Host, key: kubernetes.io/hostname}]}", {{0}}},
+		{"none", "{layers: []}", {{'E', "spec.layers", "1 to 16"}}},
+		{"twice",
+	         "{layers: [{name: a, key: b}, {name: a, key: b}]}",
+	         {{'E', "spec.layers[1].name", "used twice"}, {'E', "spec.layers[1].key", "used twice"}}},
+		{"half", "{layers: [{name: a}]}", {{'E', "spec.layers[0].key", "needs a key"}}},
+		{"bad key", "{layers: [{name: a, key: 'b c'}]}", {{'E', "spec.layers[0].key", "label key"}}},
+		{"host above",
+	         "{layers: [{name: a, key: rack}, {name: b, key: kubernetes.io/hostname}]}",
+	         {{'E', "spec.layers", "smallest layer"}}},
+		{"by scope",
+	         "{layers: [{name: a, key: rack}, {name: b, key: kubernetes.io/hostname}], topologyScope: {a: 2, b: "
+	         "1}}",
+	         {{0}}},
+		{"scope of some",
+	         "{layers: [{name: a, key: x}, {name: b, key: z}], topologyScope: {a: 2, c: 1}}",
+	         {{'E', "spec.topologyScope.c", "no layer"}, {'E', "spec.topologyScope", "1 of 2"}}},
+		{"the same scope",
+	         "{layers: [{name: a, key: x}, {name: b, key: z}], topologyScope: {a: 2, b: 2}}",
+	         {{'E', "spec.topologyScope.b", "same number"}}},
+	};
+	verdict_check_all(topology, rows, COUNT_OF(rows));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roles),
+		cmocka_unit_test(coordinations),
+		cmocka_unit_test(policies),
+		cmocka_unit_test(topologies),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
