@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Two racks of one node; gang `pair` of two pods that must share a rack; `safe` must not be evicted, `semi` keeps one. */
+/* Two racks of one node; gang `pair` of two pods that must share a rack; `safe` and `solo` must not be evicted, `semi` keeps one. */
 static const char given[] =
 	"{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, spec: {levels: [{nodeLabel: "
 	"rack}]}}\n---\n"
@@ -24,6 +24,8 @@ static const char given[] =
 	" spec: {minMember: 2, topologyConstraint: {topology: cluster, requiredTopologyLevel: rack}}}\n---\n"
 	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: safe, namespace: default},\n"
 	" spec: {minMember: 1, preemptibility: non-preemptible}}\n---\n"
+	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: solo, namespace: default},\n"
+	" spec: {minMember: 2, preemptibility: non-preemptible}}\n---\n"
 	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: semi, namespace: default},\n"
 	" spec: {minMember: 1, preemptibility: semi-preemptible}}\n";
 
@@ -34,7 +36,7 @@ struct pod {
 
 static const struct pod pods[] = {
 	{"pair-0", "pair", 1}, {"pair-1", "pair", 1}, {"big-0", "", 3},      {"big-1", "", 3},
-	{"safe-0", "safe", 1}, {"semi-0", "semi", 1}, {"semi-1", "semi", 1},
+	{"safe-0", "safe", 1}, {"semi-0", "semi", 1}, {"semi-1", "semi", 1}, {"solo-0", "solo", 1},
 };
 
 struct row {
@@ -130,7 +132,7 @@ static void judge(const struct row *row)
 		      arena_printf(
 			      arena,
 			      "{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, annotations: "
-		              "{%s%s}},\n"
+			      "{%s%s}},\n"
 			      " spec: {schedulerName: platoon, containers: [{name: c, image: i, resources: {requests: "
 			      "{cpu: %d}}}]}}",
 			      pods[i].name, pods[i].group[0] ? "pod-group-name: " : "", pods[i].group, pods[i].cpu));
@@ -174,6 +176,7 @@ static void turns_are_judged(void **state)
 		{"a node that is gone", "/n1", "semi-0>n1", "was bound to node n1, which does not exist"},
 		{"an eviction of what is protected", "safe-0>n1", "-safe-0",
 	         "pod default/safe-0 is non-preemptible and was evicted"},
+		{"unless its gang was cut off while it started", "solo-0>n1", "-solo-0", NULL},
 		{"a pod that never ran may go", NULL, "-safe-0", NULL},
 		{"surplus of a semi-preemptible group may go", "semi-0>n1 semi-1>n1", "-semi-1", NULL},
 		{"its minimum may not", "semi-0>n1", "-semi-0",
