@@ -47,14 +47,14 @@ static const char up_text[] =
 	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
-                               "cluster whose pod this is. Acts on\n"
+			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
-                               "that `platoon install` prints.\n"
+			       "that `platoon install` prints.\n"
 			       "Keeps nothing of its own: it may be ended and started at any time. Of several replicas "
-                               "with --leader-elect one acts.";
+			       "with --leader-elect one acts.";
 static const char install_text[] =
 	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: definitions, a service account "
-        "with the\n"
+	"with the\n"
 	"rights it needs and no others, priority classes, the default queue, and a Deployment of two replicas.";
 
 const struct cli_command cli_commands[] = {

@@ -68,7 +68,7 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 void change_mirror(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)
 {
 	now->version = ++store->version;
-	record(store, bucket, old, now);
+	record(store, bucket, old, now, 0); /* the number of changes bounds the history well enough */
 	store_object_release(now); /* the index and the history hold it */
 }
 
