@@ -67,7 +67,7 @@ static void open_yard(struct yard *yard, int groups)
 	for (int i = 0; i < groups; i++) {
 		static const char role[] =
 			"{\"name\":\"%s\",\"replicas\":50,\"standalonePattern\":{\"template\":{\"spec\":{"
-		        "\"containers\":[{"
+			"\"containers\":[{"
 			"\"name\":\"c\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}}";
 		char prefill[512], decode[512];
 		snprintf(prefill, sizeof(prefill), role, "prefill");
@@ -144,7 +144,8 @@ static bool measure(int groups)
 	int ready = count_ready(&yard);
 	double each = reconcile_all(&yard);
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%6d groups %8d pods: %d ready after %.1f s of work and %.0f s of virtual time; %.0f us per reconcile; peak %ld "
+	printf("%6d groups %8d pods: %d ready after %.1f s of work and %.0f s of virtual time; %.0f us per reconcile; "
+	       "peak %ld "
 	       "MiB\n",
 	       groups, groups * PODS_PER_GROUP, ready, seconds, (double)(yard.clock.now / SECOND - 1767225600),
 	       each * 1e6, usage.ru_maxrss / 1024);

@@ -25,7 +25,7 @@ static const char suggest_text[] =
 	"Reads RoleBasedGroups and prints a coordination for each: a segment has the ratio of the replicas, as many "
 	"times\n"
 	"as the domains of the cluster can hold. Nodes and a ClusterTopology or Topology among the files say what "
-        "these "
+	"these "
 	"are;\n"
 	"without Nodes only the ratio counts.";
 static const char simulate_text[] =

@@ -38,7 +38,7 @@ static void versions_hold_the_same(void **state)
 		"rolloutStrategy: {rollingUpdate: {type: Recreate}}, template: " POD "}",
 		"{name: a, replicas: 2, templateRef: {name: base}, templatePatch: {spec: {priority: 3}}}",
 		"{name: a, replicas: 1, template: " POD ", leaderWorkerSet: {size: 3, patchLeaderTemplate: {metadata: "
-	                                                "{labels: {x: y}}}, patchWorkerTemplate: {}}}",
+		"{labels: {x: y}}}, patchWorkerTemplate: {}}}",
 		"{name: a, components: [{name: x, size: 2, template: " POD "}], restartPolicy: None}",
 	};
 	struct town *town = *state;
@@ -73,7 +73,7 @@ static const char policy[] =
 	"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: pace}\n"
 	"spec:\n  targetRef: {name: llm}\n  policies:\n"
 	"  - {name: pd, roles: [prefill, decode], strategy: {segmentPlacement: {segmentSize: {prefill: 2, decode: "
-        "1}}}}\n";
+	"1}}}}\n";
 
 static void policies_coordinate_and_adapters_scale(void **state)
 {
@@ -87,7 +87,7 @@ static void policies_coordinate_and_adapters_scale(void **state)
 			"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n"
 			"  roles:\n"
 			"  - {name: prefill, replicas: 6, scalingAdapter: {enable: true}, standalonePattern: "
-	                "{template: " POD "}}\n"
+			"{template: " POD "}}\n"
 			"  - {name: decode, replicas: 3, standalonePattern: {template: " POD "}}\n"),
 		201);
 	town_run(town, 1);
