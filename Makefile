@@ -2,6 +2,7 @@
 ONLY ?=
 RESULTS ?=
 FUZZ_SECONDS ?= 30
+FAULT_SEEDS ?= 10000
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +28,9 @@ format: ## rewrite the C files in the project's format
 fuzz: ## each fuzzer for FUZZ_SECONDS (30), on a copy of its corpus; ONLY=text picks by name
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $(ONLY)
 
+fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
+	@scripts/fault $(FAULT_SEEDS)
+
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
@@ -34,4 +38,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz bench clean
+.PHONY: help deps build run test lint format fuzz fault bench clean

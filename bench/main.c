@@ -1,7 +1,8 @@
 /* platoon-bench: how long the engine takes to decide, beside the time to merely read the cluster once, and how long it
- * takes to make room by evictions.
+ * takes to make room by evictions, and what one change costs the control loop.
  *
  * Ends with 0 when every outcome is as counted by hand; times are reported, never judged by the exit status. */
+#include "control.h"
 #include "evict.h"
 #include "measure.h"
 
@@ -41,6 +42,8 @@ struct report {
 	struct fill_result fill;
 	struct evict_row evictions[EVICT_ROWS];
 	int eviction_count;
+	struct control_row controls[CONTROL_ROWS];
+	int control_count;
 	struct target targets[TARGETS];
 	int target_count;
 	long peak_kib;
@@ -210,6 +213,19 @@ static void judge_evictions(struct report *report)
 	add_target(report, "memory of the largest eviction case", peak, 200, "MiB", false);
 }
 
+/* One change must cost the same in a large cluster as in a small one. */
+static void judge_control(struct report *report)
+{
+	static const char *const names[] = {"one pod arrives", "one pod is replaced", "gang of 16 arrives"};
+	char text[120];
+	for (int i = 0; i < 3; i++) {
+		double small = control_us(report->controls, report->control_count, names[i], 1000),
+		       large = control_us(report->controls, report->control_count, names[i], 50000);
+		snprintf(text, sizeof(text), "control loop, %s, 50000 nodes against 1000", names[i]);
+		add_target(report, text, ratio(large, small), 3, "times", false);
+	}
+}
+
 static void print_targets(const struct report *report)
 {
 	printf("\n%-72s %12s %12s\n", "target", "measured", "bound");
@@ -252,6 +268,15 @@ static int write_json(const struct report *report, const char *path)
 		        i ? "," : "", row->name, row->nodes, row->us, row->exponent, row->peak_mib, row->evicted,
 		        row->placed, row->as_intended ? "true" : "false");
 	}
+	fputs("],\n \"control\": [", file);
+	for (int i = 0; i < report->control_count; i++) {
+		const struct control_row *row = &report->controls[i];
+		fprintf(file,
+		        "%s\n  {\"case\": \"%s\", \"nodes\": %d, \"us\": %.1f, \"slowestUs\": %.1f, \"startMs\": %.1f, "
+		        "\"asIntended\": %s}",
+		        i ? "," : "", row->name, row->nodes, row->us, row->worst_us, row->start_ms,
+		        row->as_intended ? "true" : "false");
+	}
 	fprintf(file, "],\n \"fill\": {\"nodes\": %d, \"pods\": %d, \"placed\": %d, \"seconds\": %.3f},\n",
 	        report->fill.nodes, report->fill.pods, report->fill.placed, report->fill.seconds);
 	fprintf(file, " \"peakKiB\": %ld,\n \"targets\": [", report->peak_kib);
@@ -283,11 +308,14 @@ static int finish(struct report *report, bool quick, const char *json)
 	printf("peak memory: %.1f MiB\n", (double)report->peak_kib / 1024);
 	judge(report, quick);
 	judge_evictions(report);
+	judge_control(report);
 	print_targets(report);
 	for (int i = 0; i < report->row_count; i++)
 		intended &= report->rows[i].as_intended;
 	for (int i = 0; i < report->eviction_count; i++)
 		intended &= report->evictions[i].as_intended || report->evictions[i].too_long;
+	for (int i = 0; i < report->control_count; i++)
+		intended &= report->controls[i].as_intended;
 	printf("\n%s\n", intended ? "every outcome is as counted by hand" : "some outcomes are wrong (marked with !)");
 	if (json && write_json(report, json) < 0)
 		return 1;
@@ -306,7 +334,7 @@ static void run_placement(struct report *report, bool quick)
 	report->fill = quick ? measure_fill(1024, 8000) : measure_fill(12800, 100000);
 }
 
-enum section { SECTION_ALL, SECTION_PLACEMENT, SECTION_EVICTION };
+enum section { SECTION_ALL, SECTION_PLACEMENT, SECTION_EVICTION, SECTION_CONTROL };
 
 int main(int argc, char **argv)
 {
@@ -326,15 +354,20 @@ int main(int argc, char **argv)
 			only = SECTION_PLACEMENT;
 		} else if (strcmp(argv[i], "--eviction") == 0) {
 			only = SECTION_EVICTION;
+		} else if (strcmp(argv[i], "--control") == 0) {
+			only = SECTION_CONTROL;
 		} else {
-			fprintf(stderr,
-			        "usage: platoon-bench [--quick] [--placement | --eviction | --only EVICTION-CASE] "
-			        "[--json FILE]\n");
+			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction | --control | --only "
+			                "EVICTION-CASE] "
+			                "[--json FILE]\n");
 			return 2;
 		}
 	}
-	report.eviction_count = only != SECTION_PLACEMENT ? evict_measure(quick, name, report.evictions) : 0;
-	if (only != SECTION_EVICTION)
+	report.eviction_count =
+		only == SECTION_ALL || only == SECTION_EVICTION ? evict_measure(quick, name, report.evictions) : 0;
+	if (only == SECTION_ALL || only == SECTION_CONTROL)
+		report.control_count = control_measure(quick, report.controls);
+	if (only == SECTION_ALL || only == SECTION_PLACEMENT)
 		run_placement(&report, quick);
 	return finish(&report, quick, json);
 }

@@ -164,8 +164,10 @@ static void inherit_one(struct draft *draft, int node, int *lender)
 		return;
 	if (lender[node] >= 0) {
 		constraint->effective = draft->nodes[lender[node]].constraint.topology;
-		if (lender[node] != node)
-			draft->nodes[lender[node]].constraint.lends = true;
+		/* One that repeats the topology of a parent would take it from there: written twice, but not in vain. */
+		int above = node == 0 ? -1 : lender[parent];
+		if (above >= 0 && strcmp(draft->nodes[above].constraint.topology, constraint->effective) == 0)
+			draft->nodes[above].constraint.lends = true;
 		return;
 	}
 	struct arena *arena = draft->decode.problems->arena;

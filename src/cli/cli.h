@@ -35,6 +35,10 @@ enum cli_option_id {
 	CLI_OPTION_NAMESPACE,
 	CLI_OPTION_SEEDS,
 	CLI_OPTION_FAULTS,
+	CLI_OPTION_SCHEDULER_NAME,
+	CLI_OPTION_LEADER_ELECT,
+	CLI_OPTION_SIMULATE_KUBELETS,
+	CLI_OPTION_IMAGE,
 	CLI_OPTION_VERBOSE,
 	CLI_OPTION_LOG_LEVEL,
 	CLI_OPTION_HELP,
@@ -75,6 +79,10 @@ struct cli_args {
 	uint16_t port;
 	bool in_memory, until_placed;
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
+	const char *const *schedulers;                 /* NULL: the usual */
+	size_t scheduler_count;
+	const char *image;
+	bool leader_elect, simulate_kubelets;
 	struct logger logger;
 	char **operands;
 	size_t operand_count;
@@ -86,7 +94,7 @@ struct cli_command {
 	const char *operands; /* for the usage line, "" when it takes none */
 	const char *summary;  /* one line */
 	const char *description;
-	unsigned options;            /* bits of cli_option_id; --help is always there */
+	uint64_t options;            /* bits of cli_option_id; --help is always there */
 	const char *outputs;         /* values of -o, space separated; "" without -o */
 	const char *operand_choices; /* words for completion, "@file", or NULL */
 	const char *exits;
@@ -132,6 +140,8 @@ int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);
+int cmd_run(struct cli_args *args);
+int cmd_install(struct cli_args *args);
 int cmd_completion(struct cli_args *args);
 int cmd_help(struct cli_args *args);
 

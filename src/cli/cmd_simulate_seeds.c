@@ -87,6 +87,7 @@ static void print_outcome(struct seeds *seeds, const struct fault_outcome *outco
 		output_line(stdout, "  %s", outcome->trace[i]);
 	if (bad)
 		output_line(stdout, "  replay: %s", replay(seeds, arena));
+	fflush(stdout);
 }
 
 static void write_outcome(struct seeds *seeds, const struct fault_outcome *outcome, struct arena *arena)

@@ -4,6 +4,7 @@
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
+#include "serve/http.h"
 #include "serve/secret_file.h"
 #include "serve/serve.h"
 #include "sim/world.h"
@@ -183,6 +184,16 @@ static int open_store(struct up *up, struct error *error)
 	return up_seed(up->store, up->nodes, error);
 }
 
+static void answer_metrics(void *context, struct http_request *request, struct http_response *response)
+{
+	const struct up *up = context;
+	struct buffer text = {0};
+	(void)request;
+	world_metrics(up->world, &text);
+	http_respond(response, 200, "text/plain; version=0.0.4", &text);
+	buffer_free(&text);
+}
+
 static int open_services(struct up *up, struct error *error)
 {
 	struct serve_options options = {
@@ -200,6 +211,7 @@ static int open_services(struct up *up, struct error *error)
 		.budget = up->args->budget,
 		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = LOST_SECONDS},
 	});
+	serve_route(up->serve, "/metrics", answer_metrics, up);
 	return store_commit(up->store, error);
 }
 

@@ -1,13 +1,14 @@
 /* Owns the table of commands. */
 #include "cli/cli.h"
 
-#define BIT(option) (1u << CLI_OPTION_##option)
+#define BIT(option) (UINT64_C(1) << CLI_OPTION_##option)
 
 static const char plan_text[] =
 	"Reads Kubernetes objects and prints what the scheduler would do with them: which pod goes to which node, and\n"
 	"for every group that is not placed the reason and the smallest change that would help. Changes nothing.\n"
 	"Objects come from files (-f), from the cluster of the kubeconfig (without -f), or from both (-f and\n"
 	"--kubeconfig or --context): then the files stand in for objects of the same name.\n"
+	"Workloads such as Jobs stand for the pods they would make, unless those are there.\n"
 	"Reads Nodes, Pods, PodGroups, Queues, Topologies, PriorityClasses, PersistentVolumes and claims, for example\n"
 	"from `kubectl get -A -o yaml`. A Scenario may be given too: its objects are used. A PodGroup that breaks a "
 	"rule\n"
@@ -44,6 +45,17 @@ static const char up_text[] =
 	"kubeconfig it writes. Objects are kept in the data folder, and the next start goes on with them; nothing "
 	"that\n"
 	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
+
+static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
+			       "cluster whose pod this is. Acts on\n"
+			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
+			       "that `platoon install` prints.\n"
+			       "Keeps nothing of its own: it may be ended and started at any time. Of several replicas "
+			       "with --leader-elect one acts.";
+static const char install_text[] =
+	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: definitions, a service account "
+	"with the\n"
+	"rights it needs and no others, priority classes, the default queue, and a Deployment of two replicas.";
 
 const struct cli_command cli_commands[] = {
 	{
@@ -139,6 +151,30 @@ const struct cli_command cli_commands[] = {
 		.run = cmd_up,
 	},
 	{
+		.name = "run",
+		.operands = "",
+		.summary = "schedule a real cluster",
+		.description = run_text,
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
+                           BIT(SIMULATE_KUBELETS) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.outputs = "",
+		.exits = "0  ended by Ctrl-C or SIGTERM\n"
+			 "2  wrong usage, or no way to reach a cluster",
+		.examples = "",
+		.run = cmd_run,
+	},
+	{
+		.name = "install",
+		.operands = "",
+		.summary = "print the manifests that run Platoon on a cluster",
+		.description = install_text,
+		.options = BIT(NAMESPACE) | BIT(IMAGE),
+		.outputs = "",
+		.exits = "0  the manifests were printed\n2  wrong usage",
+		.examples = "platoon install --namespace platoon-system",
+		.run = cmd_install,
+	},
+	{
 		.name = "completion",
 		.operands = "bash|zsh|fish",
 		.summary = "print the completion script of a shell",
@@ -158,7 +194,7 @@ const struct cli_command cli_commands[] = {
 		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
 		.options = 0,
 		.outputs = "",
-		.operand_choices = "plan why validate simulate up completion",
+		.operand_choices = "plan why validate simulate up run install completion",
 		.exits = "0  the text was printed\n2  there is no such command",
 		.examples = "platoon help plan",
 		.run = cmd_help,

@@ -6,7 +6,7 @@
 
 static bool offers(const struct cli_command *command, int id)
 {
-	return id == CLI_OPTION_HELP || (command->options & (1u << id)) != 0;
+	return id == CLI_OPTION_HELP || (command->options & (UINT64_C(1) << id)) != 0;
 }
 
 static const char *choices_of(const struct cli_command *command, int id)

@@ -53,7 +53,7 @@ void cli_help_command(const struct cli_command *command, FILE *stream)
 	        command->summary, command->name, command->operands[0] ? " " : "", command->operands,
 	        command->description);
 	for (int i = 0; i < CLI_OPTIONS; i++)
-		if (i == CLI_OPTION_HELP || (command->options & (1u << i)) != 0)
+		if (i == CLI_OPTION_HELP || (command->options & (UINT64_C(1) << i)) != 0)
 			print_option(command, i, stream);
 	fputs("\nExit codes:\n", stream);
 	print_indented(command->exits, "  ", stream);

@@ -1,6 +1,8 @@
 /* Owns reading manifests for a command and telling the user everything that is wrong with the files. */
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "base/clock.h"
+#include "sim/expand.h"
 #include "sim/scenario.h"
 
 #include <stdio.h>
@@ -77,6 +79,18 @@ static void let_files_win(struct manifests *objects, size_t live)
 	arena_destroy(arena);
 }
 
+/* Workloads stand for the pods they would make. */
+static int expand(struct cli_args *args, struct manifests *objects)
+{
+	struct problems problems = {.arena = args->arena};
+	expand_workloads(objects, clock_now(clock_system()), &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		output_line(stderr, "%s: %s: %s", problems.items[i].path,
+		            problems.items[i].severity == SEVERITY_ERROR ? "error" : "warning",
+		            problems.items[i].message);
+	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
+}
+
 int cli_load_world(struct cli_args *args, struct manifests *objects)
 {
 	bool live = args->file_count == 0 || args->kubeconfig || args->context;
@@ -88,5 +102,7 @@ int cli_load_world(struct cli_args *args, struct manifests *objects)
 		rc = expand_scenario(args, objects);
 	if (rc == CLI_OK && count > 0)
 		let_files_win(objects, count);
+	if (rc == CLI_OK)
+		rc = expand(args, objects);
 	return rc;
 }

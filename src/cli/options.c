@@ -29,13 +29,18 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
                                      "end when every PodGroup runs or is proved impossible"},
 	[CLI_OPTION_KUBECONFIG] = {"kubeconfig", 0, "FILE", "@file",
-                                   "cluster to read (default $KUBECONFIG or ~/.kube/config, unless -f is given)"},
+                                   "cluster to use (default $KUBECONFIG, ~/.kube/config, or the pod's own account)"},
 	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", NULL, "context of the kubeconfig (default its current one)"},
-	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL,
-                                  "namespace of the object (default that of the context)"},
+	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL, "namespace (default that of the context)"},
 	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
 	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
                                "their faults (default all)"},
+	[CLI_OPTION_SCHEDULER_NAME] = {"scheduler-name", 0, "LIST", NULL,
+                                       "schedulerName of our pods, comma separated (default platoon,kai-scheduler)"},
+	[CLI_OPTION_LEADER_ELECT] = {"leader-elect", 0, NULL, NULL, "act only while holding the Lease platoon"},
+	[CLI_OPTION_SIMULATE_KUBELETS] = {"simulate-kubelets", 0, NULL, NULL,
+                                          "let pods of the cluster's nodes start and end by themselves; for tests"},
+	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},
@@ -94,7 +99,7 @@ static int usage_error(const struct cli_command *command, const char *format, ..
 
 static bool has_option(const struct cli_command *command, int id)
 {
-	return id == CLI_OPTION_HELP || (command->options & (1u << id)) != 0;
+	return id == CLI_OPTION_HELP || (command->options & (UINT64_C(1) << id)) != 0;
 }
 
 static int unknown_option(const struct cli_command *command, const char *word)
@@ -249,6 +254,23 @@ static int parse_port(struct cli_args *args, const char *value)
 	return rc;
 }
 
+static int parse_schedulers(struct cli_args *args, const char *value)
+{
+	const char **names = arena_array(args->arena, const char *, strlen(value) + 1);
+	args->scheduler_count = 0;
+	for (const char *at = value;; at++) {
+		size_t length = strcspn(at, ",");
+		if (length == 0 || length > 253)
+			return usage_error(args->command, "--scheduler-name %s: give names, comma separated", value);
+		names[args->scheduler_count++] = arena_strndup(args->arena, at, length);
+		at += length;
+		if (!*at)
+			break;
+	}
+	args->schedulers = names;
+	return CLI_OK;
+}
+
 static int take_option(struct cli_args *args, int id, const char *value)
 {
 	switch ((enum cli_option_id)id) {
@@ -299,6 +321,17 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return CLI_OK;
 	case CLI_OPTION_NAMESPACE:
 		args->namespace_ = value;
+		return CLI_OK;
+	case CLI_OPTION_SCHEDULER_NAME:
+		return parse_schedulers(args, value);
+	case CLI_OPTION_LEADER_ELECT:
+		args->leader_elect = true;
+		return CLI_OK;
+	case CLI_OPTION_SIMULATE_KUBELETS:
+		args->simulate_kubelets = true;
+		return CLI_OK;
+	case CLI_OPTION_IMAGE:
+		args->image = value;
 		return CLI_OK;
 	case CLI_OPTION_LOG_LEVEL:
 		if (log_level_parse(value, &args->logger.level) < 0)

@@ -23,7 +23,7 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 /* Merges `status` into the status of the object. 1 when that changed something, 0 when not or the object is gone, -1 when
  * it was refused and has to be tried again. */
 int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
-                         struct node *status);
+                        struct node *status);
 /* Records an Event about the object. The same event again makes its count grow. */
 void writes_event(struct store *store, const struct store_object *object, bool warning, const char *reason,
                   const char *message, int64_t now_seconds);

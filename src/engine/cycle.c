@@ -400,6 +400,11 @@ void cycle_begin(struct cycle *cycle)
 			group->was_running[p] = group->gang.pods[p].state == MEMBER_RUNNING;
 	}
 	reserve_restore(cycle);
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		struct gang *gang = &cycle->groups[cycle_work_at(cycle, i)].gang;
+		for (size_t p = 0; p < gang->pod_count; p++)
+			gang->pods[p].held = gang->pods[p].state == MEMBER_RESERVED;
+	}
 	cycle->refusals = refusals_create(cycle->arena);
 }
 

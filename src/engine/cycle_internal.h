@@ -8,7 +8,7 @@
 struct stock;
 
 /* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
-enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_COUNT };
+enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_COUNT };
 
 struct cycle_run {
 	struct cycle *cycle;
@@ -52,6 +52,9 @@ struct cycle_cost {
 /* Of a placement. The core of a group may change with it as a whole: what was surplus may become part of the core. */
 void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
                              struct cycle_cost *cost);
+/* What of the core goes with these reserved members; the array is given by the caller. */
+void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
+                        int64_t core[CYCLE_RESOURCES]);
 /* Adds (sign 1) or takes off (sign -1) a cost in a queue and all above it. */
 void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign);
 /* Whether limits, and for the core quotas, of the queue and all above it allow the cost. */

@@ -92,6 +92,26 @@ void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *gr
 		cost->core[r] -= before[r];
 }
 
+void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
+                        int64_t core[CYCLE_RESOURCES])
+{
+	struct gang_pod *all = group->gang.pods;
+	int64_t left[CYCLE_RESOURCES] = {0};
+	memset(core, 0, sizeof(left));
+	for (int i = 0; i < count && group->preempt == CYCLE_NON_PREEMPTIBLE; i++)
+		cycle_add_pod(run, all[pods[i]].kind, core);
+	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
+		return;
+	add_core(run, group, core);
+	for (int i = 0; i < count; i++)
+		all[pods[i]].state = MEMBER_WAITING;
+	add_core(run, group, left);
+	for (int i = 0; i < count; i++)
+		all[pods[i]].state = MEMBER_RESERVED;
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		core[r] -= left[r];
+}
+
 void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign)
 {
 	for (; queue >= 0; queue = run->shares[queue].parent)

@@ -37,6 +37,7 @@ struct gang_pod {
 	enum member_state state;
 	int node;      /* for RUNNING and RESERVED */
 	int nominated; /* preferred node while WAITING, -1 for none */
+	bool held;     /* RESERVED since an earlier cycle, so that others may take it back; set by cycle_begin */
 };
 
 /* Pods of one leaf are used in array order: earlier ones are placed first. */

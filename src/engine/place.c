@@ -530,6 +530,7 @@ void engine_commit(struct cluster *cluster, struct gang *gang, const struct plac
 		struct gang_pod *pod = &gang->pods[placement->choices[i].pod];
 		pod->node = placement->choices[i].node;
 		pod->state = placement->reserve ? MEMBER_RESERVED : MEMBER_RUNNING;
+		pod->held = false;
 		cluster_occupy(cluster, pod->kind, pod->node, placement->reserve ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 	}
 }

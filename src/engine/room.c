@@ -16,10 +16,13 @@
 static void lift_unit(struct room *room, const struct victim_unit *unit)
 {
 	room_charge_unit(room, unit, -1);
+	if (unit->reserved)
+		cycle_mark(room->run, MARK_RESERVED, unit->group);
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		cluster_vacate(room->cycle->cluster, pod->kind, pod->node,
+		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		pod->state = MEMBER_GONE;
 	}
 }
@@ -30,8 +33,9 @@ static void return_unit(struct room *room, const struct victim_unit *unit)
 	struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
-		pod->state = MEMBER_RUNNING;
+		cluster_occupy(room->cycle->cluster, pod->kind, pod->node,
+		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
+		pod->state = unit->reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
 	}
 }
 
@@ -225,14 +229,16 @@ static void undo_all(struct room *room)
 	room->kept = NULL;
 }
 
-/* A pod that has to leave its node. One that was bound in this very cycle just waits again. */
+/* A pod that has to leave its node. One that was bound in this very cycle, or has a reservation only, just waits again. */
 static void let_go(struct room *room, int group, int number, int node, bool moved)
 {
 	struct cycle *cycle = room->cycle;
 	struct gang_pod *pod = &cycle->groups[group].gang.pods[number];
 	if (!cycle->groups[group].was_running[number]) {
-		if (!moved)
+		if (!moved) {
 			pod->state = MEMBER_WAITING;
+			pod->nominated = -1;
+		}
 		return;
 	}
 	cluster_occupy(cycle->cluster, pod->kind, node, OCCUPY_RELEASING);
@@ -250,6 +256,8 @@ static bool stays(struct room *room, const struct moved_pod *moved)
 	struct gang_pod *pod = &room->cycle->groups[moved->group].gang.pods[moved->pod];
 	if (moved->node != moved->from)
 		return false;
+	if (cycle_marked(room->run, MARK_RESERVED, moved->group))
+		return true;
 	cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
 	cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 	pod->state = MEMBER_RUNNING;
@@ -412,6 +420,7 @@ bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool 
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
 	room.scratch = run->decision;
 	arena_reset(room.scratch);
+	cycle_clear_marks(run, MARK_RESERVED);
 	room_remember_held(&room);
 	bool made = room_claim_allows(&room) && try_all(&room);
 	if (made)

@@ -11,8 +11,9 @@ bool room_protects(const struct room *room)
 
 void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign)
 {
-	struct cycle_cost cost = {0}; /* what may go is not of the core; what only moves stays on the account */
+	struct cycle_cost cost;
 	memcpy(cost.amounts, unit->amounts, sizeof(cost.amounts));
+	memcpy(cost.core, unit->core, sizeof(cost.core));
 	cycle_charge(room->run, room->cycle->groups[unit->group].queue, &cost, sign);
 }
 

@@ -3,21 +3,10 @@
 #include "engine/room_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void append(struct room *room, const struct victim_unit *unit)
 {
-	struct victim_list *list = &room->units;
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? list->capacity * 2 : 64;
-		struct victim_unit *items =
-			arena_alloc_raw(room->scratch, capacity * sizeof(*items)); /* filled at once */
-		if (list->count)
-			memcpy(items, list->items, sizeof(*items) * list->count);
-		list->items = items;
-		list->capacity = capacity;
-	}
-	list->items[list->count++] = *unit;
+	victims_add(&room->units, unit, room->scratch);
 }
 
 /* ---- reclaim: the cheapest unit of all queues above what they may keep ---- */

@@ -89,15 +89,51 @@ static bool is_there(const struct stock *stock, const struct victim_unit *unit)
 	return unit->age == stock->age[unit->group];
 }
 
+static bool has_reserved(const struct cycle_group *group)
+{
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_RESERVED)
+			return true;
+	return false;
+}
+
 /* What must not be evicted gives nothing, and what is reserved or moved is settled. */
 static bool may_give(const struct cycle_group *group)
 {
-	if (group->preempt == CYCLE_NON_PREEMPTIBLE || group->blocked)
-		return false;
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		if (group->gang.pods[p].state == MEMBER_RESERVED)
-			return false;
-	return true;
+	return group->preempt != CYCLE_NON_PREEMPTIBLE && !group->blocked && !has_reserved(group);
+}
+
+/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes a
+ * gang of which a part runs. */
+static void list_reservation(struct stock *stock, int number, struct victim_list *list)
+{
+	struct cycle_group *group = &stock->run->cycle->groups[number];
+	struct gang *gang = &group->gang;
+	struct victim_unit unit = {.group = number,
+	                           .tree = -1,
+	                           .pods = arena_array(stock->arena, int, gang->pod_count),
+	                           .fresh = true,
+	                           .reserved = true,
+	                           .of = group,
+	                           .priority = group->priority,
+	                           .creation = group->creation};
+	bool runs = false;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		runs |= gang->pods[p].state == MEMBER_RUNNING;
+		if (gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		if (!gang->pods[p].held)
+			return;
+		unit.pods[unit.pod_count++] = (int)p;
+	}
+	cycle_core_of_pods(stock->run, group, unit.pods, unit.pod_count, unit.core);
+	for (int i = 0; i < unit.pod_count; i++)
+		gang->pods[unit.pods[i]].state = MEMBER_WAITING;
+	bool whole = !runs || gang_root_satisfied(gang);
+	for (int i = 0; i < unit.pod_count; i++)
+		gang->pods[unit.pods[i]].state = MEMBER_RESERVED;
+	if (whole)
+		victims_add(list, &unit, stock->arena);
 }
 
 /* What the units count for, and that they belong to the present state of their group. */
@@ -115,9 +151,10 @@ static void list_group(struct stock *stock, int number, struct victim_list *list
 {
 	const struct cycle_group *group = &stock->run->cycle->groups[number];
 	size_t first = list->count;
-	if (!may_give(group))
-		return;
-	victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+	if (may_give(group))
+		victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+	else if (!group->blocked && has_reserved(group))
+		list_reservation(stock, number, list);
 	mark_units(stock, list->items + first, list->count - first);
 	stock->alive[number] = list->count - first;
 }

@@ -15,24 +15,28 @@ struct shrink {
 	int sequence;
 };
 
-static struct victim_unit *add_unit(struct shrink *shrink, enum unit_class class_, int pod_capacity)
+void victims_add(struct victim_list *list, const struct victim_unit *unit, struct arena *arena)
 {
-	struct victim_list *list = shrink->list;
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? list->capacity * 2 : 16;
-		struct victim_unit *items = arena_array(shrink->arena, struct victim_unit, capacity);
+		struct victim_unit *items = arena_alloc_raw(arena, capacity * sizeof(*items)); /* filled at once */
 		if (list->count)
 			memcpy(items, list->items, list->count * sizeof(*items));
 		list->items = items;
 		list->capacity = capacity;
 	}
-	struct victim_unit *unit = &list->items[list->count++];
-	*unit = (struct victim_unit){.group = shrink->group,
-	                             .sequence = shrink->sequence++,
-	                             .class_ = class_,
-	                             .tree = -1,
-	                             .pods = arena_array(shrink->arena, int, (size_t)pod_capacity)};
-	return unit;
+	list->items[list->count++] = *unit;
+}
+
+static struct victim_unit *add_unit(struct shrink *shrink, enum unit_class class_, int pod_capacity)
+{
+	struct victim_unit unit = {.group = shrink->group,
+	                           .sequence = shrink->sequence++,
+	                           .class_ = class_,
+	                           .tree = -1,
+	                           .pods = arena_array(shrink->arena, int, (size_t)pod_capacity)};
+	victims_add(shrink->list, &unit, shrink->arena);
+	return &shrink->list->items[shrink->list->count - 1];
 }
 
 static void count_members(struct shrink *shrink)

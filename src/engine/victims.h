@@ -14,11 +14,13 @@ struct victim_unit {
 	int tree;  /* UNIT_CHILD: the child */
 	int *pods; /* indices in the group's gang */
 	int pod_count;
-	bool fresh; /* bound in this very cycle, and so is all that has to go before it */
+	bool fresh;    /* bound in this very cycle, and so is all that has to go before it */
+	bool reserved; /* does not run yet: a reservation that is taken back */
 	int32_t priority;
 	int64_t creation; /* both of the group */
 	const struct cycle_group *of;
-	int64_t amounts[CYCLE_RESOURCES]; /* what it counts for; this and the next are filled by the stock */
+	int64_t amounts[CYCLE_RESOURCES]; /* what it counts for; this and the next two are filled by the stock */
+	int64_t core[CYCLE_RESOURCES];    /* the part of it that counts as what cannot be evicted */
 	uint32_t age;
 };
 
@@ -33,6 +35,8 @@ void victims_of_group(const struct cycle *cycle, int group, bool whole, struct a
  * while it is below its minimum. Depends on nothing but who is a member, and stays the same when surplus goes. One flag
  * per pod, given by the caller. */
 void victims_core(const struct gang *gang, bool *core);
+/* Appends one unit; the list grows in the arena. */
+void victims_add(struct victim_list *list, const struct victim_unit *unit, struct arena *arena);
 /* Cheapest first: what was bound in this cycle; pods, children, gangs; lower priority; younger. */
 int victims_compare(const struct victim_unit *a, const struct victim_unit *b);
 void victims_sort(struct victim_list *list);

@@ -394,8 +394,10 @@ static void change_queue(struct fault_run *run)
 void faults_change(struct fault_run *run)
 {
 	int created, what = pick(run, 0, 99);
-	if (what < 45)
+	if (what < 35)
 		create_group(run);
+	else if (what < 45)
+		faults_change_workload(run);
 	else if (what < 52)
 		delete_pod(run);
 	else if (what < 58)

@@ -11,6 +11,7 @@
 
 #define FAULT_GROUPS 24
 #define FAULT_LEAVES 6
+#define FAULT_WORKLOADS 12
 
 /* What the owner of a group wants; the owner itself is outside of the world, as Jobs and other workloads are. */
 struct fault_group {
@@ -53,6 +54,8 @@ struct fault_run {
 	struct fault_group groups[FAULT_GROUPS];
 	int group_count;
 	int single_count;
+	bool workload_is_job[FAULT_WORKLOADS]; /* the others are Deployments */
+	int workload_count;
 	int queue_count;
 	int first_queue; /* the ones before it are parents */
 };
@@ -65,6 +68,8 @@ void faults_apply(struct fault_run *run, const char *yaml);
 /* faults_generate.c: the cluster, and one random change of its workloads. */
 void faults_make_cluster(struct fault_run *run);
 void faults_change(struct fault_run *run);
+/* faults_workloads.c: one random change of Jobs and Deployments. */
+void faults_change_workload(struct fault_run *run);
 /* The owners create what is missing. Pods created. */
 int faults_replace_missing(struct fault_run *run);
 

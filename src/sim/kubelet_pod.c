@@ -221,7 +221,10 @@ static void mark_unready(struct life *life)
 
 static void turn_unreachable(struct life *life, int64_t since)
 {
-	int64_t due = after(since, patience(life));
+	/* One that came later has its time too; otherwise its owner would make it again without a pause. */
+	int64_t made = since;
+	kubelet_read_time(val_path(life->root, "metadata", "creationTimestamp", NULL), &made);
+	int64_t due = after(made > since ? made : since, patience(life));
 	if (is_let_go(life) ||
 	    (has_ended(life) && val_kind(val_path(life->root, "metadata", "deletionTimestamp", NULL)) == VAL_NULL))
 		return;

@@ -185,3 +185,11 @@ int workloads_step(struct workloads *workloads)
 {
 	return reconciler_step(workloads->reconciler);
 }
+
+bool workloads_know(const char *api_version, const char *kind)
+{
+	for (size_t i = PODS + 1; i < KINDS; i++)
+		if (strcmp(kinds[i].kind, kind) == 0 && same_group(api_version, kinds[i].group))
+			return true;
+	return false;
+}

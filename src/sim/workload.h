@@ -20,5 +20,7 @@ struct workloads *workloads_create(const struct workloads_options *options);
 void workloads_destroy(struct workloads *workloads); /* NULL is a no-op */
 /* As reconciler_step. */
 int workloads_step(struct workloads *workloads);
+/* Whether there is a controller that makes pods for the kind. */
+bool workloads_know(const char *api_version, const char *kind);
 
 #endif

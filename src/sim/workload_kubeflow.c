@@ -69,6 +69,28 @@ static void read_roles(struct training *training)
 	}
 }
 
+/* A role without a number has one replica. It is written down, as the originals do: others read it from there. */
+static void write_replicas(struct training *training)
+{
+	struct workload *workload = training->workload;
+	struct build *build = workload->build;
+	struct node *body = build_map(build), *spec = build_map(build), *specs = build_map(build);
+	bool missing = false;
+	for (size_t i = 0; i < training->role_count; i++) {
+		const char *key = training->roles[i].key;
+		if (val_kind(val_path(workload->spec, training->kind->specs, key, "replicas", NULL)) != VAL_NULL)
+			continue;
+		struct node *role = build_map(build);
+		build_put_int(build, role, "replicas", 1);
+		build_put(build, specs, key, role);
+		missing = true;
+	}
+	build_put(build, spec, training->kind->specs, specs);
+	build_put(build, body, "spec", spec);
+	if (missing)
+		workload_patch(workload, workload->object, STORE_MAIN, body);
+}
+
 /* Which role decides that the job is done; NULL: all pods together. */
 static struct role *deciding_role(struct training *training)
 {
@@ -340,6 +362,7 @@ int workload_kubeflow(struct workload *workload)
 	struct training training = {.workload = workload, .kind = workload->kind->details};
 	bool failed = workload_condition(workload->root, "Failed");
 	read_roles(&training);
+	write_replicas(&training);
 	list_pods(&training);
 	if (failed || workload_condition(workload->root, "Succeeded"))
 		clean_up(&training, failed);

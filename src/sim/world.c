@@ -1,46 +1,30 @@
 /* Owns the order in which the actors of an embedded cluster take their turns. */
 #include "sim/world.h"
 
-#include "control/grouping.h"
-#include "control/rbg_controller.h"
-#include "control/scheduler.h"
+#include "control/manager.h"
 #include "sim/workload.h"
 
 #include <stdlib.h>
 
 struct world {
-	struct rbg_controller *groups;
 	struct workloads *workloads;
-	struct grouping_controller *grouping;
-	struct scheduler *scheduler;
+	struct manager *manager;
 	struct kubelet *kubelet;
 };
 
 struct world *world_create(const struct world_options *options)
 {
 	struct world *world = base_calloc(1, sizeof(*world));
-	world->groups = rbg_controller_create(&(struct rbg_controller_options){
-		.store = options->store,
-		.clock = options->clock,
-		.logger = options->logger,
-	});
 	world->workloads = workloads_create(&(struct workloads_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
 	});
-	world->grouping = grouping_create(&(struct grouping_options){
-		.store = options->store,
-		.clock = options->clock,
-		.logger = options->logger,
-	});
-	world->scheduler = scheduler_create(&(struct scheduler_options){
+	world->manager = manager_create(&(struct manager_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
 		.budget = options->budget,
-		.held = grouping_holds,
-		.held_context = world->grouping,
 	});
 	struct kubelet_options kubelet = options->kubelet;
 	kubelet.store = options->store;
@@ -55,23 +39,19 @@ void world_destroy(struct world *world)
 	if (!world)
 		return;
 	kubelet_destroy(world->kubelet);
-	rbg_controller_destroy(world->groups);
-	scheduler_destroy(world->scheduler);
-	grouping_destroy(world->grouping);
+	manager_destroy(world->manager);
 	workloads_destroy(world->workloads);
 	free(world);
-}
-
-static int sooner(int a, int b)
-{
-	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
 int world_step(struct world *world)
 {
 	int wait = workloads_step(world->workloads);
-	wait = sooner(wait, rbg_controller_step(world->groups));
-	wait = sooner(wait, grouping_step(world->grouping));
-	wait = sooner(wait, scheduler_step(world->scheduler));
-	return sooner(wait, kubelet_step(world->kubelet));
+	wait = manager_sooner(wait, manager_step(world->manager));
+	return manager_sooner(wait, kubelet_step(world->kubelet));
+}
+
+void world_metrics(const struct world *world, struct buffer *out)
+{
+	scheduler_metrics(world->scheduler, out);
 }

@@ -21,9 +21,10 @@ static void place(struct bucket *bucket, struct store_object *old, struct store_
 	index_set(&bucket->index, either->namespace_, either->name, now);
 }
 
-static void record(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)
+static void record(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now,
+                   size_t size)
 {
-	history_push(&bucket->history, store->version, old, now);
+	history_push(&bucket->history, store->version, old, now, size);
 	vec_push(&store->batch, (struct pending){
 					.bucket = bucket,
 					.version = store->version,
@@ -33,7 +34,8 @@ static void record(struct store *store, struct bucket *bucket, struct store_obje
 				});
 	place(bucket, old, now);
 	follow(store, bucket, old, now);
-	chores_follow(store, old, now);
+	if (!store->options.mirror)
+		chores_follow(store, old, now);
 }
 
 struct store_object *change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct tree *root,
@@ -41,8 +43,11 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 {
 	char version[24];
 	snprintf(version, sizeof(version), "%" PRIu64, store->version + 1);
-	tree_put_string(arena, tree_need_map(arena, root, "metadata"), "resourceVersion", version);
+	if (!store->options.mirror)
+		tree_put_string(arena, tree_need_map(arena, root, "metadata"), "resourceVersion", version);
 	struct store_object *now = object_from_tree(&bucket->type, root);
+	if (now)
+		now->version = store->version + 1;
 	size_t length = 0;
 	if (now)
 		store_object_json(now, NULL, &length);
@@ -55,22 +60,29 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 		return NULL;
 	}
 	store->version++;
-	record(store, bucket, old, now);
+	record(store, bucket, old, now, length);
 	store_object_release(now); /* the index and the history hold it */
 	return now;
+}
+
+void change_mirror(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)
+{
+	now->version = ++store->version;
+	record(store, bucket, old, now, 0); /* the number of changes bounds the history well enough */
+	store_object_release(now); /* the index and the history hold it */
 }
 
 void change_remove(struct store *store, struct store_object *old)
 {
 	store->version++;
-	record(store, bucket_of(old->type), old, NULL);
+	record(store, bucket_of(old->type), old, NULL, 0);
 }
 
 void change_load(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now,
-                 uint64_t version, bool in_history)
+                 uint64_t version, bool in_history, size_t size)
 {
 	if (in_history)
-		history_push(&bucket->history, version, old, now);
+		history_push(&bucket->history, version, old, now, size);
 	place(bucket, old, now);
 }
 

@@ -172,7 +172,8 @@ static int load_row(struct store *store, sqlite3_stmt *row, struct error *error)
 			vec_push(&store->garbage, version);
 	}
 	if (old || now)
-		change_load(store, bucket, old, now, version, in_history);
+		change_load(store, bucket, old, now, version, in_history,
+		            now ? (size_t)sqlite3_column_bytes(row, 5) : 0);
 	store_object_release(now);
 	return 0;
 }

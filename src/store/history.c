@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void clear(struct change *change)
+static void clear(struct history *history, struct change *change)
 {
+	history->bytes -= change->size;
 	store_object_release(change->old);
 	store_object_release(change->now);
 	store_object_release(change->left);
 }
 
-void history_push(struct history *history, uint64_t version, struct store_object *old, struct store_object *now)
+void history_push(struct history *history, uint64_t version, struct store_object *old, struct store_object *now,
+                  size_t size)
 {
 	if (history->start + history->count == history->capacity) {
 		if (history->start > history->count) {
@@ -30,19 +32,21 @@ void history_push(struct history *history, uint64_t version, struct store_object
 		.version = version,
 		.old = store_object_retain(old),
 		.now = store_object_retain(now),
+		.size = size,
 	};
+	history->bytes += size;
 }
 
 void history_pop(struct history *history)
 {
-	clear(&history->items[history->start + --history->count]);
+	clear(history, &history->items[history->start + --history->count]);
 }
 
 void history_evict(struct history *history)
 {
 	struct change *change = &history->items[history->start++];
 	history->floor = change->version;
-	clear(change);
+	clear(history, change);
 	history->count--;
 	history->first++;
 }

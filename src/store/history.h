@@ -10,6 +10,7 @@ struct change {
 	struct store_object *old;  /* NULL: created */
 	struct store_object *now;  /* NULL: deleted */
 	struct store_object *left; /* `old` with the version of this change; made when first needed */
+	size_t size;               /* bytes of JSON of `now` */
 };
 
 struct history {
@@ -18,10 +19,12 @@ struct history {
 	uint64_t first;   /* sequence of the oldest kept */
 	uint64_t visible; /* sequence behind the last committed one */
 	uint64_t floor;   /* version of the newest change that is no longer kept */
+	size_t bytes;     /* sizes of all kept */
 };
 
 /* Retains both objects. Not visible yet. */
-void history_push(struct history *history, uint64_t version, struct store_object *old, struct store_object *now);
+void history_push(struct history *history, uint64_t version, struct store_object *old, struct store_object *now,
+                  size_t size);
 /* Takes the newest, which was not visible yet, back. */
 void history_pop(struct history *history);
 /* Forgets the oldest. */

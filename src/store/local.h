@@ -90,6 +90,8 @@ struct store {
 	int64_t events_swept;             /* seconds: when old events were last looked for */
 	store_fault *fault;               /* NULL: none */
 	void *fault_context;
+	store_forward *forward; /* NULL: none */
+	void *forward_context;
 	bool broke_watches; /* the next commit wakes them */
 	struct disk *disk;  /* NULL: memory only */
 };
@@ -116,9 +118,11 @@ bool registry_is_definition(const struct store *store, const struct bucket *buck
 struct store_object *change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct tree *root,
                                 struct arena *arena, struct store_error *error);
 void change_remove(struct store *store, struct store_object *old);
+/* Puts an object of a mirror as it is. Takes the reference. */
+void change_mirror(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now);
 /* Puts a loaded row into memory without making it a write. */
 void change_load(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now,
-                 uint64_t version, bool in_history);
+                 uint64_t version, bool in_history, size_t size);
 /* Takes back everything since the last commit. */
 void change_undo(struct store *store);
 uint64_t store_random(struct store *store);

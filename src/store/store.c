@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define DEFAULT_HISTORY 8192
+#define DEFAULT_HISTORY_BYTES ((size_t)64 << 20)
 #define DEFAULT_EVENT_TTL 3600
 
 /* ---- opening ---- */
@@ -72,6 +73,8 @@ struct store *store_open(const struct store_options *options, struct error *erro
 	store->clock = options->clock ? options->clock : clock_system();
 	if (!store->options.history)
 		store->options.history = DEFAULT_HISTORY;
+	if (!store->options.history_bytes)
+		store->options.history_bytes = DEFAULT_HISTORY_BYTES;
 	if (!store->options.event_ttl)
 		store->options.event_ttl = DEFAULT_EVENT_TTL;
 	registry_init(store);
@@ -86,7 +89,7 @@ struct store *store_open(const struct store_options *options, struct error *erro
 	derive(store);
 	/* A store that is opened again with the same seed must not give uids out twice. */
 	store->random = hash_mix(options->seed, store->version);
-	if (!options->bare && create_namespaces(store, error) < 0) {
+	if (!options->bare && !options->mirror && create_namespaces(store, error) < 0) {
 		store_close(store);
 		return NULL;
 	}
@@ -156,7 +159,8 @@ static void forget_old(struct store *store)
 	for (size_t i = 0; i < store->buckets.count; i++) {
 		struct bucket *bucket = store->buckets.items[i];
 		struct history *history = &bucket->history;
-		while (history->visible - history->first > store->options.history) {
+		while (history->visible - history->first > store->options.history ||
+		       (history->visible > history->first && history->bytes > store->options.history_bytes)) {
 			const struct change *oldest = history_at(history, history->first);
 			if (store->disk && oldest->old)
 				vec_push(&store->garbage, oldest->old->version);

@@ -37,12 +37,14 @@ struct store_options {
 	const struct clock_source *clock; /* NULL: the system's */
 	uint64_t seed;                    /* of uids and generated names */
 	size_t history;                   /* changes kept per type for watches; 0: 8192 */
+	size_t history_bytes;             /* and the JSON of their objects together; 0: 64 MiB */
 	int64_t event_ttl;                /* seconds an Event is kept; 0: 3600, < 0: for ever */
 	bool bare; /* do not create the namespaces default, kube-system, kube-public, kube-node-lease */
 	/* Called for each create and update of a main resource or its status (patches and applies count as what they
 	 * become), with the object as it would be stored. -1 and *error refuses it. */
 	int (*admit)(void *context, struct store_admission *admission, struct store_error *error);
 	void *context;
+	bool mirror; /* it shows the objects of another server: see below. Implies memory only, `bare`, no chores */
 };
 
 struct store_admission {
@@ -183,6 +185,19 @@ struct store_fault {
 /* Asked before every store_write and store_submit (not for the store's own chores) until set to NULL. */
 typedef struct store_fault store_fault(void *context, const struct store_request *request);
 void store_set_fault(struct store *store, store_fault *fault, void *context);
+
+/* ---- mirrors ---- */
+
+/* A mirror is a store whose objects are another server's. Documents keep the resourceVersion and uid of that server
+ * (store_object.version counts our own changes), deletions have no consequences here, and each write that is carried out
+ * in memory is handed on: it is an assumption until the server's own state comes back. */
+
+/* Told of each write of a mirror that changed something or might; `object` is the assumed state, NULL when it is gone. */
+typedef void store_forward(void *context, const struct store_request *request, const struct store_object *object);
+void store_set_forward(struct store *store, store_forward *forward, void *context);
+/* What the server has; the document is taken. Nothing happens when that is what the mirror shows. */
+void store_mirror_put(struct store *store, const struct store_type *type, struct doc *doc);
+void store_mirror_remove(struct store *store, const struct store_type *type, const char *namespace_, const char *name);
 
 /* Work that follows from earlier writes: dependents of deleted owners, contents of terminating namespaces and of deleted
  * definitions, old events. At most `budget` objects are touched. True when work is left for the next turn. */

@@ -563,5 +563,7 @@ int store_write(struct store *store, const struct store_request *request, struct
 	if (fault.code && !fault.after)
 		return fail_with(&fault, result);
 	int status = write_request(store, request, result);
+	if (status == 0 && store->forward && !request->dry_run)
+		store->forward(store->forward_context, request, result->object);
 	return fault.code ? fail_with(&fault, result) : status;
 }

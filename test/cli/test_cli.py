@@ -164,6 +164,46 @@ def a_live_cluster_is_read():
 
 
 @test
+def workloads_stand_for_their_pods():
+    nodes = "".join(f"---\n{{apiVersion: v1, kind: Node, metadata: {{name: n{i}, labels: {{rack: r{i % 2}}}}}, "
+                    "status: {allocatable: {cpu: 8, memory: 64Gi, pods: 20}}}\n" for i in range(4))
+    topology = ("---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, "
+                "spec: {levels: [{nodeLabel: rack}]}}\n")
+    job = """---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  namespace: team
+  annotations: {kai.scheduler/topology: cluster, kai.scheduler/segment-size: "2", %s: rack}
+spec:
+  completionMode: Indexed
+  completions: 4
+  parallelism: 4
+  template:
+    spec:
+      schedulerName: platoon
+      restartPolicy: Never
+      containers: [{name: main, image: i, resources: {requests: {cpu: "%s"}}}]
+"""
+    level = "kai.scheduler/segment-topology-required-placement"
+    file = scratch("job.yaml", nodes + topology + job % (level, "8"))
+    expect(0, "plan", "-f", file, out=["worker-1", "1 group: 1 placed. Pods: 4 to bind"])
+    expect(0, "why", "job/train", "-n", "team", "-f", file, out=["Placed: PodGroup pg-train-", "rack r0", "rack r1"])
+    file = scratch("job.yaml", nodes + topology + job % (level, "9"))
+    expect(1, "why", "jobs.batch/train", "-n", "team", "-f", file, out=["Impossible", "missing   cpu binds"])
+    # A dump that has the pods of the workload already is planned as it is.
+    pod = ("---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team, ownerReferences: [{apiVersion: batch/v1, "
+           "kind: Job, name: train, uid: u}]}, spec: {schedulerName: platoon, containers: [{name: main, image: i}]}}\n")
+    file = scratch("job.yaml", nodes + topology + job % (level, "8") + pod)
+    expect(0, "plan", "-f", file, out="1 group: 1 placed. Pods: 1 to bind")
+    file = scratch("job.yaml", nodes + job.replace("parallelism: 4", "parallelism: -4") % (level, "8"))
+    expect(0, "plan", "-f", file, err="Job train makes no pods")
+    file = scratch("job.yaml", nodes + job.replace("completions: 4", "completions: four") % (level, "8"))
+    expect(2, "plan", "-f", file, err="spec.completions")
+
+
+@test
 def wrong_usage():
     expect(2, "pln", err="did you mean plan?")
     expect(2, "--versoin", err="did you mean --version?")

@@ -316,12 +316,47 @@ static void choice_within_bounds(void **state)
 	CHECK_ALL(stories);
 }
 
+/* A gang of high priority that arrives while another one waits for pods to leave takes its reservation over. */
+static void reservations_give_way(void **state)
+{
+	static const enum cycle_preempt kinds[] = {CYCLE_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE};
+	(void)state;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct yard yard;
+		struct yard_group groups[] = {
+			{.name = "victim", .tree = "1", .pods = "n1 n1"},
+			{.name = "low", .tree = "2", .pods = "- -", .priority = 1, .preempt = kinds[k]},
+			{.name = "high", .tree = "2", .pods = "! !", .priority = 2},
+			{0}};
+		yard_create(&yard, "n1:2", NULL, groups);
+		yard_run(&yard, "allocate preempt", 0);
+		assert_string_equal(yard_pods(&yard, 0), "x x");
+		assert_string_equal(yard_pods(&yard, 1), "~n1 ~n1");
+		struct gang *high = &yard.cycle.groups[2].gang;
+		for (size_t p = 0; p < high->pod_count; p++)
+			high->pods[p].state = MEMBER_WAITING;
+		yard_run(&yard, "allocate", 1);
+		assert_string_equal(yard_pods(&yard, 1),
+		                    "~n1 ~n1"); /* it is not for allocation to take something away */
+		yard_run(&yard, "preempt", 2);
+		assert_string_equal(yard_pods(&yard, 1), "- -");
+		assert_string_equal(yard_pods(&yard, 2), "~n1 ~n1");
+		yard_destroy(&yard);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service), cmocka_unit_test(whole_gangs),
-	                                   cmocka_unit_test(bounds_of_queues), cmocka_unit_test(timers),
-	                                   cmocka_unit_test(one_cycle),        cmocka_unit_test(states),
-	                                   cmocka_unit_test(accounts),         cmocka_unit_test(names_of_actions),
-	                                   cmocka_unit_test(preemption_swaps), cmocka_unit_test(choice_within_bounds)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service),
+	                                   cmocka_unit_test(whole_gangs),
+	                                   cmocka_unit_test(bounds_of_queues),
+	                                   cmocka_unit_test(timers),
+	                                   cmocka_unit_test(one_cycle),
+	                                   cmocka_unit_test(states),
+	                                   cmocka_unit_test(accounts),
+	                                   cmocka_unit_test(names_of_actions),
+	                                   cmocka_unit_test(preemption_swaps),
+	                                   cmocka_unit_test(choice_within_bounds),
+	                                   cmocka_unit_test(reservations_give_way)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

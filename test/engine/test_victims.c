@@ -156,9 +156,50 @@ static void fresh_ones_first(void **state)
 	yard_destroy(&yard);
 }
 
+struct core_case {
+	const char *story, *tree, *pods;
+	const char *core; /* + for members that are never given up, - for others */
+};
+
+static void core_of_a_group(void **state)
+{
+	static const struct core_case table[] = {
+		{"the first members, whoever else waits", "2", "- n n n", "-++-"},
+		{"nothing is surplus below the minimum", "3", "n n -", "++-"},
+		{"the first children", "1(1 1)", "- | n", "-+"},
+		{"and of them the first pods", "1(1 1)", "n n | n n", "+---"},
+		{"no minimum, no core", "0", "n n", "--"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct yard yard;
+		struct yard_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		bool core[8] = {0};
+		char text[9] = "";
+		yard_create(&yard, "n:9", NULL, groups);
+		const struct gang *gang = &yard.cycle.groups[0].gang;
+		victims_core(gang, core);
+		for (size_t p = 0; p < gang->pod_count; p++)
+			text[p] = core[p] ? '+' : '-';
+		if (strcmp(text, table[i].core) != 0)
+			fail_msg("%s: %s, not %s", table[i].story, text, table[i].core);
+		/* It stays the same when surplus goes, in whatever order. */
+		for (size_t p = 0; p < gang->pod_count; p++) {
+			bool after[8] = {0};
+			if (core[p] || gang->pods[p].state != MEMBER_RUNNING)
+				continue;
+			gang->pods[p].state = MEMBER_GONE;
+			victims_core(gang, after);
+			assert_memory_equal(core, after, sizeof(core));
+		}
+		yard_destroy(&yard);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(units_of_a_group), cmocka_unit_test(numbered_in_sequence),
-	                                   cmocka_unit_test(order_of_all), cmocka_unit_test(fresh_ones_first)};
+	                                   cmocka_unit_test(order_of_all), cmocka_unit_test(fresh_ones_first),
+	                                   cmocka_unit_test(core_of_a_group)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,8 @@ def nodes_from_files(folder):
         assert code == 2 and message in err, f"{text!r}: {code} {err}"
     code, _, err = run("up", "--in-memory", "--data-dir", folder, "--nodes-file", "examples/deployment.yaml")
     assert code == 2 and "is no Node" in err, err
+
+
 DEPLOYMENT = """apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, labels: {app: web}}

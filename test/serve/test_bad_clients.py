@@ -297,6 +297,21 @@ def many_watches_and_slow_readers(server):
 
 
 @test
+def large_objects_that_change_often(server):
+    """What is kept for watches is limited in bytes too."""
+    if server.tls:
+        return
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "large"}, "data": {"k": "v" * 2900000}}
+    assert server.ask("POST", "/api/v1/namespaces/default/configmaps", json.dumps(body))[0] == 201
+    before = server.memory()
+    for i in range(100):
+        body["data"]["n"] = str(i)
+        assert server.ask("PUT", "/api/v1/namespaces/default/configmaps/large", json.dumps(body))[0] == 200
+    assert server.memory() - before < 300 * MIB, (server.memory() - before) / MIB
+    assert server.ask("DELETE", "/api/v1/namespaces/default/configmaps/large")[0] == 200
+
+
+@test
 def large_answers_nobody_reads(server):
     for i in range(20):
         body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"s{i}"}, "data": {"k": "QUFB" * 100000}}

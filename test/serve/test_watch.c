@@ -235,6 +235,25 @@ static void test_a_type_that_goes(void **state)
 	world_stop(&world);
 }
 
+static void test_a_watch_that_breaks(void **state)
+{
+	struct world world;
+	struct wire watch, other;
+	world_start(&world, 0);
+	world_watch(&world, &watch, MAPS "?watch=true", NULL);
+	world_watch(&world, &other, "/api/v1/secrets?watch=true", NULL);
+	assert_true(wire_expect(&watch, "chunked"));
+	assert_true(wire_expect(&other, "chunked"));
+	const struct store_type *maps = store_type_find(world.store, "", "configmaps");
+	assert_int_equal(store_watch_break(world.store, maps), 1);
+	assert_true(wire_expect(&watch, "\"code\":410"));
+	assert_non_null(strstr(watch.in.text, "{\"type\":\"ERROR\""));
+	assert_int_equal(serve_stats(world.serve).streams, 1);
+	wire_free(&watch);
+	wire_free(&other);
+	world_stop(&world);
+}
+
 static void test_drain(void **state)
 {
 	struct world world;
@@ -253,10 +272,15 @@ static void test_drain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_happens),     cmocka_unit_test(test_bookmarks_and_the_end),
-		cmocka_unit_test(test_initial_events),   cmocka_unit_test(test_too_old),
-		cmocka_unit_test(test_tables),           cmocka_unit_test(test_a_reader_that_pauses),
-		cmocka_unit_test(test_a_type_that_goes), cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_what_happens),
+		cmocka_unit_test(test_bookmarks_and_the_end),
+		cmocka_unit_test(test_initial_events),
+		cmocka_unit_test(test_too_old),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_a_reader_that_pauses),
+		cmocka_unit_test(test_a_type_that_goes),
+		cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_a_watch_that_breaks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,43 @@ static void the_file_does_not_grow_for_ever(void **state)
 	assert_true(status.st_size < 300 * 1024); /* 400 states of 1 KB went through it, 16 or so are kept */
 }
 
+/* Large objects that change often push each other out of the window, in memory and in the file. */
+static void the_window_has_a_size(void **state)
+{
+	struct kit *kit = *state;
+	char version[64][24];
+	static char body[12000];
+	kit->options.history = 1000;
+	kit->options.history_bytes = 100000;
+	kit->options.sync = STORE_SYNC_NORMAL;
+	kit_open(kit, path);
+	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'m'}}");
+	for (int i = 0; i < 64; i++) {
+		snprintf(body, sizeof(body), "{'metadata':{'name':'m'},'data':{'n':'%d','pad':'%010000d'}}", i, 0);
+		assert_code(kit, kit_update(kit, "configmaps", "default", "m", body), 200);
+		snprintf(version[i], sizeof(version[i]), "%" PRIu64, store_version(kit->store));
+	}
+	for (int again = 0; again < 2; again++) {
+		int kept = 0;
+		for (int i = 0; i < 64; i++) {
+			struct store_watch_request request = {.api = kit_api(kit, "configmaps"), .version = version[i]};
+			struct store_error error = {0};
+			struct store_watch *watch = store_watch_open(kit->store, &request, kit->arena, &error);
+			assert_true(watch || error.code == 410);
+			assert_true(watch || !kept); /* all newer ones go on */
+			kept += watch != NULL;
+			store_watch_close(watch);
+		}
+		assert_in_range(kept, 8, 12);
+		struct stat file;
+		assert_int_equal(stat(path, &file), 0);
+		assert_true(file.st_size < 1000000);
+		if (!again)
+			kit_reopen(kit);
+	}
+	kit_close(kit);
+}
+
 static void only_one_process_at_a_time(void **state)
 {
 	struct kit *kit = *state;
@@ -352,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(uids_do_not_repeat, setup, teardown),
 		cmocka_unit_test_setup_teardown(watches_go_on_over_a_restart, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_file_does_not_grow_for_ever, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_window_has_a_size, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_one_process_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failed_commit_takes_everything_back, setup, teardown),

@@ -60,10 +60,13 @@ static bool check_remains(struct scene *scene, int group, const struct picture *
 	bool was[INSTANCE_TREE], is[INSTANCE_TREE];
 	picture_satisfied(stage, before, group, NULL, was);
 	picture_satisfied(stage, after, group, NULL, is);
-	int left = 0;
-	for (size_t p = 0; p < victim->gang.pod_count; p++)
+	int left = 0, ran = 0; /* a reservation may be taken back, whoever has it */
+	for (size_t p = 0; p < victim->gang.pod_count; p++) {
 		left += picture_is_member(&after->pods[group][p]);
-	if (victim->preempt == CYCLE_SEMI_PREEMPTIBLE && was[0] && !is[0] && scene->action != ACTION_RELEASE_STALE)
+		ran += before->pods[group][p].state == MEMBER_RUNNING;
+	}
+	if (victim->preempt == CYCLE_SEMI_PREEMPTIBLE && was[0] && !is[0] && ran &&
+	    scene->action != ACTION_RELEASE_STALE)
 		return scene_fail(scene, CYCLE_PROTECTED, "semi-preemptible g%d falls below its minimum", group);
 	if (was[0] && !is[0] && left > 0)
 		return scene_fail(scene, CYCLE_MINIMUM, "g%d keeps %d pods, less than its minimum", group, left);

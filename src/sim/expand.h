@@ -1,0 +1,14 @@
+/* Expansion: the pods and PodGroups that workloads would get, for commands that look ahead. The controllers of the
+ * embedded cluster run on the workloads alone, in memory and without nodes. */
+#ifndef SIM_EXPAND_H
+#define SIM_EXPAND_H
+
+#include "base/problems.h"
+#include "object/manifest.h"
+
+/* Adds pods and PodGroups of the workloads among the objects to them, made at `now_ns`. Workloads of which something is
+ * among the objects already (a pod, a ReplicaSet, a Job) are left alone, and so are those that belong to another one.
+ * What is refused is a problem with its source as path. */
+void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems *problems);
+
+#endif

@@ -1,0 +1,69 @@
+/* Owns workloads of random runs whose owner is in the world: Jobs and Deployments. Their pods are created, counted and
+ * replaced by the controllers of the embedded cluster, and grouped by ours. */
+#include "sim/faults_run.h"
+
+static int pick(struct fault_run *run, int low, int high)
+{
+	return random_range(&run->random, low, high);
+}
+
+static void print_template(struct fault_run *run, struct buffer *out, bool job)
+{
+	static const int priorities[] = {20, 50, 75, 120};
+	buffer_printf(out, "template: {metadata: {labels: {app: w%d, kai.scheduler/queue: q%d}", run->workload_count,
+	              pick(run, run->first_queue, run->queue_count - 1));
+	if (job && random_chance(&run->random, 60))
+		buffer_printf(out, ", annotations: {platoon.dev/run-seconds: \"%d\", platoon.dev/exit-code: \"%d\"}",
+		              pick(run, 1, 120), random_chance(&run->random, 20) ? 1 : 0);
+	buffer_printf(out,
+	              "}, spec: {schedulerName: platoon, terminationGracePeriodSeconds: 2, priorityClassName: p%d,\n"
+	              " %scontainers: [{name: c, image: i, resources: {requests: {cpu: %d}}}]}}",
+	              priorities[pick(run, 0, 3)], job ? "restartPolicy: Never, " : "", pick(run, 1, 2));
+}
+
+static void create_workload(struct fault_run *run)
+{
+	struct buffer out = {0};
+	bool job = random_chance(&run->random, 60);
+	int pods = pick(run, 1, 4);
+	buffer_printf(&out, "{apiVersion: %s, kind: %s, metadata: {name: w%d, namespace: default}, spec: {",
+	              job ? "batch/v1" : "apps/v1", job ? "Job" : "Deployment", run->workload_count);
+	if (job)
+		buffer_printf(&out, "parallelism: %d, completions: %d, backoffLimit: %d, %s", pods,
+		              pods + pick(run, 0, 1), pick(run, 0, 3),
+		              random_chance(&run->random, 50) ? "completionMode: Indexed, " : "");
+	else
+		buffer_printf(&out, "replicas: %d, selector: {matchLabels: {app: w%d}}, ", pods, run->workload_count);
+	print_template(run, &out, job);
+	buffer_puts(&out, "}}");
+	faults_trace(run, "%s w%d of %d pods", job ? "Job" : "Deployment", run->workload_count, pods);
+	run->workload_is_job[run->workload_count++] = job;
+	faults_apply(run, out.text);
+	buffer_free(&out);
+}
+
+static void change_workload(struct fault_run *run)
+{
+	char name[16];
+	struct store_error error = {0};
+	int index = pick(run, 0, run->workload_count - 1);
+	bool job = run->workload_is_job[index];
+	snprintf(name, sizeof(name), "w%d", index);
+	struct simulation_target target = {job ? "batch/v1" : "apps/v1", job ? "Job" : "Deployment", "default", name};
+	if (job || random_chance(&run->random, 40)) {
+		faults_trace(run, "%s %s is deleted", target.kind, name);
+		simulation_delete(run->simulation, &target, -1, run->arena, &error);
+		return;
+	}
+	int replicas = pick(run, 0, 5);
+	faults_trace(run, "Deployment %s is scaled to %d", name, replicas);
+	simulation_scale(run->simulation, &target, replicas, run->arena, &error);
+}
+
+void faults_change_workload(struct fault_run *run)
+{
+	if (run->workload_count == 0 || (run->workload_count < FAULT_WORKLOADS && random_chance(&run->random, 60)))
+		create_workload(run);
+	else
+		change_workload(run);
+}

@@ -1,0 +1,160 @@
+/* Owns the life of a remote and the turn in which everything of it moves. */
+#include "store/remote_internal.h"
+
+#include "object/build.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MILLISECOND INT64_C(1000000)
+#define DEFAULT_WRITES 64
+#define DEFAULT_PAGE 2000
+#define HISTORY 65536 /* changes of one type that informers may be behind */
+
+struct remote *remote_create(const struct remote_options *options, struct error *error)
+{
+	struct remote *remote = base_calloc(1, sizeof(*remote));
+	remote->options = *options;
+	remote->clock = options->clock ? options->clock : clock_system();
+	remote->random = options->seed;
+	if (!remote->options.writes)
+		remote->options.writes = DEFAULT_WRITES;
+	if (!remote->options.page)
+		remote->options.page = DEFAULT_PAGE;
+	remote->client = remote_client_create(options->access, options->clock, error);
+	struct store_options mirror = {.clock = options->clock,
+	                               .seed = options->seed,
+	                               .mirror = true,
+	                               .history = HISTORY};
+	remote->store = remote->client ? store_open(&mirror, error) : NULL;
+	if (!remote->store) {
+		remote_client_destroy(remote->client);
+		free(remote);
+		return NULL;
+	}
+	store_set_forward(remote->store, write_forward, remote);
+	follow_begin(remote);
+	return remote;
+}
+
+void remote_destroy(struct remote *remote)
+{
+	if (!remote)
+		return;
+	/* First, so that no answer comes any more. */
+	remote_client_destroy(remote->client);
+	write_end(remote);
+	follow_end(remote);
+	store_close(remote->store);
+	free(remote);
+}
+
+struct store *remote_store(const struct remote *remote)
+{
+	return remote->store;
+}
+
+bool remote_synced(const struct remote *remote)
+{
+	return follow_synced(remote);
+}
+
+const char *remote_problem(const struct remote *remote)
+{
+	return remote->problem;
+}
+
+bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                      const char *name)
+{
+	return !write_is_assumed(remote, type, namespace_, name);
+}
+
+struct remote_counts remote_counts(const struct remote *remote)
+{
+	return remote->counts;
+}
+
+int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest)
+{
+	int64_t pause = base;
+	for (unsigned i = 0; i < attempts && pause < longest; i++)
+		pause *= 2;
+	if (pause > longest)
+		pause = longest;
+	remote->random = hash_mix(remote->random, 0x9e3779b97f4a7c15ULL);
+	return pause / 2 + (int64_t)(remote->random % (uint64_t)(pause / 2 + 1));
+}
+
+/* ---- documents ---- */
+
+static struct node *trim_metadata(struct build *build, const struct val *metadata)
+{
+	struct node *out = build_map(build);
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(metadata); val_next(&it, &key, &item);)
+		if (strcmp(key, "managedFields") != 0)
+			build_put(build, out, key, build_copy(build, item));
+	return out;
+}
+
+/* Images are most of a node's bytes, and nobody here reads them. */
+static struct node *trim_node_status(struct build *build, const struct val *status)
+{
+	struct node *out = build_map(build);
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(status); val_next(&it, &key, &item);)
+		if (strcmp(key, "images") != 0)
+			build_put(build, out, key, build_copy(build, item));
+	return out;
+}
+
+struct doc *remote_trim(const struct val *object, const struct store_api *api)
+{
+	struct build *build = build_create();
+	struct node *root = build_map(build);
+	/* Items of a list do not say what they are. */
+	build_put_string(build, root, "apiVersion", api->api_version);
+	build_put_string(build, root, "kind", api->type->kind);
+	bool node = strcmp(api->type->resource, "nodes") == 0 && !api->group[0];
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(object); val_next(&it, &key, &item);) {
+		if (!key || strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0)
+			continue;
+		if (strcmp(key, "metadata") == 0)
+			build_put(build, root, key, trim_metadata(build, item));
+		else if (node && strcmp(key, "status") == 0)
+			build_put(build, root, key, trim_node_status(build, item));
+		else
+			build_put(build, root, key, build_copy(build, item));
+	}
+	struct doc *doc = build_finish(build, root);
+	build_destroy(build);
+	return doc;
+}
+
+/* ---- the turn ---- */
+
+static int wait_for(const struct remote *remote, int64_t due, int timeout_ms)
+{
+	if (due == INT64_MAX)
+		return timeout_ms;
+	int64_t wait = due <= remote->now ? 0 : (due - remote->now + MILLISECOND - 1) / MILLISECOND;
+	return wait < timeout_ms ? (int)wait : timeout_ms;
+}
+
+void remote_run(struct remote *remote, int timeout_ms, int extra_fd)
+{
+	remote->now = clock_now(remote->clock);
+	int64_t follows = follow_step(remote), writes = write_step(remote);
+	/* What is in memory already must be seen before anybody waits. */
+	if (store_pending(remote->store))
+		timeout_ms = 0;
+	remote_client_run(remote->client, wait_for(remote, follows < writes ? follows : writes, timeout_ms), extra_fd);
+	struct error error;
+	store_commit(remote->store, &error);
+}

@@ -1,0 +1,81 @@
+/* What the files of the remote share. */
+#ifndef STORE_REMOTE_INTERNAL_H
+#define STORE_REMOTE_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "store/remote.h"
+
+#define REMOTE_SECOND INT64_C(1000000000)
+
+struct follow;
+
+/* One request of a write on its way. */
+struct outgoing {
+	struct outgoing *next;
+	struct assumed *about;
+	const char *method; /* static */
+	char *path, *content_type, *body;
+	bool binding;
+	unsigned attempts;
+	int64_t due; /* not before */
+};
+
+/* An object with writes that the server has not answered. */
+struct assumed {
+	struct remote *remote;
+	const struct store_type *type;
+	char *namespace_, *name; /* behind the key */
+	struct outgoing *first, *last;
+	struct outgoing *current; /* on its way, or waiting for a slot or the next attempt */
+	bool followed;            /* the mirror shows it */
+	bool awaits_node;         /* bound: what watches say before they know that is older */
+	int64_t awaits_end;       /* then the server is asked */
+	struct doc *server;       /* newest state heard of, NULL: none */
+	bool gone;                /* newest state heard of: there is none */
+	UT_hash_handle hh;
+	char *key;
+};
+
+struct remote {
+	struct remote_options options;
+	const struct clock_source *clock;
+	struct remote_client *client;
+	struct store *store;
+	struct follow *follows;
+	struct assumed *assumed;
+	struct outgoing *ready, *ready_last; /* in order, to be sent when there is a slot */
+	VEC(struct outgoing *) delayed;
+	size_t in_flight;
+	uint64_t random;
+	struct remote_counts counts;
+	char problem[256];
+	int64_t now;
+};
+
+/* A pause before the next attempt, with jitter: between half and all of base * 2^attempts, at most `longest`. */
+int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest);
+/* An object as the server gave it, without what nobody here reads. A document of its own. */
+struct doc *remote_trim(const struct val *object, const struct store_api *api);
+
+/* ---- remote_follow.c ---- */
+void follow_begin(struct remote *remote);
+void follow_end(struct remote *remote);
+/* Starts what is due; when the next thing is. */
+int64_t follow_step(struct remote *remote);
+bool follow_synced(const struct remote *remote);
+bool follow_has(const struct remote *remote, const struct store_type *type);
+
+/* ---- remote_write.c ---- */
+void write_forward(void *context, const struct store_request *request, const struct store_object *object);
+/* What the server has of an object: from a watch, or (`truth`) from a list, which is right even when it looks older. The
+ * document is taken; NULL: it is gone. */
+void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
+                struct doc *doc, bool truth);
+/* Whether there is something the server has not heard of. */
+bool write_is_assumed(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                      const char *name);
+int64_t write_step(struct remote *remote);
+void write_end(struct remote *remote);
+
+#endif
