@@ -80,6 +80,7 @@ struct cli_args {
 	const char *data_dir;
 	uint16_t port;
 	bool in_memory, until_placed;
+	bool rejected;                                 /* an object of the input cannot be used, which was told */
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;

@@ -17,7 +17,7 @@ static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 	} else {
 		plan_table_print(plan, args->output == CLI_OUTPUT_WIDE, output_wants_colour(stdout), stdout);
 	}
-	return snapshot_has_rejections(snapshot) ? CLI_FOUND : CLI_OK;
+	return args->rejected || snapshot_has_rejections(snapshot) ? CLI_FOUND : CLI_OK;
 }
 
 int cmd_plan(struct cli_args *args)
