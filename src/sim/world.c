@@ -53,5 +53,5 @@ int world_step(struct world *world)
 
 void world_metrics(const struct world *world, struct buffer *out)
 {
-	scheduler_metrics(world->scheduler, out);
+	manager_metrics(world->manager, out);
 }
