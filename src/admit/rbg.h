@@ -104,6 +104,7 @@ struct rbg_spec {
 };
 
 #define RBG_STUCK_SECONDS 600
+#define RBG_MOST_PODS 100000 /* of a group: all of them are looked at in each reconcile */
 
 /* Decodes and validates; adds every problem found. 0 when it can be used, -1 when it has errors; even then what could be
  * read is in *out, for a controller that must not touch what runs. */

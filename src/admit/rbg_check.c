@@ -91,7 +91,9 @@ void rbg_check_roles(const struct decode *decode, const struct rbg_spec *spec)
 {
 	struct interner *names = interner_create();
 	bool unique = true;
+	int64_t pods = 0;
 	for (size_t r = 0; r < spec->role_count; r++) {
+		pods = count_clamp(pods + spec->roles[r].replicas * spec->roles[r].pods);
 		uint32_t known = interner_count(names);
 		check_length(decode, spec, r);
 		if (interner_id(names, spec->roles[r].name) == known)
@@ -100,6 +102,9 @@ void rbg_check_roles(const struct decode *decode, const struct rbg_spec *spec)
 		decode_error(decode, PATH_KEY(PATH_INDEX(roles_path, r), "name"), "rename one of the two",
 		             "role %s is there twice", decode_show(decode->problems->arena, spec->roles[r].name));
 	}
+	if (pods > RBG_MOST_PODS)
+		decode_error(decode, roles_path, "make several groups of it",
+		             "the roles have %lld pods together, %d are allowed", (long long)pods, RBG_MOST_PODS);
 	/* The numbers of the names are those of the roles only while all differ. */
 	if (unique)
 		check_dependencies(decode, spec, names);

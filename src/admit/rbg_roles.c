@@ -281,7 +281,7 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 		             decode_show(decode->problems->arena, role->name ? role->name : ""));
 	if (!role->name)
 		role->name = "";
-	decode_int(decode, path, map, "replicas", 0, COUNT_MAX, &role->replicas);
+	decode_int(decode, path, map, "replicas", 0, RBG_MOST_PODS, &role->replicas);
 	decode_int(decode, path, map, "minReadySeconds", 0, COUNT_MAX, &role->min_ready_seconds);
 	role->labels = decode_map(decode, path, map, "labels");
 	role->annotations = decode_map(decode, path, map, "annotations");

@@ -64,6 +64,7 @@ int manager_step(struct manager *manager)
 void manager_metrics(const struct manager *manager, struct buffer *out)
 {
 	scheduler_metrics(manager->scheduler, out);
+	rbg_controller_metrics(manager->groups, out);
 }
 
 bool manager_ready(const struct manager *manager)

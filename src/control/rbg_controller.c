@@ -176,7 +176,8 @@ static void work(struct rbg_turn *turn)
 	if (turn->failed)
 		return;
 	rbg_report(turn);
-	rbg_write_adapters(turn);
+	if (!turn->blocked)
+		rbg_write_adapters(turn);
 	sweep(turn);
 }
 

@@ -47,7 +47,8 @@ static void read_adapter(void *context, const char *name)
 	int role = rbg_role_find(&turn->spec, val_str(val_path(spec, "scaleTargetRef", "role", NULL), ""));
 	int64_t replicas;
 	if (role < 0 || strcmp(val_str(val_path(spec, "scaleTargetRef", "name", NULL), ""), turn->object->name) != 0 ||
-	    val_int(val_get(spec, "replicas"), &replicas) < 0 || replicas < 0 || replicas > INT32_MAX)
+	    val_int(val_get(spec, "replicas"), &replicas) < 0 || replicas < 0 ||
+	    replicas > RBG_MOST_PODS / (turn->spec.roles[role].pods > 0 ? turn->spec.roles[role].pods : 1))
 		return;
 	turn->roles[role].is_overridden = turn->roles[role].desired != replicas;
 	turn->roles[role].desired = replicas;

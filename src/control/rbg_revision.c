@@ -105,10 +105,12 @@ static int64_t newest_number(struct rbg_turn *turn)
 /* A spec that was there before gets the newest number again, as with Deployments. */
 static void keep_revision(struct rbg_turn *turn)
 {
+	turn->revision = arena_printf(turn->arena, "%s-%s", turn->spec.name, turn->update_hash);
+	if (turn->blocked)
+		return; /* what cannot be carried out is nothing to come back to */
 	struct store_object *old = find_revision(turn, RBG_LABEL_GROUP_REVISION, turn->update_hash);
 	int64_t newest = newest_number(turn);
 	struct build *build = build_create();
-	turn->revision = arena_printf(turn->arena, "%s-%s", turn->spec.name, turn->update_hash);
 	if (old && number_of(old) < newest) {
 		struct node *patch = build_map(build);
 		build_put_int(build, patch, "revision", newest + 1);
@@ -196,6 +198,8 @@ void rbg_revise(struct rbg_turn *turn)
 		role->update_revision = hash_role(turn, role->spec);
 		role->current_revision = val_str(val_get(status, "currentRevision"), role->update_revision);
 		val_int(val_get(status, "targetReplicas"), &role->last_target);
+		if (role->last_target < 0 || role->last_target > RBG_MOST_PODS)
+			role->last_target = 0;
 		buffer_printf(&all, "%s %s\n", role->spec->name, role->update_revision);
 		turn->is_updating |= strcmp(role->update_revision, role->current_revision) != 0;
 	}

@@ -41,6 +41,14 @@ struct node *rbg_object(struct rbg_turn *turn, struct build *build, const char *
 	return root;
 }
 
+/* Nothing else shows that the group does not get on. */
+static void fail(struct rbg_turn *turn, const char *why)
+{
+	turn->failed = true;
+	turn->turn->failure = why;
+	writes_event_once(turn->store, turn->object, true, "FailedReconcileWorkload", why, turn->now);
+}
+
 /* Carries out a request; a refusal that may pass later fails the turn, which is then tried again. */
 static bool carry_out(struct rbg_turn *turn, struct store_request *request)
 {
@@ -48,10 +56,8 @@ static bool carry_out(struct rbg_turn *turn, struct store_request *request)
 	request->manager = request->actor = "platoon";
 	bool done = request->api && store_write(turn->store, request, &result) == 0;
 	int code = result.error.code;
-	if (!done && code != 404) {
-		turn->failed = true;
-		turn->turn->failure = result.error.message ? result.error.message : "the kind is not served";
-	}
+	if (!done && code != 404)
+		fail(turn, result.error.message ? result.error.message : "the kind is not served");
 	store_result_clear(&result);
 	return done;
 }
@@ -90,6 +96,16 @@ bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct 
 	return done;
 }
 
+static bool is_owned(const struct rbg_turn *turn, const struct store_object *object)
+{
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);)
+		if (strcmp(val_str(val_get(owner, "uid"), ""), turn->object->uid) == 0)
+			return true;
+	return false;
+}
+
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields)
 {
@@ -99,6 +115,12 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 		bool created = rbg_create(turn, group, resource, doc_root(doc));
 		doc_destroy(doc);
 		return created;
+	}
+	if (!is_owned(turn, old)) {
+		fail(turn, arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
+		                        old->type->kind, name));
+		doc_destroy(doc);
+		return false;
 	}
 	struct node *patch = build_map(build);
 	bool differs = false;

@@ -282,6 +282,63 @@ static void bad_specs_past_admission(void **state)
 	assert_string_equal(town_condition(town, "llm", "CoordinationConflict"), "False NoConflict: ");
 }
 
+/* Whatever comes in, the controller tells what is wrong and lives. */
+static void hostile_specs_past_admission(void **state)
+{
+	static const char *const specs[] = {
+		"spec: {}",
+		"spec: {roles: []}",
+		"spec: {roles: [null, 3, x, [], {}]}",
+		"spec: {roles: {a: b}}",
+		"spec: {roles: [{name: a}]}",
+		"spec: {roles: [{name: a, template: 5}, {name: a, template: {spec: []}}]}",
+		"spec: {roles: [{name: null, replicas: 2147483647, template: " POD "}]}",
+		"spec: {roles: [{name: a, replicas: 99999999999999999999, template: " POD "}]}",
+		"spec: {roles: [{name: a, replicas: -4, leaderWorkerSet: {size: 99999999}, template: " POD "}]}",
+		"spec: {roles: [{name: a, components: [null, {name: x}, {size: -1}]}]}",
+		"spec: {roles: [{name: a, dependencies: [a, 3], template: " POD
+		"}], coordination: [null, 3, {strategy: 3}]}",
+		"spec: {roles: [{name: a, template: " POD
+		"}], coordination: [{strategy: {segmentPlacement: {segmentSize: {a: -3, "
+		"b: null, c: x}}}}]}",
+		"spec: {roles: [{name: a, template: " POD
+		"}], coordination: [{strategy: {rollingDeploy: 3}}, {strategy: "
+		"{rollingDeploy: {roleDeployStep: {a: 0}}}}]}",
+		"spec: {roles: [{name: a2345678901234567890123456789012345678901234567890123456789012345, "
+	        "template: " POD "}]}",
+		"spec: {roles: [{name: a, templateRef: {name: x}}], roleTemplates: [null, {name: x}]}",
+	};
+	struct town *town = *state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		char text[1024], name[32];
+		snprintf(name, sizeof(name), "bad%zu", i);
+		snprintf(text, sizeof(text),
+		         "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: %s}\n%s\n",
+		         name, specs[i]);
+		assert_int_equal(town_apply(town, text), 201);
+		town_run(town, 3);
+		if (strncmp(town_condition(town, name, "CoordinationConflict"), "True InvalidSpec: spec", 22) != 0)
+			fail_msg("%s: %s", specs[i], town_condition(town, name, "CoordinationConflict"));
+		assert_int_equal(town_pods(town, name, ""), 0);
+	}
+}
+
+/* A name that somebody else has taken is not taken over. */
+static void names_of_others(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 1, 8, 2);
+	town_apply(town, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llm}\ndata: {mine: yes-it-is}\n");
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "1"));
+	town_run(town, 20);
+	kit_get(&town->kit, "configmaps", "default", "llm");
+	assert_at(&town->kit, "data.mine", "yes-it-is");
+	assert_int_equal(town_events(town, "FailedReconcileWorkload"), 1);
+	kit_delete(&town->kit, "configmaps", "default", "llm", NULL);
+	town_run(town, 100);
+	assert_int_equal(town_ready(town, "llm", ""), 1);
+}
+
 /* A controller that dies after every single turn ends where one that lives does. */
 static void restarts_change_nothing(void **state)
 {
@@ -342,6 +399,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(progressions, setup, teardown),
 		cmocka_unit_test_setup_teardown(conflicts_are_refused_in_the_words_of_the_design, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_specs_past_admission, setup_open_door, teardown),
+		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, setup_open_door, teardown),
+		cmocka_unit_test_setup_teardown(names_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(restarts_change_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(restarts_during_an_update, setup, teardown),
 	};

@@ -2,7 +2,7 @@
 #ifndef TEST_CONTROL_TOWN_H
 #define TEST_CONTROL_TOWN_H
 
-#include "kit.h"
+#include "../store/kit.h"
 
 #include "sim/world.h"
 
