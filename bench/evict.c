@@ -148,7 +148,7 @@ static int measure_case(const struct evict_case *test, const int *sizes, int siz
 	for (int i = 0; i < size_count; i++) {
 		struct evict_row *row = &rows[used++];
 		*row = (struct evict_row){.name = test->name, .nodes = sizes[i]};
-		run_apart(test, NULL, sizes[i] > 1000 ? 1 : sizes[i] > 200 ? 3 : MOST_RUNS, row);
+		run_apart(test, NULL, sizes[i] > 200 ? 3 : MOST_RUNS, row);
 		if (i > 0 && row->us > 0 && row[-1].us > 0)
 			row->exponent = log(row->us / row[-1].us) / log((double)sizes[i] / sizes[i - 1]);
 		print_row(row);

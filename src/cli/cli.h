@@ -23,6 +23,7 @@ enum cli_option_id {
 	CLI_OPTION_OUTPUT,
 	CLI_OPTION_ACTIONS,
 	CLI_OPTION_BUDGET,
+	CLI_OPTION_STARVATION_AFTER,
 	CLI_OPTION_NODES,
 	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
@@ -69,6 +70,7 @@ struct cli_args {
 	enum cycle_action *actions;
 	size_t action_count;
 	uint64_t budget;
+	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
 	bool shape_given, gpus_given;
@@ -78,6 +80,7 @@ struct cli_args {
 	const char *data_dir;
 	uint16_t port;
 	bool in_memory, until_placed;
+	bool rejected;                                 /* an object of the input cannot be used, which was told */
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;

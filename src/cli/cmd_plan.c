@@ -17,7 +17,7 @@ static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 	} else {
 		plan_table_print(plan, args->output == CLI_OUTPUT_WIDE, output_wants_colour(stdout), stdout);
 	}
-	return snapshot_has_rejections(snapshot) ? CLI_FOUND : CLI_OK;
+	return args->rejected || snapshot_has_rejections(snapshot) ? CLI_FOUND : CLI_OK;
 }
 
 int cmd_plan(struct cli_args *args)
@@ -28,6 +28,7 @@ int cmd_plan(struct cli_args *args)
 	if (rc == CLI_OK) {
 		struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 		                                   .budget = args->budget,
+		                                   .starvation_after_ns = args->starvation_after_ns,
 		                                   .explain_relax = true};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
 		rc = print_plan(args, snapshot);

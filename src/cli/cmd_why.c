@@ -105,6 +105,7 @@ static int explain(struct cli_args *args, const struct manifests *objects)
 	}
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 	                                   .budget = args->budget,
+	                                   .starvation_after_ns = args->starvation_after_ns,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);

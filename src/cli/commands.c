@@ -64,7 +64,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -80,7 +80,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "podgroup/ pod/ queue/",
 		.exits = "0  everything about it has its place\n"

@@ -80,7 +80,7 @@ static void let_files_win(struct manifests *objects, size_t live)
 }
 
 /* Workloads stand for the pods they would make. */
-static int expand(struct cli_args *args, struct manifests *objects)
+static void expand(struct cli_args *args, struct manifests *objects)
 {
 	struct problems problems = {.arena = args->arena};
 	expand_workloads(objects, clock_now(clock_system()), &problems);
@@ -88,7 +88,7 @@ static int expand(struct cli_args *args, struct manifests *objects)
 		output_line(stderr, "%s: %s: %s", problems.items[i].path,
 		            problems.items[i].severity == SEVERITY_ERROR ? "error" : "warning",
 		            problems.items[i].message);
-	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
+	args->rejected |= problems.errors > 0;
 }
 
 int cli_load_world(struct cli_args *args, struct manifests *objects)
@@ -103,6 +103,6 @@ int cli_load_world(struct cli_args *args, struct manifests *objects)
 	if (rc == CLI_OK && count > 0)
 		let_files_win(objects, count);
 	if (rc == CLI_OK)
-		rc = expand(args, objects);
+		expand(args, objects);
 	return rc;
 }

@@ -19,6 +19,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
                                 "actions, comma separated (default all)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
+	[CLI_OPTION_STARVATION_AFTER] = {"starvation-after", 0, "DURATION", NULL,
+                                         "hold free resources for a gang that has waited so long (default never)"},
 	[CLI_OPTION_NODES] = {"nodes", 0, "SHAPE", NULL, "zones x racks x nodes per rack (default 1x2x4)"},
 	[CLI_OPTION_NODES_FILE] = {"nodes-file", 0, "FILE", "@file", "Node manifests, or a .csv node list, instead"},
 	[CLI_OPTION_GPUS] = {"gpus", 0, "COUNT", NULL, "GPUs of each node (default 8)"},
@@ -175,6 +177,14 @@ static int parse_budget(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+static int parse_starvation(struct cli_args *args, const char *value)
+{
+	if (clock_parse_duration(value, &args->starvation_after_ns) < 0 || args->starvation_after_ns <= 0)
+		return usage_error(args->command, "--starvation-after %s: must be a duration above 0 such as 10m",
+		                   value);
+	return CLI_OK;
+}
+
 /* A whole number from `low` to `high` at the start of the text; *end is what follows it. -1 when there is none. */
 static int read_number(const char *text, long low, long high, const char **end)
 {
@@ -289,6 +299,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return parse_actions(args, value);
 	case CLI_OPTION_BUDGET:
 		return parse_budget(args, value);
+	case CLI_OPTION_STARVATION_AFTER:
+		return parse_starvation(args, value);
 	case CLI_OPTION_NODES:
 		args->shape_given = true;
 		return parse_nodes(args, value);

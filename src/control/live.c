@@ -139,7 +139,8 @@ static struct live_object *object_new(struct live *live, enum build_kind kind, c
 	object->key = base_malloc(namespace_length + 1 + name_length + 1 + namespace_length + 1);
 	sprintf(object->key, "%s/%s", from->namespace_, from->name);
 	object->name = object->key + namespace_length + 1;
-	object->namespace_ = strcpy(object->key + namespace_length + name_length + 2, from->namespace_);
+	object->namespace_ =
+		memcpy(object->key + namespace_length + name_length + 2, from->namespace_, namespace_length + 1);
 	object->kind = kind;
 	object->slot = object->implicit = -1;
 	HASH_ADD_KEYPTR(hh, live->objects[kind], object->key, namespace_length + 1 + name_length, object);

@@ -24,8 +24,8 @@ void live_destroy(struct live *live); /* NULL is a no-op */
 void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context);
 
 /* An object was added or changed, or is gone. Kinds that do not matter for scheduling are ignored. */
-void live_set(struct live *live, struct store_object *object);
-void live_remove(struct live *live, const struct store_object *object);
+void live_set(struct live *live, struct store_object *now);
+void live_remove(struct live *live, const struct store_object *gone);
 /* Whether something since the last cycle may change a decision. */
 bool live_changed(const struct live *live);
 size_t live_rebuilds(const struct live *live); /* how often everything was built anew */

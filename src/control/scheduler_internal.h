@@ -25,7 +25,7 @@ struct attempt {
 struct queue_told {
 	int64_t allocated[CYCLE_RESOURCES], allocated_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES],
 		fair[CYCLE_RESOURCES];
-	bool written;
+	int64_t written; /* 1 once it was; a number, so that all of it can be compared at once */
 };
 
 struct scheduler {

@@ -109,7 +109,7 @@ static void write_queues(const struct scheduler_turn *turn)
 		memcpy(told.allocated_protected, queue->allocated_protected, sizeof(told.allocated_protected));
 		memcpy(told.requested, queue->requested, sizeof(told.requested));
 		memcpy(told.fair, queue->fair, sizeof(told.fair));
-		told.written = true;
+		told.written = 1;
 		if (memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0)
 			continue;
 		if (write_queue(turn, queue))

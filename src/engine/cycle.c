@@ -427,6 +427,18 @@ void cycle_run(struct cycle *cycle, enum cycle_action action)
 	}
 }
 
+/* Whether the group had its try and got nothing. Waiting for its own pods is no try, and while a part of it runs there is
+ * something to complete. */
+static bool was_refused(const struct cycle_group *group)
+{
+	if (group->blocked || group->queue < 0 || !group->reasons.count || group->state == GROUP_NOT_READY)
+		return false;
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (cycle_is_member(&group->gang.pods[p]))
+			return false;
+	return true;
+}
+
 /* State of groups whose minimum is met, and a word on surplus that found no place. */
 static void conclude(struct cycle *cycle, struct cycle_group *group)
 {
@@ -436,7 +448,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 			           (struct reason){.code = REASON_BACKOFF,
 			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
 			                                      "not tried again"});
-		group->gave_up |= group->give_up_after_failure && !group->blocked;
+		group->gave_up |= group->give_up_after_failure && was_refused(group);
 		if (!group->reasons.count && !group->blocked && group->gang.pod_count)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_GAVE_WAY,

@@ -109,10 +109,10 @@ bool cycle_needs_look(const struct cycle_group *group);
 size_t cycle_work_count(const struct cycle *cycle);
 int cycle_work_at(const struct cycle *cycle, size_t i);
 /* Adds the group to the list and takes it off the accounts. */
-void cycle_touch(struct cycle *cycle, int group);
+void cycle_touch(struct cycle *cycle, int number);
 /* Puts a group on the accounts as it is now, and takes it off as it was put on. Each is a no-op the second time. */
-void cycle_settle(struct cycle *cycle, int group);
-void cycle_unsettle(struct cycle *cycle, int group);
+void cycle_settle(struct cycle *cycle, int number);
+void cycle_unsettle(struct cycle *cycle, int number);
 
 /* Before the first action of every cycle: notes what runs, restores reservations of earlier cycles. */
 void cycle_begin(struct cycle *cycle);

@@ -42,9 +42,9 @@ static void return_unit(struct room *room, const struct victim_unit *unit)
 static void apply(struct room *room, size_t count)
 {
 	while (room->applied < count)
-		lift_unit(room, &room->units.items[room->applied++]);
+		lift_unit(room, room->units[room->applied++]);
 	while (room->applied > count)
-		return_unit(room, &room->units.items[--room->applied]);
+		return_unit(room, room->units[--room->applied]);
 }
 
 /* Searches for a place and says what it would count for. */
@@ -88,8 +88,8 @@ static bool fits_with(struct room *room, size_t count)
 static void score_nodes(struct room *room)
 {
 	int32_t *score = room->bias.node_score;
-	for (; room->scored < room->units.count; room->scored++) {
-		const struct victim_unit *unit = &room->units.items[room->scored];
+	for (; room->scored < room->unit_count; room->scored++) {
+		const struct victim_unit *unit = room->units[room->scored];
 		for (int i = 0; i < unit->pod_count; i++) {
 			int node = room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
 			score[node] -= score[node] <= 0;
@@ -109,7 +109,7 @@ static size_t shortest_prefix(struct room *room, size_t low, size_t high)
 	size_t step = beneficiary(room)->gang.pod_count;
 	for (size_t next = low + step;; low = next, step *= 8, next = low + step) {
 		room_more_units(room, next);
-		next = smaller(next, smaller(high, room->units.count));
+		next = smaller(next, smaller(high, room->unit_count));
 		if (next <= low)
 			return 0;
 		if (fits_with(room, next)) {
@@ -169,10 +169,10 @@ static bool inside_child(const struct gang *gang, int leaf, int child)
 /* A unit may return only if what it belongs to has not been given up by a later unit of its group. */
 static bool still_has_a_home(const struct room *room, size_t number)
 {
-	const struct victim_unit *unit = &room->units.items[number];
+	const struct victim_unit *unit = room->units[number];
 	const struct gang *gang = &room->cycle->groups[unit->group].gang;
 	for (size_t i = number + 1; i < room->applied; i++) {
-		const struct victim_unit *later = &room->units.items[i];
+		const struct victim_unit *later = room->units[i];
 		if (later->group != unit->group || room->kept[i] || room->action == ACTION_CONSOLIDATE)
 			continue;
 		if (later->class_ == UNIT_GANG)
@@ -190,7 +190,7 @@ static void return_what_can_stay(struct room *room)
 	struct cycle_run *run = room->run;
 	cycle_clear_marks(run, MARK_LOST); /* groups that are gone as a whole */
 	for (size_t i = room->applied; i-- > 0;) {
-		const struct victim_unit *unit = &room->units.items[i];
+		const struct victim_unit *unit = room->units[i];
 		if (room->kept[i] || cycle_marked(run, MARK_MOVED, unit->group))
 			continue;
 		if (!cycle_marked(run, MARK_LOST, unit->group) &&
@@ -224,7 +224,7 @@ static void undo_all(struct room *room)
 {
 	for (size_t i = 0; i < room->applied; i++)
 		if (!room->kept || !room->kept[i])
-			return_unit(room, &room->units.items[i]);
+			return_unit(room, room->units[i]);
 	room->applied = 0;
 	room->kept = NULL;
 }
@@ -273,7 +273,7 @@ static void record(struct room *room, const struct moves *moves)
 			let_go(room, pod->group, pod->pod, pod->from, true);
 	}
 	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
+		const struct victim_unit *unit = room->units[i];
 		const struct gang *gang = &room->cycle->groups[unit->group].gang;
 		bool lost = !room->kept[i] && !cycle_marked(run, MARK_MOVED, unit->group);
 		for (int k = 0; lost && k < unit->pod_count; k++)
@@ -300,7 +300,7 @@ static bool settle_victims(struct room *room, bool optional_moves)
 	}
 	for (size_t i = 0; i < room->applied; i++)
 		if (room->kept[i] && !kept[i])
-			lift_unit(room, &room->units.items[i]);
+			lift_unit(room, room->units[i]);
 	room->kept = kept;
 	room_charge_left(room, true, -1);
 	moves_undo(room, &moves);
@@ -334,7 +334,7 @@ static bool decide(struct room *room, size_t count)
 static bool try_units(struct room *room, size_t low, size_t count)
 {
 	size_t shortest = shortest_prefix(room, low, count);
-	size_t longest = shortest > room->movable_from ? room->units.count : shortest;
+	size_t longest = shortest > room->movable_from ? room->unit_count : shortest;
 	bool made = false;
 	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
 		made = decide(room, n);
@@ -386,7 +386,7 @@ static bool try_all(struct room *room)
 	if (room->action == ACTION_CONSOLIDATE && !moves_could_help(room))
 		return false;
 	room_list_units(room);
-	if (room->action != ACTION_RECLAIM && !room->units.count)
+	if (room->action != ACTION_RECLAIM && !room->unit_count)
 		return false;
 	bias_from_free(room->cycle->cluster, &beneficiary(room)->gang, false, room->scratch, &room->bias);
 	if (fits_with(room, 0)) /* nobody has to go: that is for allocation */
@@ -397,13 +397,13 @@ static bool try_all(struct room *room)
 		return true;
 	if (room->action != ACTION_RECLAIM || !room_take_all(room))
 		return false;
-	apply(room, room->units.count);
+	apply(room, room->unit_count);
 	bool hopeful = moves_could_help(room);
 	apply(room, 0);
 	if (!hopeful)
 		return false;
 	room_add_movable(room);
-	return room->movable_from < room->units.count && try_units(room, 0, SIZE_MAX);
+	return room->movable_from < room->unit_count && try_units(room, 0, SIZE_MAX);
 }
 
 /* The stock follows what was decided. */
@@ -412,7 +412,7 @@ static void note_changes(const struct room *room)
 	stock_change(room->run->stock, room->group);
 	for (size_t i = 0; i < room->applied; i++)
 		if (!room->kept[i])
-			stock_change(room->run->stock, room->units.items[i].group);
+			stock_change(room->run->stock, room->units[i]->group);
 }
 
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)

@@ -16,7 +16,8 @@ struct room {
 	enum cycle_action action;
 	bool grow; /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
-	struct victim_list units;
+	const struct victim_unit **units; /* in the stock */
+	size_t unit_count, unit_capacity;
 	size_t movable_from;         /* units from here on may be moved, but not lost */
 	struct unit_source *sources; /* reclaim: queues that have more, a heap */
 	size_t source_count;

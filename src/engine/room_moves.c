@@ -12,7 +12,7 @@ static int reopen_group(struct room *room, int number, bool *evicted)
 			evicted[p] = false;
 		}
 	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
+		const struct victim_unit *unit = room->units[i];
 		if (unit->group != number || room->kept[i])
 			continue;
 		for (int k = 0; k < unit->pod_count; k++, count++) {
@@ -74,7 +74,7 @@ static size_t count_leaving(const struct room *room)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < room->applied; i++)
-		count += room->kept[i] ? 0 : (size_t)room->units.items[i].pod_count;
+		count += room->kept[i] ? 0 : (size_t)room->units[i]->pod_count;
 	return count;
 }
 
@@ -84,7 +84,7 @@ static void find_must_move(const struct room *room)
 	cycle_clear_marks(room->run, MARK_MUST_MOVE);
 	for (size_t i = room->movable_from; i < room->applied; i++)
 		if (!room->kept[i])
-			cycle_mark(room->run, MARK_MUST_MOVE, room->units.items[i].group);
+			cycle_mark(room->run, MARK_MUST_MOVE, room->units[i]->group);
 }
 
 bool moves_find(struct room *room, bool optional, struct moves *moves)
@@ -99,7 +99,7 @@ bool moves_find(struct room *room, bool optional, struct moves *moves)
 	find_must_move(room);
 	for (int pass = 0; pass < (optional ? 2 : 1); pass++) /* those who must find a place choose first */
 		for (size_t i = 0; i < room->applied; i++) {
-			int group = room->units.items[i].group;
+			int group = room->units[i]->group;
 			if (room->kept[i] || cycle_marked(room->run, MARK_SEEN, group) ||
 			    cycle_marked(room->run, MARK_MUST_MOVE, group) != (pass == 0))
 				continue;

@@ -40,7 +40,7 @@ void room_remember_held(struct room *room)
 static int64_t last_lost(const struct room *room, int resource)
 {
 	for (size_t i = room->applied; i-- > 0;) {
-		const struct victim_unit *unit = &room->units.items[i];
+		const struct victim_unit *unit = room->units[i];
 		if ((room->kept && room->kept[i]) || cycle_marked(room->run, MARK_MOVED, unit->group))
 			continue;
 		if (unit->amounts[resource] > 0)
@@ -75,8 +75,8 @@ size_t room_list_cuts(const struct room *room, size_t *cuts)
 		if (gang->pods[p].state == MEMBER_WAITING)
 			cycle_add_pod(room->run, gang->pods[p].kind, wanted);
 	bool *crossed = arena_array(room->scratch, bool, room->depth *CYCLE_RESOURCES);
-	for (size_t i = 0; i < room->units.count; i++) {
-		const int64_t *amounts = room->units.items[i].amounts;
+	for (size_t i = 0; i < room->unit_count; i++) {
+		const int64_t *amounts = room->units[i]->amounts;
 		bool cut = false;
 		int queue = beneficiary(room)->queue;
 		for (size_t k = 0; k < room->depth * CYCLE_RESOURCES; k++) {
@@ -96,7 +96,7 @@ size_t room_list_cuts(const struct room *room, size_t *cuts)
 		for (int r = 0; r < CYCLE_RESOURCES; r++)
 			freed[r] += amounts[r];
 	}
-	cuts[count++] = room->units.count;
+	cuts[count++] = room->unit_count;
 	return count;
 }
 
@@ -145,8 +145,8 @@ bool room_find_allowance(const struct room *room, struct place_allowance *allowa
 void room_charge_left(struct room *room, bool moved, int sign)
 {
 	for (size_t i = 0; i < room->applied; i++)
-		if (!room->kept[i] && cycle_marked(room->run, MARK_MOVED, room->units.items[i].group) == moved)
-			room_charge_unit(room, &room->units.items[i], sign);
+		if (!room->kept[i] && cycle_marked(room->run, MARK_MOVED, room->units[i]->group) == moved)
+			room_charge_unit(room, room->units[i], sign);
 }
 
 /* The shares must still justify the victims that are left. */
@@ -157,7 +157,7 @@ static bool shares_justify(struct room *room)
 	    SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
+		const struct victim_unit *unit = room->units[i];
 		if (room->kept[i] || cycle_marked(room->run, MARK_MOVED, unit->group))
 			continue;
 		if (share_claim_take(claim, room->cycle->groups[unit->group].queue, unit->amounts) != SHARE_ALLOWED)
@@ -166,7 +166,7 @@ static bool shares_justify(struct room *room)
 	if (share_claim_settle(claim) != SHARE_ALLOWED)
 		return false;
 	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = &room->units.items[i];
+		const struct victim_unit *unit = room->units[i];
 		if (!room->kept[i] && !cycle_marked(room->run, MARK_MOVED, unit->group) &&
 		    share_claim_bounces(claim, room->cycle->groups[unit->group].queue, unit->amounts))
 			return false;

@@ -3,10 +3,19 @@
 #include "engine/room_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void append(struct room *room, const struct victim_unit *unit)
 {
-	victims_add(&room->units, unit, room->scratch);
+	if (room->unit_count == room->unit_capacity) {
+		size_t capacity = room->unit_capacity ? room->unit_capacity * 2 : 64;
+		const struct victim_unit **units = arena_array(room->scratch, const struct victim_unit *, capacity);
+		if (room->unit_count)
+			memcpy(units, room->units, sizeof(*units) * room->unit_count);
+		room->units = units;
+		room->unit_capacity = capacity;
+	}
+	room->units[room->unit_count++] = unit;
 }
 
 /* ---- reclaim: the cheapest unit of all queues above what they may keep ---- */
@@ -81,15 +90,15 @@ static void take_next(struct room *room)
 static void charge_applied(struct room *room, int sign)
 {
 	for (size_t i = 0; i < room->applied; i++)
-		room_charge_unit(room, &room->units.items[i], sign);
+		room_charge_unit(room, room->units[i], sign);
 }
 
 void room_more_units(struct room *room, size_t count)
 {
-	if (room->units.count >= count || !room->source_count)
+	if (room->unit_count >= count || !room->source_count)
 		return;
 	charge_applied(room, 1); /* a claim counts its victims itself */
-	while (room->units.count < count && room->source_count)
+	while (room->unit_count < count && room->source_count)
 		take_next(room);
 	charge_applied(room, -1);
 }
@@ -130,7 +139,7 @@ void room_list_units(struct room *room)
 
 static int compare_units(const void *left, const void *right)
 {
-	return victims_compare(left, right);
+	return victims_compare(*(const struct victim_unit *const *)left, *(const struct victim_unit *const *)right);
 }
 
 bool room_take_all(struct room *room)
@@ -139,22 +148,21 @@ bool room_take_all(struct room *room)
 	struct share_claim *claim = &room->run->claim;
 	/* Asking the shares in between has begun the claim anew. */
 	share_claim_begin(claim, beneficiary(room)->queue, room->claimed, room_protects(room));
-	for (size_t i = 0; i < room->units.count; i++)
-		share_claim_take(claim, room->cycle->groups[room->units.items[i].group].queue,
-		                 room->units.items[i].amounts);
+	for (size_t i = 0; i < room->unit_count; i++)
+		share_claim_take(claim, room->cycle->groups[room->units[i]->group].queue, room->units[i]->amounts);
 	room_more_units(room, SIZE_MAX);
 	for (int q = 0; q < (int)room->cycle->queue_count; q++)
 		all += q == beneficiary(room)->queue ? 0 : stock_count(room->run->stock, q);
-	return room->units.count < all;
+	return room->unit_count < all;
 }
 
 void room_add_movable(struct room *room)
 {
 	int own = beneficiary(room)->queue;
-	size_t taken = room->movable_from = room->units.count;
+	size_t taken = room->movable_from = room->unit_count;
 	size_t *from = arena_array(room->scratch, size_t, room->cycle->queue_count);
 	for (size_t i = 0; i < taken; i++)
-		from[room->cycle->groups[room->units.items[i].group].queue]++;
+		from[room->cycle->groups[room->units[i]->group].queue]++;
 	for (int q = 0; q < (int)room->cycle->queue_count; q++) {
 		const struct victim_unit *unit;
 		for (size_t at = 0; q != own && (unit = stock_next(room->run->stock, q, &at));) {
@@ -164,6 +172,6 @@ void room_add_movable(struct room *room)
 				append(room, unit);
 		}
 	}
-	if (room->units.count > taken)
-		qsort(room->units.items + taken, room->units.count - taken, sizeof(*room->units.items), compare_units);
+	if (room->unit_count > taken)
+		qsort(room->units + taken, room->unit_count - taken, sizeof(*room->units), compare_units);
 }

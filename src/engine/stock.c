@@ -9,10 +9,11 @@
 struct queue_stock {
 	int *groups; /* of the queue */
 	size_t group_count;
-	struct victim_list units; /* on the heap */
-	size_t dead;              /* of them have gone */
-	size_t first;             /* and all before this one */
-	VEC(int) changed;         /* groups to be listed again */
+	struct victim_list units;
+	bool on_heap;     /* they are; the first list is in the arena as it was made */
+	size_t dead;      /* of them have gone */
+	size_t first;     /* and all before this one */
+	VEC(int) changed; /* groups to be listed again */
 	bool listed;
 	bool ranked; /* stands in the order of queues where it belongs, or has no units; never set for queue -1 */
 };
@@ -60,7 +61,8 @@ struct stock *stock_create(const struct cycle_run *run, struct arena *arena)
 void stock_destroy(struct stock *stock)
 {
 	for (size_t q = 0; stock && q <= stock->run->cycle->queue_count; q++) {
-		free(stock->queues[q].units.items);
+		if (stock->queues[q].on_heap)
+			free(stock->queues[q].units.items);
 		vec_free(&stock->queues[q].changed);
 	}
 	if (stock) {
@@ -103,8 +105,30 @@ static bool may_give(const struct cycle_group *group)
 	return group->preempt != CYCLE_NON_PREEMPTIBLE && !group->blocked && !has_reserved(group);
 }
 
-/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes a
- * gang of which a part runs. */
+/* Whether something that runs would be of no use without the reserved pods. */
+static bool leans_on_reserved(struct stock *stock, struct gang *gang)
+{
+	bool *with = arena_array(stock->arena, bool, gang->tree_count);
+	int *running = arena_array(stock->arena, int, gang->tree_count); /* members that run; satisfied children */
+	gang_satisfied(gang, NULL, with);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		running[gang->pods[p].leaf] += gang->pods[p].state == MEMBER_RUNNING;
+	bool *without = arena_array(stock->arena, bool, gang->tree_count);
+	for (size_t i = gang->tree_count; i-- > 0;) {
+		without[i] = running[i] >= gang->tree[i].minimum;
+		if (i > 0)
+			running[gang->tree[i].parent] += without[i];
+	}
+	for (size_t p = 0; p < gang->pod_count; p++)
+		for (int at = gang->pods[p].leaf; gang->pods[p].state == MEMBER_RUNNING && at >= 0;
+		     at = gang->tree[at].parent)
+			if (with[at] && !without[at])
+				return true;
+	return false;
+}
+
+/* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes
+ * something of which a part runs. */
 static void list_reservation(struct stock *stock, int number, struct victim_list *list)
 {
 	struct cycle_group *group = &stock->run->cycle->groups[number];
@@ -117,23 +141,17 @@ static void list_reservation(struct stock *stock, int number, struct victim_list
 	                           .of = group,
 	                           .priority = group->priority,
 	                           .creation = group->creation};
-	bool runs = false;
 	for (size_t p = 0; p < gang->pod_count; p++) {
-		runs |= gang->pods[p].state == MEMBER_RUNNING;
 		if (gang->pods[p].state != MEMBER_RESERVED)
 			continue;
 		if (!gang->pods[p].held)
 			return;
 		unit.pods[unit.pod_count++] = (int)p;
 	}
+	if (leans_on_reserved(stock, gang))
+		return;
 	cycle_core_of_pods(stock->run, group, unit.pods, unit.pod_count, unit.core);
-	for (int i = 0; i < unit.pod_count; i++)
-		gang->pods[unit.pods[i]].state = MEMBER_WAITING;
-	bool whole = !runs || gang_root_satisfied(gang);
-	for (int i = 0; i < unit.pod_count; i++)
-		gang->pods[unit.pods[i]].state = MEMBER_RESERVED;
-	if (whole)
-		victims_add(list, &unit, stock->arena);
+	victims_add(list, &unit, stock->arena);
 }
 
 /* What the units count for, and that they belong to the present state of their group. */
@@ -155,7 +173,8 @@ static void list_group(struct stock *stock, int number, struct victim_list *list
 		victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
 	else if (!group->blocked && has_reserved(group))
 		list_reservation(stock, number, list);
-	mark_units(stock, list->items + first, list->count - first);
+	if (list->count > first)
+		mark_units(stock, list->items + first, list->count - first);
 	stock->alive[number] = list->count - first;
 }
 
@@ -163,6 +182,10 @@ static void list_group(struct stock *stock, int number, struct victim_list *list
 static void merge(const struct stock *stock, struct queue_stock *queue, const struct victim_list *added)
 {
 	struct victim_list *old = &queue->units;
+	if (!old->count && !queue->on_heap) {
+		*old = *added;
+		return;
+	}
 	struct victim_list all = {.capacity = old->count - queue->dead + added->count};
 	all.items = base_malloc(all.capacity * sizeof(*all.items));
 	size_t a = 0;
@@ -175,8 +198,10 @@ static void merge(const struct stock *stock, struct queue_stock *queue, const st
 	}
 	while (a < added->count)
 		all.items[all.count++] = added->items[a++];
-	free(old->items);
+	if (queue->on_heap)
+		free(old->items);
 	*old = all;
+	queue->on_heap = true;
 	queue->dead = queue->first = 0;
 }
 
@@ -185,6 +210,10 @@ static const struct victim_list *list_units(struct stock *stock, int number)
 {
 	struct queue_stock *queue = &stock->queues[number + 1];
 	struct victim_list added = {0};
+	if (!queue->listed) {
+		added.capacity = queue->group_count; /* mostly one unit each */
+		added.items = arena_alloc_raw(stock->arena, added.capacity * sizeof(*added.items));
+	}
 	for (size_t i = 0; !queue->listed && i < queue->group_count; i++)
 		list_group(stock, queue->groups[i], &added);
 	for (size_t i = 0; i < queue->changed.count; i++) /* one that changed twice stands there twice */

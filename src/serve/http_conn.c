@@ -252,6 +252,8 @@ static void read_more(struct http_conn *conn)
 	}
 	http_server_interest(conn, EPOLLIN);
 	feed(conn, scratch, (size_t)count);
+	if (conn->state == HTTP_CONN_READING)
+		http_io_wait(conn);
 }
 
 static void handshake(struct http_conn *conn)
@@ -263,6 +265,7 @@ static void handshake(struct http_conn *conn)
 	} else if (result == 1) {
 		http_server_interest(conn, EPOLLIN);
 		enter(conn, HTTP_CONN_IDLE, conn->server->limits.head_ns);
+		http_io_wait(conn);
 	}
 }
 

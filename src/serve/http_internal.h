@@ -83,6 +83,9 @@ struct http_response {
 /* ---- http_io.c: bytes, with or without TLS. >0 bytes, 0 end of file, -1 would block, -2 broken. ---- */
 ssize_t http_io_read(struct http_conn *conn, char *into, size_t size);
 ssize_t http_io_write(struct http_conn *conn, const char *data, size_t length);
+/* We have nothing to say before more comes. A client that bundles small pieces holds that back until what it sent is
+ * acknowledged, which the system would put off for 40 ms. */
+void http_io_wait(struct http_conn *conn);
 /* 1 done, -1 would block, -2 broken. Sets the interest it waits for. */
 int http_io_handshake(struct http_conn *conn);
 void http_io_peer(const struct http_conn *conn, struct arena *arena, struct http_peer *peer);

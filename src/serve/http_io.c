@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -66,6 +68,12 @@ static bool greet_plain(struct http_conn *conn)
 		return false;
 	(void)!send(conn->fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL);
 	return true;
+}
+
+void http_io_wait(struct http_conn *conn)
+{
+	int on = 1;
+	setsockopt(conn->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
 int http_io_handshake(struct http_conn *conn)

@@ -1,11 +1,15 @@
 /* Owns which workloads are expanded, and taking over what came out. */
 #include "sim/expand.h"
 
+#include "control/grouping.h"
 #include "object/build.h"
 #include "sim/simulate.h"
 #include "sim/workload.h"
 
 #include <string.h>
+
+/* Changes after which the workloads are called too large: about fifty thousand pods. */
+#define MOST_CHANGES 100000
 
 static const char *identity(struct arena *arena, const char *kind, const char *namespace_, const char *name)
 {
@@ -117,6 +121,26 @@ static void leave_out(struct manifests *objects, const bool *chosen, const struc
 	objects->count = kept;
 }
 
+/* Only what makes pods and groups runs: nobody places them. False when it was too much. */
+static bool run(struct simulation *simulation)
+{
+	struct store *store = simulation->store;
+	const struct clock_source *clock = &simulation->clock.source;
+	struct workloads *workloads = workloads_create(&(struct workloads_options){.store = store, .clock = clock});
+	struct grouping_controller *grouping =
+		grouping_create(&(struct grouping_options){.store = store, .clock = clock});
+	struct error error = {0};
+	bool busy = true;
+	while (busy && store_version(store) < MOST_CHANGES) {
+		bool made = workloads_step(workloads) == 0, grouped = grouping_step(grouping) == 0;
+		busy = made || grouped || store_pending(store);
+		store_commit(store, &error);
+	}
+	grouping_destroy(grouping);
+	workloads_destroy(workloads);
+	return !busy;
+}
+
 void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems *problems)
 {
 	struct arena *arena = arena_create();
@@ -139,7 +163,10 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems
 			make_namespace(simulation, objects->items[i].namespace_, problems);
 			apply(simulation, &objects->items[i], problems);
 		}
-		simulation_advance(simulation, 0);
+		if (!run(simulation))
+			problem_add(problems, SEVERITY_ERROR, source, NULL,
+			            "the workloads make more pods than can be planned at once; the plan is without the "
+			            "rest");
 		struct interner *makers = find_makers(simulation, arena);
 		leave_out(objects, chosen, makers, problems);
 		interner_destroy(makers);

@@ -113,6 +113,7 @@ static void join_group(struct view *view, struct view_pod *pod)
 		return;
 	struct view_group *group = &view->groups[pod->group];
 	pod->leaf = group->readable ? podgroup_leaf(&group->spec, pod->spec.subgroup) : -1;
+	group->started |= pod->alive && pod->spec.phase == POD_RUNNING;
 	group->completing |= pod->spec.phase == POD_SUCCEEDED;
 	if (pod->leaf < 0)
 		group->strays += pod->alive;

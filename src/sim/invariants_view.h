@@ -34,6 +34,7 @@ struct view_group {
 	const char **domains; /* where the first of its pods is, by its required level; NULL without */
 	/* pods: */
 	size_t waiting, gated, strays;
+	bool started;    /* a pod that is alive runs */
 	bool completing; /* a pod has succeeded */
 };
 

@@ -192,6 +192,9 @@ static const char *protection(const struct view *before, const struct view *now,
 	}
 	const struct view_group *group = &before->groups[pod->group];
 	bool stale = group->spec.tree_count > 0 && !group->satisfied[0];
+	/* Cut off while it started, and not to be completed: what is bound of it never ran and makes way again. */
+	if (stale && !group->started)
+		return NULL;
 	if (group->preempt == NON_PREEMPTIBLE)
 		return stale && group->spec.has_staleness_grace ? NULL : "non-preemptible";
 	if (group->preempt != SEMI_PREEMPTIBLE || stale)

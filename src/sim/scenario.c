@@ -199,6 +199,20 @@ static void check_admission(const struct val *admission, const struct manifests 
 	buffer_free(&messages);
 }
 
+/* PodGroups are written by controllers: the whole cluster has to run for them. */
+static void check_pod_groups(const struct val *pod_groups, const struct manifests *objects,
+                             struct scenario_result *result)
+{
+	struct build *build = build_create();
+	struct node *spec = build_map(build), *expect = build_map(build);
+	build_put(build, expect, "podGroups", build_copy(build, pod_groups));
+	build_put(build, spec, "expect", expect);
+	struct doc *doc = build_finish(build, spec);
+	steps_run(objects, doc_root(doc), result);
+	doc_destroy(doc);
+	build_destroy(build);
+}
+
 static void check_expect(const struct val *spec, const struct manifests *objects, struct scenario_result *result)
 {
 	static const char *const keys[] = {"groups", "pods", "admission", "podGroups", NULL};
@@ -208,12 +222,12 @@ static void check_expect(const struct val *spec, const struct manifests *objects
 		scenario_fail(result, "spec.expect: says nothing; a scenario must expect something");
 		return;
 	}
-	if (val_get(expect, "podGroups"))
-		scenario_fail(result, "not supported yet: expect.podGroups");
-	const struct val *admission = val_get(expect, "admission");
+	const struct val *admission = val_get(expect, "admission"), *pod_groups = val_get(expect, "podGroups");
+	if (pod_groups)
+		check_pod_groups(pod_groups, objects, result);
 	if (admission)
 		check_admission(admission, objects, result);
-	if (!admission || val_get(spec, "run") || val_get(expect, "groups") || val_get(expect, "pods"))
+	if ((!admission && !pod_groups) || val_get(spec, "run") || val_get(expect, "groups") || val_get(expect, "pods"))
 		run_cycles(objects, spec, result);
 }
 

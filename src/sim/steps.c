@@ -116,24 +116,28 @@ static void read_apply(struct step *step, struct scenario_result *result)
 	manifests_free(&list);
 }
 
-static void read_value(struct step *step, struct scenario_result *result)
+static void read_patch(struct step *step, struct scenario_result *result)
 {
 	static const char *const patches[] = {"merge", "json", "strategic", "apply", NULL};
 	static const enum store_patch patch_types[] = {STORE_PATCH_MERGE, STORE_PATCH_JSON, STORE_PATCH_STRATEGIC,
 	                                               STORE_PATCH_APPLY};
 	static const char *const parts[] = {"", "status", NULL};
+	read_target(step, patch_keys, result);
+	step->patch = patch_types[read_word(val_get(step->value, "type"), patches, step->where, "type", result)];
+	if (read_word(val_get(step->value, "subresource"), parts, step->where, "subresource", result))
+		step->subresource = STORE_STATUS;
+	if (!val_get(step->value, "patch"))
+		scenario_fail(result, "%s.patch: must be given", step->where);
+}
+
+static void read_value(struct step *step, struct scenario_result *result)
+{
 	switch (step->verb) {
 	case STEP_APPLY:
 		read_apply(step, result);
 		break;
 	case STEP_PATCH:
-		read_target(step, patch_keys, result);
-		step->patch =
-			patch_types[read_word(val_get(step->value, "type"), patches, step->where, "type", result)];
-		if (read_word(val_get(step->value, "subresource"), parts, step->where, "subresource", result))
-			step->subresource = STORE_STATUS;
-		if (!val_get(step->value, "patch"))
-			scenario_fail(result, "%s.patch: must be given", step->where);
+		read_patch(step, result);
 		break;
 	case STEP_DELETE:
 		read_target(step, delete_keys, result);

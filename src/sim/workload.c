@@ -15,6 +15,7 @@ static const struct workload_kind kinds[] = {
 	{"apps", "deployments", "Deployment", workload_deployment, NULL, false},
 	{"apps", "replicasets", "ReplicaSet", workload_replica_set, NULL, true},
 	{"apps", "statefulsets", "StatefulSet", workload_stateful_set, NULL, false},
+	{"batch", "cronjobs", "CronJob", workload_cron_job, NULL, false},
 	{"batch", "jobs", "Job", workload_job, NULL, true},
 	{"kubeflow.org", "pytorchjobs", "PyTorchJob", workload_kubeflow, &kubeflow_pytorch, false},
 	{"kubeflow.org", "tfjobs", "TFJob", workload_kubeflow, &kubeflow_tf, false},
@@ -137,6 +138,9 @@ static int reconcile(void *context, struct reconcile *turn)
 		.room = CREATIONS_PER_TURN,
 	};
 	store_dependents(turn->store, object->uid, store_type_find(turn->store, "", "pods"), &workload.pods);
+	/* A large one grows faster: looking at all of its pods for each portion must not become the work. */
+	if (workload.pods.count / 4 > workload.room)
+		workload.room = workload.pods.count / 4;
 	drop_foreign(&workload);
 	int rc = kind->reconcile(&workload);
 	if (workload.room == 0)

@@ -165,7 +165,7 @@ static void make_set(struct deployment *deployment, int64_t replicas)
 	child_label(&pod, LABEL_HASH, deployment->hash);
 	child_label(&set, LABEL_HASH, deployment->hash);
 	child_annotation(&set, KEY_REVISION,
-	                 arena_printf(workload->arena, "%lld", (long long)(deployment->revision + 1)));
+	                 arena_printf(workload->arena, "%lld", (long long)deployment->revision + 1));
 	build_put_string(build, matched, LABEL_HASH, deployment->hash);
 	build_put(build, selector, "matchLabels", matched);
 	build_put_int(build, set.spec, "replicas", replicas);

@@ -57,13 +57,23 @@ const char *workload_hash(struct arena *arena, const struct val *val, uint64_t s
 	return word;
 }
 
-bool workload_condition(const struct val *root, const char *type)
+static const struct val *find_condition(const struct val *root, const char *type)
 {
 	const struct val *item;
 	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
 		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
-			return strcmp(val_str(val_get(item, "status"), ""), "True") == 0;
-	return false;
+			return item;
+	return NULL;
+}
+
+bool workload_condition(const struct val *root, const char *type)
+{
+	return strcmp(val_str(val_get(find_condition(root, type), "status"), ""), "True") == 0;
+}
+
+const struct val *workload_since(const struct val *root, const char *type)
+{
+	return val_get(find_condition(root, type), "lastTransitionTime");
 }
 
 enum pod_state pod_state(const struct store_object *pod)
@@ -405,6 +415,17 @@ void workload_write_status(struct workload *workload, struct node *status)
 	struct node *body = build_map(workload->build);
 	build_put(workload->build, body, "status", status);
 	workload_patch(workload, workload->object, STORE_STATUS, body);
+}
+
+bool workload_late(struct workload *workload, const struct val *limit)
+{
+	int64_t seconds, since;
+	if (val_int(limit, &seconds) < 0 || seconds < 0 || seconds > INT32_MAX ||
+	    !workload_time(val_path(workload->root, "status", "startTime", NULL), &since))
+		return false;
+	if (workload->now < since + seconds)
+		workload_again(workload, since + seconds - workload->now);
+	return workload->now >= since + seconds;
 }
 
 void workload_expire(struct workload *workload, const struct val *ttl, const struct val *end)

@@ -91,7 +91,8 @@ const char *workload_label(const struct store_object *object, const char *key); 
 bool workload_time(const struct val *text, int64_t *seconds);
 /* A short word that depends on the content only, not on the order of keys. */
 const char *workload_hash(struct arena *arena, const struct val *val, uint64_t salt);
-bool workload_condition(const struct val *root, const char *type); /* is True */
+bool workload_condition(const struct val *root, const char *type);          /* is True */
+const struct val *workload_since(const struct val *root, const char *type); /* when it got its status */
 
 enum pod_state { POD_WAITING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 enum pod_state pod_state(const struct store_object *pod);
@@ -113,6 +114,8 @@ struct node *workload_status(struct workload *workload);
 void workload_put_conditions(struct workload *workload, struct node *status, const struct condition *conditions,
                              size_t count);
 void workload_write_status(struct workload *workload, struct node *status);
+/* Whether it has run longer than `limit` seconds since status.startTime; if not, wants a turn then. */
+bool workload_late(struct workload *workload, const struct val *limit);
 /* Removes an object that ended `ttl` seconds after `end` (when both are given). */
 void workload_expire(struct workload *workload, const struct val *ttl, const struct val *end);
 
@@ -121,6 +124,7 @@ int workload_replica_set(struct workload *workload);
 int workload_deployment(struct workload *workload);
 int workload_stateful_set(struct workload *workload);
 int workload_job(struct workload *workload);
+int workload_cron_job(struct workload *workload);
 int workload_tracked_pod(struct workload *workload);
 /* The pod is being deleted and cannot go before its Job has counted it. */
 bool workload_job_holds(const struct store_object *pod);

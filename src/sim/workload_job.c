@@ -337,18 +337,6 @@ static bool is_complete(const struct job *job)
 	return succeeded > 0 && job->active == 0 && job->leaving == 0;
 }
 
-static bool is_late(struct job *job)
-{
-	struct workload *workload = job->workload;
-	int64_t limit, since;
-	if (val_int(val_get(workload->spec, "activeDeadlineSeconds"), &limit) < 0 || limit < 0 || limit > INT32_MAX ||
-	    !workload_time(val_path(workload->root, "status", "startTime", NULL), &since))
-		return false;
-	if (workload->now < since + limit)
-		workload_again(workload, since + limit - workload->now);
-	return workload->now >= since + limit;
-}
-
 static void check_failure(struct job *job)
 {
 	if (job->fail_reason)
@@ -356,7 +344,7 @@ static void check_failure(struct job *job)
 	if (job->failed + job->failing_count > job->backoff || job->restarts > job->backoff) {
 		job->fail_reason = "BackoffLimitExceeded";
 		job->fail_message = "Job has reached the specified backoff limit";
-	} else if (is_late(job)) {
+	} else if (workload_late(job->workload, val_get(job->workload->spec, "activeDeadlineSeconds"))) {
 		job->fail_reason = "DeadlineExceeded";
 		job->fail_message = "Job was active longer than specified deadline";
 	}
@@ -411,15 +399,6 @@ static void put_state(struct job *job, struct node *status, bool suspended, bool
 
 /* ---- the Job ---- */
 
-static const struct val *condition_time(const struct val *root, const char *type)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
-			return val_get(item, "lastTransitionTime");
-	return NULL;
-}
-
 /* What is left to do with a Job that ended: count the last pods, let them go, remove it when its time is over. */
 static void finish(struct job *job)
 {
@@ -430,7 +409,7 @@ static void finish(struct job *job)
 	put_counts(job, status);
 	workload_write_status(workload, status);
 	workload_expire(workload, val_get(workload->spec, "ttlSecondsAfterFinished"),
-	                condition_time(workload->root, complete ? "Complete" : "Failed"));
+	                workload_since(workload->root, complete ? "Complete" : "Failed"));
 }
 
 static void run(struct job *job)

@@ -262,16 +262,6 @@ static void write_status(struct jobs *jobs, bool succeeded, bool restart)
 	workload_write_status(workload, status);
 }
 
-static const struct val *end_time(const struct val *root)
-{
-	const struct val *item, *found = NULL;
-	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), "Completed") == 0 ||
-		    strcmp(val_str(val_get(item, "type"), ""), "Failed") == 0)
-			found = val_get(item, "lastTransitionTime");
-	return found;
-}
-
 /* Jobs that still run have nothing left to do. */
 static void finish(struct jobs *jobs)
 {
@@ -279,8 +269,9 @@ static void finish(struct jobs *jobs)
 		if (!workload_condition(jobs->existing.items[i]->root, "Complete") &&
 		    !workload_condition(jobs->existing.items[i]->root, "Failed"))
 			workload_delete(jobs->workload, jobs->existing.items[i]);
+	const struct val *root = jobs->workload->root;
 	workload_expire(jobs->workload, val_get(jobs->workload->spec, "ttlSecondsAfterFinished"),
-	                end_time(jobs->workload->root));
+	                workload_since(root, workload_condition(root, "Completed") ? "Completed" : "Failed"));
 }
 
 int workload_job_set(struct workload *workload)

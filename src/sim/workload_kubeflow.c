@@ -192,18 +192,6 @@ static void judge_backoff(struct training *training)
 		training->failed = "the job has restarted its containers more often than backoffLimit allows";
 }
 
-static bool is_late(struct training *training)
-{
-	struct workload *workload = training->workload;
-	int64_t limit, since;
-	if (val_int(val_path(workload->spec, "runPolicy", "activeDeadlineSeconds", NULL), &limit) < 0 || limit < 0 ||
-	    limit > INT32_MAX || !workload_time(val_path(workload->root, "status", "startTime", NULL), &since))
-		return false;
-	if (workload->now < since + limit)
-		workload_again(workload, since + limit - workload->now);
-	return workload->now >= since + limit;
-}
-
 static bool has_succeeded(struct training *training)
 {
 	struct role *decider = deciding_role(training);
@@ -347,7 +335,8 @@ static void run(struct training *training)
 	bool succeeded = !suspended && has_succeeded(training);
 	if (succeeded)
 		training->failed = NULL;
-	else if (is_late(training) && !training->failed)
+	else if (workload_late(workload, val_path(workload->spec, "runPolicy", "activeDeadlineSeconds", NULL)) &&
+	         !training->failed)
 		training->failed = "the job was active longer than activeDeadlineSeconds";
 	hold_launcher(training);
 	if (suspended)

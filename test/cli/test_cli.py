@@ -96,7 +96,8 @@ def examples_of_the_help_run():
 
 @test
 def every_option_of_the_help_is_understood():
-    values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error"}
+    values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
+              "DURATION": "10m"}
     values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
@@ -200,7 +201,7 @@ spec:
     file = scratch("job.yaml", nodes + job.replace("parallelism: 4", "parallelism: -4") % (level, "8"))
     expect(0, "plan", "-f", file, err="Job train makes no pods")
     file = scratch("job.yaml", nodes + job.replace("completions: 4", "completions: four") % (level, "8"))
-    expect(2, "plan", "-f", file, err="spec.completions")
+    expect(1, "plan", "-f", file, err="spec.completions")
 
 
 @test
@@ -227,12 +228,57 @@ def wrong_usage():
     expect(2, "plan", "-f", "x", "--budget", "0", err="--budget 0")
     expect(2, "plan", "-f", "x", "--budget", "-1", err="--budget -1")
     expect(2, "plan", "-f", "x", "--budget", "99999999999999999999999", err="whole number")
+    expect(2, "plan", "-f", "x", "--starvation-after", "soon", err="a duration above 0")
+    expect(2, "plan", "-f", "x", "--starvation-after", "0s", err="--starvation-after 0s")
     expect(2, "plan", "-f", "x", "--log-level", "loud", err="--log-level loud")
     expect(2, "plan", "-f", "x", "--actions", "allocate,fly", err='"fly" is not an action')
     expect(2, "plan", "extra", err="give files with -f")
     expect(2, "validate", "--verbose", err="unknown option --verbose")
     expect(2, "completion", err="bash, zsh or fish")
     expect(2, "completion", "basch", err="did you mean bash?")
+
+
+STARVED = """apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "8", memory: 8Gi, pods: "10", nvidia.com/gpu: "4"}, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: busy, namespace: default}
+spec:
+  nodeName: n1
+  containers: [{name: c, resources: {requests: {nvidia.com/gpu: "2"}}}]
+status: {phase: Running}
+---
+"""
+MEMBER = """apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: %(name)s, namespace: default, creationTimestamp: "%(since)s"}
+spec: {minMember: %(pods)d}
+---
+"""
+MEMBER_POD = """apiVersion: v1
+kind: Pod
+metadata: {name: %(name)s-%(index)d, namespace: default, creationTimestamp: "%(since)s", annotations: {pod-group-name: %(name)s}}
+spec:
+  schedulerName: platoon
+  containers: [{name: c, resources: {requests: {nvidia.com/gpu: "2"}}}]
+---
+"""
+
+
+@test
+def a_gang_that_has_waited_long_is_not_passed():
+    text = STARVED
+    for name, pods, since in (("wide", 2, "2024-01-01T00:00:00Z"), ("small", 1, "2024-06-01T00:00:00Z")):
+        text += MEMBER % {"name": name, "pods": pods, "since": since}
+        text += "".join(MEMBER_POD % {"name": name, "index": i, "since": since} for i in range(pods))
+    path = scratch("starved.yaml", text)
+    expect(0, "plan", "-f", path, out="1 to bind")
+    expect(0, "plan", "-f", path, "--starvation-after", "10m", out=["0 to bind", "it has waited long"])
+    expect(0, "plan", "-f", path, "--starvation-after", "876000h", out="1 to bind")  # nobody has waited a century
+    expect(1, "why", "pg/wide", "-f", path, "--starvation-after", "10m", out="it has waited long")
 
 
 @test

@@ -3,7 +3,7 @@
 #define TEST_CONTROL_YARD_H
 
 #include "object/manifest.h"
-#include "random.h"
+#include "../property/random.h"
 #include "store/store.h"
 
 struct yard {

@@ -345,6 +345,32 @@ static void reservations_give_way(void **state)
 	}
 }
 
+/* schedulingBackoff 1: one refusal, and that was it. */
+static void one_try(void **state)
+{
+	static const struct {
+		const char *story, *tree, *pods;
+		bool gives_up;
+	} table[] = {
+		{"it does not fit", "3", "- - -", true},
+		{"its pods are not all there", "3", "- - !", false},
+		{"a part runs", "3", "n1 - -", false},
+		{"it fits", "2", "- -", false},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct yard yard;
+		struct yard_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		yard_create(&yard, "n1:2", NULL, groups);
+		yard.cycle.groups[0].give_up_after_failure = true;
+		yard_run(&yard, "allocate", 0);
+		cycle_finish(&yard.cycle);
+		if (yard.cycle.groups[0].gave_up != table[i].gives_up)
+			fail_msg("%s: gave up %d", table[i].story, yard.cycle.groups[0].gave_up);
+		yard_destroy(&yard);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service),
@@ -357,6 +383,7 @@ int main(void)
 	                                   cmocka_unit_test(names_of_actions),
 	                                   cmocka_unit_test(preemption_swaps),
 	                                   cmocka_unit_test(choice_within_bounds),
-	                                   cmocka_unit_test(reservations_give_way)};
+	                                   cmocka_unit_test(reservations_give_way),
+	                                   cmocka_unit_test(one_try)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

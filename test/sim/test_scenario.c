@@ -210,7 +210,8 @@ static void runs(void **state)
 		{"unknown key of expect", RUN "  expect: {group: {}}\n", "spec.expect.group: not a key"},
 		{"nothing expected", RUN, "must expect something"},
 		{"empty expectation", RUN "  expect: {}\n", "must expect something"},
-		{"objects that must exist", RUN "  expect: {podGroups: []}\n", "not supported yet: expect.podGroups"},
+		{"objects that must exist", RUN "  expect: {podGroups: [{spec: {minMember: 77}}]}\n",
+	         "spec.expect.podGroups[0]: there is no PodGroup like"},
 	};
 	check_rows(objects, rows, COUNT(rows));
 	static const struct row without[] = {

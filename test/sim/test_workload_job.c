@@ -1,4 +1,4 @@
-/* Jobs: how many pods there are, who is replaced, what is counted. */
+/* Jobs and CronJobs: how many pods there are, who is replaced, what is counted. */
 #include "yard.h"
 
 #define INDEX(n) "batch.kubernetes.io/job-completion-index=" #n
@@ -161,6 +161,99 @@ STORY(a_huge_number_does_no_harm)
 	assert_in_range(yard_count(yard, NULL), 1, 2000);
 }
 
+static void make_cron(struct yard *yard, const char *schedule, const char *more)
+{
+	struct buffer text = {0};
+	buffer_printf(
+		&text,
+		"{'metadata':{'name':'c'},'spec':{'schedule':'%s'%s,'jobTemplate':{'spec':{'template':" POD_TEMPLATE
+		"}}}}",
+		schedule, more);
+	yard_make(yard, "cronjobs.batch", text.text);
+	buffer_free(&text);
+}
+
+static const char *jobs(struct yard *yard)
+{
+	return kit_names(&yard->kit, "jobs.batch", "default", NULL, NULL);
+}
+
+/* The clock starts at midnight of Thursday 2026-01-01, minute 29453760. */
+STORY(a_cron_job_runs_at_its_times)
+{
+	make_cron(yard, "*/10 * * * *", "");
+	assert_string_equal(jobs(yard), "");
+	yard_pass(yard, 601);
+	assert_string_equal(jobs(yard), "c-29453770");
+	assert_int_equal(yard_count(yard, NULL), 1);
+	assert_string_equal(yard_at(yard, "cronjobs.batch", "c", "status.lastScheduleTime"), "2026-01-01T00:10:00Z");
+	assert_string_equal(yard_at(yard, "cronjobs.batch", "c", "status.active.0.name"), "c-29453770");
+	/* Of those that were missed the last one is made. */
+	yard_pass(yard, 3600);
+	assert_string_equal(jobs(yard), "c-29453770 c-29453830");
+	yard_change(yard, "cronjobs.batch", "c", "{'spec':{'suspend':true}}");
+	yard_pass(yard, 3600);
+	assert_string_equal(jobs(yard), "c-29453770 c-29453830");
+}
+
+STORY(a_cron_job_may_wait_or_replace)
+{
+	make_cron(yard, "@hourly", ",'concurrencyPolicy':'Forbid','successfulJobsHistoryLimit':0");
+	yard_pass(yard, 3601);
+	yard_run(yard, NULL);
+	yard_pass(yard, 3600);
+	assert_string_equal(jobs(yard), "c-29453820");
+	/* It ends: what was held back starts, and the old one is forgotten. */
+	yard_end(yard, NULL, true, 0);
+	assert_string_equal(jobs(yard), "c-29453880");
+	yard_change(yard, "cronjobs.batch", "c", "{'spec':{'concurrencyPolicy':'Replace'}}");
+	yard_pass(yard, 3600);
+	yard_gone(yard);
+	assert_string_equal(jobs(yard), "c-29453940");
+	assert_int_equal(yard_count(yard, NULL), 1);
+}
+
+STORY(schedules_are_read_as_cron_does)
+{
+	static const struct {
+		const char *schedule, *first; /* first time after midnight of 2026-01-01; "": none, or not understood */
+	} rows[] = {
+		{"5 4 * * *", "2026-01-01T04:05:00Z"},
+		{"0 0 1 * *", "2026-02-01T00:00:00Z"},
+		{"30 6 * * 1-5", "2026-01-01T06:30:00Z"},
+		{"30 6 * * mon", "2026-01-05T06:30:00Z"},
+		{"0 0 29 2 *", "2028-02-29T00:00:00Z"},
+		{"0 12 1,15 * 7", "2026-01-01T12:00:00Z"}, /* the day or the weekday */
+		{"1-5/2 0 2 jan *", "2026-01-02T00:05:00Z"},
+		{"0 0 30 2 *", ""},
+		{"61 * * * *", ""},
+		{"* * * *", ""},
+		{"* * * * * *", ""},
+		{"x", ""},
+		{"1-/2 * * * *", ""},
+		{"*/0 * * * *", ""},
+	};
+	if (yard->mode != YARD_CALM)
+		return;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct yard one;
+		yard_open(&one, YARD_CALM);
+		make_cron(&one, rows[i].schedule, "");
+		int64_t until = 0;
+		clock_parse_rfc3339(*rows[i].first ? rows[i].first : "2040-01-01T00:00:00Z", &until);
+		/* A moment before there is nothing. */
+		one.kit.clock.now = (until - 61) * INT64_C(1000000000);
+		if (*rows[i].first && strncmp(rows[i].schedule, "1-5/2", 5) != 0) {
+			yard_settle(&one);
+			assert_string_equal(jobs(&one), "");
+		}
+		one.kit.clock.now = (until + 1) * INT64_C(1000000000);
+		yard_settle(&one);
+		assert_string_equal(yard_at(&one, "cronjobs.batch", "c", "status.lastScheduleTime"), rows[i].first);
+		yard_close(&one);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +267,9 @@ int main(void)
 		cmocka_unit_test(time_is_up),
 		cmocka_unit_test(nothing_holds_the_pods_of_a_deleted_job),
 		cmocka_unit_test(a_huge_number_does_no_harm),
+		cmocka_unit_test(a_cron_job_runs_at_its_times),
+		cmocka_unit_test(a_cron_job_may_wait_or_replace),
+		cmocka_unit_test(schedules_are_read_as_cron_does),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

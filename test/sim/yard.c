@@ -222,7 +222,7 @@ void yard_tell(void (*story)(struct yard *yard))
 {
 	for (int mode = 0; mode < YARD_MODES; mode++) {
 		struct yard yard;
-		yard_open(&yard, mode);
+		yard_open(&yard, (enum yard_mode)mode);
 		story(&yard);
 		yard_close(&yard);
 	}
