@@ -130,6 +130,9 @@ static bool run(struct simulation *simulation)
 	struct grouping_controller *grouping =
 		grouping_create(&(struct grouping_options){.store = store, .clock = clock});
 	struct error error = {0};
+	/* Watches take their first look only while nothing is waiting to be committed. */
+	store_commit(store, &error);
+	grouping_step(grouping);
 	bool busy = true;
 	while (busy && store_version(store) < MOST_CHANGES) {
 		bool made = workloads_step(workloads) == 0, grouped = grouping_step(grouping) == 0;

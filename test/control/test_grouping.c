@@ -507,6 +507,19 @@ static void new_pods_learn_their_segment(void **state)
 	free(uid);
 }
 
+static void a_flood_of_pods_does_not_keep_the_group_waiting(void **state)
+{
+	struct fixture *fixture = *state;
+	char *uid = make_job(fixture, "train", "", 100);
+	for (int i = 0; i < 100 && !*group_name(fixture); i++) {
+		make_job_pod(fixture, "train", uid, i);
+		grouping_step(fixture->grouping);
+		assert_int_equal(store_commit(fixture->kit.store, NULL), 0);
+		assert_true(i < 3);
+	}
+	free(uid);
+}
+
 /* The number of writes says whether a group is written once or once per pod. */
 static void many_pods_are_few_writes(void **state)
 {
@@ -541,6 +554,7 @@ int main(void)
 		TEST(the_cluster_says_what_kinds_get),
 		cmocka_unit_test(refusals_are_told_and_conflicts_are_not),
 		TEST(new_pods_learn_their_segment),
+		TEST(a_flood_of_pods_does_not_keep_the_group_waiting),
 		TEST(many_pods_are_few_writes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
