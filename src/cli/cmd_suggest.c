@@ -151,7 +151,7 @@ static void print_suggestion(const struct cluster_view *view, const struct rbg_s
 	for (size_t r = 0; r < spec->role_count; r++)
 		if (ratio[r] > 0)
 			output_line(stdout, "        %s: %lld", spec->roles[r].name,
-			            (long long)(ratio[r] * suggestion->multiple));
+			            (long long)ratio[r] * suggestion->multiple);
 	printf("      progression: OrderedReady\n");
 	if (suggestion->level == SUGGEST_NO_LEVEL)
 		return;

@@ -28,10 +28,17 @@ static void mark_ordinals(struct rbg_turn *turn, struct rbg_role_state *role)
 	}
 }
 
-/* All instances up to the last target were made in the turn that set it: one that is missing is a gap, not the end. */
+/* All instances up to the last target were made in the turn that set it: one that is missing is a gap, not the end. What
+ * stands above it is there too, when its turn could not write the status; but not what is leaving, nor what may be an
+ * extra instance of an update. */
 static int64_t current_of(const struct rbg_role_state *role)
 {
-	return role->last_target > 0 ? role->last_target : role->span;
+	int64_t last = role->last_target;
+	bool is_settled = strcmp(role->update_revision, role->current_revision) == 0;
+	for (size_t i = role->instance_count; i-- > 0 && role->instances[i].ordinal >= last;)
+		if (!role->instances[i].is_terminating && (is_settled || role->last_target == 0))
+			return role->instances[i].ordinal + 1;
+	return last;
 }
 
 static struct segment_role *make_roles(struct rbg_turn *turn, bool scheduled_is_ready)

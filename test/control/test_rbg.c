@@ -152,6 +152,71 @@ static void roles_come_and_go(void **state)
 	assert_string_equal(kit_names(&town->kit, "configmaps", "default", NULL, NULL), "");
 }
 
+/* podGroupPolicy: everything that grows at once is one gang. */
+static void one_gang_for_all(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 1, 4, 2);
+	town_apply(town, HEAD "spec:\n  podGroupPolicy: {kubeScheduling: {scheduleTimeoutSeconds: 60}}\n  roles:\n"
+	                      "  - {name: a, replicas: 3, template: " POD "}\n  - {name: b, replicas: 2, template: " POD
+	                      "}\n");
+	town_run(town, 20);
+	assert_string_equal(kit_names(&town->kit, "podgroups.scheduling.run.ai", "default", NULL, NULL), "llm");
+	assert_int_equal(town_bound(town, "llm", ""), 0); /* four places for five pods */
+	assert_int_equal(kit_get(&town->kit, "podgroups.scheduling.run.ai", "default", "llm"), 200);
+	assert_at(&town->kit, "spec.subGroups.1.minMember", "2");
+	kit_do(&town->kit,
+	       (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS},
+	       "nodes", "", "n1", "{'status':{'allocatable':{'nvidia.com/gpu':'5'}}}");
+	town_run(town, 20);
+	assert_int_equal(town_ready(town, "llm", ""), 5);
+}
+
+static void pods_find_each_other(void **state)
+{
+	struct town *town = *state;
+	town_apply(town,
+	           HEAD "spec:\n  roles:\n  - {name: a, replicas: 2, leaderWorkerSet: {size: 2}, servicePorts: [{name: "
+	                "http-main, port: 8000}, {port: 9}], template: " POD "}\n");
+	town_run(town, 3);
+	kit_get(&town->kit, "configmaps", "default", "llm");
+	const char *config = town->kit.text.text;
+	assert_non_null(strstr(config, "llm-a-1-0.s-llm-a"));
+	assert_non_null(strstr(config, "http_main: 8000"));
+	assert_non_null(strstr(config, "port9: 9"));
+	kit_get(&town->kit, "services", "default", "s-llm-a");
+	assert_at(&town->kit, "spec.clusterIP", "None");
+	assert_at(&town->kit, "spec.ports.0.port", "8000");
+	kit_get(&town->kit, "pods", "default", "llm-a-1-1");
+	assert_non_null(strstr(town->kit.text.text,
+	                       "{\"name\":\"RBG_LWP_LEADER_ADDRESS\",\"value\":\"llm-a-1-0.s-llm-a.default\"}"));
+	assert_non_null(strstr(town->kit.text.text, "{\"name\":\"RBG_ROLE_INDEX\",\"value\":\"1\"}"));
+	assert_non_null(strstr(town->kit.text.text, "{\"name\":\"LWS_WORKER_INDEX\",\"value\":\"1\"}"));
+}
+
+/* scaling: no role gets more than a quarter ahead of the other. */
+static void watch_scaling(struct town *town)
+{
+	int a = town_pods(town, "llm", "a"), b = town_pods(town, "llm", "b");
+	assert_true(a * 8 - b * 16 <= 5 * 8 * 2 && b * 16 - a * 8 <= 5 * 8 * 2);
+}
+
+static void scaling_in_step(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	town->watch = watch_scaling;
+	town_apply(town,
+	           HEAD "spec:\n  roles:\n  - {name: a, replicas: 16, template: " POD
+	                "}\n  - {name: b, replicas: 8, template: " POD "}\n"
+	                "  coordination:\n  - {name: s, roles: [a, b], strategy: {scaling: {maxSkew: 25%, progression: "
+	                "OrderReady}}}\n");
+	town_run(town, 2);
+	assert_true(town_pods(town, "llm", "a") < 16);
+	town_run(town, 60);
+	assert_int_equal(town_ready(town, "llm", ""), 24);
+}
+
 static int setup(void **state)
 {
 	static struct town town;
@@ -174,6 +239,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(versions_hold_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(policies_coordinate_and_adapters_scale, setup, teardown),
 		cmocka_unit_test_setup_teardown(dependencies_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_gang_for_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(pods_find_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(scaling_in_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(roles_come_and_go, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,7 +305,7 @@ static void hostile_specs_past_admission(void **state)
 		"}], coordination: [{strategy: {rollingDeploy: 3}}, {strategy: "
 		"{rollingDeploy: {roleDeployStep: {a: 0}}}}]}",
 		"spec: {roles: [{name: a2345678901234567890123456789012345678901234567890123456789012345, "
-	        "template: " POD "}]}",
+		"template: " POD "}]}",
 		"spec: {roles: [{name: a, templateRef: {name: x}}], roleTemplates: [null, {name: x}]}",
 	};
 	struct town *town = *state;
@@ -337,6 +337,28 @@ static void names_of_others(void **state)
 	kit_delete(&town->kit, "configmaps", "default", "llm", NULL);
 	town_run(town, 100);
 	assert_int_equal(town_ready(town, "llm", ""), 1);
+}
+
+/* A turn that made pods and could not write the status: the next one must not take them away. */
+static void a_lost_status_shrinks_nothing(void **state)
+{
+	const struct store_request status = {.verb = STORE_PATCH,
+	                                     .patch = STORE_PATCH_MERGE,
+	                                     .subresource = STORE_STATUS};
+	struct town *town = *state;
+	town_nodes(town, 8, 8, 2);
+	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "30") ROLE("decode", "15") PD_SEGMENTS(""));
+	town_run(town, 60);
+	assert_int_equal(town_ready(town, "llm", ""), 45);
+	kit_do(&town->kit, status, "pods", "default", "llm-prefill-0",
+	       "{'status':{'conditions':[{'type':'Ready','status':'False'}]}}");
+	kit_do(&town->kit, status, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
+	       "{'status':{'roleStatuses':[{'name':'prefill','targetReplicas':10},{'name':'decode','targetReplicas':5}]"
+	       "}}");
+	town_run(town, 1);
+	assert_int_equal(town_pods(town, "llm", ""), 45);
+	town_run(town, 30);
+	assert_int_equal(town_ready(town, "llm", ""), 45);
 }
 
 /* A controller that dies after every single turn ends where one that lives does. */
@@ -401,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bad_specs_past_admission, setup_open_door, teardown),
 		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, setup_open_door, teardown),
 		cmocka_unit_test_setup_teardown(names_of_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lost_status_shrinks_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(restarts_change_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(restarts_during_an_update, setup, teardown),
 	};

@@ -147,6 +147,52 @@ static void update_by_segments(void **state)
 	assert_int_equal(town_ready(town, "llm", ""), 9);
 }
 
+static int image_of_role(struct town *town, const char *role, int replicas, const char *image)
+{
+	int count = 0;
+	for (int i = 0; i < replicas; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "llm-%s-%d", role, i);
+		const struct store_object *pod =
+			store_peek(town->kit.store, store_type_find(town->kit.store, "", "pods"), "default", name);
+		const struct val *container = pod ? val_item(val_path(pod->root, "spec", "containers", NULL), 0) : NULL;
+		count += container && strcmp(val_str(val_get(container, "image"), ""), image) == 0;
+	}
+	return count;
+}
+
+/* maxSkew of a fifth: with ten and five instances never more than two and one apart. */
+static void watch_skew(struct town *town)
+{
+	int p = image_of_role(town, "p", 10, "two"), d = image_of_role(town, "d", 5, "two");
+	assert_true(p - 2 * d <= 4 && 2 * d - p <= 4);
+}
+
+static void roles_update_in_step(void **state)
+{
+	static const char text[] =
+		HEAD "  coordination:\n  - {name: s, roles: [p, d], strategy: {rollingUpdate: {maxSkew: 20%%}}}\n"
+		     "  roles:\n  - {name: p, replicas: 10, rolloutStrategy: {rollingUpdate: {maxUnavailable: 5}}, "
+	             "template: {spec: "
+		     "{containers: [{name: c, image: %s}]}}}\n  - {name: d, replicas: 5, template: {spec: {containers: "
+	             "[{name: c, "
+		     "image: %s}]}}}\n";
+	struct town *town = *state;
+	char body[1024];
+	town_nodes(town, 2, 8, 2);
+	snprintf(body, sizeof(body), text, "one", "one");
+	assert_int_equal(town_apply(town, body), 201);
+	town_run(town, 30);
+	assert_int_equal(town_ready(town, "llm", ""), 15);
+	town->watch = watch_skew;
+	snprintf(body, sizeof(body), text, "two", "two");
+	assert_int_equal(town_apply(town, body), 200);
+	town_run(town, 120);
+	assert_int_equal(image_of_role(town, "p", 10, "two"), 10);
+	assert_int_equal(image_of_role(town, "d", 5, "two"), 5);
+	assert_int_equal(town_ready(town, "llm", ""), 15);
+}
+
 static void approve(struct town *town)
 {
 	char body[256];
@@ -261,6 +307,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(partition_and_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_way_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(update_by_segments, setup, teardown),
+		cmocka_unit_test_setup_teardown(roles_update_in_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(canaries_wait_for_approval, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_segments_are_rolled_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(failures, setup, teardown),
