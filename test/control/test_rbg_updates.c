@@ -173,9 +173,9 @@ static void roles_update_in_step(void **state)
 	static const char text[] =
 		HEAD "  coordination:\n  - {name: s, roles: [p, d], strategy: {rollingUpdate: {maxSkew: 20%%}}}\n"
 		     "  roles:\n  - {name: p, replicas: 10, rolloutStrategy: {rollingUpdate: {maxUnavailable: 5}}, "
-	             "template: {spec: "
+		     "template: {spec: "
 		     "{containers: [{name: c, image: %s}]}}}\n  - {name: d, replicas: 5, template: {spec: {containers: "
-	             "[{name: c, "
+		     "[{name: c, "
 		     "image: %s}]}}}\n";
 	struct town *town = *state;
 	char body[1024];
