@@ -31,6 +31,9 @@ fuzz: ## each fuzzer for FUZZ_SECONDS (30), on a copy of its corpus; ONLY=text p
 fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
 	@scripts/fault $(FAULT_SEEDS)
 
+check-kube: build ## run Platoon on a real kube-apiserver, built once from Go modules (needs Go; minutes the first time)
+	@test/kube/test_kube.py build/platoon $(ONLY)
+
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
@@ -38,4 +41,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz fault bench clean
+.PHONY: help deps build run test lint format fuzz fault check-kube bench clean

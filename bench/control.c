@@ -252,9 +252,19 @@ static int measure_size(int nodes, struct control_row *rows)
 	rows[count++] = measure(&yard, "one pod arrives", single_pod);
 	rows[count++] = measure(&yard, "one pod is replaced", replaced_pod);
 	rows[count++] = measure(&yard, "gang of 16 arrives", gang);
+	/* Beside a gang that never fits: every cycle tries it again, so this one may grow with the cluster. */
+	make_group(&yard, "too-wide", 40, true);
+	for (int i = 0; i < 40; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "too-wide-%d", i);
+		make_pod(&yard, name, "too-wide", -1);
+	}
+	commit(&yard);
+	settle(&yard);
+	rows[count++] = measure(&yard, "one, beside a refusal", single_pod);
 	for (int i = 0; i < count; i++) {
 		rows[i].start_ms = start;
-		printf("%-20s %7d %12.1f %12.1f %12.1f%s\n", rows[i].name, nodes, rows[i].us, rows[i].worst_us, start,
+		printf("%-22s %7d %12.1f %12.1f %12.1f%s\n", rows[i].name, nodes, rows[i].us, rows[i].worst_us, start,
 		       rows[i].as_intended ? "" : " !");
 	}
 	fflush(stdout);
@@ -264,7 +274,7 @@ static int measure_size(int nodes, struct control_row *rows)
 
 int control_measure(bool quick, struct control_row rows[CONTROL_ROWS])
 {
-	printf("\n%-20s %7s %12s %12s %12s\n", "change", "nodes", "median us", "slowest us", "start ms");
+	printf("\n%-22s %7s %12s %12s %12s\n", "change", "nodes", "median us", "slowest us", "start ms");
 	int count = measure_size(1000, rows);
 	if (!quick)
 		count += measure_size(50000, rows + count);

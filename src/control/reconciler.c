@@ -112,7 +112,10 @@ int reconciler_step(struct reconciler *reconciler)
 	for (size_t i = 0; i < reconciler->options.watch_count; i++)
 		informer_poll(reconciler->sources[i].informer);
 	struct work_key key;
-	for (int i = 0; i < KEYS_PER_STEP && work_queue_take(reconciler->queue, reconciler->now, &key); i++)
+	/* A key that wants itself again at once has its next turn in the next step, after everybody else's. */
+	size_t most = work_queue_length(reconciler->queue);
+	most = most < KEYS_PER_STEP ? most : KEYS_PER_STEP;
+	for (size_t i = 0; i < most && work_queue_take(reconciler->queue, reconciler->now, &key); i++)
 		reconcile(reconciler, &key);
 	int64_t next = work_queue_next(reconciler->queue);
 	if (next == INT64_MAX)

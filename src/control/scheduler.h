@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 
+/* Who evicts: other controllers of the same process delete pods for other reasons. */
+#define SCHEDULER_ACTOR "platoon-scheduler"
+
 struct scheduler;
 
 struct scheduler_options {

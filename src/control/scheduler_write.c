@@ -169,7 +169,7 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 		.namespace_ = eviction->namespace_,
 		.name = eviction->pod,
 		.options = {.uid = pod->uid},
-		.actor = "platoon",
+		.actor = SCHEDULER_ACTOR,
 	};
 	struct attempt *attempt =
 		attempt_new(turn->scheduler, LIVE_LEAVING, eviction->namespace_, eviction->pod, eviction->node);

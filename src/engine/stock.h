@@ -18,7 +18,7 @@ void stock_change(struct stock *stock, int group);
 
 /* The units of a queue one by one, cheapest first: the first one from position *at on, which moves behind it; NULL after
  * the last. Positions and units are valid until the next change. */
-const struct victim_unit *stock_next(struct stock *stock, int queue, size_t *at);
+const struct victim_unit *stock_next(struct stock *stock, int number, size_t *at);
 size_t stock_count(struct stock *stock, int queue);
 /* The queues that have units, by their cheapest one. Valid until the next change. */
 const int *stock_queues(struct stock *stock, size_t *count);

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Changes after which the workloads are called too large: about fifty thousand pods. */
-#define MOST_CHANGES 100000
+/* Changes after which the workloads are called too large: about twenty thousand pods. */
+#define MOST_CHANGES 25000
 
 static const char *identity(struct arena *arena, const char *kind, const char *namespace_, const char *name)
 {

@@ -26,6 +26,8 @@ struct fault_group {
 	int serial;
 };
 
+enum fault_workload { FAULT_JOB, FAULT_DEPLOYMENT, FAULT_ROLES };
+
 struct fault_node {
 	const char *name;
 	struct doc *object; /* to bring it back with */
@@ -54,7 +56,7 @@ struct fault_run {
 	struct fault_group groups[FAULT_GROUPS];
 	int group_count;
 	int single_count;
-	bool workload_is_job[FAULT_WORKLOADS]; /* the others are Deployments */
+	enum fault_workload workloads[FAULT_WORKLOADS];
 	int workload_count;
 	int queue_count;
 	int first_queue; /* the ones before it are parents */
@@ -68,7 +70,7 @@ void faults_apply(struct fault_run *run, const char *yaml);
 /* faults_generate.c: the cluster, and one random change of its workloads. */
 void faults_make_cluster(struct fault_run *run);
 void faults_change(struct fault_run *run);
-/* faults_workloads.c: one random change of Jobs and Deployments. */
+/* faults_workloads.c: one random change of Jobs, Deployments and RoleBasedGroups. */
 void faults_change_workload(struct fault_run *run);
 /* The owners create what is missing. Pods created. */
 int faults_replace_missing(struct fault_run *run);

@@ -1,5 +1,5 @@
-/* Owns workloads of random runs whose owner is in the world: Jobs and Deployments. Their pods are created, counted and
- * replaced by the controllers of the embedded cluster, and grouped by ours. */
+/* Owns workloads of random runs whose owner is in the world: Jobs, Deployments and RoleBasedGroups. Their pods are
+ * created, counted and replaced by controllers, and grouped by ours. */
 #include "sim/faults_run.h"
 
 static int pick(struct fault_run *run, int low, int high)
@@ -37,20 +37,55 @@ static void create_workload(struct fault_run *run)
 	print_template(run, &out, job);
 	buffer_puts(&out, "}}");
 	faults_trace(run, "%s w%d of %d pods", job ? "Job" : "Deployment", run->workload_count, pods);
-	run->workload_is_job[run->workload_count++] = job;
+	run->workloads[run->workload_count++] = job ? FAULT_JOB : FAULT_DEPLOYMENT;
+	faults_apply(run, out.text);
+	buffer_free(&out);
+}
+
+static void print_role(struct fault_run *run, struct buffer *out, const char *name)
+{
+	buffer_printf(
+		out,
+		"{name: %s, replicas: %d, template: {spec: {schedulerName: platoon, terminationGracePeriodSeconds: 2,\n"
+		" containers: [{name: c, image: i, resources: {requests: {cpu: %d}}}]}}}",
+		name, pick(run, 1, 4), pick(run, 1, 2));
+}
+
+static void create_roles(struct fault_run *run)
+{
+	static const char *const progressions[] = {"Parallel", "Ordered", "OrderedReady"};
+	struct buffer out = {0};
+	buffer_printf(
+		&out,
+		"{apiVersion: workloads.x-k8s.io/v1alpha1, kind: RoleBasedGroup, metadata: {name: w%d, namespace: "
+		"default}, spec: {roles: [",
+		run->workload_count);
+	print_role(run, &out, "a");
+	buffer_puts(&out, ", ");
+	print_role(run, &out, "b");
+	buffer_puts(&out, "]");
+	if (random_chance(&run->random, 60))
+		buffer_printf(&out,
+		              ", coordination: [{name: ab, strategy: {segmentPlacement: {segmentSize: {a: %d, b: %d}, "
+		              "progression: %s}}}]",
+		              pick(run, 1, 2), pick(run, 1, 2), progressions[pick(run, 0, 2)]);
+	buffer_puts(&out, "}}");
+	faults_trace(run, "RoleBasedGroup w%d", run->workload_count);
+	run->workloads[run->workload_count++] = FAULT_ROLES;
 	faults_apply(run, out.text);
 	buffer_free(&out);
 }
 
 static void change_workload(struct fault_run *run)
 {
+	static const char *const kinds[] = {"Job", "Deployment", "RoleBasedGroup"};
 	char name[16];
 	struct store_error error = {0};
 	int index = pick(run, 0, run->workload_count - 1);
-	bool job = run->workload_is_job[index];
+	enum fault_workload kind = run->workloads[index];
 	snprintf(name, sizeof(name), "w%d", index);
-	struct simulation_target target = {job ? "batch/v1" : "apps/v1", job ? "Job" : "Deployment", "default", name};
-	if (job || random_chance(&run->random, 40)) {
+	struct simulation_target target = {.kind = kinds[kind], .namespace_ = "default", .name = name};
+	if (kind != FAULT_DEPLOYMENT || random_chance(&run->random, 40)) {
 		faults_trace(run, "%s %s is deleted", target.kind, name);
 		simulation_delete(run->simulation, &target, -1, run->arena, &error);
 		return;
@@ -63,7 +98,7 @@ static void change_workload(struct fault_run *run)
 void faults_change_workload(struct fault_run *run)
 {
 	if (run->workload_count == 0 || (run->workload_count < FAULT_WORKLOADS && random_chance(&run->random, 60)))
-		create_workload(run);
+		random_chance(&run->random, 30) ? create_roles(run) : create_workload(run);
 	else
 		change_workload(run);
 }

@@ -1,6 +1,7 @@
 /* Owns the rules that hold after every turn of the world. Those that hold at rest are in invariants_rest.c. */
 #include "sim/invariants_world.h"
 
+#include "control/scheduler.h"
 #include "sim/invariants_rest.h"
 #include "sim/invariants_view.h"
 
@@ -174,7 +175,7 @@ void world_invariants_saw(struct world_invariants *invariants, const struct stor
 {
 	bool deletes = request->verb == STORE_DELETE || request->subresource == STORE_EVICTION;
 	if (!deletes || strcmp(request->api->type->kind, "Pod") != 0 || !request->actor ||
-	    strcmp(request->actor, "platoon") != 0)
+	    strcmp(request->actor, SCHEDULER_ACTOR) != 0)
 		return;
 	const struct store_object *pod =
 		store_peek(invariants->store, request->api->type, request->namespace_, request->name);

@@ -67,7 +67,7 @@ static bool read_part(const char **text, int field, uint64_t *bits)
 	if (low < lows[field] || high > highs[field] || low > high || step < 1)
 		return false;
 	for (long i = low; i <= high; i += step)
-		*bits |= UINT64_C(1) << (field == FIELD_WEEKDAY && i == 7 ? 0 : i);
+		*bits |= UINT64_C(1) << ((unsigned)(field == FIELD_WEEKDAY && i == 7 ? 0 : i) & 63);
 	return true;
 }
 

@@ -69,7 +69,7 @@ void change_mirror(struct store *store, struct bucket *bucket, struct store_obje
 {
 	now->version = ++store->version;
 	record(store, bucket, old, now, 0); /* the number of changes bounds the history well enough */
-	store_object_release(now); /* the index and the history hold it */
+	store_object_release(now);          /* the index and the history hold it */
 }
 
 void change_remove(struct store *store, struct store_object *old)

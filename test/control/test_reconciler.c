@@ -260,6 +260,38 @@ static void changes_become_keys_and_failures_come_back(void **state)
 	buffer_free(&trace.text);
 }
 
+static int insist(void *context, struct reconcile *turn)
+{
+	struct reconciler **reconciler = context;
+	reconciler_want(*reconciler, turn->key.kind, turn->key.namespace_, turn->key.name);
+	buffer_printf(&seen, "%s%s", seen.length ? " " : "", turn->key.name);
+	return 0;
+}
+
+static void who_wants_itself_again_lets_others_go_first(void **state)
+{
+	static const struct reconciler_watch watches[] = {{"", "pods", 0, NULL}};
+	struct kit *kit = *state;
+	struct reconciler *reconciler = NULL;
+	reconciler = reconciler_create(&(struct reconciler_options){
+		.name = "test",
+		.store = kit->store,
+		.clock = &kit->clock.source,
+		.watches = watches,
+		.watch_count = 1,
+		.reconcile = insist,
+		.context = &reconciler,
+	});
+	make_pod(kit, "a");
+	make_pod(kit, "b");
+	seen.length = 0;
+	assert_int_equal(reconciler_step(reconciler), 0);
+	assert_string_equal(seen.text, "a b");
+	assert_int_equal(reconciler_step(reconciler), 0);
+	assert_string_equal(seen.text, "a b a b");
+	reconciler_destroy(reconciler);
+}
+
 static int setup(void **state)
 {
 	static struct kit kit;
@@ -287,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_name_taken_again_is_another_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(types_may_come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_become_keys_and_failures_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_wants_itself_again_lets_others_go_first, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

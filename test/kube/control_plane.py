@@ -155,5 +155,8 @@ class ControlPlane:
             time.sleep(0.1)
 
     def kubectl(self, *args, text=None, check=True):
-        return subprocess.run(["kubectl", "--kubeconfig", self.kubeconfig, *args], input=text, text=True, check=check,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        answer = subprocess.run(["kubectl", "--kubeconfig", self.kubeconfig, *args], input=text, text=True, check=False,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if check and answer.returncode != 0:
+            raise RuntimeError(f"kubectl {' '.join(args)}: {answer.stderr.strip()}")
+        return answer

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "control/scheduler.h"
 #include "sim/invariants_world.h"
 #include "sim/simulate.h"
 
@@ -75,7 +76,7 @@ static void carry_out(struct simulation *simulation, struct world_invariants *in
 		                                .api = store_api_find(simulation->store, "", "v1", "pods"),
 		                                .namespace_ = "default",
 		                                .name = word + 1,
-		                                .actor = "platoon"};
+		                                .actor = SCHEDULER_ACTOR};
 		struct store_result result = {.arena = arena};
 		if (invariants)
 			world_invariants_saw(invariants, &request);

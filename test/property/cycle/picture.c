@@ -96,7 +96,7 @@ void picture_charge(const struct stage *stage, const struct picture *picture, in
 	for (int g = 0; g < world->group_count; g++) {
 		if (!is_within(stage, world->groups[g].queue, queue))
 			continue;
-		bool core[INSTANCE_PODS];
+		bool core[INSTANCE_PODS] = {0};
 		find_core(stage, picture, g, core);
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			if (!picture_is_member(&picture->pods[g][p]))
