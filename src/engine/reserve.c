@@ -97,7 +97,8 @@ static bool runs_alone(const struct gang *gang, const struct gang_pod *pod, cons
 	return false;
 }
 
-static void reserve_again(struct cycle *cycle, struct cycle_group *group)
+/* With nothing reserved to wait for, what is left of a part that lost pods in this very cycle waits again. */
+static void reserve_again(struct cycle *cycle, struct cycle_group *group, bool reserved)
 {
 	struct gang *gang = &group->gang;
 	int *members = arena_array(cycle->arena, int, gang->tree_count);
@@ -117,8 +118,11 @@ static void reserve_again(struct cycle *cycle, struct cycle_group *group)
 			if (pod->state != MEMBER_RUNNING || group->was_running[p] || !runs_alone(gang, pod, satisfied))
 				continue;
 			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
-			pod->state = MEMBER_RESERVED;
+			if (reserved)
+				cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			else
+				pod->node = -1;
+			pod->state = reserved ? MEMBER_RESERVED : MEMBER_WAITING;
 			changed = true;
 		}
 	}
@@ -129,11 +133,13 @@ void reserve_together(struct cycle *cycle)
 	/* Only groups that were looked at have pods that were bound just now. */
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		bool reserved = false;
-		for (size_t p = 0; p < group->gang.pod_count && !reserved; p++)
-			reserved = group->gang.pods[p].state == MEMBER_RESERVED;
-		if (reserved)
-			reserve_again(cycle, group);
+		bool reserved = false, fresh = false;
+		for (size_t p = 0; p < group->gang.pod_count; p++) {
+			reserved |= group->gang.pods[p].state == MEMBER_RESERVED;
+			fresh |= group->gang.pods[p].state == MEMBER_RUNNING && !group->was_running[p];
+		}
+		if (fresh)
+			reserve_again(cycle, group, reserved);
 	}
 }
 
