@@ -40,16 +40,6 @@ static void count_role(struct report *report, struct rbg_role_state *role)
 
 /* ---- roles ---- */
 
-static const struct val *old_role(const struct rbg_turn *turn, const char *name)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(turn->object->root, "status", "roleStatuses", NULL));
-	     val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "name"), ""), name) == 0)
-			return item;
-	return NULL;
-}
-
 static void tell_role(struct rbg_turn *turn, const struct rbg_role_state *role, const struct val *old)
 {
 	const char *before = val_str(val_get(old, "message"), "");
@@ -79,7 +69,7 @@ static void write_roles(struct report *report)
 		const char *current = role->current_revision;
 		if (!turn->blocked && update_may_advance(&role->shape) && role->target == role->desired)
 			current = role->update_revision;
-		tell_role(turn, role, old_role(turn, role->spec->name));
+		tell_role(turn, role, rbg_old_role(turn, role->spec->name));
 		build_put_string(build, node, "name", role->spec->name);
 		build_put_int(build, node, "replicas", count_most((int64_t)role->instance_count, role->target));
 		build_put_int(build, node, "readyReplicas", role->ready);

@@ -179,7 +179,7 @@ static void read_old_role(struct rbg_turn *turn, struct rbg_role_state *role)
 	role->old_spec = old;
 }
 
-static const struct val *role_status(const struct rbg_turn *turn, const char *name)
+const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name)
 {
 	const struct val *item;
 	for (struct val_iter it = val_iter(val_path(turn->object->root, "status", "roleStatuses", NULL));
@@ -194,7 +194,7 @@ void rbg_revise(struct rbg_turn *turn)
 	struct buffer all = {0};
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		struct rbg_role_state *role = &turn->roles[r];
-		const struct val *status = role_status(turn, role->spec->name);
+		const struct val *status = rbg_old_role(turn, role->spec->name);
 		role->update_revision = hash_role(turn, role->spec);
 		role->current_revision = val_str(val_get(status, "currentRevision"), role->update_revision);
 		val_int(val_get(status, "targetReplicas"), &role->last_target);

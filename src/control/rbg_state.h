@@ -137,6 +137,8 @@ void rbg_revise(struct rbg_turn *turn);
 /* True when the spec was put back to another revision, which the next turn works on. */
 bool rbg_roll_back(struct rbg_turn *turn);
 bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why);
+/* What the status said about a role, NULL when nothing. */
+const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name);
 /* The label of ControllerRevisions that holds the revision of a role. */
 const char *rbg_role_label(struct rbg_turn *turn, const char *role);
 /* rbg_decide.c */

@@ -217,32 +217,17 @@ static void scaling_in_step(void **state)
 	assert_int_equal(town_ready(town, "llm", ""), 24);
 }
 
-static int setup(void **state)
-{
-	static struct town town;
-	town = (struct town){0};
-	town_open(&town);
-	*state = &town;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	town_close(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(roles_become_pods, setup, teardown),
-		cmocka_unit_test_setup_teardown(versions_hold_the_same, setup, teardown),
-		cmocka_unit_test_setup_teardown(policies_coordinate_and_adapters_scale, setup, teardown),
-		cmocka_unit_test_setup_teardown(dependencies_wait, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_gang_for_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(pods_find_each_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(scaling_in_step, setup, teardown),
-		cmocka_unit_test_setup_teardown(roles_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(roles_become_pods, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(versions_hold_the_same, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(policies_coordinate_and_adapters_scale, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(dependencies_wait, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(one_gang_for_all, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(pods_find_each_other, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(scaling_in_step, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(roles_come_and_go, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -385,47 +385,24 @@ static void restarts_during_an_update(void **state)
 	story_3(state);
 }
 
-static int setup(void **state)
-{
-	static struct town town;
-	town = (struct town){0};
-	town_open(&town);
-	*state = &town;
-	return 0;
-}
-
-static int setup_open_door(void **state)
-{
-	static struct town town;
-	town = (struct town){.open_door = true};
-	town_open(&town);
-	*state = &town;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	town_close(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(walkthrough, setup, teardown),
-		cmocka_unit_test_setup_teardown(segment_11_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(story_1_gang_of_instances, setup, teardown),
-		cmocka_unit_test_setup_teardown(story_1_gang_of_segments, setup, teardown),
-		cmocka_unit_test_setup_teardown(story_2, setup, teardown),
-		cmocka_unit_test_setup_teardown(story_3, setup, teardown),
-		cmocka_unit_test_setup_teardown(progressions, setup, teardown),
-		cmocka_unit_test_setup_teardown(conflicts_are_refused_in_the_words_of_the_design, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_specs_past_admission, setup_open_door, teardown),
-		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, setup_open_door, teardown),
-		cmocka_unit_test_setup_teardown(names_of_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lost_status_shrinks_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(restarts_change_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(restarts_during_an_update, setup, teardown),
+		cmocka_unit_test_setup_teardown(walkthrough, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(segment_11_waits, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(story_1_gang_of_instances, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(story_1_gang_of_segments, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(story_2, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(story_3, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(progressions, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(conflicts_are_refused_in_the_words_of_the_design, town_setup,
+	                                        town_teardown),
+		cmocka_unit_test_setup_teardown(bad_specs_past_admission, town_setup_open_door, town_teardown),
+		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, town_setup_open_door, town_teardown),
+		cmocka_unit_test_setup_teardown(names_of_others, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(a_lost_status_shrinks_nothing, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(restarts_change_nothing, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(restarts_during_an_update, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,34 +203,19 @@ static void topologies_are_protected(void **state)
 	assert_int_equal(kit_get(&town->kit, "clustertopologies.workloads.x-k8s.io", "", "rbg-cluster-topology"), 404);
 }
 
-static int setup(void **state)
-{
-	static struct town town;
-	town = (struct town){0};
-	town_open(&town);
-	*state = &town;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	town_close(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(two_batches_by_host, setup, teardown),
-		cmocka_unit_test_setup_teardown(constrained, setup, teardown),
-		cmocka_unit_test_setup_teardown(batches_wait_behind_the_gate, setup, teardown),
-		cmocka_unit_test_setup_teardown(fault_tolerance_across_domains, setup, teardown),
-		cmocka_unit_test_setup_teardown(soft, setup, teardown),
-		cmocka_unit_test_setup_teardown(hard_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_schedulers, setup, teardown),
-		cmocka_unit_test_setup_teardown(segments_in_one_domain, setup, teardown),
-		cmocka_unit_test_setup_teardown(segments_may_or_must, setup, teardown),
-		cmocka_unit_test_setup_teardown(topologies_are_protected, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_batches_by_host, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(constrained, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(batches_wait_behind_the_gate, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(fault_tolerance_across_domains, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(soft, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(hard_waits, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(other_schedulers, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(segments_in_one_domain, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(segments_may_or_must, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(topologies_are_protected, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

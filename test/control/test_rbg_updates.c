@@ -173,9 +173,9 @@ static void roles_update_in_step(void **state)
 	static const char text[] =
 		HEAD "  coordination:\n  - {name: s, roles: [p, d], strategy: {rollingUpdate: {maxSkew: 20%%}}}\n"
 		     "  roles:\n  - {name: p, replicas: 10, rolloutStrategy: {rollingUpdate: {maxUnavailable: 5}}, "
-	             "template: {spec: "
+		     "template: {spec: "
 		     "{containers: [{name: c, image: %s}]}}}\n  - {name: d, replicas: 5, template: {spec: {containers: "
-	             "[{name: c, "
+		     "[{name: c, "
 		     "image: %s}]}}}\n";
 	struct town *town = *state;
 	char body[1024];
@@ -285,32 +285,17 @@ static void failures(void **state)
 	assert_int_equal(town_ready(town, "llm", "a"), 2);
 }
 
-static int setup(void **state)
-{
-	static struct town town;
-	town = (struct town){0};
-	town_open(&town);
-	*state = &town;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	town_close(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(limits_hold, setup, teardown),
-		cmocka_unit_test_setup_teardown(partition_and_pause, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_way_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(update_by_segments, setup, teardown),
-		cmocka_unit_test_setup_teardown(roles_update_in_step, setup, teardown),
-		cmocka_unit_test_setup_teardown(canaries_wait_for_approval, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_segments_are_rolled_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(failures, setup, teardown),
+		cmocka_unit_test_setup_teardown(limits_hold, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(partition_and_pause, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(the_way_back, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(update_by_segments, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(roles_update_in_step, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(canaries_wait_for_approval, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(late_segments_are_rolled_back, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(failures, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

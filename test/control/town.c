@@ -38,6 +38,31 @@ void town_close(struct town *town)
 	kit_close(&town->kit);
 }
 
+static int set_up(void **state, bool open_door)
+{
+	static struct town town;
+	town = (struct town){.open_door = open_door};
+	town_open(&town);
+	*state = &town;
+	return 0;
+}
+
+int town_setup(void **state)
+{
+	return set_up(state, false);
+}
+
+int town_setup_open_door(void **state)
+{
+	return set_up(state, true);
+}
+
+int town_teardown(void **state)
+{
+	town_close(*state);
+	return 0;
+}
+
 void town_nodes(struct town *town, int count, int gpus, int per_rack)
 {
 	char body[1024];

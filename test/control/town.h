@@ -19,6 +19,10 @@ struct town {
 
 void town_open(struct town *town);
 void town_close(struct town *town);
+/* The same for cmocka, with and without admission. */
+int town_setup(void **state);
+int town_setup_open_door(void **state);
+int town_teardown(void **state);
 /* Nodes n1.. with room for `pods` pods of one gpu each; labels zone and rack by number: `per_rack` nodes in a rack. */
 void town_nodes(struct town *town, int count, int gpus, int per_rack);
 /* Creates or replaces the objects of a YAML text. The code of the last answer. */

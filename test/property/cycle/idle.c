@@ -35,7 +35,7 @@ static bool queues_allow(const struct stage *stage, int number, const struct pla
 	picture_take(stage, &picture);
 	for (size_t i = 0; i < placement->choice_count; i++)
 		picture.pods[number][placement->choices[i].pod] =
-			(struct spot){MEMBER_RUNNING, placement->choices[i].node};
+			(struct spot){.state = MEMBER_RUNNING, .node = placement->choices[i].node};
 	for (int q = group->queue; q >= 0; q = stage->cycle.queues[q].parent) {
 		const struct cycle_queue *queue = &stage->cycle.queues[q];
 		int64_t is[CYCLE_RESOURCES], keeps[CYCLE_RESOURCES];

@@ -200,7 +200,8 @@ static bool took_back(const struct scene *scene, int group, int pod, const struc
 	const struct spot *was = &before->pods[group][pod], *is = &after->pods[group][pod];
 	enum member_state start = scene->start.pods[group][pod].state;
 	if (start == MEMBER_RESERVED && was->state == MEMBER_RESERVED) /* so does a reservation of an earlier cycle */
-		return is->state == MEMBER_WAITING || (is->state == MEMBER_RESERVED && is->node != was->node);
+		return is->state == MEMBER_WAITING ||
+		       (is->state == MEMBER_RESERVED && (is->node != was->node || (was->held && !is->held)));
 	return start != MEMBER_RUNNING && was->state == MEMBER_RUNNING &&
 	       (is->state != MEMBER_RUNNING || is->node != was->node);
 }

@@ -37,6 +37,7 @@ struct cycle_tally {
 struct spot {
 	enum member_state state;
 	int node;
+	bool held; /* a reservation of an earlier cycle that nobody has touched */
 };
 
 /* The pods of all groups at one moment. */

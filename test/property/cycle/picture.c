@@ -30,7 +30,9 @@ void picture_take(const struct stage *stage, struct picture *picture)
 	for (size_t g = 0; g < stage->cycle.group_count; g++) {
 		const struct gang *gang = &stage->cycle.groups[g].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
-			picture->pods[g][p] = (struct spot){gang->pods[p].state, gang->pods[p].node};
+			picture->pods[g][p] =
+				(struct spot){gang->pods[p].state, gang->pods[p].node,
+			                      gang->pods[p].held && gang->pods[p].state == MEMBER_RESERVED};
 	}
 }
 
