@@ -147,8 +147,8 @@ static bool measure(int groups)
 	printf("%6d groups %8d pods: %d ready after %.1f s of work and %.0f s of virtual time; %.0f us per reconcile; "
 	       "peak %ld "
 	       "MiB\n",
-	       groups, groups * PODS_PER_GROUP, ready, seconds, (double)(yard.clock.now / SECOND - 1767225600),
-	       each * 1e6, usage.ru_maxrss / 1024);
+	       groups, groups * PODS_PER_GROUP, ready, seconds,
+	       (double)(yard.clock.now - 1767225600 * SECOND) / (double)SECOND, each * 1e6, usage.ru_maxrss / 1024);
 	fflush(stdout);
 	world_destroy(yard.world);
 	store_close(yard.store);

@@ -5,6 +5,7 @@
 #include "object/yaml_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,7 +247,7 @@ struct opened {
 
 static int open_file(struct opened *opened, const char *path, bool required, struct arena *arena, struct error *error)
 {
-	const char *text;
+	const char *text = NULL;
 	struct error problem = {0};
 	if (remote_file_read(path, arena, &text, &problem) < 0) {
 		if (problem.code == ERROR_NOT_FOUND && !required)
@@ -303,23 +304,23 @@ int remote_config_load(const char *path, const char *context, struct arena *aren
 	return status;
 }
 
-int remote_config_in_cluster(struct arena *arena, struct remote_access *found, struct error *error)
+int remote_config_in_cluster(struct arena *arena, struct remote_access *access, struct error *error)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
-	*found = (struct remote_access){.namespace_ = "default", .context = "in-cluster"};
-	if (!host || !host[0] || access(ACCOUNT "token", R_OK) != 0)
+	*access = (struct remote_access){.namespace_ = "default", .context = "in-cluster"};
+	if (!host || !host[0] || faccessat(AT_FDCWD, ACCOUNT "token", R_OK, 0) != 0)
 		return error_set(error, ERROR_NOT_FOUND,
 		                 "no kubeconfig: $KUBECONFIG is not set, ~/.kube/config is not there, and this is no "
 		                 "pod; name a "
 		                 "file with --kubeconfig");
-	found->server = arena_printf(arena, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,
-	                             port && port[0] ? port : "443");
-	found->token_file = ACCOUNT "token";
-	if (remote_file_read(ACCOUNT "ca.crt", arena, &found->authority, error) < 0)
+	access->server = arena_printf(arena, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,
+	                              port && port[0] ? port : "443");
+	access->token_file = ACCOUNT "token";
+	if (remote_file_read(ACCOUNT "ca.crt", arena, &access->authority, error) < 0)
 		return -1;
-	const char *namespace_;
+	const char *namespace_ = NULL;
 	struct error ignored;
-	if (remote_file_read(ACCOUNT "namespace", arena, &namespace_, &ignored) == 0 && namespace_[0])
-		found->namespace_ = namespace_;
+	if (remote_file_read(ACCOUNT "namespace", arena, &namespace_, &ignored) == 0 && namespace_ && namespace_[0])
+		access->namespace_ = namespace_;
 	return 0;
 }

@@ -20,8 +20,6 @@
 #define COMMAND_SECONDS 60
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-extern char **environ;
-
 struct remote_credentials {
 	const struct remote_access *access;
 	const struct clock_source *clock;

@@ -163,7 +163,7 @@ static int ready_instances(struct town *town)
 			             val_iter(pod ? val_path(pod->root, "status", "conditions", NULL) : NULL);
 			     val_next(&it, NULL, &item);)
 				ready += strcmp(val_str(val_get(item, "type"), ""), "Ready") == 0 &&
-				         strcmp(val_str(val_get(item, "status"), ""), "True") == 0 &&
+				         strcmp(val_str(val_get(item, "status"), ""), "True") == 0 && pod &&
 				         !val_path(pod->root, "metadata", "deletionTimestamp", NULL);
 		}
 		count += pods >= 10 && ready == pods;

@@ -90,8 +90,10 @@ int town_apply(struct town *town, const char *yaml)
 	for (size_t i = 0; i < manifests.count; i++) {
 		const struct manifest *one = &manifests.items[i];
 		const struct store_api *api = store_api_of_kind(town->kit.store, one->api_version, one->kind);
-		if (!api)
+		if (!api) {
 			fail_msg("no kind %s %s", one->api_version, one->kind);
+			return -1; /* for readers that do not know that the line above ends the test */
+		}
 		const char *space = !api->type->namespaced ? "" : *one->namespace_ ? one->namespace_ : "default";
 		struct buffer body = {0};
 		val_write(one->object, DOC_JSON_COMPACT, &body);

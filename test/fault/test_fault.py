@@ -77,7 +77,8 @@ def a_scheduler_without_gangs_is_caught():
     report = json.loads(out)
     assert code == 1, f"not one of 100 seeds has noticed it:\n{err}"
     said = [violation for failure in report["failures"] for violation in failure["violations"]]
-    assert any("below its minimum" in violation for violation in said), said
+    # The scheduler itself lets go of a gang that it finds cut short: what it starts in pieces it starts for ever.
+    assert any("below its minimum" in violation or "without end" in violation for violation in said), said
 
 
 @test
