@@ -109,7 +109,7 @@ static void evictions_respect_budgets(void **state)
 	kit_create(kit, "poddisruptionbudgets.policy", "default",
 	           "{'metadata':{'name':'b'},'spec':{'selector':{'matchLabels':{'app':'x'}}}}");
 	for (int i = 0; i < 2; i++) {
-		char body[96], name[8];
+		char body[96], name[16];
 		snprintf(name, sizeof(name), "p%d", i);
 		snprintf(body, sizeof(body), "{'metadata':{'name':'%s','labels':{'app':'x'}}}", name);
 		kit_create(kit, "pods", "default", body);
