@@ -12,7 +12,7 @@ void cli_help_overall(FILE *stream)
 	      "Usage: platoon COMMAND [OPTION]...\n\nCommands:\n",
 	      stream);
 	for (const struct cli_command *command = cli_commands; command->name; command++)
-		fprintf(stream, "  %-12s%s\n", command->name, command->summary);
+		fprintf(stream, "  %-18s%s\n", command->name, command->summary);
 	fputs("\nOptions:\n"
 	      "  -h, --help      print this help\n"
 	      "  -V, --version   print the version\n\n"
@@ -57,7 +57,8 @@ void cli_help_command(const struct cli_command *command, FILE *stream)
 			print_option(command, i, stream);
 	fputs("\nExit codes:\n", stream);
 	print_indented(command->exits, "  ", stream);
-	fputs("\nExamples:\n", stream);
+	if (command->examples[0])
+		fputs("\nExamples:\n", stream);
 	print_indented(command->examples, "  ", stream);
 }
 

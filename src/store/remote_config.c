@@ -247,7 +247,7 @@ struct opened {
 
 static int open_file(struct opened *opened, const char *path, bool required, struct arena *arena, struct error *error)
 {
-	const char *text = NULL;
+	const char *text = "";
 	struct error problem = {0};
 	if (remote_file_read(path, arena, &text, &problem) < 0) {
 		if (problem.code == ERROR_NOT_FOUND && !required)
@@ -318,9 +318,9 @@ int remote_config_in_cluster(struct arena *arena, struct remote_access *access, 
 	access->token_file = ACCOUNT "token";
 	if (remote_file_read(ACCOUNT "ca.crt", arena, &access->authority, error) < 0)
 		return -1;
-	const char *namespace_ = NULL;
+	const char *namespace_ = "";
 	struct error ignored;
-	if (remote_file_read(ACCOUNT "namespace", arena, &namespace_, &ignored) == 0 && namespace_ && namespace_[0])
+	if (remote_file_read(ACCOUNT "namespace", arena, &namespace_, &ignored) == 0 && namespace_[0])
 		access->namespace_ = namespace_;
 	return 0;
 }

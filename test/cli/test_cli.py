@@ -19,7 +19,7 @@ import time
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
 GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
-COMMANDS = ["plan", "why", "validate", "simulate", "completion", "help"]
+COMMANDS = ["plan", "why", "validate", "simulate", "install", "completion", "help"]
 TESTS = []
 
 
@@ -97,7 +97,7 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
-              "DURATION": "10m"}
+              "DURATION": "10m", "IMAGE": "platoon:1"}
     values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
