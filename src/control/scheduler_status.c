@@ -44,6 +44,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	const struct cycle_group *decided = &snapshot->cycle.groups[index];
 	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
 	bool tell = decided->state != GROUP_NOT_READY;
+	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
+	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
 	for (size_t i = 0; i < decided->gang.pod_count; i++) {
 		const struct gang_pod *member = &decided->gang.pods[i];
 		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
@@ -59,13 +61,13 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 		} else if (member->state == MEMBER_GATED) {
 			mark_waiting(turn, index, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
 			             false);
-		} else if (member->state == MEMBER_WAITING) {
+		} else if (member->state == MEMBER_WAITING && (!quiet || pod->spec.nominated)) {
 			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
 		}
 	}
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
-		if (pod->node < 0)
+		if (pod->node < 0 && !quiet)
 			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
 	}
 }

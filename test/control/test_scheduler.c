@@ -368,6 +368,19 @@ static void one_failed_try_is_remembered(void **state)
 	assert_int_equal(placed(story, "g", 2), 0);
 }
 
+static void pods_are_marked_unless_the_group_says_no(void **state)
+{
+	struct story *story = *state;
+	make_node(story, "n0", "r");
+	make_gang(story, "loud", 2, 2, "");
+	make_gang(story, "quiet", 2, 2, ",'markUnschedulable':false");
+	turns(story, 5);
+	assert_string_equal(at(story, "pods", "default", "loud-0", "status.conditions.0.reason"), "Unschedulable");
+	assert_string_equal(at(story, "pods", "default", "quiet-0", "status.conditions"), "");
+	assert_string_equal(group_at(story, "quiet", "status.conditions.0.status"), "False");
+	assert_string_equal(kit_names(&story->kit, "events", "default", NULL, "involvedObject.name=quiet-0"), "");
+}
+
 /* ---- events ---- */
 
 static void events_are_counted_and_limited(void **state)
@@ -417,6 +430,7 @@ int main(void)
 		CASE(an_unfinished_gang_comes_first_after_a_restart),
 		CASE(the_status_says_what_is),
 		CASE(one_failed_try_is_remembered),
+		CASE(pods_are_marked_unless_the_group_says_no),
 		CASE(events_are_counted_and_limited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
