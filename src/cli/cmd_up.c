@@ -4,6 +4,7 @@
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
+#include "control/manager.h"
 #include "serve/http.h"
 #include "serve/secret_file.h"
 #include "serve/serve.h"
@@ -115,18 +116,13 @@ static int look_at_groups(struct up *up)
 
 /* ---- the loop ---- */
 
-static int sooner(int a, int b)
-{
-	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
-}
-
 static int loop(struct up *up)
 {
 	struct error error = {0};
 	int wait = 0, rc = CLI_OK;
 	up->quiet = clock_now(clock_system());
 	while (!stopped) {
-		if (serve_run_once(up->serve, sooner(wait, LONGEST_WAIT), &error)) {
+		if (serve_run_once(up->serve, manager_sooner(wait, LONGEST_WAIT), &error)) {
 			output_line(stderr, "platoon up: %s", error.text);
 			rc = CLI_FOUND;
 			break;

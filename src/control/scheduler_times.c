@@ -1,6 +1,7 @@
 /* Owns the two times of a group that later cycles need and that only a cycle can know, as annotations of the PodGroup:
  * since when it is below its minimum, and when it last lost pods to others. A restart goes on with both. */
 #include "control/scheduler_internal.h"
+#include "control/writes.h"
 
 #include <string.h>
 
@@ -41,21 +42,7 @@ void scheduler_write_times(const struct scheduler_turn *turn, size_t index, cons
 		build_put_string(build, changes, LAST_EVICTION, now);
 	build_put(build, metadata, "annotations", changes);
 	build_put(build, body, "metadata", metadata);
-	struct doc *doc = build_finish(build, body);
-	struct store_result result = {.arena = turn->arena};
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = object->type->apis,
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
-		.manager = "platoon",
-		.actor = "platoon",
-	};
-	if (object->type->api_count > 0 && store_write(turn->store, &request, &result) < 0 && result.error.code != 404)
+	if (writes_patch(turn->store, object, STORE_MAIN, build, body) < 0)
 		scheduler_unwritten(turn, index);
-	store_result_clear(&result);
-	doc_destroy(doc);
 	build_destroy(build);
 }

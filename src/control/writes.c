@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct val *find_condition(const struct val *root, const char *type)
+const struct val *writes_find_condition(const struct val *root, const char *type)
 {
 	const struct val *item;
 	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
@@ -17,7 +17,7 @@ static const struct val *find_condition(const struct val *root, const char *type
 
 bool writes_has_condition(const struct val *root, const struct condition *condition)
 {
-	const struct val *item = find_condition(root, condition->type);
+	const struct val *item = writes_find_condition(root, condition->type);
 	return item && strcmp(val_str(val_get(item, "status"), ""), condition->status) == 0 &&
 	       strcmp(val_str(val_get(item, "reason"), ""), condition->reason) == 0 &&
 	       strcmp(val_str(val_get(item, "message"), ""), condition->message) == 0;
@@ -28,7 +28,7 @@ static struct node *condition_node(struct build *build, const struct val *root, 
 {
 	char now[32];
 	clock_print_rfc3339(now_seconds, now);
-	const struct val *old = find_condition(root, condition->type);
+	const struct val *old = writes_find_condition(root, condition->type);
 	const char *since = now;
 	if (old && strcmp(val_str(val_get(old, "status"), ""), condition->status) == 0)
 		since = val_str(val_get(old, "lastTransitionTime"), now);
@@ -60,18 +60,16 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 	return list;
 }
 
-int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
-                        struct node *status)
+int writes_patch(struct store *store, const struct store_object *object, enum store_subresource subresource,
+                 struct build *build, struct node *body)
 {
-	struct node *body = build_map(build);
-	build_put(build, body, "status", status);
 	struct doc *doc = build_finish(build, body);
 	struct arena *arena = arena_create();
 	struct store_result result = {.arena = arena};
 	struct store_request request = {
 		.verb = STORE_PATCH,
 		.api = object->type->apis,
-		.subresource = STORE_STATUS,
+		.subresource = subresource,
 		.namespace_ = object->namespace_,
 		.name = object->name,
 		.body = doc_root(doc),
@@ -82,12 +80,21 @@ int writes_patch_status(struct store *store, const struct store_object *object, 
 	int changed = 0;
 	if (object->type->api_count > 0 && store_write(store, &request, &result) == 0)
 		changed = result.object && result.object->version != object->version;
-	else if (result.error.code && result.error.code != 404) /* an object that went away needs no status */
+	else if (result.error.code &&
+	         result.error.code != 404) /* nothing is to be told about an object that went away */
 		changed = -1;
 	store_result_clear(&result);
 	arena_destroy(arena);
 	doc_destroy(doc);
 	return changed;
+}
+
+int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
+                        struct node *status)
+{
+	struct node *body = build_map(build);
+	build_put(build, body, "status", status);
+	return writes_patch(store, object, STORE_STATUS, build, body);
 }
 
 static void write_event(struct store *store, const struct store_object *object, const char *name, bool warning,

@@ -14,14 +14,19 @@ struct condition {
 	const char *reason, *message;
 };
 
+/* NULL when it has none of this type. */
+const struct val *writes_find_condition(const struct val *root, const char *type);
 /* Whether the object has exactly this condition. */
 bool writes_has_condition(const struct val *root, const struct condition *condition);
 /* All conditions of the object with these ones put in: a list for a merge patch, which replaces lists as a whole. The
  * time of the last transition stays where the status does. */
 struct node *writes_conditions(struct build *build, const struct val *root, const struct condition *conditions,
                                size_t count, int64_t now_seconds);
-/* Merges `status` into the status of the object. 1 when that changed something, 0 when not or the object is gone, -1 when
- * it was refused and has to be tried again. */
+/* Merges `body` into the object. 1 when that changed something, 0 when not or the object is gone, -1 when it was refused
+ * and has to be tried again. */
+int writes_patch(struct store *store, const struct store_object *object, enum store_subresource subresource,
+                 struct build *build, struct node *body);
+/* The same with `status` as its status. */
 int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,
                         struct node *status);
 /* Records an Event about the object. The same event again makes its count grow. */

@@ -2,18 +2,9 @@
 #include "sim/invariants_rest.h"
 
 #include "control/plan.h"
+#include "control/writes.h"
 
 #include <string.h>
-
-static const struct val *condition_of(const struct store_object *object, const char *type)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(object->root, "status", "conditions", NULL));
-	     val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
-			return item;
-	return NULL;
-}
 
 /* Only a group that must not be released may stay below its minimum, and one whose pods complete. */
 static bool may_be_below(const struct view_group *group)
@@ -25,7 +16,7 @@ static bool may_be_below(const struct view_group *group)
 static void check_group(const struct view_group *group, struct scenario_result *result)
 {
 	const char *namespace_ = group->object->namespace_, *name = group->object->name;
-	const struct val *condition = condition_of(group->object, "Scheduled");
+	const struct val *condition = writes_find_condition(group->object->root, "Scheduled");
 	bool satisfied = group->readable && group->satisfied[0];
 	if (group->readable && group->placed[0] > 0 && !satisfied && !may_be_below(group))
 		scenario_fail(result, "%s/%s is at rest with %zu pods placed, below its minimum", namespace_, name,
@@ -85,7 +76,7 @@ static void check_reason(struct store *store, const struct plan_group *group, st
 {
 	const struct store_type *type = store_type_find(store, "scheduling.run.ai", "podgroups");
 	const struct store_object *object = type ? store_peek(store, type, group->namespace_, group->name) : NULL;
-	const struct val *condition = object ? condition_of(object, "Scheduled") : NULL;
+	const struct val *condition = object ? writes_find_condition(object->root, "Scheduled") : NULL;
 	if (!condition || group->waiting == 0 || group->reason_count == 0)
 		return;
 	struct buffer text = {0};

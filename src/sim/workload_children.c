@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "control/writes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,23 +58,14 @@ const char *workload_hash(struct arena *arena, const struct val *val, uint64_t s
 	return word;
 }
 
-static const struct val *find_condition(const struct val *root, const char *type)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(root, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0)
-			return item;
-	return NULL;
-}
-
 bool workload_condition(const struct val *root, const char *type)
 {
-	return strcmp(val_str(val_get(find_condition(root, type), "status"), ""), "True") == 0;
+	return strcmp(val_str(val_get(writes_find_condition(root, type), "status"), ""), "True") == 0;
 }
 
 const struct val *workload_since(const struct val *root, const char *type)
 {
-	return val_get(find_condition(root, type), "lastTransitionTime");
+	return val_get(writes_find_condition(root, type), "lastTransitionTime");
 }
 
 enum pod_state pod_state(const struct store_object *pod)

@@ -87,6 +87,17 @@ int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int
 	return pause / 2 + (int64_t)(remote->random % (uint64_t)(pause / 2 + 1));
 }
 
+void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out)
+{
+	if (api->group[0])
+		buffer_printf(out, "/apis/%s/%s", api->group, api->version);
+	else
+		buffer_printf(out, "/api/%s", api->version);
+	if (namespace_[0])
+		buffer_printf(out, "/namespaces/%s", namespace_);
+	buffer_printf(out, "/%s", api->type->resource);
+}
+
 /* ---- documents ---- */
 
 static struct node *trim_metadata(struct build *build, const struct val *metadata)

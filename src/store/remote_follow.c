@@ -203,14 +203,8 @@ static void add_encoded(struct buffer *out, const char *text)
 
 static void collection_path(const struct follow *follow, struct buffer *out)
 {
-	const struct store_api *api = follow->api;
-	if (api->group[0])
-		buffer_printf(out, "/apis/%s/%s", api->group, api->version);
-	else
-		buffer_printf(out, "/api/%s", api->version);
-	if (follow->wanted->namespace_)
-		buffer_printf(out, "/namespaces/%s", follow->wanted->namespace_);
-	buffer_printf(out, "/%s?", api->type->resource);
+	remote_path(follow->api, follow->wanted->namespace_ ? follow->wanted->namespace_ : "", out);
+	buffer_puts(out, "?");
 	if (follow->wanted->labels) {
 		buffer_puts(out, "labelSelector=");
 		add_encoded(out, follow->wanted->labels);

@@ -55,6 +55,8 @@ struct remote {
 
 /* A pause before the next attempt, with jitter: between half and all of base * 2^attempts, at most `longest`. */
 int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest);
+/* Appends the path of a collection; namespace "": of all of them, or of cluster scope. */
+void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out);
 /* An object as the server gave it, without what nobody here reads. A document of its own. */
 struct doc *remote_trim(const struct val *object, const struct store_api *api);
 

@@ -185,15 +185,8 @@ static void add(struct assumed *assumed, struct outgoing *outgoing)
 
 static char *object_path(const struct assumed *assumed, const char *subresource, bool collection)
 {
-	const struct store_api *api = assumed->type->apis;
 	struct buffer path = {0};
-	if (api->group[0])
-		buffer_printf(&path, "/apis/%s/%s", api->group, api->version);
-	else
-		buffer_printf(&path, "/api/%s", api->version);
-	if (assumed->namespace_[0])
-		buffer_printf(&path, "/namespaces/%s", assumed->namespace_);
-	buffer_printf(&path, "/%s", assumed->type->resource);
+	remote_path(assumed->type->apis, assumed->namespace_, &path);
 	if (!collection)
 		buffer_printf(&path, "/%s", assumed->name);
 	if (subresource)
