@@ -42,6 +42,9 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_LEADER_ELECT] = {"leader-elect", 0, NULL, NULL, "act only while holding the Lease platoon"},
 	[CLI_OPTION_SIMULATE_KUBELETS] = {"simulate-kubelets", 0, NULL, NULL,
                                           "let pods of the cluster's nodes start and end by themselves; for tests"},
+	[CLI_OPTION_LISTEN] =
+		{"listen", 0, "ADDRESS", NULL,
+                 "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
@@ -341,6 +344,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return CLI_OK;
 	case CLI_OPTION_SIMULATE_KUBELETS:
 		args->simulate_kubelets = true;
+		return CLI_OK;
+	case CLI_OPTION_LISTEN:
+		args->listen = value;
 		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
