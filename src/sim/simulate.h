@@ -32,8 +32,10 @@ struct simulation {
 	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;
-	int hold;     /* turns whose changes reach watches late: they are committed by the first turn after them */
-	bool stopped; /* set by anybody who wants no more turns, for example after a violation */
+	int lose_in;    /* after so many turns the process ends before the commit and starts again; 0: it does not */
+	bool lost_turn; /* that has happened; for whoever looks at what a turn did */
+	int hold;       /* turns whose changes reach watches late: they are committed by the first turn after them */
+	bool stopped;   /* set by anybody who wants no more turns, for example after a violation */
 };
 
 struct simulation *simulation_create(const struct simulation_options *options);
