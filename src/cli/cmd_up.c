@@ -20,7 +20,8 @@
 #define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
 #define DRAIN_TURNS 50
 #define DRAIN_WAIT 20
-#define SETTLED_SECONDS 5 /* nothing changed for so long: nothing will */
+#define LOOK_EVERY INT64_C(200000000) /* nanoseconds: looking at all groups costs more than one change */
+#define SETTLED_SECONDS 5             /* nothing changed for so long: nothing will */
 #define DECIDED_SECONDS 1
 #define LOST_SECONDS 30 /* pods of a node that is down */
 
@@ -41,6 +42,7 @@ struct up {
 	struct world *world;
 	struct interner *shown; /* lines that were printed */
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
+	int64_t looked;         /* nanoseconds: when they were looked at */
 	uint64_t version;
 	bool decided;
 };
@@ -104,7 +106,9 @@ static int look_at_groups(struct up *up)
 	int64_t now = clock_now(clock_system());
 	uint64_t version = store_version(up->store);
 	if (version != up->version) {
-		up->quiet = now;
+		if (now - up->looked < LOOK_EVERY)
+			return -1;
+		up->quiet = up->looked = now;
 		up->version = version;
 		up->decided = show_groups(up);
 	}
