@@ -205,11 +205,22 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
+	/* Nobody else places pods here: those of plain manifests are ours too. */
+	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
+		.schedulers = schedulers,
+		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
 		.budget = up->args->budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = LOST_SECONDS},
+		.kubelet =
+			{
+				.start_seconds = 1,
+				.ready_seconds = 1,
+				.stop_seconds = 1,
+				.heartbeat_seconds = up->args->until_placed ? 0 : up->args->heartbeat,
+				.lost_seconds = LOST_SECONDS,
+			},
 	});
 	serve_route(up->serve, "/metrics", answer_metrics, up);
 	return store_commit(up->store, error);
