@@ -26,7 +26,7 @@
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
 #define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
 
-enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY };
+enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY, RBG_KEY_SET };
 
 struct rbg_controller {
 	struct store *store;
@@ -170,6 +170,9 @@ int rbg_reconcile_topology(struct rbg_controller *controller, struct reconcile *
 /* The name of the Topology that stands for a ClusterTopology, and of one for a single key, which is made if missing. */
 const char *rbg_topology_name(struct arena *arena, const char *cluster_topology);
 const char *rbg_key_topology(struct store *store, struct arena *arena, const char *key);
+
+/* rbg_set.c */
+int rbg_reconcile_set(struct reconcile *turn);
 
 /* rbg_write.c: documents into the store. All return whether it worked; what went wrong fails the turn. */
 struct node *rbg_metadata(struct rbg_turn *turn, struct build *build, const char *name);
