@@ -43,6 +43,10 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_SIMULATE_KUBELETS] = {"simulate-kubelets", 0, NULL, NULL,
                                           "let pods of the cluster's nodes start and end by themselves; for tests"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
+	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
+	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
+	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
+                              "colours (default auto: on a terminal, unless NO_COLOR is set)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},
@@ -147,6 +151,16 @@ static int parse_output(struct cli_args *args, const char *value)
 		}
 	}
 	return usage_error(args->command, "--output %s: not a format; use one of: %s", value, args->command->outputs);
+}
+
+static int parse_colour(struct cli_args *args, const char *value)
+{
+	size_t when;
+	if (!word_in(cli_options[CLI_OPTION_COLOR].choices, value, &when))
+		return usage_error(args->command, "--color %s: use one of: %s", value,
+		                   cli_options[CLI_OPTION_COLOR].choices);
+	args->colour = (enum draw_when)when;
+	return CLI_OK;
 }
 
 static int parse_actions(struct cli_args *args, const char *value)
@@ -293,6 +307,14 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_VERBOSE:
 		args->verbose = true;
 		return CLI_OK;
+	case CLI_OPTION_ONCE:
+		args->once = true;
+		return CLI_OK;
+	case CLI_OPTION_MAP:
+		args->map = true;
+		return CLI_OK;
+	case CLI_OPTION_COLOR:
+		return parse_colour(args, value);
 	case CLI_OPTION_OUTPUT:
 		return parse_output(args, value);
 	case CLI_OPTION_ACTIONS:
