@@ -40,6 +40,7 @@ enum cli_option_id {
 	CLI_OPTION_SCHEDULER_NAME,
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
+	CLI_OPTION_LISTEN,
 	CLI_OPTION_IMAGE,
 	CLI_OPTION_ONCE,
 	CLI_OPTION_MAP,
@@ -90,6 +91,7 @@ struct cli_args {
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
 	const char *image;
+	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
 	struct logger logger;
 	char **operands;

@@ -1,10 +1,6 @@
 /* Owns the command `run`: controllers and scheduler over a mirror of a real cluster. */
-#include "cli/cli.h"
 #include "cli/output.h"
-#include "control/lease.h"
-#include "control/manager.h"
-#include "sim/world.h"
-#include "store/remote.h"
+#include "cli/run_internal.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -50,17 +46,6 @@ static const struct remote_follow types[] = {
 	{"ray.io", "v1", "rayservices", .optional = true},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
-
-struct run {
-	struct cli_args *args;
-	struct remote_access access;
-	struct remote *remote;
-	struct lease *lease; /* NULL: nobody else */
-	struct manager *manager;
-	struct kubelet *kubelet;
-	char identity[128];
-	int64_t told; /* when a problem was last printed */
-};
 
 static bool confirmed(void *context, const struct store_type *type, const char *namespace_, const char *name)
 {
@@ -163,12 +148,23 @@ static void tell_problem(struct run *run)
 	output_line(stderr, "platoon run: waiting for %s: %s", run->access.server, problem);
 }
 
+/* Moves what the API server and those who ask us have to say. */
+static void turn(struct run *run, int wait)
+{
+	if (!run->listener) {
+		remote_run(run->remote, wait, -1);
+		return;
+	}
+	remote_run(run->remote, manager_sooner(wait, listener_wait_ms(run->listener)), listener_fd(run->listener));
+	listener_step(run->listener);
+}
+
 static void loop(struct run *run)
 {
 	int wait = 0;
 	bool synced = false;
 	while (!stopped) {
-		remote_run(run->remote, manager_sooner(wait, LONGEST_WAIT), -1);
+		turn(run, manager_sooner(wait, LONGEST_WAIT));
 		wait = step(run);
 		if (!remote_synced(run->remote)) {
 			tell_problem(run);
@@ -179,11 +175,14 @@ static void loop(struct run *run)
 			fflush(stdout);
 		}
 	}
+	run->ending = true;
 	close_controllers(run);
 	if (run->lease)
 		lease_release(run->lease);
+	if (run->listener)
+		listener_drain(run->listener);
 	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
-		remote_run(run->remote, 100, -1);
+		turn(run, 100);
 }
 
 int cmd_run(struct cli_args *args)
@@ -195,12 +194,16 @@ int cmd_run(struct cli_args *args)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	int rc = CLI_OK;
-	if (open_remote(&run, &error) < 0) {
+	if (open_remote(&run, &error) < 0 || run_listen(&run, &error) < 0) {
 		output_line(stderr, "platoon run: %s", error.text);
 		rc = CLI_USAGE;
 	} else {
+		if (run.listener)
+			output_line(stdout, "platoon run: health and metrics on %s", listener_url(run.listener));
+		fflush(stdout);
 		loop(&run);
 	}
+	listener_destroy(run.listener);
 	close_controllers(&run);
 	lease_destroy(run.lease);
 	remote_destroy(run.remote);

@@ -175,7 +175,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "schedule a real cluster",
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
-                           BIT(SIMULATE_KUBELETS) | BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
 			 "2  wrong usage, or no way to reach a cluster",

@@ -42,6 +42,9 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_LEADER_ELECT] = {"leader-elect", 0, NULL, NULL, "act only while holding the Lease platoon"},
 	[CLI_OPTION_SIMULATE_KUBELETS] = {"simulate-kubelets", 0, NULL, NULL,
                                           "let pods of the cluster's nodes start and end by themselves; for tests"},
+	[CLI_OPTION_LISTEN] =
+		{"listen", 0, "ADDRESS", NULL,
+                 "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
 	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
@@ -363,6 +366,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return CLI_OK;
 	case CLI_OPTION_SIMULATE_KUBELETS:
 		args->simulate_kubelets = true;
+		return CLI_OK;
+	case CLI_OPTION_LISTEN:
+		args->listen = value;
 		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
