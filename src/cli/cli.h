@@ -3,6 +3,7 @@
 #define CLI_CLI_H
 
 #include "base/log.h"
+#include "cli/draw.h"
 #include "control/plan.h"
 
 #include <stdbool.h>
@@ -50,6 +51,9 @@ enum cli_option_id {
 	CLI_OPTION_ONLY,
 	CLI_OPTION_VALUES,
 	CLI_OPTION_CHART,
+	CLI_OPTION_ONCE,
+	CLI_OPTION_MAP,
+	CLI_OPTION_COLOR,
 	CLI_OPTION_VERBOSE,
 	CLI_OPTION_LOG_LEVEL,
 	CLI_OPTION_HELP,
@@ -75,7 +79,8 @@ struct cli_args {
 	const struct cli_command *command;
 	const char **files;
 	size_t file_count;
-	bool recursive, verbose;
+	bool recursive, verbose, map, once;
+	enum draw_when colour;
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
@@ -158,6 +163,7 @@ int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);
+int cmd_top(struct cli_args *args);
 int cmd_run(struct cli_args *args);
 int cmd_install(struct cli_args *args);
 int cmd_completion(struct cli_args *args);

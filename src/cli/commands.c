@@ -46,6 +46,12 @@ static const char up_text[] =
 	"that\n"
 	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
+static const char top_text[] =
+	"Shows a cluster live: the map of its nodes with who is on them, gangs, queues, and what waits with the "
+	"reason.\n"
+	"The cluster is that of the kubeconfig, also one of `platoon up`. Keys: 1 to 4 choose the view, / filters, s "
+	"sorts,\n"
+	"? lists all keys, q ends. Writes nothing. With --once, or -o json, everything is printed once.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
@@ -66,7 +72,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -82,7 +88,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "podgroup/ pod/ queue/",
 		.exits = "0  everything about it has its place\n"
@@ -97,7 +103,7 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "check objects against the admission rules, without a cluster",
 		.description = validate_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  no errors (there may be warnings)\n"
 			 "1  at least one object is invalid\n"
@@ -125,7 +131,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "run scenarios, or random clusters with faults, in virtual time",
 		.description = simulate_text,
 		.options = BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
-                           BIT(VERBOSE) | BIT(LOG_LEVEL),
+                           BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -151,6 +157,19 @@ const struct cli_command cli_commands[] = {
 			 "2  wrong usage, unreadable input, or a folder or port that cannot be used",
 		.examples = "platoon up --in-memory --port 0 --until-placed -f examples/up-gang.yaml",
 		.run = cmd_up,
+	},
+	{
+		.name = "top",
+		.operands = "",
+		.summary = "show nodes, gangs, queues and what waits, live in the terminal",
+		.description = top_text,
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
+                           BIT(MAP) | BIT(BUDGET) | BIT(COLOR) | BIT(LOG_LEVEL),
+		.outputs = "table json yaml",
+		.exits = "0  ended by q or a signal, or printed once\n"
+			 "2  wrong usage, no terminal, or no way to reach a cluster",
+		.examples = "platoon top --once -f examples/first-gang.yaml",
+		.run = cmd_top,
 	},
 	{
 		.name = "run",

@@ -59,6 +59,10 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                              "only these parts, comma separated"},
 	[CLI_OPTION_VALUES] = {"values", 0, "FILE", "@file", "values of the chart that differ from the usual ones"},
 	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
+	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
+	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
+	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
+                              "colours (default auto: on a terminal, unless NO_COLOR is set)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},
@@ -163,6 +167,16 @@ static int parse_output(struct cli_args *args, const char *value)
 		}
 	}
 	return usage_error(args->command, "--output %s: not a format; use one of: %s", value, args->command->outputs);
+}
+
+static int parse_colour(struct cli_args *args, const char *value)
+{
+	size_t when;
+	if (!word_in(cli_options[CLI_OPTION_COLOR].choices, value, &when))
+		return usage_error(args->command, "--color %s: use one of: %s", value,
+		                   cli_options[CLI_OPTION_COLOR].choices);
+	args->colour = (enum draw_when)when;
+	return CLI_OK;
 }
 
 static int parse_actions(struct cli_args *args, const char *value)
@@ -318,6 +332,14 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_VERBOSE:
 		args->verbose = true;
 		return CLI_OK;
+	case CLI_OPTION_ONCE:
+		args->once = true;
+		return CLI_OK;
+	case CLI_OPTION_MAP:
+		args->map = true;
+		return CLI_OK;
+	case CLI_OPTION_COLOR:
+		return parse_colour(args, value);
 	case CLI_OPTION_OUTPUT:
 		return parse_output(args, value);
 	case CLI_OPTION_ACTIONS:
