@@ -43,6 +43,8 @@ static const struct remote_follow types[] = {
 	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies", .optional = true},
 	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", .optional = true},
 	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupsets", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "clusterengineruntimeprofiles", .optional = true},
 	/* Of these only what belongs to RoleBasedGroups. */
 	{"", "v1", "services", .optional = true, .labels = GROUP_LABEL},
 	{"", "v1", "configmaps", .optional = true, .labels = GROUP_LABEL},
@@ -70,7 +72,7 @@ static const struct remote_follow types[] = {
 	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
-#define MORE_TYPES 5
+#define MORE_TYPES (4 + RUN_WEBHOOK_DEFINITIONS)
 
 /* What only some configurations need, each by its name: no right to read others of the kind is needed. */
 static size_t follow_more(const struct run *run, struct remote_follow *follow, size_t count)
@@ -87,8 +89,9 @@ static size_t follow_more(const struct run *run, struct remote_follow *follow, s
 	                                         "validatingwebhookconfigurations", .name = RUN_WEBHOOK_CONFIG};
 	follow[count++] = (struct remote_follow){"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
 	                                         .name = RUN_WEBHOOK_CONFIG};
-	follow[count++] = (struct remote_follow){"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-	                                         .name = RUN_WEBHOOK_DEFINITION};
+	for (size_t i = 0; i < RUN_WEBHOOK_DEFINITIONS; i++)
+		follow[count++] = (struct remote_follow){"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+		                                         .name = run_webhook_definitions[i]};
 	return count;
 }
 

@@ -10,10 +10,12 @@ static const struct {
 	{"kai.scheduler", "topologies", false},
 	{"scheduling.run.ai", "podgroups", false},
 	{"scheduling.run.ai", "queues", false},
+	{"workloads.x-k8s.io", "clusterengineruntimeprofiles", false},
 	{"workloads.x-k8s.io", "clustertopologies", false},
 	{"workloads.x-k8s.io", "coordinatedpolicies", false},
 	{"workloads.x-k8s.io", "rolebasedgroups", true},
 	{"workloads.x-k8s.io", "rolebasedgroupscalingadapters", false},
+	{"workloads.x-k8s.io", "rolebasedgroupsets", true},
 };
 
 static const struct crd_conversion elsewhere = {.url = "{{ .Values.webhookURL }}/convert"},

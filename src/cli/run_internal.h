@@ -39,7 +39,8 @@ void run_put_metric(struct buffer *out, const char *name, const char *type, cons
 /* ---- run_webhooks.c ---- */
 #define RUN_WEBHOOK_SECRET "platoon-webhook"
 #define RUN_WEBHOOK_CONFIG "platoon"
-#define RUN_WEBHOOK_DEFINITION "rolebasedgroups.workloads.x-k8s.io"
+#define RUN_WEBHOOK_DEFINITIONS 2
+extern const char *const run_webhook_definitions[RUN_WEBHOOK_DEFINITIONS]; /* kinds whose versions differ in form */
 struct run_webhooks *run_webhooks_create(struct run *run, struct error *error);
 void run_webhooks_destroy(struct run_webhooks *webhooks); /* NULL is a no-op */
 struct listener *run_webhooks_listener(struct run_webhooks *webhooks);

@@ -21,6 +21,11 @@
 static const char *const group_labels[] = {"rbg.workloads.x-k8s.io/group-name",
                                            "rolebasedgroup.workloads.x-k8s.io/name"};
 
+const char *const run_webhook_definitions[RUN_WEBHOOK_DEFINITIONS] = {
+	"rolebasedgroups.workloads.x-k8s.io",
+	"rolebasedgroupsets.workloads.x-k8s.io",
+};
+
 struct run_webhooks {
 	struct run *run;
 	struct ssl_ctx_st *tls;
@@ -215,11 +220,11 @@ static int tell_configuration(struct reconcile *turn, const char *resource, cons
 	return rc;
 }
 
-static int tell_definition(struct reconcile *turn, const char *bundle)
+static int tell_definition(struct reconcile *turn, const char *name, const char *bundle)
 {
 	const struct store_type *type =
 		store_type_find(turn->store, "apiextensions.k8s.io", "customresourcedefinitions");
-	const struct store_object *object = store_peek(turn->store, type, "", RUN_WEBHOOK_DEFINITION);
+	const struct store_object *object = store_peek(turn->store, type, "", name);
 	const struct val *client =
 		object ? val_path(object->root, "spec", "conversion", "webhook", "clientConfig", NULL) : NULL;
 	if (!client || strcmp(val_str(val_get(client, "caBundle"), ""), bundle) == 0)
@@ -256,7 +261,9 @@ static int reconcile(void *context, struct reconcile *turn)
 	} else {
 		const char *bundle = encode(turn->arena, &certs.authorities);
 		rc = tell_configuration(turn, "validatingwebhookconfigurations", bundle) |
-		     tell_configuration(turn, "mutatingwebhookconfigurations", bundle) | tell_definition(turn, bundle);
+		     tell_configuration(turn, "mutatingwebhookconfigurations", bundle);
+		for (size_t i = 0; i < RUN_WEBHOOK_DEFINITIONS; i++)
+			rc |= tell_definition(turn, run_webhook_definitions[i], bundle);
 	}
 	OPENSSL_cleanse(certs.authority_key.text, certs.authority_key.length);
 	webhook_certs_clear(&certs);
