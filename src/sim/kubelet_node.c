@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define UNREACHABLE "node.kubernetes.io/unreachable"
+#define NOT_READY "node.kubernetes.io/not-ready" /* a real API server puts it on every new node */
 
 /* ---- reading ---- */
 
@@ -91,6 +92,11 @@ static bool is_unreachable(const struct val *taint)
 	return strcmp(val_str(val_get(taint, "key"), ""), UNREACHABLE) == 0;
 }
 
+static bool is_not_ready(const struct val *taint)
+{
+	return strcmp(val_str(val_get(taint, "key"), ""), NOT_READY) == 0;
+}
+
 static struct node *taint(struct build *build, const char *effect, const char *time)
 {
 	struct node *map = build_map(build);
@@ -108,7 +114,7 @@ static void write_taints(struct reconcile *turn, const struct store_object *node
 	char now[32];
 	clock_print_rfc3339(turn->now_ns / KUBELET_SECOND, now);
 	for (struct val_iter it = val_iter(val_path(node->root, "spec", "taints", NULL)); val_next(&it, NULL, &item);)
-		if (!is_unreachable(item))
+		if (!is_unreachable(item) && (down || !is_not_ready(item)))
 			build_append(build, list, build_copy(build, item));
 	if (down) {
 		build_append(build, list, taint(build, "NoSchedule", now));
@@ -142,14 +148,17 @@ int kubelet_turn_node(struct reconcile *turn)
 		return 0;
 	const struct val *item;
 	int64_t since;
-	bool tainted = false, down = wants_down(node->root, turn), was_down = kubelet_node_down(node->root, &since);
+	bool tainted = false, fresh = false, down = wants_down(node->root, turn),
+	     was_down = kubelet_node_down(node->root, &since);
 	for (struct val_iter it = val_iter(val_path(node->root, "spec", "taints", NULL)); val_next(&it, NULL, &item);)
-		tainted |= is_unreachable(item);
+		tainted |= is_unreachable(item), fresh |= is_not_ready(item);
+	const struct val *ready = kubelet_condition(node->root, "Ready");
+	fresh = fresh && ready && strcmp(val_str(val_get(ready, "status"), ""), "True") == 0;
 	/* A condition that somebody else wrote is theirs; a new node without one is ready. */
 	if (down != was_down || (!down && !kubelet_condition(node->root, "Ready")))
 		write_ready(turn, node, down);
 	/* Taints are ours to take back only where we wrote the condition. */
-	if (down ? !tainted : tainted && was_down)
+	if (down ? !tainted : (tainted && was_down) || fresh)
 		write_taints(turn, node, down);
 	store_object_release(node);
 	return 0;
