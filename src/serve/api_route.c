@@ -315,23 +315,6 @@ static bool is_api_path(const char *path)
 	       is(path, "/apis") || text_starts_with(path, "/openapi/");
 }
 
-static const struct serve_path *find_path(const struct serve *serve, const char *path)
-{
-	const struct serve_path *found = NULL;
-	size_t longest = 0;
-	for (size_t i = 0; i < serve->paths.count; i++) {
-		const struct serve_path *at = &serve->paths.items[i];
-		size_t length = strlen(at->path);
-		if (!text_starts_with(path, at->path) || length < longest)
-			continue;
-		if (path[length] == '/' || path[length] == '\0' || (length && at->path[length - 1] == '/')) {
-			found = at;
-			longest = length;
-		}
-	}
-	return found;
-}
-
 void api_handle(void *context, struct http_request *request, struct http_response *response)
 {
 	struct serve *serve = context;
@@ -339,7 +322,7 @@ void api_handle(void *context, struct http_request *request, struct http_respons
 	begin(&call, serve, request, response);
 	call.user = request->user;
 	bool ours = is_api_path(request->path) || is_open_path(request->path);
-	const struct serve_path *other = ours ? NULL : find_path(serve, request->path);
+	const struct http_route *other = ours ? NULL : http_routes_find(&serve->routes, request->path);
 	if (other) {
 		other->handler(other->context, request, response);
 		return;
