@@ -75,7 +75,8 @@ static void choose_types(struct cluster *cluster)
 static void on_refused(void *context, const char *path, int code, const char *message)
 {
 	struct cluster *cluster = context;
-	if (getenv("DBG")) fprintf(stderr, "refused %d %s %s\n", code, path, message);
+	if (getenv("DBG"))
+		fprintf(stderr, "refused %d %s %s\n", code, path, message);
 	cluster->code = code;
 	snprintf(cluster->refusal, sizeof(cluster->refusal), "%.1800s (%.200s)", message, path);
 }
@@ -85,6 +86,7 @@ static int64_t real_now(void)
 	return clock_now(clock_system());
 }
 
+/* Times that the server wrote before are in the past. */
 static void keep_up(struct simulation *simulation)
 {
 	int64_t behind = real_now() - simulation->clock.now;
@@ -280,7 +282,6 @@ static bool collect_one(struct simulation *simulation, const struct store_object
 bool cluster_turn(struct simulation *simulation)
 {
 	struct cluster *cluster = simulation->cluster;
-	keep_up(simulation);
 	bool busy = !remote_settled(cluster->remote) || store_pending(simulation->store);
 	/* With nothing on its way the mirror shows what the server has: what lost its owner is seen for sure. */
 	if (!busy && store_version(simulation->store) != simulation->collected) {
@@ -297,7 +298,6 @@ int cluster_wait(struct simulation *simulation, struct arena *arena, struct stor
 	int64_t end = real_now() + PATIENCE;
 	while (!remote_settled(cluster->remote) && real_now() < end)
 		remote_run(cluster->remote, PIECE_MS, -1);
-	keep_up(simulation);
 	if (!remote_settled(cluster->remote))
 		return store_fail(arena, error, 504, "Timeout", "the API server does not answer: %s",
 		                  remote_problem(cluster->remote));

@@ -1,5 +1,5 @@
 /* Simulations on a real API server: the store is a mirror of it, and what the world and the steps write goes there. Our
- * clock is the virtual one, which is never behind the server's. Private to src/sim. */
+ * clock is the virtual one: times that the server writes are shown as the moments of that clock at which they were asked for. Private to src/sim. */
 #ifndef SIM_SIMULATE_CLUSTER_H
 #define SIM_SIMULATE_CLUSTER_H
 

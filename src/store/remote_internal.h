@@ -81,6 +81,11 @@ void remote_path(const struct store_api *api, const char *namespace_, struct buf
 /* An object as the server gave it, without what nobody here reads. A document of its own. */
 struct doc *remote_trim(const struct val *object, const struct store_api *api);
 
+/* ---- remote_times.c ---- */
+/* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the
+ * mirror gave the object stay. */
+void times_put(struct remote *remote, const struct store_type *type, struct doc *doc);
+
 /* ---- remote_follow.c ---- */
 void follow_begin(struct remote *remote);
 void follow_end(struct remote *remote);

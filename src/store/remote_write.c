@@ -98,7 +98,7 @@ static void settle(struct assumed *assumed)
 	if (assumed->gone) {
 		store_mirror_remove(assumed->remote->store, assumed->type, assumed->namespace_, assumed->name);
 	} else if (assumed->server) {
-		store_mirror_put(assumed->remote->store, assumed->type, assumed->server);
+		times_put(assumed->remote, assumed->type, assumed->server);
 		assumed->server = NULL;
 	}
 	forget(assumed);
@@ -233,7 +233,7 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 	if (!truth && known && is_older(known->root, doc_root(doc)))
 		doc_destroy(doc);
 	else
-		store_mirror_put(remote->store, type, doc);
+		times_put(remote, type, doc);
 }
 
 /* ---- sending ---- */
