@@ -41,9 +41,12 @@ enum cli_option_id {
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
 	CLI_OPTION_LISTEN,
+	CLI_OPTION_CONFIG,
+	CLI_OPTION_PRINT_CONFIG,
 	CLI_OPTION_IMAGE,
 	CLI_OPTION_REPLICAS,
 	CLI_OPTION_WEBHOOKS,
+	CLI_OPTION_WEBHOOK_URL,
 	CLI_OPTION_SERVICE_MONITOR,
 	CLI_OPTION_ONLY,
 	CLI_OPTION_VALUES,
@@ -96,9 +99,11 @@ struct cli_args {
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
-	const char *image, *only, *values_file, *chart;
+	const char *image, *only, *values_file, *chart, *webhook_url;
 	int replicas; /* 0: as many as usual */
 	bool webhooks, webhooks_given, service_monitor;
+	const char *config; /* file; NULL: none */
+	bool print_config, log_level_given;
 	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
 	struct logger logger;

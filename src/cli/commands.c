@@ -177,11 +177,12 @@ const struct cli_command cli_commands[] = {
 		.summary = "schedule a real cluster",
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
-                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
+                           BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
-			 "2  wrong usage, or no way to reach a cluster",
-		.examples = "",
+			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",
+		.examples = "platoon run --print-config",
 		.run = cmd_run,
 	},
 	{
@@ -189,8 +190,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print the manifests that run Platoon on a cluster",
 		.description = install_text,
-		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(SERVICE_MONITOR) |
-                           BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) | BIT(OUTPUT),
+		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(WEBHOOK_URL) |
+                           BIT(SERVICE_MONITOR) | BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) |
+                           BIT(OUTPUT),
 		.outputs = "yaml json",
 		.exits =
 			"0  the manifests were printed, or the chart written\n2  wrong usage, or values that the chart "

@@ -45,10 +45,14 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_LISTEN] =
 		{"listen", 0, "ADDRESS", NULL,
                  "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
+	[CLI_OPTION_CONFIG] = {"config", 0, "FILE", "@file", "settings, read again when they change; flags win"},
+	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
-                                 "checks at admission and conversion of versions (default true)"},
+                                 "answer for admission and conversion of versions"},
+	[CLI_OPTION_WEBHOOK_URL] = {"webhook-url", 0, "URL", NULL,
+                                    "where the webhooks are when `platoon run` is outside of the cluster"},
 	[CLI_OPTION_SERVICE_MONITOR] = {"service-monitor", 0, NULL, NULL,
                                         "a ServiceMonitor for the operator of Prometheus"},
 	[CLI_OPTION_ONLY] = {"only", 0, "LIST", "namespace definitions rbac priorities deployment webhooks monitor",
@@ -388,6 +392,12 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_LISTEN:
 		args->listen = value;
 		return CLI_OK;
+	case CLI_OPTION_CONFIG:
+		args->config = value;
+		return CLI_OK;
+	case CLI_OPTION_PRINT_CONFIG:
+		args->print_config = true;
+		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
 		return CLI_OK;
@@ -395,6 +405,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return parse_count(args, id, value, 100, &args->replicas);
 	case CLI_OPTION_WEBHOOKS:
 		return parse_webhooks(args, value);
+	case CLI_OPTION_WEBHOOK_URL:
+		args->webhook_url = value;
+		return CLI_OK;
 	case CLI_OPTION_SERVICE_MONITOR:
 		args->service_monitor = true;
 		return CLI_OK;
@@ -411,6 +424,7 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		if (log_level_parse(value, &args->logger.level) < 0)
 			return usage_error(args->command, "--log-level %s: use one of: %s", value,
 			                   cli_options[CLI_OPTION_LOG_LEVEL].choices);
+		args->log_level_given = true;
 		return CLI_OK;
 	case CLI_OPTION_HELP:
 	case CLI_OPTIONS:
