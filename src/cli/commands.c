@@ -130,8 +130,8 @@ const struct cli_command cli_commands[] = {
 		.operands = "FILE|FOLDER...",
 		.summary = "run scenarios, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
-                           BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) |
+                           BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
