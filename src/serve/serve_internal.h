@@ -14,6 +14,7 @@ struct serve_path {
 	char *path;
 	serve_handler *handler;
 	void *context;
+	unsigned access;
 };
 
 struct serve {
@@ -23,7 +24,7 @@ struct serve {
 	struct http_server *http;
 	struct pki *pki;
 	struct auth auth;
-	struct buffer url, kubeconfig;
+	struct buffer url, browser_url, kubeconfig;
 	VEC(struct serve_path) paths;  /* of other layers */
 	struct watch *watches, *ready; /* all, and those that have something to send */
 	uint64_t watch_count;          /* ever opened */

@@ -25,6 +25,8 @@ struct world *world_create(const struct world_options *options)
 		.clock = options->clock,
 		.logger = options->logger,
 		.budget = options->budget,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
 	});
 	struct kubelet_options kubelet = options->kubelet;
 	kubelet.store = options->store;
