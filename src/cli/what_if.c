@@ -33,7 +33,7 @@ struct question {
 	struct manifests given; /* the text, with pods of its workloads */
 	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
 	struct store_list lists[TYPES];
-	struct interner *names; /* "namespace/name" of pods and PodGroups that were given */
+	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
 	struct build *build;
 	struct node *answer;
 };
@@ -72,9 +72,9 @@ static void join(struct question *question)
 	cli_let_files_win(&question->all, live);
 }
 
-static bool was_given(const struct question *question, const char *namespace_, const char *name)
+static bool was_given(const struct question *question, const char *kind, const char *full)
 {
-	return interner_find(question->names, full_name(question->arena, namespace_, name)) != UINT32_MAX;
+	return interner_find(question->names, arena_printf(question->arena, "%s/%s", kind, full)) != UINT32_MAX;
 }
 
 /* ---- the answer ---- */
@@ -112,10 +112,11 @@ static void put_pods(struct question *question, struct node *list, const struct 
 {
 	struct build *build = question->build;
 	for (size_t i = 0; i < count; i++) {
-		if (!was_given(question, pods[i].namespace_, pods[i].pod))
+		const char *name = full_name(question->arena, pods[i].namespace_, pods[i].pod);
+		if (!was_given(question, "Pod", name))
 			continue;
 		struct node *item = build_map(build);
-		build_put_string(build, item, "n", full_name(question->arena, pods[i].namespace_, pods[i].pod));
+		build_put_string(build, item, "n", name);
 		build_put_string(build, item, "on", pods[i].node);
 		build_put_bool(build, item, "later", later);
 		build_append(build, list, item);
@@ -128,10 +129,11 @@ static void put_groups(struct question *question, const struct plan *plan)
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct plan_group *group = &plan->groups[plan->order[i]];
-		if (!was_given(question, group->namespace_, group->name))
+		const char *name = full_name(question->arena, group->namespace_, group->name);
+		if (!was_given(question, plan->snapshot->groups[group->index].implicit ? "Pod" : "PodGroup", name))
 			continue;
 		struct node *item = build_map(build);
-		build_put_string(build, item, "n", full_name(question->arena, group->namespace_, group->name));
+		build_put_string(build, item, "n", name);
 		build_put_string(build, item, "state", group->state);
 		build_put_int(build, item, "placed", group->placed);
 		build_put_int(build, item, "min", group->minimum);
@@ -149,7 +151,7 @@ static void put_evictions(struct question *question, const struct plan *plan)
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < plan->eviction_count; i++) {
 		const struct plan_eviction *eviction = &plan->evictions[i];
-		if (interner_find(question->names, eviction->by) == UINT32_MAX)
+		if (!was_given(question, "PodGroup", eviction->by) && !was_given(question, "Pod", eviction->by))
 			continue;
 		struct node *item = build_map(build);
 		build_put_string(build, item, "n", full_name(question->arena, eviction->namespace_, eviction->pod));
