@@ -37,6 +37,7 @@ check-kube: build ## run Platoon on a real kube-apiserver, built once from Go mo
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
+	@cd build && bench/platoon-bench-load
 
 clean: ## remove every build directory
 	rm -rf build build-*

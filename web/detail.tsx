@@ -2,7 +2,7 @@
 import { gangTree, headline, PartView, Place } from './gang'
 import { levelName, namesDown } from './domains'
 import { podsOnNode } from './draw'
-import { gangOf, isWaiting, Model, shortName, spaceOf } from './model'
+import { gangName, gangOf, isWaiting, Model, shortName, spaceOf } from './model'
 import { State } from './state'
 import { amount, bytes, duration, GangBar, plural, Swatch } from './ui'
 import { GroupRecord, Reason } from './wire'
@@ -16,7 +16,7 @@ export function Detail({ state }: { state: State }) {
 			<div className="detail-head">
 				<h2>
 					{gang && <Swatch state={state} gang={gang.n} />}
-					{selection.kind === 'node' ? selection.name : shortName(selection.name)}
+					{gang ? gangName(gang) : selection.kind === 'node' ? selection.name : shortName(selection.name)}
 				</h2>
 				<button className="quiet" onClick={() => state.select(null)} aria-label="Close selection">✕</button>
 			</div>
@@ -33,6 +33,7 @@ function facts(state: State, group: GroupRecord): string {
 	if (group.queue) list.push(`queue ${group.queue}`)
 	if (group.priority) list.push(`priority ${group.priority}`)
 	if (group.owner) list.push(group.owner)
+	if (gangName(group) !== shortName(group.n)) list.push(`PodGroup ${shortName(group.n)}`)
 	if (group.created) list.push(`${duration(state.now() - group.created * 1000)} old`)
 	return list.join(' · ')
 }
@@ -50,7 +51,7 @@ function Gang({ state, group }: { state: State; group: GroupRecord }) {
 					<thead>
 						<tr><th scope="col">part</th><th scope="col" className="number">min</th><th scope="col" className="number">placed</th><th scope="col" className="number">ready</th><th scope="col" className="wide">where</th></tr>
 					</thead>
-					<tbody>{views.map((view, i) => <PartRow key={i} view={view} hue={state.hues.of(group.n)} root={i === 0} name={shortName(group.n)} />)}</tbody>
+					<tbody>{views.map((view, i) => <PartRow key={i} view={view} hue={state.hues.of(group.n)} root={i === 0} name={gangName(group)} />)}</tbody>
 				</table>
 			)}
 		</>

@@ -1,6 +1,6 @@
 // The line at the top: the state of the cluster in a sentence, search, and the connection.
 import { KeyboardEvent, useMemo, useRef, useState } from 'react'
-import { Model, shortName } from './model'
+import { gangName, Model, shortName } from './model'
 import { Selection, State } from './state'
 import { amount, plural } from './ui'
 import { useWaiting } from './lists'
@@ -8,6 +8,7 @@ import { useWaiting } from './lists'
 export interface Hit {
 	kind: 'gang' | 'node' | 'pod'
 	name: string
+	title: string
 	note: string
 }
 
@@ -20,9 +21,11 @@ export function search(model: Model, text: string): Hit[] {
 	const pick = (names: Iterable<string>, kind: Hit['kind'], note: (name: string) => string): Hit[] => {
 		const begin: Hit[] = [], inside: Hit[] = []
 		for (const name of names) {
-			const at = (kind === 'node' ? name : shortName(name)).toLowerCase().indexOf(query)
-			if (at === 0 && begin.length < MOST_HITS) begin.push({ kind, name, note: note(name) })
-			else if (at > 0 && inside.length < MOST_HITS) inside.push({ kind, name, note: note(name) })
+			const group = kind === 'gang' ? model.groups.get(name) : undefined
+			const title = group ? gangName(group) : kind === 'node' ? name : shortName(name)
+			const at = title.toLowerCase().indexOf(query)
+			if (at === 0 && begin.length < MOST_HITS) begin.push({ kind, name, title, note: note(name) })
+			else if (at > 0 && inside.length < MOST_HITS) inside.push({ kind, name, title, note: note(name) })
 		}
 		return [...begin, ...inside]
 	}
@@ -68,7 +71,7 @@ function Search({ state }: { state: State }) {
 			<ul id="hits" role="listbox" aria-label="Found" hidden={!open || hits.length === 0}>
 				{hits.map((hit, i) => (
 					<li key={hit.kind + hit.name} id={'hit-' + i} role="option" aria-selected={i === at} onMouseDown={event => { event.preventDefault(); choose(hit) }}>
-						<span className="hit-kind">{hit.kind}</span> {hit.kind === 'node' ? hit.name : shortName(hit.name)} <span className="faint">{hit.note}</span>
+						<span className="hit-kind">{hit.kind}</span> {hit.title} <span className="faint">{hit.note}</span>
 					</li>
 				))}
 			</ul>

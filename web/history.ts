@@ -1,5 +1,5 @@
 // Going back in time: the last changes with what was there before, and a second model that is moved along them.
-import { gangOf, Model, shortName } from './model'
+import { gangName, gangOf, Model, shortName } from './model'
 import { isGone, LiveRecord, PodRecord, GroupRecord, NodeRecord, WireChange, WireRecord } from './wire'
 
 export interface Change {
@@ -89,7 +89,7 @@ function ofPod(before: PodRecord | null, after: PodRecord | null): { kind: Happe
 }
 
 function ofGroup(before: GroupRecord | null, after: GroupRecord | null): { kind: Happening['kind']; text: string } | null {
-	const name = shortName((after ?? before)?.n ?? '')
+	const group = after ?? before, name = group ? gangName(group) : ''
 	if (!before && after) return { kind: 'other', text: `${name} was created` }
 	if (before && !after) return { kind: 'left', text: `${name} was deleted` }
 	if (!before || !after || before.phase === after.phase) return null
@@ -112,6 +112,11 @@ const TOGETHER = 1500 // milliseconds: pods of one gang to which the same happen
 /** What the changes amount to for people, oldest first. Changes that mean nothing to them are left out. */
 export function happenings(changes: Change[], first = 0): Happening[] {
 	const list: Happening[] = []
+	const titles = new Map<string, string>() // of gangs, as far as the changes tell
+	for (const { before, after } of changes) {
+		const group = after.k === 'g' && !isGone(after) ? after : before
+		if (group?.k === 'g') titles.set(group.n, gangName(group))
+	}
 	const open = new Map<string, Happening>() // pods of one gang that may still be joined
 	changes.forEach((change, i) => {
 		const position = first + i + 1
@@ -125,7 +130,7 @@ export function happenings(changes: Change[], first = 0): Happening[] {
 			if (same && change.at - same.at < TOGETHER) {
 				same.count++
 				same.position = position
-				same.text = `${same.count} pods of ${shortName(who)} ${pod.what}`
+				same.text = `${same.count} pods of ${titles.get(who) ?? shortName(who)} ${pod.what}`
 				return
 			}
 			const made: Happening = { at: change.at, kind: pod.kind, text: `${shortName(record.n)} ${pod.what}${record.on && pod.what === 'placed' ? ' on ' + record.on : ''}`, count: 1, position }

@@ -31,7 +31,8 @@ const CHOICES = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48,
 const LABEL = 15
 const LABEL_FROM = 34 // a narrower box has no name
 const LEAST_TILE = 7
-const GOOD_SHAPE = 1.5 // width to height of a tile
+const NARROWEST = 0.95 // width to height of a tile; a taller one would waste its height
+const WIDEST = 1.9
 const MOST_TRIES = 6000
 
 /** Space inside a box and between its children, by how many levels are below it. */
@@ -120,6 +121,11 @@ interface Choice {
 	score: number
 }
 
+/** 0 when every row of the largest domains is full, less otherwise. */
+function fullness(columns: number[], most: number[]): number {
+	return columns.reduce((sum, across, at) => sum + Math.log(most[at] / (Math.ceil(most[at] / across) * across)), 0) / 2
+}
+
 function choose(root: Domain, width: number, height: number): Choice {
 	const depth = depthOf(root), most: number[] = []
 	widest(root, 0, most)
@@ -129,9 +135,10 @@ function choose(root: Domain, width: number, height: number): Choice {
 		if (!needs) continue
 		const tile = (height - needs.fixed) / needs.rows
 		const wide = tileWidth(width, columns, most, depth)
-		const shown = Math.max(LEAST_TILE, tile)
-		// Far from a good shape is bad; so is a page that has to be scrolled, and small tiles.
-		const score = Math.abs(Math.log(wide / shown / GOOD_SHAPE)) + (tile < LEAST_TILE ? 3 * (LEAST_TILE - tile) : 0) - Math.log(wide * shown) / 2
+		const shown = Math.max(LEAST_TILE, Math.min(tile, wide / NARROWEST))
+		// Large tiles of a good shape, full rows, and a page that need not be scrolled.
+		const useful = Math.min(wide, shown * WIDEST) * shown
+		const score = (tile < LEAST_TILE ? 3 * (LEAST_TILE - tile) : 0) - Math.log(useful) - fullness(columns, most)
 		if (score < best.score) best = { columns, tile: shown, score }
 	}
 	return best
@@ -187,7 +194,7 @@ export function slotGrid(count: number, width: number, height: number): { column
 	let best = { columns: 1, rows: count }, least = Infinity
 	for (let columns = 1; columns <= count; columns++) {
 		const rows = Math.ceil(count / columns)
-		const score = Math.abs(Math.log(width / columns / (height / rows))) + (rows * columns - count) * 0.3
+		const score = Math.abs(Math.log(width / columns / (height / rows))) + (rows * columns - count)
 		if (score < least) {
 			least = score
 			best = { columns, rows }

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react'
 import { headline } from './gang'
 import { happenings } from './history'
-import { isWaiting, Model, shortName, spaceOf } from './model'
+import { gangName, isWaiting, Model, shortName, spaceOf } from './model'
 import { State } from './state'
 import { clockTime, duration, Empty, GangBar, plural, Rows, Swatch } from './ui'
 import { GroupRecord, PodRecord } from './wire'
@@ -37,7 +37,7 @@ export function Waiting({ state }: { state: State }) {
 				onClick={() => state.select({ kind: item.k === 'g' ? 'gang' : 'pod', name: item.n })}>
 				<span className="card-head">
 					{item.k === 'g' ? <Swatch state={state} gang={item.n} /> : <i className="swatch single" />}
-					<strong>{shortName(item.n)}</strong>
+					<strong>{item.k === 'g' ? gangName(item) : shortName(item.n)}</strong>
 					<span className="faint">{item.k === 'g' ? standing(model, item) : 'a pod of no group'}</span>
 					{item.k === 'g' && item.created && <span className="age">{duration(state.now() - item.created * 1000)}</span>}
 				</span>
@@ -66,7 +66,8 @@ export function Gangs({ state }: { state: State }) {
 					<button className={'card slim' + (state.selection?.name === group.n ? ' chosen' : '')} aria-pressed={state.selection?.name === group.n} onClick={() => state.select({ kind: 'gang', name: group.n })}>
 						<span className="card-head">
 							<Swatch state={state} gang={group.n} />
-							<strong title={group.n}>{shortName(group.n)}</strong>
+							<strong title={group.n}>{gangName(group)}</strong>
+							{group.owner && <span className="faint">{group.owner.slice(0, group.owner.indexOf('/'))}</span>}
 							{spaceOf(group.n) !== 'default' && <span className="faint">{spaceOf(group.n)}</span>}
 							<span className={'phase ' + group.phase.toLowerCase()}>{group.phase}</span>
 							<span className="count">{counts.ready}/{counts.pods}</span>

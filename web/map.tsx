@@ -3,7 +3,7 @@ import { KeyboardEvent, MouseEvent, useEffect, useLayoutEffect, useMemo, useRef,
 import { Domain, findDomain, findMiss, levelName } from './domains'
 import { drawAll, drawMarks, drawTile, Miss, podsOnNode, Scene } from './draw'
 import { boxAt, Layout, layoutDomains, Rect, tileAt } from './layout'
-import { gangOf, Model, shortName } from './model'
+import { gangName, gangOf, Model, shortName } from './model'
 import { paintFor } from './palette'
 import { State } from './state'
 import { DomainTable } from './table'
@@ -18,7 +18,7 @@ interface Spot {
 export function describe(model: Model, spot: Spot, levels: { key: string; alias?: string }[]): string {
 	if (spot.node) {
 		const node = model.nodes.get(spot.node)
-		const gangs = [...new Set(podsOnNode(model, spot.node).map(pod => shortName(gangOf(pod)) || shortName(pod.n)))]
+		const gangs = [...new Set(podsOnNode(model, spot.node).map(pod => titleOf(model, gangOf(pod) || pod.n)))]
 		const state = node?.down ? ', not ready' : node?.cordoned ? ', takes no new pods' : ''
 		return `node ${spot.node}${state}, ${usage(model, [spot.node])}, ${gangs.length ? 'runs ' + gangs.slice(0, 5).join(', ') : 'empty'}`
 	}
@@ -30,6 +30,12 @@ export function describe(model: Model, spot: Spot, levels: { key: string; alias?
 	walk(spot.domain)
 	const name = spot.domain.level < 0 ? 'cluster' : `${levelName(levels[spot.domain.level])} ${spot.domain.name}`
 	return `${name}, ${plural(nodes.length, 'node')}, ${usage(model, nodes)}`
+}
+
+/** Of a gang, or of a pod that is in none. */
+function titleOf(model: Model, name: string): string {
+	const group = model.groups.get(name)
+	return group ? gangName(group) : shortName(name)
 }
 
 function usage(model: Model, nodes: string[]): string {
@@ -270,7 +276,7 @@ function Tip({ state, spot, x, y }: { state: State; spot: Spot; x: number; y: nu
 			<span>{describe(model, spot, levels).split(', ').slice(1, 3).join(' · ')}</span>
 			{[...gangs].slice(0, 8).map(([name, count]) => (
 				<span key={name} className="tip-gang">
-					<i className={model.groups.has(name) ? `swatch hue-${state.hues.of(name)}` : 'swatch single'} /> {shortName(name)} {count > 1 && <em>×{count}</em>}
+					<i className={model.groups.has(name) ? `swatch hue-${state.hues.of(name)}` : 'swatch single'} /> {titleOf(model, name)} {count > 1 && <em>×{count}</em>}
 				</span>
 			))}
 			{gangs.size > 8 && <span>and {gangs.size - 8} more</span>}

@@ -31,6 +31,12 @@ export function shortName(name: string): string {
 	return name.slice(name.indexOf('/') + 1)
 }
 
+/** What people call it: groups made for a workload have its name and a uid behind it. */
+export function gangName(group: GroupRecord): string {
+	const owner = group.owner?.slice(group.owner.indexOf('/') + 1)
+	return owner && shortName(group.n).startsWith(`pg-${owner}-`) ? owner : shortName(group.n)
+}
+
 /** Full name of the gang of a pod, '' when it has none. */
 export function gangOf(pod: PodRecord): string {
 	return pod.g ? spaceOf(pod.n) + '/' + pod.g : ''

@@ -2,27 +2,30 @@
 
 const LIGHT = ['#0072b2', '#e08a00', '#009e73', '#c65f93', '#45a3dc', '#c44f00', '#7a6fc7', '#8c8c1f', '#7d2450', '#2b9a94']
 const DARK = ['#3f9bdc', '#f0a830', '#22b488', '#dc86b4', '#7cc6f2', '#ea7a3c', '#9d93e6', '#bcb848', '#c2628f', '#5cc7bf']
-export const HUES = LIGHT.length
 
-/** Each new gang takes the colour that the fewest have, so that few gangs never share one. */
+/** Each new gang takes the colour that the fewest pods have, so that large gangs rarely share one. */
 export class Hues {
-	private taken = new Map<string, number>()
-	private users: number[] = LIGHT.map(() => 0)
+	private taken = new Map<string, { hue: number; size: number }>()
+	private pods: number[] = LIGHT.map(() => 0)
 
-	of(gang: string): number {
-		let hue = this.taken.get(gang)
-		if (hue !== undefined) return hue
-		hue = this.users.indexOf(Math.min(...this.users))
-		this.users[hue]++
-		this.taken.set(gang, hue)
+	of(gang: string, size = 1): number {
+		const known = this.taken.get(gang)
+		if (known) return known.hue
+		const hue = this.pods.indexOf(Math.min(...this.pods))
+		this.pods[hue] += size
+		this.taken.set(gang, { hue, size })
 		return hue
+	}
+
+	has(gang: string): boolean {
+		return this.taken.has(gang)
 	}
 
 	/** Gangs that are gone give theirs back. */
 	keep(exists: (gang: string) => boolean) {
-		for (const [gang, hue] of this.taken)
+		for (const [gang, { hue, size }] of this.taken)
 			if (!exists(gang)) {
-				this.users[hue]--
+				this.pods[hue] -= size
 				this.taken.delete(gang)
 			}
 	}

@@ -13,6 +13,12 @@ export interface RoleFill {
 	placed: number
 }
 
+/** In the order of the roles. */
+function sizesOf(rbg: RbgRecord, rule: SegmentRule): [string, number][] {
+	const place = (role: string) => rbg.roles.findIndex(each => each.name === role)
+	return Object.entries(rule.sizes).sort((a, b) => place(a[0]) - place(b[0]))
+}
+
 /** Every segment of a rule: how many instances of each role it has, and how far they are. */
 export function segmentsOf(model: Model, rbg: RbgRecord, rule: SegmentRule): RoleFill[][] {
 	const state = new Map<string, Map<number, { ready: boolean; placed: boolean }>>()
@@ -25,7 +31,7 @@ export function segmentsOf(model: Model, rbg: RbgRecord, rule: SegmentRule): Rol
 		role.set(pod.index, { ready: (known?.ready ?? true) && !!pod.ok, placed: (known?.placed ?? true) && isPlaced(pod) })
 		state.set(pod.role, role)
 	}
-	const roles = Object.entries(rule.sizes).map(([role, size]) => ({ role, size: Math.max(1, size), desired: rbg.roles.find(each => each.name === role)?.desired ?? 0 }))
+	const roles = sizesOf(rbg, rule).map(([role, size]) => ({ role, size: Math.max(1, size), desired: rbg.roles.find(each => each.name === role)?.desired ?? 0 }))
 	const total = Math.max(0, ...roles.map(role => Math.ceil(role.desired / role.size)))
 	return Array.from({ length: total }, (_, i) => roles.map(({ role, size, desired }) => {
 		const fill: RoleFill = { role, want: Math.max(0, Math.min(desired, (i + 1) * size) - i * size), ready: 0, placed: 0 }
@@ -88,7 +94,7 @@ function Segments({ model, rbg, rule }: { model: Model; rbg: RbgRecord; rule: Se
 		<figure className="segments">
 			<figcaption>
 				<strong>{rule.name}</strong> {whole} of {plural(segments.length, 'segment')} ready
-				<span className="faint"> · {rule.progression} · {Object.entries(rule.sizes).map(([role, size]) => `${size} ${role}`).join(' + ')} each</span>
+				<span className="faint"> · {rule.progression} · {sizesOf(rbg, rule).map(([role, size]) => `${size} ${role}`).join(' + ')} each</span>
 				{progress?.stuck && <span className="trouble"> · stuck</span>}
 				{progress?.held && <span className="trouble"> · waits for approval</span>}
 				{progress?.message && <span className="faint"> · {progress.message}</span>}

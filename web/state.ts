@@ -5,7 +5,7 @@ import { History, Past } from './history'
 import { Model } from './model'
 import { Hues } from './palette'
 import { Connection, keepToken, readToken, Status } from './stream'
-import { Level, Piece, PodRecord, Snapshot, WhatIfAnswer } from './wire'
+import { GroupRecord, Level, Piece, PodRecord, Snapshot, WhatIfAnswer } from './wire'
 
 export type Selection = { kind: 'gang' | 'node' | 'pod'; name: string } | null
 export type Tab = 'waiting' | 'gangs' | 'queues' | 'rollouts' | 'events' | 'whatif'
@@ -105,12 +105,13 @@ export class State {
 		this.changedSoon()
 	}
 
-	/** In the order in which gangs were made, so that the colours are the same in every browser. */
+	/** The large ones first, and otherwise in the order in which they were made: the same in every browser. */
 	private giveHues() {
 		this.hues.keep(gang => this.live.groups.has(gang))
-		const groups = [...this.live.groups.values()]
-		groups.sort((a, b) => (a.created ?? 0) - (b.created ?? 0) || (a.n < b.n ? -1 : 1))
-		for (const group of groups) this.hues.of(group.n)
+		const size = (group: GroupRecord) => Math.max(1, group.tree?.[0]?.pods ?? 1)
+		const groups = [...this.live.groups.values()].filter(group => !this.hues.has(group.n))
+		groups.sort((a, b) => size(b) - size(a) || (a.created ?? 0) - (b.created ?? 0) || (a.n < b.n ? -1 : 1))
+		for (const group of groups) this.hues.of(group.n, size(group))
 	}
 
 	/* ---- listening ---- */

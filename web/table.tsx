@@ -1,7 +1,7 @@
 // The map as a table: what is in one domain, with numbers.
 import { allNodes, Domain, levelName } from './domains'
 import { podsOnNode } from './draw'
-import { gangOf, Model, shortName } from './model'
+import { gangName, gangOf, Model, shortName } from './model'
 import { State } from './state'
 import { amount } from './ui'
 import { Level } from './wire'
@@ -65,7 +65,7 @@ export function DomainTable({ state, top, levels }: { state: State; top: Domain;
 								<td className="number">{amount(sum.used)}</td>
 								<td className="number">{amount(sum.whole)}</td>
 								<td className="number">{sum.pods}</td>
-								<td>{sum.gangs.slice(0, 4).map(shortName).join(', ')}{sum.gangs.length > 4 ? ` and ${sum.gangs.length - 4} more` : ''}</td>
+								<td>{sum.gangs.slice(0, 4).map(name => (model.groups.has(name) ? gangName(model.groups.get(name)!) : shortName(name))).join(', ')}{sum.gangs.length > 4 ? ` and ${sum.gangs.length - 4} more` : ''}</td>
 							</tr>
 						)
 					})}

@@ -3,9 +3,9 @@
 
 #include "admit/decode.h"
 #include "admit/index.h"
-#include "admit/rbg.h"
 #include "admit/pod.h"
 #include "admit/podgroup_draft.h"
+#include "admit/rbg_verdict.h"
 #include "admit/volume.h"
 #include "base/strings.h"
 
@@ -63,53 +63,6 @@ static void judge_queue(const struct manifest *object, const struct admit_index 
 		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
 }
 
-/* Layers that coordinations of a group or a policy name. */
-static void judge_layers(const struct rbg_coordination *coordinations, size_t count, const struct admit_index *index,
-                         struct problems *problems)
-{
-	for (size_t k = 0; index && k < count; k++) {
-		const struct rbg_coordination *one = &coordinations[k];
-		if (!one->topology_name)
-			continue;
-		const struct cluster_topology *topology = index_cluster_topology(index, one->topology_name);
-		const char *field =
-			problem_path(problems, "%s.strategy.rollingDeploy.deployTopologyConstraint", one->path);
-		if (!topology)
-			problem_add(problems, index_is_cluster(index) ? SEVERITY_ERROR : SEVERITY_WARNING,
-			            problem_path(problems, "%s.clusterTopologyName", field),
-			            "create the ClusterTopology first, or name an existing one",
-			            "ClusterTopology %s does not exist",
-			            decode_show(problems->arena, one->topology_name));
-		else if (topology->layer_count == 0)
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.clusterTopologyName", field),
-			            "name another, or replace it", "ClusterTopology %s is not valid",
-			            decode_show(problems->arena, one->topology_name));
-		else if (one->layer && !cluster_topology_key(topology, one->layer))
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.topologyLayerName", field),
-			            arena_printf(problems->arena, "name one of: %s", topology->levels),
-			            "ClusterTopology %s has no layer %s",
-			            decode_show(problems->arena, one->topology_name),
-			            decode_show(problems->arena, one->layer));
-	}
-}
-
-static void judge_group(const struct manifest *object, const struct admit_index *index, struct arena *arena,
-                        struct problems *problems)
-{
-	struct rbg_spec spec;
-	rbg_decode(object->object, arena, &spec, problems);
-	judge_layers(spec.coordinations, spec.coordination_count, index, problems);
-	rbg_release(&spec);
-}
-
-static void judge_policy(const struct manifest *object, const struct admit_index *index, struct arena *arena,
-                         struct problems *problems)
-{
-	struct rbg_policy policy;
-	rbg_policy_decode(object->object, arena, &policy, problems);
-	judge_layers(policy.coordinations, policy.coordination_count, index, problems);
-}
-
 static void judge_alone(const struct manifest *object, enum admit_kind kind, struct arena *arena,
                         struct problems *problems)
 {
@@ -159,9 +112,11 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 	else if (kind == KIND_QUEUE)
 		judge_queue(object, index, arena, problems);
 	else if (kind == KIND_GROUP)
-		judge_group(object, index, arena, problems);
+		rbg_judge_group(object, index, arena, problems);
+	else if (kind == KIND_GROUP_SET)
+		rbg_judge_set(object, index, arena, problems);
 	else if (kind == KIND_POLICY)
-		judge_policy(object, index, arena, problems);
+		rbg_judge_policy(object, index, arena, problems);
 	else
 		judge_alone(object, kind, arena, problems);
 	arena_destroy(arena);

@@ -12,10 +12,14 @@ struct admit_index;
 struct admit_index *admit_index_create(const struct manifests *all);
 /* These are all objects of the cluster: what is not among them does not exist. */
 void admit_index_is_cluster(struct admit_index *index);
+/* Where RoleBasedGroups that are not among the objects are found, for a server with many of them; NULL: nowhere. What
+ * `find` returns is looked at before the next call. */
+typedef const struct val *admit_find_group(void *context, const char *namespace_, const char *name);
+void admit_index_find_groups(struct admit_index *index, admit_find_group *find, void *context);
 void admit_index_destroy(struct admit_index *index); /* NULL is a no-op */
 
 /* Validates one object by its kind against the rules of that kind and against the other objects: Topology and level
- * and layer existence, the same object given twice (an error on the later one), Queue parents and cycles, two Topologies that
+ * and layer existence, the roles that policies speak of, the same object given twice (an error on the later one), Queue parents and cycles, two Topologies that
  * use labels in conflicting order (a warning). The index may contain the object itself; NULL judges the object alone.
  * Unknown kinds: no problem, they are not ours. */
 void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems);

@@ -27,6 +27,8 @@ static const struct {
 	{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", true, KIND_GROUP},
 	{"workloads.x-k8s.io/v1alpha2", "CoordinatedPolicy", true, KIND_POLICY},
 	{"workloads.x-k8s.io/v1alpha1", "ClusterTopology", false, KIND_CLUSTER_TOPOLOGY},
+	{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroupSet", true, KIND_GROUP_SET},
+	{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroupSet", true, KIND_GROUP_SET},
 };
 
 struct named_queue {
@@ -34,6 +36,12 @@ struct named_queue {
 	const char *name, *parent_name;
 	int parent; /* -1 when there is none */
 	bool on_cycle;
+};
+
+/* Policies of one group are a chain: `next` is the place of the following one + 1. */
+struct linked_policy {
+	const struct manifest *object;
+	size_t next;
 };
 
 struct repeated {
@@ -56,6 +64,12 @@ struct admit_index {
 	VEC(const char *) pair_owners;
 	struct interner *queue_names;
 	VEC(struct named_queue) queues;
+	struct interner *policy_targets; /* namespace/group; the id is the place in `policy_first` */
+	VEC(size_t) policy_first;        /* place in `policies` + 1 */
+	VEC(struct linked_policy) policies;
+	size_t group_count;
+	admit_find_group *find_group;
+	void *find_context;
 };
 
 enum admit_kind index_kind(const struct manifest *object)
@@ -82,10 +96,15 @@ bool index_is_namespaced(enum admit_kind kind)
 	return false;
 }
 
+static const char *namespace_or_default(const char *namespace_)
+{
+	return namespace_ && *namespace_ ? namespace_ : "default";
+}
+
 static void add_name(struct admit_index *index, size_t place, enum admit_kind kind)
 {
 	const struct manifest *object = &index->all->items[place];
-	const char *namespace_ = !index_is_namespaced(kind) ? "" : *object->namespace_ ? object->namespace_ : "default";
+	const char *namespace_ = index_is_namespaced(kind) ? namespace_or_default(object->namespace_) : "";
 	if (!*object->name)
 		return;
 	struct buffer key = {0};
@@ -146,6 +165,19 @@ static void add_queue(struct admit_index *index, const struct manifest *object)
 	         ((struct named_queue){.object = object, .name = object->name, .parent_name = parent, .parent = -1}));
 }
 
+static void add_policy(struct admit_index *index, const struct manifest *object)
+{
+	const char *target = val_str(val_path(object->object, "spec", "targetRef", "name", NULL), "");
+	struct buffer key = {0};
+	buffer_printf(&key, "%s/%s", namespace_or_default(object->namespace_), *target ? target : object->name);
+	uint32_t id = interner_id(index->policy_targets, key.text);
+	buffer_free(&key);
+	if (id == index->policy_first.count)
+		vec_push(&index->policy_first, 0);
+	vec_push(&index->policies, ((struct linked_policy){object, index->policy_first.items[id]}));
+	index->policy_first.items[id] = index->policies.count;
+}
+
 /* Each chain of parents is walked once; what meets its own walk is on a cycle. */
 static void link_queues(struct admit_index *index)
 {
@@ -185,6 +217,7 @@ struct admit_index *admit_index_create(const struct manifests *all)
 	index->cluster_topology_names = interner_create();
 	index->pairs = interner_create();
 	index->queue_names = interner_create();
+	index->policy_targets = interner_create();
 	struct problems ignored = {.arena = index->arena};
 	for (size_t i = 0; i < all->count; i++) {
 		const struct manifest *object = &all->items[i];
@@ -197,6 +230,9 @@ struct admit_index *admit_index_create(const struct manifests *all)
 			add_cluster_topology(index, object, &ignored);
 		if (kind == KIND_QUEUE)
 			add_queue(index, object);
+		if (kind == KIND_POLICY)
+			add_policy(index, object);
+		index->group_count += kind == KIND_GROUP;
 	}
 	link_queues(index);
 	if (index->repeated.count > 1)
@@ -213,6 +249,9 @@ void admit_index_destroy(struct admit_index *index)
 	interner_destroy(index->cluster_topology_names);
 	interner_destroy(index->pairs);
 	interner_destroy(index->queue_names);
+	interner_destroy(index->policy_targets);
+	vec_free(&index->policy_first);
+	vec_free(&index->policies);
 	vec_free(&index->first);
 	vec_free(&index->repeated);
 	vec_free(&index->topologies);
@@ -254,6 +293,44 @@ void admit_index_is_cluster(struct admit_index *index)
 bool index_is_cluster(const struct admit_index *index)
 {
 	return index->is_cluster;
+}
+
+void admit_index_find_groups(struct admit_index *index, admit_find_group *find, void *context)
+{
+	index->find_group = find;
+	index->find_context = context;
+}
+
+const struct val *index_group(const struct admit_index *index, const char *namespace_, const char *name)
+{
+	struct buffer key = {0};
+	buffer_printf(&key, "%d/%s/%s", (int)KIND_GROUP, namespace_or_default(namespace_), name);
+	uint32_t id = interner_find(index->objects, key.text);
+	buffer_free(&key);
+	if (id != UINT32_MAX)
+		return index->all->items[index->first.items[id]].object;
+	return index->find_group ? index->find_group(index->find_context, namespace_or_default(namespace_), name)
+	                         : NULL;
+}
+
+bool index_has_groups(const struct admit_index *index)
+{
+	return index->group_count > 0 || index->find_group;
+}
+
+const struct manifest *index_policy(const struct admit_index *index, const char *namespace_, const char *group,
+                                    size_t *at)
+{
+	if (*at == 0) {
+		struct buffer key = {0};
+		buffer_printf(&key, "%s/%s", namespace_or_default(namespace_), group);
+		uint32_t id = interner_find(index->policy_targets, key.text);
+		buffer_free(&key);
+		*at = id == UINT32_MAX ? 0 : index->policy_first.items[id];
+	} else {
+		*at = index->policies.items[*at - 1].next;
+	}
+	return *at ? index->policies.items[*at - 1].object : NULL;
 }
 
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,

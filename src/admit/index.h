@@ -1,4 +1,4 @@
-/* The other objects, as far as a verdict needs them. Private to admit.c and index.c. */
+/* The other objects, as far as a verdict needs them. Private to admit.c, rbg_verdict.c and index.c. */
 #ifndef ADMIT_INDEX_H
 #define ADMIT_INDEX_H
 
@@ -20,6 +20,7 @@ enum admit_kind {
 	KIND_GROUP,
 	KIND_POLICY,
 	KIND_CLUSTER_TOPOLOGY,
+	KIND_GROUP_SET,
 };
 
 enum admit_kind index_kind(const struct manifest *object);
@@ -35,6 +36,12 @@ const struct topology_spec *index_topology(const void *context, const char *name
 const struct cluster_topology *index_cluster_topology(const struct admit_index *index, const char *name);
 /* Whether the objects are all there are, so that what is missing does not exist. */
 bool index_is_cluster(const struct admit_index *index);
+/* The RoleBasedGroup of that name, NULL when there is none. */
+const struct val *index_group(const struct admit_index *index, const char *namespace_, const char *name);
+bool index_has_groups(const struct admit_index *index);
+/* The CoordinatedPolicies that speak of a group, one per call; *at is 0 before the first. NULL after the last. */
+const struct manifest *index_policy(const struct admit_index *index, const char *namespace_, const char *group,
+                                    size_t *at);
 /* Another Topology than `name` that has `upper` below `lower`; NULL when there is none. */
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,
                                     const char *lower);

@@ -20,27 +20,30 @@ static const struct val *read_annotation(const struct decode *decode, const stru
 	return *doc ? doc_root(*doc) : NULL;
 }
 
+void rbg_read_scheduling(const struct decode *decode, const struct decode_path *path, const struct val *policy,
+                         const char **queue, const char **priority_class)
+{
+	static const char *const known[] = {"kubeScheduling", "volcanoScheduling", "platoonScheduling"};
+	decode_known(decode, path, policy, known, 3);
+	for (int i = 1; i < 3; i++) {
+		const struct val *map = decode_map(decode, path, policy, known[i]);
+		const char *name = decode_string(decode, PATH_KEY(path, known[i]), map, "queue");
+		const char *class = decode_string(decode, PATH_KEY(path, known[i]), map, "priorityClassName");
+		*queue = name ? name : *queue;
+		*priority_class = class ? class : *priority_class;
+	}
+}
+
 static void read_policy(const struct decode *decode, const struct val *spec, const struct val *metadata,
                         struct rbg_spec *out)
 {
-	static const char *const known[] = {"kubeScheduling", "volcanoScheduling", "platoonScheduling"};
-	const struct decode_path *path = PATH_KEY(spec_path, "podGroupPolicy");
 	const struct val *policy = decode_map(decode, spec_path, spec, "podGroupPolicy");
 	if (!policy)
 		policy = read_annotation(decode, metadata, RBG_POD_GROUP_ANNOTATION, &out->docs[0]);
 	out->is_grouped =
 		val_count(policy) > 0 ||
 		strcmp(val_str(val_path(metadata, "annotations", RBG_GANG_ANNOTATION, NULL), ""), "true") == 0;
-	if (!policy)
-		return;
-	decode_known(decode, path, policy, known, 3);
-	for (int i = 1; i < 3; i++) {
-		const struct val *map = decode_map(decode, path, policy, known[i]);
-		const char *queue = decode_string(decode, PATH_KEY(path, known[i]), map, "queue");
-		const char *class = decode_string(decode, PATH_KEY(path, known[i]), map, "priorityClassName");
-		out->queue = queue ? queue : out->queue;
-		out->priority_class = class ? class : out->priority_class;
-	}
+	rbg_read_scheduling(decode, PATH_KEY(spec_path, "podGroupPolicy"), policy, &out->queue, &out->priority_class);
 }
 
 static void read_coordinations(const struct decode *decode, const struct val *spec, const struct val *metadata,
@@ -114,5 +117,39 @@ int rbg_policy_decode(const struct val *object, struct arena *arena, struct rbg_
 	if (val_count(list) == 0)
 		decode_error(&decode, path, "add a policy", "there are no policies");
 	out->coordinations = rbg_read_coordinations(&decode, path, list, &out->coordination_count);
+	for (size_t i = 0; i < out->coordination_count; i++)
+		out->coordinations[i].owner = out->name;
+	return problems->errors > errors ? -1 : 0;
+}
+
+int rbg_set_decode(const struct val *object, struct arena *arena, struct rbg_set *out, struct problems *problems)
+{
+	static const char *const known[] = {"replicas", "groupTemplate", "template"};
+	static const char *const inner[] = {"labels", "annotations", "spec", "metadata"};
+	struct decode decode = {.arena = arena, .problems = problems};
+	const struct decode_path *path = PATH_KEY(spec_path, "groupTemplate");
+	size_t errors = problems->errors;
+	*out = (struct rbg_set){.replicas = 1, .path = "spec.groupTemplate.spec"};
+	struct metadata meta = decode_metadata(&decode, object, true);
+	const struct val *spec = decode_spec(&decode, object);
+	decode_known(&decode, spec_path, spec, known, 3);
+	out->namespace_ = meta.namespace_;
+	out->name = meta.name;
+	decode_int(&decode, spec_path, spec, "replicas", 0, RBG_MOST_GROUPS, &out->replicas);
+	const struct val *group = decode_map(&decode, spec_path, spec, "groupTemplate");
+	decode_known(&decode, path, group, inner, 4);
+	out->labels = decode_map(&decode, path, group, "labels");
+	out->annotations = decode_map(&decode, path, group, "annotations");
+	out->template = decode_map(&decode, path, group, "spec");
+	const struct val *flat = decode_map(&decode, spec_path, spec, "template");
+	if (flat && out->template)
+		decode_error(&decode, PATH_KEY(spec_path, "template"), "keep groupTemplate",
+		             "template and groupTemplate exclude each other");
+	if (!out->template && flat) {
+		out->template = flat;
+		out->path = "spec.template";
+	}
+	if (!out->template)
+		decode_error(&decode, PATH_KEY(path, "spec"), "describe the groups", "the set has no template");
 	return problems->errors > errors ? -1 : 0;
 }

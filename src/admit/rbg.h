@@ -27,6 +27,8 @@ struct rbg_component {              /* pods of one kind within an instance */
 	int64_t size;
 };
 
+enum rbg_in_place { RBG_IN_PLACE_NEVER, RBG_IN_PLACE_IF_POSSIBLE, RBG_IN_PLACE_ONLY };
+
 struct rbg_role {
 	const char *name;
 	int64_t replicas;
@@ -38,12 +40,14 @@ struct rbg_role {
 	const char **dependencies;
 	size_t dependency_count;
 	struct update_strategy rollout;
+	enum rbg_in_place in_place; /* where only images change */
 	bool recreates; /* restartPolicy RecreateRoleInstanceOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;
 	bool has_adapter;
 	const struct val *adapter_labels;
 	int64_t min_ready_seconds;
+	bool is_ordered; /* podManagementPolicy OrderedReady: one instance after the other */
 	int64_t pods; /* of one instance */
 };
 
@@ -87,8 +91,9 @@ struct rbg_coordination {
 	const char *topology_name; /* ClusterTopology; NULL with a key */
 	const char *layer;
 	bool spread_segments;
-	const struct val *pod_group_policy; /* of the constraint; NULL when it has none */
+	const char *queue, *priority_class; /* of the PodGroups of its segments; NULL: as for the group */
 	const char *path;                   /* where it was written, for messages */
+	const char *owner;                  /* the policy it stands in; NULL for the group itself */
 };
 
 struct rbg_spec {
@@ -104,6 +109,7 @@ struct rbg_spec {
 };
 
 #define RBG_STUCK_SECONDS 600
+#define RBG_MOST_GROUPS 10000 /* of a set */
 #define RBG_MOST_PODS 100000 /* of a group: all of them are looked at in each reconcile */
 
 /* Decodes and validates; adds every problem found. 0 when it can be used, -1 when it has errors; even then what could be
@@ -126,5 +132,18 @@ struct rbg_policy {
 };
 
 int rbg_policy_decode(const struct val *object, struct arena *arena, struct rbg_policy *out, struct problems *problems);
+
+/* ---- RoleBasedGroupSet ---- */
+
+struct rbg_set {
+	const char *namespace_, *name;
+	int64_t replicas;
+	const struct val *template;             /* the spec of its groups */
+	const char *path;                       /* of the template */
+	const struct val *labels, *annotations; /* for its groups; NULL when there are none */
+};
+
+/* The template itself is judged as the spec of a group. -1 when it has none. */
+int rbg_set_decode(const struct val *object, struct arena *arena, struct rbg_set *out, struct problems *problems);
 
 #endif

@@ -173,12 +173,33 @@ static void check_gangs(const struct rbg_spec *spec, struct problems *problems)
 	}
 }
 
+/* Status and PodGroups go by the name of the coordination, whichever object it stands in. Within one object it was
+ * checked when that was read. */
+static void check_names(const struct rbg_spec *spec, struct problems *problems)
+{
+	struct interner *names = interner_create();
+	const struct rbg_coordination **first =
+		arena_array(problems->arena, const struct rbg_coordination *, spec->coordination_count);
+	for (size_t k = 0; k < spec->coordination_count; k++) {
+		const struct rbg_coordination *one = &spec->coordinations[k];
+		uint32_t known = interner_count(names), id = interner_id(names, one->name);
+		if (id == known)
+			first[id] = one;
+		else if (first[id]->owner != one->owner)
+			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.name", one->path),
+			            "rename one of the two", "coordination %s is there already: %s",
+			            decode_show(problems->arena, one->name), first[id]->path);
+	}
+	interner_destroy(names);
+}
+
 void rbg_check_coordinations(const struct rbg_spec *spec, struct problems *problems)
 {
 	const char **names = arena_array(problems->arena, const char *, spec->role_count);
 	struct interner *known = interner_create();
 	for (size_t r = 0; r < spec->role_count; r++)
 		interner_id(known, names[r] = spec->roles[r].name);
+	check_names(spec, problems);
 	check_segments(spec, names, problems);
 	check_gangs(spec, problems);
 	for (size_t k = 0; k < spec->coordination_count; k++) {

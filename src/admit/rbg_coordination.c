@@ -83,6 +83,19 @@ static void read_affinity(const struct decode *decode, const struct decode_path 
 	out->spread_segments = decode_bool(decode, path, map, "spreadSegments", false);
 }
 
+/* A map whose only field is a number of 1 or more, without which it would mean nothing. */
+static void read_only(const struct decode *decode, const struct decode_path *path, const struct val *map,
+                      const char *key, int64_t *out)
+{
+	if (!map)
+		return;
+	decode_known(decode, path, map, &key, 1);
+	if (!val_get(map, key) || val_kind(val_get(map, key)) == VAL_NULL)
+		decode_error(decode, PATH_KEY(path, key), "write a number of 1 or more, or leave the whole field out",
+		             "%s is missing", key);
+	decode_int(decode, path, map, key, 1, COUNT_MAX, out);
+}
+
 static void read_placement(const struct decode *decode, const struct decode_path *path, const struct val *map,
                            struct rbg_coordination *out)
 {
@@ -100,11 +113,10 @@ static void read_placement(const struct decode *decode, const struct decode_path
 		out->gang = MINIMUM_PER_SEGMENT;
 	read_affinity(decode, PATH_KEY(path, "topologyAffinity"), decode_map(decode, path, map, "topologyAffinity"),
 	              out);
-	const struct val *canary = decode_map(decode, path, map, "canary");
-	decode_int(decode, PATH_KEY(path, "canary"), canary, "segments", 1, COUNT_MAX, &out->canary_segments);
-	const struct val *rollback = decode_map(decode, path, map, "rollback");
-	decode_int(decode, PATH_KEY(path, "rollback"), rollback, "deadlineSeconds", 1, COUNT_MAX,
-	           &out->rollback_seconds);
+	read_only(decode, PATH_KEY(path, "canary"), decode_map(decode, path, map, "canary"), "segments",
+	          &out->canary_segments);
+	read_only(decode, PATH_KEY(path, "rollback"), decode_map(decode, path, map, "rollback"), "deadlineSeconds",
+	          &out->rollback_seconds);
 	decode_int(decode, path, map, "stuckAfterSeconds", 1, COUNT_MAX, &out->stuck_seconds);
 }
 
@@ -134,7 +146,8 @@ static void read_constraint(const struct decode *decode, const struct decode_pat
 		decode_warning(decode, PATH_KEY(path, "podGroupPolicy"), "leave it out", "%s is read as not given",
 		               decode_show(decode->problems->arena, val_str(policy, "")));
 	else
-		out->pod_group_policy = decode_map(decode, path, map, "podGroupPolicy");
+		rbg_read_scheduling(decode, PATH_KEY(path, "podGroupPolicy"),
+		                    decode_map(decode, path, map, "podGroupPolicy"), &out->queue, &out->priority_class);
 }
 
 static void read_deploy(const struct decode *decode, const struct decode_path *path, const struct val *strategy,

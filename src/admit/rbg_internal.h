@@ -10,6 +10,9 @@ void rbg_read_roles(const struct decode *decode, const struct val *spec, struct 
 /* rbg_coordination.c: a list of coordinations or policies at `path`. */
 struct rbg_coordination *rbg_read_coordinations(const struct decode *decode, const struct decode_path *path,
                                                 const struct val *list, size_t *count);
+/* rbg.c: queue and class of a podGroupPolicy; what it does not name stays as it is. */
+void rbg_read_scheduling(const struct decode *decode, const struct decode_path *path, const struct val *policy,
+                         const char **queue, const char **priority_class);
 /* rbg_check.c: what concerns several roles at once. */
 void rbg_check_roles(const struct decode *decode, const struct rbg_spec *spec);
 

@@ -5,10 +5,12 @@
 #include "plan/backoff.h"
 #include "plan/count.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HUNDRED 100
-#define MOST_PODS 10000 /* of one instance */
+#define MOST_PODS 10000     /* of one instance */
+#define MOST_COMPONENTS 100 /* of one instance; each is compared with the others */
 
 static const struct decode_path *const spec_path = &(const struct decode_path){.key = "spec"};
 static const struct decode_path *const roles_path = &(const struct decode_path){
@@ -100,7 +102,7 @@ static void read_components(const struct decode *decode, const struct decode_pat
 	const struct val *item;
 	size_t index = 0;
 	role->components = arena_array(decode->arena, struct rbg_component, val_count(list));
-	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item) && index < MOST_COMPONENTS; index++) {
 		const struct decode_path *at = PATH_INDEX(path, index);
 		if (!decode_is(decode, at, item, VAL_MAP))
 			continue;
@@ -111,12 +113,20 @@ static void read_components(const struct decode *decode, const struct decode_pat
 			             "a component needs a name that is a DNS label");
 			component->name = "component";
 		}
+		for (size_t i = 0; i + 1 < role->component_count; i++)
+			if (strcmp(role->components[i].name, component->name) == 0)
+				decode_error(decode, PATH_KEY(at, "name"), "rename one of the two",
+				             "component %s is there twice, so their pods would have the same names",
+				             component->name);
 		component->size = 1;
 		decode_int(decode, at, item, "size", 0, MOST_PODS, &component->size);
 		read_template(decode, at, spec, item, component);
 	}
 	if (role->component_count == 0)
 		decode_error(decode, path, "add a component", "the role has no components");
+	if (val_count(list) > MOST_COMPONENTS)
+		decode_error(decode, path, "make some of them roles", "%zu components are more than %d",
+		             val_count(list), MOST_COMPONENTS);
 }
 
 static void read_leader_worker(const struct decode *decode, const struct decode_path *path, const struct val *map,
@@ -220,6 +230,7 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
                          struct rbg_role *role)
 {
 	static const char *const types[] = {"", "RecreatePod", "Recreate", "InPlaceIfPossible", "InPlaceOnly"};
+	/* In the order of enum rbg_in_place from the third on. */
 	const struct val *strategy = decode_map(decode, path, map, "rolloutStrategy");
 	const struct decode_path *at = PATH_KEY(PATH_KEY(path, "rolloutStrategy"), "rollingUpdate");
 	const struct val *rolling = decode_map(decode, at->up, strategy, "rollingUpdate");
@@ -228,8 +239,16 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 		decode_error(decode, PATH_KEY(at->up, "type"), "write RollingUpdate, or leave it out",
 		             "%s is not a rollout strategy", decode_show(decode->problems->arena, type));
 	type = decode_string(decode, at, rolling, "type");
-	if (type)
-		decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0]));
+	int way = type ? decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0])) : 0;
+	role->in_place = way < 3 ? RBG_IN_PLACE_NEVER : (enum rbg_in_place)(way - 2);
+	const struct val *in_place = decode_map(decode, at, rolling, "inPlaceUpdateStrategy");
+	int64_t grace = 0;
+	if (decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
+	               &grace) &&
+	    grace > 0)
+		decode_warning(decode, PATH_KEY(PATH_KEY(at, "inPlaceUpdateStrategy"), "gracePeriodSeconds"),
+		               "give the container a preStop hook",
+		               "it has no effect: kubelets stop the old container as soon as the image changes");
 	role->rollout.partition = rbg_read_percent(decode, at, rolling, "partition", HUNDRED);
 	role->rollout.max_unavailable = rbg_read_percent(decode, at, rolling, "maxUnavailable", HUNDRED);
 	role->rollout.max_surge = rbg_read_percent(decode, at, rolling, "maxSurge", COUNT_MAX);
@@ -243,6 +262,38 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 		decode_error(decode, PATH_KEY(at, "partition"), "write at most the number of replicas",
 		             "partition %lld is more than the %lld replicas", (long long)role->rollout.partition.value,
 		             (long long)role->replicas);
+}
+
+/* A service refuses ports that are out of range or cannot be told apart. */
+static void check_ports(const struct decode *decode, const struct decode_path *path, const struct val *list)
+{
+	struct interner *known = interner_create();
+	const struct val *item;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *at = PATH_INDEX(path, index);
+		int64_t port = 0;
+		if (!decode_is(decode, at, item, VAL_MAP))
+			continue;
+		const char *name = decode_string(decode, at, item, "name");
+		if (!val_get(item, "port"))
+			decode_error(decode, PATH_KEY(at, "port"), "write a number from 1 to 65535",
+			             "the port has no number");
+		decode_int(decode, at, item, "port", 1, 65535, &port);
+		if (name ? !name_is_label(name) : val_count(list) > 1)
+			decode_error(decode, PATH_KEY(at, "name"), "use lower-case letters, digits and '-'",
+			             "where there are several, each port needs a name");
+		char key[32];
+		snprintf(key, sizeof(key), "%lld %.10s", (long long)port, val_str(val_get(item, "protocol"), "TCP"));
+		for (int i = 0; i < 2; i++) {
+			uint32_t count = interner_count(known);
+			const char *text = i == 0 ? name : port > 0 ? key : NULL;
+			if (text && interner_id(known, text) < count)
+				decode_error(decode, PATH_KEY(at, i ? "port" : "name"), "change one of the two",
+				             "%s is there twice", decode_show(decode->problems->arena, text));
+		}
+	}
+	interner_destroy(known);
 }
 
 static void read_role(const struct decode *decode, const struct decode_path *path, const struct val *spec,
@@ -272,6 +323,7 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 		"customComponentsPattern",
 		"restartPolicyConfig",
 	};
+	static const char *const managements[] = {"Parallel", "OrderedReady"};
 	*role = (struct rbg_role){.replicas = 1, .base_delay = BACKOFF_BASE_SECONDS, .max_delay = BACKOFF_MAX_SECONDS};
 	decode_known(decode, path, map, known, sizeof(known) / sizeof(known[0]));
 	role->name = decode_string(decode, path, map, "name");
@@ -287,6 +339,10 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 	role->annotations = decode_map(decode, path, map, "annotations");
 	role->dependencies = decode_strings(decode, path, map, "dependencies", &role->dependency_count);
 	role->service_ports = decode_list(decode, path, map, "servicePorts");
+	check_ports(decode, PATH_KEY(path, "servicePorts"), role->service_ports);
+	const char *policy = decode_string(decode, path, map, "podManagementPolicy");
+	role->is_ordered =
+		policy && decode_enum(decode, PATH_KEY(path, "podManagementPolicy"), policy, managements, 2) == 1;
 	const struct val *adapter = decode_map(decode, path, map, "scalingAdapter");
 	role->has_adapter = decode_bool(decode, PATH_KEY(path, "scalingAdapter"), adapter, "enable", false);
 	role->adapter_labels = decode_map(decode, PATH_KEY(path, "scalingAdapter"), adapter, "labels");

@@ -3,6 +3,7 @@
 #define CLI_CLI_H
 
 #include "base/log.h"
+#include "cli/draw.h"
 #include "control/plan.h"
 
 #include <stdbool.h>
@@ -39,7 +40,17 @@ enum cli_option_id {
 	CLI_OPTION_SCHEDULER_NAME,
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
+	CLI_OPTION_LISTEN,
 	CLI_OPTION_IMAGE,
+	CLI_OPTION_REPLICAS,
+	CLI_OPTION_WEBHOOKS,
+	CLI_OPTION_SERVICE_MONITOR,
+	CLI_OPTION_ONLY,
+	CLI_OPTION_VALUES,
+	CLI_OPTION_CHART,
+	CLI_OPTION_ONCE,
+	CLI_OPTION_MAP,
+	CLI_OPTION_COLOR,
 	CLI_OPTION_VERBOSE,
 	CLI_OPTION_LOG_LEVEL,
 	CLI_OPTION_HELP,
@@ -65,7 +76,8 @@ struct cli_args {
 	const struct cli_command *command;
 	const char **files;
 	size_t file_count;
-	bool recursive, verbose;
+	bool recursive, verbose, map, once;
+	enum draw_when colour;
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
@@ -84,7 +96,10 @@ struct cli_args {
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
-	const char *image;
+	const char *image, *only, *values_file, *chart;
+	int replicas; /* 0: as many as usual */
+	bool webhooks, webhooks_given, service_monitor;
+	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
 	struct logger logger;
 	char **operands;
@@ -145,6 +160,7 @@ int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);
+int cmd_top(struct cli_args *args);
 int cmd_run(struct cli_args *args);
 int cmd_install(struct cli_args *args);
 int cmd_completion(struct cli_args *args);

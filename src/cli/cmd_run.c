@@ -1,10 +1,7 @@
 /* Owns the command `run`: controllers and scheduler over a mirror of a real cluster. */
-#include "cli/cli.h"
 #include "cli/output.h"
-#include "control/lease.h"
-#include "control/manager.h"
-#include "sim/world.h"
-#include "store/remote.h"
+#include "cli/run_internal.h"
+#include "control/grouping.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +19,8 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
+#define GROUP_LABEL "rbg.workloads.x-k8s.io/group-name" /* on everything that belongs to a RoleBasedGroup */
+
 /* Everything the controllers read. Kinds that a cluster may not have are optional. */
 static const struct remote_follow types[] = {
 	{"", "v1", "nodes", .optional = false},
@@ -33,6 +32,15 @@ static const struct remote_follow types[] = {
 	{"scheduling.run.ai", "v2alpha2", "podgroups", .optional = false},
 	{"scheduling.run.ai", "v2", "queues", .optional = false},
 	{"kai.scheduler", "v1alpha1", "topologies", .optional = false},
+	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", .optional = true},
+	/* Of these only what belongs to RoleBasedGroups. */
+	{"", "v1", "services", .optional = true, .labels = GROUP_LABEL},
+	{"", "v1", "configmaps", .optional = true, .labels = GROUP_LABEL},
+	{"apps", "v1", "controllerrevisions", .optional = true, .labels = GROUP_LABEL},
+	{"", "v1", "configmaps", .namespace_ = GROUPING_DEFAULTS_NAMESPACE, .name = GROUPING_DEFAULTS_NAME},
 	{"apps", "v1", "deployments", .optional = false},
 	{"apps", "v1", "replicasets", .optional = false},
 	{"apps", "v1", "statefulsets", .optional = false},
@@ -41,6 +49,7 @@ static const struct remote_follow types[] = {
 	{"kubeflow.org", "v1", "pytorchjobs", .optional = true},
 	{"kubeflow.org", "v1", "tfjobs", .optional = true},
 	{"kubeflow.org", "v1", "mpijobs", .optional = true},
+	{"kubeflow.org", "v2beta1", "mpijobs", .optional = true},
 	{"kubeflow.org", "v1", "jaxjobs", .optional = true},
 	{"kubeflow.org", "v1", "xgboostjobs", .optional = true},
 	{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets", .optional = true},
@@ -48,19 +57,12 @@ static const struct remote_follow types[] = {
 	{"ray.io", "v1", "rayclusters", .optional = true},
 	{"ray.io", "v1", "rayjobs", .optional = true},
 	{"ray.io", "v1", "rayservices", .optional = true},
+	{"grove.io", "v1alpha1", "podcliques", .optional = true},
+	{"grove.io", "v1alpha1", "podcliquescalinggroups", .optional = true},
+	{"grove.io", "v1alpha1", "podcliquesets", .optional = true},
+	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
-
-struct run {
-	struct cli_args *args;
-	struct remote_access access;
-	struct remote *remote;
-	struct lease *lease; /* NULL: nobody else */
-	struct manager *manager;
-	struct kubelet *kubelet;
-	char identity[128];
-	int64_t told; /* when a problem was last printed */
-};
 
 static bool confirmed(void *context, const struct store_type *type, const char *namespace_, const char *name)
 {
@@ -163,12 +165,23 @@ static void tell_problem(struct run *run)
 	output_line(stderr, "platoon run: waiting for %s: %s", run->access.server, problem);
 }
 
+/* Moves what the API server and those who ask us have to say. */
+static void turn(struct run *run, int wait)
+{
+	if (!run->listener) {
+		remote_run(run->remote, wait, -1);
+		return;
+	}
+	remote_run(run->remote, manager_sooner(wait, listener_wait_ms(run->listener)), listener_fd(run->listener));
+	listener_step(run->listener);
+}
+
 static void loop(struct run *run)
 {
 	int wait = 0;
 	bool synced = false;
 	while (!stopped) {
-		remote_run(run->remote, manager_sooner(wait, LONGEST_WAIT), -1);
+		turn(run, manager_sooner(wait, LONGEST_WAIT));
 		wait = step(run);
 		if (!remote_synced(run->remote)) {
 			tell_problem(run);
@@ -179,11 +192,14 @@ static void loop(struct run *run)
 			fflush(stdout);
 		}
 	}
+	run->ending = true;
 	close_controllers(run);
 	if (run->lease)
 		lease_release(run->lease);
+	if (run->listener)
+		listener_drain(run->listener);
 	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
-		remote_run(run->remote, 100, -1);
+		turn(run, 100);
 }
 
 int cmd_run(struct cli_args *args)
@@ -195,12 +211,16 @@ int cmd_run(struct cli_args *args)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	int rc = CLI_OK;
-	if (open_remote(&run, &error) < 0) {
+	if (open_remote(&run, &error) < 0 || run_listen(&run, &error) < 0) {
 		output_line(stderr, "platoon run: %s", error.text);
 		rc = CLI_USAGE;
 	} else {
+		if (run.listener)
+			output_line(stdout, "platoon run: health and metrics on %s", listener_url(run.listener));
+		fflush(stdout);
 		loop(&run);
 	}
+	listener_destroy(run.listener);
 	close_controllers(&run);
 	lease_destroy(run.lease);
 	remote_destroy(run.remote);

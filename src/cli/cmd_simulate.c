@@ -1,6 +1,7 @@
 /* Owns the command `simulate`: scenarios from files. Random runs are in cmd_simulate_seeds.c. */
 #include "cli/cmd_simulate.h"
-#include "cli/output.h"
+#include "cli/draw.h"
+#include "cli/progress.h"
 #include "sim/scenario.h"
 
 #include <signal.h>
@@ -63,10 +64,11 @@ static void write_result(struct build *build, struct node *list, const struct sc
 
 static struct tally run_all(struct cli_args *args, const struct manifests *manifests)
 {
-	bool text = args->output == CLI_OUTPUT_TABLE, colours = output_wants_colour(stdout);
+	bool text = args->output == CLI_OUTPUT_TABLE, colours = draw_style(stdout, args->colour).colours;
 	struct build *build = text ? NULL : build_create();
 	struct node *list = build ? build_list(build) : NULL;
 	struct arena *arena = arena_create();
+	struct progress progress = progress_begin();
 	struct tally tally = {0};
 	for (size_t i = 0; i < manifests->count && !stopped; i++) {
 		struct scenario_result result = {.arena = arena, .name = manifests->items[i].source, .title = ""};
@@ -79,11 +81,15 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 		scenario_run(&manifests->items[i], arena, &result);
 		tally.passed += result.failure_count == 0;
 		tally.failed += result.failure_count > 0;
+		if (result.failure_count > 0 || args->verbose)
+			progress_clear(&progress);
 		if (text)
 			print_result(&result, args->verbose, colours);
 		else
 			write_result(build, list, &result);
+		progress_show(&progress, "objects", i + 1, manifests->count, "");
 	}
+	progress_clear(&progress);
 	if (build) {
 		struct node *root = build_map(build);
 		build_put(build, root, "scenarios", list);

@@ -2,6 +2,7 @@
 #include "cli/board.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
@@ -45,6 +46,7 @@ struct up {
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
 	uint64_t version;
 	bool decided;
+	struct progress progress; /* of --until-placed */
 };
 
 /* ---- --until-placed ---- */
@@ -77,6 +79,7 @@ static bool show_group(struct up *up, const struct store_object *group)
 	uint32_t known = interner_count(up->shown);
 	/* Neither a group that nobody has looked at nor a line that was printed before is news. */
 	if (val_kind(status) == VAL_MAP && interner_id(up->shown, line.text) == known) {
+		progress_clear(&up->progress);
 		output_line(stdout, "%s", line.text);
 		fflush(stdout);
 	}
@@ -93,8 +96,11 @@ static bool show_groups(struct up *up)
 	struct store_list list = {0};
 	struct store_list_request request = {.api = type->apis};
 	bool done = store_list(up->store, &request, &list, arena, &error) == 0 && list.count > 0;
+	size_t decided = 0;
 	for (size_t i = 0; i < list.count; i++)
-		done &= show_group(up, list.items[i]);
+		decided += show_group(up, list.items[i]);
+	done = done && decided == list.count;
+	progress_show(&up->progress, "groups decided", decided, list.count, "");
 	store_list_clear(&list);
 	arena_destroy(arena);
 	return done;
@@ -123,6 +129,7 @@ static int loop(struct up *up)
 	struct error error = {0};
 	int wait = 0, rc = CLI_OK;
 	up->quiet = clock_now(clock_system());
+	up->progress = progress_begin();
 	while (!stopped) {
 		if (serve_run_once(up->serve, manager_sooner(wait, LONGEST_WAIT), &error)) {
 			output_line(stderr, "platoon up: %s", error.text);
@@ -135,6 +142,7 @@ static int loop(struct up *up)
 			break;
 		rc = CLI_OK;
 	}
+	progress_clear(&up->progress);
 	serve_drain(up->serve);
 	/* Also commits what the last turn wrote. */
 	for (int i = 0; i < DRAIN_TURNS && (i == 0 || !serve_idle(up->serve)); i++)

@@ -42,7 +42,23 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_LEADER_ELECT] = {"leader-elect", 0, NULL, NULL, "act only while holding the Lease platoon"},
 	[CLI_OPTION_SIMULATE_KUBELETS] = {"simulate-kubelets", 0, NULL, NULL,
                                           "let pods of the cluster's nodes start and end by themselves; for tests"},
+	[CLI_OPTION_LISTEN] =
+		{"listen", 0, "ADDRESS", NULL,
+                 "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
+	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
+	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
+                                 "checks at admission and conversion of versions (default true)"},
+	[CLI_OPTION_SERVICE_MONITOR] = {"service-monitor", 0, NULL, NULL,
+                                        "a ServiceMonitor for the operator of Prometheus"},
+	[CLI_OPTION_ONLY] = {"only", 0, "LIST", "namespace definitions rbac priorities deployment webhooks monitor",
+                             "only these parts, comma separated"},
+	[CLI_OPTION_VALUES] = {"values", 0, "FILE", "@file", "values of the chart that differ from the usual ones"},
+	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
+	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
+	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
+	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
+                              "colours (default auto: on a terminal, unless NO_COLOR is set)"},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too"},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)"},
@@ -147,6 +163,16 @@ static int parse_output(struct cli_args *args, const char *value)
 		}
 	}
 	return usage_error(args->command, "--output %s: not a format; use one of: %s", value, args->command->outputs);
+}
+
+static int parse_colour(struct cli_args *args, const char *value)
+{
+	size_t when;
+	if (!word_in(cli_options[CLI_OPTION_COLOR].choices, value, &when))
+		return usage_error(args->command, "--color %s: use one of: %s", value,
+		                   cli_options[CLI_OPTION_COLOR].choices);
+	args->colour = (enum draw_when)when;
+	return CLI_OK;
 }
 
 static int parse_actions(struct cli_args *args, const char *value)
@@ -281,6 +307,15 @@ static int parse_schedulers(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+static int parse_webhooks(struct cli_args *args, const char *value)
+{
+	args->webhooks = strcmp(value, "true") == 0;
+	args->webhooks_given = true;
+	if (!args->webhooks && strcmp(value, "false") != 0)
+		return usage_error(args->command, "--webhooks %s: must be true or false", value);
+	return CLI_OK;
+}
+
 static int take_option(struct cli_args *args, int id, const char *value)
 {
 	switch ((enum cli_option_id)id) {
@@ -293,6 +328,14 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_VERBOSE:
 		args->verbose = true;
 		return CLI_OK;
+	case CLI_OPTION_ONCE:
+		args->once = true;
+		return CLI_OK;
+	case CLI_OPTION_MAP:
+		args->map = true;
+		return CLI_OK;
+	case CLI_OPTION_COLOR:
+		return parse_colour(args, value);
 	case CLI_OPTION_OUTPUT:
 		return parse_output(args, value);
 	case CLI_OPTION_ACTIONS:
@@ -342,8 +385,27 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_SIMULATE_KUBELETS:
 		args->simulate_kubelets = true;
 		return CLI_OK;
+	case CLI_OPTION_LISTEN:
+		args->listen = value;
+		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
+		return CLI_OK;
+	case CLI_OPTION_REPLICAS:
+		return parse_count(args, id, value, 100, &args->replicas);
+	case CLI_OPTION_WEBHOOKS:
+		return parse_webhooks(args, value);
+	case CLI_OPTION_SERVICE_MONITOR:
+		args->service_monitor = true;
+		return CLI_OK;
+	case CLI_OPTION_ONLY:
+		args->only = value;
+		return CLI_OK;
+	case CLI_OPTION_VALUES:
+		args->values_file = value;
+		return CLI_OK;
+	case CLI_OPTION_CHART:
+		args->chart = value;
 		return CLI_OK;
 	case CLI_OPTION_LOG_LEVEL:
 		if (log_level_parse(value, &args->logger.level) < 0)

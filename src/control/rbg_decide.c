@@ -166,6 +166,21 @@ static void hold_canaries(struct rbg_turn *turn, const struct segment_role *role
 	}
 }
 
+/* podManagementPolicy OrderedReady: the next instance when all before it are ready. */
+static void limit_ordered(struct rbg_turn *turn, const struct segment_role *roles)
+{
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		struct rbg_role_state *role = &turn->roles[r];
+		int64_t most = count_most(segment_hold(&roles[r]), segment_ready_prefix(&roles[r]) + 1);
+		if (!role->spec->is_ordered || role->target <= most)
+			continue;
+		role->target = most;
+		if (!role->wait)
+			role->wait = arena_printf(turn->arena, "waits for instance %lld to be ready",
+			                          (long long)segment_ready_prefix(&roles[r]));
+	}
+}
+
 static void limit_scaling(struct rbg_turn *turn)
 {
 	size_t count = turn->spec.role_count, rule_count = 0;
@@ -382,6 +397,7 @@ void rbg_decide(struct rbg_turn *turn)
 	const struct segment_role *roles = make_roles(turn, false);
 	merge_placements(turn, roles);
 	hold_canaries(turn, roles);
+	limit_ordered(turn, roles);
 	limit_scaling(turn);
 	if (turn->blocked)
 		keep_everything(turn);

@@ -111,16 +111,18 @@ static int64_t pods_of(const struct rbg_role_state *role, int64_t ordinal)
 	return is_old ? role->old_spec->pods : role->spec->pods;
 }
 
-static struct node *begin_spec(struct rbg_turn *turn, struct build *build)
+/* What a coordination says about its own PodGroups comes before what the group says about all. */
+static struct node *begin_spec(struct rbg_turn *turn, struct build *build, const struct rbg_coordination *one)
 {
 	struct node *spec = build_map(build);
-	const char *queue = turn->spec.queue;
+	const char *queue = one && one->queue ? one->queue : turn->spec.queue;
+	const char *class = one && one->priority_class ? one->priority_class : turn->spec.priority_class;
 	if (!queue)
 		queue = labels_get(&turn->object->labels, "kai.scheduler/queue");
 	if (queue)
 		build_put_string(build, spec, "queue", queue);
-	if (turn->spec.priority_class)
-		build_put_string(build, spec, "priorityClassName", turn->spec.priority_class);
+	if (class)
+		build_put_string(build, spec, "priorityClassName", class);
 	return spec;
 }
 
@@ -143,7 +145,7 @@ static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_st
 {
 	for (int64_t ordinal = 0; ordinal < role->shape.end; ordinal++) {
 		struct build *build = build_create();
-		struct node *spec = begin_spec(turn, build);
+		struct node *spec = begin_spec(turn, build, NULL);
 		build_put_int(build, spec, "minMember", pods_of(role, ordinal));
 		write_group(turn, build, rbg_gang_of(turn, role, ordinal), spec);
 		build_destroy(build);
@@ -153,7 +155,7 @@ static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_st
 static void write_segment_gang(struct rbg_turn *turn, const struct rbg_rule_state *rule, int64_t number)
 {
 	struct build *build = build_create();
-	struct node *spec = begin_spec(turn, build), *subgroups = build_list(build);
+	struct node *spec = begin_spec(turn, build, rule->spec), *subgroups = build_list(build);
 	size_t count = 0;
 	for (size_t i = 0; i < rule->rule.count; i++) {
 		const struct segment_size *entry = &rule->rule.sizes[i];
@@ -192,7 +194,7 @@ static void write_segment_gangs(struct rbg_turn *turn, const struct rbg_rule_sta
 static void write_group_gang(struct rbg_turn *turn)
 {
 	struct build *build = build_create();
-	struct node *spec = begin_spec(turn, build), *subgroups = build_list(build);
+	struct node *spec = begin_spec(turn, build, NULL), *subgroups = build_list(build);
 	size_t count = 0;
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		const struct rbg_role_state *role = &turn->roles[r];

@@ -24,8 +24,11 @@ static void add_policy(void *context, const char *name)
 		arena_array(turn->arena, struct rbg_coordination, spec->coordination_count + policy.coordination_count);
 	if (spec->coordination_count > 0)
 		memcpy(all, spec->coordinations, spec->coordination_count * sizeof(*all));
-	for (size_t i = 0; i < policy.coordination_count; i++)
-		all[spec->coordination_count++] = policy.coordinations[i];
+	for (size_t i = 0; i < policy.coordination_count; i++) {
+		all[spec->coordination_count] = policy.coordinations[i];
+		all[spec->coordination_count++].path =
+			arena_printf(turn->arena, "CoordinatedPolicy %s: %s", name, policy.coordinations[i].path);
+	}
 	spec->coordinations = all;
 }
 

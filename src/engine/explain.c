@@ -215,17 +215,16 @@ static const char *const exclusion_text[EXCLUDE_CAUSES] = {
 
 static void explain_nodes(struct explain *x, int shape_number)
 {
-	const struct cluster *cluster = x->solver.cluster;
-	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
-	int counts[EXCLUDE_CAUSES] = {0}, full = 0, by_rules = 0, excluded = 0;
+	struct cluster *cluster = x->solver.cluster;
+	const struct local_shape *local = &x->solver.shapes[shape_number];
+	const int32_t *slots = slots_get(cluster, local->shape, x->solver.view)->node;
+	const int *counts = shape_exclusions(cluster, local->shape);
+	const struct shape *shape = &cluster->shapes.items[local->shape];
+	int full = 0, by_rules = 0, excluded = cluster->node_count - counts[EXCLUDE_NONE];
 	for (int n = 0; n < cluster->node_count; n++) {
-		enum exclusion cause = shape_exclusion(cluster, shape, n);
-		counts[cause]++;
-		excluded += cause != EXCLUDE_NONE;
-		if (cause == EXCLUDE_NONE && slots_of_node(cluster, shape, n, x->solver.view) < 1)
-			full++;
-		else if (cause == EXCLUDE_NONE && x->solver.shapes[shape_number].slots->node[n] < 1)
-			by_rules++;
+		bool usable = shape_allows_node(cluster, shape, n);
+		full += usable && slots[n] < 1;
+		by_rules += usable && slots[n] >= 1 && local->slots->node[n] < 1;
 	}
 	if (!excluded && !by_rules && !full)
 		return;
@@ -253,8 +252,7 @@ static void explain_nodes(struct explain *x, int shape_number)
 /* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
 static int64_t room_when_empty(const struct explain *x, const struct class_ *class_, int t, int level)
 {
-	const struct cluster *cluster = x->solver.cluster;
-	const struct topology *topology = used_topology(&x->solver, t);
+	struct cluster *cluster = x->solver.cluster;
 	int shape_number = -1, shapes = 0;
 	for (int s = 0; s < x->solver.shape_count; s++)
 		if (class_->least[s]) {
@@ -263,23 +261,12 @@ static int64_t room_when_empty(const struct explain *x, const struct class_ *cla
 		}
 	if (!class_->leaf || shapes != 1)
 		return -1;
-	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
+	int topology = x->solver.topologies[t];
+	struct slots *slots = slots_get(cluster, x->solver.shapes[shape_number].shape, VIEW_EMPTY);
+	slots_need_level(cluster, slots, topology, level);
 	int64_t best = 0;
-	for (int d = 0; d < topology->domain_count[level]; d++) {
-		int64_t sum = 0;
-		for (int p = topology->domains[level][d].first; p < topology->domains[level][d].end; p++) {
-			int node = topology->order[p];
-			int64_t slots =
-				shape_allows_node(cluster, shape, node) ? (shape->one_per_node ? 1 : INT32_MAX) : 0;
-			for (int i = 0; i < shape->request_count; i++) {
-				int64_t fit = cluster->resources.items[shape->resource[i]].allocatable[node] /
-				              shape->amount[i];
-				slots = fit < slots ? fit : slots;
-			}
-			sum += slots;
-		}
-		best = sum > best ? sum : best;
-	}
+	for (int d = 0; d < cluster->topologies[topology].domain_count[level]; d++)
+		best = slots->sums[topology][level][d] > best ? slots->sums[topology][level][d] : best;
 	return best;
 }
 

@@ -16,6 +16,7 @@ static const struct {
 	{"kai.scheduler", "v1alpha1", "topologies"},
 	{"scheduling.run.ai", "v2", "queues"},
 	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies"},
+	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies"},
 };
 #define CONTEXT_TYPES (sizeof(context_types) / sizeof(context_types[0]))
 
@@ -97,6 +98,14 @@ static void drain(struct store_watch *watch, struct arena *arena)
 		;
 }
 
+static const struct val *find_group(void *context, const char *namespace_, const char *name)
+{
+	const struct admission *admission = context;
+	const struct store_type *type = store_type_find(admission->store, "workloads.x-k8s.io", "rolebasedgroups");
+	const struct store_object *object = type ? store_peek(admission->store, type, namespace_, name) : NULL;
+	return object ? object->root : NULL;
+}
+
 static void refresh(struct admission *admission, struct arena *arena)
 {
 	struct problems ignored = {.arena = arena};
@@ -114,6 +123,7 @@ static void refresh(struct admission *admission, struct arena *arena)
 	}
 	admission->index = admit_index_create(&admission->manifests);
 	admit_index_is_cluster(admission->index);
+	admit_index_find_groups(admission->index, find_group, admission);
 	admission->stale = false;
 }
 
@@ -171,7 +181,7 @@ static void hand_on_warnings(struct store_admission *request, const struct probl
 static bool needs_context(const struct store_api *api)
 {
 	return is_context(api) || strcmp(api->type->kind, "PodGroup") == 0 ||
-	       strcmp(api->type->kind, "RoleBasedGroup") == 0 || strcmp(api->type->kind, "CoordinatedPolicy") == 0;
+	       strcmp(api->type->kind, "RoleBasedGroup") == 0 || strcmp(api->type->kind, "RoleBasedGroupSet") == 0;
 }
 
 /* Groups were admitted by what a ClusterTopology says: it stays as it is. */

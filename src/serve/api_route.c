@@ -45,30 +45,16 @@ static bool is_api_path(const char *path)
 }
 
 /* The path of another layer, NULL when there is none or it is ours. */
-static const struct serve_path *find_path(const struct serve *serve, const char *path)
+static const struct http_route *find_other(const struct serve *serve, const char *path)
 {
-	const struct serve_path *found = NULL;
-	size_t longest = 0;
-	if (is_api_path(path) || is_open_path(path))
-		return NULL;
-	for (size_t i = 0; i < serve->paths.count; i++) {
-		const struct serve_path *at = &serve->paths.items[i];
-		size_t length = strlen(at->path);
-		if (!text_starts_with(path, at->path) || length < longest)
-			continue;
-		if (path[length] == '/' || path[length] == '\0' || (length && at->path[length - 1] == '/')) {
-			found = at;
-			longest = length;
-		}
-	}
-	return found;
+	return is_api_path(path) || is_open_path(path) ? NULL : http_routes_find(&serve->routes, path);
 }
 
 void api_head(void *context, struct http_request *request, struct http_response *response)
 {
 	struct serve *serve = context;
 	struct api_call call;
-	const struct serve_path *other = find_path(serve, request->path);
+	const struct http_route *other = find_other(serve, request->path);
 	unsigned access = other ? other->access : 0;
 	begin(&call, serve, request, response);
 	if (serve->pki && !request->peer.tls && !(access & SERVE_BROWSER)) {
@@ -348,7 +334,7 @@ void api_handle(void *context, struct http_request *request, struct http_respons
 	struct api_call call;
 	begin(&call, serve, request, response);
 	call.user = request->user;
-	const struct serve_path *other = find_path(serve, request->path);
+	const struct http_route *other = find_other(serve, request->path);
 	if (other) {
 		other->handler(other->context, request, response);
 		return;

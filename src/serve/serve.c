@@ -149,19 +149,14 @@ void serve_destroy(struct serve *serve)
 	buffer_free(&serve->url);
 	buffer_free(&serve->browser_url);
 	buffer_free(&serve->kubeconfig);
-	for (size_t i = 0; i < serve->paths.count; i++)
-		free(serve->paths.items[i].path);
-	vec_free(&serve->paths);
+	http_routes_free(&serve->routes);
 	arena_destroy(serve->scratch);
 	free(serve);
 }
 
 void serve_route_with(struct serve *serve, const char *path, unsigned access, serve_handler *handler, void *context)
 {
-	vec_push(&serve->paths, (struct serve_path){.path = base_strdup(path),
-	                                            .handler = handler,
-	                                            .context = context,
-	                                            .access = access});
+	http_routes_add(&serve->routes, path, access, handler, context);
 }
 
 void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context)

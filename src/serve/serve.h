@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "serve/http_routes.h"
 #include "serve/http_server.h"
 #include "store/store.h"
 
@@ -34,10 +35,9 @@ struct serve *serve_create(const struct serve_options *options, struct error *er
 /* Ends everything at once; NULL is a no-op. The store stays. */
 void serve_destroy(struct serve *serve);
 
-/* Lets another layer (metrics, dashboard) answer a path and everything below it: "/metrics" is also "/metrics/x", not
- * "/metricsx". The longest path wins; those of the Kubernetes API and of health are not to be had. Whoever gets there
- * has shown a token or certificate; the read-only token gets there with GET, HEAD and OPTIONS. `path` is copied. */
-typedef void serve_handler(void *context, struct http_request *request, struct http_response *response);
+/* Lets another layer (metrics, dashboard) answer a path and everything below it (see http_routes.h). Those of the
+ * Kubernetes API and of health are not to be had. Whoever gets there has shown a token or certificate; the read-only
+ * token gets there with GET, HEAD and OPTIONS. `path` is copied. */
 void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context);
 /* The same with other rules of access. */
 enum serve_access {

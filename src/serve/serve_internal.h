@@ -2,20 +2,12 @@
 #ifndef SERVE_SERVE_INTERNAL_H
 #define SERVE_SERVE_INTERNAL_H
 
-#include "base/vec.h"
 #include "serve/auth.h"
 #include "serve/json.h"
 #include "serve/pki.h"
 #include "serve/serve.h"
 
 struct watch;
-
-struct serve_path {
-	char *path;
-	serve_handler *handler;
-	void *context;
-	unsigned access;
-};
 
 struct serve {
 	struct serve_options options;
@@ -25,7 +17,7 @@ struct serve {
 	struct pki *pki;
 	struct auth auth;
 	struct buffer url, browser_url, kubeconfig;
-	VEC(struct serve_path) paths;  /* of other layers */
+	struct http_routes routes;     /* of other layers */
 	struct watch *watches, *ready; /* all, and those that have something to send */
 	uint64_t watch_count;          /* ever opened */
 	struct arena *scratch;         /* of one event */

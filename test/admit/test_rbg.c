@@ -74,6 +74,25 @@ static void roles(void **state)
 		{"negative",
 	         "{roles: [{name: a, replicas: -1, template: " POD "}]}",
 	         {{'E', "spec.roles[0].replicas", "between 0"}}},
+		{"twins",
+	         "{roles: [{name: a, components: [{name: x, template: " POD "}, {name: x, template: " POD "}]}]}",
+	         {{'E', "spec.roles[0].components[1].name", "twice"}}},
+		{"ports",
+	         "{roles: [{name: a, servicePorts: [{name: x, port: 1}, {name: x, port: 0}, {port: 1}, {name: w}], "
+	         "template: " POD "}]}",
+	         {{'E', "spec.roles[0].servicePorts[1].name", "twice"},
+	          {'E', "spec.roles[0].servicePorts[1].port", "between 1"},
+	          {'E', "spec.roles[0].servicePorts[2].name", "needs a name"},
+	          {'E', "spec.roles[0].servicePorts[2].port", "twice"},
+	          {'E', "spec.roles[0].servicePorts[3].port", "no number"}}},
+		{"a template that makes no pod",
+	         "{roles: [{name: a, labels: {x: 1}, template: {spec: {containers: [{name: c, resources: {requests: "
+	         "{cpu: much}}}]}}}]}",
+	         {{'E', "spec.roles[0].template.spec.containers[0].resources.requests.cpu", NULL},
+	          {'E', "spec.roles[0].labels.x", NULL}}},
+		{"order",
+	         "{roles: [{name: a, podManagementPolicy: Ordered, template: " POD "}]}",
+	         {{'E', "spec.roles[0].podManagementPolicy", NULL}}},
 		{"other kinds", "{roles: {a: b}}", {{'E', "spec.roles", "list"}, {'E', "spec.roles", "no roles"}}},
 	};
 	verdict_check_all(group, rows, COUNT_OF(rows));
@@ -120,6 +139,13 @@ static void coordinations(void **state)
 	         ", coordination: [{strategy: {segmentPlacement: {segmentSize: {p: 2}, topologyAffinity: {}}}}]}",
 	         {{'E', "spec.coordination[0].strategy.segmentPlacement.topologyAffinity.topologyKey",
 	           "not a node label"}}},
+		{"half of a wish",
+	         "{" ROLES ", coordination: [{strategy: {segmentPlacement: {segmentSize: {p: 0}, canary: {}, rollback: "
+	         "{deadline: 3}}}}]}",
+	         {{'E', "spec.coordination[0].strategy.segmentPlacement.segmentSize.p", "between 1"},
+	          {'E', "spec.coordination[0].strategy.segmentPlacement.canary.segments", "missing"},
+	          {'W', "spec.coordination[0].strategy.segmentPlacement.rollback.deadline", "no such field"},
+	          {'E', "spec.coordination[0].strategy.segmentPlacement.rollback.deadlineSeconds", "missing"}}},
 		{"a topology alone",
 	         "{" ROLES
 	         ", coordination: [{strategy: {rollingDeploy: {roleDeployStep: {p: 2}, deployTopologyConstraint: "
@@ -166,6 +192,87 @@ static void policies(void **state)
 	verdict_check_all(policy, rows, COUNT_OF(rows));
 }
 
+/* What a group and its policies say must fit together, whichever comes last. */
+static void together(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"good",
+	         "{targetRef: {name: g}, policies: [{name: a, roles: [p, d], strategy: {scaling: {}}}]}",
+	         {{0}}},
+		{"unknown roles",
+	         "{targetRef: {name: g}, policies: [{name: a, roles: [p, x], strategy: {scaling: {}}}, {name: b, "
+	         "strategy: {segmentPlacement: {segmentSize: {q: 1}}}}]}",
+	         {{'E', "spec.policies[0].roles[1]", "no role"},
+	          {'E', "spec.policies[1].strategy.segmentPlacement.segmentSize.q", "no role \"q\""}}},
+		{"sizes that differ from those of the group",
+	         "{targetRef: {name: g}, policies: [{name: a, strategy: {segmentPlacement: {segmentSize: {p: 3}}}}]}",
+	         {{'E', "spec.policies[0].strategy.segmentPlacement.segmentSize.p", "segment size conflict"}}},
+		{"a name that is taken",
+	         "{targetRef: {name: g}, policies: [{name: seg, roles: [p, d], strategy: {rollingUpdate: {maxSkew: "
+	         "1}}}]}",
+	         {{'E', "spec.policies[0].name", "spec.coordination[0]"}}},
+		{"nobody to act on",
+	         "{targetRef: {name: other}, policies: [{name: a, roles: [x], strategy: {scaling: {}}}]}",
+	         {{'W', "spec.targetRef.name", "no RoleBasedGroup \"other\""}}},
+	};
+	static const char beside_group[] =
+		"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: g}\nspec: {" ROLES
+		", coordination: [{name: seg, strategy: {segmentPlacement: {segmentSize: {p: 2, d: 1}}}}]}\n---\n"
+		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: z}\nspec: ";
+	verdict_check_all(beside_group, rows, COUNT_OF(rows));
+	static const struct row groups[] = {
+		{"good", "{" ROLES "}", {{0}}},
+		{"a role is missing",
+	         "{roles: [{name: p, template: " POD "}]}",
+	         {{'E', "CoordinatedPolicy g: spec.policies[0].roles[1]", "no role"}}},
+		{"progressions that differ",
+	         "{" ROLES ", coordination: [{strategy: {segmentPlacement: {segmentSize: {d: 1}, progression: "
+	         "Parallel}}}]}",
+	         {{'E', "CoordinatedPolicy h: spec.policies[0].strategy.segmentPlacement.segmentSize.d",
+	           "progression strategy conflict"}}},
+	};
+	static const char beside_policies[] =
+		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: g}\nspec: "
+		"{policies: [{name: a, roles: [p, d], strategy: {rollingUpdate: {maxSkew: 1}}}]}\n---\n"
+		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: h}\nspec: "
+		"{targetRef: {name: g}, policies: [{name: b, strategy: {segmentPlacement: {segmentSize: {d: 1}}}}]}\n"
+		"---\napiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: g}\nspec: ";
+	verdict_check_all(beside_policies, &groups[0], 1);
+	verdict_check_all(beside_policies, &groups[2], 1);
+	static const char beside_policy[] =
+		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: g}\nspec: "
+		"{policies: [{name: a, roles: [p, d], strategy: {rollingUpdate: {maxSkew: 1}}}]}\n"
+		"---\napiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: g}\nspec: ";
+	verdict_check_all(beside_policy, groups, 2);
+}
+
+static void sets(void **state)
+{
+	(void)state;
+	static const char head[] =
+		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroupSet\nmetadata: {name: g}\nspec: ";
+	static const struct row rows[] = {
+		{"good", "{replicas: 2, groupTemplate: {spec: {" ROLES "}}}", {{0}}},
+		{"flat", "{replicas: 2, template: {" ROLES "}}", {{0}}},
+		{"no template", "{replicas: 2}", {{'E', "spec.groupTemplate.spec", "no template"}}},
+		{"both",
+	         "{template: {" ROLES "}, groupTemplate: {spec: {" ROLES "}}}",
+	         {{'E', "spec.template", "exclude each other"}}},
+		{"what is wrong inside",
+	         "{replicas: -1, groupTemplate: {spec: {roles: []}}}",
+	         {{'E', "spec.replicas", "between 0"}}},
+		{"what is wrong with a group",
+	         "{groupTemplate: {spec: {roles: [{name: a, dependencies: [b], template: " POD "}]}}}",
+	         {{'E', "spec.groupTemplate.spec.roles[0].dependencies[0]", "no role"}}},
+		{"names of members count",
+	         "{replicas: 1000, template: {roles: [{name: "
+	         "a2345678901234567890123456789012345678901234567890123456, template: " POD "}]}}",
+	         {{'E', "spec.template.roles[0].name", "64 characters, 63 are allowed"}}},
+	};
+	verdict_check_all(head, rows, COUNT_OF(rows));
+}
+
 static void topologies(void **state)
 {
 	(void)state;
@@ -198,10 +305,8 @@ static void topologies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(roles),
-		cmocka_unit_test(coordinations),
-		cmocka_unit_test(policies),
-		cmocka_unit_test(topologies),
+		cmocka_unit_test(roles),    cmocka_unit_test(coordinations), cmocka_unit_test(policies),
+		cmocka_unit_test(together), cmocka_unit_test(sets),          cmocka_unit_test(topologies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ import time
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
 GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
-COMMANDS = ["plan", "why", "validate", "simulate", "install", "completion", "help"]
+COMMANDS = ["plan", "why", "validate", "simulate", "top", "install", "completion", "help"]
 TESTS = []
 
 
@@ -97,7 +97,7 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
-              "DURATION": "10m", "IMAGE": "platoon:1"}
+              "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never"}
     values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
@@ -111,8 +111,9 @@ def every_option_of_the_help_is_understood():
                     random = [] if name == "seeds" else ["--seeds", "1..1"]
                     expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
                     continue
-                file = ["-f", values["FILE"]] if command in ("plan", "why", "validate") and name != "filename" else []
-                expect(0, command, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
+                extra = ["--once"] if command == "top" and name != "once" else []
+                file = ["-f", values["FILE"]] if command in ("plan", "why", "validate", "top") and name != "filename" else []
+                expect(0, command, *extra, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
 
 
 def start_cluster(folder):

@@ -177,7 +177,8 @@ static void pods_find_each_other(void **state)
 	struct town *town = *state;
 	town_apply(town,
 	           HEAD "spec:\n  roles:\n  - {name: a, replicas: 2, leaderWorkerSet: {size: 2}, servicePorts: [{name: "
-	                "http-main, port: 8000}, {port: 9}], template: " POD "}\n");
+	                "http-main, port: 8000}], template: " POD "}\n"
+	                "  - {name: b, servicePorts: [{port: 9}], template: " POD "}\n");
 	town_run(town, 3);
 	kit_get(&town->kit, "configmaps", "default", "llm");
 	const char *config = town->kit.text.text;
