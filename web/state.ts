@@ -178,8 +178,7 @@ export class State {
 		this.answer = answer
 		this.ghosts = new Map()
 		for (const pod of answer?.pods ?? []) {
-			const gpu = (this.model.nodes.get(pod.on)?.gpu ?? 0) > 0 ? 1000 : 0
-			const ghost: PodRecord = { k: 'p', n: pod.n, g: 'what-if', gpu, cpu: 1000 }
+			const ghost: PodRecord = { k: 'p', n: pod.n, g: 'what-if', gpu: pod.gpus * 1000, cpu: 1000 }
 			this.ghosts.set(pod.on, [...(this.ghosts.get(pod.on) ?? []), ghost])
 		}
 		this.changed()

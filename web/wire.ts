@@ -202,6 +202,6 @@ export interface Problem {
 export interface WhatIfAnswer {
 	problems: Problem[]
 	groups?: { n: string; state: string; placed: number; min: number; waiting: number; why: Reason[] }[]
-	pods?: { n: string; on: string; later: boolean }[]
+	pods?: { n: string; on: string; gpus: number; later: boolean }[]
 	evictions?: { n: string; on: string; by: string; action: string; moved: boolean }[]
 }

@@ -26,12 +26,13 @@ static int ask(void *context, const char *manifest, size_t length, struct buffer
 	return what_if(board->store, board->budget, manifest, length, out);
 }
 
-struct board *board_create(struct store *store, uint64_t budget)
+struct board *board_create(struct store *store, uint64_t budget, const struct auth *auth)
 {
 	struct board *board = base_calloc(1, sizeof(*board));
 	board->store = store;
 	board->budget = budget;
 	board->dashboard = dashboard_create(&(struct dashboard_options){
+		.auth = auth,
 		.feed = {.version = PLATOON_VERSION},
 		.what_if = ask,
 		.context = board,

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,6 +123,8 @@ static void open_controllers(struct run *run)
 		.schedulers = run->args->schedulers,
 		.scheduler_count = run->args->scheduler_count,
 		.budget = run->args->budget,
+		.decided = run->board ? board_decided : NULL,
+		.decided_context = run->board,
 	});
 	if (run->args->simulate_kubelets)
 		run->kubelet = kubelet_create(&(struct kubelet_options){
@@ -183,6 +186,8 @@ static void loop(struct run *run)
 	while (!stopped) {
 		turn(run, manager_sooner(wait, LONGEST_WAIT));
 		wait = step(run);
+		if (run->board)
+			board_step(run->board);
 		if (!remote_synced(run->remote)) {
 			tell_problem(run);
 		} else if (!synced) {
@@ -202,6 +207,16 @@ static void loop(struct run *run)
 		turn(run, 100);
 }
 
+static void tell_listener(const struct run *run)
+{
+	const char *url = listener_url(run->listener);
+	output_line(stdout, "platoon run: health and metrics on %s", url);
+	/* A token somebody chose is known to them and stays out of the log. */
+	const char *chosen = getenv("PLATOON_DASHBOARD_TOKEN");
+	output_line(stdout, "platoon run: dashboard on %s" DASHBOARD_PATH "/%s%s", url,
+	            chosen && *chosen ? "" : "#token=", chosen && *chosen ? "" : run->auth.read_token.text);
+}
+
 int cmd_run(struct cli_args *args)
 {
 	struct run run = {.args = args};
@@ -216,11 +231,13 @@ int cmd_run(struct cli_args *args)
 		rc = CLI_USAGE;
 	} else {
 		if (run.listener)
-			output_line(stdout, "platoon run: health and metrics on %s", listener_url(run.listener));
+			tell_listener(&run);
 		fflush(stdout);
 		loop(&run);
 	}
 	listener_destroy(run.listener);
+	board_destroy(run.board);
+	auth_free(&run.auth);
 	close_controllers(&run);
 	lease_destroy(run.lease);
 	remote_destroy(run.remote);

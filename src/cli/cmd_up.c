@@ -214,7 +214,7 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
-	up->board = board_create(up->store, up->args->budget);
+	up->board = board_create(up->store, up->args->budget, NULL);
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,

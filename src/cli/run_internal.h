@@ -2,6 +2,7 @@
 #ifndef CLI_RUN_INTERNAL_H
 #define CLI_RUN_INTERNAL_H
 
+#include "cli/board.h"
 #include "cli/cli.h"
 #include "control/lease.h"
 #include "control/manager.h"
@@ -17,6 +18,8 @@ struct run {
 	struct manager *manager; /* NULL while another replica acts, or nothing was read */
 	struct kubelet *kubelet;
 	struct listener *listener; /* NULL: none */
+	struct board *board;       /* NULL without a listener */
+	struct auth auth;          /* of the dashboard */
 	char identity[128];
 	int64_t told; /* when a problem was last printed */
 	bool ending;

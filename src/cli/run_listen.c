@@ -1,5 +1,7 @@
-/* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics. */
+/* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics, the dashboard. */
 #include "cli/run_internal.h"
+
+#include "serve/pki.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +91,19 @@ static int read_address(struct run *run, const char *text, struct listener_optio
 	return 0;
 }
 
+/* The token is that of PLATOON_DASHBOARD_TOKEN, or a new one with each start. */
+static int open_dashboard(struct run *run, struct error *error)
+{
+	const char *token = getenv("PLATOON_DASHBOARD_TOKEN");
+	if (token && *token)
+		buffer_puts(&run->auth.read_token, token);
+	else if (pki_random_token(&run->auth.read_token, error) < 0)
+		return -1;
+	run->board = board_create(remote_store(run->remote), run->args->budget, &run->auth);
+	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, board_dashboard(run->board));
+	return 0;
+}
+
 int run_listen(struct run *run, struct error *error)
 {
 	const char *address = run->args->listen;
@@ -104,5 +119,5 @@ int run_listen(struct run *run, struct error *error)
 	listener_route(run->listener, "/livez", answer_health, run);
 	listener_route(run->listener, "/readyz", answer_ready, run);
 	listener_route(run->listener, "/metrics", answer_metrics, run);
-	return 0;
+	return open_dashboard(run, error);
 }

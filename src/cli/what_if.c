@@ -64,9 +64,8 @@ static void join(struct question *question)
 	size_t live = question->all.count;
 	for (size_t i = 0; i < question->given.count; i++) {
 		const struct manifest *manifest = &question->given.items[i];
-		bool counts = strcmp(manifest->kind, "Pod") == 0 || strcmp(manifest->kind, "PodGroup") == 0;
-		if (counts)
-			interner_id(question->names, full_name(question->arena, manifest->namespace_, manifest->name));
+		const char *name = full_name(question->arena, manifest->namespace_, manifest->name);
+		interner_id(question->names, arena_printf(question->arena, "%s/%s", manifest->kind, name));
 		manifests_add(&question->all, manifest->object, manifest->source, &question->problems);
 	}
 	cli_let_files_win(&question->all, live);
@@ -107,8 +106,19 @@ static void put_problems(struct question *question, const struct snapshot *snaps
 	build_put(question->build, question->answer, "problems", list);
 }
 
-static void put_pods(struct question *question, struct node *list, const struct plan_binding *pods, size_t count,
-                     bool later)
+static int64_t gpus_of(const struct snapshot *snapshot, const struct plan_binding *binding)
+{
+	int index = snapshot_find_pod(snapshot, binding->namespace_, binding->pod);
+	const struct pod_spec *pod = index >= 0 ? &snapshot->pods[index].spec : NULL;
+	int64_t gpus = 0;
+	for (size_t i = 0; pod && i < pod->request_count; i++)
+		if (text_ends_with(pod->requests[i].name, "/gpu"))
+			gpus += pod->requests[i].amount;
+	return gpus;
+}
+
+static void put_pods(struct question *question, struct node *list, const struct snapshot *snapshot,
+                     const struct plan_binding *pods, size_t count, bool later)
 {
 	struct build *build = question->build;
 	for (size_t i = 0; i < count; i++) {
@@ -118,6 +128,7 @@ static void put_pods(struct question *question, struct node *list, const struct 
 		struct node *item = build_map(build);
 		build_put_string(build, item, "n", name);
 		build_put_string(build, item, "on", pods[i].node);
+		build_put_int(build, item, "gpus", gpus_of(snapshot, &pods[i]));
 		build_put_bool(build, item, "later", later);
 		build_append(build, list, item);
 	}
@@ -176,8 +187,8 @@ static void decide(struct question *question)
 	struct node *pods = build_list(question->build);
 	put_problems(question, snapshot);
 	put_groups(question, plan);
-	put_pods(question, pods, plan->bindings, plan->binding_count, false);
-	put_pods(question, pods, plan->reservations, plan->reservation_count, true);
+	put_pods(question, pods, snapshot, plan->bindings, plan->binding_count, false);
+	put_pods(question, pods, snapshot, plan->reservations, plan->reservation_count, true);
 	build_put(question->build, question->answer, "pods", pods);
 	put_evictions(question, plan);
 	snapshot_destroy(snapshot);

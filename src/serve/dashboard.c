@@ -241,9 +241,12 @@ static void answer_snapshot(struct dashboard *dashboard, struct http_response *r
 static void answer_data(struct dashboard *dashboard, const char *path, struct http_request *request,
                         struct http_response *response)
 {
+	const struct auth *auth = dashboard->options.auth;
 	bool asks = strcmp(path, "/what-if") == 0 && dashboard->options.what_if;
 	bool reads = request->verb == HTTP_VERB_GET || request->verb == HTTP_VERB_HEAD;
-	if (strcmp(path, "/snapshot") != 0 && strcmp(path, "/stream") != 0 && !asks)
+	if (auth && !auth_identify(auth, request))
+		refuse(response, 401, "show the token of the dashboard");
+	else if (strcmp(path, "/snapshot") != 0 && strcmp(path, "/stream") != 0 && !asks)
 		refuse(response, 404, "there is snapshot, stream and what-if");
 	else if (asks ? request->verb != HTTP_VERB_POST : !reads)
 		refuse(response, 405, "snapshot and stream are read with GET, what-if is asked with POST");

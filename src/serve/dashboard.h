@@ -1,11 +1,12 @@
 /* The dashboard over HTTP: the files of the page, the state it shows and a stream of changes of it, and what-if.
  *
  * It knows nothing of what the records mean; whoever owns the loop feeds them. The files of the page are for everybody,
- * what is below DASHBOARD_DATA is for those with a token: whoever hands requests over has looked at that. */
+ * what is below DASHBOARD_DATA is for those with a token. */
 #ifndef SERVE_DASHBOARD_H
 #define SERVE_DASHBOARD_H
 
 #include "base/clock.h"
+#include "serve/auth.h"
 #include "serve/dashboard_feed.h"
 #include "serve/http.h"
 
@@ -18,6 +19,7 @@ struct dashboard;
 
 struct dashboard_options {
 	const struct clock_source *clock; /* NULL: the system's */
+	const struct auth *auth;          /* who may see data; borrowed. NULL: whoever hands requests over has looked */
 	struct feed_options feed;         /* epoch NULL: from the clock */
 	/* Appends a JSON document: where the objects of the manifest would go. The HTTP status. NULL: it is not offered. */
 	int (*what_if)(void *context, const char *manifest, size_t length, struct buffer *out);
