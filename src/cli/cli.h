@@ -158,6 +158,8 @@ int cli_load_cluster(struct cli_args *args, struct manifests *into);
 /* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of
  * objects of the same name. */
 int cli_load_world(struct cli_args *args, struct manifests *objects);
+/* input.c: of the first `live` objects those that one of the others replaces go. */
+void cli_let_files_win(struct manifests *objects, size_t live);
 
 int cmd_plan(struct cli_args *args);
 int cmd_why(struct cli_args *args);
