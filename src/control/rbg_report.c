@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define MOST_CONDITIONS 8
+#define MOST_CONDITIONS 10
 
 struct report {
 	struct rbg_turn *turn;
@@ -165,11 +165,13 @@ static void write_rules(struct report *report)
 		if (rule->is_held)
 			build_put_bool(build, node, "held", true);
 		warn_mismatch(report, rule, old, node);
+		rbg_write_rollback(rule, build, node);
 		if (rule->waits_in > 0) {
 			char since[32];
 			clock_print_rfc3339(rule->since, since);
 			build_put_int(build, node, "waitsFor", rule->waits_in);
 			build_put_string(build, node, "waitsSince", since);
+			build_put_string(build, node, "attempt", rule->attempt);
 			build_put_string(build, node, "message", rule->cause);
 			if (rule->is_stuck)
 				build_put_bool(build, node, "stuck", true);
@@ -276,6 +278,8 @@ static void write_conditions(struct report *report)
 	}
 	add_trouble(report, CONFLICT_CONDITION, turn->blocked_reason, turn->blocked, "NoConflict");
 	add_trouble(report, "SegmentStuck", "SegmentNotReady", stuck, "SegmentsProgress");
+	const char *back = rbg_rollback_text(turn);
+	add_trouble(report, "SegmentRolledBack", "DeadlineExceeded", back, "NotRolledBack");
 	add_trouble(report, "CanaryHolding", "WaitingForApproval", held, "NotHeld");
 	const char *progress = arena_printf(turn->arena, "%lld/%lld replicas updated", (long long)report->updated,
 	                                    (long long)report->replicas);

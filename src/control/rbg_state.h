@@ -91,6 +91,11 @@ struct rbg_rule_state { /* of a coordination with segments */
 	int64_t waits_in;
 	bool is_stuck;
 	const char *cause;
+	int64_t completed; /* leading segments that were ready at some time */
+	/* Segments behind `kept` were taken away in this attempt. */
+	bool is_rolled_back;
+	int64_t kept;
+	const char *attempt, *rollback_message;
 	const char *topology; /* Topology its PodGroups name; NULL without one */
 	const char *topology_key;
 };
@@ -137,7 +142,9 @@ struct rbg_instance *rbg_instance_at(const struct rbg_role_state *role, int64_t 
 void rbg_revise(struct rbg_turn *turn);
 /* True when the spec was put back to another revision, which the next turn works on. */
 bool rbg_roll_back(struct rbg_turn *turn);
-bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why);
+/* `annotation` of the group, unless it is NULL, gets `value`. */
+bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
+                 const char *value);
 /* What the status said about a role, NULL when nothing. */
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name);
 /* The label of ControllerRevisions that holds the revision of a role. */
@@ -170,6 +177,16 @@ void rbg_write_network(struct rbg_turn *turn);
 bool rbg_judge_progress(struct rbg_turn *turn);
 /* What the status said about a coordination, NULL when nothing. */
 const struct val *rbg_old_coordination(const struct rbg_turn *turn, const char *name);
+/* Comes back after so many seconds at the latest. */
+void rbg_look_again(struct rbg_turn *turn, int64_t seconds);
+/* rbg_rollback.c */
+/* Keeps away segments that were taken away before. */
+void rbg_limit_rollbacks(struct rbg_turn *turn);
+/* What follows when the segment that is waited for is overdue: true when the spec was put back, so that the turn is over. */
+bool rbg_roll_back_late(struct rbg_turn *turn, struct rbg_rule_state *rule);
+void rbg_write_rollback(const struct rbg_rule_state *rule, struct build *build, struct node *node);
+/* For the condition; NULL when nothing was rolled back. */
+const char *rbg_rollback_text(struct rbg_turn *turn);
 /* rbg_report.c */
 void rbg_report(struct rbg_turn *turn);
 /* rbg_topology.c */
