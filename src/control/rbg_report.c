@@ -277,6 +277,7 @@ static void write_conditions(struct report *report)
 			                    RBG_APPROVE_ANNOTATION, turn->revision);
 	}
 	add_trouble(report, CONFLICT_CONDITION, turn->blocked_reason, turn->blocked, "NoConflict");
+	add_trouble(report, "ReconcileFailed", "", NULL, "Written");
 	add_trouble(report, "SegmentStuck", "SegmentNotReady", stuck, "SegmentsProgress");
 	const char *back = rbg_rollback_text(turn);
 	add_trouble(report, "SegmentRolledBack", "DeadlineExceeded", back, "NotRolledBack");
@@ -308,8 +309,24 @@ static void tell_update(struct report *report)
 	}
 }
 
+static void report_refusal(struct rbg_turn *turn)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition condition = {"ReconcileFailed", "True", "Refused", turn->refusal};
+	build_put(build, status, "conditions", writes_conditions(build, turn->object->root, &condition, 1, turn->now));
+	writes_patch_status(turn->store, turn->object, build, status);
+	build_destroy(build);
+}
+
 void rbg_report(struct rbg_turn *turn)
 {
+	/* What could not be made must not look as if it were there. */
+	if (turn->failed) {
+		if (turn->refusal)
+			report_refusal(turn);
+		return;
+	}
 	struct report report = {.turn = turn, .build = build_create()};
 	int64_t generation = 0;
 	report.status = build_map(report.build);

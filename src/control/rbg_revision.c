@@ -35,6 +35,7 @@ static const char *hash_role(struct rbg_turn *turn, const struct rbg_role *role)
 		if (extra)
 			val_write(extra, DOC_JSON_COMPACT, &text);
 	}
+	rbg_hash_runtimes(turn, role, &text);
 	const char *hash = hash_text(turn, &text);
 	buffer_free(&text);
 	return hash;

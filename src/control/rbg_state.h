@@ -35,6 +35,7 @@ struct rbg_controller {
 	struct rbg_links *policies;   /* "namespace/group" -> names of policies */
 	struct rbg_links *adapters;   /* "namespace/group" -> names of adapters */
 	struct rbg_links *topologies; /* ClusterTopology -> "namespace/group" */
+	struct rbg_links *profiles;   /* ClusterEngineRuntimeProfile -> "namespace/group" */
 };
 
 struct rbg_pod {
@@ -127,6 +128,7 @@ struct rbg_turn {
 	struct rbg_restart *restarts;
 	size_t restart_count;
 	bool failed;
+	const char *refusal; /* why something cannot be written, if that will not pass by itself */
 	int64_t again; /* seconds after which to look again; 0: not */
 };
 
@@ -155,6 +157,13 @@ const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_
 void rbg_read_in_place(const struct val *root, struct rbg_pod *pod);
 /* Gives the pods of an instance the newest images where nothing else differs. False: they have to be made anew. */
 bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance);
+/* rbg_runtime.c */
+/* Blocks the turn when a profile that a role names does not exist. */
+void rbg_check_runtimes(struct rbg_turn *turn);
+/* What makes another revision of the role. */
+void rbg_hash_runtimes(const struct rbg_turn *turn, const struct rbg_role *role, struct buffer *text);
+/* A list of patches for the template, in their order; NULL when the role has no runtimes. */
+struct doc *rbg_runtime_patches(const struct rbg_turn *turn, const struct rbg_role *role);
 /* rbg_decide.c */
 void rbg_decide(struct rbg_turn *turn);
 /* rbg_gangs.c */
@@ -188,6 +197,7 @@ void rbg_write_rollback(const struct rbg_rule_state *rule, struct build *build, 
 /* For the condition; NULL when nothing was rolled back. */
 const char *rbg_rollback_text(struct rbg_turn *turn);
 /* rbg_report.c */
+/* Of a turn that failed only the refusal is told. */
 void rbg_report(struct rbg_turn *turn);
 /* rbg_topology.c */
 int rbg_reconcile_topology(struct rbg_controller *controller, struct reconcile *turn);
