@@ -155,6 +155,10 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 /* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
  * when none was given. */
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */
+void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into);
+/* input.c: whether the live cluster is read at all. */
+bool cli_is_live(const struct cli_args *args);
 /* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of
  * objects of the same name. */
 int cli_load_world(struct cli_args *args, struct manifests *objects);

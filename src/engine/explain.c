@@ -241,9 +241,12 @@ static void explain_nodes(struct explain *x, int shape_number)
 	if (full)
 		buffer_printf(&text, "%s %d without room for one pod", comma, full);
 	int usable = cluster->node_count - excluded - by_rules - full;
+	const char *typo = counts[EXCLUDE_SELECTOR] + counts[EXCLUDE_AFFINITY] == cluster->node_count
+	                           ? explain_selector(cluster, shape, x->arena)
+	                           : "";
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_NODES,
-	                           .message = arena_printf(x->arena, "%s; %d usable", text.text, usable),
+	                           .message = arena_printf(x->arena, "%s; %d usable%s", text.text, usable, typo),
 	                           .have = usable,
 	                           .need = cluster->node_count});
 	buffer_free(&text);
@@ -380,7 +383,10 @@ static void explain_culprit(struct explain *x, int culprit)
 		}
 	}
 	x->miss_shape = worst;
-	explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level, domain);
+	/* Where no node may be used at all, no amount of a resource helps. */
+	if (shape_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
+		explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level,
+		                 domain);
 	explain_nodes(x, worst);
 }
 
