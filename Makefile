@@ -40,6 +40,7 @@ man: build ## the manual pages: build/share/*.1
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
+	@cd build && bench/platoon-bench-load
 
 clean: ## remove every build directory
 	rm -rf build build-*

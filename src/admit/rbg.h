@@ -27,6 +27,8 @@ struct rbg_component {              /* pods of one kind within an instance */
 	int64_t size;
 };
 
+enum rbg_in_place { RBG_IN_PLACE_NEVER, RBG_IN_PLACE_IF_POSSIBLE, RBG_IN_PLACE_ONLY };
+
 struct rbg_role {
 	const char *name;
 	int64_t replicas;
@@ -38,6 +40,7 @@ struct rbg_role {
 	const char **dependencies;
 	size_t dependency_count;
 	struct update_strategy rollout;
+	enum rbg_in_place in_place; /* where only images change */
 	bool recreates; /* restartPolicy RecreateRoleInstanceOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;

@@ -230,6 +230,7 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
                          struct rbg_role *role)
 {
 	static const char *const types[] = {"", "RecreatePod", "Recreate", "InPlaceIfPossible", "InPlaceOnly"};
+	/* In the order of enum rbg_in_place from the third on. */
 	const struct val *strategy = decode_map(decode, path, map, "rolloutStrategy");
 	const struct decode_path *at = PATH_KEY(PATH_KEY(path, "rolloutStrategy"), "rollingUpdate");
 	const struct val *rolling = decode_map(decode, at->up, strategy, "rollingUpdate");
@@ -238,8 +239,16 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 		decode_error(decode, PATH_KEY(at->up, "type"), "write RollingUpdate, or leave it out",
 		             "%s is not a rollout strategy", decode_show(decode->problems->arena, type));
 	type = decode_string(decode, at, rolling, "type");
-	if (type)
-		decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0]));
+	int way = type ? decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0])) : 0;
+	role->in_place = way < 3 ? RBG_IN_PLACE_NEVER : (enum rbg_in_place)(way - 2);
+	const struct val *in_place = decode_map(decode, at, rolling, "inPlaceUpdateStrategy");
+	int64_t grace = 0;
+	if (decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
+	               &grace) &&
+	    grace > 0)
+		decode_warning(decode, PATH_KEY(PATH_KEY(at, "inPlaceUpdateStrategy"), "gracePeriodSeconds"),
+		               "give the container a preStop hook",
+		               "it has no effect: kubelets stop the old container as soon as the image changes");
 	role->rollout.partition = rbg_read_percent(decode, at, rolling, "partition", HUNDRED);
 	role->rollout.max_unavailable = rbg_read_percent(decode, at, rolling, "maxUnavailable", HUNDRED);
 	role->rollout.max_surge = rbg_read_percent(decode, at, rolling, "maxSurge", COUNT_MAX);

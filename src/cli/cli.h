@@ -43,6 +43,12 @@ enum cli_option_id {
 	CLI_OPTION_LISTEN,
 	CLI_OPTION_IMAGE,
 	CLI_OPTION_MAN,
+	CLI_OPTION_REPLICAS,
+	CLI_OPTION_WEBHOOKS,
+	CLI_OPTION_SERVICE_MONITOR,
+	CLI_OPTION_ONLY,
+	CLI_OPTION_VALUES,
+	CLI_OPTION_CHART,
 	CLI_OPTION_ONCE,
 	CLI_OPTION_MAP,
 	CLI_OPTION_COLOR,
@@ -92,7 +98,9 @@ struct cli_args {
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
-	const char *image;
+	const char *image, *only, *values_file, *chart;
+	int replicas; /* 0: as many as usual */
+	bool webhooks, webhooks_given, service_monitor;
 	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
 	struct logger logger;

@@ -1,6 +1,7 @@
 /* Owns the command `run`: controllers and scheduler over a mirror of a real cluster. */
 #include "cli/output.h"
 #include "cli/run_internal.h"
+#include "control/grouping.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
+#define GROUP_LABEL "rbg.workloads.x-k8s.io/group-name" /* on everything that belongs to a RoleBasedGroup */
+
 /* Everything the controllers read. Kinds that a cluster may not have are optional. */
 static const struct remote_follow types[] = {
 	{"", "v1", "nodes", .optional = false},
@@ -29,6 +32,15 @@ static const struct remote_follow types[] = {
 	{"scheduling.run.ai", "v2alpha2", "podgroups", .optional = false},
 	{"scheduling.run.ai", "v2", "queues", .optional = false},
 	{"kai.scheduler", "v1alpha1", "topologies", .optional = false},
+	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", .optional = true},
+	/* Of these only what belongs to RoleBasedGroups. */
+	{"", "v1", "services", .optional = true, .labels = GROUP_LABEL},
+	{"", "v1", "configmaps", .optional = true, .labels = GROUP_LABEL},
+	{"apps", "v1", "controllerrevisions", .optional = true, .labels = GROUP_LABEL},
+	{"", "v1", "configmaps", .namespace_ = GROUPING_DEFAULTS_NAMESPACE, .name = GROUPING_DEFAULTS_NAME},
 	{"apps", "v1", "deployments", .optional = false},
 	{"apps", "v1", "replicasets", .optional = false},
 	{"apps", "v1", "statefulsets", .optional = false},
@@ -37,6 +49,7 @@ static const struct remote_follow types[] = {
 	{"kubeflow.org", "v1", "pytorchjobs", .optional = true},
 	{"kubeflow.org", "v1", "tfjobs", .optional = true},
 	{"kubeflow.org", "v1", "mpijobs", .optional = true},
+	{"kubeflow.org", "v2beta1", "mpijobs", .optional = true},
 	{"kubeflow.org", "v1", "jaxjobs", .optional = true},
 	{"kubeflow.org", "v1", "xgboostjobs", .optional = true},
 	{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets", .optional = true},
@@ -44,6 +57,10 @@ static const struct remote_follow types[] = {
 	{"ray.io", "v1", "rayclusters", .optional = true},
 	{"ray.io", "v1", "rayjobs", .optional = true},
 	{"ray.io", "v1", "rayservices", .optional = true},
+	{"grove.io", "v1alpha1", "podcliques", .optional = true},
+	{"grove.io", "v1alpha1", "podcliquescalinggroups", .optional = true},
+	{"grove.io", "v1alpha1", "podcliquesets", .optional = true},
+	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 

@@ -59,9 +59,11 @@ static const char run_text[] = "Runs the controllers and the scheduler on the cl
 			       "Keeps nothing of its own: it may be ended and started at any time. Of several replicas "
 			       "with --leader-elect one acts.";
 static const char install_text[] =
-	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: definitions, a service account "
-	"with the\n"
-	"rights it needs and no others, priority classes, the default queue, and a Deployment of two replicas.";
+	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: a namespace with restricted pod\n"
+	"security, definitions of the kinds, a service account with the rights it needs and no others, priority\n"
+	"classes, a Deployment of two replicas with its configuration, and webhooks. The parts of --only are\n"
+	"namespace, definitions, rbac, priorities, deployment, webhooks and monitor. --chart writes the Helm chart\n"
+	"from which all of this is made.";
 
 const struct cli_command cli_commands[] = {
 	{
@@ -187,10 +189,14 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print the manifests that run Platoon on a cluster",
 		.description = install_text,
-		.options = BIT(NAMESPACE) | BIT(IMAGE),
-		.outputs = "",
-		.exits = "0  the manifests were printed\n2  wrong usage",
-		.examples = "platoon install --namespace platoon-system",
+		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(SERVICE_MONITOR) |
+                           BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) | BIT(OUTPUT),
+		.outputs = "yaml json",
+		.exits =
+			"0  the manifests were printed, or the chart written\n2  wrong usage, or values that the chart "
+			"does not have",
+		.examples = "platoon install --namespace platoon-system\n"
+			    "platoon install --only definitions -o json",
 		.run = cmd_install,
 	},
 	{

@@ -48,6 +48,15 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                  "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
+	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
+	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
+                                 "checks at admission and conversion of versions (default true)"},
+	[CLI_OPTION_SERVICE_MONITOR] = {"service-monitor", 0, NULL, NULL,
+                                        "a ServiceMonitor for the operator of Prometheus"},
+	[CLI_OPTION_ONLY] = {"only", 0, "LIST", "namespace definitions rbac priorities deployment webhooks monitor",
+                             "only these parts, comma separated"},
+	[CLI_OPTION_VALUES] = {"values", 0, "FILE", "@file", "values of the chart that differ from the usual ones"},
+	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
 	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
 	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
 	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
@@ -300,6 +309,15 @@ static int parse_schedulers(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+static int parse_webhooks(struct cli_args *args, const char *value)
+{
+	args->webhooks = strcmp(value, "true") == 0;
+	args->webhooks_given = true;
+	if (!args->webhooks && strcmp(value, "false") != 0)
+		return usage_error(args->command, "--webhooks %s: must be true or false", value);
+	return CLI_OK;
+}
+
 static int take_option(struct cli_args *args, int id, const char *value)
 {
 	switch ((enum cli_option_id)id) {
@@ -377,6 +395,22 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
+		return CLI_OK;
+	case CLI_OPTION_REPLICAS:
+		return parse_count(args, id, value, 100, &args->replicas);
+	case CLI_OPTION_WEBHOOKS:
+		return parse_webhooks(args, value);
+	case CLI_OPTION_SERVICE_MONITOR:
+		args->service_monitor = true;
+		return CLI_OK;
+	case CLI_OPTION_ONLY:
+		args->only = value;
+		return CLI_OK;
+	case CLI_OPTION_VALUES:
+		args->values_file = value;
+		return CLI_OK;
+	case CLI_OPTION_CHART:
+		args->chart = value;
 		return CLI_OK;
 	case CLI_OPTION_LOG_LEVEL:
 		if (log_level_parse(value, &args->logger.level) < 0)

@@ -180,11 +180,11 @@ static bool hold(struct live *live, struct live_object *pod)
 {
 	bool held = live->holds && live->holds(live->holds_context, pod->object);
 	if (held && !pod->held) {
+		live->changed |= pod->slot >= 0; /* one that was never looked at changes nothing */
 		live_pod_drop(live, pod);
 		pod->held = true;
 		pod->place = live->held.count;
 		vec_push(&live->held, pod);
-		live->changed = true;
 	} else if (!held) {
 		let_go(live, pod);
 	}

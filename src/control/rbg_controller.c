@@ -22,19 +22,23 @@ static void want_link(void *context, const char *from)
 	reconciler_want(context, RBG_KEY_GROUP, name, slash + 1);
 }
 
+static void want_owner(struct reconciler *reconciler, const struct store_object *object, const char *kind, int key)
+{
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);)
+		if (strcmp(val_str(val_get(owner, "kind"), ""), kind) == 0)
+			reconciler_want(reconciler, key, object->namespace_, val_str(val_get(owner, "name"), ""));
+}
+
 /* Objects that a group owns concern that group. */
 static void map_owned(struct reconciler *reconciler, void *context, const struct store_object *object,
                       const struct store_object *old, bool deleted)
 {
-	const struct val *owner;
 	(void)context;
 	(void)old;
 	(void)deleted;
-	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &owner);)
-		if (strcmp(val_str(val_get(owner, "kind"), ""), "RoleBasedGroup") == 0)
-			reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_,
-			                val_str(val_get(owner, "name"), ""));
+	want_owner(reconciler, object, "RoleBasedGroup", RBG_KEY_GROUP);
 }
 
 static void note_link(struct rbg_links *links, const struct store_object *object, const char *target, bool present)
@@ -88,6 +92,7 @@ static void map_group(struct reconciler *reconciler, void *context, const struct
 			note_topologies(controller, reconciler, old, false, false);
 		note_topologies(controller, reconciler, object, !deleted, false);
 	}
+	want_owner(reconciler, object, "RoleBasedGroupSet", RBG_KEY_SET);
 	reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, object->name);
 }
 
@@ -217,8 +222,9 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 
 static int reconcile_key(void *context, struct reconcile *turn)
 {
-	return turn->key.kind == RBG_KEY_TOPOLOGY ? rbg_reconcile_topology(context, turn)
-	                                          : reconcile_group(context, turn);
+	if (turn->key.kind == RBG_KEY_TOPOLOGY)
+		return rbg_reconcile_topology(context, turn);
+	return turn->key.kind == RBG_KEY_SET ? rbg_reconcile_set(turn) : reconcile_group(context, turn);
 }
 
 static const struct reconciler_watch watches[] = {
@@ -226,6 +232,7 @@ static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "coordinatedpolicies", RBG_KEY_GROUP, map_policy},
 	{RBG_GROUP, "rolebasedgroupscalingadapters", RBG_KEY_GROUP, map_adapter},
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
+	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
 	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_owned},
 	{"", "pods", RBG_KEY_GROUP, map_owned},
 };

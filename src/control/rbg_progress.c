@@ -46,6 +46,8 @@ static const char *pod_trouble(struct rbg_turn *turn, const struct rbg_pod *pod)
 		return arena_printf(turn->arena, "pod %s is ending", pod->object->name);
 	if (pod->is_over)
 		return arena_printf(turn->arena, "pod %s has ended", pod->object->name);
+	if (pod->is_changing)
+		return arena_printf(turn->arena, "pod %s has a new image that does not run yet", pod->object->name);
 	if (pod->is_gated)
 		return arena_printf(turn->arena, "pod %s waits for its batch", pod->object->name);
 	if (pod->is_scheduled)

@@ -14,7 +14,8 @@ struct report {
 	struct rbg_turn *turn;
 	struct build *build;
 	struct node *status;
-	int64_t pods_ready, pods_desired, replicas, updated;
+	int64_t pods_ready, pods_desired, replicas, updated, updated_ready;
+	int64_t outdated; /* instances of another revision, or about to be replaced */
 	struct condition conditions[MOST_CONDITIONS];
 	size_t condition_count;
 };
@@ -24,6 +25,7 @@ static void count_role(struct report *report, struct rbg_role_state *role)
 	for (size_t i = 0; i < role->instance_count; i++) {
 		const struct rbg_instance *instance = &role->instances[i];
 		bool is_new = strcmp(instance->revision, role->update_revision) == 0;
+		report->outdated += !is_new || instance->action == UPDATE_REPLACE;
 		if (instance->ordinal >= role->desired)
 			continue;
 		role->ready += instance->is_ready;
@@ -36,6 +38,7 @@ static void count_role(struct report *report, struct rbg_role_state *role)
 	report->pods_desired += role->desired * role->spec->pods;
 	report->replicas += role->desired;
 	report->updated += role->updated;
+	report->updated_ready += role->updated_ready;
 }
 
 /* ---- roles ---- */
@@ -254,7 +257,7 @@ static void write_plain(struct report *report)
 static void write_conditions(struct report *report)
 {
 	struct rbg_turn *turn = report->turn;
-	bool is_minimum_met, is_updated = report->updated >= report->replicas;
+	bool is_minimum_met;
 	const struct rbg_rule_state *worst = find_worst(turn, &is_minimum_met);
 	const char *stuck = NULL, *held = NULL;
 	if (worst)
@@ -276,7 +279,7 @@ static void write_conditions(struct report *report)
 	add_trouble(report, "CanaryHolding", "WaitingForApproval", held, "NotHeld");
 	const char *progress = arena_printf(turn->arena, "%lld/%lld replicas updated", (long long)report->updated,
 	                                    (long long)report->replicas);
-	bool rolls = turn->is_updating && !is_updated;
+	bool rolls = report->outdated > 0 || (turn->is_updating && report->updated_ready < report->replicas);
 	add_trouble(report, "RollingUpdateInProgress", "Updating", rolls ? progress : NULL, "UpdateComplete");
 }
 

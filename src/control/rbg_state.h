@@ -26,7 +26,7 @@
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
 #define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
 
-enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY };
+enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY, RBG_KEY_SET };
 
 struct rbg_controller {
 	struct store *store;
@@ -42,7 +42,8 @@ struct rbg_pod {
 	int64_t index;               /* within its instance */
 	bool is_ready, is_scheduled, is_terminating, is_gated;
 	bool is_over;      /* failed or completed */
-	bool has_restarts; /* a container was started again */
+	bool has_restarts; /* a container was started again, by itself */
+	bool is_changing;  /* has a new image that does not run yet */
 };
 
 struct rbg_instance {
@@ -141,6 +142,12 @@ bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *w
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name);
 /* The label of ControllerRevisions that holds the revision of a role. */
 const char *rbg_role_label(struct rbg_turn *turn, const char *role);
+/* The role at a revision, NULL when that is not known any more. */
+const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_state *role, const char *revision);
+/* rbg_inplace.c */
+void rbg_read_in_place(const struct val *root, struct rbg_pod *pod);
+/* Gives the pods of an instance the newest images where nothing else differs. False: they have to be made anew. */
+bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance);
 /* rbg_decide.c */
 void rbg_decide(struct rbg_turn *turn);
 /* rbg_gangs.c */
@@ -170,6 +177,9 @@ int rbg_reconcile_topology(struct rbg_controller *controller, struct reconcile *
 /* The name of the Topology that stands for a ClusterTopology, and of one for a single key, which is made if missing. */
 const char *rbg_topology_name(struct arena *arena, const char *cluster_topology);
 const char *rbg_key_topology(struct store *store, struct arena *arena, const char *key);
+
+/* rbg_set.c */
+int rbg_reconcile_set(struct reconcile *turn);
 
 /* rbg_write.c: documents into the store. All return whether it worked; what went wrong fails the turn. */
 struct node *rbg_metadata(struct rbg_turn *turn, struct build *build, const char *name);

@@ -23,6 +23,7 @@ struct look {
 	bool ready, ended, waiting; /* waiting: to be started again */
 	int64_t exit_code, restarts;
 	int64_t started;
+	bool changes; /* containers whose image was changed are started again */
 };
 
 /* ---- what was and what is said ---- */
@@ -30,6 +31,23 @@ struct look {
 static const struct val *first_container(const struct val *pod)
 {
 	return val_item(val_path(pod, "status", "containerStatuses", NULL), 0);
+}
+
+static const struct val *status_of(const struct val *pod, const char *container)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(pod, "status", "containerStatuses", NULL));
+	     val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "name"), ""), container) == 0)
+			return item;
+	return NULL;
+}
+
+/* Whether the container runs with another image than it is to have. */
+static bool has_other_image(const struct val *pod, const struct val *container)
+{
+	const struct val *status = status_of(pod, val_str(val_get(container, "name"), ""));
+	return status && strcmp(val_str(val_get(container, "image"), ""), val_str(val_get(status, "image"), "")) != 0;
 }
 
 static void read_containers(struct life *life)
@@ -97,10 +115,14 @@ static struct node *container_statuses(const struct life *life, struct build *bu
 	     val_next(&it, NULL, &container);) {
 		const char *image = val_str(val_get(container, "image"), "");
 		struct node *status = build_map(build);
+		int64_t restarts = 0;
+		val_int(val_get(status_of(life->root, val_str(val_get(container, "name"), "")), "restartCount"),
+		        &restarts);
+		restarts += look->changes ? has_other_image(life->root, container) : look->restarts - life->restarts;
 		build_put_string(build, status, "name", val_str(val_get(container, "name"), ""));
 		build_put_string(build, status, "image", image);
 		build_put_string(build, status, "imageID", image);
-		build_put_int(build, status, "restartCount", look->restarts);
+		build_put_int(build, status, "restartCount", restarts);
 		build_put_bool(build, status, "ready", look->ready);
 		build_put_bool(build, status, "started", !look->ended && !look->waiting);
 		build_put(build, status, "state",
@@ -316,9 +338,25 @@ static bool turn_backoff(struct life *life)
 	return true;
 }
 
+/* The image of a container may be changed while the pod runs. */
+static bool turn_changed(struct life *life)
+{
+	const struct val *container;
+	bool changes = false;
+	for (struct val_iter it = val_iter(val_path(life->root, "spec", "containers", NULL));
+	     val_next(&it, NULL, &container);)
+		changes |= has_other_image(life->root, container);
+	if (changes)
+		show(life, &(struct look){.phase = "Running",
+		                          .restarts = life->restarts,
+		                          .started = life->now,
+		                          .changes = true});
+	return changes;
+}
+
 static void turn_running(struct life *life)
 {
-	if (turn_backoff(life))
+	if (turn_changed(life) || turn_backoff(life))
 		return;
 	int64_t run = said(life, KUBELET_RUN_SECONDS, KUBELET_NEVER), end = after(life->started, run);
 	int64_t ready = KUBELET_NEVER;

@@ -237,6 +237,8 @@ void object_convert(struct arena *arena, struct tree *root, const char *api_vers
 		move_metrics(arena, root, false);
 	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroup") == 0)
 		convert_group(arena, root, text_ends_with(api_version, "/v1alpha2"));
+	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroupSet") == 0)
+		convert_group_set(arena, root, text_ends_with(api_version, "/v1alpha2"));
 	tree_put_string(arena, root, "apiVersion", api_version);
 }
 

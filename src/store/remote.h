@@ -18,6 +18,7 @@ struct remote_follow { /* a type to mirror */
 	bool optional;          /* a server that does not have it is no reason to wait */
 	const char *namespace_; /* only there; NULL: everywhere */
 	const char *labels;     /* only those; a selector, NULL: all */
+	const char *name;       /* only this one; NULL: all. Goes beside another follow of the same type */
 };
 
 struct remote_options {

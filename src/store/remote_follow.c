@@ -126,6 +126,25 @@ static void succeed(struct follow *follow)
 
 /* ---- lists ---- */
 
+static bool is_named(const struct follow *follow, const struct store_object *object)
+{
+	const char *namespace_ = follow->wanted->namespace_;
+	return follow->wanted->name && strcmp(follow->wanted->name, object->name) == 0 &&
+	       (!namespace_ || strcmp(namespace_, object->namespace_) == 0);
+}
+
+/* Whether an object of the type would be in the list of this follow, and not in that of another. */
+static bool covers(const struct follow *follow, const struct store_object *object)
+{
+	const struct remote *remote = follow->remote;
+	if (follow->wanted->name)
+		return is_named(follow, object);
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		if (remote->follows[i].api == follow->api && is_named(&remote->follows[i], object))
+			return false;
+	return true;
+}
+
 /* What the mirror has and the list has not is gone, unless the server has not heard of it yet. */
 static void remove_missing(struct follow *follow)
 {
@@ -138,7 +157,7 @@ static void remove_missing(struct follow *follow)
 		for (size_t i = 0; i < list.count; i++) {
 			const struct store_object *object = list.items[i];
 			const char *key = arena_printf(arena, "%s/%s", object->namespace_, object->name);
-			if (interner_find(follow->listed, key) == UINT32_MAX &&
+			if (covers(follow, object) && interner_find(follow->listed, key) == UINT32_MAX &&
 			    !write_is_assumed(remote, object->type, object->namespace_, object->name))
 				write_feed(remote, object->type, object->namespace_, object->name, NULL, true);
 		}
@@ -208,6 +227,11 @@ static void collection_path(const struct follow *follow, struct buffer *out)
 	if (follow->wanted->labels) {
 		buffer_puts(out, "labelSelector=");
 		add_encoded(out, follow->wanted->labels);
+		buffer_puts(out, "&");
+	}
+	if (follow->wanted->name) {
+		buffer_puts(out, "fieldSelector=metadata.name%3D");
+		add_encoded(out, follow->wanted->name);
 		buffer_puts(out, "&");
 	}
 }

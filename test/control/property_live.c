@@ -137,12 +137,12 @@ static void carry_out(struct trial *trial, const struct val *plan)
 			   *pod = val_str(val_get(item, "pod"), "");
 		if (random_chance(&yard->random, 60)) {
 			live_assume(trial->live, namespace_, pod, LIVE_LEAVING, "");
-			yard_delete(yard, "pods", namespace_, pod, -1);
+			yard_delete(yard, "pods", namespace_, pod, yard->calm ? 0 : -1);
 			const struct store_object *left = yard_peek(yard, "pods", namespace_, pod);
 			live_confirm(trial->live, namespace_, pod, LIVE_LEAVING, left ? left->version : 0);
 		}
 	}
-	for (struct val_iter it = val_iter(val_get(plan, "reservations")); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_get(yard->calm ? NULL : plan, "reservations")); val_next(&it, NULL, &item);) {
 		char body[128];
 		const char *namespace_ = val_str(val_get(item, "namespace"), ""),
 			   *pod = val_str(val_get(item, "pod"), "");
@@ -250,6 +250,7 @@ static bool run(uint64_t seed, struct trial *sums)
 	                    .starvation_after_ns = seed % 5 == 0 ? 60 * SECOND : 0,
 	                    .remember_all = seed % 2 == 1}};
 	yard_open(&trial.yard, seed);
+	trial.yard.calm = trial.options.remember_all;
 	trial.live = live_create(&trial.options);
 	trial.watch = live_watch_create(trial.live, trial.yard.store);
 	for (int i = 0; i < STEPS && !trial.failed; i++)
