@@ -29,7 +29,7 @@ struct simulation *simulation_create(const struct simulation_options *options)
 	struct error error = {0};
 	simulation->options = *options;
 	clock_virtual_init(&simulation->clock, SIMULATION_START);
-	simulation->admission = world_admission_create();
+	simulation->admission = world_admission_create(&(struct world_admission_options){0});
 	simulation->store = store_open(
 		&(struct store_options){
 			.clock = &simulation->clock.source,

@@ -207,9 +207,7 @@ static struct node *owner_references(struct workload *workload)
 static struct node *child_spec(struct workload *workload, const struct child *child)
 {
 	struct build *build = workload->build;
-	if (child->spec)
-		return child->spec;
-	struct node *spec = build_copy(build, val_get(child->template_, "spec"));
+	struct node *spec = child->spec ? child->spec : build_copy(build, val_get(child->template_, "spec"));
 	const struct label words[] = {
 		{"restartPolicy", child->restart_policy},
 		{"hostname", child->hostname},
@@ -234,7 +232,8 @@ static struct doc *child_document(struct workload *workload, const struct child 
 	          merged(build, val_get(given, "labels"), child->labels, child->label_count));
 	build_put(build, metadata, "annotations",
 	          merged(build, val_get(given, "annotations"), child->annotations, child->annotation_count));
-	build_put(build, metadata, "ownerReferences", owner_references(workload));
+	if (!child->free)
+		build_put(build, metadata, "ownerReferences", owner_references(workload));
 	if (child->finalizer) {
 		struct node *list = build_list(build);
 		build_append(build, list, build_string(build, child->finalizer));
