@@ -175,13 +175,16 @@ static void check_service_port(struct check *check, const struct val *port, size
 
 static void check_service(struct check *check)
 {
-	static const char types[] = "ClusterIP ExternalName LoadBalancer NodePort";
+	static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
 	const struct val *ports = val_get(check->spec, "ports"), *item;
 	const char *type = val_str(val_get(check->spec, "type"), "ClusterIP");
 	bool external = strcmp(type, "ExternalName") == 0;
 	bool headless = strcmp(val_str(val_get(check->spec, "clusterIP"), ""), "None") == 0;
 	size_t index = 0;
-	if (!strstr(types, type) || strchr(type, ' '))
+	bool known = false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		known |= strcmp(types[i], type) == 0;
+	if (!known)
 		problem_add(check->problems, SEVERITY_ERROR, "spec.type", NULL,
 		            "Unsupported value: \"%s\": supported values: \"ClusterIP\", \"ExternalName\", "
 		            "\"LoadBalancer\", \"NodePort\"",

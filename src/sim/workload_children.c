@@ -298,13 +298,23 @@ void workload_delete(struct workload *workload, const struct store_object *objec
 	carry_out(workload, &request);
 }
 
+/* In the version in which the object was written: our writes do not change it. */
+static const struct store_api *api_of(const struct store_object *object)
+{
+	const char *version = val_str(val_get(object->root, "apiVersion"), "");
+	for (size_t i = 0; i < object->type->api_count; i++)
+		if (strcmp(object->type->apis[i].api_version, version) == 0)
+			return &object->type->apis[i];
+	return object->type->apis;
+}
+
 void workload_patch(struct workload *workload, const struct store_object *object, enum store_subresource subresource,
                     struct node *body)
 {
 	struct doc *doc = build_finish(workload->build, body);
 	struct store_request request = {
 		.verb = STORE_PATCH,
-		.api = object->type->apis,
+		.api = api_of(object),
 		.subresource = subresource,
 		.namespace_ = object->namespace_,
 		.name = object->name,

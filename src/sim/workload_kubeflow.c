@@ -406,15 +406,25 @@ static void run(struct training *training)
 	write_status(training, suspended, succeeded);
 }
 
+/* The version of the API in which the object was written last decides, unless there is a launcher already. */
+static void choose_launcher(struct training *training)
+{
+	struct workload *workload = training->workload;
+	const char *version = val_str(val_get(workload->root, "apiVersion"), "");
+	workload_others(workload, "batch", "jobs", &training->jobs);
+	training->by_job =
+		training->jobs.count > 0 ||
+		(strcmp(version, "kubeflow.org/v2beta1") == 0 &&
+	         !workload_find(&workload->pods, arena_printf(workload->arena, "%s-launcher", workload->object->name)));
+}
+
 int workload_kubeflow(struct workload *workload)
 {
 	struct training training = {.workload = workload, .kind = workload->kind->details};
 	bool failed = workload_condition(workload->root, "Failed");
 	read_roles(&training);
-	training.by_job = training.kind == &kubeflow_mpi &&
-	                  strcmp(val_str(val_get(workload->root, "apiVersion"), ""), "kubeflow.org/v2beta1") == 0;
-	if (training.by_job)
-		workload_others(workload, "batch", "jobs", &training.jobs);
+	if (training.kind == &kubeflow_mpi)
+		choose_launcher(&training);
 	write_replicas(&training);
 	list_pods(&training);
 	if (failed || workload_condition(workload->root, "Succeeded"))
