@@ -183,7 +183,8 @@ static int open_store(struct up *up, struct error *error)
 	struct cli_args *args = up->args;
 	if (secret_directory(args->data_dir, error) < 0)
 		return -1;
-	up->admission = world_admission_create();
+	up->admission =
+		world_admission_create(&(struct world_admission_options){.scheduler = "platoon", .strict = true});
 	struct store_options options = {
 		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
 		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),

@@ -29,7 +29,7 @@ static void start_world(struct simulation *simulation)
 static void open_memory(struct simulation *simulation)
 {
 	struct error error = {0};
-	simulation->admission = world_admission_create();
+	simulation->admission = world_admission_create(&(struct world_admission_options){0});
 	simulation->store = store_open(
 		&(struct store_options){
 			.clock = &simulation->clock.source,
