@@ -28,6 +28,7 @@ enum cli_option_id {
 	CLI_OPTION_NODES,
 	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
+	CLI_OPTION_HEARTBEAT,
 	CLI_OPTION_DATA_DIR,
 	CLI_OPTION_PORT,
 	CLI_OPTION_IN_MEMORY,
@@ -88,6 +89,7 @@ struct cli_args {
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
+	int heartbeat;          /* seconds */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;

@@ -21,7 +21,8 @@
 #define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
 #define DRAIN_TURNS 50
 #define DRAIN_WAIT 20
-#define SETTLED_SECONDS 5 /* nothing changed for so long: nothing will */
+#define LOOK_EVERY INT64_C(200000000) /* nanoseconds: looking at all groups costs more than one change */
+#define SETTLED_SECONDS 5             /* nothing changed for so long: nothing will */
 #define DECIDED_SECONDS 1
 #define LOST_SECONDS 30 /* pods of a node that is down */
 
@@ -42,6 +43,7 @@ struct up {
 	struct world *world;
 	struct interner *shown; /* lines that were printed */
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
+	int64_t looked;         /* nanoseconds: when they were looked at */
 	uint64_t version;
 	bool decided;
 	struct progress progress; /* of --until-placed */
@@ -110,7 +112,9 @@ static int look_at_groups(struct up *up)
 	int64_t now = clock_now(clock_system());
 	uint64_t version = store_version(up->store);
 	if (version != up->version) {
-		up->quiet = now;
+		if (now - up->looked < LOOK_EVERY)
+			return -1;
+		up->quiet = up->looked = now;
 		up->version = version;
 		up->decided = show_groups(up);
 	}
@@ -209,11 +213,22 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
+	/* Nobody else places pods here: those of plain manifests are ours too. */
+	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
+		.schedulers = schedulers,
+		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
 		.budget = up->args->budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = LOST_SECONDS},
+		.kubelet =
+			{
+				.start_seconds = 1,
+				.ready_seconds = 1,
+				.stop_seconds = 1,
+				.heartbeat_seconds = up->args->until_placed ? 0 : up->args->heartbeat,
+				.lost_seconds = LOST_SECONDS,
+			},
 	});
 	serve_route(up->serve, "/metrics", answer_metrics, up);
 	return store_commit(up->store, error);

@@ -27,6 +27,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_DATA_DIR] = {"data-dir", 0, "FOLDER", "@file",
                                  "where objects, certificates and kubeconfig are kept (default .platoon)"},
 	[CLI_OPTION_PORT] = {"port", 0, "PORT", NULL, "port of the API on 127.0.0.1, 0 for a free one (default 7443)"},
+	[CLI_OPTION_HEARTBEAT] = {"heartbeat", 0, "SECONDS", NULL,
+                                  "how often nodes are heard of (default 5); 0: what annotations say is known at once"},
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
                                      "end when every PodGroup runs or is proved impossible"},
@@ -358,6 +360,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_NODES_FILE:
 		args->nodes_file = value;
 		return CLI_OK;
+	case CLI_OPTION_HEARTBEAT:
+		return parse_count(args, id, value, 3600, &args->heartbeat);
 	case CLI_OPTION_GPUS:
 		args->gpus_given = true;
 		return parse_count(args, id, value, 64, &args->shape.gpus);
@@ -472,6 +476,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		.command = command,
 		.arena = arena_create(),
 		.shape = {.zones = 1, .racks = 2, .nodes = 4, .gpus = 8},
+		.heartbeat = 5,
 		.data_dir = ".platoon",
 		.port = 7443,
 		.faults = FAULT_ALL,

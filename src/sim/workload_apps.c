@@ -40,7 +40,7 @@ static void scale_pods(struct workload *workload, struct store_object **active, 
 		};
 		workload_create(workload, &pod);
 	}
-	if (count > 1)
+	if (count > wanted)
 		qsort(active, count, sizeof(*active), worst_first);
 	for (size_t i = wanted; i < count; i++)
 		workload_delete(workload, active[i - wanted]);

@@ -130,11 +130,15 @@ static int by_name(const void *key, const void *item)
 	return strcmp(key, (*(struct store_object *const *)item)->name);
 }
 
+/* A namespaced owner has its children in one namespace, so the order of the list is by name. */
+static struct store_object **find(const struct store_list *list, const char *name)
+{
+	return list->count ? bsearch(name, list->items, list->count, sizeof(*list->items), by_name) : NULL;
+}
+
 struct store_object *workload_find(const struct store_list *list, const char *name)
 {
-	/* A namespaced owner has its children in one namespace, so the order of the list is by name. */
-	struct store_object **found =
-		list->count ? bsearch(name, list->items, list->count, sizeof(*list->items), by_name) : NULL;
+	struct store_object **found = find(list, name);
 	return found ? *found : NULL;
 }
 
@@ -325,17 +329,6 @@ static bool ended(const struct child *child)
 	       (state == POD_SUCCEEDED && child->when_ended == CHILD_REPLACE_ENDED);
 }
 
-static int child_by_name(const void *a, const void *b)
-{
-	return strcmp((*(struct child *const *)a)->name, (*(struct child *const *)b)->name);
-}
-
-static bool is_wanted(struct child **sorted, size_t count, const char *name)
-{
-	struct child key = {.name = name}, *pointer = &key;
-	return count > 0 && bsearch(&pointer, sorted, count, sizeof(struct child *), child_by_name);
-}
-
 void workload_settle(struct workload *workload, struct child *wanted, size_t count)
 {
 	workload_settle_list(workload, &workload->pods, wanted, count);
@@ -343,17 +336,18 @@ void workload_settle(struct workload *workload, struct child *wanted, size_t cou
 
 void workload_settle_list(struct workload *workload, const struct store_list *list, struct child *wanted, size_t count)
 {
-	struct child **sorted = arena_array(workload->arena, struct child *, count);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = &wanted[i];
-	if (count > 0)
-		qsort(sorted, count, sizeof(struct child *), child_by_name);
+	bool *kept = arena_array(workload->arena, bool, list->count);
+	for (size_t i = 0; i < count; i++) {
+		struct store_object **found = find(list, wanted[i].name);
+		wanted[i].pod = found ? *found : NULL;
+		if (found)
+			kept[found - list->items] = true;
+	}
 	for (size_t i = list->count; i-- > 0;)
-		if (!is_wanted(sorted, count, list->items[i]->name))
+		if (!kept[i])
 			workload_delete(workload, list->items[i]);
 	for (size_t i = 0; i < count; i++) {
 		struct child *child = &wanted[i];
-		child->pod = workload_find(list, child->name);
 		if (!child->pod && !child->hold)
 			workload_create(workload, child);
 		else if (child->pod && !child->kind && ended(child))

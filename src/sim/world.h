@@ -15,8 +15,10 @@ struct world_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	uint64_t budget;                  /* search steps per placement, 0: the default */
-	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
+	const char *const *schedulers;    /* schedulerName values that are ours; NULL: the usual */
+	size_t scheduler_count;
+	uint64_t budget;                /* search steps per placement, 0: the default */
+	struct kubelet_options kubelet; /* delays; its store, clock and logger are set by the world */
 };
 
 struct world *world_create(const struct world_options *options);
