@@ -75,8 +75,7 @@ static void choose_types(struct cluster *cluster)
 static void on_refused(void *context, const char *path, int code, const char *message)
 {
 	struct cluster *cluster = context;
-	if (getenv("DBG"))
-		fprintf(stderr, "refused %d %s %s\n", code, path, message);
+	fprintf(stderr, "refused %d %s %s\n", code, path, message);
 	cluster->code = code;
 	snprintf(cluster->refusal, sizeof(cluster->refusal), "%.1800s (%.200s)", message, path);
 }
