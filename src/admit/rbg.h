@@ -27,6 +27,8 @@ struct rbg_component {              /* pods of one kind within an instance */
 	int64_t size;
 };
 
+enum rbg_in_place { RBG_IN_PLACE_NEVER, RBG_IN_PLACE_IF_POSSIBLE, RBG_IN_PLACE_ONLY };
+
 struct rbg_role {
 	const char *name;
 	int64_t replicas;
@@ -38,9 +40,11 @@ struct rbg_role {
 	const char **dependencies;
 	size_t dependency_count;
 	struct update_strategy rollout;
+	enum rbg_in_place in_place; /* where only images change */
 	bool recreates; /* restartPolicy RecreateRoleInstanceOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;
+	const struct val *engine_runtimes; /* entries {profileName, containers}; NULL when there are none */
 	bool has_adapter;
 	const struct val *adapter_labels;
 	int64_t min_ready_seconds;

@@ -230,6 +230,7 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
                          struct rbg_role *role)
 {
 	static const char *const types[] = {"", "RecreatePod", "Recreate", "InPlaceIfPossible", "InPlaceOnly"};
+	/* In the order of enum rbg_in_place from the third on. */
 	const struct val *strategy = decode_map(decode, path, map, "rolloutStrategy");
 	const struct decode_path *at = PATH_KEY(PATH_KEY(path, "rolloutStrategy"), "rollingUpdate");
 	const struct val *rolling = decode_map(decode, at->up, strategy, "rollingUpdate");
@@ -238,8 +239,16 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 		decode_error(decode, PATH_KEY(at->up, "type"), "write RollingUpdate, or leave it out",
 		             "%s is not a rollout strategy", decode_show(decode->problems->arena, type));
 	type = decode_string(decode, at, rolling, "type");
-	if (type)
-		decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0]));
+	int way = type ? decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0])) : 0;
+	role->in_place = way < 3 ? RBG_IN_PLACE_NEVER : (enum rbg_in_place)(way - 2);
+	const struct val *in_place = decode_map(decode, at, rolling, "inPlaceUpdateStrategy");
+	int64_t grace = 0;
+	if (decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
+	               &grace) &&
+	    grace > 0)
+		decode_warning(decode, PATH_KEY(PATH_KEY(at, "inPlaceUpdateStrategy"), "gracePeriodSeconds"),
+		               "give the container a preStop hook",
+		               "it has no effect: kubelets stop the old container as soon as the image changes");
 	role->rollout.partition = rbg_read_percent(decode, at, rolling, "partition", HUNDRED);
 	role->rollout.max_unavailable = rbg_read_percent(decode, at, rolling, "maxUnavailable", HUNDRED);
 	role->rollout.max_surge = rbg_read_percent(decode, at, rolling, "maxSurge", COUNT_MAX);
@@ -287,6 +296,26 @@ static void check_ports(const struct decode *decode, const struct decode_path *p
 	interner_destroy(known);
 }
 
+static void check_runtimes(const struct decode *decode, const struct decode_path *path, const struct val *list)
+{
+	static const char *const known[] = {"profileName", "injectContainers", "containers"};
+	const struct val *item, *container;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *at = PATH_INDEX(path, index);
+		if (!decode_is(decode, at, item, VAL_MAP))
+			continue;
+		decode_known(decode, at, item, known, 3);
+		if (!decode_string(decode, at, item, "profileName"))
+			decode_error(decode, PATH_KEY(at, "profileName"), "name a ClusterEngineRuntimeProfile",
+			             "the engine runtime names no profile");
+		size_t number = 0;
+		for (struct val_iter inner = val_iter(decode_list(decode, at, item, "containers"));
+		     val_next(&inner, NULL, &container); number++)
+			decode_is(decode, PATH_INDEX(PATH_KEY(at, "containers"), number), container, VAL_MAP);
+	}
+}
+
 static void read_role(const struct decode *decode, const struct decode_path *path, const struct val *spec,
                       const struct val *map, struct rbg_role *role)
 {
@@ -331,6 +360,8 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 	role->dependencies = decode_strings(decode, path, map, "dependencies", &role->dependency_count);
 	role->service_ports = decode_list(decode, path, map, "servicePorts");
 	check_ports(decode, PATH_KEY(path, "servicePorts"), role->service_ports);
+	role->engine_runtimes = decode_list(decode, path, map, "engineRuntimes");
+	check_runtimes(decode, PATH_KEY(path, "engineRuntimes"), role->engine_runtimes);
 	const char *policy = decode_string(decode, path, map, "podManagementPolicy");
 	role->is_ordered =
 		policy && decode_enum(decode, PATH_KEY(path, "podManagementPolicy"), policy, managements, 2) == 1;

@@ -64,7 +64,7 @@ static void print_queue(struct cli_args *args, const struct why *why)
 		                            amount(args->arena, r, queue->fair[r]),
 		                            queue->quota[r] < 0 ? "unlimited" : amount(args->arena, r, queue->quota[r]),
 		                            amount(args->arena, r, queue->limit[r])}});
-	table_print(&table, stdout, output_wants_colour(stdout));
+	table_print(&table, stdout, draw_style(stdout, args->colour).colours);
 	for (size_t i = 0; i < why->plan->group_count; i++) {
 		size_t index = why->plan->order[i];
 		const struct plan_group *group = &why->plan->groups[index];
@@ -80,14 +80,14 @@ static void print_queue(struct cli_args *args, const struct why *why)
 static void print_groups(struct cli_args *args, const struct why *why)
 {
 	enum { MOST_GROUPS = 10 };
+	struct draw_style style = draw_style(stdout, args->colour);
 	for (size_t i = 0; i < why->group_count && i < MOST_GROUPS; i++) {
 		const struct plan_group *group = &why->plan->groups[why->groups[i]];
 		output_line(stdout, "%s/%s: %s: %lld of %lld pods have a place", group->namespace_, group->name,
 		            group->state, (long long)group->placed, (long long)group->minimum);
 		print_reasons(group);
 		if (args->output == CLI_OUTPUT_WIDE && group->placed > 0)
-			plan_table_print_group(why->plan, (size_t)why->groups[i], true, output_wants_colour(stdout),
-			                       stdout);
+			plan_table_print_group(why->plan, (size_t)why->groups[i], true, &style, stdout);
 	}
 	if (why->group_count > MOST_GROUPS)
 		output_line(stdout, "... and %zu more; -o json has all", why->group_count - MOST_GROUPS);
@@ -110,9 +110,10 @@ static void print_text(struct cli_args *args, const struct why *why)
 		return;
 	const struct plan_group *group = &why->plan->groups[why->group];
 	print_reasons(group);
+	struct draw_style style = draw_style(stdout, args->colour);
 	if (why->pod < 0 && group->placed > 0)
-		plan_table_print_group(why->plan, (size_t)why->group, args->output == CLI_OUTPUT_WIDE,
-		                       output_wants_colour(stdout), stdout);
+		plan_table_print_group(why->plan, (size_t)why->group, args->output == CLI_OUTPUT_WIDE, &style, stdout);
+	plan_table_print_map(why->plan, args->map, why->group, why->closest, &style, stdout);
 }
 
 static int explain(struct cli_args *args, const struct why_subject *subject, const struct manifests *objects,

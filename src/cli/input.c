@@ -63,8 +63,7 @@ static const char *identity(struct arena *arena, const struct manifest *manifest
 	return arena_printf(arena, "%s/%s/%s", manifest->kind, space, manifest->name);
 }
 
-/* Of the first `live` objects those that a file replaces go. */
-static void let_files_win(struct manifests *objects, size_t live)
+void cli_let_files_win(struct manifests *objects, size_t live)
 {
 	struct arena *arena = arena_create();
 	struct interner *given = interner_create();
@@ -105,7 +104,7 @@ int cli_load_world(struct cli_args *args, struct manifests *objects)
 	if (rc == CLI_OK && args->file_count > 0)
 		rc = expand_scenario(args, objects);
 	if (rc == CLI_OK && count > 0)
-		let_files_win(objects, count);
+		cli_let_files_win(objects, count);
 	if (rc == CLI_OK)
 		expand(args, objects);
 	return rc;

@@ -22,17 +22,6 @@ static bool condition_since(const struct val *pod, const char *type, int64_t *se
 	return false;
 }
 
-static bool has_restarts(const struct val *pod)
-{
-	const struct val *item;
-	int64_t count;
-	for (struct val_iter it = val_iter(val_path(pod, "status", "containerStatuses", NULL));
-	     val_next(&it, NULL, &item);)
-		if (val_int(val_get(item, "restartCount"), &count) == 0 && count > 0)
-			return true;
-	return false;
-}
-
 static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, struct store_object *object,
                      struct rbg_pod *out)
 {
@@ -44,8 +33,8 @@ static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, struct 
 	out->is_over = strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0;
 	out->is_scheduled = *val_str(val_path(root, "spec", "nodeName", NULL), "") != '\0';
 	out->is_gated = val_count(val_path(root, "spec", "schedulingGates", NULL)) > 0;
-	out->has_restarts = has_restarts(root);
-	out->is_ready = !out->is_over && condition_since(root, "Ready", &since);
+	rbg_read_in_place(root, out);
+	out->is_ready = !out->is_over && !out->is_changing && condition_since(root, "Ready", &since);
 	int64_t left = since == INT64_MIN ? 0 : since + role->min_ready_seconds - turn->now;
 	if (out->is_ready && left > 0) {
 		out->is_ready = false;

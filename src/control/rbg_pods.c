@@ -87,6 +87,8 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 		return;
 	}
 	if (instance->action == UPDATE_REPLACE) {
+		if (rbg_update_in_place(turn, role, instance))
+			return;
 		rbg_event(turn, false, "InstanceReplaced", "%s goes to revision %s",
 		          rbg_instance_name(turn, role->spec, instance->ordinal), role->update_revision);
 		delete_instance(turn, instance);

@@ -8,13 +8,14 @@
 
 #include <string.h>
 
-#define MOST_CONDITIONS 8
+#define MOST_CONDITIONS 10
 
 struct report {
 	struct rbg_turn *turn;
 	struct build *build;
 	struct node *status;
-	int64_t pods_ready, pods_desired, replicas, updated;
+	int64_t pods_ready, pods_desired, replicas, updated, updated_ready;
+	int64_t outdated; /* instances of another revision, or about to be replaced */
 	struct condition conditions[MOST_CONDITIONS];
 	size_t condition_count;
 };
@@ -24,6 +25,7 @@ static void count_role(struct report *report, struct rbg_role_state *role)
 	for (size_t i = 0; i < role->instance_count; i++) {
 		const struct rbg_instance *instance = &role->instances[i];
 		bool is_new = strcmp(instance->revision, role->update_revision) == 0;
+		report->outdated += !is_new || instance->action == UPDATE_REPLACE;
 		if (instance->ordinal >= role->desired)
 			continue;
 		role->ready += instance->is_ready;
@@ -36,6 +38,7 @@ static void count_role(struct report *report, struct rbg_role_state *role)
 	report->pods_desired += role->desired * role->spec->pods;
 	report->replicas += role->desired;
 	report->updated += role->updated;
+	report->updated_ready += role->updated_ready;
 }
 
 /* ---- roles ---- */
@@ -162,11 +165,13 @@ static void write_rules(struct report *report)
 		if (rule->is_held)
 			build_put_bool(build, node, "held", true);
 		warn_mismatch(report, rule, old, node);
+		rbg_write_rollback(rule, build, node);
 		if (rule->waits_in > 0) {
 			char since[32];
 			clock_print_rfc3339(rule->since, since);
 			build_put_int(build, node, "waitsFor", rule->waits_in);
 			build_put_string(build, node, "waitsSince", since);
+			build_put_string(build, node, "attempt", rule->attempt);
 			build_put_string(build, node, "message", rule->cause);
 			if (rule->is_stuck)
 				build_put_bool(build, node, "stuck", true);
@@ -254,7 +259,7 @@ static void write_plain(struct report *report)
 static void write_conditions(struct report *report)
 {
 	struct rbg_turn *turn = report->turn;
-	bool is_minimum_met, is_updated = report->updated >= report->replicas;
+	bool is_minimum_met;
 	const struct rbg_rule_state *worst = find_worst(turn, &is_minimum_met);
 	const char *stuck = NULL, *held = NULL;
 	if (worst)
@@ -272,11 +277,14 @@ static void write_conditions(struct report *report)
 			                    RBG_APPROVE_ANNOTATION, turn->revision);
 	}
 	add_trouble(report, CONFLICT_CONDITION, turn->blocked_reason, turn->blocked, "NoConflict");
+	add_trouble(report, "ReconcileFailed", "", NULL, "Written");
 	add_trouble(report, "SegmentStuck", "SegmentNotReady", stuck, "SegmentsProgress");
+	const char *back = rbg_rollback_text(turn);
+	add_trouble(report, "SegmentRolledBack", "DeadlineExceeded", back, "NotRolledBack");
 	add_trouble(report, "CanaryHolding", "WaitingForApproval", held, "NotHeld");
 	const char *progress = arena_printf(turn->arena, "%lld/%lld replicas updated", (long long)report->updated,
 	                                    (long long)report->replicas);
-	bool rolls = turn->is_updating && !is_updated;
+	bool rolls = report->outdated > 0 || (turn->is_updating && report->updated_ready < report->replicas);
 	add_trouble(report, "RollingUpdateInProgress", "Updating", rolls ? progress : NULL, "UpdateComplete");
 }
 
@@ -301,8 +309,24 @@ static void tell_update(struct report *report)
 	}
 }
 
+static void report_refusal(struct rbg_turn *turn)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition condition = {"ReconcileFailed", "True", "Refused", turn->refusal};
+	build_put(build, status, "conditions", writes_conditions(build, turn->object->root, &condition, 1, turn->now));
+	writes_patch_status(turn->store, turn->object, build, status);
+	build_destroy(build);
+}
+
 void rbg_report(struct rbg_turn *turn)
 {
+	/* What could not be made must not look as if it were there. */
+	if (turn->failed) {
+		if (turn->refusal)
+			report_refusal(turn);
+		return;
+	}
 	struct report report = {.turn = turn, .build = build_create()};
 	int64_t generation = 0;
 	report.status = build_map(report.build);

@@ -35,6 +35,7 @@ static const char *hash_role(struct rbg_turn *turn, const struct rbg_role *role)
 		if (extra)
 			val_write(extra, DOC_JSON_COMPACT, &text);
 	}
+	rbg_hash_runtimes(turn, role, &text);
 	const char *hash = hash_text(turn, &text);
 	buffer_free(&text);
 	return hash;
@@ -156,27 +157,20 @@ static void forget_revisions(struct rbg_turn *turn)
 	}
 }
 
-/* The role as it was at its current revision, for instances that are not to be updated yet. */
-static void read_old_role(struct rbg_turn *turn, struct rbg_role_state *role)
+const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_state *role, const char *revision)
 {
-	role->old_spec = role->spec;
-	if (strcmp(role->current_revision, role->update_revision) == 0)
-		return;
-	struct store_object *revision =
-		find_revision(turn, rbg_role_label(turn, role->spec->name), role->current_revision);
+	if (strcmp(revision, role->update_revision) == 0)
+		return role->spec;
+	struct store_object *object = find_revision(turn, rbg_role_label(turn, role->spec->name), revision);
 	struct problems ignored = {.arena = turn->arena};
 	struct rbg_spec spec;
-	if (!revision)
-		return;
+	if (!object)
+		return NULL;
 	/* The data is a document with a spec; what is wrong with it was found when it was written. */
-	rbg_decode(val_get(revision->root, "data"), turn->arena, &spec, &ignored);
+	rbg_decode(val_get(object->root, "data"), turn->arena, &spec, &ignored);
 	int number = rbg_role_find(&spec, role->spec->name);
 	rbg_release(&spec);
-	if (number < 0)
-		return;
-	struct rbg_role *old = arena_new(turn->arena, struct rbg_role);
-	*old = spec.roles[number];
-	role->old_spec = old;
+	return number < 0 ? NULL : &spec.roles[number];
 }
 
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name)
@@ -206,8 +200,11 @@ void rbg_revise(struct rbg_turn *turn)
 	turn->update_hash = hash_text(turn, &all);
 	buffer_free(&all);
 	keep_revision(turn);
-	for (size_t r = 0; r < turn->spec.role_count; r++)
-		read_old_role(turn, &turn->roles[r]);
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		/* For instances that are not to be updated yet. */
+		const struct rbg_role *old = rbg_role_at(turn, &turn->roles[r], turn->roles[r].current_revision);
+		turn->roles[r].old_spec = old ? old : turn->roles[r].spec;
+	}
 	forget_revisions(turn);
 }
 
@@ -227,7 +224,8 @@ static struct node *restore_roles(struct rbg_turn *turn, struct build *build, co
 	return roles;
 }
 
-bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why)
+bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
+                 const char *value)
 {
 	struct store_object *revision = rbg_peek(turn, "apps", "controllerrevisions", revision_name);
 	if (!revision)
@@ -241,12 +239,14 @@ bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *w
 	          val_get(old, "roleTemplates") ? build_copy(build, val_get(old, "roleTemplates")) : NULL);
 	build_put(build, patch, "spec", spec);
 	build_put(build, annotations, RBG_ROLLBACK_ANNOTATION, NULL);
+	if (annotation)
+		build_put_string(build, annotations, annotation, value);
 	build_put(build, metadata, "annotations", annotations);
 	build_put(build, patch, "metadata", metadata);
 	bool done = rbg_patch(turn, turn->object, build, patch);
 	build_destroy(build);
 	if (done)
-		rbg_event(turn, false, "RolledBack", "back to revision %s: %s", revision_name, why);
+		rbg_event(turn, annotation != NULL, "RolledBack", "back to revision %s: %s", revision_name, why);
 	return done;
 }
 
@@ -271,7 +271,7 @@ bool rbg_roll_back(struct rbg_turn *turn)
 		}
 	}
 	if (found)
-		return rbg_restore(turn, found->name, "asked for by annotation");
+		return rbg_restore(turn, found->name, "asked for by annotation", NULL, NULL);
 	rbg_event(turn, true, "RevisionNotFound", "there is no revision %s to go back to", wanted);
 	struct build *build = build_create();
 	struct node *patch = build_map(build), *metadata = build_map(build), *annotations = build_map(build);

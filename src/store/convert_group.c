@@ -89,9 +89,9 @@ static void take_pattern(struct arena *arena, struct tree *role)
 	rename_type(arena, role, "RecreatePod", "Recreate");
 }
 
-void convert_group(struct arena *arena, struct tree *root, bool to_patterns)
+static void convert_roles(struct arena *arena, struct tree *spec, bool to_patterns)
 {
-	struct tree *roles = tree_path(arena, root, "spec", "roles", NULL), *role;
+	struct tree *roles = tree_get(arena, spec, "roles"), *role;
 	for (size_t at = 0; (role = tree_walk(arena, roles, &at, NULL));) {
 		if (tree_kind(role) != VAL_MAP)
 			continue;
@@ -100,4 +100,26 @@ void convert_group(struct arena *arena, struct tree *root, bool to_patterns)
 		else
 			take_pattern(arena, role);
 	}
+}
+
+void convert_group(struct arena *arena, struct tree *root, bool to_patterns)
+{
+	convert_roles(arena, tree_get(arena, root, "spec"), to_patterns);
+}
+
+/* The spec of the groups is in template in the one form and in groupTemplate.spec in the other; labels and annotations
+ * for them have one place in both. */
+void convert_group_set(struct arena *arena, struct tree *root, bool to_patterns)
+{
+	struct tree *spec = tree_get(arena, root, "spec"), *group = tree_get(arena, spec, "groupTemplate");
+	if (tree_kind(spec) != VAL_MAP)
+		return;
+	convert_roles(arena, tree_get(arena, to_patterns ? spec : group, to_patterns ? "template" : "spec"),
+	              to_patterns);
+	if (to_patterns && tree_kind(tree_get(arena, spec, "template")) == VAL_MAP &&
+	    (!group || tree_kind(group) == VAL_MAP) && !tree_get(arena, group, "spec"))
+		move(arena, spec, tree_need_map(arena, spec, "groupTemplate"), "template", "spec");
+	if (!to_patterns && tree_kind(group) == VAL_MAP && !tree_get(arena, spec, "template") &&
+	    move(arena, group, spec, "spec", "template") && tree_count(group) == 0)
+		tree_remove(arena, spec, "groupTemplate");
 }

@@ -6,5 +6,7 @@
 
 /* To v1alpha2 (roles with patterns) or to v1alpha1 (flat roles). What is already in that form stays as it is. */
 void convert_group(struct arena *arena, struct tree *root, bool to_patterns);
+/* The same for a RoleBasedGroupSet. */
+void convert_group_set(struct arena *arena, struct tree *root, bool to_patterns);
 
 #endif

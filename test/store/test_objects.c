@@ -272,8 +272,8 @@ static void events_have_two_faces(void **state)
 static void versions_follow_the_spec(void **state)
 {
 	struct kit *kit = *state;
-	const char *old = "rolebasedgroupsets.workloads.x-k8s.io/v1alpha1",
-		   *new = "rolebasedgroupsets.workloads.x-k8s.io/v1alpha2";
+	const char *old = "rolebasedgroupscalingadapters.workloads.x-k8s.io/v1alpha1",
+		   *new = "rolebasedgroupscalingadapters.workloads.x-k8s.io/v1alpha2";
 	assert_code(kit, kit_create(kit, old, "default", "{'metadata':{'name':'r'},'spec':{'roles':[]}}"), 201);
 	size_t length;
 	assert_non_null(strstr(store_object_json(kit->result.object, kit_api(kit, new), &length), "x-k8s.io/v1alpha2"));
