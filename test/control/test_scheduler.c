@@ -531,6 +531,30 @@ static void pods_are_marked_unless_the_group_says_no(void **state)
 
 /* ---- events ---- */
 
+/* With every pod that comes the numbers of those that wait change: the PodGroup says so at once, its pods now and then. */
+static void new_numbers_are_not_written_to_every_pod_at_once(void **state)
+{
+	static const char message[] = "status.conditions.0.message";
+	struct story *story = *state;
+	make_nodes(story, 4);
+	make_gang(story, "first", 1, 1, "");
+	turns(story, 3);
+	make_gang(story, "wide", 5, 5, "");
+	turns(story, 5);
+	assert_non_null(strstr(at(story, "pods", "default", "wide-0", message), "room for 3 of the 5 pods"));
+	make_gang(story, "a", 1, 1, "");
+	turns(story, 5);
+	assert_int_equal(placed(story, "a", 1), 1);
+	assert_non_null(strstr(group_at(story, "wide", message), "room for 2 of the 5 pods"));
+	assert_non_null(strstr(at(story, "pods", "default", "wide-0", message), "room for 3 of the 5 pods"));
+	/* one that is new hears the newest */
+	make_pod(story, "wide-5", "wide", "");
+	turns(story, 5);
+	assert_non_null(strstr(at(story, "pods", "default", "wide-5", message), "room for 2 of the 5 pods"));
+	turns(story, 220);
+	assert_non_null(strstr(at(story, "pods", "default", "wide-0", message), "room for 2 of the 5 pods"));
+}
+
 /* Every number has its help and type, and the types are those the names promise. */
 static void metrics_are_what_prometheus_reads(void **state)
 {
@@ -629,6 +653,7 @@ int main(void)
 		CASE(the_status_says_what_is),
 		CASE(one_failed_try_is_remembered),
 		CASE(pods_are_marked_unless_the_group_says_no),
+		CASE(new_numbers_are_not_written_to_every_pod_at_once),
 		CASE(metrics_are_what_prometheus_reads),
 		CASE(events_are_counted_and_limited),
 	};
