@@ -23,6 +23,7 @@ struct world_invariants *world_invariants_create(struct store *store)
 	invariants->before = view_create(store);
 	invariants->evicted = interner_create();
 	invariants->segments = segment_memory_create();
+	segment_memory_check(invariants->segments, store, invariants->before, NULL);
 	return invariants;
 }
 
