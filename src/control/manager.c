@@ -37,6 +37,8 @@ struct manager *manager_create(const struct manager_options *options)
 		.budget = options->budget,
 		.held = grouping_holds,
 		.held_context = manager->grouping,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
 	});
 	return manager;
 }

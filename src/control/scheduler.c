@@ -113,6 +113,8 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	} else if (scheduler->under_way.count == 0) {
 		scheduler->failures = 0;
 	}
+	if (scheduler->options.decided)
+		scheduler->options.decided(scheduler->options.decided_context, plan);
 	live_finish(scheduler->live);
 	scheduler_assume(&turn);
 	arena_destroy(arena);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define UNREACHABLE "node.kubernetes.io/unreachable"
+#define NOT_READY "node.kubernetes.io/not-ready" /* a real API server puts it on every new node */
 
 /* ---- reading ---- */
 
@@ -98,6 +99,11 @@ static bool is_no_execute(const struct val *taint)
 	return strcmp(val_str(val_get(taint, "effect"), ""), "NoExecute") == 0;
 }
 
+static bool is_not_ready(const struct val *taint)
+{
+	return strcmp(val_str(val_get(taint, "key"), ""), NOT_READY) == 0;
+}
+
 const struct val *kubelet_unreachable(const struct val *node)
 {
 	const struct val *item;
@@ -125,7 +131,7 @@ static void write_taints(struct reconcile *turn, const struct store_object *node
 	char now[32];
 	clock_print_rfc3339(turn->now_ns / KUBELET_SECOND, now);
 	for (struct val_iter it = val_iter(val_path(node->root, "spec", "taints", NULL)); val_next(&it, NULL, &item);) {
-		if (is_unreachable(item))
+		if (is_unreachable(item) || (!down && is_not_ready(item)))
 			continue;
 		struct node *copy = build_copy(build, item);
 		if (is_no_execute(item) && !val_get(item, "timeAdded"))
@@ -147,12 +153,15 @@ static void write_taints(struct reconcile *turn, const struct store_object *node
 static bool taints_differ(const struct val *node, bool down, bool was_down)
 {
 	const struct val *item;
-	bool tainted = false, timeless = false;
+	bool tainted = false, fresh = false, timeless = false;
 	for (struct val_iter it = val_iter(val_path(node, "spec", "taints", NULL)); val_next(&it, NULL, &item);) {
 		tainted |= is_unreachable(item);
+		fresh |= is_not_ready(item);
 		timeless |= is_no_execute(item) && !is_unreachable(item) && !val_get(item, "timeAdded");
 	}
-	return (down ? !tainted : tainted && was_down) || timeless;
+	const struct val *ready = kubelet_condition(node, "Ready");
+	fresh = fresh && ready && strcmp(val_str(val_get(ready, "status"), ""), "True") == 0;
+	return (down ? !tainted : (tainted && was_down) || fresh) || timeless;
 }
 
 /* Whether nothing is heard of a node that is down any more, for longer than can be overlooked. */

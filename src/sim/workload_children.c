@@ -389,7 +389,9 @@ struct node *workload_status(struct workload *workload)
 {
 	struct node *status = build_map(workload->build);
 	int64_t generation = 0;
-	if (val_int(val_path(workload->root, "metadata", "generation", NULL), &generation) == 0)
+	/* Jobs do not have the field, and a real API server drops it. */
+	bool has_field = strcmp(workload->kind->group, "batch") != 0;
+	if (has_field && val_int(val_path(workload->root, "metadata", "generation", NULL), &generation) == 0)
 		build_put_int(workload->build, status, "observedGeneration", generation);
 	return status;
 }
@@ -405,10 +407,48 @@ void workload_put_conditions(struct workload *workload, struct node *status, con
 		          writes_conditions(workload->build, workload->root, conditions, count, workload->now));
 }
 
+/* 0, "", false, and lists and maps without anything else in them. */
+static bool is_nothing(const struct val *val)
+{
+	int64_t number = 0;
+	const struct val *item;
+	switch (val_kind(val)) {
+	case VAL_NULL:
+		return true;
+	case VAL_BOOL:
+		return !val_bool(val, true);
+	case VAL_STRING:
+		return val_str(val, "")[0] == '\0';
+	case VAL_LIST:
+	case VAL_MAP:
+		for (struct val_iter it = val_iter(val); val_next(&it, NULL, &item);)
+			if (!is_nothing(item))
+				return false;
+		return true;
+	default:
+		return val_int(val, &number) == 0 && number == 0;
+	}
+}
+
+/* A real API server leaves zeros out of what it keeps of its own kinds. Writing them again and again would never end. */
+static struct node *without_zeros(struct workload *workload, struct node *status)
+{
+	const struct val *known = val_get(workload->root, "status"), *item;
+	const char *key;
+	struct doc *doc = build_finish(workload->build, status);
+	struct node *kept = build_map(workload->build);
+	for (struct val_iter it = val_iter(doc_root(doc)); val_next(&it, &key, &item);)
+		if (!is_nothing(item) || !is_nothing(val_get(known, key)))
+			build_put(workload->build, kept, key, build_copy(workload->build, item));
+	doc_destroy(doc);
+	return kept;
+}
+
 void workload_write_status(struct workload *workload, struct node *status)
 {
 	struct node *body = build_map(workload->build);
-	build_put(workload->build, body, "status", status);
+	bool custom = workload->object->type->custom;
+	build_put(workload->build, body, "status", custom ? status : without_zeros(workload, status));
 	workload_patch(workload, workload->object, STORE_STATUS, body);
 }
 
