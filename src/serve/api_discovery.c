@@ -31,7 +31,8 @@ static const struct subresource extra[] = {
 const char *const *api_subresources(const struct store_api *api)
 {
 	static const char *const none[] = {NULL};
-	static const char *const pods[] = {"attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", NULL};
+	static const char *const pods[] = {"attach", "binding", "ephemeralcontainers", "eviction",
+	                                   "exec",   "log",     "portforward",         NULL};
 	static const char *const namespaces[] = {"finalize", NULL};
 	if (api->group[0])
 		return none;
