@@ -211,12 +211,6 @@ static bool gang(struct yard *yard, double *us)
 	return bound;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-	return (a > b) - (a < b);
-}
-
 static uint64_t rebuilds(const struct yard *yard)
 {
 	struct buffer text = {0};
@@ -237,7 +231,7 @@ static struct control_row measure(struct yard *yard, const char *name, bool (*ch
 	for (int i = 0; i < CHANGES; i++)
 		row.as_intended &= change(yard, &times[i]);
 	row.as_intended &= rebuilds(yard) == before;
-	qsort(times, CHANGES, sizeof(times[0]), compare_times);
+	measure_sort(times, CHANGES);
 	row.us = times[CHANGES / 2];
 	row.worst_us = times[CHANGES - 1];
 	return row;
@@ -252,7 +246,7 @@ static int measure_size(int nodes, struct control_row *rows)
 	rows[count++] = measure(&yard, "one pod arrives", single_pod);
 	rows[count++] = measure(&yard, "one pod is replaced", replaced_pod);
 	rows[count++] = measure(&yard, "gang of 16 arrives", gang);
-	/* Beside a gang that never fits: every cycle tries it again, so this one may grow with the cluster. */
+	/* Beside a gang that never fits: every cycle says again why. */
 	make_group(&yard, "too-wide", 40, true);
 	for (int i = 0; i < 40; i++) {
 		char name[32];

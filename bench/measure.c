@@ -2,24 +2,10 @@
 #include "measure.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-double measure_now_us(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
 
 static double median(double *values, int count)
 {
-	qsort(values, (size_t)count, sizeof(*values), compare_doubles);
+	measure_sort(values, (size_t)count);
 	return values[count / 2];
 }
 

@@ -2,6 +2,7 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "times.h"
 #include "world.h"
 
 struct row {
@@ -21,7 +22,6 @@ struct fill_result {
 	double seconds;
 };
 
-double measure_now_us(void);
 /* One pass over all free columns, best of several. */
 double measure_linear_us(const struct cluster *cluster);
 struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_state state, int cold_runs, int warm_runs);

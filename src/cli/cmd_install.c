@@ -1,38 +1,237 @@
-/* Owns the command `install`: the manifests that a real cluster needs. */
+/* Owns the command `install`: the manifests that a real cluster needs, or the chart they come from. */
 #include "cli/cli.h"
-#include "cli/install_objects.h"
-#include "serve/crd.h"
+#include "cli/install_definitions.h"
+#include "cli/install_files.h"
+#include "cli/install_template.h"
+#include "cli/output.h"
+#include "cli/settings.h"
+#include "object/build.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
-static void print_definitions(struct store *store, FILE *stream)
+#define TEMPLATES "templates/"
+#define URL_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/[]%"
+
+/* In the order in which a cluster wants them. */
+static const char *const parts[] = {"namespace",  "definitions", "rbac",   "priorities",
+                                    "deployment", "webhooks",    "monitor"};
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+struct install {
+	struct cli_args *args;
+	struct build *build;
+	struct doc *values;
+	struct buffer definitions, text;
+};
+
+static const char *file_of(const char *name)
 {
-	static const char *const kinds[][2] = {
-		{"kai.scheduler", "topologies"},
-		{"scheduling.run.ai", "podgroups"},
-		{"scheduling.run.ai", "queues"},
-	};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct build *build = build_create();
-		struct buffer out = {0};
-		build_write(build, crd_build(build, store_type_find(store, kinds[i][0], kinds[i][1])), DOC_YAML, &out);
-		fprintf(stream, "---\n%s", out.text);
-		buffer_free(&out);
-		build_destroy(build);
+	for (const struct install_file *file = install_files; file->name; file++)
+		if (strcmp(file->name, name) == 0)
+			return file->text;
+	return "";
+}
+
+static int fail(const char *text)
+{
+	output_line(stderr, "platoon install: %s", text);
+	return CLI_USAGE;
+}
+
+/* ---- values ---- */
+
+/* Puts the values of a file in place of the usual ones; all that is wrong with them is told. */
+static int take_values(struct install *install, struct node *into, const struct val *usual)
+{
+	struct cli_args *args = install->args;
+	struct error error = {0};
+	struct problems problems = {.arena = args->arena};
+	struct doc *doc = settings_read(args->values_file, args->arena, &error);
+	const char *key;
+	const struct val *item;
+	if (!doc) {
+		output_line(stderr, "%s: error: %s", args->values_file, error.text);
+		return CLI_USAGE;
 	}
+	settings_check(doc_root(doc), usual, "", &problems);
+	cli_print_problems(&problems);
+	for (struct val_iter it = val_iter(doc_root(doc)); val_next(&it, &key, &item);)
+		build_put(install->build, into, key, build_copy(install->build, item));
+	doc_destroy(doc);
+	return problems.errors ? CLI_USAGE : CLI_OK;
+}
+
+static int make_values(struct install *install)
+{
+	struct cli_args *args = install->args;
+	struct build *build = install->build;
+	struct error error = {0};
+	const char *text = file_of("values.yaml");
+	struct doc *usual = settings_parse(text, strlen(text), &error);
+	if (!usual)
+		return fail(error.text);
+	struct node *values = build_copy(build, doc_root(usual));
+	build_put_bool(build, values, "createNamespace", true);
+	int rc = args->values_file ? take_values(install, values, doc_root(usual)) : CLI_OK;
+	if (args->image)
+		build_put_string(build, values, "image", args->image);
+	if (args->replicas)
+		build_put_int(build, values, "replicas", args->replicas);
+	if (args->webhooks_given)
+		build_put_bool(build, values, "webhooks", args->webhooks);
+	if (args->webhook_url)
+		build_put_string(build, values, "webhookURL", args->webhook_url);
+	if (args->service_monitor)
+		build_put_bool(build, values, "serviceMonitor", true);
+	if (args->scheduler_count) {
+		struct node *names = build_list(build);
+		for (size_t i = 0; i < args->scheduler_count; i++)
+			build_append(build, names, build_string(build, args->schedulers[i]));
+		build_put(build, values, "schedulerNames", names);
+	}
+	install->values = build_finish(build, values);
+	doc_destroy(usual);
+	return rc;
+}
+
+/* ---- printing ---- */
+
+static bool is_wanted(const struct cli_args *args, const char *part)
+{
+	bool wanted = !args->only;
+	for (const char *at = args->only; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
+		wanted |= strcspn(at, ",") == strlen(part) && strncmp(at, part, strlen(part)) == 0;
+	return wanted;
+}
+
+static int check_only(const struct cli_args *args)
+{
+	for (const char *at = args->only; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+		bool known = false;
+		for (size_t i = 0; i < PARTS; i++)
+			known |= strcspn(at, ",") == strlen(parts[i]) && strncmp(at, parts[i], strlen(parts[i])) == 0;
+		if (!known) {
+			output_line(stderr, "platoon install: --only %s: \"%.*s\" is not a part; use some of: %s",
+			            args->only, (int)strcspn(at, ","), at, cli_options[CLI_OPTION_ONLY].choices);
+			return CLI_USAGE;
+		}
+	}
+	return CLI_OK;
+}
+
+static int render(struct install *install)
+{
+	struct cli_args *args = install->args;
+	struct install_scope scope = {
+		.values = doc_root(install->values),
+		.namespace_ = args->namespace_ ? args->namespace_ : "platoon-system",
+		.version = PLATOON_VERSION,
+	};
+	struct error error = {0};
+	for (size_t i = 0; i < PARTS; i++) {
+		bool made = strcmp(parts[i], "definitions") == 0;
+		const char *name = arena_printf(args->arena, TEMPLATES "%s.yaml", parts[i]);
+		if (is_wanted(args, parts[i]) && install_render(made ? install->definitions.text : file_of(name),
+		                                                &scope, &install->text, &error) < 0)
+			return fail(error.text);
+		if (install->text.length > 0 && install->text.text[install->text.length - 1] != '\n')
+			buffer_puts(&install->text, "\n");
+	}
+	return CLI_OK;
+}
+
+static int print_json(struct install *install)
+{
+	struct manifests manifests;
+	struct problems problems = {.arena = install->args->arena};
+	struct build *build = install->build;
+	struct node *root = build_map(build), *items = build_list(build);
+	struct buffer out = {0};
+	manifests_init(&manifests);
+	manifests_parse(&manifests, install->text.text ? install->text.text : "", install->text.length, "install",
+	                &problems);
+	cli_print_problems(&problems);
+	for (size_t i = 0; i < manifests.count; i++)
+		build_append(build, items, build_copy(build, manifests.items[i].object));
+	build_put_string(build, root, "apiVersion", "v1");
+	build_put_string(build, root, "kind", "List");
+	build_put(build, root, "items", items);
+	build_write(build, root, DOC_JSON_PRETTY, &out);
+	puts(out.text);
+	buffer_free(&out);
+	manifests_free(&manifests);
+	return problems.errors ? CLI_FOUND : CLI_OK;
+}
+
+static int print(struct install *install)
+{
+	int rc = check_only(install->args);
+	if (rc == CLI_OK)
+		rc = make_values(install);
+	if (rc == CLI_OK)
+		rc = render(install);
+	if (rc == CLI_OK && install->args->output == CLI_OUTPUT_JSON)
+		rc = print_json(install);
+	else if (rc == CLI_OK && install->text.length > 0)
+		fwrite(install->text.text, 1, install->text.length, stdout);
+	return rc == CLI_OK && ferror(stdout) ? CLI_USAGE : rc;
+}
+
+/* ---- the chart ---- */
+
+static int write_file(struct install *install, const char *name, const char *text)
+{
+	const char *path = arena_printf(install->args->arena, "%s/%s", install->args->chart, name);
+	FILE *file = fopen(path, "w");
+	bool failed = !file || fputs(text, file) < 0;
+	if (file)
+		failed |= fclose(file) != 0;
+	if (failed)
+		output_line(stderr, "platoon install: %s: %s", path, strerror(errno));
+	return failed ? CLI_USAGE : CLI_OK;
+}
+
+static int write_chart(struct install *install)
+{
+	const char *templates = arena_printf(install->args->arena, "%s/" TEMPLATES, install->args->chart);
+	if ((mkdir(install->args->chart, 0777) < 0 && errno != EEXIST) ||
+	    (mkdir(templates, 0777) < 0 && errno != EEXIST)) {
+		output_line(stderr, "platoon install: %s: %s", install->args->chart, strerror(errno));
+		return CLI_USAGE;
+	}
+	int rc = write_file(install, TEMPLATES "definitions.yaml", install->definitions.text);
+	for (const struct install_file *file = install_files; file->name && rc == CLI_OK; file++)
+		rc = write_file(install, file->name, file->text);
+	return rc;
+}
+
+/* It stands in manifests as it is. */
+static bool is_label(const char *text)
+{
+	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	return length > 0 && length <= 63 && !text[length] && text[0] != '-' && text[length - 1] != '-';
 }
 
 int cmd_install(struct cli_args *args)
 {
-	struct error error = {0};
-	struct store *store = store_open(&(struct store_options){.bare = true}, &error);
-	if (!store) {
-		fprintf(stderr, "platoon install: %s\n", error.text);
+	struct install install = {.args = args};
+	if (args->namespace_ && !is_label(args->namespace_)) {
+		output_line(stderr, "platoon install: --namespace %s: not a name of a namespace", args->namespace_);
 		return CLI_USAGE;
 	}
-	print_definitions(store, stdout);
-	store_close(store);
-	install_objects_print(args->namespace_ ? args->namespace_ : "platoon-system",
-	                      args->image ? args->image : "platoon:" PLATOON_VERSION, stdout);
-	return ferror(stdout) ? CLI_USAGE : CLI_OK;
+	if (args->webhook_url && (strncmp(args->webhook_url, "https://", 8) != 0 ||
+	                          strspn(args->webhook_url, URL_CHARACTERS) != strlen(args->webhook_url))) {
+		output_line(stderr, "platoon install: --webhook-url %s: must be https://HOST:PORT", args->webhook_url);
+		return CLI_USAGE;
+	}
+	install.build = build_create();
+	install_definitions(&install.definitions);
+	int rc = args->chart ? write_chart(&install) : print(&install);
+	doc_destroy(install.values);
+	build_destroy(install.build);
+	buffer_free(&install.definitions);
+	buffer_free(&install.text);
+	return rc;
 }

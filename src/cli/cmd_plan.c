@@ -15,7 +15,9 @@ static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 		output_document(build, plan_write(plan, build), args->output == CLI_OUTPUT_YAML, stdout);
 		build_destroy(build);
 	} else {
-		plan_table_print(plan, args->output == CLI_OUTPUT_WIDE, output_wants_colour(stdout), stdout);
+		struct draw_style style = draw_style(stdout, args->colour);
+		plan_table_print(plan, args->output == CLI_OUTPUT_WIDE, &style, stdout);
+		plan_table_print_map(plan, args->map, -1, NULL, &style, stdout);
 	}
 	return args->rejected || snapshot_has_rejections(snapshot) ? CLI_FOUND : CLI_OK;
 }

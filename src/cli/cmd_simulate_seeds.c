@@ -1,15 +1,14 @@
 /* Owns `simulate --seeds`: random runs with faults, one after the other, and the report on those that failed. */
 #include "cli/cmd_simulate.h"
-#include "cli/output.h"
+#include "cli/draw.h"
+#include "cli/progress.h"
 #include "sim/faults.h"
 #include "sim/scenario.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define TRACE_SHOWN 15    /* last lines of a trace */
 #define FAILURES_SHOWN 10 /* after these only their seeds are counted */
-#define PROGRESS_EVERY 50
 
 struct seeds {
 	struct cli_args *args;
@@ -20,7 +19,7 @@ struct seeds {
 	size_t injected[FAULT_KINDS];
 	struct build *build; /* NULL: text */
 	struct node *failures;
-	bool progress;
+	struct progress progress;
 };
 
 static const char *faults_text(unsigned faults, struct arena *arena)
@@ -59,19 +58,13 @@ static const char *replay(const struct seeds *seeds, struct arena *arena)
 	return text;
 }
 
-static void clear_progress(const struct seeds *seeds)
-{
-	if (seeds->progress)
-		fputs("\r\033[K", stderr);
-}
-
 static void print_outcome(struct seeds *seeds, const struct fault_outcome *outcome, struct arena *arena)
 {
-	bool bad = outcome->violation_count > 0, colours = output_wants_colour(stdout);
+	bool bad = outcome->violation_count > 0, colours = draw_style(stdout, seeds->args->colour).colours;
 	bool whole = seeds->args->verbose;
 	if (!bad && !whole)
 		return;
-	clear_progress(seeds);
+	progress_clear(&seeds->progress);
 	output_coloured(stdout, colours, bad ? COLOUR_RED : COLOUR_GREEN, bad ? "FAIL" : "pass");
 	printf(" seed %llu", (unsigned long long)seeds->options.seed);
 	for (size_t i = 0; i < outcome->violation_count; i++)
@@ -107,15 +100,6 @@ static void write_outcome(struct seeds *seeds, const struct fault_outcome *outco
 	build_append(build, seeds->failures, item);
 }
 
-static void show_progress(const struct seeds *seeds, uint64_t total)
-{
-	size_t done = seeds->passed + seeds->failed;
-	if (!seeds->progress || done % PROGRESS_EVERY != 0)
-		return;
-	fprintf(stderr, "\r%zu of %llu seeds, %zu failed", done, (unsigned long long)total, seeds->failed);
-	fflush(stderr);
-}
-
 static void run_seeds(struct seeds *seeds)
 {
 	struct arena *arena = arena_create();
@@ -134,11 +118,12 @@ static void run_seeds(struct seeds *seeds)
 			write_outcome(seeds, &outcome, arena);
 		else
 			print_outcome(seeds, &outcome, arena);
-		show_progress(seeds, last - first + 1);
+		progress_show(&seeds->progress, "seeds", seeds->passed + seeds->failed, last - first + 1,
+		              arena_printf(arena, "%zu failed", seeds->failed));
 		if (seed == last)
 			break;
 	}
-	clear_progress(seeds);
+	progress_clear(&seeds->progress);
 	arena_destroy(arena);
 }
 
@@ -183,7 +168,7 @@ int cmd_simulate_seeds(struct cli_args *args, const struct manifest *scenario)
 	                    .budget = args->budget},
 		.source = scenario ? scenario->source : NULL,
 		.build = args->output == CLI_OUTPUT_TABLE ? NULL : build_create(),
-		.progress = isatty(STDERR_FILENO) && args->seed_last > args->seed_first,
+		.progress = progress_begin(),
 	};
 	if (args->shape_given) {
 		seeds.options.zones = args->shape.zones;

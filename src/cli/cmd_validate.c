@@ -1,6 +1,6 @@
 /* Owns the command `validate`. */
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/draw.h"
 
 #include "admit/admit.h"
 #include "base/strings.h"
@@ -105,9 +105,8 @@ static void print_skipped(const struct findings *findings)
 	buffer_free(&names);
 }
 
-static void print_text(const struct findings *findings)
+static void print_text(const struct findings *findings, bool colours)
 {
-	bool colours = output_wants_colour(stdout);
 	size_t warnings = findings->count - findings->errors;
 	print_lines(findings, SEVERITY_ERROR, colours);
 	print_lines(findings, SEVERITY_WARNING, colours);
@@ -158,7 +157,7 @@ int cmd_validate(struct cli_args *args)
 	int loaded = cli_load(args, args->files, args->file_count, args->recursive, &manifests);
 	check_all(&manifests, &findings);
 	if (args->output == CLI_OUTPUT_TABLE)
-		print_text(&findings);
+		print_text(&findings, draw_style(stdout, args->colour).colours);
 	else
 		print_document(&findings, args->output == CLI_OUTPUT_YAML);
 	manifests_free(&manifests);

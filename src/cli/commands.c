@@ -46,6 +46,12 @@ static const char up_text[] =
 	"that\n"
 	"exists is made again. Objects of -f are applied at the start. Ctrl-C ends it.";
 
+static const char top_text[] =
+	"Shows a cluster live: the map of its nodes with who is on them, gangs, queues, and what waits with the "
+	"reason.\n"
+	"The cluster is that of the kubeconfig, also one of `platoon up`. Keys: 1 to 4 choose the view, / filters, s "
+	"sorts,\n"
+	"? lists all keys, q ends. Writes nothing. With --once, or -o json, everything is printed once.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
@@ -53,9 +59,11 @@ static const char run_text[] = "Runs the controllers and the scheduler on the cl
 			       "Keeps nothing of its own: it may be ended and started at any time. Of several replicas "
 			       "with --leader-elect one acts.";
 static const char install_text[] =
-	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: definitions, a service account "
-	"with the\n"
-	"rights it needs and no others, priority classes, the default queue, and a Deployment of two replicas.";
+	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: a namespace with restricted pod\n"
+	"security, definitions of the kinds, a service account with the rights it needs and no others, priority\n"
+	"classes, a Deployment of two replicas with its configuration, and webhooks. The parts of --only are\n"
+	"namespace, definitions, rbac, priorities, deployment, webhooks and monitor. --chart writes the Helm chart\n"
+	"from which all of this is made.";
 
 const struct cli_command cli_commands[] = {
 	{
@@ -64,7 +72,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -80,9 +88,9 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
-		.operand_choices = "podgroup/ pod/ queue/",
+		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
 			 "1  something about it waits\n"
 			 "2  wrong usage, no such object, or files or a cluster that cannot be read",
@@ -95,7 +103,7 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "check objects against the admission rules, without a cluster",
 		.description = validate_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  no errors (there may be warnings)\n"
 			 "1  at least one object is invalid\n"
@@ -123,8 +131,8 @@ const struct cli_command cli_commands[] = {
 		.operands = "FILE|FOLDER...",
 		.summary = "run scenarios, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
-                           BIT(VERBOSE) | BIT(LOG_LEVEL),
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) |
+                           BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -141,8 +149,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(DATA_DIR) |
-                           BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
+                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) |
+                           BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -152,16 +161,30 @@ const struct cli_command cli_commands[] = {
 		.run = cmd_up,
 	},
 	{
+		.name = "top",
+		.operands = "",
+		.summary = "show nodes, gangs, queues and what waits, live in the terminal",
+		.description = top_text,
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
+                           BIT(MAP) | BIT(BUDGET) | BIT(COLOR) | BIT(LOG_LEVEL),
+		.outputs = "table json yaml",
+		.exits = "0  ended by q or a signal, or printed once\n"
+			 "2  wrong usage, no terminal, or no way to reach a cluster",
+		.examples = "platoon top --once -f examples/first-gang.yaml",
+		.run = cmd_top,
+	},
+	{
 		.name = "run",
 		.operands = "",
 		.summary = "schedule a real cluster",
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
-                           BIT(SIMULATE_KUBELETS) | BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
+                           BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
-			 "2  wrong usage, or no way to reach a cluster",
-		.examples = "",
+			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",
+		.examples = "platoon run --print-config",
 		.run = cmd_run,
 	},
 	{
@@ -169,10 +192,15 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print the manifests that run Platoon on a cluster",
 		.description = install_text,
-		.options = BIT(NAMESPACE) | BIT(IMAGE),
-		.outputs = "",
-		.exits = "0  the manifests were printed\n2  wrong usage",
-		.examples = "platoon install --namespace platoon-system",
+		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(WEBHOOK_URL) |
+                           BIT(SERVICE_MONITOR) | BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) |
+                           BIT(OUTPUT),
+		.outputs = "yaml json",
+		.exits =
+			"0  the manifests were printed, or the chart written\n2  wrong usage, or values that the chart "
+			"does not have",
+		.examples = "platoon install --namespace platoon-system\n"
+			    "platoon install --only definitions -o json",
 		.run = cmd_install,
 	},
 	{
@@ -192,12 +220,14 @@ const struct cli_command cli_commands[] = {
 		.name = "help",
 		.operands = "[COMMAND]",
 		.summary = "explain platoon or one command",
-		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
-		.options = 0,
+		.description =
+			"Prints the same text as `platoon --help` or `platoon COMMAND --help`, or the manual page.",
+		.options = BIT(MAN),
 		.outputs = "",
-		.operand_choices = "plan why validate simulate up run install completion",
+		.operand_choices = "@command",
 		.exits = "0  the text was printed\n2  there is no such command",
-		.examples = "platoon help plan",
+		.examples = "platoon help plan\n"
+			    "platoon help --man plan",
 		.run = cmd_help,
 	},
 	{.name = NULL},

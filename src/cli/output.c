@@ -9,14 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COLUMN_GAP 2
 #define COLUMN_WIDEST 100   /* one endless name must not fill every other row with blanks */
 #define LINE_LONGEST 4096   /* bytes; a sentence quotes names, and a hostile one is a megabyte long */
 #define NODES_SPELLED_OUT 4 /* up to this many are written one by one */
 
+/* The palette of Okabe and Ito, as near as 256 colours come to it. */
 static const char *const colour_codes[] = {
-	[COLOUR_NONE] = "",        [COLOUR_GREEN] = "\033[32m", [COLOUR_YELLOW] = "\033[33m",
-	[COLOUR_RED] = "\033[31m", [COLOUR_BOLD] = "\033[1m",   [COLOUR_DIM] = "\033[2m",
+	[COLOUR_NONE] = "",
+	[COLOUR_GREEN] = "\033[38;5;36m",
+	[COLOUR_YELLOW] = "\033[38;5;178m",
+	[COLOUR_RED] = "\033[38;5;166m",
+	[COLOUR_BOLD] = "\033[1m",
+	[COLOUR_DIM] = "\033[2m",
+	[COLOUR_REVERSE] = "\033[7m",
+	[COLOUR_GANG] = "\033[38;5;16;48;5;214m",
+	[COLOUR_GANG + 1] = "\033[38;5;16;48;5;74m",
+	[COLOUR_GANG + 2] = "\033[38;5;16;48;5;36m",
+	[COLOUR_GANG + 3] = "\033[38;5;16;48;5;227m",
+	[COLOUR_GANG + 4] = "\033[38;5;231;48;5;25m",
+	[COLOUR_GANG + 5] = "\033[38;5;16;48;5;166m",
+	[COLOUR_LAST_GANG] = "\033[38;5;16;48;5;175m",
 };
 
 bool output_wants_colour(FILE *stream)
@@ -97,8 +109,8 @@ void table_line(struct table *table, enum colour colour, const char *format, ...
 	table_add(table, &row);
 }
 
-/* Characters, not bytes: continuation bytes of UTF-8 take no column. */
-static size_t text_width(const char *text)
+/* Continuation bytes of UTF-8 take no column. */
+size_t output_width(const char *text)
 {
 	size_t width = 0;
 	for (; *text; text++)
@@ -114,22 +126,28 @@ static void print_row(const struct table_row *row, size_t columns, const size_t 
 	for (size_t c = 0; c < last; c++) {
 		const char *cell = row->cells[c] ? row->cells[c] : "";
 		output_coloured(stream, colours, row->colours[c], cell);
-		size_t width = text_width(cell), wanted = widths[c] > width ? widths[c] - width : 0;
+		size_t width = output_width(cell), wanted = widths[c] > width ? widths[c] - width : 0;
 		if (c + 1 < last)
-			fprintf(stream, "%*s", (int)(wanted + COLUMN_GAP), "");
+			fprintf(stream, "%*s", (int)(wanted + TABLE_GAP), "");
 	}
 	fputc('\n', stream);
 }
 
-void table_print(const struct table *table, FILE *stream, bool colours)
+void table_widths(const struct table *table, size_t *widths)
 {
-	size_t widths[TABLE_COLUMNS] = {0};
+	memset(widths, 0, TABLE_COLUMNS * sizeof(*widths));
 	for (size_t r = 0; r < table->count; r++) {
 		for (size_t c = 0; c < table->columns && !table->rows[r].text; c++) {
-			size_t width = table->rows[r].cells[c] ? text_width(table->rows[r].cells[c]) : 0;
+			size_t width = table->rows[r].cells[c] ? output_width(table->rows[r].cells[c]) : 0;
 			widths[c] = width > widths[c] && width <= COLUMN_WIDEST ? width : widths[c];
 		}
 	}
+}
+
+void table_print(const struct table *table, FILE *stream, bool colours)
+{
+	size_t widths[TABLE_COLUMNS];
+	table_widths(table, widths);
 	for (size_t r = 0; r < table->count; r++) {
 		if (table->rows[r].text) {
 			output_coloured(stream, colours, table->rows[r].colours[0], table->rows[r].text);

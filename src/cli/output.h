@@ -9,9 +9,23 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum colour { COLOUR_NONE, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED, COLOUR_BOLD, COLOUR_DIM };
+/* Good, waiting and bad are told apart also by those who see red and green alike; a word always says the same. The
+ * colours of gangs are backgrounds. */
+enum colour {
+	COLOUR_NONE,
+	COLOUR_GREEN,
+	COLOUR_YELLOW,
+	COLOUR_RED,
+	COLOUR_BOLD,
+	COLOUR_DIM,
+	COLOUR_REVERSE,
+	COLOUR_GANG, /* the first of COLOUR_GANGS */
+	COLOUR_LAST_GANG = COLOUR_GANG + 6,
+};
+#define COLOUR_GANGS (COLOUR_LAST_GANG - COLOUR_GANG + 1)
 
 #define TABLE_COLUMNS 8
+#define TABLE_GAP 2 /* blanks between columns */
 
 struct table_row {
 	const char *cells[TABLE_COLUMNS]; /* NULL is empty */
@@ -31,6 +45,10 @@ void table_line(struct table *table, enum colour colour, const char *format, ...
 /* Columns are as wide as their widest cell up to a limit, beyond which a cell stands out of its column; no blanks at the
  * end of a line. */
 void table_print(const struct table *table, FILE *stream, bool colours);
+/* The width of each column; an array of TABLE_COLUMNS. */
+void table_widths(const struct table *table, size_t *widths);
+/* Characters, not bytes. */
+size_t output_width(const char *text);
 
 /* True on a terminal unless NO_COLOR is set. */
 bool output_wants_colour(FILE *stream);

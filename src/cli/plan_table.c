@@ -3,12 +3,13 @@
 #include "cli/plan_table.h"
 
 #include "base/strings.h"
-#include "cli/output.h"
+#include "cli/map.h"
 #include "cli/plan_evictions.h"
 
 #include <string.h>
 
 #define NODES_WIDTH 48
+#define MAP_LINES 24                            /* that are drawn unasked */
 #define HOSTNAME_LABEL "kubernetes.io/hostname" /* that level is the node itself, which has its own column */
 
 enum { COLUMN_NAME, COLUMN_STATE, COLUMN_PODS, COLUMN_QUEUE, COLUMN_PRIORITY, COLUMN_WHERE, COLUMN_NODES, COLUMNS };
@@ -19,6 +20,7 @@ struct view {
 	struct arena *arena;
 	struct table table;
 	const struct plan_evictions *evictions;
+	const struct draw_style *style;
 	bool wide;
 	unsigned *marks; /* per domain number: the last count that saw it */
 	unsigned mark;
@@ -32,6 +34,7 @@ struct outline {
 	int *depth;
 	size_t *first_pod; /* tree_count + 1: pods of leaf n are first_pod[n] .. first_pod[n + 1] */
 	int *end;          /* first tree node behind the subtree */
+	bool *open;        /* per depth: the tree goes on at that depth below the present line */
 };
 
 static bool is_placed(const struct gang_pod *pod)
@@ -77,6 +80,10 @@ static struct outline outline_of(const struct view *view, size_t index)
 		if (parent >= 0 && outline.end[parent] < outline.end[n])
 			outline.end[parent] = outline.end[n];
 	}
+	int deepest = 0;
+	for (size_t n = 0; n < gang->tree_count; n++)
+		deepest = outline.depth[n] > deepest ? outline.depth[n] : deepest;
+	outline.open = arena_array(view->arena, bool, (size_t)deepest + 3);
 	return outline;
 }
 
@@ -201,6 +208,21 @@ static const char *pod_state_text(const struct snapshot_pod *pod, enum member_st
 	return "waiting";
 }
 
+/* The name with its branch; lines are added from the top down, so that each depth knows whether it goes on. */
+static const char *branch(const struct view *view, const struct outline *outline, int depth, bool more,
+                          const char *name)
+{
+	outline->open[depth] = more;
+	return arena_printf(view->arena, "%s%s", draw_branch(view->arena, view->style, outline->open, depth), name);
+}
+
+static bool has_next_sibling(const struct outline *outline, int node)
+{
+	const struct gang *gang = outline->gang;
+	int next = outline->end[node];
+	return next < (int)gang->tree_count && gang->tree[next].parent == gang->tree[node].parent;
+}
+
 static void add_pods(struct view *view, const struct outline *outline, int leaf)
 {
 	const struct snapshot *snapshot = view->plan->snapshot;
@@ -209,8 +231,8 @@ static void add_pods(struct view *view, const struct outline *outline, int leaf)
 		const struct gang_pod *pod = &outline->gang->pods[i];
 		struct table_row row = {
 			.cells = {
-				[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * (outline->depth[leaf] + 1), "",
-		                                             pod->name),
+				[COLUMN_NAME] = branch(view, outline, outline->depth[leaf] + 1,
+		                                       i + 1 < outline->first_pod[leaf + 1], pod->name),
 				[COLUMN_STATE] =
 					pod_state_text(&snapshot->pods[group->members[i]], pod->state, group->ran[i]),
 				[COLUMN_NODES] = is_placed(pod) ? cluster_node_name(view->cluster, pod->node) : NULL,
@@ -228,8 +250,8 @@ static void add_subgroup(struct view *view, const struct outline *outline, int n
 	int64_t placed = planned->node_placed[node], minimum = planned->node_minimum[node];
 	struct table_row row = {
 		.cells = {
-			[COLUMN_NAME] = arena_printf(view->arena, "%*s%s", 2 * outline->depth[node], "",
-	                                             name[0] ? name : "(set)"),
+			[COLUMN_NAME] = branch(view, outline, outline->depth[node], has_next_sibling(outline, node),
+	                                       name[0] ? name : "(set)"),
 			[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)placed, (long long)minimum),
 		}};
 	row.colours[COLUMN_PODS] = placed >= minimum ? COLOUR_GREEN : COLOUR_YELLOW;
@@ -352,12 +374,13 @@ static int most_domains(const struct cluster *cluster)
 	return most;
 }
 
-static struct view view_open(const struct plan *plan, bool wide)
+static struct view view_open(const struct plan *plan, bool wide, const struct draw_style *style)
 {
 	struct view view = {
 		.plan = plan,
 		.cluster = plan->snapshot->cycle.cluster,
 		.arena = arena_create(),
+		.style = style,
 		.wide = wide,
 	};
 	view.marks = arena_array(view.arena, unsigned, (size_t)most_domains(view.cluster));
@@ -373,17 +396,18 @@ static struct view view_open(const struct plan *plan, bool wide)
 	return view;
 }
 
-void plan_table_print_group(const struct plan *plan, size_t group, bool wide, bool colours, FILE *stream)
+void plan_table_print_group(const struct plan *plan, size_t group, bool wide, const struct draw_style *style,
+                            FILE *stream)
 {
-	struct view view = view_open(plan, wide);
+	struct view view = view_open(plan, wide, style);
 	add_tree(&view, group);
-	table_print(&view.table, stream, colours);
+	table_print(&view.table, stream, style->colours);
 	arena_destroy(view.arena);
 }
 
-void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *stream)
+void plan_table_print(const struct plan *plan, bool wide, const struct draw_style *style, FILE *stream)
 {
-	struct view view = view_open(plan, wide);
+	struct view view = view_open(plan, wide, style);
 	for (size_t i = 0; i < plan->group_count; i++)
 		add_group(&view, plan->order[i]);
 	size_t before = view.table.count;
@@ -396,9 +420,29 @@ void plan_table_print(const struct plan *plan, bool wide, bool colours, FILE *st
 		        (view.table.count - 1 - before) * sizeof(blank));
 		view.table.rows[before] = blank;
 	}
-	table_print(&view.table, stream, colours);
+	table_print(&view.table, stream, style->colours);
 	if (plan->group_count > 0)
 		fputc('\n', stream);
 	print_summary(plan, stream);
 	arena_destroy(view.arena);
+}
+
+void plan_table_print_map(const struct plan *plan, bool wanted, int focus, const struct plan_reason *closest,
+                          const struct draw_style *style, FILE *stream)
+{
+	if (!wanted && !style->terminal)
+		return;
+	struct map_options options = {
+		.style = style,
+		.focus = focus,
+		.most_lines = wanted ? 0 : MAP_LINES,
+		.level = closest ? closest->level : NULL,
+		.domain = closest ? closest->domain : NULL,
+	};
+	struct drawing drawing = {.arena = arena_create()};
+	map_draw(plan, &options, &drawing);
+	if (drawing.count > 0)
+		fputc('\n', stream);
+	draw_print(&drawing, stream, style);
+	arena_destroy(drawing.arena);
 }

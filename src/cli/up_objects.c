@@ -2,6 +2,7 @@
 #include "cli/up_objects.h"
 
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "sim/nodes.h"
 
 #include <errno.h>
@@ -131,8 +132,12 @@ int up_seed(struct store *store, const struct manifests *nodes, struct error *er
 		error_set(error, ERROR_INTERNAL, "built-in objects: %s", problems.items[0].message);
 	for (size_t i = 0; rc == 0 && i < manifests.count; i++)
 		rc = create(store, &manifests.items[i], arena, error);
-	for (size_t i = 0; rc == 0 && i < nodes->count; i++)
+	struct progress progress = progress_begin();
+	for (size_t i = 0; rc == 0 && i < nodes->count; i++) {
 		rc = create(store, &nodes->items[i], arena, error);
+		progress_show(&progress, "nodes", i + 1, nodes->count, "");
+	}
+	progress_clear(&progress);
 	manifests_free(&manifests);
 	arena_destroy(arena);
 	return rc;
@@ -174,8 +179,12 @@ size_t up_apply(struct store *store, const struct manifests *manifests)
 {
 	size_t refused = 0;
 	struct arena *arena = arena_create();
-	for (size_t i = 0; i < manifests->count; i++)
+	struct progress progress = progress_begin();
+	for (size_t i = 0; i < manifests->count; i++) {
 		refused += !apply(store, &manifests->items[i], arena);
+		progress_show(&progress, "objects", i + 1, manifests->count, "");
+	}
+	progress_clear(&progress);
 	arena_destroy(arena);
 	return refused;
 }

@@ -13,6 +13,8 @@ struct live *live_create(const struct snapshot_options *options)
 	live->scratch = arena_create();
 	live->turn = arena_create();
 	live->stale = live->changed = true;
+	if (!live->options.always_search)
+		live->snapshot.cycle.memory = cycle_memory_create(live->options.remember_all ? 0 : CYCLE_MEMORY_STEPS);
 	return live;
 }
 
@@ -51,6 +53,7 @@ void live_destroy(struct live *live)
 	free(live->snapshot.groups);
 	free(live->snapshot.cycle.groups);
 	free(live->snapshot.cycle.work);
+	cycle_memory_destroy(live->snapshot.cycle.memory);
 	free(live->snapshot.pods);
 	vec_free(&live->pods);
 	vec_free(&live->free_pods);
@@ -177,11 +180,11 @@ static bool hold(struct live *live, struct live_object *pod)
 {
 	bool held = live->holds && live->holds(live->holds_context, pod->object);
 	if (held && !pod->held) {
+		live->changed |= pod->slot >= 0; /* one that was never looked at changes nothing */
 		live_pod_drop(live, pod);
 		pod->held = true;
 		pod->place = live->held.count;
 		vec_push(&live->held, pod);
-		live->changed = true;
 	} else if (!held) {
 		let_go(live, pod);
 	}

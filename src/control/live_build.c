@@ -14,6 +14,7 @@ void live_unbuild(struct live *live)
 	struct snapshot_build *build = &live->build;
 	live_families_clear(live);
 	cluster_destroy(snapshot->cycle.cluster);
+	cycle_memory_clear(snapshot->cycle.memory);
 	arena_destroy(snapshot->arena);
 	interner_destroy(build->priority_names);
 	interner_destroy(build->queue_names);

@@ -46,6 +46,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	cycle->arena = live->turn;
 	cycle->budget = live->options.budget;
 	cycle->explain_relax = live->options.explain_relax;
+	cycle->always_search = live->options.always_search;
 	cycle->starvation_after = live->options.starvation_after_ns;
 	cycle->now = now_ns;
 	cycle->selective = true;

@@ -111,6 +111,22 @@ static bool is_owned(const struct rbg_turn *turn, const struct store_object *obj
 	return false;
 }
 
+/* Whether `have` says all that `want` does. A server fills in what a spec leaves open. */
+static bool covers(const struct val *have, const struct val *want)
+{
+	const char *key;
+	const struct val *item;
+	if (val_kind(want) != VAL_MAP && val_kind(want) != VAL_LIST)
+		return val_equal(have, want);
+	if (val_kind(want) == VAL_LIST && val_count(have) != val_count(want))
+		return false;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(want); val_next(&it, &key, &item); index++)
+		if (!covers(key ? val_get(have, key) : val_item(have, index), item))
+			return false;
+	return true;
+}
+
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields)
 {
@@ -131,15 +147,16 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 	struct node *patch = build_map(build);
 	bool differs = false;
 	for (; *fields; fields++) {
-		const struct val *want = val_get(doc_root(doc), *fields);
-		if (val_equal(want, val_get(old->root, *fields)))
+		const struct val *want = val_get(doc_root(doc), *fields), *have = val_get(old->root, *fields);
+		bool filled = strcmp(resource, "services") == 0; /* in by the server */
+		if (filled ? covers(have, want) : val_equal(want, have))
 			continue;
 		differs = true;
 		struct node *value = build_copy(build, want);
 		/* A merge patch keeps what it does not name: old keys are taken away by null. */
 		const char *key;
 		const struct val *item;
-		for (struct val_iter it = val_iter(val_get(old->root, *fields)); val_next(&it, &key, &item);)
+		for (struct val_iter it = val_iter(have); !filled && val_next(&it, &key, &item);)
 			if (key && !val_get(want, key))
 				build_put(build, value, key, build_null(build));
 		build_put(build, patch, *fields, value);

@@ -24,6 +24,8 @@ struct snapshot_options {
 	int64_t starvation_after_ns; /* a gang that waits longer gets resources held for it; 0 = never */
 	uint64_t budget;             /* search steps per placement, 0 = default */
 	bool explain_relax;          /* let the engine look for the smallest change that would help */
+	bool always_search;          /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
+	bool remember_all;           /* live state: every refusal outlasts its cycle, not only costly ones: for tests */
 };
 
 /* The verdict on one object. Only objects about which there is something to say have one. */

@@ -40,6 +40,7 @@ void cluster_destroy(struct cluster *cluster)
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
 		free(shape->allowed);
+		free(shape->exclusions);
 		for (int view = 0; view < VIEW_COUNT; view++)
 			slots_free(cluster, shape->slots[view]);
 	}
@@ -506,8 +507,11 @@ static void change_occupancy(struct cluster *cluster, int kind, int node, enum o
 		cluster->releasing_pods += sign;
 	resident_add(cluster, node, kind, sign, occupancy == OCCUPY_RELEASING);
 	node_changed(cluster, node);
+	struct journal_entry entry = {kind, node, occupancy, sign};
 	if (cluster->recording)
-		vec_push(&cluster->journal, (struct journal_entry){kind, node, occupancy, sign});
+		vec_push(&cluster->journal, entry);
+	else
+		freed_note(cluster, &entry);
 }
 
 void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy)

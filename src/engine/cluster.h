@@ -81,6 +81,11 @@ void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy 
 void cluster_record(struct cluster *cluster);
 void cluster_rewind(struct cluster *cluster);
 
+/* Grows whenever something may have become easier to place: a pod left, or is about to; a node changed. A pod that is
+ * taken off its node and put back at once, and what is taken back by cluster_rewind, does not count. While the number
+ * stays the same the cluster only became fuller. */
+uint64_t cluster_freed(struct cluster *cluster);
+
 /* Takes over what changed on the node of that name: amounts, taints, readiness, labels. 1 when something did, 0 when
  * not; -1, and nothing is changed, when there is no such node or when its labels would move it in a topology (or are
  * hostnames): that takes a new cluster. */

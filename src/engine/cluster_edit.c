@@ -3,6 +3,7 @@
 #include "base/clamp.h"
 #include "engine/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HOSTNAME "kubernetes.io/hostname"
@@ -76,6 +77,8 @@ static void allow_shapes(struct cluster *cluster, int number)
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
 		bool allowed = shape_exclusion(cluster, shape, number) == EXCLUDE_NONE;
+		free(shape->exclusions);
+		shape->exclusions = NULL;
 		if (shape->everywhere && !allowed) {
 			shape->allowed = base_malloc((size_t)cluster->node_count);
 			memset(shape->allowed, 1, (size_t)cluster->node_count);
@@ -125,7 +128,32 @@ int cluster_update_node(struct cluster *cluster, const struct cluster_node *node
 	if (properties)
 		allow_shapes(cluster, number);
 	node_changed(cluster, number);
+	cluster->freed++;
 	return 1;
+}
+
+void freed_note(struct cluster *cluster, const struct journal_entry *change)
+{
+	const struct journal_entry *vacant = &cluster->vacant;
+	if (change->sign < 0) {
+		cluster->freed += vacant->sign != 0;
+		cluster->vacant = *change;
+		return;
+	}
+	/* In the view of what will be free when those that leave have left, one more that leaves is room. */
+	cluster->freed += change->occupancy == OCCUPY_RELEASING;
+	if (vacant->sign && vacant->kind == change->kind && vacant->node == change->node &&
+	    vacant->occupancy == change->occupancy) {
+		cluster->freed -= change->occupancy == OCCUPY_RELEASING;
+		cluster->vacant.sign = 0;
+	}
+}
+
+uint64_t cluster_freed(struct cluster *cluster)
+{
+	cluster->freed += cluster->vacant.sign != 0;
+	cluster->vacant.sign = 0;
+	return cluster->freed;
 }
 
 void cluster_record(struct cluster *cluster)
@@ -136,6 +164,7 @@ void cluster_record(struct cluster *cluster)
 
 void cluster_rewind(struct cluster *cluster)
 {
+	uint64_t freed = cluster_freed(cluster);
 	cluster->recording = false;
 	for (size_t i = cluster->journal.count; i-- > 0;) {
 		const struct journal_entry *entry = &cluster->journal.items[i];
@@ -145,4 +174,6 @@ void cluster_rewind(struct cluster *cluster)
 			cluster_occupy(cluster, entry->kind, entry->node, entry->occupancy);
 	}
 	cluster->journal.count = 0;
+	cluster->freed = freed;
+	cluster->vacant.sign = 0;
 }

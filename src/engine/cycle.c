@@ -5,9 +5,11 @@
 #include "base/vec.h"
 #include "engine/cycle_internal.h"
 #include "engine/internal.h"
+#include "engine/memory.h"
 #include "engine/refusals.h"
 #include "engine/reserve.h"
 #include "engine/room.h"
+#include "engine/solver.h"
 #include "engine/stock.h"
 #include "engine/turns.h"
 
@@ -40,6 +42,7 @@ int cycle_action_parse(const char *text, size_t length, enum cycle_action *actio
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 {
 	cycle_touch(cycle, eviction.group);
+	memory_disturb(cycle);
 	if (cycle->eviction_count == cycle->eviction_capacity) {
 		size_t capacity = cycle->eviction_capacity ? cycle->eviction_capacity * 2 : 16;
 		struct cycle_eviction *items = arena_array(cycle->arena, struct cycle_eviction, capacity);
@@ -62,6 +65,8 @@ static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *
 	                           struct placement *) = grow ? engine_grow : engine_place;
 	uint64_t question = hash_mix(refusals_look(&group->gang), grow);
 	*refusal = refusals_find(cycle->refusals, question);
+	if (!*refusal)
+		*refusal = refusals_recall(cycle, &group->gang, question);
 	if (*refusal) {
 		*out = (*refusal)->placement;
 		return out->outcome;
@@ -91,6 +96,7 @@ static void refuse(struct cycle *cycle, struct cycle_group *group, struct refusa
 	               : outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
 	                                            : GROUP_NOT_READY;
 	refusals_explain(refusal, cycle, group);
+	memory_keep(cycle, &group->gang, hash_mix(refusals_look(&group->gang), false), refusal);
 }
 
 /* Binds or reserves what was found and puts it on the account of the queue. */
@@ -100,6 +106,7 @@ static void commit(struct cycle_run *run, struct cycle_group *group, const struc
 	engine_commit(run->cycle->cluster, &group->gang, placement);
 	cycle_charge(run, group->queue, cost, 1);
 	refusals_change(run->cycle->refusals);
+	memory_bound(run->cycle, &group->gang, placement);
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
@@ -312,6 +319,27 @@ static bool may_consolidate(const struct cycle *cycle, const struct cycle_group 
 	return group->preempt == CYCLE_PREEMPTIBLE && may_evict(cycle, group);
 }
 
+/* Whether there is proof that the group would find no place even if nothing ran: then nobody has to go for it. Rules
+ * between pods look at who runs, so nothing is proved about them. */
+static bool is_hopeless(const struct cycle *cycle, const struct cycle_group *group, struct arena *scratch)
+{
+	enum { STEPS = 20000, QUESTION = 100 };
+	bool grow = gang_root_satisfied(&group->gang);
+	uint64_t question = hash_mix(refusals_look(&group->gang), QUESTION);
+	if (cycle->always_search || rules_concern(cycle->cluster, &group->gang))
+		return false;
+	const struct refusal *known = refusals_find(cycle->refusals, question);
+	if (known)
+		return known->placement.outcome == PLACE_IMPOSSIBLE;
+	arena_reset(scratch);
+	struct place_options options = {.budget = STEPS, .empty_cluster = true};
+	struct placement placement;
+	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
+	                                  : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
+	refusals_add(cycle->refusals, question, &placement);
+	return outcome == PLACE_IMPOSSIBLE;
+}
+
 /* Groups of one queue that look alike have the same prospects. */
 static bool make_room_for(struct cycle_run *run, const struct candidate *candidate, enum cycle_action action)
 {
@@ -321,13 +349,15 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 	uint64_t question = hash_mix(refusals_look(&group->gang), (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
 	if (action != ACTION_CONSOLIDATE)
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
-	if (refusals_find(refusals, question))
+	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
 		return false;
 	bool made = room_make(run, candidate->group, action, grow);
-	if (made)
+	if (made) {
 		refusals_change(refusals);
-	else
+		memory_disturb(run->cycle);
+	} else {
 		refusals_add(refusals, question, NULL);
+	}
 	return made;
 }
 
@@ -337,10 +367,12 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 	bool (*accept)(const struct cycle *, const struct cycle_group *) =
 		action == ACTION_CONSOLIDATE ? may_consolidate : may_evict;
 	bool wanted = false;
+	struct arena *scratch = arena_create();
 	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {
 		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		wanted = turns_is_candidate(group) && accept(cycle, group);
+		wanted = turns_is_candidate(group) && accept(cycle, group) && !is_hopeless(cycle, group, scratch);
 	}
+	arena_destroy(scratch);
 	if (!wanted)
 		return;
 	turns_open(cycle, &allocation);
@@ -406,6 +438,7 @@ void cycle_begin(struct cycle *cycle)
 			gang->pods[p].held = gang->pods[p].state == MEMBER_RESERVED;
 	}
 	cycle->refusals = refusals_create(cycle->arena);
+	memory_begin(cycle);
 }
 
 void cycle_run(struct cycle *cycle, enum cycle_action action)
@@ -455,18 +488,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 			                           .message = "its pods gave way to another group in this cycle"});
 		return;
 	}
-	size_t waiting = 0;
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		waiting += group->gang.pods[p].state == MEMBER_WAITING || group->gang.pods[p].state == MEMBER_GATED;
-	group->state = waiting ? GROUP_PARTIAL : GROUP_PLACED;
-	if (waiting && !group->reasons.count)
-		reason_add(&group->reasons, cycle->arena,
-		           (struct reason){.code = REASON_SURPLUS,
-		                           .message = arena_printf(
-						   cycle->arena,
-						   "the minimum is met; %zu more pod%s: gated, or without a place",
-						   waiting, waiting == 1 ? " waits" : "s wait"),
-		                           .need = (int64_t)waiting});
+	group->state = surplus_conclude(cycle, group) ? GROUP_PARTIAL : GROUP_PLACED;
 }
 
 void cycle_finish(struct cycle *cycle)

@@ -90,6 +90,7 @@ struct cycle {
 	bool started;             /* set by the first action */
 	uint64_t budget;          /* per placement, 0 = default */
 	bool explain_relax;       /* search for relaxations when explaining */
+	bool always_search;       /* also where the answer is known: for comparison in tests */
 	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below
 	 * their minimum and those that changed, in the order of cycle_compare. All others are settled: what they hold is in
 	 * the accounts, and they are looked at only as victims; those that give way are added to the list. */
@@ -98,7 +99,16 @@ struct cycle {
 	size_t work_count, work_capacity; /* on the heap, owned by the caller */
 	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
 	struct refusals *refusals;        /* private: made by cycle_begin, in the arena */
+	struct cycle_memory *memory; /* of earlier cycles on this cluster; NULL: every cycle asks everything anew */
 };
+
+/* What costly searches of earlier cycles have refused; see memory.h. Belongs to one cluster, and to a caller that keeps its
+ * state over cycles: when the cluster is built anew it is cleared. `from_steps`: what took less is asked again. */
+#define CYCLE_MEMORY_STEPS 1000
+struct cycle_memory *cycle_memory_create(uint64_t from_steps);
+size_t cycle_memory_hits(const struct cycle_memory *memory); /* questions that were not asked again; NULL: 0 */
+void cycle_memory_clear(struct cycle_memory *memory);        /* NULL is a no-op */
+void cycle_memory_destroy(struct cycle_memory *memory);      /* NULL is a no-op */
 
 /* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */
 int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);

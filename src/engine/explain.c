@@ -188,15 +188,17 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 	const char *where = level < 0 ? "the cluster" : domain_text(x, t, level, domain);
 	const char *each = quantity_print(x->arena, name, shape->amount[worst]);
 	int64_t need = clamp_multiply(shape->amount[worst], pods);
+	const char *asked = pods == 1 ? arena_printf(x->arena, "1 pod needs %s", each)
+	                              : arena_printf(x->arena, "%lld pods of %s each need %s", (long long)pods, each,
+	                                             quantity_print(x->arena, name, need));
 	x->miss_pods = pods - fewest;
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_RESOURCE,
 	                           .message = arena_printf(
 					   x->arena,
-					   "%s binds: %lld pods of %s each need %s, %s has %s free on usable nodes "
-					   "(%s at most on one node), enough for %lld",
-					   name, (long long)pods, each, quantity_print(x->arena, name, need), where,
-					   quantity_print(x->arena, name, free_sum),
+					   "%s binds: %s, %s has %s free on usable nodes (%s at most on one node), "
+					   "enough for %lld",
+					   name, asked, where, quantity_print(x->arena, name, free_sum),
 					   quantity_print(x->arena, name, largest), (long long)fewest),
 	                           .level = level < 0 ? NULL : topology->labels[level],
 	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
@@ -215,17 +217,16 @@ static const char *const exclusion_text[EXCLUDE_CAUSES] = {
 
 static void explain_nodes(struct explain *x, int shape_number)
 {
-	const struct cluster *cluster = x->solver.cluster;
-	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
-	int counts[EXCLUDE_CAUSES] = {0}, full = 0, by_rules = 0, excluded = 0;
+	struct cluster *cluster = x->solver.cluster;
+	const struct local_shape *local = &x->solver.shapes[shape_number];
+	const int32_t *slots = slots_get(cluster, local->shape, x->solver.view)->node;
+	const int *counts = shape_exclusions(cluster, local->shape);
+	const struct shape *shape = &cluster->shapes.items[local->shape];
+	int full = 0, by_rules = 0, excluded = cluster->node_count - counts[EXCLUDE_NONE];
 	for (int n = 0; n < cluster->node_count; n++) {
-		enum exclusion cause = shape_exclusion(cluster, shape, n);
-		counts[cause]++;
-		excluded += cause != EXCLUDE_NONE;
-		if (cause == EXCLUDE_NONE && slots_of_node(cluster, shape, n, x->solver.view) < 1)
-			full++;
-		else if (cause == EXCLUDE_NONE && x->solver.shapes[shape_number].slots->node[n] < 1)
-			by_rules++;
+		bool usable = shape_allows_node(cluster, shape, n);
+		full += usable && slots[n] < 1;
+		by_rules += usable && slots[n] >= 1 && local->slots->node[n] < 1;
 	}
 	if (!excluded && !by_rules && !full)
 		return;
@@ -242,9 +243,12 @@ static void explain_nodes(struct explain *x, int shape_number)
 	if (full)
 		buffer_printf(&text, "%s %d without room for one pod", comma, full);
 	int usable = cluster->node_count - excluded - by_rules - full;
+	const char *typo = counts[EXCLUDE_SELECTOR] + counts[EXCLUDE_AFFINITY] == cluster->node_count
+	                           ? explain_selector(cluster, shape, x->arena)
+	                           : "";
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_NODES,
-	                           .message = arena_printf(x->arena, "%s; %d usable", text.text, usable),
+	                           .message = arena_printf(x->arena, "%s; %d usable%s", text.text, usable, typo),
 	                           .have = usable,
 	                           .need = cluster->node_count});
 	buffer_free(&text);
@@ -253,8 +257,7 @@ static void explain_nodes(struct explain *x, int shape_number)
 /* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
 static int64_t room_when_empty(const struct explain *x, const struct class_ *class_, int t, int level)
 {
-	const struct cluster *cluster = x->solver.cluster;
-	const struct topology *topology = used_topology(&x->solver, t);
+	struct cluster *cluster = x->solver.cluster;
 	int shape_number = -1, shapes = 0;
 	for (int s = 0; s < x->solver.shape_count; s++)
 		if (class_->least[s]) {
@@ -263,23 +266,12 @@ static int64_t room_when_empty(const struct explain *x, const struct class_ *cla
 		}
 	if (!class_->leaf || shapes != 1)
 		return -1;
-	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
+	int topology = x->solver.topologies[t];
+	struct slots *slots = slots_get(cluster, x->solver.shapes[shape_number].shape, VIEW_EMPTY);
+	slots_need_level(cluster, slots, topology, level);
 	int64_t best = 0;
-	for (int d = 0; d < topology->domain_count[level]; d++) {
-		int64_t sum = 0;
-		for (int p = topology->domains[level][d].first; p < topology->domains[level][d].end; p++) {
-			int node = topology->order[p];
-			int64_t slots =
-				shape_allows_node(cluster, shape, node) ? (shape->one_per_node ? 1 : INT32_MAX) : 0;
-			for (int i = 0; i < shape->request_count; i++) {
-				int64_t fit = cluster->resources.items[shape->resource[i]].allocatable[node] /
-				              shape->amount[i];
-				slots = fit < slots ? fit : slots;
-			}
-			sum += slots;
-		}
-		best = sum > best ? sum : best;
-	}
+	for (int d = 0; d < cluster->topologies[topology].domain_count[level]; d++)
+		best = slots->sums[topology][level][d] > best ? slots->sums[topology][level][d] : best;
 	return best;
 }
 
@@ -375,8 +367,9 @@ static void explain_culprit(struct explain *x, int culprit)
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_DOMAIN,
 		                           .message = arena_printf(
-						   x->arena, "the cluster has room for %lld of the %lld pods %s needs",
-						   (long long)have, (long long)need, tree_name(x->gang, want->tree)),
+						   x->arena, "the cluster has room for %lld of the %lld pod%s %s needs",
+						   (long long)have, (long long)need, need == 1 ? "" : "s",
+						   tree_name(x->gang, want->tree)),
 		                           .have = have,
 		                           .need = need});
 	}
@@ -393,7 +386,10 @@ static void explain_culprit(struct explain *x, int culprit)
 		}
 	}
 	x->miss_shape = worst;
-	explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level, domain);
+	/* Where no node may be used at all, no amount of a resource helps. */
+	if (shape_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
+		explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level,
+		                 domain);
 	explain_nodes(x, worst);
 }
 
@@ -496,14 +492,17 @@ static void explain_more_capacity(struct explain *x)
 				: arena_printf(x->arena, "in %s %s",
 		                               used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
 		                               domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
+		const char *each = x->miss_pods == 1 ? ""
+		                                     : arena_printf(x->arena, ", %s for each of %lld pods",
+		                                                    quantity_print(x->arena, name, shape->amount[i]),
+		                                                    (long long)x->miss_pods);
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_RELAXATION,
-		                           .message = arena_printf(
-						   x->arena, "nearest miss: %s more %s %s, %s for each of %lld pods",
-						   quantity_print(x->arena, name,
-		                                                  clamp_multiply(shape->amount[i], x->miss_pods)),
-						   name, where, quantity_print(x->arena, name, shape->amount[i]),
-						   (long long)x->miss_pods),
+		                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s%s",
+		                                                   quantity_print(x->arena, name,
+		                                                                  clamp_multiply(shape->amount[i],
+		                                                                                 x->miss_pods)),
+		                                                   name, where, each),
 		                           .level = x->miss_level < 0 ? NULL
 		                                                      : used_topology(&x->solver, x->miss_topology)
 		                                                                ->labels[x->miss_level],

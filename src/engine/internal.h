@@ -55,6 +55,7 @@ struct shape {
 	bool one_per_node;
 	bool everywhere;  /* no rule excludes any node (then `allowed` is NULL) */
 	uint8_t *allowed; /* by node: 1 when the node rules admit the shape */
+	int *exclusions;  /* nodes per cause, NULL until somebody asks; see shape_exclusions */
 	struct slots *slots[VIEW_COUNT];
 };
 
@@ -159,6 +160,8 @@ struct cluster {
 	int releasing_pods;
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
+	uint64_t freed;              /* see cluster_freed */
+	struct journal_entry vacant; /* left just now, and taken again as a rule; sign 0 for none */
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;
 };
@@ -169,6 +172,9 @@ int64_t resource_view(const struct cluster *cluster, int resource, int node, int
 void node_changed(struct cluster *cluster, int node);
 /* Whether some pod without any rules may not go there. */
 bool node_blocks_plain_pods(const struct cluster_node_data *node);
+
+/* cluster_edit.c: for cluster_freed. */
+void freed_note(struct cluster *cluster, const struct journal_entry *change);
 
 /* cluster.c, for cluster_edit.c */
 struct labels cluster_copy_labels(struct arena *arena, const struct labels *from);
@@ -187,6 +193,8 @@ enum exclusion {
 	EXCLUDE_CAUSES
 };
 enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
+/* Nodes per cause; valid until a node changes or a shape is added. */
+const int *shape_exclusions(struct cluster *cluster, int shape);
 
 /* states.c */
 void states_init(struct cluster *cluster);

@@ -375,6 +375,18 @@ enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape
 	return EXCLUDE_NONE;
 }
 
+const int *shape_exclusions(struct cluster *cluster, int number)
+{
+	struct shape *shape = &cluster->shapes.items[number];
+	if (shape->exclusions)
+		return shape->exclusions;
+	shape->exclusions = base_calloc(EXCLUDE_CAUSES, sizeof(*shape->exclusions));
+	for (int n = 0; n < cluster->node_count; n++)
+		shape->exclusions[shape_allows_node(cluster, shape, n) ? EXCLUDE_NONE
+		                                                       : shape_exclusion(cluster, shape, n)]++;
+	return shape->exclusions;
+}
+
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node)
 {
 	return shape->everywhere || shape->allowed[node];

@@ -2,6 +2,7 @@
 #include "engine/refusals.h"
 
 #include "base/hash.h"
+#include "engine/memory.h"
 
 #include <string.h>
 
@@ -103,6 +104,17 @@ struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const
 	entry->refusal.placement.choices = NULL;
 	entry->refusal.placement.choice_count = 0;
 	return &entry->refusal;
+}
+
+struct refusal *refusals_recall(const struct cycle *cycle, const struct gang *gang, uint64_t question)
+{
+	const struct refusal *kept = memory_find(cycle, gang, question);
+	if (!kept)
+		return NULL;
+	struct refusal *refusal = refusals_add(cycle->refusals, question, &kept->placement);
+	refusal->explained = kept->explained;
+	refusal->reasons = kept->reasons;
+	return refusal;
 }
 
 static const char *with_name(struct arena *arena, const char *message, const char *name)

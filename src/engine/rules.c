@@ -176,16 +176,31 @@ bool rules_mask(const struct solver *solver, int kind, uint8_t *mask)
 	return memchr(mask, 0, (size_t)cluster->node_count) != NULL;
 }
 
-bool rules_kind_matters(const struct solver *solver, int kind)
+static bool is_guarded_against(const struct cluster *cluster, int kind)
 {
-	const struct cluster *cluster = solver->cluster;
-	if (solver->member_rules)
-		return true;
 	for (size_t g = 0; g < cluster->guarded_kinds.count; g++) {
 		const struct kind *guard = &cluster->kinds.items[cluster->guarded_kinds.items[g]];
 		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++)
 			if (term_selects(&guard->rules.anti_affinity[a], guard, &cluster->kinds.items[kind]))
 				return true;
+	}
+	return false;
+}
+
+bool rules_kind_matters(const struct solver *solver, int kind)
+{
+	return solver->member_rules || is_guarded_against(solver->cluster, kind);
+}
+
+bool rules_concern(const struct cluster *cluster, const struct gang *gang)
+{
+	int last = -1;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int kind = gang->pods[p].kind;
+		if (kind != last &&
+		    (cluster->kinds.items[kind].has_required_rules || is_guarded_against(cluster, kind)))
+			return true;
+		last = kind;
 	}
 	return false;
 }

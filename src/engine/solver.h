@@ -201,6 +201,8 @@ void trail_undo(struct solver *solver, size_t mark);
 /* Static part: nodes a kind may not use because of pods that are there already. True when it excludes any. */
 bool rules_mask(const struct solver *solver, int kind, uint8_t *mask);
 bool rules_kind_matters(const struct solver *solver, int kind);
+/* Whether rules about other pods, its own or theirs, have a say in where the gang may go. */
+bool rules_concern(const struct cluster *cluster, const struct gang *gang);
 /* Whether rules among the gang's own pods exist that slots do not express. */
 bool rules_between_members(const struct solver *solver);
 bool rules_allow(const struct solver *solver, int kind, int node);
@@ -216,5 +218,8 @@ static inline const struct topology *used_topology(const struct solver *solver, 
 {
 	return &solver->cluster->topologies[solver->topologies[used]];
 }
+
+/* explain_selector.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. */
+const char *explain_selector(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
 
 #endif

@@ -133,11 +133,11 @@ static struct node *columns_of(struct build *build, const struct store_api *api)
 	return list;
 }
 
-static struct node *version_of(struct build *build, const struct store_api *api, bool stored)
+static struct node *version_of(struct build *build, const struct store_api *api, bool stored, bool served)
 {
 	struct node *version = build_map(build), *subresources = build_map(build);
 	build_put_string(build, version, "name", api->version);
-	build_put(build, version, "served", build_bool(build, true));
+	build_put(build, version, "served", build_bool(build, served));
 	build_put(build, version, "storage", build_bool(build, stored));
 	if (api->has_status)
 		build_put(build, subresources, "status", build_map(build));
@@ -164,16 +164,40 @@ static struct node *texts(struct build *build, const char *const *items)
 	return list;
 }
 
-struct node *crd_build(struct build *build, const struct store_type *type)
+static struct node *conversion_of(struct build *build, const struct crd_conversion *conversion)
 {
-	struct node *root = build_map(build), *metadata = build_map(build), *spec = build_map(build),
-		    *names = build_map(build);
+	struct node *out = build_map(build), *webhook = build_map(build), *config = build_map(build),
+		    *service = build_map(build), *versions = build_list(build);
+	build_put_string(build, out, "strategy", "Webhook");
+	build_append(build, versions, build_string(build, "v1"));
+	build_put(build, webhook, "conversionReviewVersions", versions);
+	build_put_string(build, service, "name", conversion->service);
+	build_put_string(build, service, "namespace", conversion->namespace_);
+	build_put_string(build, service, "path", conversion->path);
+	build_put_int(build, service, "port", 443);
+	if (conversion->url)
+		build_put_string(build, config, "url", conversion->url);
+	else
+		build_put(build, config, "service", service);
+	build_put(build, webhook, "clientConfig", config);
+	build_put(build, out, "webhook", webhook);
+	return out;
+}
+
+struct node *crd_build(struct build *build, const struct store_type *type, bool differ,
+                       const struct crd_conversion *conversion)
+{
+	struct node *root = build_map(build), *metadata = build_map(build), *annotations = build_map(build),
+		    *spec = build_map(build), *names = build_map(build);
 	struct buffer name = {0};
 	buffer_printf(&name, "%s.%s", type->resource, type->group);
 	build_put_string(build, root, "apiVersion", "apiextensions.k8s.io/v1");
 	build_put_string(build, root, "kind", "CustomResourceDefinition");
 	build_put_string(build, metadata, "name", name.text);
 	buffer_free(&name);
+	/* Removing a release must not remove everything its users made. */
+	build_put_string(build, annotations, "helm.sh/resource-policy", "keep");
+	build_put(build, metadata, "annotations", annotations);
 	build_put(build, root, "metadata", metadata);
 	build_put_string(build, spec, "group", type->group);
 	build_put_string(build, spec, "scope", type->namespaced ? "Namespaced" : "Cluster");
@@ -188,8 +212,11 @@ struct node *crd_build(struct build *build, const struct store_type *type)
 	build_put(build, spec, "names", names);
 	struct node *versions = build_list(build);
 	for (size_t i = 0; i < type->api_count; i++)
-		build_append(build, versions, version_of(build, &type->apis[i], i == 0));
+		build_append(build, versions,
+		             version_of(build, &type->apis[i], i == 0, i == 0 || !differ || conversion));
 	build_put(build, spec, "versions", versions);
+	if (differ && conversion)
+		build_put(build, spec, "conversion", conversion_of(build, conversion));
 	build_put(build, root, "spec", spec);
 	return root;
 }

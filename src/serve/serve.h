@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "serve/http_routes.h"
 #include "serve/http_server.h"
 #include "store/store.h"
 
@@ -34,11 +35,20 @@ struct serve *serve_create(const struct serve_options *options, struct error *er
 /* Ends everything at once; NULL is a no-op. The store stays. */
 void serve_destroy(struct serve *serve);
 
-/* Lets another layer (metrics, dashboard) answer a path and everything below it: "/metrics" is also "/metrics/x", not
- * "/metricsx". The longest path wins; those of the Kubernetes API and of health are not to be had. Whoever gets there
- * has shown a token or certificate; the read-only token gets there with GET, HEAD and OPTIONS. `path` is copied. */
-typedef void serve_handler(void *context, struct http_request *request, struct http_response *response);
+/* Lets another layer (metrics, dashboard) answer a path and everything below it (see http_routes.h). Those of the
+ * Kubernetes API and of health are not to be had. Whoever gets there has shown a token or certificate; the read-only
+ * token gets there with GET, HEAD and OPTIONS. `path` is copied. */
 void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context);
+/* The same with other rules of access. */
+enum serve_access {
+	SERVE_OPEN = 1,    /* for everybody, with no token */
+	SERVE_ASKING = 2,  /* a POST changes nothing: the read-only token may do it */
+	SERVE_BROWSER = 4, /* also without TLS, on the same port, when that is on a loopback address: a browser does not
+	                    * know our authority, and would warn of the certificate */
+};
+void serve_route_with(struct serve *serve, const char *path, unsigned access, serve_handler *handler, void *context);
+/* Where a browser finds the paths with SERVE_BROWSER: "http://127.0.0.1:7443", or serve_url elsewhere. */
+const char *serve_browser_url(const struct serve *serve);
 
 int serve_fd(const struct serve *serve);
 /* Milliseconds until there is something to do without a client, 0 for now, -1 for never. */

@@ -2,19 +2,12 @@
 #ifndef SERVE_SERVE_INTERNAL_H
 #define SERVE_SERVE_INTERNAL_H
 
-#include "base/vec.h"
 #include "serve/auth.h"
 #include "serve/json.h"
 #include "serve/pki.h"
 #include "serve/serve.h"
 
 struct watch;
-
-struct serve_path {
-	char *path;
-	serve_handler *handler;
-	void *context;
-};
 
 struct serve {
 	struct serve_options options;
@@ -23,8 +16,8 @@ struct serve {
 	struct http_server *http;
 	struct pki *pki;
 	struct auth auth;
-	struct buffer url, kubeconfig;
-	VEC(struct serve_path) paths;  /* of other layers */
+	struct buffer url, browser_url, kubeconfig;
+	struct http_routes routes;     /* of other layers */
 	struct watch *watches, *ready; /* all, and those that have something to send */
 	uint64_t watch_count;          /* ever opened */
 	struct arena *scratch;         /* of one event */

@@ -105,7 +105,7 @@ static void tables(void **state)
 	stream = open_memstream(&text, &length);
 	table_print(&table, stream, true);
 	fclose(stream);
-	assert_non_null(strstr(text, "chat   \033[32mPlaced\033[0m  n1\n"));
+	assert_non_null(strstr(text, "chat   \033[38;5;36mPlaced\033[0m  n1\n"));
 	free(text);
 	arena_destroy(arena);
 }

@@ -139,7 +139,7 @@ static void put(struct yard *yard, const char *resource, const char *namespace_,
 
 static void take_away(struct yard *yard, const char *resource, const char *namespace_, const char *name)
 {
-	int64_t grace = chance(yard, 50) ? 0 : -1;
+	int64_t grace = chance(yard, 50) || yard->calm ? 0 : -1;
 	int code = yard_delete(yard, resource, namespace_, name, grace);
 	snprintf(yard->story, sizeof(yard->story), "delete %s %s/%s: %d", resource, namespace_, name, code);
 }
@@ -253,7 +253,7 @@ static void change_pod_status(struct yard *yard, const char *namespace_, const c
 {
 	char body[256];
 	static const char *const phases[] = {"Running", "Running", "Running", "Succeeded", "Failed", "Pending"};
-	if (chance(yard, 25))
+	if (chance(yard, 25) && !yard->calm)
 		snprintf(body, sizeof(body), "{\"status\":{\"nominatedNodeName\":\"n%d\"}}", pick(yard, NODES));
 	else if (chance(yard, 10))
 		snprintf(body, sizeof(body), "{\"status\":{\"nominatedNodeName\":null}}");

@@ -10,6 +10,7 @@ struct yard {
 	struct clock_virtual clock;
 	struct store *store;
 	struct random random;
+	bool calm;       /* to be set: nothing is on its way out or reserved */
 	bool structural; /* the last change was of a kind that may build everything anew */
 	char story[256]; /* the last change, for messages */
 };

@@ -1,0 +1,129 @@
+/* Owns following a cluster for `top`. */
+#include "cli/live_view.h"
+
+#include "base/clock.h"
+#include "store/remote.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PAUSE_NS INT64_C(500000000) /* between two plans at least; and ten times what the last one took */
+
+static const struct remote_follow types[] = {
+	{"", "v1", "nodes", .optional = false},
+	{"", "v1", "pods", .optional = false},
+	{"", "v1", "persistentvolumes", .optional = true},
+	{"", "v1", "persistentvolumeclaims", .optional = true},
+	{"scheduling.k8s.io", "v1", "priorityclasses", .optional = true},
+	{"scheduling.run.ai", "v2alpha2", "podgroups", .optional = true},
+	{"scheduling.run.ai", "v2", "queues", .optional = true},
+	{"kai.scheduler", "v1alpha1", "topologies", .optional = true},
+};
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+struct live_view {
+	struct cli_args *args;
+	struct remote_access access;
+	struct remote *remote;
+	struct snapshot *snapshot; /* of the last plan, with what it borrows from: */
+	struct manifests objects;
+	struct store_list lists[TYPES];
+	bool planned;
+	uint64_t version;
+	int64_t last, took; /* nanoseconds */
+	char problem[300];
+};
+
+static void forget_plan(struct live_view *view)
+{
+	if (!view->planned)
+		return;
+	snapshot_destroy(view->snapshot);
+	manifests_free(&view->objects);
+	for (size_t i = 0; i < TYPES; i++)
+		store_list_clear(&view->lists[i]);
+	view->planned = false;
+}
+
+struct live_view *live_view_create(struct cli_args *args, struct error *error)
+{
+	struct live_view *view = base_calloc(1, sizeof(*view));
+	view->args = args;
+	int rc = remote_config_load(args->kubeconfig, args->context, args->arena, &view->access, error);
+	if (rc == 0)
+		view->remote = remote_create(
+			&(struct remote_options){
+				.access = &view->access,
+				.follow = types,
+				.follow_count = TYPES,
+				.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
+			},
+			error);
+	if (view->remote)
+		return view;
+	free(view);
+	return NULL;
+}
+
+void live_view_destroy(struct live_view *view)
+{
+	if (!view)
+		return;
+	forget_plan(view);
+	remote_destroy(view->remote);
+	free(view);
+}
+
+void live_view_run(struct live_view *view, int timeout_ms, int extra_fd)
+{
+	remote_run(view->remote, timeout_ms, extra_fd);
+	const char *problem = remote_problem(view->remote);
+	bool synced = remote_synced(view->remote);
+	if (problem[0])
+		snprintf(view->problem, sizeof(view->problem), "%s: %.200s",
+		         synced ? "this may be old" : "not connected", problem);
+	else
+		snprintf(view->problem, sizeof(view->problem), "%s", synced ? "" : "connecting");
+}
+
+static void read_type(struct live_view *view, size_t index)
+{
+	struct store *store = remote_store(view->remote);
+	const struct store_api *api =
+		store_api_find(store, types[index].group, types[index].version, types[index].resource);
+	struct problems problems = {.arena = view->objects.arena};
+	struct store_error error = {0};
+	struct store_list_request request = {.api = api};
+	if (!api || store_list(store, &request, &view->lists[index], view->objects.arena, &error) < 0)
+		return;
+	for (size_t i = 0; i < view->lists[index].count; i++)
+		manifests_add(&view->objects, view->lists[index].items[i]->root, "cluster", &problems);
+}
+
+const struct plan *live_view_plan(struct live_view *view)
+{
+	struct cli_args *args = view->args;
+	int64_t now = clock_now(clock_system());
+	uint64_t version = store_version(remote_store(view->remote));
+	int64_t pause = 10 * view->took > PAUSE_NS ? 10 * view->took : PAUSE_NS;
+	bool changed = version != view->version || !view->planned;
+	if (!remote_synced(view->remote) || !changed || now - view->last < pause)
+		return NULL;
+	forget_plan(view);
+	manifests_init(&view->objects);
+	for (size_t i = 0; i < TYPES; i++)
+		read_type(view, i);
+	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000), .budget = args->budget};
+	view->snapshot = snapshot_create(&view->objects, &options);
+	view->planned = true;
+	view->version = version;
+	const struct plan *plan = plan_run(view->snapshot, args->actions, args->action_count);
+	view->last = clock_now(clock_system());
+	view->took = view->last - now;
+	return plan;
+}
+
+const char *live_view_problem(const struct live_view *view)
+{
+	return view->problem;
+}

@@ -1,0 +1,17 @@
+/* Settings: one map in YAML, from a file or from text, checked against the keys it may have. */
+#ifndef CLI_SETTINGS_H
+#define CLI_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/problems.h"
+#include "object/doc.h"
+
+/* NULL and *error when it is not YAML or not one map. Nothing at all is an empty map. */
+struct doc *settings_parse(const char *text, size_t length, struct error *error);
+struct doc *settings_read(const char *path, struct arena *arena, struct error *error);
+
+/* Adds a problem for every key of `given` that `usual` does not have, with the nearest one it has, and for every value
+ * of another kind. `path` is "" or that of the map. Maps in maps are checked too, unless the usual one is empty. */
+void settings_check(const struct val *given, const struct val *usual, const char *path, struct problems *problems);
+
+#endif
