@@ -74,7 +74,7 @@ static void answer_metrics(void *context, struct http_request *request, struct h
 
 int run_listen(struct run *run, struct error *error)
 {
-	const char *listen = run->config->listen;
+	const char *listen = run->start->listen;
 	struct listener_options options = {.port = DEFAULT_PORT, .or_free = !listen[0], .logger = &run->args->logger};
 	if (strcmp(listen, "none") == 0)
 		return 0;
