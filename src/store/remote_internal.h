@@ -71,6 +71,7 @@ struct remote {
 	uint64_t random;
 	struct remote_counts counts;
 	char problem[256];
+	bool away; /* the server could not be reached by somebody */
 	int64_t now;
 };
 
@@ -91,6 +92,8 @@ void follow_begin(struct remote *remote);
 void follow_end(struct remote *remote);
 /* Starts what is due; when the next thing is. */
 int64_t follow_step(struct remote *remote);
+/* The server answers again. */
+void follow_back(struct remote *remote);
 bool follow_synced(const struct remote *remote);
 bool follow_has(const struct remote *remote, const struct store_type *type);
 /* The version of the type that the mirror shows; the preferred one when it shows none. */

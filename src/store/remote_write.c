@@ -365,6 +365,8 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	}
 	assumed->current = NULL;
 	remote->counts.waiting--;
+	if (remote->away && good)
+		follow_back(remote);
 	if (good)
 		take_object(outgoing, answer);
 	else if (read && answer->code == 404) {

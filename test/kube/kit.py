@@ -44,7 +44,7 @@ def test(function):
 class Replica:
     """One `platoon run`."""
 
-    def __init__(self, plane, *args, kubeconfig=None, kubelets=True):
+    def __init__(self, plane, *args, kubeconfig=None, kubelets=True, wrapper=()):
         self.path = plane.path(f"platoon-{time.monotonic_ns()}.log")
         if "--listen" not in args:
             args += ("--listen", "none")
@@ -52,7 +52,7 @@ class Replica:
             args += ("--simulate-kubelets",)
         with open(self.path, "wb") as log:
             self.process = subprocess.Popen(
-                [PLATOON, "run", "--kubeconfig", kubeconfig or plane.kubeconfig, "--log-level", "info", *args],
+                [*wrapper, PLATOON, "run", "--kubeconfig", kubeconfig or plane.kubeconfig, "--log-level", "info", *args],
                 stdout=log, stderr=subprocess.STDOUT)
 
     def log(self):
