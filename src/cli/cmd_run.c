@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -158,6 +159,8 @@ static void open_controllers(struct run *run)
 		.schedulers = run->config->schedulers,
 		.scheduler_count = run->config->scheduler_count,
 		.budget = run->config->budget,
+		.decided = run->board ? board_decided : NULL,
+		.decided_context = run->board,
 	});
 	if (run->args->simulate_kubelets)
 		run->kubelet = kubelet_create(&(struct kubelet_options){
@@ -287,6 +290,8 @@ static void loop(struct run *run)
 		turn(run, manager_sooner(wait, LONGEST_WAIT));
 		look_at_config(run);
 		wait = step(run);
+		if (run->board)
+			board_step(run->board);
 		if (!remote_synced(run->remote)) {
 			tell_problem(run);
 		} else if (!synced) {
@@ -306,6 +311,16 @@ static void loop(struct run *run)
 		listener_drain(run_webhooks_listener(run->webhooks));
 	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
 		turn(run, 100);
+}
+
+static void tell_listener(const struct run *run)
+{
+	const char *url = listener_url(run->listener);
+	output_line(stdout, "platoon run: health and metrics on %s", url);
+	/* A token somebody chose is known to them and stays out of the log. */
+	const char *chosen = getenv("PLATOON_DASHBOARD_TOKEN");
+	output_line(stdout, "platoon run: dashboard on %s" DASHBOARD_PATH "/%s%s", url,
+	            chosen && *chosen ? "" : "#token=", chosen && *chosen ? "" : run->auth.read_token.text);
 }
 
 /* ---- start and end ---- */
@@ -349,7 +364,7 @@ static int run_all(struct run *run)
 		return CLI_USAGE;
 	}
 	if (run->listener)
-		output_line(stdout, "platoon run: health and metrics on %s", listener_url(run->listener));
+		tell_listener(run);
 	if (run->webhooks)
 		output_line(stdout, "platoon run: webhooks on %s", listener_url(run_webhooks_listener(run->webhooks)));
 	fflush(stdout);
@@ -379,6 +394,8 @@ int cmd_run(struct cli_args *args)
 	close_controllers(&run);
 	run_webhooks_destroy(run.webhooks);
 	listener_destroy(run.listener);
+	board_destroy(run.board);
+	auth_free(&run.auth);
 	if (run.clients >= 0)
 		close(run.clients);
 	lease_destroy(run.lease);

@@ -90,7 +90,7 @@ const struct cli_command cli_commands[] = {
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
                            BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
-		.operand_choices = "podgroup/ pod/ queue/",
+		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
 			 "1  something about it waits\n"
 			 "2  wrong usage, no such object, or files or a cluster that cannot be read",
@@ -219,12 +219,14 @@ const struct cli_command cli_commands[] = {
 		.name = "help",
 		.operands = "[COMMAND]",
 		.summary = "explain platoon or one command",
-		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
-		.options = 0,
+		.description =
+			"Prints the same text as `platoon --help` or `platoon COMMAND --help`, or the manual page.",
+		.options = BIT(MAN),
 		.outputs = "",
-		.operand_choices = "plan why validate simulate up run install completion",
+		.operand_choices = "@command",
 		.exits = "0  the text was printed\n2  there is no such command",
-		.examples = "platoon help plan",
+		.examples = "platoon help plan\n"
+			    "platoon help --man plan",
 		.run = cmd_help,
 	},
 	{.name = NULL},

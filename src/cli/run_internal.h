@@ -2,6 +2,7 @@
 #ifndef CLI_RUN_INTERNAL_H
 #define CLI_RUN_INTERNAL_H
 
+#include "cli/board.h"
 #include "cli/run_config.h"
 #include "control/lease.h"
 #include "control/manager.h"
@@ -25,6 +26,8 @@ struct run {
 	struct run_webhooks *webhooks; /* NULL: none */
 	int clients;                   /* readable when a listener has something to do */
 	struct stat file;              /* of the configuration, when it was last looked at */
+	struct board *board;           /* NULL without a listener */
+	struct auth auth;              /* of the dashboard */
 	char identity[128];
 	int64_t told; /* when a problem was last printed */
 	bool ending;

@@ -1,6 +1,9 @@
-/* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics. */
+/* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics, the dashboard. */
 #include "cli/run_internal.h"
 
+#include "serve/pki.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_PORT 8080
@@ -72,6 +75,19 @@ static void answer_metrics(void *context, struct http_request *request, struct h
 	http_respond(response, 200, "text/plain; version=0.0.4", &text);
 }
 
+/* The token is that of PLATOON_DASHBOARD_TOKEN, or a new one with each start. */
+static int open_dashboard(struct run *run, struct error *error)
+{
+	const char *token = getenv("PLATOON_DASHBOARD_TOKEN");
+	if (token && *token)
+		buffer_puts(&run->auth.read_token, token);
+	else if (pki_random_token(&run->auth.read_token, error) < 0)
+		return -1;
+	run->board = board_create(remote_store(run->remote), run->config->budget, &run->auth);
+	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, board_dashboard(run->board));
+	return 0;
+}
+
 int run_listen(struct run *run, struct error *error)
 {
 	const char *listen = run->config->listen;
@@ -87,5 +103,5 @@ int run_listen(struct run *run, struct error *error)
 	listener_route(run->listener, "/livez", answer_health, run);
 	listener_route(run->listener, "/readyz", answer_ready, run);
 	listener_route(run->listener, "/metrics", answer_metrics, run);
-	return 0;
+	return open_dashboard(run, error);
 }

@@ -55,9 +55,14 @@ static bool carry_out(struct rbg_turn *turn, struct store_request *request)
 	struct store_result result = {.arena = turn->arena};
 	request->manager = request->actor = "platoon";
 	bool done = request->api && store_write(turn->store, request, &result) == 0;
-	int code = result.error.code;
-	if (!done && code != 404)
-		fail(turn, result.error.message ? result.error.message : "the kind is not served");
+	const struct store_error *error = &result.error;
+	if (!done && error->code != 404) {
+		fail(turn, error->message ? error->message : "the kind is not served");
+		/* What was refused for what it says will be refused again. */
+		bool is_taken = error->code == 409 && strcmp(error->reason, "AlreadyExists") == 0;
+		if (is_taken || (error->code >= 400 && error->code < 429 && error->code != 409))
+			turn->refusal = turn->turn->failure;
+	}
 	store_result_clear(&result);
 	return done;
 }
@@ -133,8 +138,9 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 		return created;
 	}
 	if (!is_owned(turn, old)) {
-		fail(turn, arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
-		                        old->type->kind, name));
+		turn->refusal = arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
+		                             old->type->kind, name);
+		fail(turn, turn->refusal);
 		doc_destroy(doc);
 		return false;
 	}

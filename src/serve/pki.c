@@ -107,8 +107,7 @@ static SSL_CTX *make_tls(const struct pki *pki)
 	SSL_CTX *tls = tls_create();
 	if (!tls)
 		return NULL;
-	if (SSL_CTX_use_certificate(tls, pki->server.x509) == 1 &&
-	    SSL_CTX_use_PrivateKey(tls, pki->server.key) == 1 &&
+	if (SSL_CTX_use_certificate(tls, pki->server.x509) == 1 && SSL_CTX_use_PrivateKey(tls, pki->server.key) == 1 &&
 	    X509_STORE_add_cert(SSL_CTX_get_cert_store(tls), pki->authority.x509) == 1 &&
 	    SSL_CTX_add_client_CA(tls, pki->authority.x509) == 1)
 		return tls;
@@ -204,9 +203,18 @@ const char *pki_client_key(const struct pki *pki)
 	return pki->client.key_pem.text;
 }
 
-int pki_token(const char *directory, const char *file, struct buffer *token, struct error *error)
+int pki_random_token(struct buffer *token, struct error *error)
 {
 	unsigned char bytes[32];
+	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+		return certificate_failed(error, "a token");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buffer_printf(token, "%02x", bytes[i]);
+	return 0;
+}
+
+int pki_token(const char *directory, const char *file, struct buffer *token, struct error *error)
+{
 	struct buffer path = {0};
 	buffer_printf(&path, "%s/%s", directory, file);
 	int status = secret_read(path.text, token, error);
@@ -216,13 +224,9 @@ int pki_token(const char *directory, const char *file, struct buffer *token, str
 		status = error_set(error, ERROR_INVALID, "%s is too short for a token; remove it and a new one is made",
 		                   path.text);
 	} else if (status == 0) {
-		if (RAND_bytes(bytes, sizeof(bytes)) != 1) {
-			status = certificate_failed(error, "a token");
-		} else {
-			for (size_t i = 0; i < sizeof(bytes); i++)
-				buffer_printf(token, "%02x", bytes[i]);
+		status = pki_random_token(token, error);
+		if (status == 0)
 			status = secret_write(path.text, token->text, token->length, error);
-		}
 	}
 	buffer_free(&path);
 	return status < 0 ? -1 : 0;

@@ -12,7 +12,7 @@
 
 #define BEATS_PER_SECOND 100
 #define TOGETHER 100    /* nodes that renew in the same second */
-#define STATUS_BEATS 60 /* every so many beats the conditions get a new lastHeartbeatTime: 5 minutes of 5 seconds */
+#define STATUS_BEATS 60 /* every so many beats the conditions get a new lastHeartbeatTime */
 #define LEASES "kube-node-lease"
 
 int64_t kubelet_interval(const struct kubelet_options *options, size_t nodes)
@@ -112,6 +112,8 @@ static void renew_conditions(struct reconcile *turn, const struct store_object *
 	     val_next(&it, NULL, &item);) {
 		struct node *copy = build_copy(build, item);
 		build_put_string(build, copy, "lastHeartbeatTime", time);
+		if (!val_get(item, "lastTransitionTime"))
+			build_put_string(build, copy, "lastTransitionTime", time);
 		build_append(build, list, copy);
 	}
 	build_put(build, status, "conditions", list);
@@ -126,8 +128,7 @@ void kubelet_renew(struct reconcile *turn, const struct kubelet_beat *beat, cons
 	    !write_lease(turn, beat, node, now))
 		kubelet_again(turn, now);
 	const struct val *ready = kubelet_condition(node->root, "Ready");
-	if (ready && !kubelet_read_time(val_get(ready, "lastHeartbeatTime"), &said))
-		kubelet_read_time(val_path(node->root, "metadata", "creationTimestamp", NULL), &said);
+	kubelet_read_time(val_get(ready, "lastHeartbeatTime"), &said);
 	if (ready && beat_of(beat, node->name, now) - beat_of(beat, node->name, said) >= STATUS_BEATS)
 		renew_conditions(turn, node, now);
 	kubelet_again(turn, start_of(beat, node->name, number + 1));

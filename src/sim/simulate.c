@@ -29,7 +29,7 @@ static void start_world(struct simulation *simulation)
 static void open_memory(struct simulation *simulation)
 {
 	struct error error = {0};
-	simulation->admission = world_admission_create();
+	simulation->admission = world_admission_create(&(struct world_admission_options){0});
 	simulation->store = store_open(
 		&(struct store_options){
 			.clock = &simulation->clock.source,
@@ -100,12 +100,26 @@ static int finish_real_turn(struct simulation *simulation, int wait)
 	return busy ? 0 : wait;
 }
 
+/* The process ends in the turn that it has just taken: nothing of it was committed. */
+static void lose_turn(struct simulation *simulation)
+{
+	world_destroy(simulation->world);
+	store_lose(simulation->store);
+	start_world(simulation);
+	simulation->hold = 0;
+	simulation->lost_turn = true;
+}
+
 int simulation_turn(struct simulation *simulation)
 {
 	struct error error = {0};
 	int wait = world_step(simulation->world);
 	if (simulation->cluster)
 		return finish_real_turn(simulation, wait);
+	if (simulation->lose_in > 0 && --simulation->lose_in == 0) {
+		lose_turn(simulation);
+		wait = 0;
+	}
 	bool more = store_chores(simulation->store, CHORES_PER_TURN);
 	bool wrote = store_pending(simulation->store);
 	if (simulation->hold > 0)

@@ -37,12 +37,14 @@ struct simulation {
 	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;
-	int hold; /* turns whose changes reach watches late: they are committed by the first turn after them */
 	struct cluster *cluster; /* NULL: in memory */
 	uint64_t collected;      /* version at which everything had its owner */
 	struct arena *arena;
 	const char *problem; /* why it cannot be used; NULL: it can */
 	bool stopped;        /* set by anybody who wants no more turns, for example after a violation */
+	int lose_in;    /* after so many turns the process ends before the commit and starts again; 0: it does not */
+	bool lost_turn; /* that has happened; for whoever looks at what a turn did */
+	int hold;       /* turns whose changes reach watches late: they are committed by the first turn after them */
 };
 
 /* When the API server that is asked for cannot be used, `problem` of the result says why, and only destroy is allowed. */

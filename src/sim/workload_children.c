@@ -207,9 +207,7 @@ static struct node *owner_references(struct workload *workload)
 static struct node *child_spec(struct workload *workload, const struct child *child)
 {
 	struct build *build = workload->build;
-	if (child->spec)
-		return child->spec;
-	struct node *spec = build_copy(build, val_get(child->template_, "spec"));
+	struct node *spec = child->spec ? child->spec : build_copy(build, val_get(child->template_, "spec"));
 	const struct label words[] = {
 		{"restartPolicy", child->restart_policy},
 		{"hostname", child->hostname},
@@ -234,7 +232,8 @@ static struct doc *child_document(struct workload *workload, const struct child 
 	          merged(build, val_get(given, "labels"), child->labels, child->label_count));
 	build_put(build, metadata, "annotations",
 	          merged(build, val_get(given, "annotations"), child->annotations, child->annotation_count));
-	build_put(build, metadata, "ownerReferences", owner_references(workload));
+	if (!child->free)
+		build_put(build, metadata, "ownerReferences", owner_references(workload));
 	if (child->finalizer) {
 		struct node *list = build_list(build);
 		build_append(build, list, build_string(build, child->finalizer));
@@ -299,13 +298,23 @@ void workload_delete(struct workload *workload, const struct store_object *objec
 	carry_out(workload, &request);
 }
 
+/* In the version in which the object was written: our writes do not change it. */
+static const struct store_api *api_of(const struct store_object *object)
+{
+	const char *version = val_str(val_get(object->root, "apiVersion"), "");
+	for (size_t i = 0; i < object->type->api_count; i++)
+		if (strcmp(object->type->apis[i].api_version, version) == 0)
+			return &object->type->apis[i];
+	return object->type->apis;
+}
+
 void workload_patch(struct workload *workload, const struct store_object *object, enum store_subresource subresource,
                     struct node *body)
 {
 	struct doc *doc = build_finish(workload->build, body);
 	struct store_request request = {
 		.verb = STORE_PATCH,
-		.api = object->type->apis,
+		.api = api_of(object),
 		.subresource = subresource,
 		.namespace_ = object->namespace_,
 		.name = object->name,

@@ -27,6 +27,8 @@ struct world *world_create(const struct world_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
 	});
 	struct kubelet_options kubelet = options->kubelet;
 	kubelet.store = options->store;

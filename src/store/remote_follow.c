@@ -9,6 +9,7 @@
 #define PAUSE_FIRST (REMOTE_SECOND / 5)
 #define PAUSE_LONGEST (30 * REMOTE_SECOND)
 #define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
+#define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
 #define WATCH_SECONDS 300                  /* then the server ends it, and it is opened anew */
 #define LINE_MAX_BYTES ((size_t)64 << 20)
@@ -97,10 +98,17 @@ int64_t follow_step(struct remote *remote)
 		struct follow *follow = &remote->follows[i];
 		if (!follow->api || follow->state != FOLLOW_PAUSED)
 			continue;
-		if (follow->due <= remote->now)
+		/* While the server is away one asks for all. */
+		bool probes = remote->away && follow->unreachable;
+		int64_t when = probes ? remote->probe_due : follow->due;
+		if (when <= remote->now) {
+			if (probes)
+				remote->probe_due =
+					remote->now + remote_pause(remote, PAUSE_FIRST, remote->probes++, PAUSE_PROBE);
 			start(follow);
-		else if (follow->due < due)
-			due = follow->due;
+		} else if (when < due) {
+			due = when;
+		}
 	}
 	return due;
 }
@@ -146,6 +154,9 @@ static void pause_follow(struct follow *follow, const struct remote_answer *answ
 void follow_back(struct remote *remote)
 {
 	remote->away = false;
+	remote->probes = 0;
+	remote->probe_due = 0;
+	write_back(remote, PAUSE_BACK);
 	for (size_t i = 0; i < remote->options.follow_count; i++) {
 		struct follow *follow = &remote->follows[i];
 		if (follow->state != FOLLOW_PAUSED || !follow->unreachable)
