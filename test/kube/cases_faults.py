@@ -9,7 +9,7 @@ import subprocess
 import time
 import urllib.request
 
-from kit import OPTIONS, Replica, apply, gang, pods_of, runs, test, wait_until
+from kit import OPTIONS, Replica, apply, bound, gang, pods_of, runs, test, wait_until
 from proxy import Proxy
 
 
@@ -37,11 +37,11 @@ class Load:
             self.plane.kubectl("delete", "podgroup", name, "--wait=false")
             self.plane.kubectl("delete", "pods", *(f"{name}-{i}" for i in range(4)), "--wait=false")
 
-    def recovered(self, replica):
+    def recovered(self, replica, state=runs):
         """Nothing is lost and nothing is half there. Prints how long that took from now on."""
         started = time.monotonic()
         for name in self.gangs:
-            wait_until(f"{name} runs", runs(self.plane, name, 4), replica)
+            wait_until(f"{name} runs", state(self.plane, name, 4), replica)
         print(f"   recovered in {time.monotonic() - started:.1f} s ({len(self.gangs)} gangs)")
 
 
@@ -231,18 +231,20 @@ def fault_leader_dies_with_half_a_gang_bound(plane):
             proxy.pace = 0.3
             apply(plane, gang("half", 32, gpus=1))
 
+            def count():
+                return sum(1 for pod in pods_of(plane, "half") if pod["spec"].get("nodeName"))
+
             def begun():
-                bound = sum(1 for pod in pods_of(plane, "half") if pod["spec"].get("nodeName"))
-                return 3 <= bound or f"{bound} bound"
+                return 3 <= count() or f"{count()} bound"
             wait_until("bindings begin", begun, first)
             first.stop(signal.SIGKILL)
             proxy.closed = True
             proxy.cut()
-            bound = sum(1 for pod in pods_of(plane, "half") if pod["spec"].get("nodeName"))
-            assert 0 < bound < 32, f"{bound} of 32 were bound"
+            done = count()
+            assert 0 < done < 32, f"{done} of 32 were bound"
             started = time.monotonic()
             wait_until("half runs as a whole", runs(plane, "half", 32), second)
-            print(f"   killed with {bound} of 32 bound, complete after {time.monotonic() - started:.1f} s")
+            print(f"   killed with {done} of 32 bound, complete after {time.monotonic() - started:.1f} s")
             second.stop()
     assert leader(plane) == "", "a replica that ended by itself still holds the lease"
 
@@ -269,5 +271,5 @@ def fault_clocks_differ(plane):
             ahead.stop(signal.SIGKILL)
             wait_until("the second leads", lambda: "lease taken" in behind.log() or "not yet", behind)
             load.arrive()
-            load.recovered(behind)
+            load.recovered(behind, bound)
             behind.stop()

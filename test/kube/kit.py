@@ -115,6 +115,14 @@ def runs(plane, name, pods):
     return check
 
 
+def bound(plane, name, pods):
+    """For replicas whose clock is behind: their kubelets wait until the times of the server have come."""
+    def check():
+        count = sum(1 for pod in pods_of(plane, name) if pod["spec"].get("nodeName"))
+        return count == pods or f"{count} of {pods} are bound"
+    return check
+
+
 def racks_of(plane, name):
     return {pod["spec"]["nodeName"].rsplit("-", 1)[0] for pod in pods_of(plane, name)}
 
