@@ -225,9 +225,9 @@ static void answer_what_if(struct dashboard *dashboard, struct http_request *req
 		refuse(response, 413, "the manifest is larger than 1 MiB");
 		return;
 	}
-	int status = dashboard->options.what_if(dashboard->options.context, request->body, request->body_length, &body);
+	dashboard->options.what_if(dashboard->options.context, request->body, request->body_length, &body);
 	http_response_header(response, "Cache-Control", "no-store");
-	http_respond(response, status, "application/json", &body);
+	http_respond(response, 200, "application/json", &body);
 }
 
 static void answer_snapshot(struct dashboard *dashboard, struct http_response *response)
