@@ -256,6 +256,7 @@ async function testWhatIf(page) {
 async function testRestart(page) {
 	await cases.run('a restart of the server: the page says so, comes back by itself and shows the truth', async () => {
 		isRestarting = true
+		await page.evaluate(() => (window.stayed = true))
 		await cluster.stop()
 		await page.locator('.status.lost').waitFor()
 		await cluster.start()
