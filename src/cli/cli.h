@@ -28,6 +28,7 @@ enum cli_option_id {
 	CLI_OPTION_NODES,
 	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
+	CLI_OPTION_HEARTBEAT,
 	CLI_OPTION_DATA_DIR,
 	CLI_OPTION_PORT,
 	CLI_OPTION_IN_MEMORY,
@@ -41,9 +42,13 @@ enum cli_option_id {
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
 	CLI_OPTION_LISTEN,
+	CLI_OPTION_CONFIG,
+	CLI_OPTION_PRINT_CONFIG,
 	CLI_OPTION_IMAGE,
+	CLI_OPTION_MAN,
 	CLI_OPTION_REPLICAS,
 	CLI_OPTION_WEBHOOKS,
+	CLI_OPTION_WEBHOOK_URL,
 	CLI_OPTION_SERVICE_MONITOR,
 	CLI_OPTION_ONLY,
 	CLI_OPTION_VALUES,
@@ -61,7 +66,8 @@ struct cli_option {
 	const char *name;
 	char letter;          /* 0: none */
 	const char *argument; /* NULL: takes none */
-	const char *choices;  /* words for completion, NULL: none; "@file": a path */
+	/* For completion: words, or "@file", "@context", "@object", "@command"; NULL: none. */
+	const char *choices;
 	const char *help;
 };
 
@@ -76,7 +82,7 @@ struct cli_args {
 	const struct cli_command *command;
 	const char **files;
 	size_t file_count;
-	bool recursive, verbose, map, once;
+	bool recursive, verbose, map, once, man;
 	enum draw_when colour;
 	enum cli_output output;
 	enum cycle_action *actions;
@@ -85,6 +91,7 @@ struct cli_args {
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
+	int heartbeat;          /* seconds */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;
@@ -96,9 +103,11 @@ struct cli_args {
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
-	const char *image, *only, *values_file, *chart;
+	const char *image, *only, *values_file, *chart, *webhook_url;
 	int replicas; /* 0: as many as usual */
 	bool webhooks, webhooks_given, service_monitor;
+	const char *config; /* file; NULL: none */
+	bool print_config, log_level_given;
 	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
 	struct logger logger;
@@ -114,7 +123,7 @@ struct cli_command {
 	const char *description;
 	uint64_t options;            /* bits of cli_option_id; --help is always there */
 	const char *outputs;         /* values of -o, space separated; "" without -o */
-	const char *operand_choices; /* words for completion, "@file", or NULL */
+	const char *operand_choices; /* as in cli_option */
 	const char *exits;
 	const char *examples; /* lines, each a command that can be run from the source folder */
 	int (*run)(struct cli_args *args);
@@ -126,6 +135,9 @@ extern const struct cli_command cli_commands[]; /* ends with a NULL name */
 /* options.c: fills *args; CLI_OK to go on, otherwise the code to exit with. *stop says that help was printed. */
 int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args, bool *stop);
 void cli_args_free(struct cli_args *args);
+bool cli_has_option(const struct cli_command *command, int id);
+/* How the user calls it: "platoon", or "kubectl platoon" as a plugin of kubectl. Set by main. */
+extern const char *cli_program;
 const struct cli_command *cli_find_command(const char *name);
 /* The nearest word of a list, NULL when none is near. */
 const char *cli_suggest(const char *word, const char *const *words, size_t count);
@@ -136,8 +148,12 @@ void cli_help_overall(FILE *stream);
 void cli_help_command(const struct cli_command *command, FILE *stream);
 /* Tells of an unknown command or option, with the nearest known one; CLI_USAGE. */
 int cli_unknown(const char *what, const char *word);
-/* completion.c: false for an unknown shell. */
-bool cli_completion(const char *shell, FILE *stream);
+/* What the program is, and the exit codes of all commands, a line each. */
+extern const char cli_about[], cli_exit_codes[];
+/* man.c: the manual page of a command, NULL: of the program, as a source for scdoc. */
+void cli_man(const struct cli_command *command, FILE *stream);
+/* complete.c: what a shell asks while a line is typed. */
+int cli_complete(int count, char **words);
 
 /* input.c: tells of all problems on stderr, one a line. */
 void cli_print_problems(const struct problems *problems);
@@ -148,6 +164,10 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 /* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
  * when none was given. */
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */
+void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into);
+/* input.c: whether the live cluster is read at all. */
+bool cli_is_live(const struct cli_args *args);
 /* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of
  * objects of the same name. */
 int cli_load_world(struct cli_args *args, struct manifests *objects);

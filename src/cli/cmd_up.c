@@ -22,7 +22,8 @@
 #define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
 #define DRAIN_TURNS 50
 #define DRAIN_WAIT 20
-#define SETTLED_SECONDS 5 /* nothing changed for so long: nothing will */
+#define LOOK_EVERY INT64_C(200000000) /* nanoseconds: looking at all groups costs more than one change */
+#define SETTLED_SECONDS 5             /* nothing changed for so long: nothing will */
 #define DECIDED_SECONDS 1
 #define LOST_SECONDS 30 /* pods of a node that is down */
 
@@ -44,6 +45,7 @@ struct up {
 	struct board *board;
 	struct interner *shown; /* lines that were printed */
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
+	int64_t looked;         /* nanoseconds: when they were looked at */
 	uint64_t version;
 	bool decided;
 	struct progress progress; /* of --until-placed */
@@ -112,7 +114,9 @@ static int look_at_groups(struct up *up)
 	int64_t now = clock_now(clock_system());
 	uint64_t version = store_version(up->store);
 	if (version != up->version) {
-		up->quiet = now;
+		if (now - up->looked < LOOK_EVERY)
+			return -1;
+		up->quiet = up->looked = now;
 		up->version = version;
 		up->decided = show_groups(up);
 	}
@@ -179,7 +183,8 @@ static int open_store(struct up *up, struct error *error)
 	struct cli_args *args = up->args;
 	if (secret_directory(args->data_dir, error) < 0)
 		return -1;
-	up->admission = world_admission_create();
+	up->admission =
+		world_admission_create(&(struct world_admission_options){.scheduler = "platoon", .strict = true});
 	struct store_options options = {
 		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
 		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
@@ -215,11 +220,22 @@ static int open_services(struct up *up, struct error *error)
 	if (!up->serve)
 		return -1;
 	up->board = board_create(up->store, up->args->budget, NULL);
+	/* Nobody else places pods here: those of plain manifests are ours too. */
+	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
+		.schedulers = schedulers,
+		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
 		.budget = up->args->budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = LOST_SECONDS},
+		.kubelet =
+			{
+				.start_seconds = 1,
+				.ready_seconds = 1,
+				.stop_seconds = 1,
+				.heartbeat_seconds = up->args->until_placed ? 0 : up->args->heartbeat,
+				.lost_seconds = LOST_SECONDS,
+			},
 		.decided = board_decided,
 		.decided_context = up->board,
 	});

@@ -90,7 +90,7 @@ const struct cli_command cli_commands[] = {
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
                            BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
-		.operand_choices = "podgroup/ pod/ queue/",
+		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
 			 "1  something about it waits\n"
 			 "2  wrong usage, no such object, or files or a cluster that cannot be read",
@@ -130,8 +130,8 @@ const struct cli_command cli_commands[] = {
 		.operands = "FILE|FOLDER...",
 		.summary = "run scenarios, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
-                           BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) |
+                           BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -148,8 +148,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(DATA_DIR) |
-                           BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
+                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) |
+                           BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -177,11 +178,12 @@ const struct cli_command cli_commands[] = {
 		.summary = "schedule a real cluster",
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
-                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
+                           BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
-			 "2  wrong usage, or no way to reach a cluster",
-		.examples = "",
+			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",
+		.examples = "platoon run --print-config",
 		.run = cmd_run,
 	},
 	{
@@ -189,8 +191,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print the manifests that run Platoon on a cluster",
 		.description = install_text,
-		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(SERVICE_MONITOR) |
-                           BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) | BIT(OUTPUT),
+		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(WEBHOOK_URL) |
+                           BIT(SERVICE_MONITOR) | BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) |
+                           BIT(OUTPUT),
 		.outputs = "yaml json",
 		.exits =
 			"0  the manifests were printed, or the chart written\n2  wrong usage, or values that the chart "
@@ -216,12 +219,14 @@ const struct cli_command cli_commands[] = {
 		.name = "help",
 		.operands = "[COMMAND]",
 		.summary = "explain platoon or one command",
-		.description = "Prints the same text as `platoon --help` or `platoon COMMAND --help`.",
-		.options = 0,
+		.description =
+			"Prints the same text as `platoon --help` or `platoon COMMAND --help`, or the manual page.",
+		.options = BIT(MAN),
 		.outputs = "",
-		.operand_choices = "plan why validate simulate up run install completion",
+		.operand_choices = "@command",
 		.exits = "0  the text was printed\n2  there is no such command",
-		.examples = "platoon help plan",
+		.examples = "platoon help plan\n"
+			    "platoon help --man plan",
 		.run = cmd_help,
 	},
 	{.name = NULL},

@@ -5,22 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-void cli_help_overall(FILE *stream)
-{
-	fputs("Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every "
-	      "level.\n\n"
-	      "Usage: platoon COMMAND [OPTION]...\n\nCommands:\n",
-	      stream);
-	for (const struct cli_command *command = cli_commands; command->name; command++)
-		fprintf(stream, "  %-18s%s\n", command->name, command->summary);
-	fputs("\nOptions:\n"
-	      "  -h, --help      print this help\n"
-	      "  -V, --version   print the version\n\n"
-	      "Exit codes: 0 success; 1 invalid objects or failed scenarios; 2 wrong usage or unreadable input.\n"
-	      "Colours are used on a terminal only; set NO_COLOR to turn them off.\n"
-	      "`platoon COMMAND --help` explains a command.\n",
-	      stream);
-}
+const char *cli_program = "platoon";
+const char cli_about[] =
+	"Platoon schedules gangs of pods on Kubernetes: whole groups with topology constraints at every level.";
+const char cli_exit_codes[] = "0    success\n"
+			      "1    invalid objects, failed scenarios, or something that waits\n"
+			      "2    wrong usage or unreadable input\n"
+			      "130  ended by Ctrl-C before it was done";
 
 static void print_indented(const char *lines, const char *indent, FILE *stream)
 {
@@ -29,6 +20,23 @@ static void print_indented(const char *lines, const char *indent, FILE *stream)
 		fprintf(stream, "%s%.*s\n", indent, (int)length, at);
 		at += length + (at[length] == '\n');
 	}
+}
+
+void cli_help_overall(FILE *stream)
+{
+	fprintf(stream, "%s\n\nUsage: %s COMMAND [OPTION]...\n\nCommands:\n", cli_about, cli_program);
+	for (const struct cli_command *command = cli_commands; command->name; command++)
+		fprintf(stream, "  %-18s%s\n", command->name, command->summary);
+	fputs("\nOptions:\n"
+	      "  -h, --help      print this help\n"
+	      "  -V, --version   print the version\n\n"
+	      "Exit codes:\n",
+	      stream);
+	print_indented(cli_exit_codes, "  ", stream);
+	fprintf(stream,
+	        "\nColours are used on a terminal only; set NO_COLOR to turn them off.\n"
+	        "`%s COMMAND --help` explains a command.\n",
+	        cli_program);
 }
 
 static void print_option(const struct cli_command *command, int id, FILE *stream)
@@ -49,11 +57,11 @@ static void print_option(const struct cli_command *command, int id, FILE *stream
 
 void cli_help_command(const struct cli_command *command, FILE *stream)
 {
-	fprintf(stream, "platoon %s: %s\n\nUsage: platoon %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", command->name,
-	        command->summary, command->name, command->operands[0] ? " " : "", command->operands,
+	fprintf(stream, "platoon %s: %s\n\nUsage: %s %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", command->name,
+	        command->summary, cli_program, command->name, command->operands[0] ? " " : "", command->operands,
 	        command->description);
 	for (int i = 0; i < CLI_OPTIONS; i++)
-		if (i == CLI_OPTION_HELP || (command->options & (UINT64_C(1) << i)) != 0)
+		if (cli_has_option(command, i))
 			print_option(command, i, stream);
 	fputs("\nExit codes:\n", stream);
 	print_indented(command->exits, "  ", stream);
@@ -67,19 +75,20 @@ int cli_unknown(const char *what, const char *word)
 	const char *near = cli_suggest_command(word);
 	output_line(stderr, "platoon: unknown %s %.200s%s%s%s", what, word, near ? "; did you mean " : "",
 	            near ? near : "", near ? "?" : "");
-	fprintf(stderr, "Run `platoon --help` for the list of commands.\n");
+	fprintf(stderr, "Run `%s --help` for the list of commands.\n", cli_program);
 	return CLI_USAGE;
 }
 
 int cmd_help(struct cli_args *args)
 {
-	if (args->operand_count == 0) {
-		cli_help_overall(stdout);
-		return CLI_OK;
-	}
-	const struct cli_command *command = cli_find_command(args->operands[0]);
-	if (!command)
+	const struct cli_command *command = args->operand_count > 0 ? cli_find_command(args->operands[0]) : NULL;
+	if (args->operand_count > 0 && !command)
 		return cli_unknown("command", args->operands[0]);
-	cli_help_command(command, stdout);
+	if (args->man)
+		cli_man(command, stdout);
+	else if (command)
+		cli_help_command(command, stdout);
+	else
+		cli_help_overall(stdout);
 	return CLI_OK;
 }

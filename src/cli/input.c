@@ -90,10 +90,14 @@ static void expand(struct cli_args *args, struct manifests *objects)
 	args->rejected |= problems.errors > 0;
 }
 
+bool cli_is_live(const struct cli_args *args)
+{
+	return args->file_count == 0 || args->kubeconfig || args->context;
+}
+
 int cli_load_world(struct cli_args *args, struct manifests *objects)
 {
-	bool live = args->file_count == 0 || args->kubeconfig || args->context;
-	int rc = live ? cli_load_cluster(args, objects) : CLI_OK;
+	int rc = cli_is_live(args) ? cli_load_cluster(args, objects) : CLI_OK;
 	size_t count = objects->count;
 	if (rc == CLI_OK && args->file_count > 0)
 		rc = cli_load(args, args->files, args->file_count, args->recursive, objects);

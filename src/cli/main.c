@@ -10,6 +10,8 @@ static int run(int argc, char **argv)
 		cli_help_overall(stderr);
 		return CLI_USAGE;
 	}
+	if (strcmp(argv[1], "__complete") == 0)
+		return cli_complete(argc - 2, argv + 2);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		cli_help_overall(stdout);
 		return CLI_OK;
@@ -32,9 +34,22 @@ static int run(int argc, char **argv)
 	return rc;
 }
 
+/* As kubectl calls a plugin: by the name of the file. */
+static int run_as(int argc, char **argv)
+{
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL, *name = slash      ? slash + 1
+	                                                                     : argc > 0 ? argv[0]
+	                                                                                : "";
+	if (strcmp(name, "kubectl_complete-platoon") == 0)
+		return cli_complete(argc - 1, argv + 1);
+	if (strcmp(name, "kubectl-platoon") == 0)
+		cli_program = "kubectl platoon";
+	return run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
-	int rc = run(argc, argv);
+	int rc = run_as(argc, argv);
 	/* Output that did not arrive is no success: a full disk must not look like an empty plan. */
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		perror("platoon: cannot write the output");

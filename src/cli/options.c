@@ -27,12 +27,15 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_DATA_DIR] = {"data-dir", 0, "FOLDER", "@file",
                                  "where objects, certificates and kubeconfig are kept (default .platoon)"},
 	[CLI_OPTION_PORT] = {"port", 0, "PORT", NULL, "port of the API on 127.0.0.1, 0 for a free one (default 7443)"},
+	[CLI_OPTION_HEARTBEAT] = {"heartbeat", 0, "SECONDS", NULL,
+                                  "how often nodes are heard of (default 5); 0: what annotations say is known at once"},
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
                                      "end when every PodGroup runs or is proved impossible"},
 	[CLI_OPTION_KUBECONFIG] = {"kubeconfig", 0, "FILE", "@file",
                                    "cluster to use (default $KUBECONFIG, ~/.kube/config, or the pod's own account)"},
-	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", NULL, "context of the kubeconfig (default its current one)"},
+	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", "@context",
+                                "context of the kubeconfig (default its current one)"},
 	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL, "namespace (default that of the context)"},
 	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
 	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
@@ -45,10 +48,15 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_LISTEN] =
 		{"listen", 0, "ADDRESS", NULL,
                  "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
+	[CLI_OPTION_CONFIG] = {"config", 0, "FILE", "@file", "settings, read again when they change; flags win"},
+	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
+	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
-                                 "checks at admission and conversion of versions (default true)"},
+                                 "answer for admission and conversion of versions"},
+	[CLI_OPTION_WEBHOOK_URL] = {"webhook-url", 0, "URL", NULL,
+                                    "where the webhooks are when `platoon run` is outside of the cluster"},
 	[CLI_OPTION_SERVICE_MONITOR] = {"service-monitor", 0, NULL, NULL,
                                         "a ServiceMonitor for the operator of Prometheus"},
 	[CLI_OPTION_ONLY] = {"only", 0, "LIST", "namespace definitions rbac priorities deployment webhooks monitor",
@@ -109,13 +117,13 @@ static int usage_error(const struct cli_command *command, const char *format, ..
 	va_start(args, format);
 	struct arena *arena = arena_create();
 	output_line(stderr, "platoon %s: %.500s", command->name, arena_vprintf(arena, format, args));
-	fprintf(stderr, "Run `platoon %s --help` for its options.\n", command->name);
+	fprintf(stderr, "Run `%s %s --help` for its options.\n", cli_program, command->name);
 	arena_destroy(arena);
 	va_end(args);
 	return CLI_USAGE;
 }
 
-static bool has_option(const struct cli_command *command, int id)
+bool cli_has_option(const struct cli_command *command, int id)
 {
 	return id == CLI_OPTION_HELP || (command->options & (UINT64_C(1) << id)) != 0;
 }
@@ -125,7 +133,7 @@ static int unknown_option(const struct cli_command *command, const char *word)
 	const char *names[CLI_OPTIONS];
 	size_t count = 0;
 	for (int i = 0; i < CLI_OPTIONS; i++)
-		if (has_option(command, i))
+		if (cli_has_option(command, i))
 			names[count++] = cli_options[i].name;
 	const char *near = NULL;
 	if (text_starts_with(word, "--")) {
@@ -328,6 +336,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_VERBOSE:
 		args->verbose = true;
 		return CLI_OK;
+	case CLI_OPTION_MAN:
+		args->man = true;
+		return CLI_OK;
 	case CLI_OPTION_ONCE:
 		args->once = true;
 		return CLI_OK;
@@ -354,6 +365,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_NODES_FILE:
 		args->nodes_file = value;
 		return CLI_OK;
+	case CLI_OPTION_HEARTBEAT:
+		return parse_count(args, id, value, 3600, &args->heartbeat);
 	case CLI_OPTION_GPUS:
 		args->gpus_given = true;
 		return parse_count(args, id, value, 64, &args->shape.gpus);
@@ -388,6 +401,12 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_LISTEN:
 		args->listen = value;
 		return CLI_OK;
+	case CLI_OPTION_CONFIG:
+		args->config = value;
+		return CLI_OK;
+	case CLI_OPTION_PRINT_CONFIG:
+		args->print_config = true;
+		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
 		return CLI_OK;
@@ -395,6 +414,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return parse_count(args, id, value, 100, &args->replicas);
 	case CLI_OPTION_WEBHOOKS:
 		return parse_webhooks(args, value);
+	case CLI_OPTION_WEBHOOK_URL:
+		args->webhook_url = value;
+		return CLI_OK;
 	case CLI_OPTION_SERVICE_MONITOR:
 		args->service_monitor = true;
 		return CLI_OK;
@@ -411,6 +433,7 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		if (log_level_parse(value, &args->logger.level) < 0)
 			return usage_error(args->command, "--log-level %s: use one of: %s", value,
 			                   cli_options[CLI_OPTION_LOG_LEVEL].choices);
+		args->log_level_given = true;
 		return CLI_OK;
 	case CLI_OPTION_HELP:
 	case CLI_OPTIONS:
@@ -426,7 +449,7 @@ static void getopt_tables(const struct cli_command *command, struct option *long
 	size_t count = 0;
 	*shorts++ = ':';
 	for (int i = 0; i < CLI_OPTIONS; i++) {
-		if (!has_option(command, i))
+		if (!cli_has_option(command, i))
 			continue;
 		int argument = cli_options[i].argument ? required_argument : no_argument;
 		longs[count++] = (struct option){cli_options[i].name, argument, NULL, OPTION_BASE + i};
@@ -458,6 +481,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		.command = command,
 		.arena = arena_create(),
 		.shape = {.zones = 1, .racks = 2, .nodes = 4, .gpus = 8},
+		.heartbeat = 5,
 		.data_dir = ".platoon",
 		.port = 7443,
 		.faults = FAULT_ALL,
@@ -497,7 +521,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 	args->operand_count = (size_t)(argc - optind);
 	if (args->operand_count > 0 && command->operands[0] == '\0')
 		return usage_error(command, "takes no operand %s%s", args->operands[0],
-		                   has_option(command, CLI_OPTION_FILE) ? "; give files with -f" : "");
+		                   cli_has_option(command, CLI_OPTION_FILE) ? "; give files with -f" : "");
 	return CLI_OK;
 }
 

@@ -20,6 +20,8 @@ struct plan;
 struct scheduler;
 
 struct scheduler_options {
+	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
+	size_t scheduler_count;
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */

@@ -170,7 +170,10 @@ static void route_node_side(struct api_call *call)
 		api_text(call, 200, "This pod is simulated: there is no container behind it, so it has no log.\n");
 	} else {
 		api_refuse(call, 400, "BadRequest", "pod %s is simulated: there is no container behind it to %s",
-		           call->name, is(sub, "portforward") ? "forward ports to" : "run commands in");
+		           call->name,
+		           is(sub, "portforward")           ? "forward ports to"
+		           : is(sub, "ephemeralcontainers") ? "debug"
+		                                            : "run commands in");
 	}
 }
 
@@ -178,7 +181,8 @@ static bool is_node_side(const struct api_call *call)
 {
 	const char *sub = call->subresource;
 	return is(call->resource, "pods") && is(call->group, "") &&
-	       (is(sub, "log") || is(sub, "exec") || is(sub, "attach") || is(sub, "portforward"));
+	       (is(sub, "log") || is(sub, "exec") || is(sub, "attach") || is(sub, "portforward") ||
+	        is(sub, "ephemeralcontainers"));
 }
 
 static void route_object(struct api_call *call)

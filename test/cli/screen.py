@@ -52,7 +52,7 @@ class Terminal:
             arguments, command, back, down, text, _ = token.groups()
             if command == b"H":
                 row = column = 0
-            elif command == b"J":
+            elif command == b"J" and arguments == b"2":
                 screen = [[" "] * self.columns for _ in range(self.rows)]
             elif command == b"K":
                 screen[row][column:] = [" "] * (self.columns - column)
