@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -75,7 +76,8 @@ static void test_where_a_reader_may_begin(void **state)
 		const char *epoch;
 		uint64_t since;
 		bool good;
-	} cases[] = {{"e", 0, true}, {"e", 2, true}, {"e", 3, true}, {"e", 4, false}, {"other", 0, false}, {"", 0, false}};
+	} cases[] = {{"e", 0, true},  {"e", 2, true},      {"e", 3, true},
+	             {"e", 4, false}, {"other", 0, false}, {"", 0, false}};
 	struct feed *feed = feed_create(&(struct feed_options){.epoch = "e"});
 	put(feed, "a", 1);
 	put(feed, "b", 1);
@@ -125,9 +127,10 @@ static void test_history(void **state)
 	put(feed, "a", 2);
 	put(feed, "a", -1);
 	feed_snapshot(feed, 9, &out);
-	assert_string_equal(out.text, "{\"epoch\":\"e\",\"seq\":3,\"now\":9,\"version\":\"\\\"1\\\"\",\"records\":[],\"history\":["
-	                              "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":1},{\"k\":\"p\",\"n\":\"a\",\"v\":2}],"
-	                              "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":2},{\"k\":\"p\",\"n\":\"a\",\"gone\":true}]]}");
+	assert_string_equal(
+		out.text, "{\"epoch\":\"e\",\"seq\":3,\"now\":9,\"version\":\"\\\"1\\\"\",\"records\":[],\"history\":["
+			  "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":1},{\"k\":\"p\",\"n\":\"a\",\"v\":2}],"
+			  "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":2},{\"k\":\"p\",\"n\":\"a\",\"gone\":true}]]}");
 	buffer_free(&out);
 	put(feed, "b", 1);
 	put(feed, "b", 2);
