@@ -42,6 +42,8 @@ enum cli_option_id {
 	CLI_OPTION_SIMULATE_KUBELETS,
 	CLI_OPTION_LISTEN,
 	CLI_OPTION_IMAGE,
+	CLI_OPTION_REPORT,
+	CLI_OPTION_COMPARE,
 	CLI_OPTION_MAN,
 	CLI_OPTION_REPLICAS,
 	CLI_OPTION_WEBHOOKS,
@@ -83,6 +85,9 @@ struct cli_args {
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
+	const char *report;               /* file of the page; NULL: none */
+	enum cycle_action *other_actions; /* of --compare; NULL: nothing to compare with */
+	size_t other_action_count;
 	uint64_t budget;
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;

@@ -37,7 +37,12 @@ static const char simulate_text[] =
 	"checked\n"
 	"after every turn. A seed that fails prints what led to it and how to run it again; it does so exactly. With "
 	"a\n"
-	"FILE the objects and steps of its scenario are used.";
+	"FILE the objects and steps of its scenario are used.\n"
+	"A FILE that ends in .csv is a trace: a line per instance, with app_name, role, cpu_request, gpu_request,\n"
+	"creation_time, deletion_time or duration. It is replayed on the nodes of --nodes or --nodes-file. With "
+	"--report or\n"
+	"--compare objects are replayed the same way, such as those of `platoon record`: pods arrive when they were "
+	"made.";
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
 	"end\n"
@@ -128,9 +133,10 @@ const struct cli_command cli_commands[] = {
 	{
 		.name = "simulate",
 		.operands = "FILE|FOLDER...",
-		.summary = "run scenarios, or random clusters with faults, in virtual time",
+		.summary = "run scenarios, traces, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
+		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(SEEDS) |
+                           BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
                            BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
@@ -140,7 +146,8 @@ const struct cli_command cli_commands[] = {
 			 "130  ended by Ctrl-C; nothing failed so far",
 		.examples = "platoon simulate test/scenarios/adversarial\n"
 			    "platoon simulate --seeds 1..20 --faults crash,node-flap\n"
-			    "platoon simulate --verbose test/scenarios/slurm",
+			    "platoon simulate --verbose test/scenarios/slurm\n"
+			    "platoon simulate examples/trace.csv --nodes 1x2x8 --compare allocate",
 		.run = cmd_simulate,
 	},
 	{
