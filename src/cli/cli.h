@@ -172,6 +172,7 @@ int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);
+int cmd_record(struct cli_args *args);
 int cmd_top(struct cli_args *args);
 int cmd_run(struct cli_args *args);
 int cmd_install(struct cli_args *args);

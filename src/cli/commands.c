@@ -57,6 +57,17 @@ static const char top_text[] =
 	"The cluster is that of the kubeconfig, also one of `platoon up`. Keys: 1 to 4 choose the view, / filters, s "
 	"sorts,\n"
 	"? lists all keys, q ends. Writes nothing. With --once, or -o json, everything is printed once.";
+static const char record_text[] =
+	"Prints the nodes, pods, PodGroups, queues, topologies and volumes of a cluster without anything that says "
+	"whose "
+	"they\n"
+	"are: names, label values and label keys of your own become hashes with a random salt that is kept nowhere; "
+	"images,\n"
+	"commands, environments and other annotations are left out. Amounts, minimums, rules, order of arrival and "
+	"the\n"
+	"topology stay, so `platoon plan -f` and `platoon simulate --report` work on the file as on the cluster. Read "
+	"it\n"
+	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
@@ -177,6 +188,18 @@ const struct cli_command cli_commands[] = {
 			 "2  wrong usage, no terminal, or no way to reach a cluster",
 		.examples = "platoon top --once -f examples/first-gang.yaml",
 		.run = cmd_top,
+	},
+	{
+		.name = "record",
+		.operands = "",
+		.summary = "print a cluster without its names, for a plan or a simulation elsewhere",
+		.description = record_text,
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.outputs = "json yaml",
+		.exits = "0  the objects were printed\n"
+			 "2  wrong usage, or files or a cluster that cannot be read",
+		.examples = "platoon record -f examples/first-gang.yaml",
+		.run = cmd_record,
 	},
 	{
 		.name = "run",

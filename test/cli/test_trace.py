@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[3:]
@@ -199,6 +200,143 @@ def objects_are_replayed():
     assert result["gpuThousandths"] == 1000
     # 300 s between them, and the first runs for 600.
     assert result["series"][0]["waitingPods"] == 0 and result["series"][-1]["waitingPods"] == 1
+
+
+SECRET = """
+apiVersion: kai.scheduler/v1alpha1
+kind: Topology
+metadata: {name: secret-halls}
+spec: {levels: [{nodeLabel: secret.corp/hall}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: secret-team, labels: {secret-label: secret}}
+spec: {displayName: secret, resources: {gpu: {quota: 8, limit: -1, overQuotaWeight: 1}}}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: secret-urgent}
+value: 90
+description: secret
+---
+apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: secret-gang, namespace: default, creationTimestamp: "2031-02-03T04:05:06Z", annotations: {secret: secret}}
+spec:
+  queue: secret-team
+  priorityClassName: secret-urgent
+  subGroups:
+  - {name: secret-left, minMember: 1, topologyConstraint: {topology: secret-halls, requiredTopologyLevel: secret.corp/hall}}
+  - {name: secret-right, minMember: 1}
+"""
+for part in ("left", "right"):
+    SECRET += f"""---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: secret-{part}-0
+  namespace: default
+  creationTimestamp: "2031-02-03T04:05:06Z"
+  labels: {{app: secret, kai.scheduler/subgroup-name: secret-{part}}}
+  annotations: {{pod-group-name: secret-gang, secret.corp/note: secret, kubectl.kubernetes.io/last-applied: secret}}
+  ownerReferences: [{{apiVersion: batch/v1, kind: Job, name: secret, uid: secret}}]
+spec:
+  schedulerName: platoon
+  serviceAccountName: secret
+  hostname: secret
+  nodeSelector: {{secret.corp/model: secret-a}}
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {{topologyKey: secret.corp/hall, labelSelector: {{matchLabels: {{app: secret-other}}}}}}
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{{matchExpressions: [{{key: secret.corp/model, operator: NotIn, values: [secret-b]}}]}}]
+  tolerations: [{{key: secret.corp/taint, operator: Equal, value: secret, effect: NoSchedule}}]
+  containers:
+  - name: secret
+    image: secret.corp/secret:secret
+    command: [secret]
+    env: [{{name: SECRET, value: secret}}]
+    resources: {{limits: {{nvidia.com/gpu: 4, secret.corp/chip: 1}}, requests: {{cpu: 2}}}}
+status: {{phase: Pending, message: secret, conditions: [{{type: PodScheduled, status: "False", message: secret}}]}}
+"""
+for number in range(4):
+    SECRET += f"""---
+apiVersion: v1
+kind: Node
+metadata:
+  name: secret-node-{number}
+  labels: {{secret.corp/hall: secret-hall-{number // 2}, secret.corp/model: secret-a, kubernetes.io/hostname: secret-node-{number}}}
+spec: {{providerID: secret, taints: [{{key: secret.corp/taint, value: secret, effect: NoSchedule}}]}}
+status:
+  allocatable: {{cpu: 16, memory: 64Gi, pods: 10, nvidia.com/gpu: 4, secret.corp/chip: 2}}
+  addresses: [{{type: InternalIP, address: secret}}]
+  nodeInfo: {{machineID: secret}}
+  conditions: [{{type: Ready, status: "True", message: secret}}]
+"""
+
+
+def platoon(*args, text=None):
+    done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, f"{args}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def shape(plan):
+    """A plan without names: what happens to each group, and how its pods share nodes."""
+    groups = sorted((group["state"], group["placed"], group["minimum"]) for group in plan["groups"])
+    nodes = {}
+    for binding in plan["bindings"]:
+        nodes[binding["node"]] = nodes.get(binding["node"], 0) + 1
+    return groups, sorted(nodes.values())
+
+
+@test
+def a_record_tells_no_names():
+    path = file("secret.yaml", SECRET)
+    for form in ("json", "yaml"):
+        text = platoon("record", "-f", path, "-o", form)
+        assert "secret" not in text.lower(), re.findall(".*secret.*", text, re.I)[:5]
+        assert "2031" not in text, "nor when it was"
+        assert "default" not in re.sub("default-scheduler|globalDefault", "", text)
+    assert platoon("record", "-f", path) != platoon("record", "-f", path), "the salt is new each time"
+
+
+@test
+def a_record_is_planned_like_the_cluster():
+    for source in (file("secret.yaml", SECRET), "examples/first-gang.yaml", "examples/nested-levels.yaml", "examples/elastic.yaml"):
+        want = shape(json.loads(platoon("plan", "-f", source, "-o", "json")))
+        text = platoon("record", "-f", source)
+        assert shape(json.loads(platoon("plan", "-f", "-", "-o", "json", text=text))) == want, source
+        assert want[1], f"{source}: nothing is placed"
+
+
+@test
+def a_record_of_a_live_cluster_is_replayed():
+    folder = os.path.join(SCRATCH.name, "up")
+    up = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", folder, "--port", "0", "-f", "examples/up-gang.yaml",
+                           "-f", "examples/up-impossible.yaml"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        for line in up.stdout:
+            if "get podgroups" in line:
+                break
+        config = os.path.join(folder, "kubeconfig")
+        end = time.monotonic() + 60
+        while time.monotonic() < end and json.loads(platoon("top", "-o", "json", "--kubeconfig", config))["bound"] < 4:
+            time.sleep(0.5)
+        text = platoon("record", "--kubeconfig", config)
+    finally:
+        up.terminate()
+        up.wait(timeout=30)
+        up.stdout.close()
+    for name in ("pretrain", "too-wide", "z1-r1", "example.com", "default-queue"):
+        assert name not in text, name
+    path = file("recorded.json", text)
+    state = json.loads(platoon("top", "-o", "json", "-f", path))
+    assert (state["bound"], state["pods"], state["used"]) == (4, 9, 32), state
+    result = replay(path, "--compare", "allocate")[0]
+    assert (result["gangs"], result["placed"], result["waiting"], result["bound"]) == (2, 1, 1, 4), result
 
 
 @test
