@@ -3,6 +3,7 @@ ONLY ?=
 RESULTS ?=
 FUZZ_SECONDS ?= 30
 FAULT_SEEDS ?= 10000
+KUBE_OPTIONS ?=
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,7 +33,7 @@ fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
 	@scripts/fault $(FAULT_SEEDS)
 
 check-kube: build ## run Platoon on a real kube-apiserver, built once from Go modules (needs Go; minutes the first time)
-	@test/kube/test_kube.py build/platoon $(ONLY)
+	@test/kube/test_kube.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(KUBE_OPTIONS) $(ONLY)
 
 man: build ## the manual pages: build/share/*.1
 	@meson compile -C build man >/dev/null && ls build/share/*.1

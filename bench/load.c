@@ -188,6 +188,20 @@ static void make_deployment(size_t i, const char **method, struct buffer *path, 
 		made + i, REPLICAS, made + i, made + i, container);
 }
 
+static uint16_t port;
+
+/* Connections that were idle for a while may be closed. */
+static bool connect_again(struct client *clients)
+{
+	bool good = true;
+	for (int i = 0; i < WRITERS && good; i++) {
+		client_close(&clients[i]);
+		clients[i] = (struct client){.fd = -1};
+		good = client_open(&clients[i], port) == 0;
+	}
+	return good;
+}
+
 static bool flood(struct client *clients, size_t count, client_make *make)
 {
 	bool good = client_flood(clients, count < WRITERS ? count : WRITERS, count, 201, make);
@@ -227,8 +241,9 @@ static size_t total; /* pods that should exist */
 
 static void print_waits(const char *name, const struct load_seen *seen, size_t pods)
 {
-	printf("%-34s %8zu %10.0f %10.1f %10.1f %10.1f\n", name, pods,
-	       seen->seconds > 0 ? (double)pods / seen->seconds : 0, seen->p50_ms, seen->p99_ms, seen->most_ms);
+	printf("%-34s %8zu %10.0f %12.0f %10.1f %10.1f %10.1f\n", name, pods,
+	       seen->seconds > 0 ? (double)pods / seen->seconds : 0, seen->busy > 0 ? (double)pods / seen->busy : 0,
+	       seen->p50_ms, seen->p99_ms, seen->most_ms);
 	fflush(stdout);
 }
 
@@ -241,9 +256,9 @@ static bool measure_quiet(struct client *clients)
 		usleep(200000);
 	}
 	good = good && wait_for(clients, total += load.spaced, false, &seen);
-	printf("%-34s %8s %10s %10s %10s %10s\n", "creation to committed binding", "pods", "bound/s", "p50 ms",
-	       "p99 ms", "most ms");
-	seen.seconds = 0;
+	printf("%-34s %8s %10s %12s %10s %10s %10s\n", "creation to committed binding", "pods", "bound/s",
+	       "bound/core s", "p50 ms", "p99 ms", "most ms");
+	seen.seconds = seen.busy = 0;
 	print_waits("one pod every 200 ms", &seen, load.spaced);
 	return good;
 }
@@ -251,11 +266,27 @@ static bool measure_quiet(struct client *clients)
 static bool measure_flood(struct client *clients, const char *name, size_t count, size_t pods, client_make *make)
 {
 	struct load_seen seen = {0};
-	ask(clients, "/seen/restart");
+	if (!connect_again(clients) || ask(clients, "/seen/restart").broken)
+		return false;
 	bool good = flood(clients, count, make) && wait_for(clients, total += pods, false, &seen);
 	if (good)
 		print_waits(name, &seen, pods);
 	return good;
+}
+
+/* Until nobody writes any more. */
+static bool wait_for_quiet(struct client *client, struct load_seen *seen)
+{
+	*seen = ask(client, "/seen");
+	for (int tries = 0, still = 0; still < 3 && tries < MOST_SECONDS; tries++) {
+		size_t version = seen->version;
+		sleep(1);
+		*seen = ask(client, "/seen");
+		if (seen->broken)
+			return false;
+		still = seen->version == version ? still + 1 : 0;
+	}
+	return true;
 }
 
 static bool measure_idle(struct client *clients)
@@ -263,10 +294,8 @@ static bool measure_idle(struct client *clients)
 	struct load_seen before, after;
 	size_t count = load.idle > total ? (load.idle - total + REPLICAS - 1) / REPLICAS : 0;
 	if (!measure_flood(clients, "Deployments of 100, all at once", count, count * REPLICAS, make_deployment) ||
-	    !wait_for(clients, total, true, &before))
+	    !wait_for(clients, total, true, &before) || !wait_for_quiet(clients, &before))
 		return false;
-	sleep(5); /* the last status is written */
-	before = ask(clients, "/seen");
 	sleep((unsigned)load.idle_seconds);
 	after = ask(clients, "/seen");
 	double wall = after.clock - before.clock;
@@ -280,8 +309,7 @@ static bool measure_idle(struct client *clients)
 int main(int argc, char **argv)
 {
 	struct client clients[WRITERS] = {{0}};
-	uint16_t port = 0;
-	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0, good = true;
+	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
 	if (argc > 1 && !quick) {
 		fprintf(stderr, "usage: platoon-bench-load [--quick]\n");
 		return 2;
@@ -295,13 +323,13 @@ int main(int argc, char **argv)
 	}
 	snprintf(file, sizeof(file), "%s/store.db", folder);
 	pid_t pid = start_cluster(&port);
-	for (int i = 0; i < WRITERS && port; i++)
-		good &= client_open(&clients[i], port) == 0;
+	for (int i = 0; i < WRITERS; i++)
+		clients[i].fd = -1;
 	printf("embedded cluster of %d nodes, over HTTP, synced to disk\n", load.zones * load.racks * load.nodes);
-	good = good && port && measure_quiet(clients) &&
-	       measure_flood(clients, "single pods, 16 clients", load.single, load.single, make_pod) &&
-	       measure_flood(clients, "Jobs of 16 pods, 16 clients", load.jobs, load.jobs * GANG, make_job) &&
-	       measure_idle(clients);
+	bool good = port && connect_again(clients) && measure_quiet(clients) &&
+	            measure_flood(clients, "single pods, 16 clients", load.single, load.single, make_pod) &&
+	            measure_flood(clients, "Jobs of 16 pods, 16 clients", load.jobs, load.jobs * GANG, make_job) &&
+	            measure_idle(clients);
 	for (int i = 0; i < WRITERS; i++)
 		client_close(&clients[i]);
 	if (pid > 0) {

@@ -24,6 +24,7 @@ struct load_watch {
 	struct seen_pod *known;
 	VEC(double) waits; /* milliseconds */
 	size_t bound, running;
+	double busy_from;   /* seconds of the processor at the restart */
 	double first, last; /* creation and binding since the restart */
 };
 
@@ -105,34 +106,40 @@ static double resident_mib(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
 }
 
-void load_watch_report(struct load_watch *watch, struct buffer *out)
+static double cpu_seconds(void)
 {
 	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+void load_watch_report(struct load_watch *watch, struct buffer *out)
+{
 	size_t count = watch->waits.count;
 	double *waits = watch->waits.items, most = 0, middle = 0, high = 0;
-	getrusage(RUSAGE_SELF, &usage);
 	if (count) {
 		measure_sort(waits, count);
 		middle = waits[count / 2];
 		high = waits[count - 1 - count / 100];
 		most = waits[count - 1];
 	}
-	double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-	             (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-	buffer_printf(out, "%zu %zu %.6f %.3f %.3f %.3f %.6f %.6f %.1f %llu\n", watch->bound, watch->running,
-	              (watch->last - watch->first) / 1e6, middle, high, most, measure_now_us() / 1e6, cpu,
-	              resident_mib(), (unsigned long long)store_version(watch->store));
+	buffer_printf(out, "%zu %zu %.6f %.3f %.3f %.3f %.6f %.6f %.6f %.1f %llu\n", watch->bound, watch->running,
+	              (watch->last - watch->first) / 1e6, middle, high, most, cpu_seconds() - watch->busy_from,
+	              measure_now_us() / 1e6, cpu_seconds(), resident_mib(),
+	              (unsigned long long)store_version(watch->store));
 }
 
 void load_watch_restart(struct load_watch *watch)
 {
 	watch->waits.count = 0;
 	watch->first = watch->last = 0;
+	watch->busy_from = cpu_seconds();
 }
 
 void load_seen_parse(const char *text, struct load_seen *seen)
 {
-	seen->broken = sscanf(text, "%zu %zu %lf %lf %lf %lf %lf %lf %lf %zu", &seen->bound, &seen->running,
-	                      &seen->seconds, &seen->p50_ms, &seen->p99_ms, &seen->most_ms, &seen->clock, &seen->cpu,
-	                      &seen->resident_mib, &seen->version) != 10;
+	seen->broken = sscanf(text, "%zu %zu %lf %lf %lf %lf %lf %lf %lf %lf %zu", &seen->bound, &seen->running,
+	                      &seen->seconds, &seen->p50_ms, &seen->p99_ms, &seen->most_ms, &seen->busy, &seen->clock,
+	                      &seen->cpu, &seen->resident_mib, &seen->version) != 11;
 }

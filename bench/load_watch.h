@@ -20,6 +20,7 @@ struct load_seen {
 	size_t bound, running;          /* pods now */
 	double seconds;                 /* from the first creation to the last binding since the restart */
 	double p50_ms, p99_ms, most_ms; /* from creation to binding, since the restart */
+	double busy;                    /* seconds of the processor since the restart */
 	double clock, cpu;              /* seconds: of the wall and of the process */
 	double resident_mib;
 	size_t version; /* of the store */

@@ -115,6 +115,10 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 		rbg_judge_group(object, index, arena, problems);
 	else if (kind == KIND_GROUP_SET)
 		rbg_judge_set(object, index, arena, problems);
+	else if (kind == KIND_INSTANCES)
+		problem_add(problems, SEVERITY_WARNING, "kind", "write a RoleBasedGroup with one role",
+		            "no pods are made from a %s: instances are part of their RoleBasedGroup here",
+		            object->kind);
 	else if (kind == KIND_POLICY)
 		rbg_judge_policy(object, index, arena, problems);
 	else

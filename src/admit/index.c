@@ -29,6 +29,8 @@ static const struct {
 	{"workloads.x-k8s.io/v1alpha1", "ClusterTopology", false, KIND_CLUSTER_TOPOLOGY},
 	{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroupSet", true, KIND_GROUP_SET},
 	{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroupSet", true, KIND_GROUP_SET},
+	{"workloads.x-k8s.io/v1alpha2", "RoleInstance", true, KIND_INSTANCES},
+	{"workloads.x-k8s.io/v1alpha2", "RoleInstanceSet", true, KIND_INSTANCES},
 };
 
 struct named_queue {

@@ -21,6 +21,7 @@ enum admit_kind {
 	KIND_POLICY,
 	KIND_CLUSTER_TOPOLOGY,
 	KIND_GROUP_SET,
+	KIND_INSTANCES,
 };
 
 enum admit_kind index_kind(const struct manifest *object);

@@ -296,6 +296,26 @@ static void check_ports(const struct decode *decode, const struct decode_path *p
 	interner_destroy(known);
 }
 
+static void check_runtimes(const struct decode *decode, const struct decode_path *path, const struct val *list)
+{
+	static const char *const known[] = {"profileName", "injectContainers", "containers"};
+	const struct val *item, *container;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *at = PATH_INDEX(path, index);
+		if (!decode_is(decode, at, item, VAL_MAP))
+			continue;
+		decode_known(decode, at, item, known, 3);
+		if (!decode_string(decode, at, item, "profileName"))
+			decode_error(decode, PATH_KEY(at, "profileName"), "name a ClusterEngineRuntimeProfile",
+			             "the engine runtime names no profile");
+		size_t number = 0;
+		for (struct val_iter inner = val_iter(decode_list(decode, at, item, "containers"));
+		     val_next(&inner, NULL, &container); number++)
+			decode_is(decode, PATH_INDEX(PATH_KEY(at, "containers"), number), container, VAL_MAP);
+	}
+}
+
 static void read_role(const struct decode *decode, const struct decode_path *path, const struct val *spec,
                       const struct val *map, struct rbg_role *role)
 {
@@ -340,6 +360,8 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 	role->dependencies = decode_strings(decode, path, map, "dependencies", &role->dependency_count);
 	role->service_ports = decode_list(decode, path, map, "servicePorts");
 	check_ports(decode, PATH_KEY(path, "servicePorts"), role->service_ports);
+	role->engine_runtimes = decode_list(decode, path, map, "engineRuntimes");
+	check_runtimes(decode, PATH_KEY(path, "engineRuntimes"), role->engine_runtimes);
 	const char *policy = decode_string(decode, path, map, "podManagementPolicy");
 	role->is_ordered =
 		policy && decode_enum(decode, PATH_KEY(path, "podManagementPolicy"), policy, managements, 2) == 1;

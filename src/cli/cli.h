@@ -28,6 +28,7 @@ enum cli_option_id {
 	CLI_OPTION_NODES,
 	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
+	CLI_OPTION_HEARTBEAT,
 	CLI_OPTION_DATA_DIR,
 	CLI_OPTION_PORT,
 	CLI_OPTION_IN_MEMORY,
@@ -41,12 +42,15 @@ enum cli_option_id {
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
 	CLI_OPTION_LISTEN,
+	CLI_OPTION_CONFIG,
+	CLI_OPTION_PRINT_CONFIG,
 	CLI_OPTION_IMAGE,
 	CLI_OPTION_REPORT,
 	CLI_OPTION_COMPARE,
 	CLI_OPTION_MAN,
 	CLI_OPTION_REPLICAS,
 	CLI_OPTION_WEBHOOKS,
+	CLI_OPTION_WEBHOOK_URL,
 	CLI_OPTION_SERVICE_MONITOR,
 	CLI_OPTION_ONLY,
 	CLI_OPTION_VALUES,
@@ -92,6 +96,7 @@ struct cli_args {
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
+	int heartbeat;          /* seconds */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;
@@ -103,9 +108,11 @@ struct cli_args {
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
 	const char *const *schedulers;                 /* NULL: the usual */
 	size_t scheduler_count;
-	const char *image, *only, *values_file, *chart;
+	const char *image, *only, *values_file, *chart, *webhook_url;
 	int replicas; /* 0: as many as usual */
 	bool webhooks, webhooks_given, service_monitor;
+	const char *config; /* file; NULL: none */
+	bool print_config, log_level_given;
 	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
 	struct logger logger;
@@ -162,9 +169,15 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 /* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
  * when none was given. */
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */
+void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into);
+/* input.c: whether the live cluster is read at all. */
+bool cli_is_live(const struct cli_args *args);
 /* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of
  * objects of the same name. */
 int cli_load_world(struct cli_args *args, struct manifests *objects);
+/* input.c: of the first `live` objects those that one of the others replaces go. */
+void cli_let_files_win(struct manifests *objects, size_t live);
 
 int cmd_plan(struct cli_args *args);
 int cmd_why(struct cli_args *args);

@@ -19,6 +19,39 @@ static const char *const paths[] = {
 	"/apis/scheduling.k8s.io/v1/priorityclasses",
 };
 
+/* Workloads, and what they make that is no pod: who belongs to whom. */
+static const char *const owner_paths[][2] = {
+	{"/api/v1", "replicationcontrollers"},
+	{"/apis/apps/v1", "daemonsets"},
+	{"/apis/apps/v1", "deployments"},
+	{"/apis/apps/v1", "replicasets"},
+	{"/apis/apps/v1", "statefulsets"},
+	{"/apis/batch/v1", "cronjobs"},
+	{"/apis/batch/v1", "jobs"},
+	{"/apis/grove.io/v1alpha1", "podcliques"},
+	{"/apis/grove.io/v1alpha1", "podcliquescalinggroups"},
+	{"/apis/grove.io/v1alpha1", "podcliquesets"},
+	{"/apis/jobset.x-k8s.io/v1alpha2", "jobsets"},
+	{"/apis/kubeflow.org/v1", "jaxjobs"},
+	{"/apis/kubeflow.org/v1", "mpijobs"},
+	{"/apis/kubeflow.org/v1", "pytorchjobs"},
+	{"/apis/kubeflow.org/v1", "tfjobs"},
+	{"/apis/kubeflow.org/v1", "xgboostjobs"},
+	{"/apis/kubeflow.org/v2beta1", "mpijobs"},
+	{"/apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"},
+	{"/apis/ray.io/v1", "rayclusters"},
+	{"/apis/ray.io/v1", "rayjobs"},
+	{"/apis/ray.io/v1", "rayservices"},
+	{"/apis/serving.knative.dev/v1", "configurations"},
+	{"/apis/serving.knative.dev/v1", "revisions"},
+	{"/apis/serving.knative.dev/v1", "services"},
+	{"/apis/sparkoperator.k8s.io/v1beta2", "sparkapplications"},
+	{"/apis/trainer.kubeflow.org/v1alpha1", "trainjobs"},
+	{"/apis/workloads.x-k8s.io/v1alpha2", "rolebasedgroups"},
+	{"/apis/workloads.x-k8s.io/v1alpha2", "roleinstances"},
+	{"/apis/workloads.x-k8s.io/v1alpha2", "roleinstancesets"},
+};
+
 /* 0, or -1 and *error. A kind that the cluster does not have has no objects. */
 static int read_list(struct remote_client *client, const char *path, struct manifests *into, struct problems *problems,
                      struct error *error)
@@ -37,6 +70,24 @@ static int read_list(struct remote_client *client, const char *path, struct mani
 		next = val_str(val_path(doc_root(page), "metadata", "continue", NULL), "");
 	} while (next[0]);
 	return 0;
+}
+
+void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into)
+{
+	struct problems problems = {.arena = args->arena};
+	struct remote_access access;
+	struct error error = {0};
+	if (remote_config_load(args->kubeconfig, args->context, args->arena, &access, &error) < 0)
+		return;
+	struct remote_client *client = remote_client_create(&access, NULL, &error);
+	for (size_t i = 0; client && i < sizeof(owner_paths) / sizeof(*owner_paths); i++) {
+		error = (struct error){0};
+		read_list(client,
+		          arena_printf(args->arena, "%s/namespaces/%s/%s", owner_paths[i][0], namespace_,
+		                       owner_paths[i][1]),
+		          into, &problems, &error);
+	}
+	remote_client_destroy(client);
 }
 
 int cli_load_cluster(struct cli_args *args, struct manifests *into)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #define TEMPLATES "templates/"
+#define URL_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/[]%"
 
 /* In the order in which a cluster wants them. */
 static const char *const parts[] = {"namespace",  "definitions", "rbac",   "priorities",
@@ -80,6 +81,8 @@ static int make_values(struct install *install)
 		build_put_int(build, values, "replicas", args->replicas);
 	if (args->webhooks_given)
 		build_put_bool(build, values, "webhooks", args->webhooks);
+	if (args->webhook_url)
+		build_put_string(build, values, "webhookURL", args->webhook_url);
 	if (args->service_monitor)
 		build_put_bool(build, values, "serviceMonitor", true);
 	if (args->scheduler_count) {
@@ -216,6 +219,11 @@ int cmd_install(struct cli_args *args)
 	struct install install = {.args = args};
 	if (args->namespace_ && !is_label(args->namespace_)) {
 		output_line(stderr, "platoon install: --namespace %s: not a name of a namespace", args->namespace_);
+		return CLI_USAGE;
+	}
+	if (args->webhook_url && (strncmp(args->webhook_url, "https://", 8) != 0 ||
+	                          strspn(args->webhook_url, URL_CHARACTERS) != strlen(args->webhook_url))) {
+		output_line(stderr, "platoon install: --webhook-url %s: must be https://HOST:PORT", args->webhook_url);
 		return CLI_USAGE;
 	}
 	install.build = build_create();

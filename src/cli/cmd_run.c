@@ -5,19 +5,27 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define LONGEST_WAIT 1000    /* milliseconds, so that signals and timers are noticed */
+#define LONGEST_WAIT 1000    /* milliseconds, so that signals, timers and a new configuration are noticed */
 #define LAST_WRITES_TURNS 50 /* of 100 ms: what was decided is sent before the end */
 #define PROBLEM_PAUSE INT64_C(10000000000)
 
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stopped, reload;
 
 static void on_signal(int number)
 {
-	stopped = 1;
+	if (number == SIGHUP)
+		reload = 1;
+	else
+		stopped = 1;
 }
+
+/* ---- the cluster ---- */
 
 #define GROUP_LABEL "rbg.workloads.x-k8s.io/group-name" /* on everything that belongs to a RoleBasedGroup */
 
@@ -36,6 +44,8 @@ static const struct remote_follow types[] = {
 	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies", .optional = true},
 	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", .optional = true},
 	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupsets", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "clusterengineruntimeprofiles", .optional = true},
 	/* Of these only what belongs to RoleBasedGroups. */
 	{"", "v1", "services", .optional = true, .labels = GROUP_LABEL},
 	{"", "v1", "configmaps", .optional = true, .labels = GROUP_LABEL},
@@ -63,10 +73,50 @@ static const struct remote_follow types[] = {
 	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
+#define MORE_TYPES (4 + RUN_WEBHOOK_DEFINITIONS)
+
+/* What only some configurations need, each by its name: no right to read others of the kind is needed. */
+static size_t follow_more(const struct run *run, struct remote_follow *follow, size_t count)
+{
+	const char *namespace_ = run->access.namespace_;
+	if (run->config->leader_elect)
+		follow[count++] = (struct remote_follow){"coordination.k8s.io", "v1", "leases",
+		                                         .namespace_ = namespace_, .name = run->config->lease_name};
+	if (!run->config->webhooks)
+		return count;
+	follow[count++] =
+		(struct remote_follow){"", "v1", "secrets", .namespace_ = namespace_, .name = RUN_WEBHOOK_SECRET};
+	follow[count++] = (struct remote_follow){"admissionregistration.k8s.io", "v1",
+	                                         "validatingwebhookconfigurations", .name = RUN_WEBHOOK_CONFIG};
+	follow[count++] = (struct remote_follow){"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+	                                         .name = RUN_WEBHOOK_CONFIG};
+	for (size_t i = 0; i < RUN_WEBHOOK_DEFINITIONS; i++)
+		follow[count++] = (struct remote_follow){"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+		                                         .name = run_webhook_definitions[i]};
+	return count;
+}
 
 static bool confirmed(void *context, const struct store_type *type, const char *namespace_, const char *name)
 {
 	return remote_confirmed(context, type, namespace_, name);
+}
+
+static void open_lease(struct run *run, int64_t now)
+{
+	char host[64] = "platoon";
+	gethostname(host, sizeof(host) - 1);
+	snprintf(run->identity, sizeof(run->identity), "%s_%08llx", host,
+	         (unsigned long long)(now ^ getpid()) & 0xffffffff);
+	run->lease = lease_create(&(struct lease_options){
+		.store = remote_store(run->remote),
+		.logger = &run->args->logger,
+		.namespace_ = run->access.namespace_,
+		.name = run->config->lease_name,
+		.identity = run->identity,
+		.duration_ns = run->config->lease_duration_ns,
+		.confirmed = confirmed,
+		.context = run->remote,
+	});
 }
 
 static int open_remote(struct run *run, struct error *error)
@@ -76,52 +126,41 @@ static int open_remote(struct run *run, struct error *error)
 		return -1;
 	if (args->namespace_)
 		run->access.namespace_ = args->namespace_;
-	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, TYPES + 1);
+	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, TYPES + MORE_TYPES);
 	memcpy(follow, types, sizeof(types));
-	size_t count = TYPES;
-	if (args->leader_elect)
-		follow[count++] = (struct remote_follow){"coordination.k8s.io", "v1", "leases",
-		                                         .namespace_ = run->access.namespace_};
 	int64_t now = clock_now(clock_system());
 	run->remote = remote_create(
 		&(struct remote_options){
 			.access = &run->access,
 			.logger = &args->logger,
 			.follow = follow,
-			.follow_count = count,
+			.follow_count = follow_more(run, follow, TYPES),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
 		},
 		error);
 	if (!run->remote)
 		return -1;
-	char host[64] = "platoon";
-	gethostname(host, sizeof(host) - 1);
-	snprintf(run->identity, sizeof(run->identity), "%s_%08llx", host,
-	         (unsigned long long)(now ^ getpid()) & 0xffffffff);
-	if (args->leader_elect)
-		run->lease = lease_create(&(struct lease_options){
-			.store = remote_store(run->remote),
-			.logger = &args->logger,
-			.namespace_ = run->access.namespace_,
-			.name = "platoon",
-			.identity = run->identity,
-			.confirmed = confirmed,
-			.context = run->remote,
-		});
+	if (run->config->leader_elect)
+		open_lease(run, now);
 	return 0;
 }
+
+/* ---- controllers ---- */
 
 /* Controllers exist only while this replica may act: another one may have changed everything meanwhile. */
 static void open_controllers(struct run *run)
 {
 	if (run->manager)
 		return;
+	run_ensure_queue(run);
 	run->manager = manager_create(&(struct manager_options){
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
-		.schedulers = run->args->schedulers,
-		.scheduler_count = run->args->scheduler_count,
-		.budget = run->args->budget,
+		.schedulers = run->config->schedulers,
+		.scheduler_count = run->config->scheduler_count,
+		.budget = run->config->budget,
+		.decided = run->board ? board_decided : NULL,
+		.decided_context = run->board,
 	});
 	if (run->args->simulate_kubelets)
 		run->kubelet = kubelet_create(&(struct kubelet_options){
@@ -146,7 +185,10 @@ static int step(struct run *run)
 	if (!remote_synced(run->remote))
 		return -1;
 	int wait = run->lease ? lease_step(run->lease) : -1;
-	if (run->lease && !lease_held(run->lease)) {
+	bool acts = !run->lease || lease_held(run->lease);
+	if (run->webhooks)
+		wait = manager_sooner(wait, run_webhooks_step(run->webhooks, acts));
+	if (!acts) {
 		close_controllers(run);
 		return wait;
 	}
@@ -154,6 +196,66 @@ static int step(struct run *run)
 	wait = manager_sooner(wait, manager_step(run->manager));
 	return run->kubelet ? manager_sooner(wait, kubelet_step(run->kubelet)) : wait;
 }
+
+/* ---- configuration ---- */
+
+static struct run_config *load_config(struct run *run)
+{
+	struct arena *arena = arena_create();
+	struct problems problems = {.arena = arena};
+	struct run_config *config = run_config_load(run->args, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		output_line(stderr, "platoon run: %s%s%s: %s%s%s", run->args->config ? run->args->config : "",
+		            run->args->config ? ": " : "", problems.items[i].path, problems.items[i].message,
+		            problems.items[i].fix ? "; " : "", problems.items[i].fix ? problems.items[i].fix : "");
+	arena_destroy(arena);
+	return config;
+}
+
+static void use_config(struct run *run, struct run_config *config)
+{
+	run_config_free(run->config);
+	run->config = config;
+	run->args->logger.level = config->log_level;
+	run->args->logger.format = config->log_format;
+}
+
+/* Whether the file is another one than last time: volumes of a ConfigMap are replaced, not written. */
+static bool is_changed(struct run *run)
+{
+	struct stat now;
+	if (!run->args->config || stat(run->args->config, &now) < 0)
+		return false;
+	bool changed = now.st_ino != run->file.st_ino || now.st_size != run->file.st_size ||
+	               now.st_mtim.tv_sec != run->file.st_mtim.tv_sec ||
+	               now.st_mtim.tv_nsec != run->file.st_mtim.tv_nsec;
+	run->file = now;
+	return changed;
+}
+
+/* A configuration that is wrong is told of, and the one there is goes on. */
+static void look_at_config(struct run *run)
+{
+	const struct logger *logger = &run->args->logger;
+	if (!is_changed(run) && !reload)
+		return;
+	reload = 0;
+	struct run_config *next = load_config(run);
+	if (!next) {
+		log_write(logger, LOG_ERROR, 0, "the new configuration is wrong, the old one stays", "file",
+		          run->args->config, NULL);
+		return;
+	}
+	const char *fixed = run_config_fixed(run->config, next);
+	if (fixed[0])
+		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
+	/* They keep nothing that the API server has not, and refer to the old one. */
+	close_controllers(run);
+	use_config(run, next);
+	log_write(logger, LOG_INFO, 0, "configuration read", "file", run->args->config, NULL);
+}
+
+/* ---- the loop ---- */
 
 static void tell_problem(struct run *run)
 {
@@ -168,12 +270,16 @@ static void tell_problem(struct run *run)
 /* Moves what the API server and those who ask us have to say. */
 static void turn(struct run *run, int wait)
 {
-	if (!run->listener) {
-		remote_run(run->remote, wait, -1);
-		return;
-	}
-	remote_run(run->remote, manager_sooner(wait, listener_wait_ms(run->listener)), listener_fd(run->listener));
-	listener_step(run->listener);
+	struct listener *webhooks = run->webhooks ? run_webhooks_listener(run->webhooks) : NULL;
+	if (run->listener)
+		wait = manager_sooner(wait, listener_wait_ms(run->listener));
+	if (webhooks)
+		wait = manager_sooner(wait, listener_wait_ms(webhooks));
+	remote_run(run->remote, wait, run->clients);
+	if (run->listener)
+		listener_step(run->listener);
+	if (webhooks)
+		listener_step(webhooks);
 }
 
 static void loop(struct run *run)
@@ -182,7 +288,10 @@ static void loop(struct run *run)
 	bool synced = false;
 	while (!stopped) {
 		turn(run, manager_sooner(wait, LONGEST_WAIT));
+		look_at_config(run);
 		wait = step(run);
+		if (run->board)
+			board_step(run->board);
 		if (!remote_synced(run->remote)) {
 			tell_problem(run);
 		} else if (!synced) {
@@ -198,31 +307,99 @@ static void loop(struct run *run)
 		lease_release(run->lease);
 	if (run->listener)
 		listener_drain(run->listener);
+	if (run->webhooks)
+		listener_drain(run_webhooks_listener(run->webhooks));
 	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
 		turn(run, 100);
 }
 
-int cmd_run(struct cli_args *args)
+static void tell_listener(const struct run *run)
 {
-	struct run run = {.args = args};
-	struct error error = {0};
+	const char *url = listener_url(run->listener);
+	output_line(stdout, "platoon run: health and metrics on %s", url);
+	/* A token somebody chose is known to them and stays out of the log. */
+	const char *chosen = getenv("PLATOON_DASHBOARD_TOKEN");
+	output_line(stdout, "platoon run: dashboard on %s" DASHBOARD_PATH "/%s%s", url,
+	            chosen && *chosen ? "" : "#token=", chosen && *chosen ? "" : run->auth.read_token.text);
+}
+
+/* ---- start and end ---- */
+
+/* One descriptor that is readable when one of the listeners has something to do. */
+static int open_clients(struct run *run, struct error *error)
+{
+	struct listener *both[] = {run->listener, run->webhooks ? run_webhooks_listener(run->webhooks) : NULL};
+	run->clients = epoll_create1(EPOLL_CLOEXEC);
+	for (size_t i = 0; i < 2; i++) {
+		struct epoll_event event = {.events = EPOLLIN};
+		if (both[i] && epoll_ctl(run->clients, EPOLL_CTL_ADD, listener_fd(both[i]), &event) < 0)
+			return error_set(error, ERROR_IO, "cannot wait for clients");
+	}
+	return 0;
+}
+
+static int open_all(struct run *run, struct error *error)
+{
+	if (open_remote(run, error) < 0 || run_listen(run, error) < 0)
+		return -1;
+	if (run->config->webhooks && !(run->webhooks = run_webhooks_create(run, error)))
+		return -1;
+	return open_clients(run, error);
+}
+
+static void catch_signals(void)
+{
 	struct sigaction action = {.sa_handler = on_signal};
-	stopped = 0;
+	stopped = reload = 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	int rc = CLI_OK;
-	if (open_remote(&run, &error) < 0 || run_listen(&run, &error) < 0) {
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static int run_all(struct run *run)
+{
+	struct error error = {0};
+	if (open_all(run, &error) < 0) {
 		output_line(stderr, "platoon run: %s", error.text);
-		rc = CLI_USAGE;
-	} else {
-		if (run.listener)
-			output_line(stdout, "platoon run: health and metrics on %s", listener_url(run.listener));
-		fflush(stdout);
-		loop(&run);
+		return CLI_USAGE;
 	}
-	listener_destroy(run.listener);
+	if (run->listener)
+		tell_listener(run);
+	if (run->webhooks)
+		output_line(stdout, "platoon run: webhooks on %s", listener_url(run_webhooks_listener(run->webhooks)));
+	fflush(stdout);
+	loop(run);
+	return CLI_OK;
+}
+
+static int print_config(const struct run *run)
+{
+	struct buffer text = {0};
+	run_config_print(run->config, &text);
+	fputs(text.text, stdout);
+	buffer_free(&text);
+	return CLI_OK;
+}
+
+int cmd_run(struct cli_args *args)
+{
+	struct run run = {.args = args, .clients = -1};
+	struct run_config *config = load_config(&run);
+	if (!config)
+		return CLI_USAGE;
+	is_changed(&run);
+	use_config(&run, config);
+	catch_signals();
+	int rc = args->print_config ? print_config(&run) : run_all(&run);
 	close_controllers(&run);
+	run_webhooks_destroy(run.webhooks);
+	listener_destroy(run.listener);
+	board_destroy(run.board);
+	auth_free(&run.auth);
+	if (run.clients >= 0)
+		close(run.clients);
 	lease_destroy(run.lease);
 	remote_destroy(run.remote);
+	run_config_free(run.config);
 	return rc;
 }

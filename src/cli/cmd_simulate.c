@@ -62,7 +62,8 @@ static void write_result(struct build *build, struct node *list, const struct sc
 	build_append(build, list, item);
 }
 
-static struct tally run_all(struct cli_args *args, const struct manifests *manifests)
+static struct tally run_all(struct cli_args *args, const struct manifests *manifests,
+                            const struct remote_access *access)
 {
 	bool text = args->output == CLI_OUTPUT_TABLE, colours = draw_style(stdout, args->colour).colours;
 	struct build *build = text ? NULL : build_create();
@@ -78,7 +79,7 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 				tally.first_left_out = &manifests->items[i];
 			continue;
 		}
-		scenario_run(&manifests->items[i], arena, &result);
+		scenario_run(&manifests->items[i], access, arena, &result);
 		tally.passed += result.failure_count == 0;
 		tally.failed += result.failure_count > 0;
 		if (result.failure_count > 0 || args->verbose)
@@ -136,9 +137,16 @@ static int run_seeds(struct cli_args *args)
 static int run_scenarios(struct cli_args *args)
 {
 	struct manifests manifests;
+	struct remote_access access;
+	struct error error = {0};
+	bool real = args->kubeconfig || args->context;
+	if (real && remote_config_load(args->kubeconfig, args->context, args->arena, &access, &error) < 0) {
+		output_line(stderr, "platoon simulate: %s", error.text);
+		return CLI_USAGE;
+	}
 	manifests_init(&manifests);
 	int loaded = cli_load(args, (const char *const *)args->operands, args->operand_count, true, &manifests);
-	struct tally tally = run_all(args, &manifests);
+	struct tally tally = run_all(args, &manifests, real ? &access : NULL);
 	if (tally.left_out > 0)
 		output_line(stderr,
 		            "%s: %s %s%s no Scenario and left out; `platoon plan -f` shows what plain objects lead to",

@@ -1,4 +1,5 @@
 /* Owns the command `up`: the store, the API and the world of controllers, scheduler and kubelets on one thread. */
+#include "cli/board.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -21,7 +22,8 @@
 #define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
 #define DRAIN_TURNS 50
 #define DRAIN_WAIT 20
-#define SETTLED_SECONDS 5 /* nothing changed for so long: nothing will */
+#define LOOK_EVERY INT64_C(200000000) /* nanoseconds: looking at all groups costs more than one change */
+#define SETTLED_SECONDS 5             /* nothing changed for so long: nothing will */
 #define DECIDED_SECONDS 1
 #define LOST_SECONDS 30 /* pods of a node that is down */
 
@@ -40,8 +42,10 @@ struct up {
 	struct store *store;
 	struct serve *serve;
 	struct world *world;
+	struct board *board;
 	struct interner *shown; /* lines that were printed */
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
+	int64_t looked;         /* nanoseconds: when they were looked at */
 	uint64_t version;
 	bool decided;
 	struct progress progress; /* of --until-placed */
@@ -110,7 +114,9 @@ static int look_at_groups(struct up *up)
 	int64_t now = clock_now(clock_system());
 	uint64_t version = store_version(up->store);
 	if (version != up->version) {
-		up->quiet = now;
+		if (now - up->looked < LOOK_EVERY)
+			return -1;
+		up->quiet = up->looked = now;
 		up->version = version;
 		up->decided = show_groups(up);
 	}
@@ -135,6 +141,7 @@ static int loop(struct up *up)
 			break;
 		}
 		wait = world_step(up->world);
+		board_step(up->board);
 		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
 			break;
 		rc = CLI_OK;
@@ -156,6 +163,8 @@ static void print_next_steps(const struct up *up)
 	output_line(stdout, "  kubectl get nodes -L example.com/rack");
 	output_line(stdout, "  kubectl apply -f examples/up-gang.yaml");
 	output_line(stdout, "  kubectl get podgroups,pods -o wide");
+	output_line(stdout, "The dashboard, read-only: %s" DASHBOARD_PATH "/#token=%s", serve_browser_url(up->serve),
+	            serve_token(up->serve, true));
 	fflush(stdout);
 }
 
@@ -174,7 +183,8 @@ static int open_store(struct up *up, struct error *error)
 	struct cli_args *args = up->args;
 	if (secret_directory(args->data_dir, error) < 0)
 		return -1;
-	up->admission = world_admission_create();
+	up->admission =
+		world_admission_create(&(struct world_admission_options){.scheduler = "platoon", .strict = true});
 	struct store_options options = {
 		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
 		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
@@ -209,12 +219,29 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
+	up->board = board_create(up->store, up->args->budget, NULL);
+	/* Nobody else places pods here: those of plain manifests are ours too. */
+	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
+		.schedulers = schedulers,
+		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
 		.budget = up->args->budget,
-		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = LOST_SECONDS},
+		.kubelet =
+			{
+				.start_seconds = 1,
+				.ready_seconds = 1,
+				.stop_seconds = 1,
+				.heartbeat_seconds = up->args->until_placed ? 0 : up->args->heartbeat,
+				.lost_seconds = LOST_SECONDS,
+			},
+		.decided = board_decided,
+		.decided_context = up->board,
 	});
+	struct dashboard *dashboard = board_dashboard(up->board);
+	serve_route_with(up->serve, DASHBOARD_PATH, SERVE_OPEN | SERVE_BROWSER, dashboard_handle, dashboard);
+	serve_route_with(up->serve, DASHBOARD_DATA, SERVE_ASKING | SERVE_BROWSER, dashboard_handle, dashboard);
 	serve_route(up->serve, "/metrics", answer_metrics, up);
 	return store_commit(up->store, error);
 }
@@ -223,6 +250,7 @@ static void close_all(struct up *up)
 {
 	world_destroy(up->world);
 	serve_destroy(up->serve);
+	board_destroy(up->board);
 	world_admission_destroy(up->admission);
 	store_close(up->store);
 }

@@ -76,6 +76,23 @@ static void print_queue(struct cli_args *args, const struct why *why)
 	}
 }
 
+/* All groups of a workload; of very many only some, those that wait first. */
+static void print_groups(struct cli_args *args, const struct why *why)
+{
+	enum { MOST_GROUPS = 10 };
+	struct draw_style style = draw_style(stdout, args->colour);
+	for (size_t i = 0; i < why->group_count && i < MOST_GROUPS; i++) {
+		const struct plan_group *group = &why->plan->groups[why->groups[i]];
+		output_line(stdout, "%s/%s: %s: %lld of %lld pods have a place", group->namespace_, group->name,
+		            group->state, (long long)group->placed, (long long)group->minimum);
+		print_reasons(group);
+		if (args->output == CLI_OUTPUT_WIDE && group->placed > 0)
+			plan_table_print_group(why->plan, (size_t)why->groups[i], true, &style, stdout);
+	}
+	if (why->group_count > MOST_GROUPS)
+		output_line(stdout, "... and %zu more; -o json has all", why->group_count - MOST_GROUPS);
+}
+
 static void print_text(struct cli_args *args, const struct why *why)
 {
 	const struct why_subject *subject = &why->subject;
@@ -85,6 +102,10 @@ static void print_text(struct cli_args *args, const struct why *why)
 		print_queue(args, why);
 	if (why->group < 0 && why->message[0])
 		output_line(stdout, "  %-9s %s", "because", why->message);
+	if (why->group_count > 1) {
+		print_groups(args, why);
+		return;
+	}
 	if (why->group < 0 || (why->pod >= 0 && why->settled))
 		return;
 	const struct plan_group *group = &why->plan->groups[why->group];
@@ -95,15 +116,10 @@ static void print_text(struct cli_args *args, const struct why *why)
 	plan_table_print_map(why->plan, args->map, why->group, why->closest, &style, stdout);
 }
 
-static int explain(struct cli_args *args, const struct manifests *objects)
+static int explain(struct cli_args *args, const struct why_subject *subject, const struct manifests *objects,
+                   const struct manifests *owners)
 {
 	struct error error = {0};
-	struct why_subject subject;
-	const char *namespace_ = args->namespace_ ? args->namespace_ : "default";
-	if (why_parse(args->operands[0], namespace_, args->arena, &subject, &error) < 0) {
-		output_line(stderr, "platoon why: %s", error.text);
-		return CLI_USAGE;
-	}
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 	                                   .budget = args->budget,
 	                                   .starvation_after_ns = args->starvation_after_ns,
@@ -112,7 +128,7 @@ static int explain(struct cli_args *args, const struct manifests *objects)
 	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 	struct why why;
 	int rc = CLI_USAGE;
-	if (why_ask(plan, objects, &subject, args->arena, &why, &error) < 0) {
+	if (why_ask(plan, objects, owners, subject, args->arena, &why, &error) < 0) {
 		output_line(stderr, "platoon why: %s", error.text);
 	} else {
 		if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML) {
@@ -135,11 +151,23 @@ int cmd_why(struct cli_args *args)
 		                "Run `platoon why --help` for its options.\n");
 		return CLI_USAGE;
 	}
-	struct manifests objects;
+	struct error error = {0};
+	struct why_subject subject;
+	struct manifests objects, owners;
+	if (why_parse(args->operands[0], "", args->arena, &subject, &error) < 0) {
+		output_line(stderr, "platoon why: %s", error.text);
+		return CLI_USAGE;
+	}
 	manifests_init(&objects);
+	manifests_init(&owners);
 	int rc = cli_load_world(args, &objects);
+	if (subject.kind != WHY_QUEUE)
+		subject.namespace_ = args->namespace_ ? args->namespace_ : "default";
+	if (rc == CLI_OK && subject.kind == WHY_WORKLOAD && cli_is_live(args))
+		cli_load_owners(args, subject.namespace_, &owners);
 	if (rc == CLI_OK)
-		rc = explain(args, &objects);
+		rc = explain(args, &subject, &objects, &owners);
 	manifests_free(&objects);
+	manifests_free(&owners);
 	return rc;
 }

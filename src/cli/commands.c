@@ -146,9 +146,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "FILE|FOLDER...",
 		.summary = "run scenarios, traces, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(SEEDS) |
-                           BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(BUDGET) | BIT(OUTPUT) |
-                           BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(KUBECONFIG) |
+                           BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) |
+                           BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -166,8 +166,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(DATA_DIR) |
-                           BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
+                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) |
+                           BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -207,11 +208,12 @@ const struct cli_command cli_commands[] = {
 		.summary = "schedule a real cluster",
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
-                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
+                           BIT(BUDGET) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
-			 "2  wrong usage, or no way to reach a cluster",
-		.examples = "",
+			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",
+		.examples = "platoon run --print-config",
 		.run = cmd_run,
 	},
 	{
@@ -219,8 +221,9 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print the manifests that run Platoon on a cluster",
 		.description = install_text,
-		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(SERVICE_MONITOR) |
-                           BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) | BIT(OUTPUT),
+		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(WEBHOOK_URL) |
+                           BIT(SERVICE_MONITOR) | BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) |
+                           BIT(OUTPUT),
 		.outputs = "yaml json",
 		.exits =
 			"0  the manifests were printed, or the chart written\n2  wrong usage, or values that the chart "

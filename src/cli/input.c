@@ -63,8 +63,7 @@ static const char *identity(struct arena *arena, const struct manifest *manifest
 	return arena_printf(arena, "%s/%s/%s", manifest->kind, space, manifest->name);
 }
 
-/* Of the first `live` objects those that a file replaces go. */
-static void let_files_win(struct manifests *objects, size_t live)
+void cli_let_files_win(struct manifests *objects, size_t live)
 {
 	struct arena *arena = arena_create();
 	struct interner *given = interner_create();
@@ -91,17 +90,21 @@ static void expand(struct cli_args *args, struct manifests *objects)
 	args->rejected |= problems.errors > 0;
 }
 
+bool cli_is_live(const struct cli_args *args)
+{
+	return args->file_count == 0 || args->kubeconfig || args->context;
+}
+
 int cli_load_world(struct cli_args *args, struct manifests *objects)
 {
-	bool live = args->file_count == 0 || args->kubeconfig || args->context;
-	int rc = live ? cli_load_cluster(args, objects) : CLI_OK;
+	int rc = cli_is_live(args) ? cli_load_cluster(args, objects) : CLI_OK;
 	size_t count = objects->count;
 	if (rc == CLI_OK && args->file_count > 0)
 		rc = cli_load(args, args->files, args->file_count, args->recursive, objects);
 	if (rc == CLI_OK && args->file_count > 0)
 		rc = expand_scenario(args, objects);
 	if (rc == CLI_OK && count > 0)
-		let_files_win(objects, count);
+		cli_let_files_win(objects, count);
 	if (rc == CLI_OK)
 		expand(args, objects);
 	return rc;

@@ -27,6 +27,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_DATA_DIR] = {"data-dir", 0, "FOLDER", "@file",
                                  "where objects, certificates and kubeconfig are kept (default .platoon)"},
 	[CLI_OPTION_PORT] = {"port", 0, "PORT", NULL, "port of the API on 127.0.0.1, 0 for a free one (default 7443)"},
+	[CLI_OPTION_HEARTBEAT] = {"heartbeat", 0, "SECONDS", NULL,
+                                  "how often nodes are heard of (default 5); 0: what annotations say is known at once"},
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
 	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
                                      "end when every PodGroup runs or is proved impossible"},
@@ -46,6 +48,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_LISTEN] =
 		{"listen", 0, "ADDRESS", NULL,
                  "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
+	[CLI_OPTION_CONFIG] = {"config", 0, "FILE", "@file", "settings, read again when they change; flags win"},
+	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_REPORT] = {"report", 0, "FILE", "@file", "replay the objects as a trace and write a page about it"},
 	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
@@ -53,7 +57,9 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
-                                 "checks at admission and conversion of versions (default true)"},
+                                 "answer for admission and conversion of versions"},
+	[CLI_OPTION_WEBHOOK_URL] = {"webhook-url", 0, "URL", NULL,
+                                    "where the webhooks are when `platoon run` is outside of the cluster"},
 	[CLI_OPTION_SERVICE_MONITOR] = {"service-monitor", 0, NULL, NULL,
                                         "a ServiceMonitor for the operator of Prometheus"},
 	[CLI_OPTION_ONLY] = {"only", 0, "LIST", "namespace definitions rbac priorities deployment webhooks monitor",
@@ -367,6 +373,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_NODES_FILE:
 		args->nodes_file = value;
 		return CLI_OK;
+	case CLI_OPTION_HEARTBEAT:
+		return parse_count(args, id, value, 3600, &args->heartbeat);
 	case CLI_OPTION_GPUS:
 		args->gpus_given = true;
 		return parse_count(args, id, value, 64, &args->shape.gpus);
@@ -401,6 +409,12 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_LISTEN:
 		args->listen = value;
 		return CLI_OK;
+	case CLI_OPTION_CONFIG:
+		args->config = value;
+		return CLI_OK;
+	case CLI_OPTION_PRINT_CONFIG:
+		args->print_config = true;
+		return CLI_OK;
 	case CLI_OPTION_IMAGE:
 		args->image = value;
 		return CLI_OK;
@@ -408,6 +422,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return parse_count(args, id, value, 100, &args->replicas);
 	case CLI_OPTION_WEBHOOKS:
 		return parse_webhooks(args, value);
+	case CLI_OPTION_WEBHOOK_URL:
+		args->webhook_url = value;
+		return CLI_OK;
 	case CLI_OPTION_SERVICE_MONITOR:
 		args->service_monitor = true;
 		return CLI_OK;
@@ -424,6 +441,7 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		if (log_level_parse(value, &args->logger.level) < 0)
 			return usage_error(args->command, "--log-level %s: use one of: %s", value,
 			                   cli_options[CLI_OPTION_LOG_LEVEL].choices);
+		args->log_level_given = true;
 		return CLI_OK;
 	case CLI_OPTION_HELP:
 	case CLI_OPTIONS:
@@ -471,6 +489,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		.command = command,
 		.arena = arena_create(),
 		.shape = {.zones = 1, .racks = 2, .nodes = 4, .gpus = 8},
+		.heartbeat = 5,
 		.data_dir = ".platoon",
 		.port = 7443,
 		.faults = FAULT_ALL,

@@ -2,27 +2,59 @@
 #ifndef CLI_RUN_INTERNAL_H
 #define CLI_RUN_INTERNAL_H
 
-#include "cli/cli.h"
+#include "cli/board.h"
+#include "cli/run_config.h"
 #include "control/lease.h"
 #include "control/manager.h"
 #include "serve/listener.h"
 #include "sim/kubelet.h"
 #include "store/remote.h"
 
+#include <sys/stat.h>
+
+struct run_webhooks;
+
 struct run {
 	struct cli_args *args;
+	struct run_config *config;
 	struct remote_access access;
 	struct remote *remote;
 	struct lease *lease;     /* NULL: nobody else */
 	struct manager *manager; /* NULL while another replica acts, or nothing was read */
 	struct kubelet *kubelet;
-	struct listener *listener; /* NULL: none */
+	struct listener *listener;     /* NULL: none */
+	struct run_webhooks *webhooks; /* NULL: none */
+	int clients;                   /* readable when a listener has something to do */
+	struct stat file;              /* of the configuration, when it was last looked at */
+	struct board *board;           /* NULL without a listener */
+	struct auth auth;              /* of the dashboard */
 	char identity[128];
 	int64_t told; /* when a problem was last printed */
 	bool ending;
 };
 
-/* run_listen.c: health, metrics, and what others route there. -1 and *error when the address cannot be used. */
+/* ---- run_listen.c ---- */
+/* Health, metrics, and what others route there. -1 and *error when the address cannot be used. */
 int run_listen(struct run *run, struct error *error);
+/* Appends one number in the text format of Prometheus. */
+void run_put_metric(struct buffer *out, const char *name, const char *type, const char *help, uint64_t value);
+
+/* ---- run_webhooks.c ---- */
+#define RUN_WEBHOOK_SECRET "platoon-webhook"
+#define RUN_WEBHOOK_CONFIG "platoon"
+#define RUN_WEBHOOK_DEFINITIONS 2
+extern const char *const run_webhook_definitions[RUN_WEBHOOK_DEFINITIONS]; /* kinds whose versions differ in form */
+struct run_webhooks *run_webhooks_create(struct run *run, struct error *error);
+void run_webhooks_destroy(struct run_webhooks *webhooks); /* NULL is a no-op */
+struct listener *run_webhooks_listener(struct run_webhooks *webhooks);
+/* Takes the certificates of the Secret over; when this replica acts, also makes them and tells the API server.
+ * Milliseconds until there is something to do if nothing changes. */
+int run_webhooks_step(struct run_webhooks *webhooks, bool acts);
+bool run_webhooks_ready(const struct run_webhooks *webhooks);
+void run_webhooks_metrics(const struct run_webhooks *webhooks, struct buffer *out); /* NULL is a no-op */
+
+/* ---- run_queue.c ---- */
+/* Makes the default queue when the cluster has no queue at all. */
+void run_ensure_queue(struct run *run);
 
 #endif

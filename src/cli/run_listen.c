@@ -1,5 +1,7 @@
-/* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics. */
+/* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics, the dashboard. */
 #include "cli/run_internal.h"
+
+#include "serve/pki.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +33,15 @@ static void answer_ready(void *context, struct http_request *request, struct htt
 		answer_text(response, 503, "shutting down");
 	else if (!remote_synced(run->remote))
 		answer_text(response, 503, "the cluster was not read yet");
+	else if (run->webhooks && !run_webhooks_ready(run->webhooks))
+		answer_text(response, 503, "the webhooks have no certificate yet");
 	else if (run->manager && !manager_ready(run->manager))
 		answer_text(response, 503, "no decision was made yet");
 	else
 		answer_text(response, 200, "ok");
 }
 
-static void put_metric(struct buffer *out, const char *name, const char *type, const char *help, uint64_t value)
+void run_put_metric(struct buffer *out, const char *name, const char *type, const char *help, uint64_t value)
 {
 	buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, type, name,
 	              (unsigned long long)value);
@@ -46,17 +50,17 @@ static void put_metric(struct buffer *out, const char *name, const char *type, c
 static void put_remote(const struct run *run, struct buffer *out)
 {
 	struct remote_counts counts = remote_counts(run->remote);
-	put_metric(out, "platoon_leader", "gauge", "1 when this replica acts", run->manager != NULL);
-	put_metric(out, "platoon_synced", "gauge", "1 when the cluster was read", remote_synced(run->remote));
-	put_metric(out, "platoon_api_lists_total", "counter", "Lists begun", counts.lists);
-	put_metric(out, "platoon_api_watches_total", "counter", "Watches opened", counts.watches);
-	put_metric(out, "platoon_api_events_total", "counter", "Events of watches", counts.events);
-	put_metric(out, "platoon_api_writes_total", "counter", "Writes answered by the server", counts.writes);
-	put_metric(out, "platoon_api_retries_total", "counter", "Calls that were tried again", counts.retries);
-	put_metric(out, "platoon_api_refused_total", "counter", "Writes refused for good", counts.refused);
-	put_metric(out, "platoon_api_errors_total", "counter", "Answers that were no success, and calls without one",
-	           counts.errors);
-	put_metric(out, "platoon_api_writes_waiting", "gauge", "Writes without an answer", counts.waiting);
+	run_put_metric(out, "platoon_leader", "gauge", "1 when this replica acts", run->manager != NULL);
+	run_put_metric(out, "platoon_synced", "gauge", "1 when the cluster was read", remote_synced(run->remote));
+	run_put_metric(out, "platoon_api_lists_total", "counter", "Lists begun", counts.lists);
+	run_put_metric(out, "platoon_api_watches_total", "counter", "Watches opened", counts.watches);
+	run_put_metric(out, "platoon_api_events_total", "counter", "Events of watches", counts.events);
+	run_put_metric(out, "platoon_api_writes_total", "counter", "Writes answered by the server", counts.writes);
+	run_put_metric(out, "platoon_api_retries_total", "counter", "Calls that were tried again", counts.retries);
+	run_put_metric(out, "platoon_api_refused_total", "counter", "Writes refused for good", counts.refused);
+	run_put_metric(out, "platoon_api_errors_total", "counter",
+	               "Answers that were no success, and calls without one", counts.errors);
+	run_put_metric(out, "platoon_api_writes_waiting", "gauge", "Writes without an answer", counts.waiting);
 }
 
 static void answer_metrics(void *context, struct http_request *request, struct http_response *response)
@@ -65,38 +69,33 @@ static void answer_metrics(void *context, struct http_request *request, struct h
 	struct buffer text = {0};
 	(void)request;
 	put_remote(run, &text);
+	run_webhooks_metrics(run->webhooks, &text);
 	if (run->manager)
 		manager_metrics(run->manager, &text);
 	http_respond(response, 200, "text/plain; version=0.0.4", &text);
 }
 
-/* HOST:PORT, :PORT for every address, PORT for loopback; brackets around IPv6. */
-static int read_address(struct run *run, const char *text, struct listener_options *options, struct error *error)
+/* The token is that of PLATOON_DASHBOARD_TOKEN, or a new one with each start. */
+static int open_dashboard(struct run *run, struct error *error)
 {
-	const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
-	char *end = NULL;
-	unsigned long number = strtoul(port, &end, 10);
-	if (*port < '0' || *port > '9' || *end || number > UINT16_MAX)
-		return error_set(error, ERROR_USAGE,
-		                 "--listen %s: give HOST:PORT such as 127.0.0.1:8080, :8080 for every address, or none",
-		                 text);
-	options->port = (uint16_t)number;
-	if (!colon)
-		return 0;
-	size_t length = (size_t)(colon - text);
-	bool six = length > 1 && text[0] == '[' && text[length - 1] == ']';
-	options->address = arena_strndup(run->args->arena, text + six, length - 2 * (size_t)six);
+	const char *token = getenv("PLATOON_DASHBOARD_TOKEN");
+	if (token && *token)
+		buffer_puts(&run->auth.read_token, token);
+	else if (pki_random_token(&run->auth.read_token, error) < 0)
+		return -1;
+	run->board = board_create(remote_store(run->remote), run->config->budget, &run->auth);
+	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, board_dashboard(run->board));
 	return 0;
 }
 
 int run_listen(struct run *run, struct error *error)
 {
-	const char *address = run->args->listen;
-	if (address && strcmp(address, "none") == 0)
+	const char *listen = run->config->listen;
+	struct listener_options options = {.port = DEFAULT_PORT, .or_free = !listen[0], .logger = &run->args->logger};
+	if (strcmp(listen, "none") == 0)
 		return 0;
-	struct listener_options options = {.port = DEFAULT_PORT, .or_free = !address, .logger = &run->args->logger};
-	if (address && read_address(run, address, &options, error) < 0)
-		return -1;
+	if (listen[0])
+		run_address(listen, run->args->arena, &options.address, &options.port);
 	run->listener = listener_create(&options, error);
 	if (!run->listener)
 		return -1;
@@ -104,5 +103,5 @@ int run_listen(struct run *run, struct error *error)
 	listener_route(run->listener, "/livez", answer_health, run);
 	listener_route(run->listener, "/readyz", answer_ready, run);
 	listener_route(run->listener, "/metrics", answer_metrics, run);
-	return 0;
+	return open_dashboard(run, error);
 }

@@ -8,7 +8,7 @@
 bool grouping_is_ours(const struct grouping_options *options, const struct val *pod)
 {
 	static const char *const usual[] = {"platoon", "kai-scheduler"};
-	const char *scheduler = val_str(val_path(pod, "spec", "schedulerName", NULL), "");
+	const char *scheduler = val_str(val_path(pod, "spec", "schedulerName", NULL), "default-scheduler");
 	const char *const *names = options->schedulers ? options->schedulers : usual;
 	size_t count = options->schedulers ? options->scheduler_count : 2;
 	for (size_t i = 0; i < count; i++)

@@ -32,9 +32,13 @@ struct manager *manager_create(const struct manager_options *options)
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
 		.held = grouping_holds,
 		.held_context = manager->grouping,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
 	});
 	return manager;
 }

@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 struct manager;
+struct plan;
 
 struct manager_options {
 	struct store *store;
@@ -15,6 +16,9 @@ struct manager_options {
 	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
 	size_t scheduler_count;
 	uint64_t budget; /* search steps per placement, 0: the default */
+	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan);
+	void *decided_context;
 };
 
 struct manager *manager_create(const struct manager_options *options);

@@ -49,8 +49,18 @@ static void note_link(struct rbg_links *links, const struct store_object *object
 	buffer_free(&to);
 }
 
-/* ClusterTopologies that a document names: their finalizer depends on it. */
-static void note_topologies(struct rbg_controller *controller, struct reconciler *reconciler,
+/* Profiles that roles name: the group may wait for one. */
+static void note_profiles(struct rbg_controller *controller, const struct rbg_spec *spec, const char *link,
+                          bool present)
+{
+	const struct val *item;
+	for (size_t r = 0; r < spec->role_count; r++)
+		for (struct val_iter it = val_iter(spec->roles[r].engine_runtimes); val_next(&it, NULL, &item);)
+			rbg_links_set(controller->profiles, val_str(val_get(item, "profileName"), ""), link, present);
+}
+
+/* What a document names: the finalizers of ClusterTopologies depend on it. */
+static void note_references(struct rbg_controller *controller, struct reconciler *reconciler,
                             const struct store_object *object, bool present, bool is_policy)
 {
 	struct arena *arena = arena_create();
@@ -74,6 +84,7 @@ static void note_topologies(struct rbg_controller *controller, struct reconciler
 			rbg_links_set(controller->topologies, all[k].topology_name, link, present);
 			reconciler_want(reconciler, RBG_KEY_TOPOLOGY, "", all[k].topology_name);
 		}
+	note_profiles(controller, &spec, link, present);
 	rbg_release(&spec);
 	arena_destroy(arena);
 }
@@ -89,8 +100,8 @@ static void map_group(struct reconciler *reconciler, void *context, const struct
 	struct rbg_controller *controller = context;
 	if (deleted || !same_spec(object, old)) {
 		if (old)
-			note_topologies(controller, reconciler, old, false, false);
-		note_topologies(controller, reconciler, object, !deleted, false);
+			note_references(controller, reconciler, old, false, false);
+		note_references(controller, reconciler, object, !deleted, false);
 	}
 	want_owner(reconciler, object, "RoleBasedGroupSet", RBG_KEY_SET);
 	reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, object->name);
@@ -108,7 +119,7 @@ static void map_policy(struct reconciler *reconciler, void *context, const struc
 			val_str(val_path(states[i]->root, "spec", "targetRef", "name", NULL), object->name);
 		bool present = i == 1 && !deleted;
 		note_link(controller->policies, states[i], target, present);
-		note_topologies(controller, reconciler, states[i], present, true);
+		note_references(controller, reconciler, states[i], present, true);
 		reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, target);
 	}
 }
@@ -135,6 +146,15 @@ static void map_topology(struct reconciler *reconciler, void *context, const str
 	(void)deleted;
 	reconciler_want(reconciler, RBG_KEY_TOPOLOGY, "", object->name);
 	rbg_links_each(controller->topologies, object->name, want_link, reconciler);
+}
+
+static void map_profile(struct reconciler *reconciler, void *context, const struct store_object *object,
+                        const struct store_object *old, bool deleted)
+{
+	struct rbg_controller *controller = context;
+	(void)old;
+	(void)deleted;
+	rbg_links_each(controller->profiles, object->name, want_link, reconciler);
 }
 
 /* ---- one reconcile ---- */
@@ -177,10 +197,9 @@ static void work(struct rbg_turn *turn)
 		rbg_write_network(turn);
 	rbg_write_gangs(turn);
 	rbg_write_pods(turn);
-	/* What could not be made must not look as if it were there. */
+	rbg_report(turn);
 	if (turn->failed)
 		return;
-	rbg_report(turn);
 	if (!turn->blocked)
 		rbg_write_adapters(turn);
 	sweep(turn);
@@ -212,6 +231,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	rbg_read_adapters(&turn);
 	rbg_add_policies(&turn);
 	check_problems(&turn);
+	rbg_check_runtimes(&turn);
 	work(&turn);
 	store_list_clear(&turn.owned);
 	rbg_release(&turn.spec);
@@ -229,6 +249,7 @@ static int reconcile_key(void *context, struct reconcile *turn)
 
 static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "clustertopologies", RBG_KEY_TOPOLOGY, map_topology},
+	{RBG_GROUP, "clusterengineruntimeprofiles", RBG_KEY_GROUP, map_profile},
 	{RBG_GROUP, "coordinatedpolicies", RBG_KEY_GROUP, map_policy},
 	{RBG_GROUP, "rolebasedgroupscalingadapters", RBG_KEY_GROUP, map_adapter},
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
@@ -245,6 +266,7 @@ struct rbg_controller *rbg_controller_create(const struct rbg_controller_options
 	controller->policies = rbg_links_create();
 	controller->adapters = rbg_links_create();
 	controller->topologies = rbg_links_create();
+	controller->profiles = rbg_links_create();
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "rolebasedgroup",
 		.store = options->store,
@@ -266,6 +288,7 @@ void rbg_controller_destroy(struct rbg_controller *controller)
 	rbg_links_destroy(controller->policies);
 	rbg_links_destroy(controller->adapters);
 	rbg_links_destroy(controller->topologies);
+	rbg_links_destroy(controller->profiles);
 	free(controller);
 }
 

@@ -399,6 +399,7 @@ void rbg_decide(struct rbg_turn *turn)
 	hold_canaries(turn, roles);
 	limit_ordered(turn, roles);
 	limit_scaling(turn);
+	rbg_limit_rollbacks(turn);
 	if (turn->blocked)
 		keep_everything(turn);
 	release_batches(turn);

@@ -27,8 +27,7 @@ static void write_service(struct rbg_turn *turn, const struct rbg_role *role)
 			build_put_string(build, item, "protocol", "TCP");
 		build_append(build, ports, item);
 	}
-	if (val_count(role->service_ports) > 0)
-		build_put(build, spec, "ports", ports);
+	build_put(build, spec, "ports", ports); /* also without any: some may have been there before */
 	build_put(build, root, "spec", spec);
 	rbg_ensure(turn, build, "", "services", name, root, spec_field);
 	build_destroy(build);

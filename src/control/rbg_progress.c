@@ -56,13 +56,18 @@ static const char *pod_trouble(struct rbg_turn *turn, const struct rbg_pod *pod)
 	return arena_printf(turn->arena, "pod %s is not scheduled%s%s", pod->object->name, *why ? ": " : "", why);
 }
 
-/* The first pod that keeps the segment from being ready. */
-static const char *find_cause(struct rbg_turn *turn, const struct rbg_rule_state *rule)
+/* The first ordinal of a role that is not ready though it may be there. */
+static int64_t first_unready(const struct rbg_role_state *role)
 {
-	const struct rbg_role_state *role = &turn->roles[rule->judged.waits_for];
-	int64_t ordinal = 0;
-	while (ordinal < role->desired && role->is_ready[ordinal])
+	int64_t end = count_least(count_least(role->target, role->desired), role->released), ordinal = 0;
+	while (ordinal < end && role->is_ready[ordinal])
 		ordinal++;
+	return ordinal < end ? ordinal : -1;
+}
+
+/* The first pod that keeps the instance from being ready. */
+static const char *find_cause(struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal)
+{
 	const struct rbg_instance *instance = rbg_instance_at(role, ordinal);
 	if (!instance)
 		return arena_printf(turn->arena, "%s does not exist", rbg_instance_name(turn, role->spec, ordinal));
@@ -72,41 +77,31 @@ static const char *find_cause(struct rbg_turn *turn, const struct rbg_rule_state
 	return arena_printf(turn->arena, "pods of %s are missing", rbg_instance_name(turn, role->spec, ordinal));
 }
 
-static void look_again(struct rbg_turn *turn, int64_t seconds)
+void rbg_look_again(struct rbg_turn *turn, int64_t seconds)
 {
 	if (seconds > 0 && (turn->again == 0 || seconds < turn->again))
 		turn->again = seconds;
 }
 
-/* The revision whose roles all have the revisions that are complete. */
-static const char *find_complete_revision(struct rbg_turn *turn)
+/* The first segment that is not ready, whether it exists in full or is being made. */
+static void find_wait(struct rbg_turn *turn, struct rbg_rule_state *rule)
 {
-	const struct store_type *type = store_type_find(turn->store, "apps", "controllerrevisions");
-	for (size_t i = 0; i < turn->owned.count; i++) {
-		const struct store_object *object = turn->owned.items[i];
-		bool fits = object->type == type;
-		for (size_t r = 0; r < turn->spec.role_count && fits; r++) {
-			const char *hash = labels_get(&object->labels, rbg_role_label(turn, turn->spec.roles[r].name));
-			fits = hash && strcmp(hash, turn->roles[r].current_revision) == 0;
-		}
-		if (fits)
-			return object->name;
+	for (size_t i = 0; i < rule->rule.count; i++) {
+		const struct segment_size *entry = &rule->rule.sizes[i];
+		const struct rbg_role_state *role = &turn->roles[entry->role];
+		int64_t ordinal = first_unready(role), number = segment_of(ordinal, entry->size) + 1;
+		if (ordinal < 0 || (rule->waits_in > 0 && number >= rule->waits_in))
+			continue;
+		rule->waits_in = number;
+		rule->cause = find_cause(turn, role, ordinal);
 	}
-	return NULL;
 }
 
-static bool roll_back_late(struct rbg_turn *turn, const struct rbg_rule_state *rule)
+/* Leading segments that are ready now; those that were before count while they are wanted. */
+static void note_completed(struct rbg_rule_state *rule)
 {
-	int64_t limit = rule->spec->rollback_seconds;
-	if (limit == 0 || !turn->is_updating)
-		return false;
-	look_again(turn, rule->since + limit - turn->now);
-	if (turn->now - rule->since < limit)
-		return false;
-	const char *revision = find_complete_revision(turn);
-	const char *why = arena_printf(turn->arena, "segment %lld of coordination %s was not ready within %lld s: %s",
-	                               (long long)rule->waits_in, rule->spec->name, (long long)limit, rule->cause);
-	return revision && rbg_restore(turn, revision, why);
+	int64_t leading = rule->waits_in > 0 ? rule->waits_in - 1 : rule->judged.created;
+	rule->completed = count_least(count_most(rule->completed, leading), rule->judged.created);
 }
 
 bool rbg_judge_progress(struct rbg_turn *turn)
@@ -116,17 +111,18 @@ bool rbg_judge_progress(struct rbg_turn *turn)
 		struct rbg_rule_state *rule = &turn->rules[k];
 		const struct val *old = rbg_old_coordination(turn, rule->spec->name);
 		int64_t was = 0, since = turn->now;
-		if (rule->judged.waits_for == SEGMENT_NO_ROLE)
+		find_wait(turn, rule);
+		note_completed(rule);
+		if (rule->waits_in == 0)
 			continue;
 		val_int(val_get(old, "waitsFor"), &was);
-		rule->waits_in = rule->judged.waits_in;
 		rule->since = turn->now;
-		if (was == rule->waits_in && clock_parse_rfc3339(val_str(val_get(old, "waitsSince"), ""), &since) == 0)
+		if (was == rule->waits_in && strcmp(val_str(val_get(old, "attempt"), ""), rule->attempt) == 0 &&
+		    clock_parse_rfc3339(val_str(val_get(old, "waitsSince"), ""), &since) == 0)
 			rule->since = since;
-		rule->cause = find_cause(turn, rule);
 		rule->is_stuck = turn->now - rule->since >= rule->spec->stuck_seconds;
-		look_again(turn, rule->since + rule->spec->stuck_seconds - turn->now);
-		rolled_back = roll_back_late(turn, rule);
+		rbg_look_again(turn, rule->since + rule->spec->stuck_seconds - turn->now);
+		rolled_back = rbg_roll_back_late(turn, rule);
 	}
 	return rolled_back;
 }

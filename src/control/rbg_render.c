@@ -53,19 +53,26 @@ struct render {
 	int64_t ordinal, index;
 	const char *revision, *instance, *name;
 	const struct rbg_component *component;
+	const struct val *runtimes; /* patches of engine runtimes; NULL without */
 	struct tree *metadata, *spec;
 };
+
+static struct tree *apply(const struct render *render, struct tree *tree, const struct val *patch)
+{
+	struct shape shape = shape_of(store_api_find(render->turn->store, "", "v1", "pods"));
+	struct store_error error = {0};
+	struct tree *patched = patch ? patch_strategic(render->arena, tree, patch, &shape, &error) : NULL;
+	return patched ? patched : tree;
+}
 
 static struct tree *make_template(const struct render *render)
 {
 	struct tree *tree = tree_of(render->arena, render->component->template);
-	struct shape shape = shape_of(store_api_find(render->turn->store, "", "v1", "pods"));
-	for (int i = 0; i < 2; i++) {
-		struct store_error error = {0};
-		const struct val *patch = render->component->patches[i];
-		struct tree *patched = patch ? patch_strategic(render->arena, tree, patch, &shape, &error) : NULL;
-		tree = patched ? patched : tree;
-	}
+	const struct val *patch;
+	for (int i = 0; i < 2; i++)
+		tree = apply(render, tree, render->component->patches[i]);
+	for (struct val_iter it = val_iter(render->runtimes); val_next(&it, NULL, &patch);)
+		tree = apply(render, tree, patch);
 	return tree;
 }
 
@@ -325,6 +332,8 @@ struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role,
 		.name = rbg_pod_name(turn, as, ordinal, index),
 		.component = component_of(as, index, &inner),
 	};
+	struct doc *runtimes = rbg_runtime_patches(turn, as);
+	render.runtimes = runtimes ? doc_root(runtimes) : NULL;
 	struct tree *root = tree_map(arena), *template = make_template(&render);
 	tree_put_string(arena, root, "apiVersion", "v1");
 	tree_put_string(arena, root, "kind", "Pod");
@@ -338,5 +347,7 @@ struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role,
 	put_discovery(&render);
 	tree_put(arena, root, "metadata", render.metadata);
 	tree_put(arena, root, "spec", render.spec);
-	return tree_finish(root);
+	struct doc *pod = tree_finish(root);
+	doc_destroy(runtimes);
+	return pod;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define MOST_CONDITIONS 8
+#define MOST_CONDITIONS 10
 
 struct report {
 	struct rbg_turn *turn;
@@ -165,11 +165,13 @@ static void write_rules(struct report *report)
 		if (rule->is_held)
 			build_put_bool(build, node, "held", true);
 		warn_mismatch(report, rule, old, node);
+		rbg_write_rollback(rule, build, node);
 		if (rule->waits_in > 0) {
 			char since[32];
 			clock_print_rfc3339(rule->since, since);
 			build_put_int(build, node, "waitsFor", rule->waits_in);
 			build_put_string(build, node, "waitsSince", since);
+			build_put_string(build, node, "attempt", rule->attempt);
 			build_put_string(build, node, "message", rule->cause);
 			if (rule->is_stuck)
 				build_put_bool(build, node, "stuck", true);
@@ -275,7 +277,10 @@ static void write_conditions(struct report *report)
 			                    RBG_APPROVE_ANNOTATION, turn->revision);
 	}
 	add_trouble(report, CONFLICT_CONDITION, turn->blocked_reason, turn->blocked, "NoConflict");
+	add_trouble(report, "ReconcileFailed", "", NULL, "Written");
 	add_trouble(report, "SegmentStuck", "SegmentNotReady", stuck, "SegmentsProgress");
+	const char *back = rbg_rollback_text(turn);
+	add_trouble(report, "SegmentRolledBack", "DeadlineExceeded", back, "NotRolledBack");
 	add_trouble(report, "CanaryHolding", "WaitingForApproval", held, "NotHeld");
 	const char *progress = arena_printf(turn->arena, "%lld/%lld replicas updated", (long long)report->updated,
 	                                    (long long)report->replicas);
@@ -304,8 +309,24 @@ static void tell_update(struct report *report)
 	}
 }
 
+static void report_refusal(struct rbg_turn *turn)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition condition = {"ReconcileFailed", "True", "Refused", turn->refusal};
+	build_put(build, status, "conditions", writes_conditions(build, turn->object->root, &condition, 1, turn->now));
+	writes_patch_status(turn->store, turn->object, build, status);
+	build_destroy(build);
+}
+
 void rbg_report(struct rbg_turn *turn)
 {
+	/* What could not be made must not look as if it were there. */
+	if (turn->failed) {
+		if (turn->refusal)
+			report_refusal(turn);
+		return;
+	}
 	struct report report = {.turn = turn, .build = build_create()};
 	int64_t generation = 0;
 	report.status = build_map(report.build);

@@ -35,6 +35,7 @@ static const char *hash_role(struct rbg_turn *turn, const struct rbg_role *role)
 		if (extra)
 			val_write(extra, DOC_JSON_COMPACT, &text);
 	}
+	rbg_hash_runtimes(turn, role, &text);
 	const char *hash = hash_text(turn, &text);
 	buffer_free(&text);
 	return hash;
@@ -223,7 +224,8 @@ static struct node *restore_roles(struct rbg_turn *turn, struct build *build, co
 	return roles;
 }
 
-bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why)
+bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
+                 const char *value)
 {
 	struct store_object *revision = rbg_peek(turn, "apps", "controllerrevisions", revision_name);
 	if (!revision)
@@ -237,12 +239,14 @@ bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *w
 	          val_get(old, "roleTemplates") ? build_copy(build, val_get(old, "roleTemplates")) : NULL);
 	build_put(build, patch, "spec", spec);
 	build_put(build, annotations, RBG_ROLLBACK_ANNOTATION, NULL);
+	if (annotation)
+		build_put_string(build, annotations, annotation, value);
 	build_put(build, metadata, "annotations", annotations);
 	build_put(build, patch, "metadata", metadata);
 	bool done = rbg_patch(turn, turn->object, build, patch);
 	build_destroy(build);
 	if (done)
-		rbg_event(turn, false, "RolledBack", "back to revision %s: %s", revision_name, why);
+		rbg_event(turn, annotation != NULL, "RolledBack", "back to revision %s: %s", revision_name, why);
 	return done;
 }
 
@@ -267,7 +271,7 @@ bool rbg_roll_back(struct rbg_turn *turn)
 		}
 	}
 	if (found)
-		return rbg_restore(turn, found->name, "asked for by annotation");
+		return rbg_restore(turn, found->name, "asked for by annotation", NULL, NULL);
 	rbg_event(turn, true, "RevisionNotFound", "there is no revision %s to go back to", wanted);
 	struct build *build = build_create();
 	struct node *patch = build_map(build), *metadata = build_map(build), *annotations = build_map(build);

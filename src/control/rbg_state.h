@@ -35,6 +35,7 @@ struct rbg_controller {
 	struct rbg_links *policies;   /* "namespace/group" -> names of policies */
 	struct rbg_links *adapters;   /* "namespace/group" -> names of adapters */
 	struct rbg_links *topologies; /* ClusterTopology -> "namespace/group" */
+	struct rbg_links *profiles;   /* ClusterEngineRuntimeProfile -> "namespace/group" */
 };
 
 struct rbg_pod {
@@ -91,6 +92,11 @@ struct rbg_rule_state { /* of a coordination with segments */
 	int64_t waits_in;
 	bool is_stuck;
 	const char *cause;
+	int64_t completed; /* leading segments that were ready at some time */
+	/* Segments behind `kept` were taken away in this attempt. */
+	bool is_rolled_back;
+	int64_t kept;
+	const char *attempt, *rollback_message;
 	const char *topology; /* Topology its PodGroups name; NULL without one */
 	const char *topology_key;
 };
@@ -122,6 +128,7 @@ struct rbg_turn {
 	struct rbg_restart *restarts;
 	size_t restart_count;
 	bool failed;
+	const char *refusal; /* why something cannot be written, if that will not pass by itself */
 	int64_t again; /* seconds after which to look again; 0: not */
 };
 
@@ -137,7 +144,9 @@ struct rbg_instance *rbg_instance_at(const struct rbg_role_state *role, int64_t 
 void rbg_revise(struct rbg_turn *turn);
 /* True when the spec was put back to another revision, which the next turn works on. */
 bool rbg_roll_back(struct rbg_turn *turn);
-bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why);
+/* `annotation` of the group, unless it is NULL, gets `value`. */
+bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
+                 const char *value);
 /* What the status said about a role, NULL when nothing. */
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name);
 /* The label of ControllerRevisions that holds the revision of a role. */
@@ -148,6 +157,13 @@ const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_
 void rbg_read_in_place(const struct val *root, struct rbg_pod *pod);
 /* Gives the pods of an instance the newest images where nothing else differs. False: they have to be made anew. */
 bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance);
+/* rbg_runtime.c */
+/* Blocks the turn when a profile that a role names does not exist. */
+void rbg_check_runtimes(struct rbg_turn *turn);
+/* What makes another revision of the role. */
+void rbg_hash_runtimes(const struct rbg_turn *turn, const struct rbg_role *role, struct buffer *text);
+/* A list of patches for the template, in their order; NULL when the role has no runtimes. */
+struct doc *rbg_runtime_patches(const struct rbg_turn *turn, const struct rbg_role *role);
 /* rbg_decide.c */
 void rbg_decide(struct rbg_turn *turn);
 /* rbg_gangs.c */
@@ -170,7 +186,18 @@ void rbg_write_network(struct rbg_turn *turn);
 bool rbg_judge_progress(struct rbg_turn *turn);
 /* What the status said about a coordination, NULL when nothing. */
 const struct val *rbg_old_coordination(const struct rbg_turn *turn, const char *name);
+/* Comes back after so many seconds at the latest. */
+void rbg_look_again(struct rbg_turn *turn, int64_t seconds);
+/* rbg_rollback.c */
+/* Keeps away segments that were taken away before. */
+void rbg_limit_rollbacks(struct rbg_turn *turn);
+/* What follows when the segment that is waited for is overdue: true when the spec was put back, so that the turn is over. */
+bool rbg_roll_back_late(struct rbg_turn *turn, struct rbg_rule_state *rule);
+void rbg_write_rollback(const struct rbg_rule_state *rule, struct build *build, struct node *node);
+/* For the condition; NULL when nothing was rolled back. */
+const char *rbg_rollback_text(struct rbg_turn *turn);
 /* rbg_report.c */
+/* Of a turn that failed only the refusal is told. */
 void rbg_report(struct rbg_turn *turn);
 /* rbg_topology.c */
 int rbg_reconcile_topology(struct rbg_controller *controller, struct reconcile *turn);

@@ -55,9 +55,14 @@ static bool carry_out(struct rbg_turn *turn, struct store_request *request)
 	struct store_result result = {.arena = turn->arena};
 	request->manager = request->actor = "platoon";
 	bool done = request->api && store_write(turn->store, request, &result) == 0;
-	int code = result.error.code;
-	if (!done && code != 404)
-		fail(turn, result.error.message ? result.error.message : "the kind is not served");
+	const struct store_error *error = &result.error;
+	if (!done && error->code != 404) {
+		fail(turn, error->message ? error->message : "the kind is not served");
+		/* What was refused for what it says will be refused again. */
+		bool is_taken = error->code == 409 && strcmp(error->reason, "AlreadyExists") == 0;
+		if (is_taken || (error->code >= 400 && error->code < 429 && error->code != 409))
+			turn->refusal = turn->turn->failure;
+	}
 	store_result_clear(&result);
 	return done;
 }
@@ -106,6 +111,22 @@ static bool is_owned(const struct rbg_turn *turn, const struct store_object *obj
 	return false;
 }
 
+/* Whether `have` says all that `want` does. A server fills in what a spec leaves open. */
+static bool covers(const struct val *have, const struct val *want)
+{
+	const char *key;
+	const struct val *item;
+	if (val_kind(want) != VAL_MAP && val_kind(want) != VAL_LIST)
+		return val_equal(have, want);
+	if (val_kind(want) == VAL_LIST && val_count(have) != val_count(want))
+		return false;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(want); val_next(&it, &key, &item); index++)
+		if (!covers(key ? val_get(have, key) : val_item(have, index), item))
+			return false;
+	return true;
+}
+
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields)
 {
@@ -117,23 +138,25 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 		return created;
 	}
 	if (!is_owned(turn, old)) {
-		fail(turn, arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
-		                        old->type->kind, name));
+		turn->refusal = arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
+		                             old->type->kind, name);
+		fail(turn, turn->refusal);
 		doc_destroy(doc);
 		return false;
 	}
 	struct node *patch = build_map(build);
 	bool differs = false;
 	for (; *fields; fields++) {
-		const struct val *want = val_get(doc_root(doc), *fields);
-		if (val_equal(want, val_get(old->root, *fields)))
+		const struct val *want = val_get(doc_root(doc), *fields), *have = val_get(old->root, *fields);
+		bool filled = strcmp(resource, "services") == 0; /* in by the server */
+		if (filled ? covers(have, want) : val_equal(want, have))
 			continue;
 		differs = true;
 		struct node *value = build_copy(build, want);
 		/* A merge patch keeps what it does not name: old keys are taken away by null. */
 		const char *key;
 		const struct val *item;
-		for (struct val_iter it = val_iter(val_get(old->root, *fields)); val_next(&it, &key, &item);)
+		for (struct val_iter it = val_iter(have); !filled && val_next(&it, &key, &item);)
 			if (key && !val_get(want, key))
 				build_put(build, value, key, build_null(build));
 		build_put(build, patch, *fields, value);

@@ -19,7 +19,12 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 		scheduler->options.pause_ns = 50 * MILLISECOND;
 	if (!scheduler->options.period_ns)
 		scheduler->options.period_ns = 10 * SECOND;
-	scheduler->live = live_create(&(struct snapshot_options){.budget = options->budget, .explain_relax = true});
+	scheduler->live = live_create(&(struct snapshot_options){
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
+		.budget = options->budget,
+		.explain_relax = true,
+	});
 	if (options->held)
 		live_hold(scheduler->live, options->held, options->held_context);
 	scheduler->watch = live_watch_create(scheduler->live, options->store);
@@ -108,6 +113,8 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	} else if (scheduler->under_way.count == 0) {
 		scheduler->failures = 0;
 	}
+	if (scheduler->options.decided)
+		scheduler->options.decided(scheduler->options.decided_context, plan);
 	live_finish(scheduler->live);
 	scheduler_assume(&turn);
 	arena_destroy(arena);

@@ -16,9 +16,12 @@
 /* Who evicts: other controllers of the same process delete pods for other reasons. */
 #define SCHEDULER_ACTOR "platoon-scheduler"
 
+struct plan;
 struct scheduler;
 
 struct scheduler_options {
+	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
+	size_t scheduler_count;
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
@@ -28,6 +31,9 @@ struct scheduler_options {
 	/* Whether a pod is not to be looked at yet: its group is not known. NULL: none is. */
 	bool (*held)(void *context, const struct store_object *pod);
 	void *held_context;
+	/* Told of every cycle before its trials are taken back. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan);
+	void *decided_context;
 };
 
 struct scheduler *scheduler_create(const struct scheduler_options *options);

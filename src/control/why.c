@@ -1,5 +1,5 @@
 /* Owns finding the object somebody asks about, and saying in one sentence how it stands with it. */
-#include "control/why.h"
+#include "control/why_internal.h"
 
 #include <string.h>
 #include <strings.h>
@@ -48,12 +48,7 @@ int why_parse(const char *text, const char *namespace_, struct arena *arena, str
 
 /* ---- names that are near ---- */
 
-struct nearest {
-	const char *wanted, *name, *namespace_;
-	size_t distance;
-};
-
-static void consider(struct nearest *nearest, const char *namespace_, const char *name, bool elsewhere)
+void why_consider(struct nearest *nearest, const char *namespace_, const char *name, bool elsewhere)
 {
 	/* The right name in another namespace is nearer than any other name. */
 	size_t distance = strcmp(name, nearest->wanted) == 0 ? 0 : 1 + text_distance(name, nearest->wanted) + elsewhere;
@@ -62,8 +57,8 @@ static void consider(struct nearest *nearest, const char *namespace_, const char
 	*nearest = (struct nearest){nearest->wanted, name, namespace_, distance};
 }
 
-static int not_found(const char *kind, const struct why_subject *subject, const struct nearest *nearest,
-                     struct error *error)
+int why_not_found(const char *kind, const struct why_subject *subject, const struct nearest *nearest,
+                  struct error *error)
 {
 	const char *space = subject->namespace_;
 	if (!nearest->name)
@@ -103,7 +98,7 @@ static const char *group_sentence(enum group_state state)
 	return "the pods that exist cannot reach the minimum";
 }
 
-static void fill_group(struct why *why, size_t index, struct arena *arena)
+void why_fill_group(struct why *why, size_t index, struct arena *arena)
 {
 	const struct plan_group *group = &why->plan->groups[index];
 	enum group_state state = why->plan->snapshot->cycle.groups[index].state;
@@ -124,70 +119,15 @@ static int ask_group(struct why *why, struct arena *arena, struct error *error)
 	const struct why_subject *subject = &why->subject;
 	int index = snapshot_find_group(snapshot, subject->namespace_, subject->name);
 	if (index >= 0 && !snapshot->groups[index].implicit) {
-		fill_group(why, (size_t)index, arena);
+		why_fill_group(why, (size_t)index, arena);
 		return 0;
 	}
 	struct nearest nearest = {.wanted = subject->name};
 	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
 		if (!snapshot->groups[i].implicit)
-			consider(&nearest, snapshot->groups[i].namespace_, snapshot->groups[i].name,
-			         strcmp(snapshot->groups[i].namespace_, subject->namespace_) != 0);
-	return not_found("PodGroup", subject, &nearest, error);
-}
-
-/* ---- workloads ---- */
-
-/* "tfjob", "tfjobs" and "tfjobs.kubeflow.org" all mean TFJob. */
-static bool names_kind(const char *word, const char *kind)
-{
-	size_t length = strcspn(word, "."), own = strlen(kind);
-	if (length == own + 1 && (word[own] == 's' || word[own] == 'S'))
-		length = own;
-	return own > 0 && length == own && strncasecmp(word, kind, own) == 0;
-}
-
-static bool belongs_to(const struct manifest *group, const struct why_subject *subject)
-{
-	const char *space = group->namespace_[0] ? group->namespace_ : "default";
-	if (strcmp(group->kind, "PodGroup") != 0 || strcmp(space, subject->namespace_) != 0)
-		return false;
-	const struct val *owner;
-	for (struct val_iter it = val_iter(val_path(group->object, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &owner);)
-		if (strcmp(val_str(val_get(owner, "name"), ""), subject->name) == 0 &&
-		    names_kind(subject->workload, val_str(val_get(owner, "kind"), "")))
-			return true;
-	return false;
-}
-
-/* Of several groups the first that waits. */
-static int ask_workload(struct why *why, const struct manifests *objects, struct arena *arena, struct error *error)
-{
-	const struct snapshot *snapshot = why->plan->snapshot;
-	const struct why_subject *subject = &why->subject;
-	size_t count = 0;
-	int chosen = -1;
-	for (size_t i = 0; i < objects->count; i++) {
-		if (!belongs_to(&objects->items[i], subject))
-			continue;
-		int index = snapshot_find_group(snapshot, subject->namespace_, objects->items[i].name);
-		if (index < 0)
-			continue;
-		count++;
-		if (chosen < 0 || (snapshot->cycle.groups[chosen].state == GROUP_PLACED &&
-		                   snapshot->cycle.groups[index].state != GROUP_PLACED))
-			chosen = index;
-	}
-	if (chosen < 0)
-		return error_set(
-			error, ERROR_NOT_FOUND,
-			"no PodGroup belongs to %.100s/%.100s in namespace %.100s; it may not exist, have no pods "
-			"yet, or its pods may have another schedulerName",
-			subject->workload, subject->name, subject->namespace_);
-	fill_group(why, (size_t)chosen, arena);
-	why->summary = arena_printf(arena, "PodGroup %s%s: %s", snapshot->groups[chosen].name,
-	                            count > 1 ? arena_printf(arena, " (one of %zu)", count) : "", why->summary);
-	return 0;
+			why_consider(&nearest, snapshot->groups[i].namespace_, snapshot->groups[i].name,
+			             strcmp(snapshot->groups[i].namespace_, subject->namespace_) != 0);
+	return why_not_found("PodGroup", subject, &nearest, error);
 }
 
 /* ---- pods ---- */
@@ -273,8 +213,8 @@ static const char *condition_message(const struct manifests *objects, const stru
 	return "";
 }
 
-static void fill_outsider(struct why *why, const struct snapshot_pod *pod, const struct manifests *objects,
-                          struct arena *arena)
+void why_fill_outsider(struct why *why, const struct snapshot_pod *pod, const struct manifests *objects,
+                       struct arena *arena)
 {
 	why->message = condition_message(objects, &pod->spec);
 	if (pod->node >= 0)
@@ -299,16 +239,16 @@ static int ask_pod(struct why *why, const struct manifests *objects, struct aren
 	if (index < 0) {
 		struct nearest nearest = {.wanted = subject->name};
 		for (size_t i = 0; i < snapshot->pod_count; i++)
-			consider(&nearest, snapshot->pods[i].spec.namespace_, snapshot->pods[i].spec.name,
-			         strcmp(snapshot->pods[i].spec.namespace_, subject->namespace_) != 0);
-		return not_found("pod", subject, &nearest, error);
+			why_consider(&nearest, snapshot->pods[i].spec.namespace_, snapshot->pods[i].spec.name,
+			             strcmp(snapshot->pods[i].spec.namespace_, subject->namespace_) != 0);
+		return why_not_found("pod", subject, &nearest, error);
 	}
 	const struct snapshot_pod *pod = &snapshot->pods[index];
 	if (pod->group >= 0)
-		fill_group(why, (size_t)pod->group, arena);
+		why_fill_group(why, (size_t)pod->group, arena);
 	why->pod = index;
 	if (pod->group < 0)
-		fill_outsider(why, pod, objects, arena);
+		why_fill_outsider(why, pod, objects, arena);
 	else if (pod->member >= 0)
 		fill_member(why, pod, arena);
 	else
@@ -327,10 +267,10 @@ static int ask_queue(struct why *why, struct arena *arena, struct error *error)
 	for (size_t i = 0; i < cycle->queue_count && why->queue < 0; i++) {
 		if (strcmp(cycle->queues[i].name, why->subject.name) == 0)
 			why->queue = (int)i;
-		consider(&nearest, "", cycle->queues[i].name, false);
+		why_consider(&nearest, "", cycle->queues[i].name, false);
 	}
 	if (why->queue < 0)
-		return not_found("queue", &why->subject, &nearest, error);
+		return why_not_found("queue", &why->subject, &nearest, error);
 	size_t groups = 0, waiting = 0;
 	for (size_t i = 0; i < cycle->group_count; i++) {
 		if (cycle->groups[i].queue != why->queue)
@@ -344,8 +284,8 @@ static int ask_queue(struct why *why, struct arena *arena, struct error *error)
 	return 0;
 }
 
-int why_ask(const struct plan *plan, const struct manifests *objects, const struct why_subject *subject,
-            struct arena *arena, struct why *out, struct error *error)
+int why_ask(const struct plan *plan, const struct manifests *objects, const struct manifests *owners,
+            const struct why_subject *subject, struct arena *arena, struct why *out, struct error *error)
 {
 	*out = (struct why){.subject = *subject,
 	                    .plan = plan,
@@ -361,7 +301,7 @@ int why_ask(const struct plan *plan, const struct manifests *objects, const stru
 	case WHY_POD:
 		return ask_pod(out, objects, arena, error);
 	case WHY_WORKLOAD:
-		return ask_workload(out, objects, arena, error);
+		return why_ask_workload(out, objects, owners, arena, error);
 	case WHY_QUEUE:
 		break;
 	}

@@ -22,17 +22,20 @@ struct why {
 	struct why_subject subject;
 	const struct plan *plan;
 	int group, pod, queue; /* index in the snapshot or the cycle, -1: not about one */
-	const char *state;     /* one word */
-	const char *summary;   /* one sentence */
-	bool settled;          /* nothing of it waits */
-	const char *message;   /* all reasons, as the condition has them; "" for none */
+	const int *groups;     /* of a workload: all of its PodGroups, those that wait first */
+	size_t group_count;
+	const char *state;   /* one word */
+	const char *summary; /* one sentence */
+	bool settled;        /* nothing of it waits */
+	const char *message; /* all reasons, as the condition has them; "" for none */
 	/* Of the group's reasons, NULL where there is none: the domain that came closest, the resource that is missing. */
 	const struct plan_reason *closest, *missing;
 };
 
-/* -1 and *error when there is no such object; names that are near are told. */
-int why_ask(const struct plan *plan, const struct manifests *objects, const struct why_subject *subject,
-            struct arena *arena, struct why *out, struct error *error);
+/* -1 and *error when there is no such object; names that are near are told. `owners`: more objects that say who belongs to
+ * whom, such as the workloads of a live cluster; NULL: none. */
+int why_ask(const struct plan *plan, const struct manifests *objects, const struct manifests *owners,
+            const struct why_subject *subject, struct arena *arena, struct why *out, struct error *error);
 /* "zone z1 / rack r3", "" for a node in no topology. */
 const char *why_place(const struct plan *plan, int node, struct arena *arena);
 /* The same as a document, with every part of the group and where its pods are. */

@@ -92,6 +92,24 @@ static struct node *write_changes(struct build *build, const struct plan_group *
 	return list;
 }
 
+static struct node *write_groups(struct build *build, const struct why *why)
+{
+	struct node *list = build_list(build);
+	for (size_t i = 0; i < why->group_count; i++) {
+		const struct plan_group *group = &why->plan->groups[why->groups[i]];
+		struct node *item = build_map(build);
+		build_put_string(build, item, "namespace", group->namespace_);
+		build_put_string(build, item, "name", group->name);
+		build_put_string(build, item, "state", group->state);
+		build_put_int(build, item, "placed", group->placed);
+		build_put_int(build, item, "minimum", group->minimum);
+		build_put_int(build, item, "waiting", group->waiting);
+		build_put(build, item, "reasons", plan_write_reasons(group, build));
+		build_append(build, list, item);
+	}
+	return list;
+}
+
 static void put_group(struct build *build, struct node *root, const struct why *why)
 {
 	const struct plan_group *group = &why->plan->groups[why->group];
@@ -156,5 +174,7 @@ struct node *why_write(const struct why *why, struct build *build)
 		put_group(build, root, why);
 	if (why->queue >= 0)
 		put_queue(build, root, why);
+	if (why->subject.kind == WHY_WORKLOAD)
+		build_put(build, root, "groups", write_groups(build, why));
 	return root;
 }

@@ -488,18 +488,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 			                           .message = "its pods gave way to another group in this cycle"});
 		return;
 	}
-	size_t waiting = 0;
-	for (size_t p = 0; p < group->gang.pod_count; p++)
-		waiting += group->gang.pods[p].state == MEMBER_WAITING || group->gang.pods[p].state == MEMBER_GATED;
-	group->state = waiting ? GROUP_PARTIAL : GROUP_PLACED;
-	if (waiting && !group->reasons.count)
-		reason_add(&group->reasons, cycle->arena,
-		           (struct reason){.code = REASON_SURPLUS,
-		                           .message = arena_printf(
-						   cycle->arena,
-						   "the minimum is met; %zu more pod%s: gated, or without a place",
-						   waiting, waiting == 1 ? " waits" : "s wait"),
-		                           .need = (int64_t)waiting});
+	group->state = surplus_conclude(cycle, group) ? GROUP_PARTIAL : GROUP_PLACED;
 }
 
 void cycle_finish(struct cycle *cycle)

@@ -67,4 +67,7 @@ bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group 
                           struct place_allowance *allowance);
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);
 
+/* surplus.c: whether pods of a group whose minimum is met still wait, and a word on why. */
+bool surplus_conclude(struct cycle *cycle, struct cycle_group *group);
+
 #endif

@@ -188,15 +188,17 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 	const char *where = level < 0 ? "the cluster" : domain_text(x, t, level, domain);
 	const char *each = quantity_print(x->arena, name, shape->amount[worst]);
 	int64_t need = clamp_multiply(shape->amount[worst], pods);
+	const char *asked = pods == 1 ? arena_printf(x->arena, "1 pod needs %s", each)
+	                              : arena_printf(x->arena, "%lld pods of %s each need %s", (long long)pods, each,
+	                                             quantity_print(x->arena, name, need));
 	x->miss_pods = pods - fewest;
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_RESOURCE,
 	                           .message = arena_printf(
 					   x->arena,
-					   "%s binds: %lld pods of %s each need %s, %s has %s free on usable nodes "
-					   "(%s at most on one node), enough for %lld",
-					   name, (long long)pods, each, quantity_print(x->arena, name, need), where,
-					   quantity_print(x->arena, name, free_sum),
+					   "%s binds: %s, %s has %s free on usable nodes (%s at most on one node), "
+					   "enough for %lld",
+					   name, asked, where, quantity_print(x->arena, name, free_sum),
 					   quantity_print(x->arena, name, largest), (long long)fewest),
 	                           .level = level < 0 ? NULL : topology->labels[level],
 	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
@@ -241,9 +243,12 @@ static void explain_nodes(struct explain *x, int shape_number)
 	if (full)
 		buffer_printf(&text, "%s %d without room for one pod", comma, full);
 	int usable = cluster->node_count - excluded - by_rules - full;
+	const char *typo = counts[EXCLUDE_SELECTOR] + counts[EXCLUDE_AFFINITY] == cluster->node_count
+	                           ? explain_selector(cluster, shape, x->arena)
+	                           : "";
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_NODES,
-	                           .message = arena_printf(x->arena, "%s; %d usable", text.text, usable),
+	                           .message = arena_printf(x->arena, "%s; %d usable%s", text.text, usable, typo),
 	                           .have = usable,
 	                           .need = cluster->node_count});
 	buffer_free(&text);
@@ -362,8 +367,9 @@ static void explain_culprit(struct explain *x, int culprit)
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_DOMAIN,
 		                           .message = arena_printf(
-						   x->arena, "the cluster has room for %lld of the %lld pods %s needs",
-						   (long long)have, (long long)need, tree_name(x->gang, want->tree)),
+						   x->arena, "the cluster has room for %lld of the %lld pod%s %s needs",
+						   (long long)have, (long long)need, need == 1 ? "" : "s",
+						   tree_name(x->gang, want->tree)),
 		                           .have = have,
 		                           .need = need});
 	}
@@ -380,7 +386,10 @@ static void explain_culprit(struct explain *x, int culprit)
 		}
 	}
 	x->miss_shape = worst;
-	explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level, domain);
+	/* Where no node may be used at all, no amount of a resource helps. */
+	if (shape_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
+		explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level,
+		                 domain);
 	explain_nodes(x, worst);
 }
 
@@ -483,14 +492,17 @@ static void explain_more_capacity(struct explain *x)
 				: arena_printf(x->arena, "in %s %s",
 		                               used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
 		                               domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
+		const char *each = x->miss_pods == 1 ? ""
+		                                     : arena_printf(x->arena, ", %s for each of %lld pods",
+		                                                    quantity_print(x->arena, name, shape->amount[i]),
+		                                                    (long long)x->miss_pods);
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_RELAXATION,
-		                           .message = arena_printf(
-						   x->arena, "nearest miss: %s more %s %s, %s for each of %lld pods",
-						   quantity_print(x->arena, name,
-		                                                  clamp_multiply(shape->amount[i], x->miss_pods)),
-						   name, where, quantity_print(x->arena, name, shape->amount[i]),
-						   (long long)x->miss_pods),
+		                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s%s",
+		                                                   quantity_print(x->arena, name,
+		                                                                  clamp_multiply(shape->amount[i],
+		                                                                                 x->miss_pods)),
+		                                                   name, where, each),
 		                           .level = x->miss_level < 0 ? NULL
 		                                                      : used_topology(&x->solver, x->miss_topology)
 		                                                                ->labels[x->miss_level],

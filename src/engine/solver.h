@@ -219,4 +219,7 @@ static inline const struct topology *used_topology(const struct solver *solver, 
 	return &solver->cluster->topologies[solver->topologies[used]];
 }
 
+/* explain_selector.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. */
+const char *explain_selector(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
+
 #endif

@@ -5,6 +5,7 @@
 #include "serve/defaults.h"
 #include "serve/schema_check.h"
 #include "serve/structural.h"
+#include "serve/validate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct admission {
 	struct manifests manifests;
 	struct store_list lists[CONTEXT_TYPES];
 	struct admit_index *index;
-	bool stale;
+	bool stale, strict;
 };
 
 struct admission *admission_create(void)
@@ -34,6 +35,7 @@ struct admission *admission_create(void)
 	struct admission *admission = base_calloc(1, sizeof(*admission));
 	manifests_init(&admission->manifests);
 	admission->stale = true;
+
 	return admission;
 }
 
@@ -51,6 +53,11 @@ static void forget(struct admission *admission)
 static void on_change(void *context)
 {
 	((struct admission *)context)->stale = true;
+}
+
+void admission_be_strict(struct admission *admission)
+{
+	admission->strict = true;
 }
 
 void admission_use(struct admission *admission, struct store *store)
@@ -194,6 +201,56 @@ static void check_immutable(struct store_admission *request, struct problems *pr
 	            "the spec of a ClusterTopology cannot be changed");
 }
 
+static bool speaks_cel(const struct val *schema)
+{
+	const char *key;
+	const struct val *item;
+	if (val_kind(schema) == VAL_MAP && val_count(val_get(schema, "x-kubernetes-validations")) > 0)
+		return true;
+	for (struct val_iter it = val_iter(schema); val_next(&it, &key, &item);)
+		if ((val_kind(item) == VAL_MAP || val_kind(item) == VAL_LIST) && speaks_cel(item))
+			return true;
+	return false;
+}
+
+static bool is_definition(const struct store_api *api)
+{
+	return strcmp(api->group, "apiextensions.k8s.io") == 0 &&
+	       strcmp(api->type->kind, "CustomResourceDefinition") == 0;
+}
+
+/* What the author of a new object would otherwise find out late. */
+static void warn_once(struct store_admission *request)
+{
+	const char *idle = request->old ? NULL : validate_idle(request->api->group, request->api->type->kind);
+	if (!request->warnings)
+		return;
+	if (idle)
+		problem_add(request->warnings, SEVERITY_WARNING, "", NULL, "%s: %s", request->api->type->kind, idle);
+	if (is_definition(request->api) && speaks_cel(val_path(request->object, "spec", "versions", NULL)))
+		problem_add(
+			request->warnings, SEVERITY_WARNING, "", NULL,
+			"the rules in CEL (x-kubernetes-validations) of this definition are not evaluated here; the "
+			"rest of its schema is");
+}
+
+/* The rules of the API server for its own kinds, and then those of Platoon. */
+static void judge(const struct admission *admission, struct store_admission *request, const struct manifest *manifest,
+                  struct problems *problems)
+{
+	if (!admission->strict)
+		return;
+	validate_object(request->api->group, request->api->type->kind, manifest->object,
+	                request->old ? request->old->root : NULL, problems);
+	warn_once(request);
+}
+
+static bool is_new_job(const struct store_admission *request)
+{
+	return !request->old && strcmp(request->api->group, "batch") == 0 &&
+	       strcmp(request->api->type->kind, "Job") == 0;
+}
+
 static int check_rules(struct admission *admission, struct store_admission *request, struct store_error *error)
 {
 	struct manifest manifest = {
@@ -208,8 +265,15 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	request->replacement = defaults_fill(request->api->group, request->api->type->kind, request->object);
 	if (request->replacement)
 		manifest.object = doc_root(request->replacement);
+	struct doc *job = admission->strict && is_new_job(request) ? defaults_job(manifest.object) : NULL;
+	if (job) {
+		doc_destroy(request->replacement);
+		request->replacement = job;
+		manifest.object = doc_root(job);
+	}
+	judge(admission, request, &manifest, &problems);
 	if (!admit_knows(&manifest))
-		return 0;
+		return problems.errors ? refuse(request, error, &problems) : 0;
 	bool context = is_context(request->api);
 	bool needs = needs_context(request->api);
 	if (needs && admission->stale && admission->store)

@@ -10,6 +10,9 @@ struct admission;
 /* Give `admission_check` and the admission to store_open as admit and context, then tell it the store. */
 struct admission *admission_create(void);
 void admission_use(struct admission *admission, struct store *store);
+/* From now on what the API server of Kubernetes refuses is refused too, see validate.h. Without, only what Platoon cannot
+ * read is: simulations and tests leave out what does not matter to them. */
+void admission_be_strict(struct admission *admission);
 /* Before store_close. NULL is a no-op. */
 void admission_destroy(struct admission *admission);
 

@@ -38,19 +38,38 @@ static bool is_asking(const char *path)
 	       text_starts_with(path, "/apis/authentication.k8s.io/v1/self");
 }
 
+static bool is_api_path(const char *path)
+{
+	return text_starts_with(path, "/api/") || text_starts_with(path, "/apis/") || is(path, "/api") ||
+	       is(path, "/apis") || text_starts_with(path, "/openapi/");
+}
+
+/* The path of another layer, NULL when there is none or it is ours. */
+static const struct http_route *find_other(const struct serve *serve, const char *path)
+{
+	return is_api_path(path) || is_open_path(path) ? NULL : http_routes_find(&serve->routes, path);
+}
+
 void api_head(void *context, struct http_request *request, struct http_response *response)
 {
 	struct serve *serve = context;
 	struct api_call call;
+	const struct http_route *other = find_other(serve, request->path);
+	unsigned access = other ? other->access : 0;
 	begin(&call, serve, request, response);
-	if (is_open_path(request->path))
+	if (serve->pki && !request->peer.tls && !(access & SERVE_BROWSER)) {
+		api_refuse(&call, 400, "BadRequest", "Client sent an HTTP request to an HTTPS server; use %s",
+		           serve_url(serve));
+		return;
+	}
+	if (is_open_path(request->path) || (access & SERVE_OPEN))
 		return;
 	const struct auth_user *user = auth_identify(&serve->auth, request);
 	request->user = user;
 	if (!user) {
 		http_response_header(response, "WWW-Authenticate", "Bearer realm=\"platoon\"");
 		api_refuse(&call, 401, "Unauthorized", "Unauthorized");
-	} else if (user->read_only && !is_reading(request) && !is_asking(request->path)) {
+	} else if (user->read_only && !is_reading(request) && !is_asking(request->path) && !(access & SERVE_ASKING)) {
 		api_refuse(&call, 403, "Forbidden",
 		           "User \"%s\" may only read: the token of this request is the read-only one", user->name);
 	}
@@ -151,7 +170,10 @@ static void route_node_side(struct api_call *call)
 		api_text(call, 200, "This pod is simulated: there is no container behind it, so it has no log.\n");
 	} else {
 		api_refuse(call, 400, "BadRequest", "pod %s is simulated: there is no container behind it to %s",
-		           call->name, is(sub, "portforward") ? "forward ports to" : "run commands in");
+		           call->name,
+		           is(sub, "portforward")           ? "forward ports to"
+		           : is(sub, "ephemeralcontainers") ? "debug"
+		                                            : "run commands in");
 	}
 }
 
@@ -159,7 +181,8 @@ static bool is_node_side(const struct api_call *call)
 {
 	const char *sub = call->subresource;
 	return is(call->resource, "pods") && is(call->group, "") &&
-	       (is(sub, "log") || is(sub, "exec") || is(sub, "attach") || is(sub, "portforward"));
+	       (is(sub, "log") || is(sub, "exec") || is(sub, "attach") || is(sub, "portforward") ||
+	        is(sub, "ephemeralcontainers"));
 }
 
 static void route_object(struct api_call *call)
@@ -309,20 +332,13 @@ static bool route_api(struct api_call *call)
 	return true;
 }
 
-static bool is_api_path(const char *path)
-{
-	return text_starts_with(path, "/api/") || text_starts_with(path, "/apis/") || is(path, "/api") ||
-	       is(path, "/apis") || text_starts_with(path, "/openapi/");
-}
-
 void api_handle(void *context, struct http_request *request, struct http_response *response)
 {
 	struct serve *serve = context;
 	struct api_call call;
 	begin(&call, serve, request, response);
 	call.user = request->user;
-	bool ours = is_api_path(request->path) || is_open_path(request->path);
-	const struct http_route *other = ours ? NULL : http_routes_find(&serve->routes, request->path);
+	const struct http_route *other = find_other(serve, request->path);
 	if (other) {
 		other->handler(other->context, request, response);
 		return;

@@ -175,7 +175,10 @@ static struct node *conversion_of(struct build *build, const struct crd_conversi
 	build_put_string(build, service, "namespace", conversion->namespace_);
 	build_put_string(build, service, "path", conversion->path);
 	build_put_int(build, service, "port", 443);
-	build_put(build, config, "service", service);
+	if (conversion->url)
+		build_put_string(build, config, "url", conversion->url);
+	else
+		build_put(build, config, "service", service);
 	build_put(build, webhook, "clientConfig", config);
 	build_put(build, out, "webhook", webhook);
 	return out;

@@ -7,7 +7,8 @@
 
 /* Who turns one version of a kind into another. */
 struct crd_conversion {
-	const char *service, *namespace_, *path; /* a webhook */
+	const char *service, *namespace_, *path; /* a webhook behind a Service */
+	const char *url;                         /* or elsewhere; NULL: behind the Service */
 };
 
 /* One definition with every version of `type` that the store serves; the first is the stored one. When versions differ

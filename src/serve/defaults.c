@@ -11,6 +11,7 @@ struct rule {
 	const char *group, *kind;
 	const char *path; /* a.b.c; [] behind a name: in every item of that list; the last name is what is filled in */
 	const char *json;
+	const char *unless; /* only when this is missing as well; NULL: always */
 };
 
 #define POD_SPEC(group, kind, spec)                                                                                    \
@@ -50,6 +51,8 @@ static const struct rule rules[] = {
 	{"apps", "DaemonSet", "spec.updateStrategy",
          "{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"maxUnavailable\":1,\"maxSurge\":0}}"},
 	{"batch", "Job", "spec.backoffLimit", "6"},
+	{"batch", "Job", "spec.parallelism", "1"},
+	{"batch", "Job", "spec.completions", "1", "spec.parallelism"},
 	{"batch", "Job", "spec.completionMode", "\"NonIndexed\""},
 	{"batch", "Job", "spec.suspend", "false"},
 	{"batch", "Job", "spec.template.spec.dnsPolicy", "\"ClusterFirst\""},
@@ -270,7 +273,7 @@ struct doc *defaults_fill(const char *group, const char *kind, const struct val 
 	struct filling filling = {.rules = wanted};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (strcmp(rules[i].kind, kind) == 0 && strcmp(rules[i].group, group) == 0 &&
-		    is_missing(object, rules[i].path))
+		    is_missing(object, rules[i].path) && (!rules[i].unless || is_missing(object, rules[i].unless)))
 			wanted[filling.rule_count++] = &rules[i];
 	}
 	for (size_t i = 0; i < sizeof(pods) / sizeof(pods[0]); i++) {

@@ -58,16 +58,18 @@ ssize_t http_io_write(struct http_conn *conn, const char *data, size_t length)
 	return result == 0 ? -2 : result;
 }
 
+static bool speaks_plain(const struct http_conn *conn)
+{
+	char first;
+	return recv(conn->fd, &first, 1, MSG_PEEK) == 1 && first >= 'A' && first <= 'Z';
+}
+
 /* Somebody who speaks plain HTTP to the TLS port gets a sentence instead of a handshake alert. */
-static bool greet_plain(struct http_conn *conn)
+static void greet_plain(struct http_conn *conn)
 {
 	static const char answer[] = "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
 				     "Client sent an HTTP request to an HTTPS server.\n";
-	char first;
-	if (recv(conn->fd, &first, 1, MSG_PEEK) != 1 || first < 'A' || first > 'Z')
-		return false;
 	(void)!send(conn->fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL);
-	return true;
 }
 
 void http_io_wait(struct http_conn *conn)
@@ -82,8 +84,12 @@ int http_io_handshake(struct http_conn *conn)
 		char first;
 		if (recv(conn->fd, &first, 1, MSG_PEEK) < 0 && errno == EAGAIN)
 			return -1; /* no memory for TLS before the client says something */
-		if (greet_plain(conn))
+		if (speaks_plain(conn)) {
+			if (conn->server->options.plain_too)
+				return 1;
+			greet_plain(conn);
 			return -2;
+		}
 		conn->ssl = SSL_new(conn->server->options.tls);
 		if (!conn->ssl || SSL_set_fd(conn->ssl, conn->fd) != 1)
 			return -2;

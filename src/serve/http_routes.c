@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void http_routes_add(struct http_routes *routes, const char *path, serve_handler *handler, void *context)
+void http_routes_add(struct http_routes *routes, const char *path, unsigned access, serve_handler *handler,
+                     void *context)
 {
-	vec_push(&routes->paths,
-	         (struct http_route){.path = base_strdup(path), .handler = handler, .context = context});
+	vec_push(&routes->paths, (struct http_route){.path = base_strdup(path),
+	                                             .handler = handler,
+	                                             .context = context,
+	                                             .access = access});
 }
 
 const struct http_route *http_routes_find(const struct http_routes *routes, const char *path)

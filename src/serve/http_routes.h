@@ -12,6 +12,7 @@ struct http_route {
 	char *path;
 	serve_handler *handler;
 	void *context;
+	unsigned access; /* what the server makes of it; see serve.h */
 };
 
 struct http_routes {
@@ -19,7 +20,8 @@ struct http_routes {
 };
 
 /* `path` is copied. */
-void http_routes_add(struct http_routes *routes, const char *path, serve_handler *handler, void *context);
+void http_routes_add(struct http_routes *routes, const char *path, unsigned access, serve_handler *handler,
+                     void *context);
 /* NULL when nobody answers the path. */
 const struct http_route *http_routes_find(const struct http_routes *routes, const char *path);
 void http_routes_free(struct http_routes *routes);

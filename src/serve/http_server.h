@@ -42,6 +42,7 @@ struct http_options {
 	const char *address;    /* numeric; NULL is 127.0.0.1 */
 	uint16_t port;          /* 0: a free one */
 	struct ssl_ctx_st *tls; /* borrowed; NULL: plain */
+	bool plain_too;         /* whoever does not begin with TLS is served too; http_peer.tls tells */
 	struct http_limits limits;
 	struct http_hooks hooks;
 	const struct clock_source *clock; /* NULL: the system's */

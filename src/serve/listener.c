@@ -77,7 +77,7 @@ void listener_destroy(struct listener *listener)
 
 void listener_route(struct listener *listener, const char *path, serve_handler *handler, void *context)
 {
-	http_routes_add(&listener->routes, path, handler, context);
+	http_routes_add(&listener->routes, path, 0, handler, context);
 }
 
 int listener_fd(const struct listener *listener)

@@ -25,6 +25,8 @@ const char *pki_authority(const struct pki *pki);
 const char *pki_client_certificate(const struct pki *pki);
 const char *pki_client_key(const struct pki *pki);
 
+/* 256 random bits in hexadecimal. */
+int pki_random_token(struct buffer *token, struct error *error);
 /* The token in this file, made (256 random bits in hexadecimal) when there is none. */
 int pki_token(const char *directory, const char *file, struct buffer *token, struct error *error);
 

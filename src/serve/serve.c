@@ -80,6 +80,7 @@ static int open_http(struct serve *serve, struct error *error)
 		.address = options->address,
 		.port = options->port,
 		.tls = serve->pki ? pki_tls(serve->pki) : NULL,
+		.plain_too = serve->pki && is_loopback(options->address),
 		.limits = options->limits,
 		.hooks = {.context = serve,
 	                  .head = api_head,
@@ -100,6 +101,8 @@ static int open_http(struct serve *serve, struct error *error)
 	bool six = strchr(address, ':') != NULL;
 	buffer_printf(&serve->url, "%s://%s%s%s:%u", serve->pki ? "https" : "http", six ? "[" : "", address,
 	              six ? "]" : "", (unsigned)http_server_port(serve->http));
+	bool without = http.plain_too || !serve->pki;
+	buffer_printf(&serve->browser_url, "%s%s", without ? "http" : "https", strchr(serve->url.text, ':'));
 	return 0;
 }
 
@@ -144,15 +147,21 @@ void serve_destroy(struct serve *serve)
 	pki_close(serve->pki);
 	auth_free(&serve->auth);
 	buffer_free(&serve->url);
+	buffer_free(&serve->browser_url);
 	buffer_free(&serve->kubeconfig);
 	http_routes_free(&serve->routes);
 	arena_destroy(serve->scratch);
 	free(serve);
 }
 
+void serve_route_with(struct serve *serve, const char *path, unsigned access, serve_handler *handler, void *context)
+{
+	http_routes_add(&serve->routes, path, access, handler, context);
+}
+
 void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context)
 {
-	http_routes_add(&serve->routes, path, handler, context);
+	serve_route_with(serve, path, 0, handler, context);
 }
 
 int serve_fd(const struct serve *serve)
@@ -194,6 +203,11 @@ uint16_t serve_port(const struct serve *serve)
 const char *serve_url(const struct serve *serve)
 {
 	return serve->url.text;
+}
+
+const char *serve_browser_url(const struct serve *serve)
+{
+	return serve->browser_url.text;
 }
 
 const char *serve_token(const struct serve *serve, bool read_only)

@@ -39,6 +39,16 @@ void serve_destroy(struct serve *serve);
  * Kubernetes API and of health are not to be had. Whoever gets there has shown a token or certificate; the read-only
  * token gets there with GET, HEAD and OPTIONS. `path` is copied. */
 void serve_route(struct serve *serve, const char *path, serve_handler *handler, void *context);
+/* The same with other rules of access. */
+enum serve_access {
+	SERVE_OPEN = 1,    /* for everybody, with no token */
+	SERVE_ASKING = 2,  /* a POST changes nothing: the read-only token may do it */
+	SERVE_BROWSER = 4, /* also without TLS, on the same port, when that is on a loopback address: a browser does not
+	                    * know our authority, and would warn of the certificate */
+};
+void serve_route_with(struct serve *serve, const char *path, unsigned access, serve_handler *handler, void *context);
+/* Where a browser finds the paths with SERVE_BROWSER: "http://127.0.0.1:7443", or serve_url elsewhere. */
+const char *serve_browser_url(const struct serve *serve);
 
 int serve_fd(const struct serve *serve);
 /* Milliseconds until there is something to do without a client, 0 for now, -1 for never. */

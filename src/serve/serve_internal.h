@@ -16,7 +16,7 @@ struct serve {
 	struct http_server *http;
 	struct pki *pki;
 	struct auth auth;
-	struct buffer url, kubeconfig;
+	struct buffer url, browser_url, kubeconfig;
 	struct http_routes routes;     /* of other layers */
 	struct watch *watches, *ready; /* all, and those that have something to send */
 	uint64_t watch_count;          /* ever opened */

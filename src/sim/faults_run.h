@@ -79,6 +79,8 @@ int faults_replace_missing(struct fault_run *run);
 void faults_remember_nodes(struct fault_run *run);
 /* Something goes wrong, if one of the faults of the run is due. */
 void faults_strike(struct fault_run *run);
+/* Before the world goes on: what was done from outside was answered, so a crash must not lose it. */
+void faults_secure(struct fault_run *run);
 /* Nothing goes wrong any more. */
 void faults_stop(struct fault_run *run);
 struct store_fault faults_on_write(void *context, const struct store_request *request);

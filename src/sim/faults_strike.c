@@ -140,9 +140,16 @@ static void lose_watches(struct fault_run *run)
 static void crash(struct fault_run *run)
 {
 	run->outcome->injected[FAULT_CRASH]++;
-	if (random_chance(&run->random, 50)) {
+	int how = random_range(&run->random, 0, 2);
+	if (how == 0) {
 		faults_trace(run, "  crash");
 		simulation_restart(run->simulation);
+		return;
+	}
+	if (how == 1) {
+		run->simulation->lose_in = random_range(&run->random, 1, 6);
+		faults_trace(run, "  the process will crash before the commit of turn %d from now",
+		             run->simulation->lose_in);
 		return;
 	}
 	run->die_in = random_range(&run->random, 0, 8);
@@ -205,8 +212,16 @@ void faults_strike(struct fault_run *run)
 	}
 }
 
+void faults_secure(struct fault_run *run)
+{
+	struct error error = {0};
+	if (run->simulation->lose_in > 0)
+		store_commit(run->simulation->store, &error);
+}
+
 void faults_stop(struct fault_run *run)
 {
+	run->simulation->lose_in = 0;
 	run->refuse_percent = run->slow_ms = run->calm_in = 0;
 	run->simulation->hold = 0;
 	run->die_in = -1;

@@ -2,6 +2,8 @@
  * created, counted and replaced by controllers, and grouped by ours. */
 #include "sim/faults_run.h"
 
+#include <string.h>
+
 static int pick(struct fault_run *run, int low, int high)
 {
 	return random_range(&run->random, low, high);
@@ -76,6 +78,24 @@ static void create_roles(struct fault_run *run)
 	buffer_free(&out);
 }
 
+/* One of the two roles of a RoleBasedGroup gets another number of replicas, if the group is still there. */
+static void scale_role(struct fault_run *run, const char *name)
+{
+	struct store_error error = {0};
+	struct error ignored = {0};
+	char patch[128];
+	int role = pick(run, 0, 1), replicas = pick(run, 0, 5);
+	snprintf(patch, sizeof(patch), "[{\"op\":\"replace\",\"path\":\"/spec/roles/%d/replicas\",\"value\":%d}]", role,
+	         replicas);
+	struct doc *doc = doc_parse_json(patch, strlen(patch), &ignored);
+	struct simulation_target target = {.kind = "RoleBasedGroup", .namespace_ = "default", .name = name};
+	int rc = simulation_patch(run->simulation, &target, STORE_PATCH_JSON, STORE_MAIN, doc_root(doc), run->arena,
+	                          &error);
+	faults_trace(run, "RoleBasedGroup %s: role %c is scaled to %d%s", name, 'a' + role, replicas,
+	             rc < 0 ? ", but is gone" : "");
+	doc_destroy(doc);
+}
+
 static void change_workload(struct fault_run *run)
 {
 	static const char *const kinds[] = {"Job", "Deployment", "RoleBasedGroup"};
@@ -85,6 +105,10 @@ static void change_workload(struct fault_run *run)
 	enum fault_workload kind = run->workloads[index];
 	snprintf(name, sizeof(name), "w%d", index);
 	struct simulation_target target = {.kind = kinds[kind], .namespace_ = "default", .name = name};
+	if (kind == FAULT_ROLES && random_chance(&run->random, 70)) {
+		scale_role(run, name);
+		return;
+	}
 	if (kind != FAULT_DEPLOYMENT || random_chance(&run->random, 40)) {
 		faults_trace(run, "%s %s is deleted", target.kind, name);
 		simulation_delete(run->simulation, &target, -1, run->arena, &error);

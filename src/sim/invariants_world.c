@@ -3,6 +3,7 @@
 
 #include "control/scheduler.h"
 #include "sim/invariants_rest.h"
+#include "sim/invariants_segments.h"
 #include "sim/invariants_view.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct world_invariants {
 	struct store *store;
 	struct view *before;
 	struct interner *evicted; /* uids of pods that the scheduler deleted */
+	struct segment_memory *segments;
 };
 
 struct world_invariants *world_invariants_create(struct store *store)
@@ -20,6 +22,7 @@ struct world_invariants *world_invariants_create(struct store *store)
 	invariants->store = store;
 	invariants->before = view_create(store);
 	invariants->evicted = interner_create();
+	invariants->segments = segment_memory_create();
 	return invariants;
 }
 
@@ -29,6 +32,7 @@ void world_invariants_destroy(struct world_invariants *invariants)
 		return;
 	view_destroy(invariants->before);
 	interner_destroy(invariants->evicted);
+	segment_memory_destroy(invariants->segments);
 	free(invariants);
 }
 
@@ -40,8 +44,10 @@ static void keep(struct world_invariants *invariants, struct view *now)
 
 void world_invariants_accept(struct world_invariants *invariants)
 {
-	if (store_version(invariants->store) != invariants->before->version)
-		keep(invariants, view_create(invariants->store));
+	if (store_version(invariants->store) == invariants->before->version)
+		return;
+	keep(invariants, view_create(invariants->store));
+	segment_memory_check(invariants->segments, invariants->store, invariants->before, NULL);
 }
 
 /* ---- 1: nodes ---- */
@@ -228,6 +234,7 @@ void world_invariants_check(struct world_invariants *invariants, bool excused, s
 		check_gang(invariants->before, &now->groups[i], excused, result);
 	for (size_t i = 0; i < invariants->before->pod_count; i++)
 		check_eviction(invariants, now, &invariants->before->pods[i], result);
+	segment_memory_check(invariants->segments, invariants->store, now, result);
 	keep(invariants, now);
 }
 
@@ -236,5 +243,6 @@ void world_invariants_check_rest(struct world_invariants *invariants, int64_t no
 {
 	world_invariants_accept(invariants);
 	rest_check_groups(invariants->before, result);
+	segment_memory_check_rest(invariants->segments, invariants->store, invariants->before, result);
 	rest_check_plan(invariants->store, now_seconds, budget, result);
 }

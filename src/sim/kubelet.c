@@ -26,6 +26,7 @@ struct kubelet {
 	struct kubelet_options options;
 	struct reconciler *reconciler;
 	struct node_pods *nodes;
+	size_t node_count;
 };
 
 /* ---- which pods are on which node ---- */
@@ -102,18 +103,23 @@ static void on_pod(struct reconciler *reconciler, void *context, const struct st
 		reconciler_want(reconciler, KEY_POD, object->namespace_, object->name);
 }
 
-/* Everything about a node that its pods notice. */
+/* Everything about a node that its pods notice. Heartbeats are not among it. */
 static bool same_for_pods(const struct store_object *a, const struct store_object *b)
 {
+	const struct val *before = kubelet_condition(a->root, "Ready"), *now = kubelet_condition(b->root, "Ready");
 	return val_equal(val_path(a->root, "metadata", "annotations", NULL),
 	                 val_path(b->root, "metadata", "annotations", NULL)) &&
-	       val_equal(kubelet_condition(a->root, "Ready"), kubelet_condition(b->root, "Ready"));
+	       val_equal(val_path(a->root, "spec", "taints", NULL), val_path(b->root, "spec", "taints", NULL)) &&
+	       val_equal(val_get(before, "status"), val_get(now, "status")) &&
+	       val_equal(val_get(before, "reason"), val_get(now, "reason"));
 }
 
 static void on_node(struct reconciler *reconciler, void *context, const struct store_object *object,
                     const struct store_object *old, bool deleted)
 {
 	struct kubelet *kubelet = context;
+	kubelet->node_count += !old;
+	kubelet->node_count -= deleted;
 	reconciler_want(reconciler, KEY_NODE, "", object->name);
 	if (!deleted && old && same_for_pods(object, old))
 		return;
@@ -131,7 +137,10 @@ static void on_node(struct reconciler *reconciler, void *context, const struct s
 static int turn_key(void *context, struct reconcile *turn)
 {
 	struct kubelet *kubelet = context;
-	return turn->key.kind == KEY_POD ? kubelet_turn_pod(&kubelet->options, turn) : kubelet_turn_node(turn);
+	if (turn->key.kind == KEY_POD)
+		return kubelet_turn_pod(&kubelet->options, turn);
+	size_t nodes = kubelet->node_count;
+	return kubelet_turn_node(&(struct kubelet_beat){kubelet_interval(&kubelet->options, nodes), nodes}, turn);
 }
 
 struct kubelet *kubelet_create(const struct kubelet_options *options)

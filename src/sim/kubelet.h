@@ -2,7 +2,7 @@
  * complete or fail, and end when they are deleted; nodes that are said to be down lose their pods.
  *
  * Keeps nothing that a restart would miss: every due time follows from times in the objects. What it costs follows from
- * what changes and falls due: there are no heartbeats.
+ * what changes and falls due, and from the heartbeats when they are wanted.
  *
  * Annotations say what happens, on a pod or for all pods of a node that say nothing themselves. Seconds may be "never". */
 #ifndef SIM_KUBELET_H
@@ -30,6 +30,9 @@ struct kubelet_options {
 	const struct logger *logger;      /* NULL: silent */
 	/* Where no annotation says otherwise. A pod stops no later than its grace period says. */
 	int64_t start_seconds, ready_seconds, stop_seconds;
+	/* Between the renewals of the Lease of a node, more when there are many nodes. A node of which nothing is heard four
+	 * times as long is unreachable. 0: no heartbeats, a node that is said to be down is unreachable at once. */
+	int64_t heartbeat_seconds;
 	int64_t lost_seconds; /* pods of a node that is down are given up after so long, unless they tolerate more */
 };
 

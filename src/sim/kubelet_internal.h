@@ -7,19 +7,34 @@
 
 #define KUBELET_SECOND INT64_C(1000000000)
 #define KUBELET_NEVER INT64_MAX
-#define KUBELET_DOWN "SimulatedDown" /* reason of the Ready condition of a node that is said to be down */
+#define KUBELET_DOWN "NodeStatusUnknown" /* reason of the Ready condition of a node of which nothing is heard */
+#define KUBELET_GRACE_BEATS 4            /* heartbeats that have to be missing */
 
 /* Does what is due and sets turn->again_ns to when something will be. */
 int kubelet_turn_pod(const struct kubelet_options *options, struct reconcile *turn);
-int kubelet_turn_node(struct reconcile *turn);
+/* How often nodes are heard of. */
+struct kubelet_beat {
+	int64_t interval; /* seconds; 0: there are no heartbeats, and what annotations say is known at once */
+	size_t nodes;
+};
+int kubelet_turn_node(const struct kubelet_beat *beat, struct reconcile *turn);
+int64_t kubelet_interval(const struct kubelet_options *options, size_t nodes);
+/* When the node was last heard of; false: never. */
+bool kubelet_heard(struct reconcile *turn, const char *node, int64_t *when);
+/* The heartbeat of a node that is up, when it is due. Wants a turn for the next one. */
+void kubelet_renew(struct reconcile *turn, const struct kubelet_beat *beat, const struct store_object *node);
 
 /* Seconds of an annotation, KUBELET_NEVER for "never", the fallback when it is absent or no number. */
 int64_t kubelet_seconds(const struct val *object, const char *annotation, int64_t fallback);
 bool kubelet_read_time(const struct val *text, int64_t *seconds);
 /* The condition of the object, NULL when it has none. */
 const struct val *kubelet_condition(const struct val *object, const char *type);
+/* Whether its annotations say that the node is down now: its kubelet does nothing. Wants a turn when that ends. */
+bool kubelet_silent(const struct val *node, struct reconcile *turn);
 /* Whether the node is down by our hand, and since when. */
 bool kubelet_node_down(const struct val *node, int64_t *since);
+/* The taint by which pods have to leave such a node, NULL when it has none yet. */
+const struct val *kubelet_unreachable(const struct val *node);
 /* Wants another turn at this second. */
 void kubelet_again(struct reconcile *turn, int64_t due);
 

@@ -163,7 +163,8 @@ static void show(struct life *life, const struct look *look)
 	build_destroy(build);
 }
 
-static void remove_pod(struct life *life)
+/* With a grace of so many seconds; -1: its own. */
+static void remove_pod(struct life *life, int64_t grace)
 {
 	struct store_result result = {.arena = life->turn->arena};
 	struct store_request request = {
@@ -171,7 +172,7 @@ static void remove_pod(struct life *life)
 		.api = life->pod->type->apis,
 		.namespace_ = life->pod->namespace_,
 		.name = life->pod->name,
-		.options = {.has_grace = true, .grace = 0, .uid = life->pod->uid},
+		.options = {.has_grace = grace >= 0, .grace = grace, .uid = life->pod->uid},
 		.actor = "kubelet",
 	};
 	if (store_write(life->options->store, &request, &result) < 0 && strcmp(result.error.reason, "NotFound") != 0)
@@ -210,25 +211,46 @@ static void lose(struct life *life, const char *why)
 	if (!has_ended(life))
 		writes_patch_status(life->options->store, life->pod, build, status);
 	build_destroy(build);
-	remove_pod(life);
+	remove_pod(life, 0);
 }
 
-/* How long the pod stays bound to a node that is unreachable. */
-static int64_t patience(const struct life *life)
+static bool tolerates(const struct val *toleration, const struct val *taint)
 {
+	const char *key = val_str(val_get(toleration, "key"), ""), *effect = val_str(val_get(toleration, "effect"), "");
+	if (*effect && strcmp(effect, val_str(val_get(taint, "effect"), "")) != 0)
+		return false;
+	if (*key && strcmp(key, val_str(val_get(taint, "key"), "")) != 0)
+		return false;
+	return strcmp(val_str(val_get(toleration, "operator"), "Equal"), "Exists") == 0 ||
+	       (*key && strcmp(val_str(val_get(toleration, "value"), ""), val_str(val_get(taint, "value"), "")) == 0);
+}
+
+/* How long the pod stays on a node with this taint: the shortest time that one of its tolerations names. */
+static int64_t patience(const struct life *life, const struct val *taint, int64_t fallback)
+{
+	int64_t shortest = KUBELET_NEVER, seconds;
 	const struct val *item;
+	bool tolerated = false;
 	for (struct val_iter it = val_iter(val_path(life->root, "spec", "tolerations", NULL));
 	     val_next(&it, NULL, &item);) {
-		const char *key = val_str(val_get(item, "key"), ""), *effect = val_str(val_get(item, "effect"), "");
-		int64_t seconds;
-		if ((*key && strcmp(key, "node.kubernetes.io/unreachable") != 0) ||
-		    (*effect && strcmp(effect, "NoExecute") != 0))
+		if (!tolerates(item, taint))
 			continue;
+		tolerated = true;
 		if (val_int(val_get(item, "tolerationSeconds"), &seconds) < 0)
-			return KUBELET_NEVER;
-		return seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds;
+			continue;
+		seconds = seconds < 0 ? 0 : seconds > INT32_MAX ? INT32_MAX : seconds;
+		shortest = seconds < shortest ? seconds : shortest;
 	}
-	return life->options->lost_seconds;
+	return tolerated ? shortest : fallback;
+}
+
+/* When the pod has to leave because of a taint of its node: one that came later has its time too; otherwise its owner
+ * would make it again without a pause. */
+static int64_t leaves_at(const struct life *life, const struct val *taint, int64_t since, int64_t fallback)
+{
+	int64_t made = since;
+	kubelet_read_time(val_path(life->root, "metadata", "creationTimestamp", NULL), &made);
+	return after(made > since ? made : since, patience(life, taint, fallback));
 }
 
 static void mark_unready(struct life *life)
@@ -243,10 +265,7 @@ static void mark_unready(struct life *life)
 
 static void turn_unreachable(struct life *life, int64_t since)
 {
-	/* One that came later has its time too; otherwise its owner would make it again without a pause. */
-	int64_t made = since;
-	kubelet_read_time(val_path(life->root, "metadata", "creationTimestamp", NULL), &made);
-	int64_t due = after(made > since ? made : since, patience(life));
+	int64_t due = leaves_at(life, kubelet_unreachable(life->node), since, life->options->lost_seconds);
 	if (is_let_go(life) ||
 	    (has_ended(life) && val_kind(val_path(life->root, "metadata", "deletionTimestamp", NULL)) == VAL_NULL))
 		return;
@@ -274,10 +293,48 @@ static bool turn_leaving(struct life *life)
 	if (grace > stop)
 		due += stop - grace;
 	if (life->now >= due)
-		remove_pod(life);
+		remove_pod(life, 0);
 	else
 		kubelet_again(life->turn, due);
 	return true;
+}
+
+/* A taint with the effect NoExecute ends the pods that do not tolerate it, like any delete. */
+static void evict(struct life *life, const struct val *taint)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	const char *key = val_str(val_get(taint, "key"), "");
+	struct condition condition = {"DisruptionTarget", "True", "DeletionByTaintManager",
+	                              arena_printf(life->turn->arena,
+	                                           "Taint manager: deleting due to NoExecute taint %s", key)};
+	build_put(build, status, "conditions", writes_conditions(build, life->root, &condition, 1, life->now));
+	writes_patch_status(life->options->store, life->pod, build, status);
+	writes_event(life->options->store, life->pod, false, "TaintManagerEviction",
+	             arena_printf(life->turn->arena, "Marking for deletion Pod %s/%s", life->pod->namespace_,
+	                          life->pod->name),
+	             life->now);
+	build_destroy(build);
+	remove_pod(life, -1);
+}
+
+static bool turn_tainted(struct life *life)
+{
+	const struct val *taint;
+	for (struct val_iter it = val_iter(val_path(life->node, "spec", "taints", NULL));
+	     val_next(&it, NULL, &taint);) {
+		int64_t since;
+		if (strcmp(val_str(val_get(taint, "effect"), ""), "NoExecute") != 0 ||
+		    !kubelet_read_time(val_get(taint, "timeAdded"), &since))
+			continue;
+		int64_t due = leaves_at(life, taint, since, 0);
+		if (life->now >= due) {
+			evict(life, taint);
+			return true;
+		}
+		kubelet_again(life->turn, due);
+	}
+	return false;
 }
 
 static void turn_waiting(struct life *life)
@@ -387,7 +444,9 @@ static void turn_bound(struct life *life)
 		turn_unreachable(life, since);
 		return;
 	}
-	if (turn_leaving(life))
+	if (kubelet_silent(life->node, life->turn))
+		return;
+	if (turn_leaving(life) || (!has_ended(life) && turn_tainted(life)))
 		return;
 	if (strcmp(phase, "Pending") == 0)
 		turn_waiting(life);

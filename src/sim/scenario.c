@@ -208,7 +208,7 @@ static void check_pod_groups(const struct val *pod_groups, const struct manifest
 	build_put(build, expect, "podGroups", build_copy(build, pod_groups));
 	build_put(build, spec, "expect", expect);
 	struct doc *doc = build_finish(build, spec);
-	steps_run(objects, doc_root(doc), result);
+	steps_run(objects, doc_root(doc), NULL, result);
 	doc_destroy(doc);
 	build_destroy(build);
 }
@@ -231,7 +231,8 @@ static void check_expect(const struct val *spec, const struct manifests *objects
 		run_cycles(objects, spec, result);
 }
 
-void scenario_run(const struct manifest *manifest, struct arena *arena, struct scenario_result *result)
+void scenario_run(const struct manifest *manifest, const struct remote_access *access, struct arena *arena,
+                  struct scenario_result *result)
 {
 	static const char *const keys[] = {"title", "description", "objects", "steps", "run", "expect", NULL};
 	const struct val *spec = val_get(manifest->object, "spec"), *objects = val_get(spec, "objects"), *item;
@@ -258,7 +259,10 @@ void scenario_run(const struct manifest *manifest, struct arena *arena, struct s
 		if (problems.items[i].severity == SEVERITY_ERROR)
 			scenario_fail(result, "%s", problem_text(arena, &problems.items[i]));
 	if (problems.errors == 0 && val_get(spec, "steps"))
-		steps_run(&list, spec, result);
+		steps_run(&list, spec, access, result);
+	else if (problems.errors == 0 && access)
+		scenario_fail(result,
+		              "only scenarios with steps run on an API server; this one is about single cycles");
 	else if (problems.errors == 0)
 		check_expect(spec, &list, result);
 	manifests_free(&list);

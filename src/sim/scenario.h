@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "object/manifest.h"
+#include "store/remote_config.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@ struct scenario_result {
 };
 
 bool scenario_is(const struct manifest *manifest);
-/* Runs one scenario. The manifest must outlive the result. */
-void scenario_run(const struct manifest *manifest, struct arena *arena, struct scenario_result *result);
+/* Runs one scenario, on the API server of `access` or (NULL) in memory. The manifest must outlive the result. */
+void scenario_run(const struct manifest *manifest, const struct remote_access *access, struct arena *arena,
+                  struct scenario_result *result);
 
 #endif

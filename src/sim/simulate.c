@@ -2,6 +2,7 @@
  * simulate_write.c. */
 #include "sim/simulate.h"
 
+#include "sim/simulate_cluster.h"
 #include "sim/world_admission.h"
 
 #include <stdio.h>
@@ -11,6 +12,8 @@
 /* Turns without time passing after which a world is called restless. */
 #define TURNS_PER_MOMENT 2000
 #define CHORES_PER_TURN 1000
+/* On a real server most turns only wait for answers. */
+#define TURNS_PER_MOMENT_REAL 200000
 
 static void start_world(struct simulation *simulation)
 {
@@ -23,17 +26,14 @@ static void start_world(struct simulation *simulation)
 	});
 }
 
-struct simulation *simulation_create(const struct simulation_options *options)
+static void open_memory(struct simulation *simulation)
 {
-	struct simulation *simulation = base_calloc(1, sizeof(*simulation));
 	struct error error = {0};
-	simulation->options = *options;
-	clock_virtual_init(&simulation->clock, SIMULATION_START);
-	simulation->admission = world_admission_create();
+	simulation->admission = world_admission_create(&(struct world_admission_options){0});
 	simulation->store = store_open(
 		&(struct store_options){
 			.clock = &simulation->clock.source,
-			.seed = options->seed,
+			.seed = simulation->options.seed,
 			.event_ttl = -1, /* an event that expires would look like a change */
 			.admit = world_admission_check,
 			.context = simulation->admission,
@@ -46,7 +46,22 @@ struct simulation *simulation_create(const struct simulation_options *options)
 	}
 	world_admission_use(simulation->admission, simulation->store);
 	store_commit(simulation->store, &error);
-	start_world(simulation);
+}
+
+struct simulation *simulation_create(const struct simulation_options *options)
+{
+	struct simulation *simulation = base_calloc(1, sizeof(*simulation));
+	simulation->options = *options;
+	simulation->arena = arena_create();
+	clock_virtual_init(&simulation->clock, SIMULATION_START);
+	if (options->access)
+		cluster_open(simulation);
+	else
+		open_memory(simulation);
+	if (options->access && !simulation->problem)
+		cluster_clear(simulation);
+	if (!simulation->problem)
+		start_world(simulation);
 	return simulation;
 }
 
@@ -56,20 +71,55 @@ void simulation_destroy(struct simulation *simulation)
 		return;
 	world_destroy(simulation->world);
 	world_admission_destroy(simulation->admission);
-	store_close(simulation->store);
+	if (simulation->options.access)
+		cluster_close(simulation);
+	else
+		store_close(simulation->store);
+	arena_destroy(simulation->arena);
 	free(simulation);
 }
 
 void simulation_restart(struct simulation *simulation)
 {
 	world_destroy(simulation->world);
+	simulation->world = NULL;
+	if (simulation->cluster) {
+		cluster_close(simulation);
+		cluster_open(simulation);
+	}
+	if (!simulation->problem)
+		start_world(simulation);
+}
+
+static int finish_real_turn(struct simulation *simulation, int wait)
+{
+	bool busy = cluster_turn(simulation);
+	simulation->turns++;
+	if (simulation->options.after_turn)
+		simulation->options.after_turn(simulation->options.context);
+	return busy ? 0 : wait;
+}
+
+/* The process ends in the turn that it has just taken: nothing of it was committed. */
+static void lose_turn(struct simulation *simulation)
+{
+	world_destroy(simulation->world);
+	store_lose(simulation->store);
 	start_world(simulation);
+	simulation->hold = 0;
+	simulation->lost_turn = true;
 }
 
 int simulation_turn(struct simulation *simulation)
 {
 	struct error error = {0};
 	int wait = world_step(simulation->world);
+	if (simulation->cluster)
+		return finish_real_turn(simulation, wait);
+	if (simulation->lose_in > 0 && --simulation->lose_in == 0) {
+		lose_turn(simulation);
+		wait = 0;
+	}
 	bool more = store_chores(simulation->store, CHORES_PER_TURN);
 	bool wrote = store_pending(simulation->store);
 	if (simulation->hold > 0)
@@ -87,7 +137,8 @@ int simulation_turn(struct simulation *simulation)
  * not end. */
 static int exhaust(struct simulation *simulation)
 {
-	for (int turn = 0; turn < TURNS_PER_MOMENT; turn++) {
+	int turns = simulation->cluster ? TURNS_PER_MOMENT_REAL : TURNS_PER_MOMENT;
+	for (int turn = 0; turn < turns; turn++) {
 		int wait = simulation_turn(simulation);
 		if (wait != 0 || simulation->stopped)
 			return wait;

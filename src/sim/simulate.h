@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "object/manifest.h"
 #include "sim/world.h"
+#include "store/remote_config.h"
 #include "store/store.h"
 
 #define SIMULATION_ACTOR "simulation" /* actor of every write that comes from outside the world */
@@ -23,7 +24,11 @@ struct simulation_options {
 	/* Called after each turn, when its writes are committed. May be NULL. */
 	void (*after_turn)(void *context);
 	void *context;
+	/* A real API server instead of a store in memory, NULL: none. Must outlive the simulation. */
+	const struct remote_access *access;
 };
+
+struct cluster;
 
 struct simulation {
 	struct simulation_options options;
@@ -32,10 +37,17 @@ struct simulation {
 	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;
-	int hold;     /* turns whose changes reach watches late: they are committed by the first turn after them */
-	bool stopped; /* set by anybody who wants no more turns, for example after a violation */
+	struct cluster *cluster; /* NULL: in memory */
+	uint64_t collected;      /* version at which everything had its owner */
+	struct arena *arena;
+	const char *problem; /* why it cannot be used; NULL: it can */
+	bool stopped;        /* set by anybody who wants no more turns, for example after a violation */
+	int lose_in;    /* after so many turns the process ends before the commit and starts again; 0: it does not */
+	bool lost_turn; /* that has happened; for whoever looks at what a turn did */
+	int hold;       /* turns whose changes reach watches late: they are committed by the first turn after them */
 };
 
+/* When the API server that is asked for cannot be used, `problem` of the result says why, and only destroy is allowed. */
 struct simulation *simulation_create(const struct simulation_options *options);
 void simulation_destroy(struct simulation *simulation); /* NULL is a no-op */
 

@@ -2,6 +2,7 @@
 #include "sim/simulate.h"
 
 #include "object/build.h"
+#include "sim/simulate_cluster.h"
 
 #include <string.h>
 
@@ -48,7 +49,8 @@ static int carry_out(struct simulation *simulation, struct store_request *reques
 	int rc = store_write(simulation->store, request, &result);
 	*error = result.error;
 	store_result_clear(&result);
-	return rc;
+	/* There the server has the last word. */
+	return rc == 0 && simulation->cluster ? cluster_wait(simulation, arena, error) : rc;
 }
 
 /* What all requests about one object have in common. */

@@ -362,10 +362,35 @@ static struct store_fault on_write(void *context, const struct store_request *re
 	return (struct store_fault){0};
 }
 
+static void watch_rules(struct run *run)
+{
+	world_invariants_destroy(run->invariants);
+	run->invariants = world_invariants_create(run->simulation->store);
+	store_set_fault(run->simulation->store, on_write, run);
+}
+
+static void restart(struct run *run, const struct step *step)
+{
+	/* On a real server the store is a new mirror afterwards. */
+	world_invariants_destroy(run->invariants);
+	run->invariants = NULL;
+	steps_run_one(run->simulation, step, run->result);
+	if (run->simulation->problem) {
+		scenario_fail(run->result, "%s: %s", step->where, run->simulation->problem);
+		run->simulation->stopped = true;
+	} else {
+		watch_rules(run);
+	}
+}
+
 static void run_steps(struct run *run, const struct steps *steps, const struct val *expect)
 {
 	struct scenario_result *result = run->result;
 	for (size_t i = 0; i < steps->count && !run->simulation->stopped; i++) {
+		if (steps->items[i].verb == STEP_RESTART) {
+			restart(run, &steps->items[i]);
+			continue;
+		}
 		steps_run_one(run->simulation, &steps->items[i], result);
 		world_invariants_accept(run->invariants);
 	}
@@ -378,7 +403,8 @@ static void run_steps(struct run *run, const struct steps *steps, const struct v
 		steps_expect(run->simulation, expect, "spec.expect", result);
 }
 
-void steps_run(const struct manifests *objects, const struct val *spec, struct scenario_result *result)
+void steps_run(const struct manifests *objects, const struct val *spec, const struct remote_access *access,
+               struct scenario_result *result)
 {
 	struct run run = {.result = result};
 	struct steps steps = {0};
@@ -394,11 +420,15 @@ void steps_run(const struct manifests *objects, const struct val *spec, struct s
 		scenario_fail(result, "spec.run: not together with steps, in which everything runs");
 	if (result->failure_count > failures)
 		return;
-	run.simulation =
-		simulation_create(&(struct simulation_options){.seed = 1, .after_turn = after_turn, .context = &run});
+	run.simulation = simulation_create(
+		&(struct simulation_options){.seed = 1, .after_turn = after_turn, .context = &run, .access = access});
+	if (run.simulation->problem) {
+		scenario_fail(result, "%s", run.simulation->problem);
+		simulation_destroy(run.simulation);
+		return;
+	}
 	steps_create_objects(run.simulation, objects, result);
-	run.invariants = world_invariants_create(run.simulation->store);
-	store_set_fault(run.simulation->store, on_write, &run);
+	watch_rules(&run);
 	if (result->failure_count == failures)
 		run_steps(&run, &steps, expect);
 	world_invariants_destroy(run.invariants);

@@ -1,6 +1,7 @@
 /* Owns the table of workload kinds and what makes each of them due: itself, its pods and its other children. */
 #include "sim/workload.h"
 
+#include "base/hash.h"
 #include "sim/workload_internal.h"
 
 #include <stdlib.h>
@@ -33,7 +34,19 @@ static const struct workload_kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
+/* A turn looks at all pods of its object. While they change, one after the other, large objects wait until there is more
+ * to see: then what all turns cost together follows from the number of changes, and not from that times the size. */
+#define LARGE 500           /* pods */
+#define PAUSE_PER_POD 30000 /* nanoseconds between two turns */
+
+struct pause {
+	int64_t until;
+	UT_hash_handle hh;
+	char key[]; /* kind as bytes, namespace, NUL, name */
+};
+
 struct workloads {
+	struct pause *pauses; /* of large objects; a cache that can be lost */
 	struct store *store;
 	struct reconciler *reconciler;
 	struct reconciler_watch watches[KINDS];
@@ -116,9 +129,63 @@ static void drop_foreign(struct workload *workload)
 	pods->count = kept;
 }
 
+static size_t write_key(const struct work_key *key, char *text)
+{
+	size_t space = strlen(key->namespace_) + 1, name = strlen(key->name);
+	memcpy(text, &key->kind, sizeof(key->kind));
+	memcpy(text + sizeof(key->kind), key->namespace_, space);
+	memcpy(text + sizeof(key->kind) + space, key->name, name);
+	return sizeof(key->kind) + space + name;
+}
+
+static struct pause *find_pause(struct workloads *workloads, const struct reconcile *turn)
+{
+	if (!workloads->pauses)
+		return NULL;
+	char *text = arena_alloc(turn->arena, sizeof(int) + strlen(turn->key.namespace_) + strlen(turn->key.name) + 1);
+	size_t length = write_key(&turn->key, text);
+	struct pause *pause;
+	HASH_FIND(hh, workloads->pauses, text, length, pause);
+	return pause;
+}
+
+static void drop_pause(struct workloads *workloads, struct pause *pause)
+{
+	HASH_DEL(workloads->pauses, pause);
+	free(pause);
+}
+
+/* Whether it is too early for another turn; it gets one when it is time. */
+static bool is_paused(struct workloads *workloads, struct reconcile *turn)
+{
+	struct pause *pause = find_pause(workloads, turn);
+	if (!pause)
+		return false;
+	int64_t left = pause->until - turn->now_ns;
+	if (left > 0 && left <= (int64_t)WORKLOAD_MAX_PODS * PAUSE_PER_POD) {
+		turn->again_ns = left;
+		return true;
+	}
+	drop_pause(workloads, pause);
+	return false;
+}
+
+static void pause_after(struct workloads *workloads, const struct reconcile *turn, size_t pods)
+{
+	if (pods <= LARGE || turn->again_ns == 1)
+		return;
+	struct pause *pause = base_calloc(1, sizeof(*pause) + sizeof(int) + strlen(turn->key.namespace_) +
+	                                             strlen(turn->key.name) + 2);
+	size_t length = write_key(&turn->key, pause->key);
+	pause->until = turn->now_ns + (int64_t)pods * PAUSE_PER_POD;
+	HASH_ADD(hh, workloads->pauses, key, length, pause);
+}
+
 static int reconcile(void *context, struct reconcile *turn)
 {
-	(void)context;
+	struct workloads *workloads = context;
+	if (is_paused(workloads, turn))
+		return 0;
 	const struct workload_kind *kind = &kinds[turn->key.kind];
 	const struct store_type *type = store_type_find(turn->store, kind->group, kind->resource);
 	struct store_object *object = type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL;
@@ -145,6 +212,7 @@ static int reconcile(void *context, struct reconcile *turn)
 	int rc = kind->reconcile(&workload);
 	if (workload.room == 0)
 		turn->again_ns = 1;
+	pause_after(workloads, turn, workload.pods.count);
 	store_list_clear(&workload.pods);
 	store_object_release(workload.object);
 	build_destroy(workload.build);
@@ -182,6 +250,9 @@ void workloads_destroy(struct workloads *workloads)
 	if (!workloads)
 		return;
 	reconciler_destroy(workloads->reconciler);
+	struct pause *pause, *next;
+	HASH_ITER(hh, workloads->pauses, pause, next)
+		drop_pause(workloads, pause);
 	free(workloads);
 }
 

@@ -40,7 +40,7 @@ static void scale_pods(struct workload *workload, struct store_object **active, 
 		};
 		workload_create(workload, &pod);
 	}
-	if (count > 1)
+	if (count > wanted)
 		qsort(active, count, sizeof(*active), worst_first);
 	for (size_t i = wanted; i < count; i++)
 		workload_delete(workload, active[i - wanted]);
@@ -254,6 +254,64 @@ static void forget_old(struct deployment *deployment)
 	}
 }
 
+/* When the rollout last came closer to its end: the time in its Progressing condition, unless the numbers say now. */
+static int64_t last_progress(const struct deployment *deployment, const struct condition *now)
+{
+	const struct val *root = deployment->workload->root, *status = val_get(root, "status");
+	const struct val *was = writes_find_condition(root, "Progressing");
+	int64_t since = deployment->workload->now;
+	if (!was || !workload_time(val_get(was, "lastUpdateTime"), &since) ||
+	    strcmp(val_str(val_get(was, "message"), ""), now->message) != 0 ||
+	    deployment->updated > workload_number(val_get(status, "updatedReplicas"), 0) ||
+	    deployment->ready > workload_number(val_get(status, "readyReplicas"), 0) ||
+	    deployment->total < workload_number(val_get(status, "replicas"), 0))
+		return deployment->workload->now;
+	return since;
+}
+
+/* A rollout that comes no closer to its end for too long is said to be stuck; it goes on all the same. */
+static void judge_progress(struct deployment *deployment, struct condition *progress, int64_t since)
+{
+	struct workload *workload = deployment->workload;
+	int64_t deadline = 600, left;
+	val_int(val_get(workload->spec, "progressDeadlineSeconds"), &deadline);
+	left = since + deadline - workload->now;
+	if (deadline <= 0 || deadline > INT32_MAX || strcmp(progress->reason, "NewReplicaSetAvailable") == 0)
+		return;
+	if (left > 0) {
+		workload_again(workload, left);
+		return;
+	}
+	progress->status = "False";
+	progress->reason = "ProgressDeadlineExceeded";
+}
+
+/* Conditions of Deployments have the time of their last update as well. */
+static void put_conditions(struct deployment *deployment, struct node *status, const struct condition *conditions,
+                           const int64_t *updates, size_t count)
+{
+	struct workload *workload = deployment->workload;
+	struct build *build = workload->build;
+	struct node *list = build_list(build);
+	for (size_t i = 0; i < count; i++) {
+		const struct val *was = writes_find_condition(workload->root, conditions[i].type);
+		char now[32], update[32];
+		struct node *map = build_map(build);
+		clock_print_rfc3339(workload->now, now);
+		clock_print_rfc3339(updates[i], update);
+		bool same = strcmp(val_str(val_get(was, "status"), ""), conditions[i].status) == 0;
+		build_put_string(build, map, "type", conditions[i].type);
+		build_put_string(build, map, "status", conditions[i].status);
+		build_put_string(build, map, "reason", conditions[i].reason);
+		build_put_string(build, map, "message", conditions[i].message);
+		build_put_string(build, map, "lastUpdateTime", update);
+		build_put_string(build, map, "lastTransitionTime",
+		                 same ? val_str(val_get(was, "lastTransitionTime"), now) : now);
+		build_append(build, list, map);
+	}
+	build_put(build, status, "conditions", list);
+}
+
 static void write_deployment(struct deployment *deployment)
 {
 	struct workload *workload = deployment->workload;
@@ -262,20 +320,30 @@ static void write_deployment(struct deployment *deployment)
 	bool enough = deployment->ready >= deployment->wanted - deployment->unavailable;
 	bool done = deployment->updated == deployment->wanted && deployment->total == deployment->wanted &&
 	            deployment->updated_ready == deployment->wanted;
+	const char *set =
+		arena_printf(workload->arena, "ReplicaSet \"%s-%s\"", workload->object->name, deployment->hash);
+	const char *ended = arena_printf(workload->arena, "%s has successfully progressed.", set);
+	const struct val *was = writes_find_condition(workload->root, "Progressing");
+	/* What was rolled out once stays so: pods that are lost later are no rollout. */
+	done |= strcmp(val_str(val_get(was, "message"), ""), ended) == 0;
 	struct condition conditions[] = {
 		{"Available", enough ? "True" : "False",
 	         enough ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",
 	         enough ? "Deployment has minimum availability." : "Deployment does not have minimum availability."},
 		{"Progressing", "True", done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
-	         arena_printf(workload->arena, "ReplicaSet \"%s-%s\" %s.", workload->object->name, deployment->hash,
-	                      done ? "has successfully progressed" : "is progressing")},
+	         done ? ended : arena_printf(workload->arena, "%s is progressing.", set)},
 	};
 	build_put_int(build, status, "replicas", deployment->total);
 	build_put_int(build, status, "updatedReplicas", deployment->updated);
 	build_put_int(build, status, "readyReplicas", deployment->ready);
 	build_put_int(build, status, "availableReplicas", deployment->ready);
 	build_put_int(build, status, "unavailableReplicas", at_least_zero(deployment->wanted - deployment->ready));
-	workload_put_conditions(workload, status, conditions, 2);
+	int64_t updates[2] = {workload->now, last_progress(deployment, &conditions[1])};
+	const struct val *available = writes_find_condition(workload->root, "Available");
+	if (strcmp(val_str(val_get(available, "status"), ""), conditions[0].status) == 0)
+		workload_time(val_get(available, "lastUpdateTime"), &updates[0]);
+	judge_progress(deployment, &conditions[1], updates[1]);
+	put_conditions(deployment, status, conditions, updates, 2);
 	workload_write_status(workload, status);
 }
 

@@ -130,11 +130,15 @@ static int by_name(const void *key, const void *item)
 	return strcmp(key, (*(struct store_object *const *)item)->name);
 }
 
+/* A namespaced owner has its children in one namespace, so the order of the list is by name. */
+static struct store_object **find(const struct store_list *list, const char *name)
+{
+	return list->count ? bsearch(name, list->items, list->count, sizeof(*list->items), by_name) : NULL;
+}
+
 struct store_object *workload_find(const struct store_list *list, const char *name)
 {
-	/* A namespaced owner has its children in one namespace, so the order of the list is by name. */
-	struct store_object **found =
-		list->count ? bsearch(name, list->items, list->count, sizeof(*list->items), by_name) : NULL;
+	struct store_object **found = find(list, name);
 	return found ? *found : NULL;
 }
 
@@ -203,9 +207,7 @@ static struct node *owner_references(struct workload *workload)
 static struct node *child_spec(struct workload *workload, const struct child *child)
 {
 	struct build *build = workload->build;
-	if (child->spec)
-		return child->spec;
-	struct node *spec = build_copy(build, val_get(child->template_, "spec"));
+	struct node *spec = child->spec ? child->spec : build_copy(build, val_get(child->template_, "spec"));
 	const struct label words[] = {
 		{"restartPolicy", child->restart_policy},
 		{"hostname", child->hostname},
@@ -230,7 +232,8 @@ static struct doc *child_document(struct workload *workload, const struct child 
 	          merged(build, val_get(given, "labels"), child->labels, child->label_count));
 	build_put(build, metadata, "annotations",
 	          merged(build, val_get(given, "annotations"), child->annotations, child->annotation_count));
-	build_put(build, metadata, "ownerReferences", owner_references(workload));
+	if (!child->free)
+		build_put(build, metadata, "ownerReferences", owner_references(workload));
 	if (child->finalizer) {
 		struct node *list = build_list(build);
 		build_append(build, list, build_string(build, child->finalizer));
@@ -295,13 +298,23 @@ void workload_delete(struct workload *workload, const struct store_object *objec
 	carry_out(workload, &request);
 }
 
+/* In the version in which the object was written: our writes do not change it. */
+static const struct store_api *api_of(const struct store_object *object)
+{
+	const char *version = val_str(val_get(object->root, "apiVersion"), "");
+	for (size_t i = 0; i < object->type->api_count; i++)
+		if (strcmp(object->type->apis[i].api_version, version) == 0)
+			return &object->type->apis[i];
+	return object->type->apis;
+}
+
 void workload_patch(struct workload *workload, const struct store_object *object, enum store_subresource subresource,
                     struct node *body)
 {
 	struct doc *doc = build_finish(workload->build, body);
 	struct store_request request = {
 		.verb = STORE_PATCH,
-		.api = object->type->apis,
+		.api = api_of(object),
 		.subresource = subresource,
 		.namespace_ = object->namespace_,
 		.name = object->name,
@@ -325,17 +338,6 @@ static bool ended(const struct child *child)
 	       (state == POD_SUCCEEDED && child->when_ended == CHILD_REPLACE_ENDED);
 }
 
-static int child_by_name(const void *a, const void *b)
-{
-	return strcmp((*(struct child *const *)a)->name, (*(struct child *const *)b)->name);
-}
-
-static bool is_wanted(struct child **sorted, size_t count, const char *name)
-{
-	struct child key = {.name = name}, *pointer = &key;
-	return count > 0 && bsearch(&pointer, sorted, count, sizeof(struct child *), child_by_name);
-}
-
 void workload_settle(struct workload *workload, struct child *wanted, size_t count)
 {
 	workload_settle_list(workload, &workload->pods, wanted, count);
@@ -343,17 +345,18 @@ void workload_settle(struct workload *workload, struct child *wanted, size_t cou
 
 void workload_settle_list(struct workload *workload, const struct store_list *list, struct child *wanted, size_t count)
 {
-	struct child **sorted = arena_array(workload->arena, struct child *, count);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = &wanted[i];
-	if (count > 0)
-		qsort(sorted, count, sizeof(struct child *), child_by_name);
+	bool *kept = arena_array(workload->arena, bool, list->count);
+	for (size_t i = 0; i < count; i++) {
+		struct store_object **found = find(list, wanted[i].name);
+		wanted[i].pod = found ? *found : NULL;
+		if (found)
+			kept[found - list->items] = true;
+	}
 	for (size_t i = list->count; i-- > 0;)
-		if (!is_wanted(sorted, count, list->items[i]->name))
+		if (!kept[i])
 			workload_delete(workload, list->items[i]);
 	for (size_t i = 0; i < count; i++) {
 		struct child *child = &wanted[i];
-		child->pod = workload_find(list, child->name);
 		if (!child->pod && !child->hold)
 			workload_create(workload, child);
 		else if (child->pod && !child->kind && ended(child))
@@ -386,7 +389,9 @@ struct node *workload_status(struct workload *workload)
 {
 	struct node *status = build_map(workload->build);
 	int64_t generation = 0;
-	if (val_int(val_path(workload->root, "metadata", "generation", NULL), &generation) == 0)
+	/* Jobs do not have the field, and a real API server drops it. */
+	bool has_field = strcmp(workload->kind->group, "batch") != 0;
+	if (has_field && val_int(val_path(workload->root, "metadata", "generation", NULL), &generation) == 0)
 		build_put_int(workload->build, status, "observedGeneration", generation);
 	return status;
 }
@@ -402,10 +407,48 @@ void workload_put_conditions(struct workload *workload, struct node *status, con
 		          writes_conditions(workload->build, workload->root, conditions, count, workload->now));
 }
 
+/* 0, "", false, and lists and maps without anything else in them. */
+static bool is_nothing(const struct val *val)
+{
+	int64_t number = 0;
+	const struct val *item;
+	switch (val_kind(val)) {
+	case VAL_NULL:
+		return true;
+	case VAL_BOOL:
+		return !val_bool(val, true);
+	case VAL_STRING:
+		return val_str(val, "")[0] == '\0';
+	case VAL_LIST:
+	case VAL_MAP:
+		for (struct val_iter it = val_iter(val); val_next(&it, NULL, &item);)
+			if (!is_nothing(item))
+				return false;
+		return true;
+	default:
+		return val_int(val, &number) == 0 && number == 0;
+	}
+}
+
+/* A real API server leaves zeros out of what it keeps of its own kinds. Writing them again and again would never end. */
+static struct node *without_zeros(struct workload *workload, struct node *status)
+{
+	const struct val *known = val_get(workload->root, "status"), *item;
+	const char *key;
+	struct doc *doc = build_finish(workload->build, status);
+	struct node *kept = build_map(workload->build);
+	for (struct val_iter it = val_iter(doc_root(doc)); val_next(&it, &key, &item);)
+		if (!is_nothing(item) || !is_nothing(val_get(known, key)))
+			build_put(workload->build, kept, key, build_copy(workload->build, item));
+	doc_destroy(doc);
+	return kept;
+}
+
 void workload_write_status(struct workload *workload, struct node *status)
 {
 	struct node *body = build_map(workload->build);
-	build_put(workload->build, body, "status", status);
+	bool custom = workload->object->type->custom;
+	build_put(workload->build, body, "status", custom ? status : without_zeros(workload, status));
 	workload_patch(workload, workload->object, STORE_STATUS, body);
 }
 

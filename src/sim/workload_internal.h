@@ -49,7 +49,8 @@ struct child {
 	size_t label_count, annotation_count;
 	const char *finalizer;                             /* NULL: none */
 	const char *restart_policy, *hostname, *subdomain; /* pods; NULL: of the template */
-	struct node *spec;                                 /* other kinds; NULL: of the template */
+	struct node *spec;                                 /* instead of that of the template; NULL: that one */
+	bool free;                                         /* without an owner: it stays when the owner goes */
 	int role;                                          /* meaning is the family's */
 	bool hold;                                         /* not to be made now; what exists stays */
 	enum child_end when_ended;

@@ -17,6 +17,7 @@ struct job {
 	bool *done, *taken;        /* per index: completed, has a pod */
 	int64_t succeeded, failed; /* counted for good */
 	int64_t active, ready, leaving, restarts;
+	int64_t beyond;                    /* of the active ones: those with an index that is not wanted */
 	struct interner *listed;           /* uids that are being counted */
 	struct node *succeeding, *failing; /* the new lists */
 	int64_t succeeding_count, failing_count;
@@ -200,19 +201,22 @@ static void count_pod(struct job *job, struct store_object *pod)
 	job->restarts += pod_restarts(pod);
 	if (job->indexed && index >= 0)
 		job->taken[index] = true;
+	job->beyond += job->indexed && index < 0;
 }
 
 /* Those whose finalizer is gone are counted for good, the others stay in the list. */
 static void read_list(struct job *job, const char *key, struct node *list, int64_t *listed, int64_t *counted)
 {
 	struct workload *workload = job->workload;
+	const struct val *uncounted = val_path(workload->root, "status", "uncountedTerminatedPods", key, NULL);
+	if (val_count(uncounted) == 0)
+		return;
 	struct interner *held = interner_create();
 	for (size_t i = 0; i < workload->pods.count; i++)
 		if (has_finalizer(workload->pods.items[i]))
 			interner_id(held, workload->pods.items[i]->uid);
 	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(workload->root, "status", "uncountedTerminatedPods", key, NULL));
-	     val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(uncounted); val_next(&it, NULL, &item);) {
 		const char *uid = val_str(item, "");
 		if (interner_find(held, uid) == UINT32_MAX) {
 			++*counted;
@@ -295,6 +299,8 @@ static int highest_first(const void *a, const void *b)
 static void remove_pods(struct job *job, int64_t wanted)
 {
 	struct workload *workload = job->workload;
+	if (job->active <= wanted && job->beyond == 0)
+		return;
 	struct store_object **pods = arena_array(workload->arena, struct store_object *, workload->pods.count);
 	size_t count = 0;
 	for (size_t i = 0; i < workload->pods.count; i++)

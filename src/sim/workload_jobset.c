@@ -24,7 +24,9 @@ struct jobs {
 	VEC(struct child) wanted;
 	int64_t restarts;
 	bool suspend;
-	const char *failed; /* the first Job that failed in this attempt */
+	const struct store_object *failed; /* the first Job that failed in this attempt */
+	const char *failed_part;
+	bool ignores_limit; /* the restart does not count */
 };
 
 static int64_t job_number(const struct store_object *job, const char *key)
@@ -51,8 +53,10 @@ static void count_job(struct jobs *jobs, struct replicated *part, const struct s
 		part->succeeded++;
 	} else if (workload_condition(job->root, "Failed")) {
 		part->failed++;
-		if (!jobs->failed)
-			jobs->failed = job->name;
+		if (!jobs->failed) {
+			jobs->failed = job;
+			jobs->failed_part = part->name;
+		}
 	} else if (val_bool(val_get(spec, "suspend"), false)) {
 		part->suspended++;
 	} else {
@@ -216,6 +220,39 @@ static bool has_succeeded(const struct jobs *jobs)
 	return jobs->part_count > 0 && (any ? one : all);
 }
 
+/* ---- failures ---- */
+
+static int64_t counted_restarts(const struct jobs *jobs)
+{
+	return workload_number(val_path(jobs->workload->root, "status", "restartsCountTowardsMax", NULL), 0);
+}
+
+/* What the first rule says that is about this failure: where none is, the set is restarted. */
+static const char *failure_action(const struct jobs *jobs)
+{
+	const struct val *rule, *reasons;
+	const char *reason = val_str(val_get(writes_find_condition(jobs->failed->root, "Failed"), "reason"), "");
+	for (struct val_iter it = val_iter(val_path(jobs->workload->spec, "failurePolicy", "rules", NULL));
+	     val_next(&it, NULL, &rule);) {
+		reasons = val_get(rule, "onJobFailureReasons");
+		if (is_target(reasons, reason) && is_target(val_get(rule, "targetReplicatedJobs"), jobs->failed_part))
+			return val_str(val_get(rule, "action"), "RestartJobSet");
+	}
+	return "RestartJobSet";
+}
+
+/* Whether a set of which a Job failed begins again. */
+static bool begins_again(struct jobs *jobs)
+{
+	const char *action = failure_action(jobs);
+	jobs->ignores_limit = strcmp(action, "RestartJobSetAndIgnoreMaxRestarts") == 0;
+	if (strcmp(action, "FailJobSet") == 0)
+		return false;
+	return jobs->ignores_limit ||
+	       counted_restarts(jobs) <
+	               workload_number(val_path(jobs->workload->spec, "failurePolicy", "maxRestarts", NULL), 0);
+}
+
 static void put_parts(struct jobs *jobs, struct node *status)
 {
 	struct build *build = jobs->workload->build;
@@ -252,10 +289,12 @@ static void write_status(struct jobs *jobs, bool succeeded, bool restart)
 			(struct condition){"Failed", "True", "FailedJobs",
 		                           arena_printf(workload->arena,
 		                                        "jobset failed due to one or more job failures: %s",
-		                                        jobs->failed)};
+		                                        jobs->failed->name)};
 	if (succeeded || (jobs->failed && !restart))
 		build_put_string(workload->build, status, "terminalState", succeeded ? "Completed" : "Failed");
 	build_put_int(workload->build, status, "restarts", jobs->restarts + restart);
+	build_put_int(workload->build, status, "restartsCountTowardsMax",
+	              counted_restarts(jobs) + (restart && !jobs->ignores_limit));
 	put_parts(jobs, status);
 	if (count > 0)
 		workload_put_conditions(workload, status, conditions, count);
@@ -282,8 +321,7 @@ int workload_job_set(struct workload *workload)
 		finish(&jobs);
 	} else {
 		bool succeeded = has_succeeded(&jobs);
-		int64_t limit = workload_number(val_path(workload->spec, "failurePolicy", "maxRestarts", NULL), 0);
-		bool restart = !succeeded && jobs.failed && jobs.restarts < limit;
+		bool restart = !succeeded && jobs.failed && begins_again(&jobs);
 		if (!succeeded && !jobs.failed)
 			settle(&jobs);
 		/* The next attempt begins when the status says so: then a stop in between begins it once. */

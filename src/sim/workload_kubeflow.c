@@ -35,6 +35,10 @@ struct training {
 	struct role roles[MAX_ROLES];
 	size_t role_count;
 	VEC(struct child) pods;
+	/* The launcher of an MPIJob of the newer API is a Job. */
+	bool by_job;
+	struct child launcher;
+	struct store_list jobs;
 	const char *failed; /* why the job failed */
 	bool restarting;
 };
@@ -126,11 +130,42 @@ static struct child role_pod(struct training *training, int role_index, int64_t 
 	return pod;
 }
 
+static bool is_launcher_job(const struct training *training, const struct role *role)
+{
+	return training->by_job && strcmp(role->name, "launcher") == 0;
+}
+
+static void plan_launcher_job(struct training *training, int role_index)
+{
+	struct workload *workload = training->workload;
+	struct build *build = workload->build;
+	struct child pod = role_pod(training, role_index, 0);
+	struct node *template_ = child_template(workload, pod.template_, &pod), *spec = build_map(build);
+	struct node *pod_spec = build_copy(build, val_get(pod.template_, "spec"));
+	/* A Job has pods that end. */
+	build_put_string(build, pod_spec, "restartPolicy",
+	                 strcmp(pod.restart_policy, "OnFailure") == 0 ? "OnFailure" : "Never");
+	build_put(build, template_, "spec", pod_spec);
+	build_put(build, spec, "template", template_);
+	int64_t limit;
+	if (val_int(val_path(workload->spec, "runPolicy", "backoffLimit", NULL), &limit) == 0)
+		build_put_int(build, spec, "backoffLimit", limit);
+	training->launcher = pod;
+	training->launcher.api_version = "batch/v1";
+	training->launcher.kind = "Job";
+	training->launcher.template_ = NULL;
+	training->launcher.spec = spec;
+}
+
 static void list_pods(struct training *training)
 {
 	int64_t room = WORKLOAD_MAX_PODS;
 	for (size_t r = 0; r < training->role_count; r++) {
 		training->roles[r].first = training->pods.count;
+		if (is_launcher_job(training, &training->roles[r])) {
+			plan_launcher_job(training, (int)r);
+			continue;
+		}
 		for (int64_t i = 0; i < training->roles[r].replicas && room > 0; i++, room--)
 			vec_push(&training->pods, role_pod(training, (int)r, i));
 	}
@@ -152,6 +187,7 @@ static void hold_launcher(struct training *training)
 	for (size_t i = 0; i < training->pods.count; i++)
 		if (strcmp(training->roles[training->pods.items[i].role].name, "launcher") == 0)
 			training->pods.items[i].hold = !ready;
+	training->launcher.hold = !ready;
 }
 
 /* ---- how it goes ---- */
@@ -180,6 +216,26 @@ static void judge_pods(struct training *training)
 			                     workload->kind->kind, workload->object->name, role->key, child->name);
 		}
 	}
+}
+
+static void judge_launcher_job(struct training *training)
+{
+	const struct store_object *job =
+		training->launcher.name ? workload_find(&training->jobs, training->launcher.name) : NULL;
+	if (!job)
+		return;
+	struct role *role = &training->roles[training->launcher.role];
+	const struct val *status = val_get(job->root, "status");
+	role->tally = (struct tally){
+		.active = workload_number(val_get(status, "active"), 0),
+		.ready = workload_number(val_get(status, "ready"), 0),
+		.succeeded = workload_condition(job->root, "Complete") ? role->replicas : 0,
+		.failed = workload_number(val_get(status, "failed"), 0),
+	};
+	if (workload_condition(job->root, "Failed") && !training->failed)
+		training->failed =
+			arena_printf(training->workload->arena, "%s %s failed because its launcher %s failed.",
+		                     training->workload->kind->kind, training->workload->object->name, job->name);
 }
 
 static void judge_backoff(struct training *training)
@@ -331,6 +387,7 @@ static void run(struct training *training)
 	struct workload *workload = training->workload;
 	bool suspended = val_bool(val_path(workload->spec, "runPolicy", "suspend", NULL), false);
 	judge_pods(training);
+	judge_launcher_job(training);
 	judge_backoff(training);
 	bool succeeded = !suspended && has_succeeded(training);
 	if (succeeded)
@@ -343,7 +400,22 @@ static void run(struct training *training)
 		workload_delete_pods(workload);
 	else if (!succeeded && !training->failed)
 		workload_settle(workload, training->pods.items, training->pods.count);
+	if (training->by_job && !succeeded && !training->failed)
+		workload_settle_list(workload, &training->jobs, &training->launcher,
+		                     !suspended && training->launcher.name ? 1 : 0);
 	write_status(training, suspended, succeeded);
+}
+
+/* The version of the API in which the object was written last decides, unless there is a launcher already. */
+static void choose_launcher(struct training *training)
+{
+	struct workload *workload = training->workload;
+	const char *version = val_str(val_get(workload->root, "apiVersion"), "");
+	workload_others(workload, "batch", "jobs", &training->jobs);
+	training->by_job =
+		training->jobs.count > 0 ||
+		(strcmp(version, "kubeflow.org/v2beta1") == 0 &&
+	         !workload_find(&workload->pods, arena_printf(workload->arena, "%s-launcher", workload->object->name)));
 }
 
 int workload_kubeflow(struct workload *workload)
@@ -351,6 +423,8 @@ int workload_kubeflow(struct workload *workload)
 	struct training training = {.workload = workload, .kind = workload->kind->details};
 	bool failed = workload_condition(workload->root, "Failed");
 	read_roles(&training);
+	if (training.kind == &kubeflow_mpi)
+		choose_launcher(&training);
 	write_replicas(&training);
 	list_pods(&training);
 	if (failed || workload_condition(workload->root, "Succeeded"))
@@ -358,5 +432,6 @@ int workload_kubeflow(struct workload *workload)
 	else
 		run(&training);
 	vec_free(&training.pods);
+	store_list_clear(&training.jobs);
 	return 0;
 }

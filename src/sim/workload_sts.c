@@ -114,6 +114,59 @@ static void update(struct ordinals *set)
 	}
 }
 
+/* ---- volumes ---- */
+
+/* Each pod has a claim <template>-<pod> per template. Claims stay when pods go, as in Kubernetes. */
+static void make_claims(struct ordinals *set)
+{
+	struct workload *workload = set->workload;
+	const struct store_type *type = store_type_find(workload->store, "", "persistentvolumeclaims");
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_get(workload->spec, "volumeClaimTemplates"));
+	     val_next(&it, NULL, &item);) {
+		const char *name = val_str(val_path(item, "metadata", "name", NULL), "");
+		for (int64_t i = 0; i < set->count && *name && workload->room > 0; i++) {
+			struct child claim = {
+				.api_version = "v1",
+				.kind = "PersistentVolumeClaim",
+				.name = arena_printf(workload->arena, "%s-%s", name, set->pods[i].name),
+				.template_ = item,
+				.free = true,
+			};
+			if (!set->pods[i].hold &&
+			    !store_peek(workload->store, type, workload->object->namespace_, claim.name))
+				workload_create(workload, &claim);
+		}
+	}
+}
+
+/* The pod's volumes, with the claims in place of those of the same name. */
+static struct node *spec_with_claims(struct ordinals *set, const char *pod)
+{
+	struct workload *workload = set->workload;
+	struct build *build = workload->build;
+	const struct val *templates = val_get(workload->spec, "volumeClaimTemplates"), *item, *other;
+	const struct val *spec = val_path(workload->spec, "template", "spec", NULL);
+	struct node *copy = build_copy(build, spec), *volumes = build_list(build);
+	for (struct val_iter it = val_iter(templates); val_next(&it, NULL, &item);) {
+		const char *name = val_str(val_path(item, "metadata", "name", NULL), "");
+		struct node *volume = build_map(build), *source = build_map(build);
+		build_put_string(build, source, "claimName", arena_printf(workload->arena, "%s-%s", name, pod));
+		build_put_string(build, volume, "name", name);
+		build_put(build, volume, "persistentVolumeClaim", source);
+		build_append(build, volumes, volume);
+	}
+	for (struct val_iter it = val_iter(val_get(spec, "volumes")); val_next(&it, NULL, &item);) {
+		bool replaced = false;
+		for (struct val_iter at = val_iter(templates); val_next(&at, NULL, &other);)
+			replaced |= val_equal(val_path(other, "metadata", "name", NULL), val_get(item, "name"));
+		if (!replaced)
+			build_append(build, volumes, build_copy(build, item));
+	}
+	build_put(build, copy, "volumes", volumes);
+	return copy;
+}
+
 static void write_status(struct ordinals *set)
 {
 	struct workload *workload = set->workload;
@@ -136,6 +189,12 @@ int workload_stateful_set(struct workload *workload)
 	struct ordinals set = {.workload = workload};
 	read_set(&set);
 	hold_back(&set);
+	if (val_count(val_get(workload->spec, "volumeClaimTemplates")) > 0) {
+		make_claims(&set);
+		for (int64_t i = 0; i < set.count; i++)
+			if (!set.pods[i].pod && !set.pods[i].hold)
+				set.pods[i].spec = spec_with_claims(&set, set.pods[i].name);
+	}
 	struct child *all = arena_array(workload->arena, struct child, (size_t)set.count + workload->pods.count);
 	size_t extra = 0;
 	keep_for_now(&set, all + set.count, &extra);

@@ -24,7 +24,11 @@ struct world *world_create(const struct world_options *options)
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
 	});
 	struct kubelet_options kubelet = options->kubelet;
 	kubelet.store = options->store;

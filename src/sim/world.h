@@ -9,14 +9,20 @@
 #include "sim/kubelet.h"
 #include "store/store.h"
 
+struct plan;
 struct world;
 
 struct world_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	uint64_t budget;                  /* search steps per placement, 0: the default */
-	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
+	const char *const *schedulers;    /* schedulerName values that are ours; NULL: the usual */
+	size_t scheduler_count;
+	uint64_t budget;                /* search steps per placement, 0: the default */
+	struct kubelet_options kubelet; /* delays; its store, clock and logger are set by the world */
+	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan);
+	void *decided_context;
 };
 
 struct world *world_create(const struct world_options *options);

@@ -2,20 +2,25 @@
 #include "sim/world_admission.h"
 
 #include "control/grouping.h"
+#include "object/build.h"
 #include "serve/admission.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct world_admission {
+	struct world_admission_options options;
 	struct store *store;
 	struct admission *rules;
 };
 
-struct world_admission *world_admission_create(void)
+struct world_admission *world_admission_create(const struct world_admission_options *options)
 {
 	struct world_admission *admission = base_calloc(1, sizeof(*admission));
+	admission->options = *options;
 	admission->rules = admission_create();
+	if (options->strict)
+		admission_be_strict(admission->rules);
 	return admission;
 }
 
@@ -33,12 +38,35 @@ void world_admission_destroy(struct world_admission *admission)
 	free(admission);
 }
 
+/* A pod that names no scheduler gets the one that acts here, as a real API server does it with its own. NULL: nothing is
+ * to be changed. */
+static struct doc *give_scheduler(const struct world_admission *admission, const struct val *pod)
+{
+	const struct val *spec = val_get(pod, "spec");
+	if (!admission->options.scheduler || val_kind(spec) != VAL_MAP ||
+	    val_kind(val_get(spec, "schedulerName")) != VAL_NULL)
+		return NULL;
+	struct build *build = build_create();
+	struct node *root = build_copy(build, pod), *copy = build_copy(build, spec);
+	build_put_string(build, copy, "schedulerName", admission->options.scheduler);
+	build_put(build, root, "spec", copy);
+	struct doc *doc = build_finish(build, root);
+	build_destroy(build);
+	return doc;
+}
+
+/* A new pod with its scheduler and what its group adds to it; NULL: as it is. */
 static struct doc *group_new_pod(const struct world_admission *admission, const struct store_admission *request)
 {
 	bool pod = strcmp(request->api->group, "") == 0 && strcmp(request->api->type->kind, "Pod") == 0;
 	if (!pod || request->old || request->status || !admission->store)
 		return NULL;
-	return grouping_admit(&(struct grouping_options){.store = admission->store}, request->object);
+	struct doc *given = give_scheduler(admission, request->object);
+	struct doc *grouped = grouping_admit(&(struct grouping_options){.store = admission->store},
+	                                     given ? doc_root(given) : request->object);
+	if (grouped)
+		doc_destroy(given);
+	return grouped ? grouped : given;
 }
 
 int world_admission_check(void *context, struct store_admission *request, struct store_error *error)

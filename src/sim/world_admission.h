@@ -7,8 +7,13 @@
 
 struct world_admission;
 
+struct world_admission_options {
+	const char *scheduler; /* that pods get which name none; NULL: they stay without */
+	bool strict;           /* refuse what the API server of Kubernetes refuses, not only what Platoon cannot use */
+};
+
 /* Give `world_admission_check` and the admission to store_open as admit and context, then tell it the store. */
-struct world_admission *world_admission_create(void);
+struct world_admission *world_admission_create(const struct world_admission_options *options);
 void world_admission_use(struct world_admission *admission, struct store *store);
 /* Before store_close. NULL is a no-op. */
 void world_admission_destroy(struct world_admission *admission);

@@ -242,6 +242,16 @@ void object_convert(struct arena *arena, struct tree *root, const char *api_vers
 	tree_put_string(arena, root, "apiVersion", api_version);
 }
 
+struct doc *store_convert(const struct val *object, const char *api_version)
+{
+	struct arena *arena = arena_create();
+	struct tree *root = tree_of(arena, object);
+	object_convert(arena, root, api_version);
+	struct doc *doc = tree_finish(root);
+	arena_destroy(arena);
+	return doc;
+}
+
 /* NULL: the object as stored is what `api` shows. */
 static struct variant *variant_of(struct store_object *object, const struct store_api *api)
 {
@@ -259,11 +269,7 @@ static struct variant *variant_of(struct store_object *object, const struct stor
 		return variant;
 	variant = base_calloc(1, sizeof(*variant));
 	variant->api_version = base_strdup(api->api_version);
-	struct arena *arena = arena_create();
-	struct tree *root = tree_of(arena, object->root);
-	object_convert(arena, root, api->api_version);
-	variant->doc = tree_finish(root);
-	arena_destroy(arena);
+	variant->doc = store_convert(object->root, api->api_version);
 	variant->next = inside(object)->variants;
 	inside(object)->variants = variant;
 	return variant;

@@ -29,4 +29,7 @@ const struct val *store_object_root(struct store_object *object, const struct st
 /* Compact JSON of the same; *length without the NUL behind it. Lives as long as the object. */
 const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length);
 
+/* A document of one version of its kind in another one. The caller destroys it. */
+struct doc *store_convert(const struct val *object, const char *api_version);
+
 #endif

@@ -6,6 +6,7 @@
 
 struct dependent {
 	struct bucket *bucket;
+	struct store_object *object;   /* as it is in the index of the bucket, borrowed from there */
 	const char *namespace_, *name; /* behind the struct */
 	UT_hash_handle hh;
 	char key[]; /* the address of the bucket, the namespace and the name */
@@ -14,6 +15,9 @@ struct dependent {
 struct owner {
 	char *uid;
 	struct dependent *dependents;
+	/* The dependents in order, NULL when somebody came or went since: owners of many are asked far more often for them
+	 * than they get new ones. */
+	struct dependent **sorted;
 	UT_hash_handle hh;
 };
 
@@ -32,6 +36,12 @@ static struct dependent *make_dependent(struct store_object *object)
 	return dependent;
 }
 
+static void unsort(struct owner *owner)
+{
+	free((void *)owner->sorted);
+	owner->sorted = NULL;
+}
+
 static size_t key_length(const struct dependent *dependent)
 {
 	return (size_t)(dependent->name - dependent->key) + strlen(dependent->name) + 1;
@@ -48,15 +58,20 @@ static void link_to(struct store *store, const char *uid, struct store_object *o
 	}
 	struct dependent *dependent = make_dependent(object), *found;
 	HASH_FIND(hh, owner->dependents, dependent->key, key_length(dependent), found);
-	if (found) /* the same owner named twice */
+	if (found) { /* it was linked before, or names the same owner twice */
+		found->object = object;
 		free(dependent);
-	else
-		HASH_ADD_KEYPTR(hh, owner->dependents, dependent->key, key_length(dependent), dependent);
+		return;
+	}
+	dependent->object = object;
+	HASH_ADD_KEYPTR(hh, owner->dependents, dependent->key, key_length(dependent), dependent);
+	unsort(owner);
 }
 
 static void free_owner(struct store *store, struct owner *owner)
 {
 	HASH_DEL(store->owners, owner);
+	unsort(owner);
 	free(owner->uid);
 	free(owner);
 }
@@ -73,6 +88,7 @@ static void unlink_from(struct store *store, const char *uid, struct store_objec
 	if (found) {
 		HASH_DEL(owner->dependents, found);
 		free(found);
+		unsort(owner);
 	}
 	if (!owner->dependents)
 		free_owner(store, owner);
@@ -86,9 +102,8 @@ static const struct val *references(const struct store_object *object)
 void owners_follow(struct store *store, struct store_object *old, struct store_object *now)
 {
 	const struct val *before = references(old), *after = references(now), *reference;
-	if ((!before && !after) || (before && after && val_equal(before, after)))
-		return;
-	for (struct val_iter it = val_iter(before); val_next(&it, NULL, &reference);)
+	bool same = before && after && val_equal(before, after);
+	for (struct val_iter it = val_iter(before); !same && val_next(&it, NULL, &reference);)
 		unlink_from(store, val_str(val_get(reference, "uid"), ""), old);
 	for (struct val_iter it = val_iter(after); val_next(&it, NULL, &reference);)
 		link_to(store, val_str(val_get(reference, "uid"), ""), now);
@@ -97,14 +112,24 @@ void owners_follow(struct store *store, struct store_object *old, struct store_o
 /* Not in the order of the hash table, which a restart changes. */
 static int by_type_and_name(const void *left, const void *right)
 {
-	const struct store_object *a = *(struct store_object *const *)left, *b = *(struct store_object *const *)right;
+	const struct dependent *a = *(struct dependent *const *)left, *b = *(struct dependent *const *)right;
 	int order = 0;
-	if (a->type != b->type) {
-		order = strcmp(a->type->group, b->type->group);
+	if (a->bucket != b->bucket) {
+		order = strcmp(a->bucket->type.group, b->bucket->type.group);
 		if (!order)
-			order = strcmp(a->type->resource, b->type->resource);
+			order = strcmp(a->bucket->type.resource, b->bucket->type.resource);
 	}
 	return order ? order : index_compare(a->namespace_, a->name, b->namespace_, b->name);
+}
+
+static void sort(struct owner *owner)
+{
+	struct dependent *dependent, *next;
+	size_t count = 0;
+	owner->sorted = base_calloc(HASH_COUNT(owner->dependents), sizeof(struct dependent *));
+	HASH_ITER(hh, owner->dependents, dependent, next)
+		owner->sorted[count++] = dependent;
+	qsort((void *)owner->sorted, count, sizeof(struct dependent *), by_type_and_name);
 }
 
 void store_dependents(struct store *store, const char *uid, const struct store_type *type, struct store_list *list)
@@ -114,17 +139,13 @@ void store_dependents(struct store *store, const char *uid, const struct store_t
 	HASH_FIND_STR(store->owners, uid, owner);
 	if (!owner)
 		return;
-	list->items = base_calloc(HASH_COUNT(owner->dependents), sizeof(struct store_object *));
-	struct dependent *dependent, *next;
-	HASH_ITER(hh, owner->dependents, dependent, next) {
-		if (type && &dependent->bucket->type != type)
-			continue;
-		struct store_object *object =
-			index_find(&dependent->bucket->index, dependent->namespace_, dependent->name);
-		if (object)
-			list->items[list->count++] = store_object_retain(object);
-	}
-	qsort(list->items, list->count, sizeof(struct store_object *), by_type_and_name);
+	if (!owner->sorted)
+		sort(owner);
+	size_t count = HASH_COUNT(owner->dependents);
+	list->items = base_calloc(count, sizeof(struct store_object *));
+	for (size_t i = 0; i < count; i++)
+		if (!type || &owner->sorted[i]->bucket->type == type)
+			list->items[list->count++] = store_object_retain(owner->sorted[i]->object);
 }
 
 bool owners_any(const struct store *store, const char *uid)

@@ -23,7 +23,7 @@ struct remote *remote_create(const struct remote_options *options, struct error 
 	if (!remote->options.page)
 		remote->options.page = DEFAULT_PAGE;
 	remote->client = remote_client_create(options->access, options->clock, error);
-	struct store_options mirror = {.clock = options->clock,
+	struct store_options mirror = {.clock = options->mirror_clock ? options->mirror_clock : options->clock,
 	                               .seed = options->seed,
 	                               .mirror = true,
 	                               .history = HISTORY};
@@ -69,6 +69,11 @@ bool remote_confirmed(const struct remote *remote, const struct store_type *type
                       const char *name)
 {
 	return !write_is_assumed(remote, type, namespace_, name);
+}
+
+bool remote_settled(const struct remote *remote)
+{
+	return !remote->assumed;
 }
 
 struct remote_counts remote_counts(const struct remote *remote)

@@ -30,6 +30,11 @@ struct remote_options {
 	size_t writes; /* in flight at most; 0: 64 */
 	size_t page;   /* objects per list request; 0: 2000 */
 	uint64_t seed; /* of the jitter between attempts */
+	/* What the mirror's own times come from, NULL: `clock`. */
+	const struct clock_source *mirror_clock;
+	/* Told of each write that the server refused for good, before the mirror takes it back. May be NULL. */
+	void (*refused)(void *context, const char *path, int code, const char *message);
+	void *context;
 };
 
 struct remote_counts {
@@ -45,13 +50,15 @@ void remote_destroy(struct remote *remote);
 struct store *remote_store(const struct remote *remote);
 /* Moves data for at most timeout_ms (also until extra_fd has something, -1: none) and commits the mirror. */
 void remote_run(struct remote *remote, int timeout_ms, int extra_fd);
-/* Whether every type that is not optional was listed once. */
+/* Whether every type was listed once, or is optional and the server does not have it. */
 bool remote_synced(const struct remote *remote);
 /* What keeps it from being so, or what went wrong last: "" when nothing does. Borrowed until the next run. */
 const char *remote_problem(const struct remote *remote);
 /* Whether what the mirror shows of an object is the server's word: no write to it is unanswered. */
 bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);
+/* The same for all objects. */
+bool remote_settled(const struct remote *remote);
 struct remote_counts remote_counts(const struct remote *remote);
 
 #endif

@@ -8,7 +8,8 @@
 
 #define PAUSE_FIRST (REMOTE_SECOND / 5)
 #define PAUSE_LONGEST (30 * REMOTE_SECOND)
-#define WATCH_SECONDS 300 /* then the server ends it, and it is opened anew */
+#define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
+#define WATCH_SECONDS 300                  /* then the server ends it, and it is opened anew */
 #define LINE_MAX_BYTES ((size_t)64 << 20)
 
 enum follow_state { FOLLOW_PAUSED, FOLLOW_LISTING, FOLLOW_WATCHING };
@@ -27,6 +28,7 @@ struct follow {
 	struct interner *listed; /* namespace/name of what the list has so far */
 	struct buffer line;      /* of the watch, not complete yet */
 	bool expired;            /* the watch said so */
+	bool told_missing;       /* that the server does not have it */
 };
 
 static void start(struct follow *follow);
@@ -65,7 +67,7 @@ void follow_end(struct remote *remote)
 bool follow_synced(const struct remote *remote)
 {
 	for (size_t i = 0; i < remote->options.follow_count; i++)
-		if (!remote->follows[i].synced && !remote->follows[i].wanted->optional)
+		if (!remote->follows[i].synced)
 			return false;
 	return true;
 }
@@ -76,6 +78,14 @@ bool follow_has(const struct remote *remote, const struct store_type *type)
 		if (remote->follows[i].api && remote->follows[i].api->type == type)
 			return true;
 	return false;
+}
+
+const struct store_api *follow_api(const struct remote *remote, const struct store_type *type)
+{
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		if (remote->follows[i].api && remote->follows[i].api->type == type)
+			return remote->follows[i].api;
+	return type->apis;
 }
 
 int64_t follow_step(struct remote *remote)
@@ -95,20 +105,30 @@ int64_t follow_step(struct remote *remote)
 
 /* ---- pauses ---- */
 
+/* Once: a cluster may do well without it. A definition that comes later is found by the next attempt. */
+static void tell_missing(struct follow *follow, const struct remote_answer *answer)
+{
+	if (!follow->told_missing)
+		log_write(follow->remote->options.logger, answer->code == 403 ? LOG_WARN : LOG_INFO, LOG_FLAG_WATCH,
+		          answer->code == 403 ? "may not be read and is done without"
+		                              : "not on this server, done without",
+		          "group", follow->api->group, "resource", follow->api->type->resource, NULL);
+	follow->told_missing = true;
+}
+
 static void pause_follow(struct follow *follow, const struct remote_answer *answer)
 {
 	struct remote *remote = follow->remote;
-	bool missing = answer->code == 404;
-	int64_t pause = remote_pause(remote, PAUSE_FIRST, follow->failures, PAUSE_LONGEST);
-	if (missing && follow->wanted->optional)
-		pause = PAUSE_LONGEST;
+	bool missing = follow->wanted->optional && (answer->code == 404 || answer->code == 403);
+	int64_t pause = missing ? PAUSE_MISSING : remote_pause(remote, PAUSE_FIRST, follow->failures, PAUSE_LONGEST);
 	if (answer->retry_after * REMOTE_SECOND > pause)
 		pause = answer->retry_after * REMOTE_SECOND;
 	follow->failures++;
 	follow->state = FOLLOW_PAUSED;
 	follow->due = clock_now(remote->clock) + pause;
-	if (missing && follow->wanted->optional) {
+	if (missing) {
 		follow->synced = true;
+		tell_missing(follow, answer);
 		return;
 	}
 	remote->counts.errors++;
@@ -159,7 +179,7 @@ static void remove_missing(struct follow *follow)
 			const char *key = arena_printf(arena, "%s/%s", object->namespace_, object->name);
 			if (covers(follow, object) && interner_find(follow->listed, key) == UINT32_MAX &&
 			    !write_is_assumed(remote, object->type, object->namespace_, object->name))
-				write_feed(remote, object->type, object->namespace_, object->name, NULL, true);
+				store_mirror_remove(remote->store, object->type, object->namespace_, object->name);
 		}
 		store_list_clear(&list);
 	}
@@ -285,9 +305,14 @@ static void take_event(struct follow *follow, const struct val *root)
 	if (strcmp(type, "BOOKMARK") == 0)
 		return;
 	const struct val *metadata = val_get(object, "metadata");
-	bool gone = strcmp(type, "DELETED") == 0;
-	write_feed(follow->remote, follow->api->type, val_str(val_get(metadata, "namespace"), ""),
-	           val_str(val_get(metadata, "name"), ""), gone ? NULL : remote_trim(object, follow->api), false);
+	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
+		   *name = val_str(val_get(metadata, "name"), "");
+	if (strcmp(type, "DELETED") == 0)
+		write_feed_gone(follow->remote, follow->api->type, namespace_, name,
+		                val_str(val_get(metadata, "uid"), ""));
+	else
+		write_feed(follow->remote, follow->api->type, namespace_, name, remote_trim(object, follow->api),
+		           false);
 }
 
 static bool take_line(struct follow *follow, const char *text, size_t length)

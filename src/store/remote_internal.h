@@ -15,8 +15,11 @@ struct outgoing {
 	struct outgoing *next;
 	struct assumed *about;
 	const char *method; /* static */
-	char *path, *content_type, *body;
+	char *path, *body;
+	const char *content_type; /* static; NULL: JSON */
 	bool binding;
+	bool foreign;   /* in another version than the mirror's, which looks different */
+	unsigned holds; /* births that it waits for */
 	unsigned attempts;
 	int64_t due; /* not before */
 };
@@ -27,14 +30,29 @@ struct assumed {
 	const struct store_type *type;
 	char *namespace_, *name; /* behind the key */
 	struct outgoing *first, *last;
-	struct outgoing *current; /* on its way, or waiting for a slot or the next attempt */
-	bool followed;            /* the mirror shows it */
-	bool awaits_node;         /* bound: what watches say before they know that is older */
-	int64_t awaits_end;       /* then the server is asked */
-	struct doc *server;       /* newest state heard of, NULL: none */
-	bool gone;                /* newest state heard of: there is none */
+	struct outgoing *current;                  /* on its way, or waiting for a slot or the next attempt */
+	bool followed;                             /* the mirror shows it */
+	bool awaits_node;                          /* bound: what watches say before they know that is older */
+	int64_t awaits_end;                        /* then the server is asked */
+	struct assumed *line_previous, *line_next; /* of those that await it */
+	struct birth *birth;                       /* the server has not created it; NULL: it has */
+	struct doc *server;                        /* newest state heard of, NULL: none */
+	bool gone;                                 /* newest state heard of: there is none */
 	UT_hash_handle hh;
 	char *key;
+};
+
+/* An object that has an assumed uid. */
+struct birth {
+	char *uid;
+	VEC(struct outgoing *) waiting; /* they name it */
+	UT_hash_handle hh;
+};
+
+/* The uid of an object of which the server said that it is gone, until its watch says so too. */
+struct tombstone {
+	UT_hash_handle hh;
+	char uid[];
 };
 
 struct remote {
@@ -44,6 +62,9 @@ struct remote {
 	struct store *store;
 	struct follow *follows;
 	struct assumed *assumed;
+	struct assumed *awaiting; /* a node, in the order of their ends */
+	struct birth *births;
+	struct tombstone *tombstones;
 	struct outgoing *ready, *ready_last; /* in order, to be sent when there is a slot */
 	VEC(struct outgoing *) delayed;
 	size_t in_flight;
@@ -60,6 +81,11 @@ void remote_path(const struct store_api *api, const char *namespace_, struct buf
 /* An object as the server gave it, without what nobody here reads. A document of its own. */
 struct doc *remote_trim(const struct val *object, const struct store_api *api);
 
+/* ---- remote_times.c ---- */
+/* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the
+ * mirror gave the object stay. */
+void times_put(struct remote *remote, const struct store_type *type, struct doc *doc);
+
 /* ---- remote_follow.c ---- */
 void follow_begin(struct remote *remote);
 void follow_end(struct remote *remote);
@@ -67,13 +93,35 @@ void follow_end(struct remote *remote);
 int64_t follow_step(struct remote *remote);
 bool follow_synced(const struct remote *remote);
 bool follow_has(const struct remote *remote, const struct store_type *type);
+/* The version of the type that the mirror shows; the preferred one when it shows none. */
+const struct store_api *follow_api(const struct remote *remote, const struct store_type *type);
+
+/* ---- remote_forward.c ---- */
+void write_forward(void *context, const struct store_request *request, const struct store_object *object);
+
+/* ---- remote_births.c ---- */
+void births_add(struct assumed *assumed, const char *uid);
+/* Makes the write wait for what the object names. */
+void births_hold(struct outgoing *outgoing, const struct store_object *object);
+/* The server created it with this uid, or ("") it did not. */
+void births_end(struct assumed *assumed, const char *uid);
+void births_free(struct remote *remote);
 
 /* ---- remote_write.c ---- */
-void write_forward(void *context, const struct store_request *request, const struct store_object *object);
+/* Found or made. */
+struct assumed *write_about(struct remote *remote, const struct store_type *type, const char *namespace_,
+                            const char *name);
+char *write_path(const struct assumed *assumed, const struct store_api *api, const char *subresource, bool collection);
+void write_add(struct assumed *assumed, struct outgoing *outgoing);
+/* Sends the next write of the object, when none is on its way and nothing holds it. */
+void write_advance(struct assumed *assumed);
 /* What the server has of an object: from a watch, or (`truth`) from a list, which is right even when it looks older. The
- * document is taken; NULL: it is gone. */
+ * document is taken. */
 void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
                 struct doc *doc, bool truth);
+/* A watch says that the object with this uid is gone. */
+void write_feed_gone(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
+                     const char *uid);
 /* Whether there is something the server has not heard of. */
 bool write_is_assumed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #define PAUSE_FIRST (REMOTE_SECOND / 10)
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
@@ -24,7 +25,7 @@ static struct assumed *find(const struct remote *remote, const struct store_type
 	return found;
 }
 
-static struct assumed *need(struct remote *remote, const struct store_type *type, const char *namespace_,
+struct assumed *write_about(struct remote *remote, const struct store_type *type, const char *namespace_,
                             const char *name)
 {
 	struct assumed *found = find(remote, type, namespace_, name);
@@ -48,13 +49,33 @@ static struct assumed *need(struct remote *remote, const struct store_type *type
 static void outgoing_free(struct outgoing *outgoing)
 {
 	free(outgoing->path);
-	free(outgoing->content_type);
 	free(outgoing->body);
 	free(outgoing);
 }
 
+/* Bound pods of which no watch told that they are stand in a line, the longest waiting first. */
+static void stop_awaiting(struct assumed *assumed)
+{
+	struct remote *remote = assumed->remote;
+	if (!assumed->awaits_node)
+		return;
+	assumed->awaits_node = false;
+	DL_DELETE2(remote->awaiting, assumed, line_previous, line_next);
+}
+
+static void await_node(struct assumed *assumed)
+{
+	struct remote *remote = assumed->remote;
+	stop_awaiting(assumed);
+	assumed->awaits_node = true;
+	assumed->awaits_end = clock_now(remote->clock) + NODE_PATIENCE;
+	DL_APPEND2(remote->awaiting, assumed, line_previous, line_next);
+}
+
 static void forget(struct assumed *assumed)
 {
+	births_end(assumed, "");
+	stop_awaiting(assumed);
 	HASH_DEL(assumed->remote->assumed, assumed);
 	doc_destroy(assumed->server);
 	free(assumed->namespace_);
@@ -77,7 +98,7 @@ static void settle(struct assumed *assumed)
 	if (assumed->gone) {
 		store_mirror_remove(assumed->remote->store, assumed->type, assumed->namespace_, assumed->name);
 	} else if (assumed->server) {
-		store_mirror_put(assumed->remote->store, assumed->type, assumed->server);
+		times_put(assumed->remote, assumed->type, assumed->server);
 		assumed->server = NULL;
 	}
 	forget(assumed);
@@ -111,7 +132,7 @@ static void hear(struct assumed *assumed, struct doc *doc)
 		doc_destroy(assumed->server);
 		assumed->server = NULL;
 		assumed->gone = true;
-		assumed->awaits_node = false;
+		stop_awaiting(assumed);
 		return;
 	}
 	if (assumed->server && is_older(doc_root(assumed->server), doc_root(doc))) {
@@ -122,20 +143,89 @@ static void hear(struct assumed *assumed, struct doc *doc)
 	assumed->server = doc;
 	assumed->gone = false;
 	if (has_node(doc_root(doc)))
-		assumed->awaits_node = false;
+		stop_awaiting(assumed);
+}
+
+/* ---- what we know to be gone, though watches still tell of its last days ---- */
+
+static struct tombstone *find_tombstone(const struct remote *remote, const char *uid)
+{
+	struct tombstone *found;
+	HASH_FIND_STR(remote->tombstones, uid, found);
+	return found;
+}
+
+static void bury(struct assumed *assumed, const char *uid)
+{
+	struct remote *remote = assumed->remote;
+	if (!assumed->followed || !uid[0] || find_tombstone(remote, uid))
+		return;
+	struct tombstone *stone = base_calloc(1, sizeof(*stone) + strlen(uid) + 1);
+	memcpy(stone->uid, uid, strlen(uid) + 1);
+	HASH_ADD_STR(remote->tombstones, uid, stone);
+}
+
+static void unbury(struct remote *remote, struct tombstone *stone)
+{
+	HASH_DEL(remote->tombstones, stone);
+	free(stone);
+}
+
+/* What the server says of an object that it deletes or that loses its last finalizer: is it gone? */
+static bool is_last_word(const char *method, const struct val *root)
+{
+	const struct val *metadata = val_get(root, "metadata");
+	bool deletes = strcmp(method, "DELETE") == 0;
+	int64_t grace = 0;
+	if (!val_str(val_get(metadata, "deletionTimestamp"), NULL))
+		return deletes;
+	val_int(val_get(metadata, "deletionGracePeriodSeconds"), &grace);
+	return grace == 0 && val_count(val_get(metadata, "finalizers")) == 0 && (deletes || strcmp(method, "GET") != 0);
+}
+
+/* The end of one object is not the end of the next of its name. */
+static bool is_about_another(const struct remote *remote, const struct assumed *assumed, const struct store_type *type,
+                             const char *namespace_, const char *name, const char *uid)
+{
+	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
+	if (assumed && assumed->birth)
+		return true;
+	if (assumed && assumed->server)
+		return strcmp(uid_of(doc_root(assumed->server)), uid) != 0;
+	return known && known->uid[0] && strcmp(known->uid, uid) != 0;
+}
+
+void write_feed_gone(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
+                     const char *uid)
+{
+	struct assumed *assumed = find(remote, type, namespace_, name);
+	struct tombstone *stone = find_tombstone(remote, uid);
+	if (stone)
+		unbury(remote, stone);
+	if (is_about_another(remote, assumed, type, namespace_, name, uid))
+		return;
+	if (assumed) {
+		hear(assumed, NULL);
+		settle(assumed);
+	} else {
+		store_mirror_remove(remote->store, type, namespace_, name);
+	}
 }
 
 void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
                 struct doc *doc, bool truth)
 {
 	struct assumed *assumed = find(remote, type, namespace_, name);
+	struct tombstone *stone = find_tombstone(remote, uid_of(doc_root(doc)));
+	if (stone && !truth) {
+		doc_destroy(doc);
+		return;
+	}
+	if (stone)
+		unbury(remote, stone);
 	if (assumed) {
 		hear(assumed, doc);
 		settle(assumed);
-		return;
-	}
-	if (!doc) {
-		store_mirror_remove(remote->store, type, namespace_, name);
 		return;
 	}
 	/* The answer to a write may be newer than what a watch tells of the same object afterwards. */
@@ -143,7 +233,7 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 	if (!truth && known && is_older(known->root, doc_root(doc)))
 		doc_destroy(doc);
 	else
-		store_mirror_put(remote->store, type, doc);
+		times_put(remote, type, doc);
 }
 
 /* ---- sending ---- */
@@ -159,9 +249,9 @@ static void enqueue(struct remote *remote, struct outgoing *outgoing)
 }
 
 /* The next write of the object, when none is on its way. */
-static void advance(struct assumed *assumed)
+void write_advance(struct assumed *assumed)
 {
-	if (assumed->current || !assumed->first)
+	if (assumed->current || !assumed->first || assumed->first->holds > 0)
 		return;
 	struct outgoing *outgoing = assumed->first;
 	assumed->first = outgoing->next;
@@ -171,7 +261,7 @@ static void advance(struct assumed *assumed)
 	enqueue(assumed->remote, outgoing);
 }
 
-static void add(struct assumed *assumed, struct outgoing *outgoing)
+void write_add(struct assumed *assumed, struct outgoing *outgoing)
 {
 	outgoing->about = assumed;
 	if (assumed->last)
@@ -180,13 +270,13 @@ static void add(struct assumed *assumed, struct outgoing *outgoing)
 		assumed->first = outgoing;
 	assumed->last = outgoing;
 	assumed->remote->counts.waiting++;
-	advance(assumed);
+	write_advance(assumed);
 }
 
-static char *object_path(const struct assumed *assumed, const char *subresource, bool collection)
+char *write_path(const struct assumed *assumed, const struct store_api *api, const char *subresource, bool collection)
 {
 	struct buffer path = {0};
-	remote_path(assumed->type->apis, assumed->namespace_, &path);
+	remote_path(api, assumed->namespace_, &path);
 	if (!collection)
 		buffer_printf(&path, "/%s", assumed->name);
 	if (subresource)
@@ -201,8 +291,8 @@ static void refresh(struct assumed *assumed)
 		return;
 	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
 	outgoing->method = "GET";
-	outgoing->path = object_path(assumed, NULL, false);
-	add(assumed, outgoing);
+	outgoing->path = write_path(assumed, follow_api(assumed->remote, assumed->type), NULL, false);
+	write_add(assumed, outgoing);
 }
 
 static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
@@ -222,6 +312,9 @@ static void refused(struct outgoing *outgoing, const struct remote_answer *answe
 	remote->counts.refused++;
 	/* A conflict is somebody else's write: that is daily business. */
 	bool usual = answer->code == 409 || answer->code == 404;
+	if (remote->options.refused)
+		remote->options.refused(remote->options.context, outgoing->path, answer->code,
+		                        remote_answer_message(answer));
 	log_write(remote->options.logger, usual ? LOG_DEBUG : LOG_WARN, LOG_FLAG_HTTP, "write refused", "method",
 	          outgoing->method, "path", outgoing->path, "error", remote_answer_message(answer), NULL);
 }
@@ -231,17 +324,23 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	struct assumed *assumed = outgoing->about;
 	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
 	const struct val *root = doc ? doc_root(doc) : NULL;
+	bool deletes = strcmp(outgoing->method, "DELETE") == 0;
 	bool object = strcmp(val_str(val_get(root, "kind"), ""), assumed->type->kind) == 0 &&
 	              strcmp(val_str(val_path(root, "metadata", "name", NULL), ""), assumed->name) == 0;
 	if (object)
-		hear(assumed, remote_trim(root, assumed->type->apis));
-	else if (strcmp(outgoing->method, "DELETE") == 0)
+		births_end(assumed, uid_of(root));
+	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
+		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
 		hear(assumed, NULL);
-	doc_destroy(doc);
-	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server)))) {
-		assumed->awaits_node = true;
-		assumed->awaits_end = clock_now(assumed->remote->clock) + NODE_PATIENCE;
+	} else if (object && outgoing->foreign) {
+		/* Another version of the type, in another form: the mirror's own has to be asked for. */
+		refresh(assumed);
+	} else if (object) {
+		hear(assumed, remote_trim(root, follow_api(assumed->remote, assumed->type)));
 	}
+	doc_destroy(doc);
+	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server))))
+		await_node(assumed);
 }
 
 static bool is_temporary(const struct remote_answer *answer)
@@ -259,7 +358,8 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	bool good = answer->code >= 200 && answer->code < 300 && !answer->problem[0];
 	bool read = strcmp(outgoing->method, "GET") == 0;
 	remote->counts.errors += !good;
-	if (!good && is_temporary(answer) && ++outgoing->attempts < ATTEMPTS) {
+	/* What the server has must be known in the end; what it shall do may be decided anew. */
+	if (!good && is_temporary(answer) && (++outgoing->attempts < ATTEMPTS || read)) {
 		retry(outgoing, answer);
 		return;
 	}
@@ -267,14 +367,15 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	remote->counts.waiting--;
 	if (good)
 		take_object(outgoing, answer);
-	else if (read && answer->code == 404)
+	else if (read && answer->code == 404) {
+		births_end(assumed, "");
 		hear(assumed, NULL);
-	else if (!read) {
+	} else if (!read) {
 		refused(outgoing, answer);
 		refresh(assumed);
 	}
 	outgoing_free(outgoing);
-	advance(assumed);
+	write_advance(assumed);
 	settle(assumed);
 }
 
@@ -293,22 +394,15 @@ static void send(struct remote *remote, struct outgoing *outgoing)
 					   });
 }
 
-/* Bound pods of which no watch told that they are: the watch may be behind or lost. */
+/* A watch may be behind or lost: the server is asked. When the next one is due. */
 static int64_t ask_for_nodes(struct remote *remote)
 {
-	int64_t due = INT64_MAX;
-	struct assumed *assumed, *next;
-	HASH_ITER(hh, remote->assumed, assumed, next) {
-		if (!assumed->awaits_node)
-			continue;
-		if (assumed->awaits_end <= remote->now) {
-			assumed->awaits_node = false;
-			refresh(assumed);
-		} else if (assumed->awaits_end < due) {
-			due = assumed->awaits_end;
-		}
+	while (remote->awaiting && remote->awaiting->awaits_end <= remote->now) {
+		struct assumed *assumed = remote->awaiting;
+		stop_awaiting(assumed);
+		refresh(assumed);
 	}
-	return due;
+	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
 }
 
 int64_t write_step(struct remote *remote)
@@ -341,6 +435,9 @@ void write_end(struct remote *remote)
 	store_set_forward(remote->store, NULL, NULL);
 	vec_free(&remote->delayed);
 	struct assumed *assumed, *after;
+	struct tombstone *stone, *next_stone;
+	HASH_ITER(hh, remote->tombstones, stone, next_stone)
+		unbury(remote, stone);
 	HASH_ITER(hh, remote->assumed, assumed, after) {
 		if (assumed->current)
 			outgoing_free(assumed->current);
@@ -348,102 +445,10 @@ void write_end(struct remote *remote)
 			next = at->next;
 			outgoing_free(at);
 		}
+		assumed->first = NULL;
+		if (assumed->birth)
+			assumed->birth->waiting.count = 0; /* they are freed here too */
 		forget(assumed);
 	}
-}
-
-/* ---- from a request of the store to one of the API ---- */
-
-static char *json_of(const struct val *val)
-{
-	struct buffer out = {0};
-	val_write(val, DOC_JSON_COMPACT, &out);
-	return out.text;
-}
-
-static const char *patch_type(enum store_patch patch)
-{
-	switch (patch) {
-	case STORE_PATCH_JSON:
-		return "application/json-patch+json";
-	case STORE_PATCH_MERGE:
-		return "application/merge-patch+json";
-	case STORE_PATCH_STRATEGIC:
-		return "application/strategic-merge-patch+json";
-	default:
-		return "application/apply-patch+yaml";
-	}
-}
-
-static char *delete_options(const struct store_delete *options)
-{
-	static const char *const propagation[] = {NULL, "Background", "Foreground", "Orphan"};
-	struct buffer out = {0};
-	buffer_puts(&out, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"");
-	if (options->has_grace)
-		buffer_printf(&out, ",\"gracePeriodSeconds\":%" PRId64, options->grace);
-	if (propagation[options->propagation])
-		buffer_printf(&out, ",\"propagationPolicy\":\"%s\"", propagation[options->propagation]);
-	if (options->uid && options->uid[0])
-		buffer_printf(&out, ",\"preconditions\":{\"uid\":\"%s\"}", options->uid);
-	buffer_puts(&out, "}");
-	return out.text;
-}
-
-static const char *subresource_of(enum store_subresource subresource)
-{
-	switch (subresource) {
-	case STORE_STATUS:
-		return "status";
-	case STORE_SCALE:
-		return "scale";
-	case STORE_BINDING:
-		return "binding";
-	case STORE_EVICTION:
-		return "eviction";
-	case STORE_FINALIZE:
-		return "finalize";
-	default:
-		return NULL;
-	}
-}
-
-static void add_query(struct outgoing *outgoing, const struct store_request *request)
-{
-	struct buffer path = {0};
-	buffer_printf(&path, "%s?fieldManager=%s%s", outgoing->path, request->manager,
-	              request->force ? "&force=true" : "");
-	free(outgoing->path);
-	outgoing->path = path.text;
-}
-
-void write_forward(void *context, const struct store_request *request, const struct store_object *object)
-{
-	static const char *const methods[] = {
-		[STORE_CREATE] = "POST", [STORE_UPDATE] = "PUT", [STORE_PATCH] = "PATCH", [STORE_DELETE] = "DELETE"};
-	struct remote *remote = context;
-	/* Nobody above asks for this one; single deletes do the same. */
-	if (request->verb == STORE_DELETE_COLLECTION)
-		return;
-	const struct store_type *type = request->api->type;
-	bool creates = request->verb == STORE_CREATE && request->subresource == STORE_MAIN;
-	const char *name = creates && object ? object->name : request->name;
-	const char *namespace_ = object ? object->namespace_ : request->namespace_ ? request->namespace_ : "";
-	struct assumed *assumed = need(remote, type, namespace_, name);
-	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
-	outgoing->method = methods[request->verb];
-	outgoing->path = object_path(assumed, subresource_of(request->subresource), creates);
-	outgoing->binding = request->subresource == STORE_BINDING;
-	if (request->verb == STORE_DELETE)
-		outgoing->body = delete_options(&request->options);
-	else
-		outgoing->body = json_of(request->body);
-	if (request->verb == STORE_PATCH)
-		outgoing->content_type = base_strdup(patch_type(request->patch));
-	if (request->manager && request->manager[0] && request->verb != STORE_DELETE)
-		add_query(outgoing, request);
-	add(assumed, outgoing);
-	/* What the mirror does not show it does not keep either. */
-	if (!assumed->followed)
-		store_mirror_remove(remote->store, type, namespace_, name);
+	births_free(remote);
 }

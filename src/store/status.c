@@ -5,6 +5,8 @@
 
 #include <stdarg.h>
 
+#include <string.h>
+
 int store_fail(struct arena *arena, struct store_error *error, int code, const char *reason, const char *format, ...)
 {
 	if (!error)
@@ -25,6 +27,22 @@ int store_fail(struct arena *arena, struct store_error *error, int code, const c
 	return -1;
 }
 
+/* Kubernetes has a word for each kind of problem, and its messages begin with it. */
+static const char *cause_of(const char *message)
+{
+	static const char *const words[][2] = {
+		{"Required value", "FieldValueRequired"},
+		{"Duplicate value", "FieldValueDuplicate"},
+		{"Not found", "FieldValueNotFound"},
+		{"Forbidden", "FieldValueForbidden"},
+		{"Unsupported value", "FieldValueNotSupported"},
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strncmp(message, words[i][0], strlen(words[i][0])) == 0)
+			return words[i][1];
+	return "FieldValueInvalid";
+}
+
 int store_fail_problems(struct arena *arena, struct store_error *error, const char *kind, const char *group,
                         const char *name, const struct problems *problems)
 {
@@ -39,7 +57,7 @@ int store_fail_problems(struct arena *arena, struct store_error *error, const ch
 		if (problem->fix && *problem->fix)
 			message = arena_printf(arena, "%s; %s", message, problem->fix);
 		causes[count++] = (struct store_cause){
-			.reason = "FieldValueInvalid",
+			.reason = cause_of(message),
 			.message = arena_strdup(arena, message),
 			.field = arena_strdup(arena, problem->path ? problem->path : ""),
 		};

@@ -195,14 +195,26 @@ static void acknowledge(struct store *store, const struct error *failure)
 	free(items);
 }
 
+static void undo_batch(struct store *store, const struct error *failure)
+{
+	change_undo(store);
+	chores_after_load(store); /* chores that were done are to do again */
+	acknowledge(store, failure);
+	watch_wake(store);
+}
+
+void store_lose(struct store *store)
+{
+	struct error failure = {0};
+	error_set(&failure, ERROR_INTERNAL, "the process ended before the commit");
+	undo_batch(store, &failure);
+}
+
 int store_commit(struct store *store, struct error *error)
 {
 	struct error failure = {0};
 	if (store->batch.count && store->disk && disk_commit(store, &failure) < 0) {
-		change_undo(store);
-		chores_after_load(store); /* chores that were done are to do again */
-		acknowledge(store, &failure);
-		watch_wake(store);
+		undo_batch(store, &failure);
 		return error_set(error, failure.code, "%s", failure.text);
 	}
 	store->batch.count = 0;

@@ -208,6 +208,9 @@ bool store_pending(const struct store *store);
 /* Writes the turn to the file, then calls `done`s, then wakes watches. -1 when the file cannot be written: all writes
  * of the turn are undone, every `done` gets 500 InternalError, and the store goes on with what it had. */
 int store_commit(struct store *store, struct error *error);
+/* As when the process ends before the commit: everything since the last one is undone, and nobody hears that it was
+ * carried out. For simulations. */
+void store_lose(struct store *store);
 
 /* ---- watching ---- */
 

@@ -401,9 +401,16 @@ void watch_wake(struct store *store)
 			rouse_all(bucket, gone);
 	}
 	store->broke_watches = false;
-	for (struct store_watch *watch = store->waiting; watch; watch = watch->next_waiting)
-		if (watch->idle)
-			rouse(watch, watch->sequence);
+	/* Their first look is taken here and now: where every turn writes before they are asked, there would never be a
+	 * better moment. */
+	for (struct store_watch *watch = store->waiting, *next; watch; watch = next) {
+		next = watch->next_waiting;
+		if (!watch->idle)
+			continue;
+		if (!watch->broken && watch->bucket->type.api_count > 0 && !store->batch.count)
+			take_initial(watch);
+		rouse(watch, watch->sequence);
+	}
 	/* A watch may be read and closed when it is woken, so the lists are left alone from here. */
 	for (size_t i = 0; i < store->roused.count; i++) {
 		struct store_watch *watch = store->roused.items[i];

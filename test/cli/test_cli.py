@@ -215,7 +215,7 @@ def wrong_usage():
     assert code == 2 and "no kubeconfig" in err and "give files with -f" in err, err
     expect(2, "why", err="podgroup/NAME")
     expect(2, "why", "pg", "-f", "examples/first-gang.yaml", err="give kind and name")
-    expect(2, "why", "node/x", "-f", "examples/first-gang.yaml", err="no PodGroup belongs to node/x")
+    expect(2, "why", "node/x", "-f", "examples/first-gang.yaml", err="there is no node default/x")
     expect(2, "why", "pg/chet", "-f", "examples/first-gang.yaml", err="did you mean default/chat?")
     expect(2, "validate", err="give at least one file")
     expect(2, "simulate", err="give at least one scenario")

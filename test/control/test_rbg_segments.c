@@ -334,9 +334,12 @@ static void names_of_others(void **state)
 	kit_get(&town->kit, "configmaps", "default", "llm");
 	assert_at(&town->kit, "data.mine", "yes-it-is");
 	assert_int_equal(town_events(town, "FailedReconcileWorkload"), 1);
+	assert_string_equal(town_condition(town, "llm", "ReconcileFailed"),
+	                    "True Refused: ConfigMap llm is there already and does not belong to the group");
 	kit_delete(&town->kit, "configmaps", "default", "llm", NULL);
 	town_run(town, 100);
 	assert_int_equal(town_ready(town, "llm", ""), 1);
+	assert_string_equal(town_condition(town, "llm", "ReconcileFailed"), "False Written: ");
 }
 
 /* A turn that made pods and could not write the status: the next one must not take them away. */

@@ -13,11 +13,32 @@ struct story {
 	struct scheduler *scheduler;
 	const char *fails; /* bindings of this pod are refused */
 	int times;         /* so often; -1: always */
+	/* several at once, each refused with its own code; and where it was to go */
+	struct trouble {
+		const char *pod;
+		int code;
+		bool always;
+		char node[16];
+	} troubles[4];
 };
+
+/* The node a binding names. */
+static void note_target(struct trouble *trouble, const struct store_request *request)
+{
+	snprintf(trouble->node, sizeof(trouble->node), "%s",
+	         val_str(val_path(request->body, "target", "name", NULL), ""));
+}
 
 static struct store_fault refuse(void *context, const struct store_request *request)
 {
 	struct story *story = context;
+	for (size_t i = 0; i < 4 && request->subresource == STORE_BINDING; i++) {
+		struct trouble *trouble = &story->troubles[i];
+		if (!trouble->pod || (trouble->node[0] && !trouble->always) || strcmp(request->name, trouble->pod) != 0)
+			continue;
+		note_target(trouble, request);
+		return (struct store_fault){.code = trouble->code};
+	}
 	if (!story->fails || request->subresource != STORE_BINDING || strcmp(request->name, story->fails) != 0 ||
 	    story->times == 0)
 		return (struct store_fault){0};
@@ -215,6 +236,133 @@ static void a_gang_that_cannot_be_completed_is_released(void **state)
 	turns(story, 80);
 	assert_int_equal(placed(story, "g", 3), 0);
 	assert_int_equal(metric(story, "platoon_evictions_total{cause=\"unfinished\"}"), 2);
+}
+
+enum meanwhile { NOTHING, NODE_GOES, POD_GOES };
+
+static void make_nodes(struct story *story, int count)
+{
+	char name[16];
+	for (int i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		make_node(story, name, "r");
+	}
+}
+
+/* What the API answered was true: the node or the pod is gone. A pod comes back with another identity. */
+static void make_true(struct story *story, const struct trouble *trouble, enum meanwhile meanwhile)
+{
+	if (meanwhile == NODE_GOES)
+		assert_code(&story->kit, kit_delete(&story->kit, "nodes", "", trouble->node, NULL), 200);
+	if (meanwhile != POD_GOES)
+		return;
+	assert_code(&story->kit, kit_delete(&story->kit, "pods", "default", trouble->pod, "{'gracePeriodSeconds':0}"),
+	            200);
+	make_pod(story, trouble->pod, "g", "");
+}
+
+/* Bindings of one gang fail in several ways in the same turn: the rest stays where it is, and what failed finds another
+ * place around it. */
+static void several_bindings_fail_in_their_own_ways(void **state)
+{
+	static const struct {
+		int code;
+		enum meanwhile meanwhile;
+	} rows[][3] = {
+		{{409, NOTHING}, {409, NOTHING}, {0, NOTHING}},
+		{{404, NODE_GOES}, {404, NODE_GOES}, {0, NOTHING}},
+		{{404, POD_GOES}, {409, NOTHING}, {0, NOTHING}},
+		{{404, NODE_GOES}, {404, POD_GOES}, {500, NOTHING}},
+	};
+	struct story *story = *state;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++) {
+		static const char *const pods[] = {"g-1", "g-2", "g-3"};
+		char first[16];
+		int failed = 0;
+		end(state);
+		begin(state);
+		for (int i = 0; i < 3; i++)
+			if (rows[row][i].code) {
+				story->troubles[i] = (struct trouble){.pod = pods[i], .code = rows[row][i].code};
+				failed++;
+			}
+		make_nodes(story, 8);
+		make_gang(story, "g", 4, 4, "");
+		turns(story, 1);
+		assert_int_equal(placed(story, "g", 4), 4 - failed);
+		snprintf(first, sizeof(first), "%s", node_of(story, "g-0"));
+		for (int i = 0; i < failed; i++)
+			make_true(story, &story->troubles[i], rows[row][i].meanwhile);
+		turns(story, 60);
+		assert_int_equal(placed(story, "g", 4), 4);
+		assert_string_equal(node_of(story, "g-0"), first);
+		assert_int_equal(metric(story, "platoon_bindings_refused_total"), failed);
+	}
+}
+
+/* The same when there is no other place: nothing has started, so all of it is let go. */
+static void a_lost_node_in_a_full_cluster_releases_the_gang(void **state)
+{
+	struct story *story = *state;
+	story->troubles[0] = (struct trouble){.pod = "g-1", .code = 404};
+	story->troubles[1] = (struct trouble){.pod = "g-2", .code = 409};
+	make_nodes(story, 4);
+	make_gang(story, "g", 4, 4, "");
+	turns(story, 1);
+	assert_int_equal(placed(story, "g", 4), 2);
+	make_true(story, &story->troubles[0], NODE_GOES);
+	turns(story, 60);
+	assert_int_equal(placed(story, "g", 4), 0);
+	assert_int_equal(metric(story, "platoon_evictions_total{cause=\"unfinished\"}"), 2);
+}
+
+/* A namespace that ends refuses everything until its pods are gone: few tries, and nothing is left behind. */
+static void a_namespace_that_ends_is_not_hammered(void **state)
+{
+	struct story *story = *state;
+	make_nodes(story, 2);
+	make_gang(story, "g", 2, 2, "");
+	story->troubles[0] = (struct trouble){.pod = "g-0", .code = 403, .always = true};
+	story->troubles[1] = (struct trouble){.pod = "g-1", .code = 403, .always = true};
+	turns(story, 200);
+	assert_int_equal(placed(story, "g", 2), 0);
+	assert_in_range(metric(story, "platoon_bindings_refused_total"), 2, 2 * 12);
+	memset(story->troubles, 0, sizeof(story->troubles));
+	for (int i = 0; i < 2; i++)
+		assert_code(&story->kit,
+		            kit_delete(&story->kit, "pods", "default", i ? "g-1" : "g-0", "{'gracePeriodSeconds':0}"),
+		            200);
+	assert_code(&story->kit, kit_delete(&story->kit, "podgroups.scheduling.run.ai", "default", "g", NULL), 200);
+	make_gang(story, "h", 2, 2, "");
+	turns(story, 200);
+	assert_int_equal(placed(story, "h", 2), 2);
+}
+
+/* Watches that broke are opened again, and the first look is taken, though every turn writes before it is asked. */
+static void lost_watches_are_listed_while_everybody_writes(void **state)
+{
+	struct story *story = *state;
+	make_nodes(story, 2);
+	turns(story, 3);
+	assert_true(store_watch_break(story->kit.store, NULL) > 0);
+	make_gang(story, "g", 2, 2, "");
+	for (int i = 0; i < 20; i++) {
+		char body[64];
+		struct error error = {0};
+		struct store_result result = {.arena = story->kit.arena};
+		snprintf(body, sizeof(body), "{\"metadata\":{\"annotations\":{\"turn\":\"%d\"}}}", i);
+		struct doc *doc = doc_parse_json(body, strlen(body), &error);
+		struct store_request request = {.verb = STORE_PATCH,
+		                                .patch = STORE_PATCH_MERGE,
+		                                .api = kit_api(&story->kit, "nodes"),
+		                                .name = "n0",
+		                                .body = doc_root(doc)};
+		assert_int_equal(store_write(story->kit.store, &request, &result), 0);
+		store_result_clear(&result);
+		doc_destroy(doc);
+		turns(story, 1);
+	}
+	assert_int_equal(placed(story, "g", 2), 2);
 }
 
 static void a_gang_that_changed_meanwhile_is_not_half_bound(void **state)
@@ -424,6 +572,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_refused_binding_is_decided_again),
 		CASE(a_gang_that_cannot_be_completed_is_released),
+		CASE(several_bindings_fail_in_their_own_ways),
+		CASE(a_lost_node_in_a_full_cluster_releases_the_gang),
+		CASE(a_namespace_that_ends_is_not_hammered),
+		CASE(lost_watches_are_listed_while_everybody_writes),
 		CASE(a_gang_that_changed_meanwhile_is_not_half_bound),
 		CASE(what_was_written_is_assumed),
 		CASE(lost_pods_are_replaced_in_their_rack),

@@ -22,6 +22,28 @@ static const char objects[] = TOPOLOGY QUEUE("research") NODE("n1", "r1") NODE("
 							"name: train, uid: u}]}, spec: {queue: other, "
 							"minMember: 1}}\n" QUEUE("other") MEMBER("made-0", "made");
 
+#define OWNED(kind, name) "ownerReferences: [{apiVersion: apps/v1, kind: " kind ", name: " name ", uid: u}], "
+/* A Deployment of two pods, each a group of its own, of which one waits; one of another scheduler; one of nothing. */
+static const char workloads[] = TOPOLOGY QUEUE("research") NODE(
+	"n1",
+	"r1") "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}, spec: {replicas: "
+              "2}}\n"
+	      "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-1, namespace: ns, " OWNED(
+		      "Deployment",
+		      "web") "}}\n" GROUP("web-a",
+                                          "queue: research, minMember: 1") GROUP("web-b",
+                                                                                 "queue: research, minMember: 1")
+		      POD("web-1-a", OWNED("ReplicaSet", "web-1") OF("web-a"), OURS, "") POD(
+			      "web-1-b", OWNED("ReplicaSet", "web-1") OF("web-b"), OURS "overhead: {cpu: 100}, ",
+			      "") "---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: theirs, namespace: "
+                                  "ns}, spec: {replicas: 1}}\n" POD("theirs-0", OWNED("StatefulSet", "theirs"), "",
+                                                                    "") "---\n{apiVersion: batch/v1, kind: Job, "
+                                                                        "metadata: {name: later, namespace: ns}, spec: "
+                                                                        "{suspend: true}}\n"
+									"---\n{apiVersion: apps/v1, kind: Deployment, "
+                                                                        "metadata: {name: none, namespace: ns}, spec: "
+                                                                        "{replicas: 0}}\n";
+
 struct told {
 	struct world world;
 	struct snapshot *snapshot;
@@ -53,7 +75,7 @@ static int ask(struct told *told, const char *subject, struct error *error)
 	struct why_subject parsed;
 	if (why_parse(subject, "ns", told->arena, &parsed, error) < 0)
 		return -1;
-	return why_ask(told->plan, &told->world.manifests, &parsed, told->arena, &told->why, error);
+	return why_ask(told->plan, &told->world.manifests, NULL, &parsed, told->arena, &told->why, error);
 }
 
 static void everything_has_an_answer(void **state)
@@ -89,6 +111,40 @@ static void everything_has_an_answer(void **state)
 	(void)state;
 }
 
+/* From the workload to what belongs to it, however far down. */
+static void workloads_stand_for_their_groups(void **state)
+{
+	static const struct {
+		const char *subject, *state, *summary;
+		size_t groups;
+	} rows[] = {
+		{"deployment/web", "Impossible", "1 of its 2 PodGroups waits", 2},
+		{"deploy/web", "Impossible", "1 of its 2 PodGroups waits", 2},
+		{"rs/web-1", "Impossible", "1 of its 2 PodGroups waits", 2},
+		{"sts/theirs", "Waiting", "1 of its 1 pods is in no PodGroup; theirs-0: it is not ours to place", 0},
+		{"job/later", "NoPods", "it has no pods: it is suspended", 0},
+		{"deployment/none", "NoPods", "it has no pods: it asks for 0 replicas", 0},
+	};
+	struct told told;
+	open_told(&told, workloads);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct error error = {0};
+		if (ask(&told, rows[i].subject, &error) < 0)
+			fail_msg("%s: %s", rows[i].subject, error.text);
+		assert_string_equal(told.why.state, rows[i].state);
+		assert_int_equal(told.why.group_count, rows[i].groups);
+		if (!strstr(told.why.summary, rows[i].summary))
+			fail_msg("%s: %s", rows[i].subject, told.why.summary);
+		struct build *build = build_create();
+		struct doc *doc = build_finish(build, why_write(&told.why, build));
+		assert_int_equal(val_count(val_get(doc_root(doc), "groups")), rows[i].groups);
+		doc_destroy(doc);
+		build_destroy(build);
+	}
+	close_told(&told);
+	(void)state;
+}
+
 static void what_is_not_there_is_said(void **state)
 {
 	static const struct {
@@ -96,15 +152,18 @@ static void what_is_not_there_is_said(void **state)
 	} rows[] = {
 		{"fits", "give kind and name"},
 		{"pg/", "give kind and name"},
-		{"node/n1", "no PodGroup belongs to node/n1 in namespace ns"},
-		{"job/fits", "no PodGroup belongs to job/fits"},
+		{"node/n1", "there is no node ns/n1, and nothing belongs to one"},
+		{"job/fits", "there is no job ns/fits, and nothing belongs to one"},
+		{"deploy/wbe", "there is no deploy ns/wbe; did you mean ns/web?"},
 		{"pg/fit", "there is no PodGroup ns/fit; did you mean ns/fits?"},
 		{"pod/wide-9", "did you mean ns/wide-0?"},
 		{"queue/resaerch", "did you mean research?"},
 		{"pg/something-else", "there is no PodGroup ns/something-else"},
 	};
 	struct told told;
-	open_told(&told, objects);
+	static char both[sizeof(objects) + sizeof(workloads)];
+	snprintf(both, sizeof(both), "%s%s", objects, strstr(workloads, "---\n{apiVersion: apps/v1"));
+	open_told(&told, both);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct error error = {0};
 		assert_int_equal(ask(&told, rows[i].subject, &error), -1);
@@ -215,9 +274,8 @@ static void conditions_say_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_has_an_answer),
-		cmocka_unit_test(what_is_not_there_is_said),
-		cmocka_unit_test(the_document_has_the_tree),
+		cmocka_unit_test(everything_has_an_answer),  cmocka_unit_test(workloads_stand_for_their_groups),
+		cmocka_unit_test(what_is_not_there_is_said), cmocka_unit_test(the_document_has_the_tree),
 		cmocka_unit_test(conditions_say_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Random runs with faults: nothing is violated, a seed repeats exactly, and a broken scheduler is caught.
 
-    test_fault.py PLATOON BROKEN_PLATOON SOURCE_ROOT
+    test_fault.py PLATOON BROKEN_GANGS BROKEN_SEGMENTS SOURCE_ROOT
 
-BROKEN_PLATOON is the same program with a scheduler that does not look at the minimums of gangs. The last line is
-`N passed, M failed`.
+BROKEN_GANGS is the same program with a scheduler that does not look at the minimums of gangs, BROKEN_SEGMENTS one that
+begins all segments of a RoleBasedGroup at once. The last line is `N passed, M failed`.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-PLATOON, BROKEN, ROOT = (os.path.abspath(path) for path in sys.argv[1:4])
+PLATOON, BROKEN, BROKEN_SEGMENTS, ROOT = (os.path.abspath(path) for path in sys.argv[1:5])
 KINDS = ["conflict", "watch-loss", "crash", "slow-api", "node-flap", "clock-jump"]
 TESTS = []
 
@@ -79,6 +79,21 @@ def a_scheduler_without_gangs_is_caught():
     said = [violation for failure in report["failures"] for violation in failure["violations"]]
     # The scheduler itself lets go of a gang that it finds cut short: what it starts in pieces it starts for ever.
     assert any("below its minimum" in violation or "without end" in violation for violation in said), said
+
+
+@test
+def segments_without_order_are_caught():
+    code, out, err = simulate(BROKEN_SEGMENTS, "--seeds", "1..100", "-o", "json")
+    assert code == 1, f"not one of 100 seeds has noticed it:\n{err}"
+    said = [violation for failure in json.loads(out)["failures"] for violation in failure["violations"]]
+    assert any("begins segment" in violation for violation in said), said
+
+
+@test
+def crashes_lose_what_was_not_committed():
+    _, out, _ = simulate(PLATOON, "--verbose", "--seeds", "1..40", "--faults", "crash")
+    for words in ("crashed before the commit", "crashed in the middle of a turn", "  crash\n"):
+        assert words in out, f"no seed has {words!r}"
 
 
 @test

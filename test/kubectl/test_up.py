@@ -93,7 +93,7 @@ def the_page_and_a_gang(folder):
     """Every kubectl line of docs/up.md works, and what the page says about it is so."""
     with open(os.path.join(ROOT, "docs/up.md"), encoding="utf-8") as file:
         lines = [line for block in re.findall(r"```sh\n(.*?)```", file.read(), re.S) for line in block.splitlines()]
-    with Up(folder, "--in-memory", "--nodes", "1x2x4") as up:
+    with Up(folder, "--in-memory", "--nodes", "1x2x4", "--heartbeat", "1") as up:
         assert os.stat(up.env["KUBECONFIG"]).st_mode & 0o777 == 0o600
         assert up.steps[0] == "export KUBECONFIG=" + os.path.realpath(up.env["KUBECONFIG"])
         shown = {}
@@ -137,7 +137,7 @@ def a_gang_stays_in_its_rack(folder):
 
 @test
 def an_impossible_gang_says_why(folder):
-    with Up(folder, "--in-memory", "--nodes", "1x2x4") as up:
+    with Up(folder, "--in-memory", "--nodes", "1x2x4", "--heartbeat", "0") as up:
         up.kubectl("apply", "-f", "examples/up-impossible.yaml")
         group = up.until("a refusal", lambda: (lambda g: g.get("status", {}).get("phase") == "Unschedulable" and g)(
             up.get("podgroup", "too-wide")))
@@ -164,7 +164,7 @@ def room_that_is_given_back_is_used(folder):
         up.until("the gang runs", lambda: up.all_run("pretrain", 4))
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "annotations": {"platoon.dev/run-seconds": "1"}},
                "spec": {"schedulerName": "platoon", "priorityClassName": "train", "containers": [
-                   {"name": "main", "image": "x", "resources": {"requests": {"nvidia.com/gpu": "8"}}}]}}
+                   {"name": "main", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}}
         up.kubectl("apply", "-f", "-", text=json.dumps(pod))
         up.until("it waits", lambda: condition_of(up.get("pod", "alone"), "PodScheduled").get("status") == "False")
         up.kubectl("delete", "-f", "examples/up-gang.yaml")
@@ -283,7 +283,7 @@ def workloads_with_plain_kubectl(folder):
 
 @test
 def a_lost_node_is_replaced(folder):
-    with Up(folder, "--in-memory", "--nodes", "1x2x5", "-f", "examples/pytorchjob.yaml") as up:
+    with Up(folder, "--in-memory", "--nodes", "1x2x5", "--heartbeat", "1", "-f", "examples/pytorchjob.yaml") as up:
         before = up.until("the job runs", lambda: (lambda found: len(found) == 4 and found)(up.running(JOB + "llama")))
         lost = before[0]["spec"]["nodeName"]
         rack_of = racks(up)
@@ -358,7 +358,7 @@ spec:
     spec:
       schedulerName: platoon
       containers:
-      - {name: main, image: "web:1", resources: {requests: {nvidia.com/gpu: "8"}}}
+      - {name: main, image: "web:1", resources: {limits: {nvidia.com/gpu: "8"}}}
 """
 
 

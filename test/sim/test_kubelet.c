@@ -88,6 +88,24 @@ static int start(void **state)
 	return world.store ? 0 : -1;
 }
 
+/* The same with heartbeats every two seconds. */
+static int start_beating(void **state)
+{
+	int rc = start(state);
+	struct world *world = *state;
+	kubelet_destroy(world->kubelet);
+	world->kubelet = kubelet_create(&(struct kubelet_options){
+		.store = world->store,
+		.clock = &world->clock.source,
+		.start_seconds = 1,
+		.ready_seconds = 1,
+		.stop_seconds = 2,
+		.heartbeat_seconds = 2,
+		.lost_seconds = 20,
+	});
+	return rc;
+}
+
 static int stop(void **state)
 {
 	struct world *world = *state;
@@ -416,6 +434,154 @@ static void what_others_say_about_a_node_stays(void **state)
 	assert_int_equal(taints(world), 0);
 }
 
+/* ---- heartbeats ---- */
+
+static const struct store_object *lease_of(const struct world *world, const char *node)
+{
+	return store_peek(world->store, store_type_find(world->store, "coordination.k8s.io", "leases"),
+	                  "kube-node-lease", node);
+}
+
+static int64_t renewed(const struct world *world)
+{
+	int64_t when = 0;
+	const struct store_object *lease = lease_of(world, "n1");
+	assert_non_null(lease);
+	assert_int_equal(clock_parse_rfc3339(val_str(val_path(lease->root, "spec", "renewTime", NULL), ""), &when), 0);
+	return when;
+}
+
+static void a_node_is_heard_of(void **state)
+{
+	struct world *world = *state;
+	pass(world, 5);
+	const struct store_object *lease = lease_of(world, "n1");
+	assert_string_equal(val_str(val_path(lease->root, "spec", "holderIdentity", NULL), ""), "n1");
+	int64_t before = renewed(world);
+	uint64_t version = store_version(world->store);
+	pass(world, 20);
+	assert_int_equal(renewed(world) - before, 20);
+	/* Nothing else is written, and the Lease once per interval. */
+	assert_int_equal(store_version(world->store) - version, 10);
+	/* The conditions say now and then that they still hold; the pods of the node do not notice. */
+	pass(world, 130);
+	const struct store_object *node =
+		store_peek(world->store, store_type_find(world->store, "", "nodes"), "", "n1");
+	int64_t said = 0;
+	clock_parse_rfc3339(val_str(val_get(val_item(val_path(node->root, "status", "conditions", NULL), 0),
+	                                    "lastHeartbeatTime"),
+	                            ""),
+	                    &said);
+	assert_in_range(renewed(world) - said, 0, 120);
+}
+
+static void a_silent_node_is_given_up_after_a_while(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "p1", "Always", "a: b");
+	pass(world, 5);
+	assert_true(ready(world, "p1"));
+	annotate(world, "nodes", "n1", KUBELET_NODE_STATE, "down");
+	int64_t heard = renewed(world);
+	pass(world, 3);
+	make_life(world, "p2", "Always", "a: b");
+	pass(world, 2);
+	/* Nobody knows yet: pods are still sent there, and do not start. */
+	assert_string_equal(node_ready(world), "True");
+	assert_true(ready(world, "p1"));
+	assert_string_equal(phase_of(world, "p2"), "Pending");
+	pass(world, 5);
+	assert_int_equal(renewed(world), heard);
+	assert_string_equal(node_ready(world), "Unknown");
+	assert_int_equal(taints(world), 2);
+	assert_false(ready(world, "p1"));
+	annotate(world, "nodes", "n1", KUBELET_NODE_STATE, "null");
+	pass(world, 3);
+	assert_string_equal(node_ready(world), "True");
+	assert_int_equal(taints(world), 0);
+	assert_true(ready(world, "p1"));
+	annotate(world, "nodes", "n1", KUBELET_NODE_STATE, "down");
+	pass(world, 35);
+	assert_string_equal(phase_of(world, "p1"), "gone");
+}
+
+static void short_silence_is_overlooked(void **state)
+{
+	struct world *world = *state;
+	make_life(world, "p1", "Always", "a: b");
+	pass(world, 5);
+	annotate(world, "nodes", "n1", KUBELET_NODE_FLAP, "'4'");
+	for (int i = 0; i < 40; i++) {
+		pass(world, 1);
+		assert_string_equal(node_ready(world), "True");
+	}
+	annotate(world, "nodes", "n1", KUBELET_NODE_FLAP, "'20'");
+	int downs = 0;
+	for (int i = 0; i < 80; i++) {
+		pass(world, 1);
+		downs += strcmp(node_ready(world), "Unknown") == 0;
+	}
+	assert_in_range(downs, 20, 28);
+	assert_string_equal(phase_of(world, "p1"), "Running");
+}
+
+/* A new node of the same name has a Lease of its own. */
+static void a_lease_goes_with_its_node(void **state)
+{
+	struct world *world = *state;
+	pass(world, 5);
+	struct arena *arena = arena_create();
+	struct store_result result = {.arena = arena};
+	struct store_request request = {.verb = STORE_DELETE,
+	                                .api = store_api_find(world->store, "", "v1", "nodes"),
+	                                .name = "n1"};
+	assert_int_equal(store_write(world->store, &request, &result), 0);
+	store_result_clear(&result);
+	arena_destroy(arena);
+	for (int i = 0; i < 5; i++) {
+		store_chores(world->store, 100);
+		pass(world, 1);
+	}
+	assert_null(lease_of(world, "n1"));
+}
+
+/* ---- taints of others ---- */
+
+static void taints_end_pods_that_do_not_tolerate_them(void **state)
+{
+	struct world *world = *state;
+	static const char *const pods[][2] = {
+		{"none", ""},
+		{"other", "{key: b, operator: Exists}"},
+		{"wrong", "{key: a, value: w, effect: NoExecute}"},
+		{"right", "{key: a, value: v, effect: NoExecute}"},
+		{"all", "{operator: Exists}"},
+		{"while", "{key: a, operator: Exists, tolerationSeconds: 10}"},
+	};
+	for (size_t i = 0; i < sizeof(pods) / sizeof(*pods); i++) {
+		struct buffer text = {0};
+		buffer_printf(
+			&text,
+			"{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default}, spec: {schedulerName: "
+			"platoon, containers: [{name: a}], tolerations: [%s]}}",
+			pods[i][0], pods[i][1]);
+		make(world, text.text);
+		buffer_free(&text);
+	}
+	pass(world, 5);
+	merge(world, "nodes", "n1", STORE_MAIN,
+	      "{kind: Patch, patch: {spec: {taints: [{key: a, value: v, effect: NoExecute}, {key: c, effect: "
+	      "NoSchedule}]}}}");
+	pass(world, 6);
+	for (size_t i = 0; i < sizeof(pods) / sizeof(*pods); i++)
+		assert_string_equal(phase_of(world, pods[i][0]), i < 3 ? "gone" : "Running");
+	pass(world, 10);
+	assert_string_equal(phase_of(world, "while"), "gone");
+	assert_string_equal(phase_of(world, "right"), "Running");
+	assert_string_equal(phase_of(world, "all"), "Running");
+	assert_int_equal(taints(world), 2);
+}
+
 /* A restart at any moment changes nothing: every due time is in the objects. */
 static void restarts_change_nothing(void **state)
 {
@@ -446,6 +612,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_flapping_node_keeps_its_pods, start, stop),
 		cmocka_unit_test_setup_teardown(pods_of_a_deleted_node_are_gone, start, stop),
 		cmocka_unit_test_setup_teardown(what_others_say_about_a_node_stays, start, stop),
+		cmocka_unit_test_setup_teardown(a_node_is_heard_of, start_beating, stop),
+		cmocka_unit_test_setup_teardown(a_silent_node_is_given_up_after_a_while, start_beating, stop),
+		cmocka_unit_test_setup_teardown(short_silence_is_overlooked, start_beating, stop),
+		cmocka_unit_test_setup_teardown(a_lease_goes_with_its_node, start_beating, stop),
+		cmocka_unit_test_setup_teardown(taints_end_pods_that_do_not_tolerate_them, start, stop),
 		cmocka_unit_test_setup_teardown(restarts_change_nothing, start, stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,55 @@ STORY(a_deployment_makes_pods_through_a_replica_set)
 	assert_int_equal(yard_count(yard, NULL), 0);
 }
 
+static const char *progress(struct yard *yard, const char *field)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "status.conditions.1.%s", field);
+	assert_string_equal(yard_at(yard, "deployments.apps", "d", "status.conditions.1.type"), "Progressing");
+	return yard_at(yard, "deployments.apps", "d", path);
+}
+
+STORY(a_rollout_that_is_stuck_says_so)
+{
+	make(yard, "deployments.apps", "'replicas':2,'progressDeadlineSeconds':60");
+	yard_pass(yard, 50);
+	assert_string_equal(progress(yard, "reason"), "ReplicaSetUpdated");
+	yard_pass(yard, 15);
+	assert_string_equal(progress(yard, "reason"), "ProgressDeadlineExceeded");
+	assert_string_equal(progress(yard, "status"), "False");
+	/* It goes on, and is done when its pods are ready after all. */
+	yard_run(yard, NULL);
+	assert_string_equal(progress(yard, "reason"), "NewReplicaSetAvailable");
+	assert_string_equal(progress(yard, "status"), "True");
+	/* A pod that is lost later is no rollout. */
+	yard_end(yard, NULL, false, 1);
+	yard_gone(yard);
+	yard_pass(yard, 100);
+	assert_string_equal(progress(yard, "reason"), "NewReplicaSetAvailable");
+	assert_string_equal(yard_condition(yard, "deployments.apps", "d", "Available"), "False");
+}
+
+STORY(claims_of_a_stateful_set_stay)
+{
+	make(yard, "statefulsets.apps",
+	     "'replicas':2,'podManagementPolicy':'Parallel','volumeClaimTemplates':[{'metadata':{'name':'data'},'spec':"
+	     "{"
+	     "'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}]");
+	assert_string_equal(kit_names(&yard->kit, "persistentvolumeclaims", NULL, NULL, NULL),
+	                    "default/data-d-0 default/data-d-1");
+	assert_string_equal(yard_at(yard, "pods", "d-1", "spec.volumes.0.persistentVolumeClaim.claimName"), "data-d-1");
+	assert_string_equal(yard_at(yard, "persistentvolumeclaims", "data-d-0", "spec.resources.requests.storage"),
+	                    "1Gi");
+	yard_run(yard, NULL);
+	yard_change(yard, "statefulsets.apps", "d", "{'spec':{'replicas':1}}");
+	yard_gone(yard);
+	assert_string_equal(yard_pods(yard, NULL), "d-0");
+	yard_drop(yard, "statefulsets.apps", "d");
+	yard_gone(yard);
+	assert_string_equal(kit_names(&yard->kit, "persistentvolumeclaims", NULL, NULL, NULL),
+	                    "default/data-d-0 default/data-d-1");
+}
+
 STORY(a_rolling_update_keeps_enough_ready)
 {
 	make(yard, "deployments.apps", "'replicas':4,'strategy':{'rollingUpdate':{'maxSurge':1,'maxUnavailable':1}}");
@@ -144,6 +193,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replica_set_keeps_its_number),
 		cmocka_unit_test(a_deployment_makes_pods_through_a_replica_set),
+		cmocka_unit_test(a_rollout_that_is_stuck_says_so),
+		cmocka_unit_test(claims_of_a_stateful_set_stay),
 		cmocka_unit_test(a_rolling_update_keeps_enough_ready),
 		cmocka_unit_test(recreate_waits_until_the_old_pods_are_gone),
 		cmocka_unit_test(a_stateful_set_goes_in_order),

@@ -142,6 +142,27 @@ STORY(a_job_set_restarts_as_a_whole)
 	assert_string_equal(yard_at(yard, JOBSET, "s", "status.restarts"), "1");
 }
 
+#define RULES                                                                                                          \
+	"'failurePolicy':{'maxRestarts':1,'rules':[{'action':'FailJobSet','targetReplicatedJobs':['driver']},"         \
+	"{'action':'RestartJobSetAndIgnoreMaxRestarts','onJobFailureReasons':['BackoffLimitExceeded']}]},"
+
+STORY(rules_say_what_a_failure_means)
+{
+	make_job_set(yard, RULES);
+	for (int i = 1; i <= 3; i++) {
+		char restarts[2] = {(char)('0' + i), 0};
+		yard_run(yard, NULL);
+		yard_end(yard, PART("workers") ",jobset.sigs.k8s.io/job-index=0", false, 1);
+		yard_gone(yard);
+		assert_string_equal(yard_at(yard, JOBSET, "s", "status.restarts"), restarts);
+		assert_string_equal(yard_at(yard, JOBSET, "s", "status.restartsCountTowardsMax"), "0");
+		assert_string_equal(yard_condition(yard, JOBSET, "s", "Failed"), "");
+	}
+	yard_run(yard, NULL);
+	yard_end(yard, PART("driver"), false, 1);
+	assert_string_equal(yard_condition(yard, JOBSET, "s", "Failed"), "True");
+}
+
 STORY(jobs_may_start_in_order)
 {
 	make_job_set(yard, "'startupPolicy':{'startupPolicyOrder':'InOrder'},");
@@ -258,6 +279,7 @@ int main(void)
 		cmocka_unit_test(groups_are_updated_one_after_the_other),
 		cmocka_unit_test(a_job_set_completes),
 		cmocka_unit_test(a_job_set_restarts_as_a_whole),
+		cmocka_unit_test(rules_say_what_a_failure_means),
 		cmocka_unit_test(jobs_may_start_in_order),
 		cmocka_unit_test(a_suspended_job_set_has_jobs_without_pods),
 		cmocka_unit_test(a_ray_cluster),

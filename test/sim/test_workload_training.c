@@ -26,7 +26,7 @@ static const struct kind kinds[] = {
          "'Chief':{'replicas':1,'template':" POD_TEMPLATE "},'PS':{'replicas':1,'template':" POD_TEMPLATE
          "},'Worker':{'replicas':2,'template':" POD_TEMPLATE "}",
          "t-chief-0 t-ps-0 t-worker-0 t-worker-1", ROLE("chief"), "master"},
-	{"mpijobs.kubeflow.org", "mpiReplicaSpecs",
+	{"mpijobs.kubeflow.org/v1", "mpiReplicaSpecs",
          "'Launcher':{'replicas':1,'template':" POD_TEMPLATE "},'Worker':{'replicas':2,'template':" POD_TEMPLATE "}",
          "t-launcher t-worker-0 t-worker-1", ROLE("launcher"), "launcher"},
 	{"jaxjobs.kubeflow.org", "jaxReplicaSpecs", "'Worker':{'replicas':2,'template':" POD_TEMPLATE "}",
@@ -134,12 +134,45 @@ STORY(a_suspended_job_gives_its_pods_back)
 
 STORY(a_launcher_may_wait_for_its_workers)
 {
-	make(yard, "mpijobs.kubeflow.org",
+	make(yard, "mpijobs.kubeflow.org/v1",
 	     "'launcherCreationPolicy':'WaitForWorkersReady','mpiReplicaSpecs':{'Launcher':{'template':" POD_TEMPLATE
 	     "},'Worker':{'replicas':2,'template':" POD_TEMPLATE "}}");
 	assert_string_equal(yard_pods(yard, NULL), "t-worker-0 t-worker-1");
 	yard_run(yard, NULL);
 	assert_string_equal(yard_pods(yard, NULL), "t-launcher t-worker-0 t-worker-1");
+}
+
+STORY(the_launcher_of_the_newer_api_is_a_job)
+{
+	static const char resource[] = "mpijobs.kubeflow.org/v2beta1";
+	make(yard, resource,
+	     "'mpiReplicaSpecs':{'Launcher':{'replicas':1,'template':" POD_TEMPLATE
+	     "},'Worker':{'replicas':2,'template':" POD_TEMPLATE "}}");
+	assert_string_equal(kit_names(&yard->kit, "jobs.batch", NULL, NULL, NULL), "default/t-launcher");
+	assert_string_equal(yard_stems(yard, ROLE("launcher")), "t-launcher");
+	assert_string_equal(yard_pods(yard, ROLE("worker")), "t-worker-0 t-worker-1");
+	assert_string_equal(yard_pod_at(yard, ROLE("launcher"), "metadata.ownerReferences.0.kind"), "Job");
+	assert_string_equal(yard_pod_at(yard, ROLE("launcher"), "spec.restartPolicy"), "Never");
+	yard_run(yard, NULL);
+	assert_string_equal(yard_condition(yard, resource, "t", "Running"), "True");
+	yard_change(yard, resource, "t", "{'spec':{'runPolicy':{'suspend':true}}}");
+	yard_gone(yard);
+	assert_string_equal(kit_names(&yard->kit, "jobs.batch", NULL, NULL, NULL), "");
+	yard_change(yard, resource, "t", "{'spec':{'runPolicy':{'suspend':false}}}");
+	yard_run(yard, NULL);
+	yard_end(yard, ROLE("launcher"), true, 0);
+	assert_string_equal(yard_condition(yard, resource, "t", "Succeeded"), "True");
+}
+
+STORY(a_launcher_job_that_fails_ends_it)
+{
+	static const char resource[] = "mpijobs.kubeflow.org/v2beta1";
+	make(yard, resource,
+	     "'runPolicy':{'backoffLimit':0},'mpiReplicaSpecs':{'Launcher':{'replicas':1,'template':" POD_TEMPLATE
+	     "},'Worker':{'replicas':1,'template':" POD_TEMPLATE "}}");
+	yard_run(yard, NULL);
+	yard_end(yard, ROLE("launcher"), false, 1);
+	assert_string_equal(yard_condition(yard, resource, "t", "Failed"), "True");
 }
 
 STORY(bad_specs_make_no_pods)
@@ -162,6 +195,8 @@ int main(void)
 		cmocka_unit_test(exit_codes_decide),
 		cmocka_unit_test(a_suspended_job_gives_its_pods_back),
 		cmocka_unit_test(a_launcher_may_wait_for_its_workers),
+		cmocka_unit_test(the_launcher_of_the_newer_api_is_a_job),
+		cmocka_unit_test(a_launcher_job_that_fails_ends_it),
 		cmocka_unit_test(bad_specs_make_no_pods),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

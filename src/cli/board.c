@@ -1,0 +1,70 @@
+/* Owns the way from the store to the dashboard. */
+#include "cli/board.h"
+
+#include "cli/what_if.h"
+#include "control/records.h"
+
+#include <stdlib.h>
+
+struct board {
+	struct store *store;
+	uint64_t budget;
+	struct records *records;
+	struct dashboard *dashboard;
+	bool complete; /* everything has been read once: what follows is news */
+};
+
+static void put(void *context, char kind, const char *name, const char *json)
+{
+	struct board *board = context;
+	feed_put(dashboard_feed(board->dashboard), kind, name, json, clock_now(clock_system()) / 1000000);
+}
+
+static int ask(void *context, const char *manifest, size_t length, struct buffer *out)
+{
+	const struct board *board = context;
+	return what_if(board->store, board->budget, manifest, length, out);
+}
+
+struct board *board_create(struct store *store, uint64_t budget, const struct auth *auth)
+{
+	struct board *board = base_calloc(1, sizeof(*board));
+	board->store = store;
+	board->budget = budget;
+	board->dashboard = dashboard_create(&(struct dashboard_options){
+		.auth = auth,
+		.feed = {.version = PLATOON_VERSION},
+		.what_if = ask,
+		.context = board,
+	});
+	board->records = records_create(&(struct records_options){.store = store, .put = put, .context = board});
+	return board;
+}
+
+void board_destroy(struct board *board)
+{
+	if (!board)
+		return;
+	records_destroy(board->records);
+	dashboard_destroy(board->dashboard);
+	free(board);
+}
+
+void board_step(struct board *board)
+{
+	if (records_poll(board->records) && !board->complete) {
+		board->complete = true;
+		feed_begin_history(dashboard_feed(board->dashboard));
+	}
+	dashboard_step(board->dashboard);
+}
+
+void board_decided(void *board, const struct plan *plan)
+{
+	records_note_plan(((struct board *)board)->records, plan);
+}
+
+struct dashboard *board_dashboard(struct board *board)
+{
+	return board->dashboard;
+}

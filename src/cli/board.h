@@ -1,0 +1,20 @@
+/* The dashboard of a command that runs a cluster: records, feed and HTTP put together. */
+#ifndef CLI_BOARD_H
+#define CLI_BOARD_H
+
+#include "control/plan.h"
+#include "serve/dashboard.h"
+#include "store/store.h"
+
+struct board;
+
+/* The store must outlive it; the HTTP server may go before it or after it. `auth` as in dashboard.h. */
+struct board *board_create(struct store *store, uint64_t budget, const struct auth *auth);
+void board_destroy(struct board *board); /* NULL is a no-op */
+/* Once per turn of the loop, after the commit. */
+void board_step(struct board *board);
+/* For the `decided` of manager.h and world.h. */
+void board_decided(void *board, const struct plan *plan);
+struct dashboard *board_dashboard(struct board *board);
+
+#endif

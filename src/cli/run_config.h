@@ -1,0 +1,38 @@
+/* The configuration of `platoon run`: what is usual, what a file says instead, what flags say instead of both. */
+#ifndef CLI_RUN_CONFIG_H
+#define CLI_RUN_CONFIG_H
+
+#include "base/log.h"
+#include "cli/cli.h"
+
+struct run_config {
+	struct arena *arena; /* owns all texts */
+	struct doc *doc;     /* the same as a document, for printing and comparing */
+	const char *const *schedulers;
+	size_t scheduler_count;
+	const char *default_queue; /* "": none is made */
+	const char *listen;        /* "": the usual port or a free one; "none" */
+	bool leader_elect;
+	const char *lease_name;
+	int64_t lease_duration_ns;
+	bool webhooks;
+	const char *webhook_listen, *webhook_service;
+	const char *client_authority; /* file; "": clients need no certificate */
+	uint64_t budget;              /* 0: the usual */
+	enum log_level log_level;
+	enum log_format log_format;
+};
+
+/* NULL when the file cannot be read or something in it is wrong; then everything that is wrong was added. */
+struct run_config *run_config_load(const struct cli_args *args, struct problems *problems);
+void run_config_free(struct run_config *config); /* NULL is a no-op */
+
+/* HOST:PORT; :PORT for every address (""), PORT for loopback (NULL); brackets around IPv6. -1 when it is none. */
+int run_address(const char *text, struct arena *arena, const char **address, uint16_t *port);
+
+/* Appends the configuration as a file would say it. */
+void run_config_print(const struct run_config *config, struct buffer *out);
+/* Which of the settings that are read at the start only differ: their names, comma separated; "" for none. */
+const char *run_config_fixed(const struct run_config *now, const struct run_config *next);
+
+#endif

@@ -1,0 +1,233 @@
+/* Owns the answer to a pasted manifest. */
+#include "cli/what_if.h"
+
+#include "cli/cli.h"
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "sim/expand.h"
+
+#include <string.h>
+
+#define SOURCE "manifest"
+
+static const struct {
+	const char *group, *resource;
+} types[] = {
+	{"", "nodes"},
+	{"", "pods"},
+	{"", "persistentvolumes"},
+	{"", "persistentvolumeclaims"},
+	{"scheduling.run.ai", "podgroups"},
+	{"scheduling.run.ai", "queues"},
+	{"kai.scheduler", "topologies"},
+	{"scheduling.k8s.io", "priorityclasses"},
+};
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+struct question {
+	struct store *store;
+	uint64_t budget;
+	struct arena *arena;
+	struct problems problems;
+	struct manifests given; /* the text, with pods of its workloads */
+	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
+	struct store_list lists[TYPES];
+	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
+	struct build *build;
+	struct node *answer;
+};
+
+static const char *full_name(struct arena *arena, const char *namespace_, const char *name)
+{
+	return arena_printf(arena, "%s/%s", namespace_[0] ? namespace_ : "default", name);
+}
+
+static void read_cluster(struct question *question)
+{
+	for (size_t i = 0; i < TYPES; i++) {
+		const struct store_type *type = store_type_find(question->store, types[i].group, types[i].resource);
+		struct store_list *list = &question->lists[i];
+		struct store_error error = {0};
+		struct store_list_request request = {.api = type ? type->apis : NULL};
+		if (!type || type->api_count == 0 ||
+		    store_list(question->store, &request, list, question->arena, &error) < 0)
+			continue;
+		for (size_t k = 0; k < list->count; k++)
+			manifests_add(&question->all, list->items[k]->root, "cluster", &question->problems);
+	}
+}
+
+/* Cluster and manifest together. What was given wins. */
+static void join(struct question *question)
+{
+	size_t live = question->all.count;
+	for (size_t i = 0; i < question->given.count; i++) {
+		const struct manifest *manifest = &question->given.items[i];
+		const char *name = full_name(question->arena, manifest->namespace_, manifest->name);
+		interner_id(question->names, arena_printf(question->arena, "%s/%s", manifest->kind, name));
+		manifests_add(&question->all, manifest->object, manifest->source, &question->problems);
+	}
+	cli_let_files_win(&question->all, live);
+}
+
+static bool was_given(const struct question *question, const char *kind, const char *full)
+{
+	return interner_find(question->names, arena_printf(question->arena, "%s/%s", kind, full)) != UINT32_MAX;
+}
+
+/* ---- the answer ---- */
+
+static void put_problem(struct question *question, struct node *list, const char *where, const struct problem *problem)
+{
+	struct build *build = question->build;
+	struct node *item = build_map(build);
+	build_put_string(build, item, "severity", problem->severity == SEVERITY_ERROR ? "error" : "warning");
+	build_put_string(build, item, "where", where);
+	build_put_string(build, item, "path", problem->path);
+	build_put_string(build, item, "message", problem->message);
+	build_put_string(build, item, "fix", problem->fix);
+	build_append(build, list, item);
+}
+
+static void put_problems(struct question *question, const struct snapshot *snapshot)
+{
+	struct node *list = build_list(question->build);
+	for (size_t i = 0; i < question->problems.count; i++)
+		put_problem(question, list, "", &question->problems.items[i]);
+	for (size_t i = 0; snapshot && i < snapshot->verdict_count; i++) {
+		const struct snapshot_verdict *verdict = &snapshot->verdicts[i];
+		if (!verdict->source || !text_starts_with(verdict->source, SOURCE))
+			continue;
+		const char *where = arena_printf(question->arena, "%s %s", verdict->kind, verdict->name);
+		for (size_t p = 0; p < verdict->problem_count; p++)
+			put_problem(question, list, where, &verdict->problems[p]);
+	}
+	build_put(question->build, question->answer, "problems", list);
+}
+
+static int64_t gpus_of(const struct snapshot *snapshot, const struct plan_binding *binding)
+{
+	int index = snapshot_find_pod(snapshot, binding->namespace_, binding->pod);
+	const struct pod_spec *pod = index >= 0 ? &snapshot->pods[index].spec : NULL;
+	int64_t gpus = 0;
+	for (size_t i = 0; pod && i < pod->request_count; i++)
+		if (text_ends_with(pod->requests[i].name, "/gpu"))
+			gpus += pod->requests[i].amount;
+	return gpus;
+}
+
+static void put_pods(struct question *question, struct node *list, const struct snapshot *snapshot,
+                     const struct plan_binding *pods, size_t count, bool later)
+{
+	struct build *build = question->build;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = full_name(question->arena, pods[i].namespace_, pods[i].pod);
+		if (!was_given(question, "Pod", name))
+			continue;
+		struct node *item = build_map(build);
+		build_put_string(build, item, "n", name);
+		build_put_string(build, item, "on", pods[i].node);
+		build_put_int(build, item, "gpus", gpus_of(snapshot, &pods[i]));
+		build_put_bool(build, item, "later", later);
+		build_append(build, list, item);
+	}
+}
+
+static void put_groups(struct question *question, const struct plan *plan)
+{
+	struct build *build = question->build;
+	struct node *list = build_list(build);
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct plan_group *group = &plan->groups[plan->order[i]];
+		const char *name = full_name(question->arena, group->namespace_, group->name);
+		if (!was_given(question, plan->snapshot->groups[group->index].implicit ? "Pod" : "PodGroup", name))
+			continue;
+		struct node *item = build_map(build);
+		build_put_string(build, item, "n", name);
+		build_put_string(build, item, "state", group->state);
+		build_put_int(build, item, "placed", group->placed);
+		build_put_int(build, item, "min", group->minimum);
+		build_put_int(build, item, "waiting", group->waiting);
+		build_put(build, item, "why", plan_write_reasons(group, build));
+		build_append(build, list, item);
+	}
+	build_put(build, question->answer, "groups", list);
+}
+
+/* Only what gives way to the manifest; the rest would happen without it. */
+static void put_evictions(struct question *question, const struct plan *plan)
+{
+	struct build *build = question->build;
+	struct node *list = build_list(build);
+	for (size_t i = 0; i < plan->eviction_count; i++) {
+		const struct plan_eviction *eviction = &plan->evictions[i];
+		if (!was_given(question, "PodGroup", eviction->by) && !was_given(question, "Pod", eviction->by))
+			continue;
+		struct node *item = build_map(build);
+		build_put_string(build, item, "n", full_name(question->arena, eviction->namespace_, eviction->pod));
+		build_put_string(build, item, "on", eviction->node);
+		build_put_string(build, item, "by", eviction->by);
+		build_put_string(build, item, "action", eviction->action);
+		build_put_bool(build, item, "moved", eviction->moved);
+		build_append(build, list, item);
+	}
+	build_put(build, question->answer, "evictions", list);
+}
+
+static void decide(struct question *question)
+{
+	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM,
+	                                            ACTION_PREEMPT};
+	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+	                                   .budget = question->budget,
+	                                   .explain_relax = true};
+	struct snapshot *snapshot = snapshot_create(&question->all, &options);
+	const struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
+	struct node *pods = build_list(question->build);
+	put_problems(question, snapshot);
+	put_groups(question, plan);
+	put_pods(question, pods, snapshot, plan->bindings, plan->binding_count, false);
+	put_pods(question, pods, snapshot, plan->reservations, plan->reservation_count, true);
+	build_put(question->build, question->answer, "pods", pods);
+	put_evictions(question, plan);
+	snapshot_destroy(snapshot);
+}
+
+int what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out)
+{
+	struct question question = {
+		.store = store,
+		.budget = budget,
+		.arena = arena_create(),
+		.names = interner_create(),
+		.build = build_create(),
+	};
+	question.problems.arena = question.arena;
+	question.answer = build_map(question.build);
+	manifests_init(&question.given);
+	manifests_init(&question.all);
+	int rc = manifests_parse(&question.given, text, length, SOURCE, &question.problems);
+	if (rc == 0 && question.given.count == 0) {
+		problem_add(&question.problems, SEVERITY_ERROR, "", "paste a PodGroup with its pods, or a workload",
+		            "there is no object in the manifest");
+		rc = -1;
+	}
+	if (rc == 0) {
+		expand_workloads(&question.given, clock_now(clock_system()), &question.problems);
+		read_cluster(&question);
+		join(&question);
+		decide(&question);
+	} else {
+		put_problems(&question, NULL);
+	}
+	build_write(question.build, question.answer, DOC_JSON_COMPACT, out);
+	for (size_t i = 0; i < TYPES; i++)
+		store_list_clear(&question.lists[i]);
+	manifests_free(&question.all);
+	manifests_free(&question.given);
+	build_destroy(question.build);
+	interner_destroy(question.names);
+	arena_destroy(question.arena);
+	return rc == 0 ? 200 : 422;
+}

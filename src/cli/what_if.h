@@ -1,0 +1,16 @@
+/* What would become of a manifest in the cluster as it is now: the same question as `platoon plan` asks, answered from
+ * the store of this process, which is not changed. */
+#ifndef CLI_WHAT_IF_H
+#define CLI_WHAT_IF_H
+
+#include "base/strings.h"
+#include "store/store.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Appends {"problems":[...],"groups":[...],"pods":[...],"evictions":[...]}. An HTTP status: 200, or 422 when the text
+ * is not one of manifests. */
+int what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out);
+
+#endif

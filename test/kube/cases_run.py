@@ -1,0 +1,73 @@
+"""`platoon run` from day to day: gangs, reasons, replicas, rights."""
+import json
+import signal
+import time
+
+from kit import Replica, apply, gang, pods_of, racks_of, runs, test, wait_until
+
+
+@test
+def a_gang_runs_in_one_rack(plane):
+    with Replica(plane) as replica:
+        apply(plane, gang("train", 4))
+        wait_until("train runs", runs(plane, "train", 4), replica)
+        assert len(racks_of(plane, "train")) == 1, racks_of(plane, "train")
+        wait_until("its PodGroup says so", lambda: plane.kubectl(
+            "get", "podgroup", "train", "-o", "jsonpath={.status.phase}").stdout == "Running" or "not Running", replica)
+        replica.stop()
+
+
+@test
+def what_cannot_be_says_why(plane):
+    with Replica(plane) as replica:
+        apply(plane, gang("wide", 5))
+        wait_until("the PodGroup says why", lambda: "room for" in plane.kubectl(
+            "get", "podgroup", "wide", "-o", "jsonpath={.status.conditions[*].message}").stdout or "no message", replica)
+        assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "wide"))
+        replica.stop()
+
+
+@test
+def another_replica_takes_over(plane):
+    with Replica(plane, "--leader-elect") as first:
+        wait_until("the first leads", lambda: "lease taken" in first.log() or first.log(), first)
+        with Replica(plane, "--leader-elect") as second:
+            apply(plane, gang("one", 4))
+            wait_until("one runs", runs(plane, "one", 4), first)
+            assert "lease taken" not in second.log()
+            first.stop(signal.SIGKILL)
+            apply(plane, gang("two", 4))
+            wait_until("the second leads", lambda: "lease taken" in second.log() or "not yet", second)
+            wait_until("two runs", runs(plane, "two", 4), second)
+            second.stop()
+    holder = plane.kubectl("get", "lease", "platoon", "-o", "jsonpath={.spec.holderIdentity}").stdout
+    assert holder == "", f"a replica that ended by itself still holds the lease: {holder}"
+
+
+@test
+def the_api_server_may_go_and_come(plane):
+    with Replica(plane) as replica:
+        wait_until("connected", lambda: "connected" in replica.log() or replica.log(), replica)
+        plane.stop("kube-apiserver", kill=True)
+        time.sleep(2)
+        plane.start_apiserver()
+        apply(plane, gang("after", 4))
+        wait_until("after runs", runs(plane, "after", 4), replica)
+        replica.stop()
+
+
+@test
+def the_rights_of_the_manifests_suffice(plane):
+    token = plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()
+    config = plane.write_kubeconfig(plane.path("account"), {"token": token})
+    plane.kubectl("apply", "-f", "-", text=json.dumps({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "kubelets"},
+        "rules": [{"apiGroups": ["", "coordination.k8s.io"], "resources": ["nodes", "nodes/status", "leases"],
+                   "verbs": ["get", "list", "watch", "patch", "update", "create"]}]}))
+    plane.kubectl("create", "clusterrolebinding", "kubelets", "--clusterrole=kubelets",
+                  "--serviceaccount=platoon-system:platoon", check=False)
+    with Replica(plane, "--leader-elect", "-n", "platoon-system", kubeconfig=config) as replica:
+        apply(plane, gang("small", 2))
+        wait_until("small runs", runs(plane, "small", 2), replica)
+        assert "forbidden" not in replica.log(), replica.log()[-2000:]
+        replica.stop()

@@ -1,0 +1,79 @@
+"""The scenarios of the embedded cluster, from the same files, judged by the same code, on the real API server.
+
+`platoon simulate --kubeconfig` plays workload controllers, kubelets and Platoon in one process and in virtual time.
+Admission is the real one: webhooks, which a replica of `platoon run` answers that does not lead.
+"""
+import glob
+import json
+import os
+import subprocess
+
+from kit import PLATOON, ROOT, Replica, install, test_of, wait_until
+from control_plane import free_port
+from definitions import OTHERS
+
+FOLDERS = ("stories", "segments", "topology")
+LIMIT = 240
+
+
+def take_lease(plane):
+    """From now on somebody else leads: the replica goes on answering webhooks and decides nothing."""
+    plane.kubectl("patch", "lease", "platoon", "-n", "platoon-system", "--type=merge", "-p", json.dumps(
+        {"spec": {"holderIdentity": "scenarios", "leaseDurationSeconds": 86400, "renewTime": "2099-01-01T00:00:00.000000Z"}}))
+
+
+def has_authority(plane):
+    kinds = json.loads(plane.kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations,crd", "-o",
+                                     "json").stdout)["items"]
+    hooks = [hook["clientConfig"] for item in kinds for hook in item.get("webhooks", [])]
+    hooks += [item["spec"]["conversion"]["webhook"]["clientConfig"] for item in kinds
+              if item.get("spec", {}).get("conversion", {}).get("strategy") == "Webhook"]
+    without = [hook["url"] for hook in hooks if not hook.get("caBundle")]
+    return (bool(hooks) and not without) or f"no authority for {without or 'anything'}"
+
+
+class Answering:
+    """Webhooks are answered while this is open."""
+
+    def __init__(self, plane):
+        self.plane = plane
+
+    def __enter__(self):
+        port = free_port()
+        plane = self.plane
+        install(plane, "--webhook-url", f"https://127.0.0.1:{port}")
+        plane.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": OTHERS}))
+        plane.kubectl("create", "namespace", "platoon-scratch", check=False)
+        config = plane.path("webhooks.json")
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump({"leaderElection": {"enabled": True}, "webhooks": {"enabled": True, "listen": f"127.0.0.1:{port}"}}, file)
+        self.replica = Replica(plane, "--config", config, "--listen", "none", "-n", "platoon-system", kubelets=False)
+        try:
+            wait_until("webhooks are known to the server", lambda: has_authority(plane), self.replica)
+            take_lease(plane)
+            wait_until("the replica does not lead", lambda: "lease lost" in self.replica.log() or "it does", self.replica)
+        except BaseException:
+            self.replica.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.replica.stop()
+        # Nobody is there to answer any more.
+        self.plane.kubectl("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
+        self.plane.kubectl("delete", "lease", "platoon", "-n", "platoon-system", check=False)
+
+
+def run(plane, path):
+    answer = subprocess.run([PLATOON, "simulate", "--kubeconfig", plane.kubeconfig, "-o", "json", path], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, check=False)
+    assert answer.stdout.startswith("{"), answer.stderr
+    scenarios = json.loads(answer.stdout)["scenarios"]
+    failures = [failure for scenario in scenarios for failure in scenario["failures"]]
+    assert scenarios and not failures, "; ".join(failures) or answer.stderr
+
+
+for folder in FOLDERS:
+    for path in sorted(glob.glob(os.path.join(ROOT, "test", "scenarios", folder, "*.yaml"))):
+        name = "scenario_" + folder + "_" + os.path.splitext(os.path.basename(path))[0]
+        test_of(name, lambda plane, path=path: run(plane, path), Answering)

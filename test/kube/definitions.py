@@ -1,0 +1,26 @@
+"""Definitions of the kinds of other projects that scenarios use: any content, with the subresources of the originals."""
+
+
+def definition(group, kind, plural, versions, scale=None, scope="Namespaced"):
+    subresources = {"status": {}}
+    if scale:
+        subresources["scale"] = {"specReplicasPath": scale, "statusReplicasPath": ".status.replicas"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group, "scope": scope,
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": kind + "List"},
+            "versions": [{
+                "name": version, "served": True, "storage": version == versions[0], "subresources": subresources,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            } for version in versions],
+        },
+    }
+
+
+OTHERS = [
+    definition("kubeflow.org", "TFJob", "tfjobs", ["v1"], ".spec.tfReplicaSpecs.Worker.replicas"),
+    definition("kubeflow.org", "PyTorchJob", "pytorchjobs", ["v1"], ".spec.pytorchReplicaSpecs.Worker.replicas"),
+    definition("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", ["v1"], ".spec.replicas"),
+]

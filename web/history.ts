@@ -1,0 +1,150 @@
+// Going back in time: the last changes with what was there before, and a second model that is moved along them.
+import { gangName, gangOf, Model, shortName } from './model'
+import { isGone, LiveRecord, PodRecord, GroupRecord, NodeRecord, WireChange, WireRecord } from './wire'
+
+export interface Change {
+	at: number // milliseconds
+	before: LiveRecord | null
+	after: WireRecord
+}
+
+const MOST = 20_000
+
+export class History {
+	changes: Change[] = []
+	dropped = 0 // changes before the first one that is kept
+	version = 0
+
+	load(changes: WireChange[]) {
+		this.changes = changes.map(([at, before, after]) => ({ at, before, after }))
+		this.dropped = 0
+		this.version++
+	}
+
+	add(at: number, before: LiveRecord | null, after: WireRecord) {
+		this.changes.push({ at, before, after })
+		this.version++
+		if (this.changes.length > MOST + MOST / 4) {
+			this.dropped += this.changes.length - MOST
+			this.changes = this.changes.slice(-MOST)
+		}
+	}
+
+	get end(): number {
+		return this.dropped + this.changes.length
+	}
+
+	/** Number of changes up to and including this time. */
+	positionAt(time: number): number {
+		let low = 0, high = this.changes.length
+		while (low < high) {
+			const middle = (low + high) >> 1
+			if (this.changes[middle].at <= time) low = middle + 1
+			else high = middle
+		}
+		return this.dropped + low
+	}
+}
+
+/** The cluster at another time. */
+export class Past {
+	model: Model
+	position: number
+
+	constructor(live: Model, private history: History) {
+		this.model = Model.from(live.all())
+		this.position = history.end
+	}
+
+	moveTo(time: number) {
+		const target = Math.max(this.history.positionAt(time), this.history.dropped)
+		const at = (position: number) => this.history.changes[position - this.history.dropped]
+		while (this.position > target) {
+			const change = at(--this.position)
+			this.model.apply(change.before ?? { k: change.after.k, n: change.after.n, gone: true })
+		}
+		while (this.position < target) this.model.apply(at(this.position++).after)
+	}
+}
+
+/* ---- in words ---- */
+
+export interface Happening {
+	at: number
+	kind: 'placed' | 'left' | 'waits' | 'trouble' | 'other'
+	text: string
+	gang?: string
+	count: number
+	position: number // of its last change
+}
+
+function ofPod(before: PodRecord | null, after: PodRecord | null): { kind: Happening['kind']; what: string } | null {
+	const was = before?.on, is = after?.on
+	if (after && is && !was) return { kind: 'placed', what: 'placed' }
+	if (after && before && after.ph === 'F' && before.ph !== 'F') return { kind: 'trouble', what: 'failed' }
+	if (after && before && after.ph === 'S' && before.ph !== 'S') return { kind: 'left', what: 'finished' }
+	if (before && after && after.del && !before.del && was) return { kind: 'left', what: 'leaving' }
+	if (before && !after && was && before.ph !== 'S' && before.ph !== 'F' && !before.del) return { kind: 'left', what: 'gone' }
+	return null
+}
+
+function ofGroup(before: GroupRecord | null, after: GroupRecord | null): { kind: Happening['kind']; text: string } | null {
+	const group = after ?? before, name = group ? gangName(group) : ''
+	if (!before && after) return { kind: 'other', text: `${name} was created` }
+	if (before && !after) return { kind: 'left', text: `${name} was deleted` }
+	if (!before || !after || before.phase === after.phase) return null
+	if (after.phase === 'Unschedulable') return { kind: 'waits', text: `${name} waits: ${after.why?.[0]?.message ?? after.message ?? ''}` }
+	if (after.phase === 'Failed') return { kind: 'trouble', text: `${name} failed` }
+	return { kind: after.phase === 'Running' ? 'placed' : 'other', text: `${name} is now ${after.phase}` }
+}
+
+function ofNode(before: NodeRecord | null, after: NodeRecord | null): { kind: Happening['kind']; text: string } | null {
+	const name = (after ?? before)?.n ?? ''
+	if (!before) return { kind: 'other', text: `node ${name} joined` }
+	if (!after) return { kind: 'trouble', text: `node ${name} is gone` }
+	if (!before.down !== !after.down) return after.down ? { kind: 'trouble', text: `node ${name} is not ready` } : { kind: 'other', text: `node ${name} is ready again` }
+	if (!before.cordoned !== !after.cordoned) return { kind: 'other', text: `node ${name} ${after.cordoned ? 'takes no new pods' : 'takes pods again'}` }
+	return null
+}
+
+const TOGETHER = 1500 // milliseconds: pods of one gang to which the same happens within this are one line
+
+/** What the changes amount to for people, oldest first. Changes that mean nothing to them are left out. */
+export function happenings(changes: Change[], first = 0): Happening[] {
+	const list: Happening[] = []
+	const titles = new Map<string, string>() // of gangs, as far as the changes tell
+	for (const { before, after } of changes) {
+		const group = after.k === 'g' && !isGone(after) ? after : before
+		if (group?.k === 'g') titles.set(group.n, gangName(group))
+	}
+	const open = new Map<string, Happening>() // pods of one gang that may still be joined
+	changes.forEach((change, i) => {
+		const position = first + i + 1
+		const after = isGone(change.after) ? null : change.after
+		if (change.after.k === 'p') {
+			const pod = ofPod(change.before as PodRecord | null, after as PodRecord | null)
+			if (!pod) return
+			const record = (after ?? change.before) as PodRecord
+			const gang = gangOf(record), who = gang || record.n, key = pod.what + ' ' + who
+			const same = open.get(key)
+			if (same && change.at - same.at < TOGETHER) {
+				same.count++
+				same.position = position
+				same.text = `${same.count} pods of ${titles.get(who) ?? shortName(who)} ${pod.what}`
+				return
+			}
+			const made: Happening = { at: change.at, kind: pod.kind, text: `${shortName(record.n)} ${pod.what}${record.on && pod.what === 'placed' ? ' on ' + record.on : ''}`, count: 1, position }
+			if (gang) made.gang = gang
+			open.set(key, made)
+			list.push(made)
+			return
+		}
+		const told = change.after.k === 'g' ? ofGroup(change.before as GroupRecord | null, after as GroupRecord | null)
+			: change.after.k === 'n' ? ofNode(change.before as NodeRecord | null, after as NodeRecord | null) : null
+		if (!told) return
+		const made: Happening = { at: change.at, kind: told.kind, text: told.text, count: 1, position }
+		if (change.after.k === 'g') made.gang = change.after.n
+		list.push(made)
+	})
+	return list
+}

@@ -1,0 +1,9 @@
+// Start.
+import { createRoot } from 'react-dom/client'
+import { App } from './app'
+import { State } from './state'
+
+const state = new State()
+createRoot(document.getElementById('root') as HTMLElement).render(<App state={state} />)
+state.connect()
+addEventListener('hashchange', () => location.reload())
