@@ -51,6 +51,76 @@ STORY(a_deployment_makes_pods_through_a_replica_set)
 	assert_int_equal(yard_count(yard, NULL), 0);
 }
 
+static void make_node(struct yard *yard, const char *name, const char *more)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "{'metadata':{'name':'%s','labels':{'disk':'%s'}},'spec':{%s}}", name,
+	              *more ? "old" : "new", more);
+	yard_make(yard, "nodes", text.text);
+	buffer_free(&text);
+}
+
+#define DAEMON(spec)                                                                                                   \
+	"{'metadata':{'name':'d'},'spec':{" SELECTOR ",'template':{'metadata':{'labels':{'app':'a'}},'spec':{" spec    \
+	"'containers':[{'name':'c'}]}}}}"
+#define TARGET                                                                                                         \
+	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchFields.0." \
+	"values.0"
+
+STORY(a_daemon_set_is_on_every_node_it_fits)
+{
+	make_node(yard, "n1", "");
+	make_node(yard, "n2", "'taints':[{'key':'gpu','effect':'NoSchedule'}]");
+	yard_make(yard, "daemonsets.apps", DAEMON(""));
+	assert_string_equal(yard_stems(yard, NULL), "d");
+	assert_string_equal(yard_pod_at(yard, NULL, TARGET), "n1");
+	make_node(yard, "n3", "");
+	assert_int_equal(yard_count(yard, NULL), 2);
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.numberReady"), "2");
+	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.desiredNumberScheduled"), "2");
+	/* A node that is tainted later loses its daemon, one whose taint is tolerated gets one. */
+	yard_change(yard, "nodes", "n3", "{'spec':{'taints':[{'key':'mine','effect':'NoSchedule'}]}}");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 1);
+	yard_change(yard, "daemonsets.apps", "d",
+	            "{'spec':{'template':{'spec':{'tolerations':[{'key':'gpu','operator':'Exists'}]}}}}");
+	yard_gone(yard);
+	yard_run(yard, NULL);
+	assert_int_equal(yard_count(yard, NULL), 2);
+	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.updatedNumberScheduled"), "2");
+	yard_drop(yard, "nodes", "n2");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 1);
+	/* A pod that failed is replaced, and all go with their set. */
+	yard_end(yard, NULL, false, 1);
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 1);
+	assert_string_equal(yard_pod_at(yard, NULL, "status.phase"), "Pending");
+	yard_drop(yard, "daemonsets.apps", "d");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 0);
+}
+
+STORY(a_daemon_set_chooses_by_labels_and_rolls)
+{
+	for (int i = 0; i < 3; i++)
+		make_node(yard, (const char *[]){"n1", "n2", "n3"}[i], "");
+	yard_make(yard, "daemonsets.apps", DAEMON("'nodeSelector':{'disk':'new'},"));
+	yard_run(yard, NULL);
+	assert_int_equal(yard_count(yard, NULL), 3);
+	/* One after the other: the next goes when the last one is ready. */
+	yard_change(yard, "daemonsets.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
+	for (int done = 1; done <= 3; done++) {
+		yard_gone(yard);
+		assert_int_equal(yard_count(yard, "version=2"), done);
+		yard_run(yard, NULL);
+	}
+	yard_change(yard, "nodes", "n1", "{'metadata':{'labels':{'disk':'old'}}}");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 2);
+}
+
 static const char *progress(struct yard *yard, const char *field)
 {
 	char path[64];
@@ -193,6 +263,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replica_set_keeps_its_number),
 		cmocka_unit_test(a_deployment_makes_pods_through_a_replica_set),
+		cmocka_unit_test(a_daemon_set_is_on_every_node_it_fits),
+		cmocka_unit_test(a_daemon_set_chooses_by_labels_and_rolls),
 		cmocka_unit_test(a_rollout_that_is_stuck_says_so),
 		cmocka_unit_test(claims_of_a_stateful_set_stay),
 		cmocka_unit_test(a_rolling_update_keeps_enough_ready),
