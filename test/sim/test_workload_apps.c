@@ -36,6 +36,38 @@ STORY(a_replica_set_keeps_its_number)
 	assert_int_equal(yard_count(yard, NULL), 0);
 }
 
+/* The pods of a large set change one after the other, some at each step: what its controller writes follows from the time
+ * that passes, and not from the number of changes. Otherwise each change would cost a look at all of them. */
+static void a_large_set_waits_for_more_to_see(void **state)
+{
+	(void)state;
+	struct yard yard;
+	struct error error = {0};
+	struct store_list pods;
+	yard_open(&yard, YARD_CALM);
+	make(&yard, "replicasets.apps", "'replicas':1000");
+	store_dependents(yard.kit.store,
+	                 store_peek(yard.kit.store, kit_api(&yard.kit, "replicasets.apps")->type, "default", "d")->uid,
+	                 NULL, &pods);
+	assert_int_equal(pods.count, 1000);
+	uint64_t before = store_version(yard.kit.store);
+	for (size_t i = 0; i < pods.count; i++) {
+		struct store_request request = {.verb = STORE_PATCH,
+		                                .patch = STORE_PATCH_MERGE,
+		                                .subresource = STORE_STATUS};
+		kit_do(&yard.kit, request, "pods", "default", pods.items[i]->name,
+		       "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}");
+		clock_virtual_advance(&yard.kit.clock, 1000000);
+		workloads_step(yard.workloads);
+		assert_int_equal(store_commit(yard.kit.store, &error), 0);
+	}
+	assert_in_range(store_version(yard.kit.store) - before - 1000, 5, 100);
+	store_list_clear(&pods);
+	yard_settle(&yard);
+	assert_string_equal(yard_at(&yard, "replicasets.apps", "d", "status.readyReplicas"), "1000");
+	yard_close(&yard);
+}
+
 STORY(a_deployment_makes_pods_through_a_replica_set)
 {
 	make(yard, "deployments.apps", "'replicas':2");
@@ -263,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replica_set_keeps_its_number),
 		cmocka_unit_test(a_deployment_makes_pods_through_a_replica_set),
+		cmocka_unit_test(a_large_set_waits_for_more_to_see),
 		cmocka_unit_test(a_daemon_set_is_on_every_node_it_fits),
 		cmocka_unit_test(a_daemon_set_chooses_by_labels_and_rolls),
 		cmocka_unit_test(a_rollout_that_is_stuck_says_so),
