@@ -15,6 +15,7 @@ enum { MOST_ORDINALS = 64 };
 /* What was seen of a role of a group so far. */
 struct seen_role {
 	UT_hash_handle hh;
+	bool is_known;   /* since an earlier turn: what there was at the first look is nobody's fault */
 	int64_t highest; /* ordinals below it have existed */
 	bool was_ready[MOST_ORDINALS];
 	bool is_ready[MOST_ORDINALS]; /* now */
@@ -136,7 +137,8 @@ static void look(struct ordered *group, const struct view *now, struct scenario_
 		if (own < 0 || pod->spec.deleting)
 			continue;
 		/* Judged by what was before this turn: the roles of a segment begin together. */
-		if (result && ordinal >= group->roles[own]->highest && ordinal < group->desired[own])
+		bool judged = result && group->roles[own]->is_known;
+		if (judged && ordinal >= group->roles[own]->highest && ordinal < group->desired[own])
 			judge_pod(group, (size_t)own, ordinal, pod, result);
 		highest[own] = highest[own] > ordinal ? highest[own] : ordinal + 1;
 		group->roles[own]->is_ready[ordinal] = pod_is_ready(pod);
@@ -144,6 +146,7 @@ static void look(struct ordered *group, const struct view *now, struct scenario_
 	for (size_t i = 0; i < group->rule->size_count; i++) {
 		struct seen_role *role = group->roles[i];
 		role->highest = least(highest[i], group->desired[i]);
+		role->is_known = true;
 		for (int o = 0; o < MOST_ORDINALS; o++)
 			role->was_ready[o] |= role->is_ready[o];
 	}
