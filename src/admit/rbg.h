@@ -44,6 +44,7 @@ struct rbg_role {
 	bool recreates; /* restartPolicy RecreateRoleInstanceOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;
+	bool serves_by_leader; /* its service has the leaders only: workers take no requests */
 	const struct val *engine_runtimes; /* entries {profileName, containers}; NULL when there are none */
 	bool has_adapter;
 	const struct val *adapter_labels;

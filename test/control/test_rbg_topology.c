@@ -203,6 +203,29 @@ static void topologies_are_protected(void **state)
 	assert_int_equal(kit_get(&town->kit, "clustertopologies.workloads.x-k8s.io", "", "rbg-cluster-topology"), 404);
 }
 
+/* A wish that is taken back leaves nothing behind in the PodGroups. */
+static void from_require_to_prefer(void **state)
+{
+	static const char *const strategies[] = {"RequireSegmentAffinity", "PreferSegmentAffinity"};
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	for (int i = 0; i < 2; i++) {
+		char text[1024];
+		snprintf(
+			text, sizeof(text),
+			"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec: "
+			"{roles: [{name: a, replicas: 2, template: {spec: {containers: [{name: c, image: i}]}}}], "
+			"coordination: [{name: s, strategy: {segmentPlacement: {segmentSize: {a: 2}, topologyAffinity: "
+			"{topologyKey: rack, strategy: %s}}}}]}\n",
+			strategies[i]);
+		assert_true(town_apply(town, text) < 300);
+		town_run(town, 20);
+		assert_int_equal(kit_get(&town->kit, "podgroups.scheduling.run.ai", "default", "llm-s-0"), 200);
+		assert_at(&town->kit, "spec.topologyConstraint.requiredTopologyLevel", i == 0 ? "rack" : "");
+		assert_at(&town->kit, "spec.topologyConstraint.preferredTopologyLevel", i == 1 ? "rack" : "");
+	}
+}
+
 /* Each group has racks to itself. */
 static void exclusive_domains(void **state)
 {
@@ -210,10 +233,10 @@ static void exclusive_domains(void **state)
 		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: %s, annotations: "
 		"{rbg.workloads.x-k8s.io/group-exclusive-topology: rack}}\nspec:\n  roles:\n"
 		"  - {name: a, replicas: 3, standalonePattern: {template: {spec: {containers: [{name: c, image: i, "
-	        "resources: "
+		"resources: "
 		"{limits: {nvidia.com/gpu: 1}}}]}}}}\n"
 		"  - {name: b, replicas: 2, standalonePattern: {template: {spec: {containers: [{name: c, image: i, "
-	        "resources: "
+		"resources: "
 		"{limits: {nvidia.com/gpu: 1}}}]}}}}\n";
 	struct town *town = *state;
 	char one[2048];
@@ -247,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(segments_may_or_must, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(topologies_are_protected, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(exclusive_domains, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(from_require_to_prefer, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
