@@ -131,7 +131,7 @@ struct rbg_turn {
 	size_t restart_count;
 	bool failed;
 	const char *refusal; /* why something cannot be written, if that will not pass by itself */
-	int64_t again; /* seconds after which to look again; 0: not */
+	int64_t again;       /* seconds after which to look again; 0: not */
 };
 
 /* rbg_policies.c: adds the coordinations of policies and the replicas of adapters. */
