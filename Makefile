@@ -38,6 +38,9 @@ check-kube: build ## run Platoon on a real kube-apiserver, built once from Go mo
 man: build ## the manual pages: build/share/*.1
 	@meson compile -C build man >/dev/null && ls build/share/*.1
 
+chart: build ## write deploy/chart from the program
+	@build/platoon install --chart deploy/chart
+
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
@@ -46,4 +49,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz fault check-kube man bench clean
+.PHONY: help deps build run test lint format fuzz fault check-kube man chart bench clean
