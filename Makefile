@@ -38,6 +38,12 @@ check-kube: build ## run Platoon on a real kube-apiserver, built once from Go mo
 man: build ## the manual pages: build/share/*.1
 	@meson compile -C build man >/dev/null && ls build/share/*.1
 
+image: ## a container image without a daemon: build/image (OCI layout) and build/image.tar
+	@scripts/image
+
+deb: ## a Debian package: build/platoon_VERSION_ARCH.deb
+	@scripts/deb
+
 chart: build ## write deploy/chart from the program
 	@build/platoon install --chart deploy/chart
 
@@ -49,4 +55,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz fault check-kube man chart bench clean
+.PHONY: help deps build run test lint format fuzz fault check-kube man chart image deb bench clean
