@@ -2,7 +2,7 @@
 """What `platoon install` prints, on a real kube-apiserver: it can be applied in every way and removed again, and the rights
 it grants are those that a full life of Platoon uses, no more.
 
-    test_install.py PLATOON [TEXT...]        TEXT picks tests by name
+    test_install.py PLATOON [--results FILE] [TEXT...]        TEXT picks tests by name
 """
 import json
 import os
