@@ -67,7 +67,8 @@ const MOST_SLOTS = 64
 function slotsOf(tile: Rect, thousandths: number): Slots {
 	const count = Math.max(1, Math.min(MOST_SLOTS, Math.round(thousandths / 1000)))
 	const edge = tile.w >= 12 && tile.h >= 12 ? 1.5 : tile.w >= 7 ? 0.5 : 0
-	const w = tile.w - 2 * edge, h = tile.h - 2 * edge
+	const w = tile.w - 2 * edge,
+		h = tile.h - 2 * edge
 	const { columns, rows } = slotGrid(count, w, h)
 	const between = w / columns >= 5 && h / rows >= 5 ? 1 : w / columns >= 3 && h / rows >= 3 ? 0.5 : 0
 	const slot = (index: number) => ({
@@ -108,7 +109,8 @@ function drawPod(context: CanvasRenderingContext2D, scene: Scene, pod: PodRecord
 function rectsFor(slots: Slots, from: number, amount: number): Rect[] {
 	const rects: Rect[] = []
 	for (let at = from, left = amount; left > 0 && Math.floor(at / 1000) < slots.count;) {
-		const within = at % 1000, take = Math.min(left, 1000 - within)
+		const within = at % 1000,
+			take = Math.min(left, 1000 - within)
 		const rect = slots.slot(Math.floor(at / 1000))
 		rects.push(take === 1000 ? rect : { ...rect, x: rect.x + (rect.w * within) / 1000, w: (rect.w * take) / 1000 })
 		at += take
@@ -129,7 +131,7 @@ export function drawTile(context: CanvasRenderingContext2D, scene: Scene, tile: 
 	context.fill()
 	// A node of a cluster with GPUs that has none itself is one slot, filled by CPU.
 	const byGpu = (node.gpu ?? 0) > 0
-	const whole = byGpu ? node.gpu! : node.cpu ?? 0
+	const whole = byGpu ? node.gpu! : (node.cpu ?? 0)
 	const slots = slotsOf(tile, byGpu ? whole : 1000)
 	const scale = byGpu ? 1 : whole ? 1000 / whole : 0
 	context.fillStyle = paint.empty
@@ -141,7 +143,7 @@ export function drawTile(context: CanvasRenderingContext2D, scene: Scene, tile: 
 	const shrink = byGpu && whole > slots.count * 1000 ? (slots.count * 1000) / whole : 1
 	let used = 0
 	const put = (pod: PodRecord, ghost: boolean) => {
-		const amount = (byGpu ? pod.gpu ?? 0 : (pod.cpu ?? 0) * scale) * shrink
+		const amount = (byGpu ? (pod.gpu ?? 0) : (pod.cpu ?? 0) * scale) * shrink
 		if (amount > 0) drawPod(context, scene, pod, rectsFor(slots, used, amount), ghost)
 		used += amount
 	}
@@ -212,7 +214,8 @@ export function drawMarks(context: CanvasRenderingContext2D, layout: Layout, pai
 		const text = miss.need ? `room for ${miss.have} of ${miss.need}` : 'nearest miss'
 		context.font = '600 11px system-ui, sans-serif'
 		const width = context.measureText(text).width + 10
-		const x = Math.max(2, Math.min(box.x + box.w - width - 2, layout.width - width - 2)), y = Math.max(2, box.y - 8)
+		const x = Math.max(2, Math.min(box.x + box.w - width - 2, layout.width - width - 2)),
+			y = Math.max(2, box.y - 8)
 		context.fillStyle = paint.waiting
 		context.beginPath()
 		context.roundRect(x, y, width, 16, 3)

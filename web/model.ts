@@ -1,7 +1,16 @@
 // The cluster as the page knows it: records by name, and what is counted from them, kept up to date record by record.
 import {
-	GroupRecord, isGone, LiveRecord, NodeRecord, PodRecord, PolicyRecord, QueueRecord, RbgRecord, SegmentRule,
-	TopologyRecord, WireRecord,
+	GroupRecord,
+	isGone,
+	LiveRecord,
+	NodeRecord,
+	PodRecord,
+	PolicyRecord,
+	QueueRecord,
+	RbgRecord,
+	SegmentRule,
+	TopologyRecord,
+	WireRecord,
 } from './wire'
 
 /** Pods of one leaf of a gang, or of a gang as a whole. */
@@ -90,7 +99,12 @@ export class Model {
 
 	private table(kind: RecordKind): Map<string, LiveRecord> {
 		const tables = {
-			t: this.topologies, n: this.nodes, p: this.pods, g: this.groups, q: this.queues, r: this.rbgs,
+			t: this.topologies,
+			n: this.nodes,
+			p: this.pods,
+			g: this.groups,
+			q: this.queues,
+			r: this.rbgs,
 			y: this.policies,
 		}
 		return tables[kind] as Map<string, LiveRecord>
@@ -121,13 +135,17 @@ export class Model {
 	}
 
 	private nodeChanged(before: NodeRecord | null, now: NodeRecord | null) {
-		for (const [node, sign] of [[before, -1], [now, 1]] as const) {
+		for (const [node, sign] of [
+			[before, -1],
+			[now, 1],
+		] as const) {
 			if (!node) continue
 			this.totals.gpu += sign * (node.gpu ?? 0)
 			this.totals.cpu += sign * (node.cpu ?? 0)
 			this.totals.down += sign * (node.down ? 1 : 0)
 		}
-		const same = before && now && before.gpu === now.gpu && JSON.stringify(before.labels) === JSON.stringify(now.labels)
+		const same =
+			before && now && before.gpu === now.gpu && JSON.stringify(before.labels) === JSON.stringify(now.labels)
 		if (same) this.dirty.add(now.n)
 		else this.shape++
 	}
@@ -135,12 +153,12 @@ export class Model {
 	private podChanged(before: PodRecord | null, now: PodRecord | null) {
 		if (before) this.count(before, -1)
 		if (now) this.count(now, 1)
-		for (const pod of [before, now])
-			if (pod?.on) this.dirty.add(pod.on)
+		for (const pod of [before, now]) if (pod?.on) this.dirty.add(pod.on)
 	}
 
 	private count(pod: PodRecord, sign: 1 | -1) {
-		const placed = isPlaced(pod), change = sign > 0 ? addTo : takeFrom
+		const placed = isPlaced(pod),
+			change = sign > 0 ? addTo : takeFrom
 		if (placed) {
 			change(this.podsOn, pod.on as string, pod.n)
 			this.totals.gpuUsed += sign * (pod.gpu ?? 0)
@@ -182,8 +200,7 @@ export class Model {
 
 	rulesOf(rbg: RbgRecord): SegmentRule[] {
 		const rules = [...rbg.rules]
-		for (const policy of this.policies.values())
-			if (policy.target === rbg.n) rules.push(...(policy.rules ?? []))
+		for (const policy of this.policies.values()) if (policy.target === rbg.n) rules.push(...(policy.rules ?? []))
 		return rules
 	}
 

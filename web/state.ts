@@ -190,10 +190,12 @@ export class State {
 	/* ---- the tree of the topology that is shown ---- */
 
 	tree(): Tree {
-		const model = this.model, names = topologyNames(model)
-		const topology = names.includes(this.topology) ? this.topology : names[0] ?? ''
+		const model = this.model,
+			names = topologyNames(model)
+		const topology = names.includes(this.topology) ? this.topology : (names[0] ?? '')
 		const cached = this.cached
-		if (cached && cached.model === model && cached.shape === model.shape && cached.topology === topology) return cached.tree
+		if (cached && cached.model === model && cached.shape === model.shape && cached.topology === topology)
+			return cached.tree
 		const levels = shownLevels(model, topology)
 		const root = buildDomains(model.nodes.values(), levels)
 		const tree = { root, levels, byNode: domainsByNode(root) }

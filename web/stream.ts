@@ -33,7 +33,8 @@ export function splitEvents(text: string): { events: { name: string; data: strin
 	const parts = text.split('\n\n')
 	const rest = parts.pop() ?? ''
 	const events = parts.map(part => {
-		let name = 'message', data = ''
+		let name = 'message',
+			data = ''
 		for (const line of part.split('\n')) {
 			if (line.startsWith('event: ')) name = line.slice(7)
 			if (line.startsWith('data: ')) data += line.slice(6)
@@ -49,7 +50,11 @@ export class Connection {
 	private stopped = false
 	private abort = new AbortController()
 
-	constructor(private token: string, private listener: Listener, private base = 'data/') {}
+	constructor(
+		private token: string,
+		private listener: Listener,
+		private base = 'data/',
+	) {}
 
 	start() {
 		void this.run()
@@ -62,7 +67,10 @@ export class Connection {
 
 	private async request(path: string, init: RequestInit = {}): Promise<Response> {
 		const answer = await fetch(this.base + path, {
-			...init, signal: this.abort.signal, cache: 'no-store', headers: { Authorization: 'Bearer ' + this.token },
+			...init,
+			signal: this.abort.signal,
+			cache: 'no-store',
+			headers: { Authorization: 'Bearer ' + this.token },
 		})
 		if (answer.status === 401 || answer.status === 403) throw new Refused()
 		return answer
@@ -124,7 +132,9 @@ export async function askWhatIf(token: string, manifest: string): Promise<WhatIf
 	})
 	try {
 		const answer = await fetch('data/what-if', {
-			method: 'POST', body: manifest, headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/yaml' },
+			method: 'POST',
+			body: manifest,
+			headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/yaml' },
 		})
 		if (answer.ok) return (await answer.json()) as WhatIfAnswer
 		const text = await answer.text()
