@@ -45,6 +45,8 @@ enum cli_option_id {
 	CLI_OPTION_CONFIG,
 	CLI_OPTION_PRINT_CONFIG,
 	CLI_OPTION_IMAGE,
+	CLI_OPTION_REPORT,
+	CLI_OPTION_COMPARE,
 	CLI_OPTION_MAN,
 	CLI_OPTION_REPLICAS,
 	CLI_OPTION_WEBHOOKS,
@@ -87,6 +89,9 @@ struct cli_args {
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
+	const char *report;               /* file of the page; NULL: none */
+	enum cycle_action *other_actions; /* of --compare; NULL: nothing to compare with */
+	size_t other_action_count;
 	uint64_t budget;
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
@@ -180,6 +185,7 @@ int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);
+int cmd_record(struct cli_args *args);
 int cmd_top(struct cli_args *args);
 int cmd_run(struct cli_args *args);
 int cmd_install(struct cli_args *args);

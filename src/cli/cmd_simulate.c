@@ -170,11 +170,16 @@ int cmd_simulate(struct cli_args *args)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	if (args->operand_count == 0 && !args->has_seeds) {
-		fprintf(stderr, "platoon simulate: give at least one scenario file or folder, or --seeds A..B\n"
+		fprintf(stderr, "platoon simulate: give at least one scenario or trace, or --seeds A..B\n"
 		                "Run `platoon simulate --help` for its options.\n");
 		return CLI_USAGE;
 	}
 	stopped = 0;
 	sigaction(SIGINT, &action, NULL);
+	bool trace = args->report || args->other_actions;
+	for (size_t i = 0; i < args->operand_count; i++)
+		trace |= text_ends_with(args->operands[i], ".csv");
+	if (trace)
+		return cmd_simulate_trace(args);
 	return args->has_seeds ? run_seeds(args) : run_scenarios(args);
 }

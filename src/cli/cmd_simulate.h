@@ -8,5 +8,7 @@
 bool cmd_simulate_stopped(void);
 /* Random runs for every seed of the arguments; scenario NULL: with generated workloads. The exit code. */
 int cmd_simulate_seeds(struct cli_args *args, const struct manifest *scenario);
+/* Replays a trace: tables of instances, or objects that were recorded. */
+int cmd_simulate_trace(struct cli_args *args);
 
 #endif

@@ -28,7 +28,7 @@ static const char suggest_text[] =
 	"as the domains of the cluster can hold. Nodes and a ClusterTopology or Topology among the files say what "
 	"these "
 	"are;\n"
-	"without Nodes only the ratio counts.";
+	"without Nodes only the ratio counts. With -o yaml the text can be pasted below spec.";
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
 	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.\n"
@@ -37,7 +37,12 @@ static const char simulate_text[] =
 	"checked\n"
 	"after every turn. A seed that fails prints what led to it and how to run it again; it does so exactly. With "
 	"a\n"
-	"FILE the objects and steps of its scenario are used.";
+	"FILE the objects and steps of its scenario are used.\n"
+	"A FILE that ends in .csv is a trace: a line per instance, with app_name, role, cpu_request, gpu_request,\n"
+	"creation_time, deletion_time or duration. It is replayed on the nodes of --nodes or --nodes-file. With "
+	"--report or\n"
+	"--compare objects are replayed the same way, such as those of `platoon record`: pods arrive when they were "
+	"made.";
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "
 	"end\n"
@@ -52,6 +57,17 @@ static const char top_text[] =
 	"The cluster is that of the kubeconfig, also one of `platoon up`. Keys: 1 to 4 choose the view, / filters, s "
 	"sorts,\n"
 	"? lists all keys, q ends. Writes nothing. With --once, or -o json, everything is printed once.";
+static const char record_text[] =
+	"Prints the nodes, pods, PodGroups, queues, topologies and volumes of a cluster without anything that says "
+	"whose "
+	"they\n"
+	"are: names, label values and label keys of your own become hashes with a random salt that is kept nowhere; "
+	"images,\n"
+	"commands, environments and other annotations are left out. Amounts, minimums, rules, order of arrival and "
+	"the\n"
+	"topology stay, so `platoon plan -f` and `platoon simulate --report` work on the file as on the cluster. Read "
+	"it\n"
+	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
@@ -117,20 +133,22 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "suggest a segment size for RoleBasedGroups",
 		.description = suggest_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(LOG_LEVEL),
-		.outputs = "",
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.outputs = "table json yaml",
 		.exits = "0  a suggestion was printed for every group\n"
 			 "1  a RoleBasedGroup is invalid\n"
 			 "2  wrong usage, no RoleBasedGroup, or input that cannot be read",
-		.examples = "platoon suggest-segments -f examples/rbg-segments.yaml",
+		.examples = "platoon suggest-segments -f examples/rbg-segments.yaml\n"
+			    "platoon suggest-segments -o yaml -f examples/rbg-segments.yaml",
 		.run = cmd_suggest,
 	},
 	{
 		.name = "simulate",
 		.operands = "FILE|FOLDER...",
-		.summary = "run scenarios, or random clusters with faults, in virtual time",
+		.summary = "run scenarios, traces, or random clusters with faults, in virtual time",
 		.description = simulate_text,
-		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(GPUS) |
+		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(KUBECONFIG) |
+                           BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) |
                            BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
@@ -140,7 +158,8 @@ const struct cli_command cli_commands[] = {
 			 "130  ended by Ctrl-C; nothing failed so far",
 		.examples = "platoon simulate test/scenarios/adversarial\n"
 			    "platoon simulate --seeds 1..20 --faults crash,node-flap\n"
-			    "platoon simulate --verbose test/scenarios/slurm",
+			    "platoon simulate --verbose test/scenarios/slurm\n"
+			    "platoon simulate examples/trace.csv --nodes 1x2x8 --compare allocate",
 		.run = cmd_simulate,
 	},
 	{
@@ -171,6 +190,18 @@ const struct cli_command cli_commands[] = {
 			 "2  wrong usage, no terminal, or no way to reach a cluster",
 		.examples = "platoon top --once -f examples/first-gang.yaml",
 		.run = cmd_top,
+	},
+	{
+		.name = "record",
+		.operands = "",
+		.summary = "print a cluster without its names, for a plan or a simulation elsewhere",
+		.description = record_text,
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.outputs = "json yaml",
+		.exits = "0  the objects were printed\n"
+			 "2  wrong usage, or files or a cluster that cannot be read",
+		.examples = "platoon record -f examples/first-gang.yaml",
+		.run = cmd_record,
 	},
 	{
 		.name = "run",

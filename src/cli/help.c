@@ -49,7 +49,8 @@ static void print_option(const struct cli_command *command, int id, FILE *stream
 	         option->argument ? option->argument : "");
 	fprintf(stream, "  %-24s%s", left, option->help);
 	if (id == CLI_OPTION_OUTPUT)
-		fprintf(stream, ": %s (default table)", command->outputs);
+		fprintf(stream, ": %s (default %.*s)", command->outputs, (int)strcspn(command->outputs, " "),
+		        command->outputs);
 	else if (option->choices && option->choices[0] != '@')
 		fprintf(stream, ": %s", option->choices);
 	fputc('\n', stream);

@@ -51,6 +51,9 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_CONFIG] = {"config", 0, "FILE", "@file", "settings, read again when they change; flags win"},
 	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
+	[CLI_OPTION_REPORT] = {"report", 0, "FILE", "@file", "replay the objects as a trace and write a page about it"},
+	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
+                                "replay once more with these actions, comma separated, and show both"},
 	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
@@ -183,17 +186,17 @@ static int parse_colour(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
-static int parse_actions(struct cli_args *args, const char *value)
+static int parse_actions(struct cli_args *args, int id, const char *value, enum cycle_action **actions, size_t *count)
 {
-	args->action_count = 0;
-	args->actions = arena_array(args->arena, enum cycle_action, strlen(value) + 1);
+	*count = 0;
+	*actions = arena_array(args->arena, enum cycle_action, strlen(value) + 1);
 	for (const char *at = value;; at++) {
 		size_t length = strcspn(at, ",");
 		enum cycle_action action;
 		if (cycle_action_parse(at, length, &action) < 0)
-			return usage_error(args->command, "--actions %s: \"%.*s\" is not an action; use some of: %s",
-			                   value, (int)length, at, cli_options[CLI_OPTION_ACTIONS].choices);
-		args->actions[args->action_count++] = action;
+			return usage_error(args->command, "--%s %s: \"%.*s\" is not an action; use some of: %s",
+			                   cli_options[id].name, value, (int)length, at, cli_options[id].choices);
+		(*actions)[(*count)++] = action;
 		at += length;
 		if (!*at)
 			return CLI_OK;
@@ -350,7 +353,12 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_OUTPUT:
 		return parse_output(args, value);
 	case CLI_OPTION_ACTIONS:
-		return parse_actions(args, value);
+		return parse_actions(args, id, value, &args->actions, &args->action_count);
+	case CLI_OPTION_COMPARE:
+		return parse_actions(args, id, value, &args->other_actions, &args->other_action_count);
+	case CLI_OPTION_REPORT:
+		args->report = value;
+		return CLI_OK;
 	case CLI_OPTION_BUDGET:
 		return parse_budget(args, value);
 	case CLI_OPTION_STARVATION_AFTER:

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define LARGEST_LIST ((size_t)64 << 20) /* bytes of a node list */
+#define LARGEST_LIST ((size_t)256 << 20) /* bytes of a table */
 
 static const char fixed_objects[] =
 	"{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, spec: {levels: [\n"
@@ -56,17 +56,17 @@ static int parse_nodes(const struct buffer *text, struct problems *problems, str
 	return problems->errors > 0 ? CLI_USAGE : CLI_OK;
 }
 
-static int read_list(struct cli_args *args, struct buffer *text)
+int up_read_table(const char *path, struct buffer *text)
 {
-	FILE *file = fopen(args->nodes_file, "r");
+	FILE *file = fopen(path, "r");
 	char chunk[65536];
 	size_t got;
 	while (file && text->length <= LARGEST_LIST && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
 		buffer_append(text, chunk, got);
 	bool failed = !file || ferror(file) || text->length > LARGEST_LIST;
 	if (failed)
-		output_line(stderr, "%s: error: %s", args->nodes_file,
-		            text->length > LARGEST_LIST ? "the list is too large" : strerror(errno));
+		output_line(stderr, "%s: error: %s", path,
+		            text->length > LARGEST_LIST ? "the table is too large" : strerror(errno));
 	if (file)
 		fclose(file);
 	return failed ? CLI_USAGE : CLI_OK;
@@ -76,7 +76,7 @@ static int nodes_from_list(struct cli_args *args, struct manifests *nodes)
 {
 	struct buffer list = {0}, text = {0};
 	struct problems problems = {.arena = args->arena};
-	int rc = read_list(args, &list);
+	int rc = up_read_table(args->nodes_file, &list);
 	if (rc == CLI_OK) {
 		nodes_of_list(&text, list.text ? list.text : "", list.length, args->nodes_file, &problems);
 		rc = parse_nodes(&text, &problems, nodes);
@@ -121,13 +121,18 @@ int up_nodes(struct cli_args *args, struct manifests *nodes)
 
 /* ---- the start ---- */
 
+int up_fixed(struct manifests *manifests, struct problems *problems)
+{
+	return manifests_parse(manifests, fixed_objects, strlen(fixed_objects), "built-in objects", problems);
+}
+
 int up_seed(struct store *store, const struct manifests *nodes, struct error *error)
 {
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
 	struct manifests manifests;
 	manifests_init(&manifests);
-	int rc = manifests_parse(&manifests, fixed_objects, strlen(fixed_objects), "built-in objects", &problems);
+	int rc = up_fixed(&manifests, &problems);
 	if (rc < 0)
 		error_set(error, ERROR_INTERNAL, "built-in objects: %s", problems.items[0].message);
 	for (size_t i = 0; rc == 0 && i < manifests.count; i++)

@@ -1,0 +1,19 @@
+/* Hiding: objects without anything that says whose they are. Names, label values and unknown label keys become hashes
+ * with a salt that is kept nowhere; amounts, minimums, shapes and the topology stay. The same text becomes the same hash,
+ * so references still fit. */
+#ifndef CLI_RECORD_HIDE_H
+#define CLI_RECORD_HIDE_H
+
+#include "object/build.h"
+#include "object/manifest.h"
+
+struct hide;
+
+/* NULL when the system has no random numbers. */
+struct hide *hide_create(void);
+void hide_destroy(struct hide *hide); /* NULL is a no-op */
+/* A copy that holds only what scheduling needs; NULL for kinds that do not matter for it. `begin`: seconds of the epoch
+ * from which arrivals are counted. */
+struct node *hide_object(struct hide *hide, const struct manifest *manifest, int64_t begin, struct build *build);
+
+#endif

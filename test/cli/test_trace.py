@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+"""Traces and recorded clusters: what the replay measures, and the page it writes.
+
+    test_trace.py PLATOON SOURCE_ROOT [NAME...]
+
+All tables are made here. The last line is `N passed, M failed`.
+"""
+import html.parser
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ONLY = sys.argv[3:]
+TESTS = []
+SCRATCH = tempfile.TemporaryDirectory()
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def file(name, text):
+    path = os.path.join(SCRATCH.name, name)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    return path
+
+
+def run(*args, code=0):
+    done = subprocess.run([PLATOON, "simulate", *args], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, f"{args}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def replay(*args):
+    data = json.loads(run(*args, "-o", "json"))
+    return data["policies"][0] if len(data["policies"]) == 1 else data["policies"]
+
+
+def table(*rows, columns="name,gang,gpu,arrival,duration"):
+    return file("trace.csv", columns + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+
+
+def gang(name, pods, gpus, arrival, duration):
+    return [(f"{name}-{i}", name, gpus, arrival, duration) for i in range(pods)]
+
+
+NODES = file("nodes.csv", "node_name,gpu_capacity_num,cpu_num\na,4,64\nb,4,64\n")
+
+
+@test
+def a_gang_waits_for_the_one_before_it():
+    """Eight GPUs. One gang takes all of them for 100 s, the next one comes after 20 s and runs for 60."""
+    result = replay(table(*gang("first", 8, 1, 0, 100), *gang("second", 8, 1, 20, 60)), "--nodes-file", NODES)
+    assert (result["gangs"], result["placed"], result["bound"]) == (2, 2, 16), result
+    assert result["longestWaitSeconds"] == 80 and result["medianWaitSeconds"] == 0, result
+    assert result["gpuThousandths"] == 1000, "160 seconds, all in use"
+    sizes = {size["pods"]: size for size in result["waitsBySize"]}
+    assert sizes["5-8"]["gangs"] == 2 and sizes["5-8"]["longestSeconds"] == 80
+    assert sizes["1"]["gangs"] == 0
+
+
+@test
+def no_part_of_a_gang_runs_alone():
+    """Five of eight GPUs are taken: a gang of four waits though three are free, a single pod does not."""
+    rows = gang("big", 5, 1, 0, 100) + gang("four", 4, 1, 10, 10) + gang("one", 1, 1, 20, 10)
+    result = replay(table(*rows), "--nodes-file", NODES)
+    sizes = {size["pods"]: size for size in result["waitsBySize"]}
+    assert sizes["2-4"]["longestSeconds"] == 90 and sizes["1"]["longestSeconds"] == 0, result["waitsBySize"]
+
+
+@test
+def use_and_fragmentation_are_means_over_time():
+    """Half of the time one GPU of eight is used: 62 thousandths, and three of the seven free are on a broken node."""
+    rows = [("x", "g", 1, 0, 50), ("y", "h", 0, 0, 100)]
+    result = replay(table(*rows), "--nodes-file", NODES)
+    assert result["gpuThousandths"] == 62, result["gpuThousandths"]
+    # 3 broken of 7 free for 50 s, 0 of 8 for 50 s: 150 of 750.
+    assert result["fragmentedThousandths"] == 200, result["fragmentedThousandths"]
+    assert result["series"][0]["gpuThousandths"] == 125 and result["series"][-1]["gpuThousandths"] == 0
+    assert len(result["series"]) == 240
+
+
+@test
+def what_is_deleted_leaves():
+    columns = "instance_sn,app_name,role,gpu_request,creation_time,deletion_time"
+    rows = [("a", "s", "CN", 4, "", 30), ("b", "s", "HN", 4, "", 40), ("c", "t", "", 8, 10, 20), ("d", "u", "", 4, 35, "")]
+    result = replay(table(*rows, columns=columns), "--nodes-file", NODES)
+    assert (result["placed"], result["withdrawn"], result["waiting"]) == (2, 1, 0), result
+    assert result["longestWaitSeconds"] == 0
+
+
+@test
+def a_number_per_node_is_kept():
+    columns = "name,gang,gpu,cpu,max_instance_per_node,duration"
+    rows = [(f"p{i}", f"g{i}", 1, 1, 1, 10) for i in range(3)]
+    result = replay(table(*rows, columns=columns), "--nodes-file", NODES)
+    assert result["longestWaitSeconds"] == 0, "three groups are not in each other's way"
+    rows = [(f"p{i}", "same", 1, 1, 1, 10) for i in range(3)]
+    result = replay(table(*rows, columns=columns), "--nodes-file", NODES)
+    assert result["placed"] == 0 and result["waiting"] == 1, "three on two nodes, one each"
+    rows = [(f"p{i}", "same", 1, 1, -1, 10) for i in range(3)]
+    assert replay(table(*rows, columns=columns), "--nodes-file", NODES)["placed"] == 1
+
+
+@test
+def policies_are_compared():
+    """Two halves of nodes are free; only by moving a pod a whole node becomes so."""
+    rows = (gang("left", 1, 3, 0, 1000) + gang("right", 1, 3, 0, 1000) + gang("small", 1, 1, 1, 1000) +
+            gang("tiny", 1, 1, 1, 20))
+    rows += gang("short", 1, 4, 30, 10)
+    both = replay(table(*rows), "--nodes-file", NODES, "--compare", "allocate")
+    assert [policy["policy"] for policy in both] == ["all actions", "allocate"]
+    assert both[1]["moved"] == both[1]["evicted"] == 0
+    assert both[0]["placed"] == both[1]["placed"] == 5
+    text = run(table(*rows), "--nodes-file", NODES, "--compare", "allocate", "--actions", "allocate,consolidate")
+    assert "allocate, consolidate" in text and "POLICY" in text
+
+
+class Page(html.parser.HTMLParser):
+    VOID = {"meta", "input", "line", "rect"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.outside = [], {}, []
+        self.feed(text)
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        self.outside += [value for name, value in attrs if name in ("src", "href", "srcset", "action") and value]
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> after {self.open[-3:]}"
+        self.open.pop()
+
+
+@test
+def the_page_is_whole_and_alone():
+    out = os.path.join(SCRATCH.name, "page.html")
+    args = ("examples/trace.csv", "--nodes", "1x2x8", "--compare", "allocate", "--report", out)
+    text = run(*args)
+    assert f"The report is in {out}" in text
+    with open(out, encoding="utf-8") as page:
+        first = page.read()
+    run(*args)
+    with open(out, encoding="utf-8") as page:
+        assert page.read() == first, "the same input gives the same bytes"
+    page = Page(first)
+    assert page.outside == [] and "http:" not in first and "https:" not in first and "url(" not in first
+    assert page.tags["polyline"] == 10, "five charts of two policies"
+    assert first.count("<title>z1-") == 2 * 16
+    frames = json.loads("[" + re.search(r"const frames = \[(.*?)\];\nconst times", first, re.S).group(1) + "]")
+    assert [len(policy) for policy in frames] == [49, 49]
+    assert all(len(frame) == 16 and set(frame) <= set("0123456789-") for policy in frames for frame in policy)
+    data = json.loads(run(*args[:-2], "-o", "json"))
+    for policy in data["policies"]:
+        assert f"{policy['placed']} of {policy['gangs']}" in first
+        share = policy["gpuThousandths"]
+        assert f"{share // 10}.{share % 10} %" in first
+
+
+@test
+def names_do_not_become_markup():
+    out = os.path.join(SCRATCH.name, "evil.html")
+    nodes = file("evil.yaml", "{apiVersion: v1, kind: Node, metadata: {name: 'n</title><script>alert(1)</script>'}, "
+                 "status: {allocatable: {cpu: 4, pods: 10}}}\n")
+    run(table(("p", "g", 0, 0, 5)), "--nodes-file", nodes, "--report", out)
+    with open(out, encoding="utf-8") as page:
+        text = page.read()
+    assert "<script>alert" not in text and "&lt;script&gt;" in text
+    Page(text)
+
+
+@test
+def objects_are_replayed():
+    """What `kubectl get -o yaml` shows: pods come in the order in which they were made, and run where the engine says."""
+    def pod(name, made, gpus, extra=""):
+        return (f"{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, creationTimestamp: '2026-01-01T00:{made}:00Z'{extra}}}, "
+                f"spec: {{nodeName: gone, schedulerName: platoon, containers: [{{name: m, image: x, resources: {{limits: "
+                f"{{nvidia.com/gpu: {gpus}}}}}}}]}}, status: {{phase: Running}}}}\n---\n")
+    path = file("cluster.yaml",
+                "{apiVersion: v1, kind: Node, metadata: {name: one}, status: {allocatable: {cpu: 64, pods: 10, nvidia.com/gpu: 4}}}\n---\n"
+                + pod("late", "10", 4) + pod("early", "05", 4, ", annotations: {platoon.dev/run-seconds: '600'}"))
+    out = os.path.join(SCRATCH.name, "cluster.html")
+    run(path, "--report", out)
+    result = replay(path, "--compare", "allocate")[0]
+    assert (result["pods"], result["bound"]) == (2, 2), result
+    assert result["gpuThousandths"] == 1000
+    # 300 s between them, and the first runs for 600.
+    assert result["series"][0]["waitingPods"] == 0 and result["series"][-1]["waitingPods"] == 1
+
+
+SECRET = """
+apiVersion: kai.scheduler/v1alpha1
+kind: Topology
+metadata: {name: secret-halls}
+spec: {levels: [{nodeLabel: secret.corp/hall}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: secret-team, labels: {secret-label: secret}}
+spec: {displayName: secret, resources: {gpu: {quota: 8, limit: -1, overQuotaWeight: 1}}}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: secret-urgent}
+value: 90
+description: secret
+---
+apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: secret-gang, namespace: default, creationTimestamp: "2031-02-03T04:05:06Z", annotations: {secret: secret}}
+spec:
+  queue: secret-team
+  priorityClassName: secret-urgent
+  subGroups:
+  - {name: secret-left, minMember: 1, topologyConstraint: {topology: secret-halls, requiredTopologyLevel: secret.corp/hall}}
+  - {name: secret-right, minMember: 1}
+"""
+for part in ("left", "right"):
+    SECRET += f"""---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: secret-{part}-0
+  namespace: default
+  creationTimestamp: "2031-02-03T04:05:06Z"
+  labels: {{app: secret, kai.scheduler/subgroup-name: secret-{part}}}
+  annotations: {{pod-group-name: secret-gang, secret.corp/note: secret, kubectl.kubernetes.io/last-applied: secret}}
+  ownerReferences: [{{apiVersion: batch/v1, kind: Job, name: secret, uid: secret}}]
+spec:
+  schedulerName: platoon
+  serviceAccountName: secret
+  hostname: secret
+  nodeSelector: {{secret.corp/model: secret-a}}
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {{topologyKey: secret.corp/hall, labelSelector: {{matchLabels: {{app: secret-other}}}}}}
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{{matchExpressions: [{{key: secret.corp/model, operator: NotIn, values: [secret-b]}}]}}]
+  tolerations: [{{key: secret.corp/taint, operator: Equal, value: secret, effect: NoSchedule}}]
+  containers:
+  - name: secret
+    image: secret.corp/secret:secret
+    command: [secret]
+    env: [{{name: SECRET, value: secret}}]
+    resources: {{limits: {{nvidia.com/gpu: 4, secret.corp/chip: 1}}, requests: {{cpu: 2}}}}
+status: {{phase: Pending, message: secret, conditions: [{{type: PodScheduled, status: "False", message: secret}}]}}
+"""
+for number in range(4):
+    SECRET += f"""---
+apiVersion: v1
+kind: Node
+metadata:
+  name: secret-node-{number}
+  labels: {{secret.corp/hall: secret-hall-{number // 2}, secret.corp/model: secret-a, kubernetes.io/hostname: secret-node-{number}}}
+spec: {{providerID: secret, taints: [{{key: secret.corp/taint, value: secret, effect: NoSchedule}}]}}
+status:
+  allocatable: {{cpu: 16, memory: 64Gi, pods: 10, nvidia.com/gpu: 4, secret.corp/chip: 2}}
+  addresses: [{{type: InternalIP, address: secret}}]
+  nodeInfo: {{machineID: secret}}
+  conditions: [{{type: Ready, status: "True", message: secret}}]
+"""
+
+
+def platoon(*args, text=None):
+    done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, f"{args}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def shape(plan):
+    """A plan without names: what happens to each group, and how its pods share nodes."""
+    groups = sorted((group["state"], group["placed"], group["minimum"]) for group in plan["groups"])
+    nodes = {}
+    for binding in plan["bindings"]:
+        nodes[binding["node"]] = nodes.get(binding["node"], 0) + 1
+    return groups, sorted(nodes.values())
+
+
+@test
+def a_record_tells_no_names():
+    path = file("secret.yaml", SECRET)
+    for form in ("json", "yaml"):
+        text = platoon("record", "-f", path, "-o", form)
+        assert "secret" not in text.lower(), re.findall(".*secret.*", text, re.I)[:5]
+        assert "2031" not in text, "nor when it was"
+        assert "default" not in re.sub("default-scheduler|globalDefault", "", text)
+    assert platoon("record", "-f", path) != platoon("record", "-f", path), "the salt is new each time"
+
+
+@test
+def a_record_is_planned_like_the_cluster():
+    for source in (file("secret.yaml", SECRET), "examples/first-gang.yaml", "examples/nested-levels.yaml", "examples/elastic.yaml"):
+        want = shape(json.loads(platoon("plan", "-f", source, "-o", "json")))
+        text = platoon("record", "-f", source)
+        assert shape(json.loads(platoon("plan", "-f", "-", "-o", "json", text=text))) == want, source
+        assert want[1], f"{source}: nothing is placed"
+
+
+@test
+def a_record_of_a_live_cluster_is_replayed():
+    folder = os.path.join(SCRATCH.name, "up")
+    up = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", folder, "--port", "0", "-f", "examples/up-gang.yaml",
+                           "-f", "examples/up-impossible.yaml"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        for line in up.stdout:
+            if "get podgroups" in line:
+                break
+        config = os.path.join(folder, "kubeconfig")
+        end = time.monotonic() + 60
+        while time.monotonic() < end and json.loads(platoon("top", "-o", "json", "--kubeconfig", config))["bound"] < 4:
+            time.sleep(0.5)
+        text = platoon("record", "--kubeconfig", config)
+    finally:
+        up.terminate()
+        up.wait(timeout=30)
+        up.stdout.close()
+    for name in ("pretrain", "too-wide", "z1-r1", "example.com", "default-queue"):
+        assert name not in text, name
+    path = file("recorded.json", text)
+    state = json.loads(platoon("top", "-o", "json", "-f", path))
+    assert (state["bound"], state["pods"], state["used"]) == (4, 9, 32), state
+    result = replay(path, "--compare", "allocate")[0]
+    assert (result["gangs"], result["placed"], result["waiting"], result["bound"]) == (2, 1, 1, 4), result
+
+
+@test
+def bad_tables_are_explained():
+    cases = [
+        ("", "there is nothing to replay"),
+        ("name\nx\n", "names no column app_name"),
+        ("name,gang,gpu\nx,g,many\ny,g,-1\n", "trace.csv:3: error: \"-1\" is no gpu_request"),
+        ("name,gang\nx,g\nx,h\n", "the name x stands above already"),
+        ("name,gang\nx,\n", "the app_name is missing"),
+        ("name,gang,arrival\nx,g,9999999999999999999\n", "is no creation_time"),
+        ("name,gang,max_instance_per_node\nx,g,-2\n", "is no max_instance_per_node"),
+    ]
+    for text, wanted in cases:
+        said = run(file("trace.csv", text), code=2)
+        assert wanted in said, f"{text!r}: {said}"
+    assert "no such" in run("/nonexistent.csv", code=2).lower()
+    assert "a Scenario is no trace" in run("test/scenarios/two-racks.yaml", "--report", "x.html", code=2)
+    assert "not for --seeds" in run("--seeds", "1", "--report", "x.html", code=2)
+    trace = table(*gang("g", 1, 1, 0, 1))
+    assert "Is a directory" in run(trace, "--report", SCRATCH.name, code=2)
+    assert "is not an action" in run(trace, "--compare", "nothing", code=2)
+
+
+def main():
+    passed = failed = 0
+    for function in TESTS:
+        if ONLY and not any(name in function.__name__ for name in ONLY):
+            continue
+        try:
+            function()
+            passed += 1
+        except Exception as error:  # pylint: disable=broad-except
+            failed += 1
+            print(f"FAIL {function.__name__}: {type(error).__name__} {error}")
+    SCRATCH.cleanup()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(0 if passed and not failed else 1)
+
+
+if __name__ == "__main__":
+    main()
