@@ -42,8 +42,11 @@ export function shortName(name: string): string {
 
 /** What people call it: groups made for a workload have its name and a uid behind it. */
 export function gangName(group: GroupRecord): string {
-	const owner = group.owner?.slice(group.owner.indexOf('/') + 1)
-	return owner && shortName(group.n).startsWith(`pg-${owner}-`) ? owner : shortName(group.n)
+	const name = shortName(group.n),
+		owner = group.owner?.slice(group.owner.indexOf('/') + 1)
+	if (!owner || !name.startsWith(`pg-${owner}-`)) return name
+	// What stands behind the uid tells several groups of one workload apart.
+	return owner + name.slice(`pg-${owner}-`.length).replace(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, '')
 }
 
 /** Full name of the gang of a pod, '' when it has none. */

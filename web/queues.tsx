@@ -90,6 +90,9 @@ export function Queues({ state }: { state: State }) {
 				<span>
 					<i className="key q-fair" /> fair share
 				</span>
+				<span>
+					<i className="key q-limit" /> limit
+				</span>
 			</p>
 		</div>
 	)

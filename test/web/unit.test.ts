@@ -246,7 +246,9 @@ test('the tree of a gang: counts go up, a parent is satisfied by its children', 
 })
 
 test('groups made for a workload are called by its name', () => {
-	assert.equal(gangName({ ...train, n: 'a/pg-llama-1-2', owner: 'Job/llama' }), 'llama')
+	const uid = 'c8bbef1d-b84c-4cdc-8b10-dfd14fbe764e'
+	assert.equal(gangName({ ...train, n: `a/pg-llama-${uid}`, owner: 'Job/llama' }), 'llama')
+	assert.equal(gangName({ ...train, n: `a/pg-llama-${uid}-group-1`, owner: 'Job/llama' }), 'llama-group-1')
 	assert.equal(gangName({ ...train, n: 'a/chat-0', owner: 'RoleBasedGroup/chat' }), 'chat-0')
 })
 
