@@ -201,6 +201,10 @@ def check_what_if(up):
                  '{"kind":"PodGroup","apiVersion":"scheduling.run.ai/v2alpha2","metadata":{"name":3},"spec":[]}', "[" * 5000):
         answer = ask(text)
         assert answer["problems"] or answer.get("groups") == [], text[:60]
+    # An answer that is larger than what may wait for a reader.
+    pod = """- {apiVersion: v1, kind: Pod, metadata: {name: p%d}, spec: {schedulerName: platoon, containers: [{name: c, resources: {limits: {nvidia.com/gpu: 9}}}]}}"""
+    answer = ask("apiVersion: v1\nkind: List\nitems:\n" + "\n".join(pod % i for i in range(2500)))
+    assert len(answer["groups"]) == 2500 and len(json.dumps(answer)) > 1 << 20
     assert up.process.poll() is None
 
 
