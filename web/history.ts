@@ -56,18 +56,24 @@ export class History {
 
 /** The cluster at another time. */
 export class Past {
-	model: Model
-	position: number
+	model!: Model
+	position = 0
 
 	constructor(
-		live: Model,
+		private live: Model,
 		private history: History,
 	) {
-		this.model = Model.from(live.all())
-		this.position = history.end
+		this.begin()
+	}
+
+	private begin() {
+		this.model = Model.from(this.live.all())
+		this.position = this.history.end
 	}
 
 	moveTo(time: number) {
+		// Meanwhile so much may have happened that the way from here is forgotten.
+		if (this.position < this.history.dropped) this.begin()
 		const target = Math.max(this.history.positionAt(time), this.history.dropped)
 		const at = (position: number) => this.history.changes[position - this.history.dropped]
 		while (this.position > target) {

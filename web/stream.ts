@@ -14,18 +14,34 @@ const FIRST_PAUSE = 300
 const LONGEST_PAUSE = 5000
 const SILENCE = 40_000 // the server says something every 15 s
 
+/** A browser may keep nothing at all; then the token lives as long as the page. */
+function keep(token: string) {
+	try {
+		sessionStorage.setItem(KEY, token)
+	} catch {
+		/* nothing to be done */
+	}
+}
+
+function kept(): string {
+	try {
+		return sessionStorage.getItem(KEY) ?? ''
+	} catch {
+		return ''
+	}
+}
+
 /** The token of the address (#token=...) is kept for this tab and taken out of the address. */
 export function readToken(): string {
-	const given = /(?:^#|&)token=([^&]+)/.exec(location.hash)
-	if (given) {
-		sessionStorage.setItem(KEY, decodeURIComponent(given[1]))
-		history.replaceState(null, '', location.pathname + location.search)
-	}
-	return sessionStorage.getItem(KEY) ?? ''
+	const given = /(?:^#|&)token=([\w.~-]+)/.exec(location.hash)
+	if (!given) return kept()
+	keep(given[1])
+	history.replaceState(null, '', location.pathname + location.search)
+	return given[1]
 }
 
 export function keepToken(token: string) {
-	sessionStorage.setItem(KEY, token.trim())
+	keep(token.trim())
 }
 
 /** Takes the events out of what has arrived; what is left is the beginning of the next one. */

@@ -185,6 +185,13 @@ test('history is bounded, and the past does not go further back than it is known
 	const past = new Past(model, history)
 	past.moveTo(0)
 	assert.equal(past.position, history.dropped)
+	// Whoever stays in the past until it is forgotten starts again from what is.
+	for (let i = 30_000; i < 60_000; i++) {
+		const record: NodeRecord = { k: 'n', n: 'n', gpu: i }
+		history.add(i, model.apply(record), record)
+	}
+	past.moveTo(59_990)
+	assert.equal(past.model.nodes.get('n')?.gpu, 59_990)
 })
 
 test('pods of one gang that are placed together are one line', () => {
