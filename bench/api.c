@@ -52,6 +52,7 @@ static int serve_until_stopped(int pipe)
 {
 	struct error error = {0};
 	struct admission *admission = admission_create();
+	admission_be_strict(admission); /* as `platoon up` */
 	struct store_options options = {.path = file, .seed = 1, .admit = admission_check, .context = admission};
 	struct store *store = store_open(&options, &error);
 	struct serve *serve = NULL;

@@ -13,20 +13,27 @@ const MOST = 20_000
 export class History {
 	changes: Change[] = []
 	dropped = 0 // changes before the first one that is kept
-	version = 0
+	teller: Teller
+
+	constructor(private titleOf: (gang: string) => string = shortName) {
+		this.teller = new Teller(titleOf)
+	}
 
 	load(changes: WireChange[]) {
 		this.changes = changes.map(([at, before, after]) => ({ at, before, after }))
 		this.dropped = 0
-		this.version++
+		this.teller = new Teller(this.titleOf)
+		this.changes.forEach((change, i) => this.teller.add(change, i + 1))
 	}
 
 	add(at: number, before: LiveRecord | null, after: WireRecord) {
-		this.changes.push({ at, before, after })
-		this.version++
+		const change = { at, before, after }
+		this.changes.push(change)
+		this.teller.add(change, this.end)
 		if (this.changes.length > MOST + MOST / 4) {
 			this.dropped += this.changes.length - MOST
 			this.changes = this.changes.slice(-MOST)
+			this.teller.drop(this.dropped)
 		}
 	}
 
@@ -109,34 +116,17 @@ function ofNode(before: NodeRecord | null, after: NodeRecord | null): { kind: Ha
 
 const TOGETHER = 1500 // milliseconds: pods of one gang to which the same happens within this are one line
 
-/** What the changes amount to for people, oldest first. Changes that mean nothing to them are left out. */
-export function happenings(changes: Change[], first = 0): Happening[] {
-	const list: Happening[] = []
-	const titles = new Map<string, string>() // of gangs, as far as the changes tell
-	for (const { before, after } of changes) {
-		const group = after.k === 'g' && !isGone(after) ? after : before
-		if (group?.k === 'g') titles.set(group.n, gangName(group))
-	}
-	const open = new Map<string, Happening>() // pods of one gang that may still be joined
-	changes.forEach((change, i) => {
-		const position = first + i + 1
+/** Turns changes into lines, one by one. Changes that mean nothing to people are left out. */
+export class Teller {
+	list: Happening[] = [] // oldest first
+	private open = new Map<string, Happening>() // pods of one gang that may still be joined
+
+	constructor(private titleOf: (gang: string) => string) {}
+
+	add(change: Change, position: number) {
 		const after = isGone(change.after) ? null : change.after
 		if (change.after.k === 'p') {
-			const pod = ofPod(change.before as PodRecord | null, after as PodRecord | null)
-			if (!pod) return
-			const record = (after ?? change.before) as PodRecord
-			const gang = gangOf(record), who = gang || record.n, key = pod.what + ' ' + who
-			const same = open.get(key)
-			if (same && change.at - same.at < TOGETHER) {
-				same.count++
-				same.position = position
-				same.text = `${same.count} pods of ${titles.get(who) ?? shortName(who)} ${pod.what}`
-				return
-			}
-			const made: Happening = { at: change.at, kind: pod.kind, text: `${shortName(record.n)} ${pod.what}${record.on && pod.what === 'placed' ? ' on ' + record.on : ''}`, count: 1, position }
-			if (gang) made.gang = gang
-			open.set(key, made)
-			list.push(made)
+			this.addPod(change, after as PodRecord | null, position)
 			return
 		}
 		const told = change.after.k === 'g' ? ofGroup(change.before as GroupRecord | null, after as GroupRecord | null)
@@ -144,7 +134,31 @@ export function happenings(changes: Change[], first = 0): Happening[] {
 		if (!told) return
 		const made: Happening = { at: change.at, kind: told.kind, text: told.text, count: 1, position }
 		if (change.after.k === 'g') made.gang = change.after.n
-		list.push(made)
-	})
-	return list
+		this.list.push(made)
+	}
+
+	private addPod(change: Change, after: PodRecord | null, position: number) {
+		const pod = ofPod(change.before as PodRecord | null, after)
+		if (!pod) return
+		const record = (after ?? change.before) as PodRecord
+		const gang = gangOf(record), key = pod.what + ' ' + (gang || record.n)
+		const same = this.open.get(key)
+		if (same && gang && change.at - same.at < TOGETHER) {
+			same.count++
+			same.position = position
+			same.text = `${same.count} pods of ${this.titleOf(gang)} ${pod.what}`
+			return
+		}
+		const where = record.on && pod.what === 'placed' ? ' on ' + record.on : ''
+		const made: Happening = { at: change.at, kind: pod.kind, text: `${shortName(record.n)} ${pod.what}${where}`, count: 1, position }
+		if (gang) made.gang = gang
+		this.open.set(key, made)
+		this.list.push(made)
+		if (this.open.size > 1000) this.open.clear()
+	}
+
+	/** Lines of changes up to this position are forgotten. */
+	drop(position: number) {
+		this.list = this.list.filter(item => item.position > position)
+	}
 }

@@ -148,7 +148,7 @@ export function layoutDomains(root: Domain, width: number, height: number): Layo
 	const choice = choose(root, width, height)
 	const layout: Layout = { width, height, boxes: [], tiles: [], byNode: new Map(), byDomain: new Map() }
 	// Tiles of a few nodes would be as large as the page: they stop growing at some point.
-	const tile = Math.min(choice.tile, 96)
+	const tile = Math.min(choice.tile, 150)
 	const bottom = place(layout, root, 0, 0, width, choice.columns, 0, depthOf(root), tile)
 	layout.height = Math.ceil(bottom)
 	for (const box of layout.tiles) layout.byNode.set(box.node, box)

@@ -1,7 +1,7 @@
 // Lists of the panel: what waits, all gangs, and what happened.
 import { useMemo, useState } from 'react'
 import { headline } from './gang'
-import { happenings } from './history'
+import { Happening } from './history'
 import { gangName, isWaiting, Model, shortName, spaceOf } from './model'
 import { State } from './state'
 import { clockTime, duration, Empty, GangBar, plural, Rows, Swatch } from './ui'
@@ -83,15 +83,22 @@ export function Gangs({ state }: { state: State }) {
 /* ---- events ---- */
 
 export function Events({ state }: { state: State }) {
-	const { history } = state
-	const list = useMemo(() => happenings(history.changes, history.dropped).reverse(), [history.version, state.stamp])
-	if (!list.length) return <Empty title="Nothing has happened yet.">What changes from now on is listed here.</Empty>
+	const [filter, setFilter] = useState('')
+	const list = state.history.teller.list.filter(item => item.text.includes(filter.trim())).reverse()
+	const open = (item: Happening) => {
+		state.goTo(item.at)
+		if (item.gang && state.model.groups.has(item.gang)) state.select({ kind: 'gang', name: item.gang })
+	}
 	return (
-		<Rows items={list} height={46} label="Events, newest first" render={item => (
-			<button className={'event ' + item.kind} onClick={() => { state.goTo(item.at); if (item.gang && state.model.groups.has(item.gang)) state.select({ kind: 'gang', name: item.gang }) }}>
-				<time>{clockTime(item.at)}</time>
-				<span title={item.text}>{item.text}</span>
-			</button>
-		)} />
+		<>
+			<input className="filter" type="search" placeholder="Filter events" aria-label="Filter events" value={filter} onChange={event => setFilter(event.target.value)} />
+			{list.length === 0 && <Empty title={filter ? 'No event says so.' : 'Nothing has happened yet.'}>{!filter && 'What changes from now on is listed here.'}</Empty>}
+			<Rows items={list} height={46} label="Events, newest first" render={item => (
+				<button className={'event ' + item.kind} onClick={() => open(item)}>
+					<time>{clockTime(item.at)}</time>
+					<span title={item.text}>{item.text}</span>
+				</button>
+			)} />
+		</>
 	)
 }

@@ -68,7 +68,7 @@ function Rollout({ state, rbg }: { state: State; rbg: RbgRecord }) {
 	const rules = model.rulesOf(rbg)
 	return (
 		<article className="rollout">
-			<h3>{shortName(rbg.n)} <span className={'phase ' + (rbg.ready ? 'running' : 'pending')}>{rbg.ready ? 'Ready' : 'In progress'}</span></h3>
+			<h2>{shortName(rbg.n)} <span className={'phase ' + (rbg.ready ? 'running' : 'pending')}>{rbg.ready ? 'Ready' : 'In progress'}</span></h2>
 			{rbg.message && <p className="faint">{rbg.message}</p>}
 			<ReadyLine state={state} name={rbg.n} />
 			<ul className="roles" role="list">
@@ -118,7 +118,7 @@ function Segments({ model, rbg, rule }: { model: Model; rbg: RbgRecord; rule: Se
 }
 
 function ReadyLine({ state, name }: { state: State; name: string }) {
-	const points = useMemo(() => readyOverTime(state.history, name), [state.history.version, name, state.stamp])
+	const points = useMemo(() => readyOverTime(state.history, name), [state.history.end, name, state.stamp])
 	if (points.length < 2) return null
 	const first = points[0][0], last = Math.max(state.now(), first + 1), most = Math.max(1, ...points.map(point => point[2]))
 	const x = (at: number) => (300 * (at - first)) / (last - first), y = (value: number) => 34 - (32 * value) / most

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react'
 import { buildDomains, Domain, domainsByNode, shownLevels, topologyNames } from './domains'
 import { History, Past } from './history'
-import { Model } from './model'
+import { gangName, Model, shortName } from './model'
 import { Hues } from './palette'
 import { Connection, keepToken, readToken, Status } from './stream'
 import { GroupRecord, Level, Piece, PodRecord, Snapshot, WhatIfAnswer } from './wire'
@@ -22,7 +22,10 @@ export class State {
 	live = new Model()
 	past: Past | null = null
 	time: number | null = null // of the past
-	history = new History()
+	history = new History(gang => {
+		const group = this.live.groups.get(gang)
+		return group ? gangName(group) : shortName(gang)
+	})
 	hues = new Hues()
 	status: Status = 'connecting'
 	loaded = false

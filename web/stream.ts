@@ -126,7 +126,7 @@ export async function askWhatIf(token: string, manifest: string): Promise<WhatIf
 		const answer = await fetch('data/what-if', {
 			method: 'POST', body: manifest, headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/yaml' },
 		})
-		if (answer.status === 200 || answer.status === 422) return (await answer.json()) as WhatIfAnswer
+		if (answer.ok) return (await answer.json()) as WhatIfAnswer
 		const text = await answer.text()
 		const told = /"(?:error|message)":"([^"]*)"/.exec(text)
 		return failed(told ? told[1] : `the server answered ${answer.status}`)

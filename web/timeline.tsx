@@ -1,6 +1,5 @@
 // The last changes along a line of time, to go back and forth in.
-import { useMemo } from 'react'
-import { happenings, Happening } from './history'
+import { Happening } from './history'
 import { State } from './state'
 import { clockTime, duration } from './ui'
 
@@ -25,15 +24,20 @@ export function bars(list: Happening[], from: number, to: number, count = BARS):
 	return made
 }
 
+function lastBefore(list: Happening[], time: number): Happening | undefined {
+	for (let i = list.length - 1; i >= 0; i--) if (list[i].at <= time) return list[i]
+	return undefined
+}
+
 export function Timeline({ state }: { state: State }) {
 	const { history } = state
-	const list = useMemo(() => happenings(history.changes, history.dropped), [history.version, state.stamp])
+	const list = history.teller.list
 	const to = state.now(), from = Math.min(history.changes[0]?.at ?? to, to - LEAST_SPAN)
 	const shown = bars(list, from, to), most = Math.max(1, ...shown.map(bar => Math.max(bar.good, bar.bad)))
 	const time = state.time ?? to
-	const last = useMemo(() => [...list].reverse().find(item => item.at <= time), [list, time])
+	const last = lastBefore(list, time)
 	const jump = (step: 1 | -1) => {
-		const sorted = step > 0 ? list.find(item => item.at > time) : [...list].reverse().find(item => item.at < time - 1)
+		const sorted = step > 0 ? list.find(item => item.at > time) : lastBefore(list, time - 1)
 		if (sorted) state.goTo(sorted.at)
 		else if (step > 0) state.goTo(null)
 	}

@@ -69,7 +69,7 @@ function Answer({ state, answer }: { state: State; answer: WhatIfAnswer }) {
 			))}
 			{answer.groups?.map(group => (
 				<article key={group.n}>
-					<h3>{shortName(group.n)} <span className={'phase ' + (group.state === 'Placed' ? 'running' : 'unschedulable')}>{group.state}</span></h3>
+					<h2>{shortName(group.n)} <span className={'phase ' + (group.state === 'Placed' ? 'running' : 'unschedulable')}>{group.state}</span></h2>
 					<p>{group.placed} of {group.placed + group.waiting} pods would have a place; it needs {group.min}.</p>
 					{group.why.length > 0 && <Why reasons={group.why} fallback="" />}
 				</article>

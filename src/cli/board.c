@@ -20,10 +20,10 @@ static void put(void *context, char kind, const char *name, const char *json)
 	feed_put(dashboard_feed(board->dashboard), kind, name, json, clock_now(clock_system()) / 1000000);
 }
 
-static int ask(void *context, const char *manifest, size_t length, struct buffer *out)
+static void ask(void *context, const char *manifest, size_t length, struct buffer *out)
 {
 	const struct board *board = context;
-	return what_if(board->store, board->budget, manifest, length, out);
+	what_if(board->store, board->budget, manifest, length, out);
 }
 
 struct board *board_create(struct store *store, uint64_t budget, const struct auth *auth)

@@ -79,10 +79,10 @@ static const struct remote_follow types[] = {
 static size_t follow_more(const struct run *run, struct remote_follow *follow, size_t count)
 {
 	const char *namespace_ = run->access.namespace_;
-	if (run->config->leader_elect)
+	if (run->start->leader_elect)
 		follow[count++] = (struct remote_follow){"coordination.k8s.io", "v1", "leases",
-		                                         .namespace_ = namespace_, .name = run->config->lease_name};
-	if (!run->config->webhooks)
+		                                         .namespace_ = namespace_, .name = run->start->lease_name};
+	if (!run->start->webhooks)
 		return count;
 	follow[count++] =
 		(struct remote_follow){"", "v1", "secrets", .namespace_ = namespace_, .name = RUN_WEBHOOK_SECRET};
@@ -111,9 +111,9 @@ static void open_lease(struct run *run, int64_t now)
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
 		.namespace_ = run->access.namespace_,
-		.name = run->config->lease_name,
+		.name = run->start->lease_name,
 		.identity = run->identity,
-		.duration_ns = run->config->lease_duration_ns,
+		.duration_ns = run->start->lease_duration_ns,
 		.confirmed = confirmed,
 		.context = run->remote,
 	});
@@ -140,7 +140,7 @@ static int open_remote(struct run *run, struct error *error)
 		error);
 	if (!run->remote)
 		return -1;
-	if (run->config->leader_elect)
+	if (run->start->leader_elect)
 		open_lease(run, now);
 	return 0;
 }
@@ -214,7 +214,8 @@ static struct run_config *load_config(struct run *run)
 
 static void use_config(struct run *run, struct run_config *config)
 {
-	run_config_free(run->config);
+	if (run->config != run->start)
+		run_config_free(run->config);
 	run->config = config;
 	run->args->logger.level = config->log_level;
 	run->args->logger.format = config->log_format;
@@ -246,7 +247,7 @@ static void look_at_config(struct run *run)
 		          run->args->config, NULL);
 		return;
 	}
-	const char *fixed = run_config_fixed(run->config, next);
+	const char *fixed = run_config_fixed(run->start, next);
 	if (fixed[0])
 		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
 	/* They keep nothing that the API server has not, and refer to the old one. */
@@ -342,7 +343,7 @@ static int open_all(struct run *run, struct error *error)
 {
 	if (open_remote(run, error) < 0 || run_listen(run, error) < 0)
 		return -1;
-	if (run->config->webhooks && !(run->webhooks = run_webhooks_create(run, error)))
+	if (run->start->webhooks && !(run->webhooks = run_webhooks_create(run, error)))
 		return -1;
 	return open_clients(run, error);
 }
@@ -388,6 +389,7 @@ int cmd_run(struct cli_args *args)
 	if (!config)
 		return CLI_USAGE;
 	is_changed(&run);
+	run.start = config;
 	use_config(&run, config);
 	catch_signals();
 	int rc = args->print_config ? print_config(&run) : run_all(&run);
@@ -400,6 +402,8 @@ int cmd_run(struct cli_args *args)
 		close(run.clients);
 	lease_destroy(run.lease);
 	remote_destroy(run.remote);
-	run_config_free(run.config);
+	if (run.config != run.start)
+		run_config_free(run.config);
+	run_config_free(run.start);
 	return rc;
 }

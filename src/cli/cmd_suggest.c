@@ -69,10 +69,15 @@ static void read_cluster(struct cluster_view *view, const struct manifests *mani
 	}
 }
 
-/* What the ratio asks for once, by resource. */
+/* What the ratio asks for once, by resource and by kind of pod. */
 struct demand {
 	struct resource_amount *items;
 	size_t count;
+	struct {
+		struct pod_spec pod;
+		int64_t times;
+	} * kinds;
+	size_t kind_count;
 };
 
 static void add_demand(struct demand *demand, const struct resource_amount *amount, int64_t times)
@@ -92,6 +97,10 @@ static struct demand demand_of(struct arena *arena, const struct rbg_spec *spec,
 {
 	enum { MOST = 256 };
 	struct demand demand = {.items = arena_array(arena, struct resource_amount, MOST)};
+	size_t kinds = 0;
+	for (size_t r = 0; r < spec->role_count; r++)
+		kinds += spec->roles[r].component_count;
+	demand.kinds = arena_alloc(arena, kinds * sizeof(*demand.kinds));
 	for (size_t r = 0; r < spec->role_count; r++)
 		for (size_t c = 0; c < spec->roles[r].component_count; c++) {
 			const struct rbg_component *component = &spec->roles[r].components[c];
@@ -99,91 +108,211 @@ static struct demand demand_of(struct arena *arena, const struct rbg_spec *spec,
 			struct pod_spec pod = {0};
 			/* Of a template without a name only the requests matter. */
 			pod_decode(component->template, arena, &pod, &ignored);
+			demand.kinds[demand.kind_count].pod = pod;
+			demand.kinds[demand.kind_count++].times = ratio[r] * component->size;
 			for (size_t i = 0; i < pod.request_count && demand.count < MOST; i++)
 				add_demand(&demand, &pod.requests[i], ratio[r] * component->size);
 		}
 	return demand;
 }
 
-/* How many times the ratio fits into each domain of a level, by the sum of what its nodes have. */
+/* How many pods of a shape the node holds on its own. */
+static int64_t slots_of(const struct node_spec *node, const struct pod_spec *pod)
+{
+	int64_t slots = INT32_MAX;
+	for (size_t i = 0; i < pod->request_count; i++) {
+		int64_t has = amount_of(node->allocatable, node->allocatable_count, pod->requests[i].name);
+		if (pod->requests[i].amount > 0 && has / pod->requests[i].amount < slots)
+			slots = has / pod->requests[i].amount;
+	}
+	return slots;
+}
+
+/* How many times the ratio fits into each domain of a level: by the sum of what its nodes have, and for each kind of pod by
+ * how many of them the single nodes hold. */
 static struct suggest_level measure_level(const struct cluster_view *view, const char *key, const struct demand *demand)
 {
 	struct interner *domains = interner_create();
 	int64_t *units = arena_array(view->arena, int64_t, view->node_count);
-	size_t width = demand->count;
+	size_t width = demand->count + demand->kind_count;
 	int64_t *sums = arena_array(view->arena, int64_t, view->node_count * width + 1);
 	for (size_t n = 0; n < view->node_count; n++) {
 		const struct node_spec *node = &view->nodes[n];
 		const char *value = strcmp(key, HOSTNAME) == 0 ? node->name : labels_get(&node->labels, key);
 		if (!value)
 			continue;
-		size_t domain = interner_id(domains, value);
-		for (size_t i = 0; i < width; i++)
-			sums[domain * width + i] +=
-				amount_of(node->allocatable, node->allocatable_count, demand->items[i].name);
+		int64_t *sum = &sums[interner_id(domains, value) * width];
+		for (size_t i = 0; i < demand->count; i++)
+			sum[i] += amount_of(node->allocatable, node->allocatable_count, demand->items[i].name);
+		for (size_t i = 0; i < demand->kind_count; i++)
+			sum[demand->count + i] += slots_of(node, &demand->kinds[i].pod);
 	}
 	size_t count = interner_count(domains);
 	for (size_t d = 0; d < count; d++) {
 		units[d] = INT32_MAX;
-		for (size_t i = 0; i < width; i++)
-			if (demand->items[i].amount > 0 && sums[d * width + i] / demand->items[i].amount < units[d])
-				units[d] = sums[d * width + i] / demand->items[i].amount;
+		for (size_t i = 0; i < width; i++) {
+			int64_t need =
+				i < demand->count ? demand->items[i].amount : demand->kinds[i - demand->count].times;
+			if (need > 0 && sums[d * width + i] / need < units[d])
+				units[d] = sums[d * width + i] / need;
+		}
 	}
 	interner_destroy(domains);
 	return (struct suggest_level){units, count};
 }
 
-static void print_suggestion(const struct cluster_view *view, const struct rbg_spec *spec, const int64_t *ratio,
-                             const struct suggestion *suggestion)
+/* ---- what is printed ---- */
+
+struct answer {
+	const struct rbg_spec *spec;
+	int64_t *ratio; /* by role */
+	bool is_exact;
+	struct suggestion suggestion;
+	int64_t pods; /* of one segment */
+	const char *note;
+};
+
+static const char *note_of(const struct cluster_view *view, const struct answer *answer)
 {
-	int64_t pods = 0;
-	for (size_t r = 0; r < spec->role_count; r++)
-		pods += ratio[r] * suggestion->multiple * spec->roles[r].pods;
-	output_line(stdout, "# %s/%s: %lld segments of %lld pods", spec->namespace_, spec->name,
-	            (long long)suggestion->segments, (long long)pods);
-	if (suggestion->level == SUGGEST_NO_LEVEL && view->node_count == 0)
-		printf("# no nodes were given, so only the ratio of the roles counts\n");
-	else if (suggestion->level == SUGGEST_NO_LEVEL)
-		printf("# no level of the cluster has domains that hold all of them\n");
+	const char *where;
+	if (answer->suggestion.segments == 0)
+		return "no role wants replicas";
+	if (view->node_count == 0)
+		where = "no nodes were given, so only the ratio of the roles counts";
+	else if (answer->suggestion.level == SUGGEST_NO_LEVEL)
+		where = "no level of the cluster has domains that hold all of them";
 	else
-		output_line(stdout, "# each fits into one %s", view->keys[suggestion->level]);
-	printf("coordination:\n- name: segments\n  strategy:\n    segmentPlacement:\n      segmentSize:\n");
-	for (size_t r = 0; r < spec->role_count; r++)
-		if (ratio[r] > 0)
-			output_line(stdout, "        %s: %lld", spec->roles[r].name,
-			            (long long)ratio[r] * suggestion->multiple);
-	printf("      progression: OrderedReady\n");
-	if (suggestion->level == SUGGEST_NO_LEVEL)
-		return;
-	printf("      topologyAffinity:\n");
-	output_line(stdout, "        topologyKey: %s", view->keys[suggestion->level]);
-	printf("        strategy: PreferSegmentAffinity\n");
+		where = arena_printf(view->arena, "each fits into one %s", view->keys[answer->suggestion.level]);
+	return answer->is_exact
+	               ? where
+	               : arena_printf(view->arena,
+	                              "%s; the replicas have no common divisor, so the last segment is smaller", where);
 }
 
-static bool suggest(const struct cluster_view *view, const struct manifest *manifest)
+static struct node *make_coordination(const struct cluster_view *view, const struct answer *answer, struct build *build)
+{
+	struct node *list = build_list(build), *one = build_map(build), *strategy = build_map(build),
+		    *placement = build_map(build), *sizes = build_map(build);
+	for (size_t r = 0; r < answer->spec->role_count; r++)
+		if (answer->ratio[r] > 0)
+			build_put_int(build, sizes, answer->spec->roles[r].name,
+			              answer->ratio[r] * answer->suggestion.multiple);
+	build_put(build, placement, "segmentSize", sizes);
+	build_put_string(build, placement, "progression", "OrderedReady");
+	if (answer->suggestion.level != SUGGEST_NO_LEVEL) {
+		struct node *affinity = build_map(build);
+		build_put_string(build, affinity, "topologyKey", view->keys[answer->suggestion.level]);
+		build_put_string(build, affinity, "strategy", "PreferSegmentAffinity");
+		build_put(build, placement, "topologyAffinity", affinity);
+	}
+	build_put(build, strategy, "segmentPlacement", placement);
+	build_put_string(build, one, "name", "segments");
+	build_put(build, one, "strategy", strategy);
+	build_append(build, list, one);
+	return list;
+}
+
+/* A fragment to paste below spec, with what it is about in comments. */
+static void print_yaml(const struct cluster_view *view, const struct answer *answer)
+{
+	struct build *build = build_create();
+	struct node *root = build_map(build);
+	output_line(stdout, "# %s/%s: %lld segments of %lld pods", answer->spec->namespace_, answer->spec->name,
+	            (long long)answer->suggestion.segments, (long long)answer->pods);
+	output_line(stdout, "# %s", answer->note);
+	build_put(build, root, "coordination", make_coordination(view, answer, build));
+	output_document(build, root, true, stdout);
+	build_destroy(build);
+}
+
+static void add_json(const struct cluster_view *view, const struct answer *answer, struct build *build,
+                     struct node *list)
+{
+	struct node *item = build_map(build);
+	build_put_string(build, item, "namespace", answer->spec->namespace_);
+	build_put_string(build, item, "name", answer->spec->name);
+	build_put_int(build, item, "segments", answer->suggestion.segments);
+	build_put_int(build, item, "podsPerSegment", answer->pods);
+	if (answer->suggestion.level != SUGGEST_NO_LEVEL)
+		build_put_string(build, item, "topologyKey", view->keys[answer->suggestion.level]);
+	build_put_string(build, item, "note", answer->note);
+	build_put(build, item, "coordination", make_coordination(view, answer, build));
+	build_append(build, list, item);
+}
+
+static void add_row(const struct cluster_view *view, const struct answer *answer, struct table *table)
+{
+	struct buffer sizes = {0};
+	for (size_t r = 0; r < answer->spec->role_count; r++)
+		if (answer->ratio[r] > 0)
+			buffer_printf(&sizes, "%s%s=%lld", sizes.length ? " " : "", answer->spec->roles[r].name,
+			              (long long)answer->ratio[r] * answer->suggestion.multiple);
+	struct table_row row = {
+		.cells = {
+			arena_printf(view->arena, "%s/%s", answer->spec->namespace_, answer->spec->name),
+			arena_printf(view->arena, "%lld", (long long)answer->suggestion.segments),
+			arena_printf(view->arena, "%lld", (long long)answer->pods),
+			arena_strdup(view->arena, sizes.length ? sizes.text : "-"),
+			answer->note,
+		}};
+	table_add(table, &row);
+	buffer_free(&sizes);
+}
+
+/* Where answers go, by format. */
+struct sheet {
+	enum cli_output output;
+	struct table table;
+	struct build *build;
+	struct node *list;
+};
+
+static bool suggest(const struct cluster_view *view, const struct manifest *manifest, struct sheet *sheet)
 {
 	struct problems problems = {.arena = view->arena};
 	struct rbg_spec spec;
 	bool fine = rbg_decode(manifest->object, view->arena, &spec, &problems) == 0;
 	if (fine) {
 		int64_t *desired = arena_array(view->arena, int64_t, spec.role_count);
-		int64_t *ratio = arena_array(view->arena, int64_t, spec.role_count);
+		struct answer answer = {.spec = &spec, .ratio = arena_array(view->arena, int64_t, spec.role_count)};
 		struct suggest_level levels[MOST_LEVELS];
 		for (size_t r = 0; r < spec.role_count; r++)
 			desired[r] = spec.roles[r].replicas;
-		int64_t times = suggest_ratio(desired, spec.role_count, ratio);
-		struct demand demand = demand_of(view->arena, &spec, ratio);
+		int64_t times = suggest_ratio(desired, spec.role_count, answer.ratio);
+		answer.is_exact = times != 1;
+		if (!answer.is_exact)
+			times = suggest_near(desired, spec.role_count, answer.ratio);
+		struct demand demand = demand_of(view->arena, &spec, answer.ratio);
 		for (size_t l = 0; l < view->key_count; l++)
 			levels[l] = measure_level(view, view->keys[l], &demand);
-		struct suggestion suggestion = suggest_segments(times, levels, view->key_count);
-		print_suggestion(view, &spec, ratio, &suggestion);
+		answer.suggestion = suggest_segments(times, answer.is_exact, levels, view->key_count);
+		for (size_t r = 0; r < spec.role_count; r++)
+			answer.pods += answer.ratio[r] * answer.suggestion.multiple * spec.roles[r].pods;
+		answer.note = note_of(view, &answer);
+		if (sheet->output == CLI_OUTPUT_YAML)
+			print_yaml(view, &answer);
+		else if (sheet->output == CLI_OUTPUT_JSON)
+			add_json(view, &answer, sheet->build, sheet->list);
+		else
+			add_row(view, &answer, &sheet->table);
 	}
 	for (size_t i = 0; i < problems.count; i++)
 		if (problems.items[i].severity == SEVERITY_ERROR)
-			output_line(stderr, "%s: %s: %s", manifest->source, problems.items[i].path,
-			            problems.items[i].message);
+			output_line(stderr, "%s: %s: %s%s%s", manifest->source, problems.items[i].path,
+			            problems.items[i].message, problems.items[i].fix ? "; " : "",
+			            problems.items[i].fix ? problems.items[i].fix : "");
 	rbg_release(&spec);
 	return fine;
+}
+
+static void print_sheet(struct sheet *sheet)
+{
+	if (sheet->output == CLI_OUTPUT_JSON)
+		output_document(sheet->build, sheet->list, false, stdout);
+	else if (sheet->output == CLI_OUTPUT_TABLE && sheet->table.count > 1) {
+		table_print(&sheet->table, stdout, output_wants_colour(stdout));
+		printf("-o yaml prints the coordinations\n");
+	}
 }
 
 int cmd_suggest(struct cli_args *args)
@@ -195,15 +324,24 @@ int cmd_suggest(struct cli_args *args)
 	}
 	struct manifests manifests;
 	struct cluster_view view = {.arena = args->arena};
+	struct sheet sheet = {.output = args->output,
+	                      .table = {.arena = args->arena, .columns = 5},
+	                      .build = build_create()};
+	struct table_row head = {.cells = {"GROUP", "SEGMENTS", "PODS EACH", "SIZES", "NOTE"}};
 	size_t groups = 0, refused = 0;
+	sheet.list = build_list(sheet.build);
+	table_add(&sheet.table, &head);
 	manifests_init(&manifests);
 	int loaded = cli_load(args, args->files, args->file_count, args->recursive, &manifests);
 	read_cluster(&view, &manifests);
 	for (size_t i = 0; loaded == CLI_OK && i < manifests.count; i++)
 		if (strcmp(manifests.items[i].kind, "RoleBasedGroup") == 0) {
 			groups++;
-			refused += !suggest(&view, &manifests.items[i]);
+			refused += !suggest(&view, &manifests.items[i], &sheet);
 		}
+	if (groups > refused)
+		print_sheet(&sheet);
+	build_destroy(sheet.build);
 	manifests_free(&manifests);
 	if (loaded != CLI_OK)
 		return loaded;

@@ -28,7 +28,7 @@ static const char suggest_text[] =
 	"as the domains of the cluster can hold. Nodes and a ClusterTopology or Topology among the files say what "
 	"these "
 	"are;\n"
-	"without Nodes only the ratio counts.";
+	"without Nodes only the ratio counts. With -o yaml the text can be pasted below spec.";
 static const char simulate_text[] =
 	"Runs scenarios: objects, actions and expectations in one file. Prints a line per failed case with what was\n"
 	"expected and what came out, then `N passed, N failed`. Folders are searched for .yaml, .yml and .json files.\n"
@@ -133,12 +133,13 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "suggest a segment size for RoleBasedGroups",
 		.description = suggest_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(LOG_LEVEL),
-		.outputs = "",
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.outputs = "table json yaml",
 		.exits = "0  a suggestion was printed for every group\n"
 			 "1  a RoleBasedGroup is invalid\n"
 			 "2  wrong usage, no RoleBasedGroup, or input that cannot be read",
-		.examples = "platoon suggest-segments -f examples/rbg-segments.yaml",
+		.examples = "platoon suggest-segments -f examples/rbg-segments.yaml\n"
+			    "platoon suggest-segments -o yaml -f examples/rbg-segments.yaml",
 		.run = cmd_suggest,
 	},
 	{

@@ -16,7 +16,8 @@ struct run_webhooks;
 
 struct run {
 	struct cli_args *args;
-	struct run_config *config;
+	struct run_config *start;  /* what it was started with: settings that do not change are read here */
+	struct run_config *config; /* what is true now; may be the same */
 	struct remote_access access;
 	struct remote *remote;
 	struct lease *lease;     /* NULL: nobody else */

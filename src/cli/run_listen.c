@@ -90,7 +90,7 @@ static int open_dashboard(struct run *run, struct error *error)
 
 int run_listen(struct run *run, struct error *error)
 {
-	const char *listen = run->config->listen;
+	const char *listen = run->start->listen;
 	struct listener_options options = {.port = DEFAULT_PORT, .or_free = !listen[0], .logger = &run->args->logger};
 	if (strcmp(listen, "none") == 0)
 		return 0;

@@ -54,8 +54,11 @@ void run_ensure_queue(struct run *run)
 	struct store_request request = {
 		.verb = STORE_CREATE, .api = api, .body = doc_root(doc), .manager = "platoon", .actor = "platoon"};
 	bool made = store_write(store, &request, &result) == 0;
-	log_write(&run->args->logger, made ? LOG_INFO : LOG_WARN, 0, made ? "queue made" : "queue refused", "queue",
-	          name, "error", made ? NULL : result.error.message, NULL);
+	if (made)
+		log_write(&run->args->logger, LOG_INFO, 0, "queue made", "queue", name, NULL);
+	else
+		log_write(&run->args->logger, LOG_WARN, 0, "queue refused", "queue", name, "error",
+		          result.error.message, NULL);
 	store_result_clear(&result);
 	doc_destroy(doc);
 	arena_destroy(arena);

@@ -291,7 +291,7 @@ static const struct reconciler_watch watches[] = {
 
 static int open_tls(struct run_webhooks *webhooks, struct error *error)
 {
-	const char *file = webhooks->run->config->client_authority, *text;
+	const char *file = webhooks->run->start->client_authority, *text;
 	struct error problem = {0};
 	webhooks->tls = tls_create();
 	if (!webhooks->tls)
@@ -309,10 +309,10 @@ struct run_webhooks *run_webhooks_create(struct run *run, struct error *error)
 	struct run_webhooks *webhooks = base_calloc(1, sizeof(*webhooks));
 	struct buffer host = {0};
 	webhooks->run = run;
-	buffer_printf(&host, "%s.%s.svc", run->config->webhook_service, run->access.namespace_);
+	buffer_printf(&host, "%s.%s.svc", run->start->webhook_service, run->access.namespace_);
 	webhooks->host = host.text;
 	struct listener_options options = {.limits = {.body_bytes = BODY_MAX}, .logger = &run->args->logger};
-	run_address(run->config->webhook_listen, run->args->arena, &options.address, &options.port);
+	run_address(run->start->webhook_listen, run->args->arena, &options.address, &options.port);
 	if (open_tls(webhooks, error) == 0) {
 		options.tls = webhooks->tls;
 		webhooks->listener = listener_create(&options, error);

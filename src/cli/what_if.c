@@ -194,7 +194,7 @@ static void decide(struct question *question)
 	snapshot_destroy(snapshot);
 }
 
-int what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out)
+void what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out)
 {
 	struct question question = {
 		.store = store,
@@ -229,5 +229,4 @@ int what_if(struct store *store, uint64_t budget, const char *text, size_t lengt
 	build_destroy(question.build);
 	interner_destroy(question.names);
 	arena_destroy(question.arena);
-	return rc == 0 ? 200 : 422;
 }

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Appends {"problems":[...],"groups":[...],"pods":[...],"evictions":[...]}. An HTTP status: 200, or 422 when the text
- * is not one of manifests. */
-int what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out);
+/* Appends {"problems":[...],"groups":[...],"pods":[...],"evictions":[...]}; only the first when the text is not one of
+ * manifests. */
+void what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out);
 
 #endif

@@ -240,9 +240,14 @@ void live_remove(struct live *live, const struct store_object *gone)
 		live_pod_drop(live, object);
 	else if (kind == BUILD_POD_GROUP)
 		live_group_drop(live, object);
-	else
+	else if (kind != BUILD_VOLUME && kind != BUILD_CLAIM)
 		live->stale = true;
 	live->changed = true;
+	if (kind == BUILD_VOLUME || kind == BUILD_CLAIM) {
+		object_free(live, object);
+		live_volume_changed(live, (enum build_kind)kind, gone->namespace_, gone->name);
+		return;
+	}
 	/* The frame borrows from its objects until it is built anew. */
 	if (kind == BUILD_POD || kind == BUILD_POD_GROUP || !object->read) {
 		object_free(live, object);

@@ -1,5 +1,4 @@
-/* Owns what is built as a whole: the cluster with its topologies, queues, priority classes and volumes; and the decision
- * whether a change there needs that. */
+/* Owns what is built as a whole: the cluster with its topologies, queues and priority classes; and the decision whether a change there needs that. */
 #include "control/live_internal.h"
 
 #include <stdlib.h>
@@ -13,6 +12,7 @@ void live_unbuild(struct live *live)
 	struct snapshot *snapshot = &live->snapshot;
 	struct snapshot_build *build = &live->build;
 	live_families_clear(live);
+	live_volumes_clear(live);
 	cluster_destroy(snapshot->cycle.cluster);
 	cycle_memory_clear(snapshot->cycle.memory);
 	arena_destroy(snapshot->arena);
@@ -42,7 +42,7 @@ static void list_frame(struct live *live)
 	VEC(struct live_object *) objects = {0};
 	for (int kind = 0; kind < BUILD_KINDS; kind++) {
 		struct live_object *object, *next;
-		if (kind == BUILD_POD || kind == BUILD_POD_GROUP)
+		if (kind == BUILD_POD || kind == BUILD_POD_GROUP || kind == BUILD_VOLUME || kind == BUILD_CLAIM)
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -76,6 +76,8 @@ static void build_frame_again(struct live *live)
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
 		.index = admit_index_create(&live->frame),
+		.volumes_of = live_volumes_of,
+		.volumes_context = live,
 		.quiet = true,
 	};
 	snapshot->cycle.cluster = cluster_create();
@@ -143,6 +145,8 @@ void live_frame_update(struct live *live, struct live_object *object)
 {
 	if (object->kind == BUILD_NODE)
 		update_node(live, object);
+	else if (object->kind == BUILD_VOLUME || object->kind == BUILD_CLAIM)
+		live_volume_changed(live, object->kind, object->namespace_, object->name);
 	else if (!object->read || !same_frame(object))
 		live->stale = true;
 }

@@ -23,10 +23,12 @@ struct live_object {
 	/* of pods and PodGroups: */
 	int slot; /* in the pods or the groups of the snapshot, -1 for none */
 	struct live_family *family;
-	size_t place; /* in the pods of the family */
-	bool bad;     /* a pod that could not be decoded */
-	bool held;    /* a pod that is not to be looked at yet; then `place` is in the list of those */
-	int implicit; /* group of the pod alone, -1 for none */
+	size_t place;               /* in the pods of the family */
+	bool bad;                   /* a pod that could not be decoded */
+	bool held;                  /* a pod that is not to be looked at yet; then `place` is in the list of those */
+	int implicit;               /* group of the pod alone, -1 for none */
+	struct live_claim **claims; /* of a pod: those it names */
+	size_t claim_count;
 	struct guess guess[LIVE_GUESSES];
 };
 
@@ -57,6 +59,7 @@ struct live {
 	struct arena *scratch, *turn;
 	struct live_object *objects[BUILD_KINDS];
 	struct live_family *families;
+	struct live_claim *claims;
 	VEC(struct live_family *) dirty;
 	VEC(struct live_object *) pods; /* parallel to the pods of the snapshot; NULL for free ones */
 	VEC(int) free_pods, free_groups;
@@ -92,6 +95,14 @@ void live_group_implicit(struct live *live, struct live_object *pod);
 void live_group_update(struct live *live, struct live_object *object);
 void live_group_drop(struct live *live, struct live_object *object);
 void live_groups_refresh(struct live *live);
+
+/* live_volumes.c */
+void live_volumes_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
+void live_volumes_leave(struct live *live, struct live_object *pod);
+void live_volumes_clear(struct live *live);
+struct volume_index *live_volumes_of(void *live, const struct pod_spec *pod, struct arena *arena);
+/* A claim or volume came, changed, or is no longer among the objects. */
+void live_volume_changed(struct live *live, enum build_kind kind, const char *namespace_, const char *name);
 
 /* live_build.c */
 void live_rebuild(struct live *live);

@@ -149,6 +149,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
 	struct snapshot_pod leaving = before;
+	live_volumes_leave(live, object);
 	build_vacate(&live->build, &leaving);
 	arena_reset(live->scratch);
 	live->build.arena = live->scratch;
@@ -161,6 +162,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 		pod->spec.namespace_ = object->namespace_;
 		pod->spec.name = object->name;
 		pod->creation = build_creation(&manifest, 0);
+		live_volumes_join(live, object, &pod->spec);
 		apply_guesses(object, &pod->spec);
 		build_occupy(&live->build, pod);
 	}
@@ -182,6 +184,7 @@ void live_pod_drop(struct live *live, struct live_object *object)
 {
 	if (object->slot < 0)
 		return;
+	live_volumes_leave(live, object);
 	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
 	live->snapshot.pods[object->slot] = no_pod;
 	live->pods.items[object->slot] = NULL;

@@ -25,14 +25,18 @@ static void count_pending(struct metrics *metrics, const struct plan_group *grou
 	metrics->pending[i].groups++;
 }
 
-void metrics_decided(struct metrics *metrics, const struct plan *plan, int64_t latency_ns)
+void metrics_time(struct metrics_times *times, int64_t ns)
 {
 	size_t bucket = 0;
-	while (bucket < METRICS_BUCKETS - 1 && latency_ns > bounds[bucket] * 1000)
+	while (bucket < METRICS_BUCKETS - 1 && ns > bounds[bucket] * 1000)
 		bucket++;
-	metrics->latency_buckets[bucket]++;
-	metrics->latency_ns += latency_ns > 0 ? (uint64_t)latency_ns : 0;
-	metrics->cycles++;
+	times->buckets[bucket]++;
+	times->sum_ns += ns > 0 ? (uint64_t)ns : 0;
+	times->count++;
+}
+
+void metrics_decided(struct metrics *metrics, const struct plan *plan)
+{
 	metrics->placements += plan->binding_count;
 	metrics->reservations += plan->reservation_count;
 	metrics->groups_described += plan->group_count;
@@ -76,20 +80,20 @@ static void fraction(struct buffer *out, uint64_t value, uint64_t unit, int digi
 	              (unsigned long long)(value % unit));
 }
 
-static void write_latency(const struct metrics *metrics, struct buffer *out)
+static void write_times(const struct metrics_times *times, const char *name, const char *help, struct buffer *out)
 {
 	uint64_t sum = 0;
-	head(out, "decision_seconds", "histogram", "Time from the start of a cycle to its decisions.");
+	head(out, name, "histogram", help);
 	for (size_t i = 0; i < METRICS_BUCKETS - 1; i++) {
-		sum += metrics->latency_buckets[i];
-		buffer_puts(out, "platoon_decision_seconds_bucket{le=\"");
+		sum += times->buckets[i];
+		buffer_printf(out, "platoon_%s_bucket{le=\"", name);
 		fraction(out, (uint64_t)bounds[i], 1000000, 6);
 		buffer_printf(out, "\"} %llu\n", (unsigned long long)sum);
 	}
-	buffer_printf(out, "platoon_decision_seconds_bucket{le=\"+Inf\"} %llu\nplatoon_decision_seconds_sum ",
-	              (unsigned long long)metrics->cycles);
-	fraction(out, metrics->latency_ns, 1000000000, 9);
-	buffer_printf(out, "\nplatoon_decision_seconds_count %llu\n", (unsigned long long)metrics->cycles);
+	buffer_printf(out, "platoon_%s_bucket{le=\"+Inf\"} %llu\nplatoon_%s_sum ", name,
+	              (unsigned long long)times->count, name);
+	fraction(out, times->sum_ns, 1000000000, 9);
+	buffer_printf(out, "\nplatoon_%s_count %llu\n", name, (unsigned long long)times->count);
 }
 
 static void write_label(struct buffer *out, const char *value)
@@ -138,7 +142,8 @@ static void write_labelled(const struct metrics *metrics, struct buffer *out)
 	for (size_t i = 0; i < metrics->pending_count; i++)
 		buffer_printf(out, "platoon_pending_groups{reason=\"%s\"} %llu\n", metrics->pending[i].reason,
 		              (unsigned long long)metrics->pending[i].groups);
-	head(out, "api_errors_total", "counter", "Writes the API refused, by status; 0 for others.");
+	head(out, "api_errors_total", "counter",
+	     "Writes the API refused, by HTTP status; 0 for writes of status, which are tried again.");
 	for (size_t i = 0; i < METRICS_CODES; i++)
 		if (metrics->errors[i].count)
 			buffer_printf(out, "platoon_api_errors_total{code=\"%d\"} %llu\n", metrics->errors[i].code,
@@ -147,12 +152,16 @@ static void write_labelled(const struct metrics *metrics, struct buffer *out)
 
 void metrics_write(const struct metrics *metrics, const struct cycle *cycle, struct buffer *out)
 {
-	write_latency(metrics, out);
+	write_times(&metrics->deciding, "decision_seconds", "Time from the start of a cycle to its decisions.", out);
+	write_times(&metrics->waiting, "change_to_decision_seconds",
+	            "Time from the first change that a cycle looks at to its decisions.", out);
 	one(out, "placements_total", "counter", "Pods a cycle bound to a node.", metrics->placements);
 	one(out, "reservations_total", "counter", "Pods a cycle reserved room for, counted in every cycle.",
 	    metrics->reservations);
 	one(out, "budget_exhausted_total", "counter", "Groups whose search ended at its step budget.",
 	    metrics->exhausted);
+	one(out, "refusals_remembered_total", "counter", "Costly searches that were not repeated.",
+	    metrics->remembered);
 	one(out, "groups_examined_total", "counter", "Groups that cycles looked at.", metrics->groups_described);
 	one(out, "bindings_refused_total", "counter", "Bindings the API refused.", metrics->refused_bindings);
 	one(out, "evictions_refused_total", "counter", "Evictions the API refused.", metrics->refused_evictions);

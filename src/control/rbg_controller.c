@@ -31,6 +31,20 @@ static void want_owner(struct reconciler *reconciler, const struct store_object 
 			reconciler_want(reconciler, key, object->namespace_, val_str(val_get(owner, "name"), ""));
 }
 
+static bool same_spec(const struct store_object *object, const struct store_object *old)
+{
+	return old && val_equal(val_get(object->root, "spec"), val_get(old->root, "spec"));
+}
+
+/* The status of a PodGroup is the scheduler's; a group only sees to the spec. */
+static void map_gang(struct reconciler *reconciler, void *context, const struct store_object *object,
+                     const struct store_object *old, bool deleted)
+{
+	(void)context;
+	if (deleted || !same_spec(object, old))
+		want_owner(reconciler, object, "RoleBasedGroup", RBG_KEY_GROUP);
+}
+
 /* Objects that a group owns concern that group. */
 static void map_owned(struct reconciler *reconciler, void *context, const struct store_object *object,
                       const struct store_object *old, bool deleted)
@@ -87,11 +101,6 @@ static void note_references(struct rbg_controller *controller, struct reconciler
 	note_profiles(controller, &spec, link, present);
 	rbg_release(&spec);
 	arena_destroy(arena);
-}
-
-static bool same_spec(const struct store_object *object, const struct store_object *old)
-{
-	return old && val_equal(val_get(object->root, "spec"), val_get(old->root, "spec"));
 }
 
 static void map_group(struct reconciler *reconciler, void *context, const struct store_object *object,
@@ -213,6 +222,9 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.turn = reconcile,
 		.arena = reconcile->arena,
 		.store = reconcile->store,
+		.pods = store_type_find(reconcile->store, "", "pods"),
+		.gangs = store_type_find(reconcile->store, "scheduling.run.ai", "podgroups"),
+		.revisions = store_type_find(reconcile->store, "apps", "controllerrevisions"),
 		.now = reconcile->now_ns / SECOND,
 		.problems = {.arena = reconcile->arena},
 	};
@@ -254,7 +266,7 @@ static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "rolebasedgroupscalingadapters", RBG_KEY_GROUP, map_adapter},
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
 	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
-	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_owned},
+	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_gang},
 	{"", "pods", RBG_KEY_GROUP, map_owned},
 };
 

@@ -111,14 +111,17 @@ static int64_t pods_of(const struct rbg_role_state *role, int64_t ordinal)
 	return is_old ? role->old_spec->pods : role->spec->pods;
 }
 
+static const char *group_queue(const struct rbg_turn *turn)
+{
+	return turn->spec.queue ? turn->spec.queue : labels_get(&turn->object->labels, "kai.scheduler/queue");
+}
+
 /* What a coordination says about its own PodGroups comes before what the group says about all. */
 static struct node *begin_spec(struct rbg_turn *turn, struct build *build, const struct rbg_coordination *one)
 {
 	struct node *spec = build_map(build);
-	const char *queue = one && one->queue ? one->queue : turn->spec.queue;
+	const char *queue = one && one->queue ? one->queue : group_queue(turn);
 	const char *class = one && one->priority_class ? one->priority_class : turn->spec.priority_class;
-	if (!queue)
-		queue = labels_get(&turn->object->labels, "kai.scheduler/queue");
 	if (queue)
 		build_put_string(build, spec, "queue", queue);
 	if (class)
@@ -141,13 +144,37 @@ static void write_group(struct rbg_turn *turn, struct build *build, const char *
 	rbg_ensure(turn, build, "scheduling.run.ai", "podgroups", name, root, spec_field);
 }
 
+static bool has_text(const struct val *spec, const char *key, const char *text)
+{
+	return strcmp(val_str(val_get(spec, key), ""), text ? text : "") == 0;
+}
+
+/* Whether the PodGroup of an instance is as it should be. Nearly all are, in every turn: worth a look before a document is
+ * made to compare it with. */
+static bool is_settled(const struct rbg_turn *turn, const char *name, int64_t pods)
+{
+	const struct store_object *object =
+		turn->gangs ? store_peek(turn->store, turn->gangs, turn->object->namespace_, name) : NULL;
+	const struct val *spec = object ? val_get(object->root, "spec") : NULL;
+	const char *queue = group_queue(turn), *class = turn->spec.priority_class;
+	int64_t minimum = -1;
+	val_int(val_get(spec, "minMember"), &minimum);
+	return minimum == pods && val_count(spec) == 1 + (size_t)(queue != NULL) + (size_t)(class != NULL) &&
+	       has_text(spec, "queue", queue) && has_text(spec, "priorityClassName", class) &&
+	       rbg_is_owned(turn, object);
+}
+
 static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_state *role)
 {
 	for (int64_t ordinal = 0; ordinal < role->shape.end; ordinal++) {
+		const char *name = rbg_gang_of(turn, role, ordinal);
+		int64_t pods = pods_of(role, ordinal);
+		if (is_settled(turn, name, pods))
+			continue;
 		struct build *build = build_create();
 		struct node *spec = begin_spec(turn, build, NULL);
-		build_put_int(build, spec, "minMember", pods_of(role, ordinal));
-		write_group(turn, build, rbg_gang_of(turn, role, ordinal), spec);
+		build_put_int(build, spec, "minMember", pods);
+		write_group(turn, build, name, spec);
 		build_destroy(build);
 	}
 }
@@ -215,7 +242,6 @@ static void write_group_gang(struct rbg_turn *turn)
 /* PodGroups whose last pod is gone. */
 static void sweep(struct rbg_turn *turn)
 {
-	const struct store_type *type = store_type_find(turn->store, "scheduling.run.ai", "podgroups");
 	struct interner *wanted = interner_create();
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		const struct rbg_role_state *role = &turn->roles[r];
@@ -228,7 +254,7 @@ static void sweep(struct rbg_turn *turn)
 				                            ""));
 	}
 	for (size_t i = 0; i < turn->owned.count; i++) {
-		if (turn->owned.items[i]->type != type)
+		if (turn->owned.items[i]->type != turn->gangs)
 			continue;
 		turn->is_seen[i] = true;
 		if (interner_find(wanted, turn->owned.items[i]->name) == UINT32_MAX)

@@ -69,11 +69,10 @@ static int compare_found(const void *left, const void *right)
 
 static size_t find_pods(struct rbg_turn *turn, struct found *found)
 {
-	const struct store_type *pods = store_type_find(turn->store, "", "pods");
 	size_t count = 0;
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		struct store_object *object = turn->owned.items[i];
-		if (object->type != pods)
+		if (object->type != turn->pods)
 			continue;
 		const char *role = labels_get(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE));
 		int64_t ordinal = read_index(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX));

@@ -72,7 +72,7 @@ static struct node *snapshot_spec(struct rbg_turn *turn, struct build *build)
 
 static bool is_revision(const struct rbg_turn *turn, const struct store_object *object)
 {
-	return object->type == store_type_find(turn->store, "apps", "controllerrevisions");
+	return object->type == turn->revisions;
 }
 
 static int64_t number_of(const struct store_object *object)

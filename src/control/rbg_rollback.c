@@ -113,10 +113,9 @@ static void take_away(struct rbg_turn *turn, struct rbg_rule_state *rule)
 /* The revision whose roles all have the revisions that are complete. */
 static const char *find_complete_revision(struct rbg_turn *turn)
 {
-	const struct store_type *type = store_type_find(turn->store, "apps", "controllerrevisions");
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		const struct store_object *object = turn->owned.items[i];
-		bool fits = object->type == type;
+		bool fits = object->type == turn->revisions;
 		for (size_t r = 0; r < turn->spec.role_count && fits; r++) {
 			const char *hash = labels_get(&object->labels, rbg_role_label(turn, turn->spec.roles[r].name));
 			fits = hash && strcmp(hash, turn->roles[r].current_revision) == 0;

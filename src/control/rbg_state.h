@@ -111,7 +111,8 @@ struct rbg_turn {
 	struct reconcile *turn;
 	struct arena *arena;
 	struct store *store;
-	int64_t now; /* seconds */
+	const struct store_type *pods, *gangs, *revisions; /* looked up once */
+	int64_t now;                                       /* seconds */
 	struct store_object *object;
 	struct rbg_spec spec; /* with the coordinations of policies */
 	struct problems problems;
@@ -216,6 +217,7 @@ bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, 
 /* Creates it, or makes the fields that are given so: `paths` of the existing object are compared and replaced. */
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields);
+bool rbg_is_owned(const struct rbg_turn *turn, const struct store_object *object);
 bool rbg_delete(struct rbg_turn *turn, const struct store_object *object);
 bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch);
 void rbg_event(struct rbg_turn *turn, bool warning, const char *reason, const char *format, ...)

@@ -93,7 +93,12 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	struct arena *arena = arena_create();
 	struct plan *plan =
 		live_plan(scheduler->live, now_seconds * SECOND, actions, sizeof(actions) / sizeof(actions[0]));
-	metrics_decided(&scheduler->metrics, plan, clock_now(scheduler->options.clock) - now);
+	int64_t decided = clock_now(scheduler->options.clock);
+	metrics_time(&scheduler->metrics.deciding, decided - now);
+	if (scheduler->changed_at)
+		metrics_time(&scheduler->metrics.waiting, decided - scheduler->changed_at);
+	scheduler->changed_at = 0;
+	metrics_decided(&scheduler->metrics, plan);
 	log_cycle(scheduler, plan);
 	scheduler->due = next_due(scheduler, plan, now);
 	struct scheduler_turn turn = {
@@ -138,6 +143,8 @@ int scheduler_step(struct scheduler *scheduler)
 	/* A clock that was set back must not stop the loop. */
 	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
 	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
+	if (changed && !scheduler->changed_at)
+		scheduler->changed_at = now;
 	int64_t earliest = scheduler->last + pause_of(scheduler);
 	if (changed && scheduler->started && now < earliest && !set_back)
 		return until(now, earliest);
@@ -158,6 +165,7 @@ void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
 {
 	struct metrics metrics = scheduler->metrics;
 	metrics.rebuilds = live_rebuilds(scheduler->live);
+	metrics.remembered = cycle_memory_hits(live_snapshot(scheduler->live)->cycle.memory);
 	metrics.relists = live_watch_relists(scheduler->watch);
 	metrics_write(&metrics, &live_snapshot(scheduler->live)->cycle, out);
 }

@@ -38,6 +38,7 @@ struct scheduler {
 	struct queue_told *queues;
 	size_t queue_count, queues_of; /* queues_of: number of the rebuild they belong to */
 	int64_t last;                  /* nanoseconds: when the last cycle was */
+	int64_t changed_at;            /* nanoseconds: when the first change since then was seen; 0 for none */
 	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
 	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
 	bool unwritten;                /* the last cycle could not write all it has to tell */

@@ -124,6 +124,7 @@ static void write_queues(const struct scheduler_turn *turn)
 void scheduler_unwritten(const struct scheduler_turn *turn, size_t group)
 {
 	live_look_again(turn->scheduler->live, (int)group);
+	metrics_error(&turn->scheduler->metrics, 0);
 	turn->scheduler->unwritten = true;
 }
 

@@ -42,6 +42,9 @@ struct snapshot_build {
 	struct interner *priority_names, *queue_names;
 	struct priority_class *priorities;
 	struct volume_index *volumes;
+	/* Finds them pod by pod instead; NULL: from the index of all. */
+	struct volume_index *(*volumes_of)(void *context, const struct pod_spec *pod, struct arena *arena);
+	void *volumes_context;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	bool no_queues;
 	bool quiet; /* nobody reads verdicts and warnings: keep none */

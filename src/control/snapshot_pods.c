@@ -70,7 +70,11 @@ int build_read_pod(struct snapshot_build *build, const struct manifest *manifest
 	int rc = pod_decode(manifest->object, build->arena, &pod->spec, &problems);
 	if (rc == 0) {
 		pod->spec.namespace_ = build_namespace(pod->spec.namespace_);
-		pod_attach_volumes(&pod->spec, build->volumes, build->arena, &problems);
+		const struct volume_index *volumes =
+			build->volumes_of && pod->spec.claim_count
+				? build->volumes_of(build->volumes_context, &pod->spec, build->arena)
+				: build->volumes;
+		pod_attach_volumes(&pod->spec, volumes, build->arena, &problems);
 	}
 	build_verdict(build, manifest, &problems);
 	return rc;

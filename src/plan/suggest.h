@@ -23,8 +23,12 @@ struct suggestion {
 /* The smallest whole numbers in the ratio of `desired`; roles that want nothing get 0. Returns by what they were divided:
  * 0 when nobody wants anything. */
 int64_t suggest_ratio(const int64_t *desired, size_t count, int64_t *ratio);
+/* For roles that have no common divisor: small numbers near their ratio, such that the roles need about as many segments
+ * each; the last segment of a role has what is left over. Returns how many segments of this ratio there are, 0 when
+ * nobody wants anything. */
+int64_t suggest_near(const int64_t *desired, size_t count, int64_t *ratio);
 /* The largest segments, two or more where possible, that all fit at the smallest level at which any do. `times` is what
- * suggest_ratio returned. */
-struct suggestion suggest_segments(int64_t times, const struct suggest_level *levels, size_t level_count);
+ * suggest_ratio or suggest_near returned; after the former (`is_exact`) only whole parts of it are considered. */
+struct suggestion suggest_segments(int64_t times, bool is_exact, const struct suggest_level *levels, size_t level_count);
 
 #endif

@@ -20,6 +20,7 @@ static const struct subresource extra[] = {
 	{"", "namespaces", "finalize", "", "v1", "Namespace", "[\"update\"]"},
 	{"", "pods", "attach", "", "v1", "PodAttachOptions", "[\"create\",\"get\"]"},
 	{"", "pods", "binding", "", "v1", "Binding", "[\"create\"]"},
+	{"", "pods", "ephemeralcontainers", "", "v1", "Pod", "[\"get\",\"patch\",\"update\"]"},
 	{"", "pods", "eviction", "policy", "v1", "Eviction", "[\"create\"]"},
 	{"", "pods", "exec", "", "v1", "PodExecOptions", "[\"create\",\"get\"]"},
 	{"", "pods", "log", "", "v1", "Pod", "[\"get\"]"},
@@ -30,7 +31,8 @@ static const struct subresource extra[] = {
 const char *const *api_subresources(const struct store_api *api)
 {
 	static const char *const none[] = {NULL};
-	static const char *const pods[] = {"attach", "binding", "eviction", "exec", "log", "portforward", NULL};
+	static const char *const pods[] = {"attach", "binding", "ephemeralcontainers", "eviction",
+	                                   "exec",   "log",     "portforward",         NULL};
 	static const char *const namespaces[] = {"finalize", NULL};
 	if (api->group[0])
 		return none;

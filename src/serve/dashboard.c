@@ -1,6 +1,7 @@
 /* Owns what the dashboard answers: which path is what, and the streams. */
 #include "serve/dashboard.h"
 
+#include "serve/dashboard_ask.h"
 #include "serve/dashboard_files.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ struct dashboard {
 	struct dashboard_options options;
 	const struct clock_source *clock;
 	struct feed *feed;
+	struct asks *asks; /* NULL: nothing can be asked */
 	struct stream *streams;
 	size_t stream_count;
 	uint64_t stepped; /* sequence of the feed that the streams know of */
@@ -41,6 +43,12 @@ struct dashboard *dashboard_create(const struct dashboard_options *options)
 	if (!feed.epoch)
 		feed.epoch = epoch.text;
 	dashboard->feed = feed_create(&feed);
+	if (options->what_if)
+		dashboard->asks = asks_create(&(struct asks_options){
+			.clock = dashboard->clock,
+			.function = options->what_if,
+			.context = options->context,
+		});
 	buffer_free(&epoch);
 	return dashboard;
 }
@@ -84,6 +92,7 @@ void dashboard_destroy(struct dashboard *dashboard)
 		http_stream_end(dashboard->streams->http);
 		forget(dashboard->streams);
 	}
+	asks_destroy(dashboard->asks);
 	feed_destroy(dashboard->feed);
 	free(dashboard);
 }
@@ -220,14 +229,12 @@ static void answer_stream(struct dashboard *dashboard, struct http_request *requ
 
 static void answer_what_if(struct dashboard *dashboard, struct http_request *request, struct http_response *response)
 {
-	struct buffer body = {0};
 	if (request->body_length > DASHBOARD_MOST_MANIFEST) {
 		refuse(response, 413, "the manifest is larger than 1 MiB");
 		return;
 	}
-	int status = dashboard->options.what_if(dashboard->options.context, request->body, request->body_length, &body);
 	http_response_header(response, "Cache-Control", "no-store");
-	http_respond(response, status, "application/json", &body);
+	asks_begin(dashboard->asks, request, response);
 }
 
 static void answer_snapshot(struct dashboard *dashboard, struct http_response *response)
@@ -242,7 +249,7 @@ static void answer_data(struct dashboard *dashboard, const char *path, struct ht
                         struct http_response *response)
 {
 	const struct auth *auth = dashboard->options.auth;
-	bool asks = strcmp(path, "/what-if") == 0 && dashboard->options.what_if;
+	bool asks = strcmp(path, "/what-if") == 0 && dashboard->asks;
 	bool reads = request->verb == HTTP_VERB_GET || request->verb == HTTP_VERB_HEAD;
 	if (auth && !auth_identify(auth, request))
 		refuse(response, 401, "show the token of the dashboard");

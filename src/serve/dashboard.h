@@ -21,8 +21,9 @@ struct dashboard_options {
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct auth *auth;          /* who may see data; borrowed. NULL: whoever hands requests over has looked */
 	struct feed_options feed;         /* epoch NULL: from the clock */
-	/* Appends a JSON document: where the objects of the manifest would go. The HTTP status. NULL: it is not offered. */
-	int (*what_if)(void *context, const char *manifest, size_t length, struct buffer *out);
+	/* Appends a JSON document: where the objects of the manifest would go. Called in a copy of the process (see
+	 * dashboard_ask.h). NULL: it is not offered. */
+	void (*what_if)(void *context, const char *manifest, size_t length, struct buffer *out);
 	void *context;
 };
 

@@ -153,7 +153,11 @@ void http_io_close(struct http_conn *conn)
 		conn->ssl = NULL;
 		ERR_clear_error();
 	}
-	if (conn->fd >= 0)
+	if (conn->fd >= 0) {
+		/* A copy of the process (dashboard_ask.h) may still have it open, and closing alone would not end the
+		 * events then. */
+		epoll_ctl(conn->server->epoll, EPOLL_CTL_DEL, conn->fd, NULL);
 		close(conn->fd);
+	}
 	conn->fd = -1;
 }

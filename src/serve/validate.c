@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define REQUIRED "Required value"
+#define ROLES "roles are not evaluated here; there are one token that may do everything and one that may read"
 
 struct check {
 	const struct val *object, *spec;
@@ -289,6 +290,10 @@ const char *validate_idle(const char *group, const char *kind)
 		{"", "PersistentVolumeClaim", "nothing provides volumes here; simulated pods start without them"},
 		{"apps", "DaemonSet", "there is no controller for it here; simulated nodes need no agents"},
 		{"", "ReplicationController", "there is no controller for it here; use a Deployment"},
+		{"rbac.authorization.k8s.io", "Role", ROLES},
+		{"rbac.authorization.k8s.io", "RoleBinding", ROLES},
+		{"rbac.authorization.k8s.io", "ClusterRole", ROLES},
+		{"rbac.authorization.k8s.io", "ClusterRoleBinding", ROLES},
 		{"networking.k8s.io", "NetworkPolicy", "simulated pods have no network"},
 		{"networking.k8s.io", "Ingress", "simulated pods have no network"},
 	};

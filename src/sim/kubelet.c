@@ -25,6 +25,7 @@ struct node_pods {
 struct kubelet {
 	struct kubelet_options options;
 	struct reconciler *reconciler;
+	struct kubelet_rules *rules;
 	struct node_pods *nodes;
 	size_t node_count;
 };
@@ -132,13 +133,32 @@ static void on_node(struct reconciler *reconciler, void *context, const struct s
 		reconciler_want(reconciler, KEY_POD, ref->namespace_, ref->name);
 }
 
+/* Rules may be about any pod. */
+static void on_rules(struct reconciler *reconciler, void *context, const struct store_object *object,
+                     const struct store_object *old, bool deleted)
+{
+	struct kubelet *kubelet = context;
+	const struct clock_source *clock = kubelet->options.clock ? kubelet->options.clock : clock_system();
+	(void)old;
+	if (strcmp(object->name, KUBELET_RULES) != 0)
+		return;
+	kubelet_rules_read(kubelet->rules, kubelet->options.store, deleted ? NULL : object,
+	                   clock_now(clock) / KUBELET_SECOND);
+	struct node_pods *entry, *next_entry;
+	HASH_ITER(hh, kubelet->nodes, entry, next_entry) {
+		struct pod_ref *ref, *next;
+		HASH_ITER(hh, entry->pods, ref, next)
+			reconciler_want(reconciler, KEY_POD, ref->namespace_, ref->name);
+	}
+}
+
 /* ---- the frame ---- */
 
 static int turn_key(void *context, struct reconcile *turn)
 {
 	struct kubelet *kubelet = context;
 	if (turn->key.kind == KEY_POD)
-		return kubelet_turn_pod(&kubelet->options, turn);
+		return kubelet_turn_pod(&kubelet->options, kubelet->rules, turn);
 	size_t nodes = kubelet->node_count;
 	return kubelet_turn_node(&(struct kubelet_beat){kubelet_interval(&kubelet->options, nodes), nodes}, turn);
 }
@@ -146,11 +166,13 @@ static int turn_key(void *context, struct reconcile *turn)
 struct kubelet *kubelet_create(const struct kubelet_options *options)
 {
 	static const struct reconciler_watch watches[] = {
+		{.group = "", .resource = "configmaps", .map = on_rules, .namespace_ = "kube-system"},
 		{.group = "", .resource = "pods", .map = on_pod},
 		{.group = "", .resource = "nodes", .map = on_node},
 	};
 	struct kubelet *kubelet = base_calloc(1, sizeof(*kubelet));
 	kubelet->options = *options;
+	kubelet->rules = kubelet_rules_create();
 	kubelet->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "kubelet",
 		.store = options->store,
@@ -169,6 +191,7 @@ void kubelet_destroy(struct kubelet *kubelet)
 	if (!kubelet)
 		return;
 	reconciler_destroy(kubelet->reconciler);
+	kubelet_rules_destroy(kubelet->rules);
 	struct node_pods *entry, *next_entry;
 	HASH_ITER(hh, kubelet->nodes, entry, next_entry) {
 		struct pod_ref *ref, *next;

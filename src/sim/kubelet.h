@@ -4,7 +4,8 @@
  * Keeps nothing that a restart would miss: every due time follows from times in the objects. What it costs follows from
  * what changes and falls due, and from the heartbeats when they are wanted.
  *
- * Annotations say what happens, on a pod or for all pods of a node that say nothing themselves. Seconds may be "never". */
+ * Annotations say what happens, on a pod or for all pods of a node that say nothing themselves, and rules for selections of
+ * pods in between. Seconds may be "never". */
 #ifndef SIM_KUBELET_H
 #define SIM_KUBELET_H
 
@@ -18,6 +19,8 @@
 #define KUBELET_RUN_SECONDS "platoon.dev/run-seconds"     /* from the start of the containers to their end */
 #define KUBELET_EXIT_CODE "platoon.dev/exit-code"         /* with which they end, 0 unless given */
 #define KUBELET_FAIL_TIMES "platoon.dev/fail-times"       /* after so many failures they end with 0 */
+/* The ConfigMap of kube-system with rules for selections of pods. */
+#define KUBELET_RULES "platoon-rules"
 /* On nodes only. */
 #define KUBELET_NODE_STATE "platoon.dev/state"       /* "down": nothing is heard of the node any more */
 #define KUBELET_NODE_FLAP "platoon.dev/flap-seconds" /* so long up, so long down, and so on */

@@ -7,11 +7,23 @@
 
 #define KUBELET_SECOND INT64_C(1000000000)
 #define KUBELET_NEVER INT64_MAX
+#define KUBELET_UNSAID INT64_MIN
 #define KUBELET_DOWN "NodeStatusUnknown" /* reason of the Ready condition of a node of which nothing is heard */
 #define KUBELET_GRACE_BEATS 4            /* heartbeats that have to be missing */
 
+/* Rules for selections of pods, see kubelet_rules.c. */
+struct kubelet_rules;
+struct kubelet_rules *kubelet_rules_create(void);
+void kubelet_rules_destroy(struct kubelet_rules *rules); /* NULL is a no-op */
+/* map: NULL when there is none any more. What is wrong in it becomes an event. */
+void kubelet_rules_read(struct kubelet_rules *rules, struct store *store, const struct store_object *map,
+                        int64_t now_seconds);
+/* node: NULL when it does not exist. */
+int64_t kubelet_rules_say(const struct kubelet_rules *rules, const struct store_object *pod,
+                          const struct store_object *node, const char *annotation, int64_t fallback);
+
 /* Does what is due and sets turn->again_ns to when something will be. */
-int kubelet_turn_pod(const struct kubelet_options *options, struct reconcile *turn);
+int kubelet_turn_pod(const struct kubelet_options *options, const struct kubelet_rules *rules, struct reconcile *turn);
 /* How often nodes are heard of. */
 struct kubelet_beat {
 	int64_t interval; /* seconds; 0: there are no heartbeats, and what annotations say is known at once */

@@ -12,7 +12,9 @@ struct life {
 	const struct kubelet_options *options;
 	struct reconcile *turn;
 	struct store_object *pod;
-	const struct val *root, *node; /* node: NULL when it does not exist */
+	const struct kubelet_rules *rules;
+	const struct store_object *place; /* its node, NULL when that does not exist */
+	const struct val *root, *node;    /* of both */
 	int64_t now;
 	int64_t started, restarts; /* of the containers */
 };
@@ -60,10 +62,14 @@ static void read_containers(struct life *life)
 		life->started = life->now;
 }
 
-/* The pod's word, else its node's, else the fallback. */
+/* The pod's word, else that of a rule, else its node's, else the fallback. */
 static int64_t said(const struct life *life, const char *annotation, int64_t fallback)
 {
-	return kubelet_seconds(life->root, annotation, kubelet_seconds(life->node, annotation, fallback));
+	int64_t own = kubelet_seconds(life->root, annotation, KUBELET_UNSAID);
+	if (own != KUBELET_UNSAID)
+		return own;
+	return kubelet_rules_say(life->rules, life->pod, life->place, annotation,
+	                         kubelet_seconds(life->node, annotation, fallback));
 }
 
 static int64_t after(int64_t time, int64_t seconds)
@@ -454,7 +460,7 @@ static void turn_bound(struct life *life)
 		turn_running(life);
 }
 
-int kubelet_turn_pod(const struct kubelet_options *options, struct reconcile *turn)
+int kubelet_turn_pod(const struct kubelet_options *options, const struct kubelet_rules *rules, struct reconcile *turn)
 {
 	struct store_object *pod =
 		store_peek(turn->store, store_type_find(turn->store, "", "pods"), turn->key.namespace_, turn->key.name);
@@ -462,6 +468,7 @@ int kubelet_turn_pod(const struct kubelet_options *options, struct reconcile *tu
 		return 0;
 	struct life life = {
 		.options = options,
+		.rules = rules,
 		.turn = turn,
 		.pod = store_object_retain(pod),
 		.root = pod->root,
@@ -470,6 +477,7 @@ int kubelet_turn_pod(const struct kubelet_options *options, struct reconcile *tu
 	const char *name = val_str(val_path(pod->root, "spec", "nodeName", NULL), "");
 	struct store_object *node =
 		store_object_retain(store_peek(turn->store, store_type_find(turn->store, "", "nodes"), "", name));
+	life.place = node;
 	life.node = node ? node->root : NULL;
 	read_containers(&life);
 	if (*name)

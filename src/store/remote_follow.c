@@ -8,6 +8,8 @@
 
 #define PAUSE_FIRST (REMOTE_SECOND / 5)
 #define PAUSE_LONGEST (30 * REMOTE_SECOND)
+#define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
+#define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
 #define WATCH_SECONDS 300                  /* then the server ends it, and it is opened anew */
 #define LINE_MAX_BYTES ((size_t)64 << 20)
@@ -28,6 +30,7 @@ struct follow {
 	struct interner *listed; /* namespace/name of what the list has so far */
 	struct buffer line;      /* of the watch, not complete yet */
 	bool expired;            /* the watch said so */
+	bool unreachable;        /* why it is paused: there was no server, or none that could answer */
 	bool told_missing;       /* that the server does not have it */
 };
 
@@ -95,10 +98,17 @@ int64_t follow_step(struct remote *remote)
 		struct follow *follow = &remote->follows[i];
 		if (!follow->api || follow->state != FOLLOW_PAUSED)
 			continue;
-		if (follow->due <= remote->now)
+		/* While the server is away one asks for all. */
+		bool probes = remote->away && follow->unreachable;
+		int64_t when = probes ? remote->probe_due : follow->due;
+		if (when <= remote->now) {
+			if (probes)
+				remote->probe_due =
+					remote->now + remote_pause(remote, PAUSE_FIRST, remote->probes++, PAUSE_PROBE);
 			start(follow);
-		else if (follow->due < due)
-			due = follow->due;
+		} else if (when < due) {
+			due = when;
+		}
 	}
 	return due;
 }
@@ -125,6 +135,8 @@ static void pause_follow(struct follow *follow, const struct remote_answer *answ
 		pause = answer->retry_after * REMOTE_SECOND;
 	follow->failures++;
 	follow->state = FOLLOW_PAUSED;
+	follow->unreachable = answer->code == 0 || answer->code >= 500;
+	remote->away |= follow->unreachable;
 	follow->due = clock_now(remote->clock) + pause;
 	if (missing) {
 		follow->synced = true;
@@ -138,10 +150,28 @@ static void pause_follow(struct follow *follow, const struct remote_answer *answ
 	          "resource", follow->api->type->resource, "error", remote_answer_message(answer), NULL);
 }
 
+/* The server was away and is back: nobody waits for the end of a pause that grew meanwhile, but not all come at once. */
+void follow_back(struct remote *remote)
+{
+	remote->away = false;
+	remote->probes = 0;
+	remote->probe_due = 0;
+	write_back(remote, PAUSE_BACK);
+	for (size_t i = 0; i < remote->options.follow_count; i++) {
+		struct follow *follow = &remote->follows[i];
+		if (follow->state != FOLLOW_PAUSED || !follow->unreachable)
+			continue;
+		int64_t due = clock_now(remote->clock) + remote_pause(remote, PAUSE_BACK, 0, PAUSE_BACK);
+		follow->due = due < follow->due ? due : follow->due;
+	}
+}
+
 static void succeed(struct follow *follow)
 {
 	follow->failures = 0;
 	follow->remote->problem[0] = '\0';
+	if (follow->remote->away)
+		follow_back(follow->remote);
 }
 
 /* ---- lists ---- */
@@ -357,6 +387,9 @@ static void on_watch_end(void *context, const struct remote_answer *answer)
 	follow->request = NULL;
 	bool expired = follow->expired || answer->code == 410;
 	if (expired) {
+		log_write(follow->remote->options.logger, LOG_INFO, LOG_FLAG_WATCH,
+		          "the server forgot the version of the watch, listing again", "resource",
+		          follow->api->type->resource, NULL);
 		free(follow->version);
 		follow->version = NULL;
 	}

@@ -21,7 +21,8 @@ struct outgoing {
 	bool foreign;   /* in another version than the mirror's, which looks different */
 	unsigned holds; /* births that it waits for */
 	unsigned attempts;
-	int64_t due; /* not before */
+	bool unreachable; /* why it is attempted again: nobody answered */
+	int64_t due;      /* not before */
 };
 
 /* An object with writes that the server has not answered. */
@@ -71,6 +72,9 @@ struct remote {
 	uint64_t random;
 	struct remote_counts counts;
 	char problem[256];
+	bool away; /* the server could not be reached by somebody */
+	unsigned probes;
+	int64_t probe_due;
 	int64_t now;
 };
 
@@ -91,6 +95,8 @@ void follow_begin(struct remote *remote);
 void follow_end(struct remote *remote);
 /* Starts what is due; when the next thing is. */
 int64_t follow_step(struct remote *remote);
+/* The server answers again. */
+void follow_back(struct remote *remote);
 bool follow_synced(const struct remote *remote);
 bool follow_has(const struct remote *remote, const struct store_type *type);
 /* The version of the type that the mirror shows; the preferred one when it shows none. */
@@ -125,6 +131,8 @@ void write_feed_gone(struct remote *remote, const struct store_type *type, const
 /* Whether there is something the server has not heard of. */
 bool write_is_assumed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);
+/* The server answers again: what waits for another attempt has it within `pause`. */
+void write_back(struct remote *remote, int64_t pause);
 int64_t write_step(struct remote *remote);
 void write_end(struct remote *remote);
 

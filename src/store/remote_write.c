@@ -302,6 +302,8 @@ static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
 	if (answer->retry_after * REMOTE_SECOND > pause)
 		pause = answer->retry_after * REMOTE_SECOND;
 	outgoing->due = clock_now(remote->clock) + pause;
+	outgoing->unreachable = answer->code == 0;
+	remote->away |= outgoing->unreachable;
 	remote->counts.retries++;
 	vec_push(&remote->delayed, outgoing);
 }
@@ -365,6 +367,8 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	}
 	assumed->current = NULL;
 	remote->counts.waiting--;
+	if (remote->away && good)
+		follow_back(remote);
 	if (good)
 		take_object(outgoing, answer);
 	else if (read && answer->code == 404) {
@@ -403,6 +407,16 @@ static int64_t ask_for_nodes(struct remote *remote)
 		refresh(assumed);
 	}
 	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
+}
+
+void write_back(struct remote *remote, int64_t pause)
+{
+	int64_t now = clock_now(remote->clock);
+	for (size_t i = 0; i < remote->delayed.count; i++) {
+		struct outgoing *outgoing = remote->delayed.items[i];
+		if (outgoing->unreachable && outgoing->due > now + pause)
+			outgoing->due = now + remote_pause(remote, pause, 0, pause);
+	}
 }
 
 int64_t write_step(struct remote *remote)

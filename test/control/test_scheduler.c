@@ -531,6 +531,52 @@ static void pods_are_marked_unless_the_group_says_no(void **state)
 
 /* ---- events ---- */
 
+/* Every number has its help and type, and the types are those the names promise. */
+static void metrics_are_what_prometheus_reads(void **state)
+{
+	static const char *const lines[] = {
+		"# TYPE platoon_decision_seconds histogram\n",
+		"# TYPE platoon_change_to_decision_seconds histogram\n",
+		"platoon_decision_seconds_bucket{le=\"+Inf\"} ",
+		"# TYPE platoon_pending_groups gauge\nplatoon_pending_groups{reason=\"InsufficientDomain\"} 1\n",
+		"# TYPE platoon_placements_total counter\nplatoon_placements_total 2\n",
+		"# TYPE platoon_evictions_total counter\nplatoon_evictions_total{cause=\"consolidate\"} 0\n",
+		"# TYPE platoon_budget_exhausted_total counter\n",
+		"# TYPE platoon_queue_allocated "
+	        "gauge\nplatoon_queue_allocated{queue=\"default-queue\",resource=\"gpu\"} ",
+		"# TYPE platoon_queue_fair_share gauge\n",
+		"# TYPE platoon_watch_lag_versions gauge\n",
+		"# TYPE platoon_api_errors_total counter\nplatoon_api_errors_total{code=\"409\"} 1\n",
+		"# TYPE platoon_refusals_remembered_total counter\n",
+	};
+	struct story *story = *state;
+	struct buffer text = {0};
+	make_nodes(story, 1);
+	story->fails = "g-0";
+	story->times = 1;
+	make_gang(story, "g", 1, 1, "");
+	make_gang(story, "h", 2, 2, "");
+	turns(story, 30);
+	scheduler_metrics(story->scheduler, &text);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		if (!strstr(text.text, lines[i]))
+			fail_msg("missing: %s\n%s", lines[i], text.text);
+	/* each family once, and nothing without its help and type */
+	for (const char *at = text.text; *at; at = strchr(at, '\n') + 1) {
+		size_t name = strcspn(at, "{ ");
+		char type[128];
+		if (*at == '#')
+			continue;
+		for (const char *end = at + name; name > 0; name--, end--) {
+			snprintf(type, sizeof(type), "# TYPE %.*s ", (int)name, at);
+			if (strstr(text.text, type))
+				break;
+		}
+		assert_true(name > 8);
+	}
+	buffer_free(&text);
+}
+
 static void events_are_counted_and_limited(void **state)
 {
 	struct story *story = *state;
@@ -583,6 +629,7 @@ int main(void)
 		CASE(the_status_says_what_is),
 		CASE(one_failed_try_is_remembered),
 		CASE(pods_are_marked_unless_the_group_says_no),
+		CASE(metrics_are_what_prometheus_reads),
 		CASE(events_are_counted_and_limited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -410,6 +410,7 @@ static void change_rest(struct yard *yard)
 			    "\"metadata\":{\"name\":\"high\"},\"value\":90}");
 		return;
 	}
+	yard->structural = false; /* volumes concern only the pods that use them */
 	bool volume = chance(yard, 50);
 	snprintf(name, sizeof(name), "%s%d", volume ? "v" : "c", pick(yard, CLAIMS));
 	const char *resource = volume ? "persistentvolumes" : "persistentvolumeclaims";

@@ -45,18 +45,6 @@ def another_replica_takes_over(plane):
 
 
 @test
-def the_api_server_may_go_and_come(plane):
-    with Replica(plane) as replica:
-        wait_until("connected", lambda: "connected" in replica.log() or replica.log(), replica)
-        plane.stop("kube-apiserver", kill=True)
-        time.sleep(2)
-        plane.start_apiserver()
-        apply(plane, gang("after", 4))
-        wait_until("after runs", runs(plane, "after", 4), replica)
-        replica.stop()
-
-
-@test
 def the_rights_of_the_manifests_suffice(plane):
     token = plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()
     config = plane.write_kubeconfig(plane.path("account"), {"token": token})

@@ -68,7 +68,8 @@ class ControlPlane:
     # ---- certificates and access ----
 
     def openssl(self, *args):
-        subprocess.run(["openssl", *args], check=True, cwd=self.folder, stdout=subprocess.DEVNULL,
+        # An hour old, so that clients whose clock is behind can use them.
+        subprocess.run(["faketime", "-f", "-1h", "openssl", *args], check=True, cwd=self.folder, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
 
     def sign(self, name, subject, extra):
@@ -87,11 +88,11 @@ class ControlPlane:
         with open(self.path("tokens.csv"), "w", encoding="utf-8") as file:
             file.write(f'{self.token},admin,admin,"system:masters"\n')
 
-    def write_kubeconfig(self, path=None, user=None):
+    def write_kubeconfig(self, path=None, user=None, url=None):
         """With the administrator's client certificate, or with `user`, the user entry of a kubeconfig."""
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
-            "clusters": [{"name": "test", "cluster": {"server": self.url, "certificate-authority": self.path("ca.crt")}}],
+            "clusters": [{"name": "test", "cluster": {"server": url or self.url, "certificate-authority": self.path("ca.crt")}}],
             "users": [{"name": "test", "user": user or {"client-certificate": self.path("admin.crt"),
                                                         "client-key": self.path("admin.key")}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],

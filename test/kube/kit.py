@@ -44,7 +44,7 @@ def test(function):
 class Replica:
     """One `platoon run`."""
 
-    def __init__(self, plane, *args, kubeconfig=None, kubelets=True):
+    def __init__(self, plane, *args, kubeconfig=None, kubelets=True, wrapper=()):
         self.path = plane.path(f"platoon-{time.monotonic_ns()}.log")
         if "--listen" not in args:
             args += ("--listen", "none")
@@ -52,7 +52,7 @@ class Replica:
             args += ("--simulate-kubelets",)
         with open(self.path, "wb") as log:
             self.process = subprocess.Popen(
-                [PLATOON, "run", "--kubeconfig", kubeconfig or plane.kubeconfig, "--log-level", "info", *args],
+                [*wrapper, PLATOON, "run", "--kubeconfig", kubeconfig or plane.kubeconfig, "--log-level", "info", *args],
                 stdout=log, stderr=subprocess.STDOUT)
 
     def log(self):
@@ -112,6 +112,14 @@ def runs(plane, name, pods):
         found = pods_of(plane, name)
         running = [pod for pod in found if pod.get("status", {}).get("phase") == "Running"]
         return len(running) == pods or f"{len(running)} of {len(found)} run"
+    return check
+
+
+def bound(plane, name, pods):
+    """For replicas whose clock is behind: their kubelets wait until the times of the server have come."""
+    def check():
+        count = sum(1 for pod in pods_of(plane, name) if pod["spec"].get("nodeName"))
+        return count == pods or f"{count} of {pods} are bound"
     return check
 
 

@@ -13,6 +13,7 @@ import traceback
 
 import kit
 from control_plane import ControlPlane
+import cases_faults  # noqa: F401  pylint: disable=unused-import
 import cases_run  # noqa: F401  pylint: disable=unused-import
 import cases_scenarios  # noqa: F401  pylint: disable=unused-import
 

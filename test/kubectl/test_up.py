@@ -10,78 +10,11 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
 from harness import KUBECTL, finish, run_tests, test
-
-PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-ONLY = sys.argv[3:]
-PATIENCE = 60
-
-
-class Up:
-    """A running `platoon up`, and kubectl with its kubeconfig."""
-
-    def __init__(self, folder, *options):
-        self.folder = folder
-        data = os.path.join(folder, "data")
-        self.env = {"PATH": os.environ["PATH"], "HOME": folder, "KUBECONFIG": os.path.join(data, "kubeconfig")}
-        self.process = subprocess.Popen([PLATOON, "up", "--port", "0", "--data-dir", data, *options], text=True, cwd=ROOT,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        line = self.process.stdout.readline()
-        assert "listens on https://" in line, f"no start: {line!r} {self.process.stderr.read()}"
-        self.steps = [self.process.stdout.readline().strip() for _ in range(4)]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, trace):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-    def kubectl(self, *args, text=None, code=0):
-        done = subprocess.run([KUBECTL, *args], input=text, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT,
-                              env=self.env, check=False)
-        assert done.returncode == code, f"kubectl {' '.join(args)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-        return done.stdout
-
-    def get(self, *args):
-        return json.loads(self.kubectl("get", *args, "-o", "json"))
-
-    def until(self, what, condition):
-        end = time.monotonic() + PATIENCE
-        while True:
-            found = condition()
-            if found:
-                return found
-            assert time.monotonic() < end, f"never happened: {what}\n{self.kubectl('get', 'podgroups,pods', '-o', 'wide')}"
-            time.sleep(0.2)
-
-    def pods(self, group):
-        return [pod for pod in self.get("pods")["items"]
-                if pod["metadata"].get("annotations", {}).get("pod-group-name") == group]
-
-    def running(self, labels):
-        """Ready pods of a selection that nobody deletes."""
-        return [pod for pod in self.get("pods", "-l", labels)["items"]
-                if condition_of(pod, "Ready").get("status") == "True" and "deletionTimestamp" not in pod["metadata"]]
-
-    def all_run(self, group, count):
-        pods = self.pods(group)
-        ready = [pod for pod in pods if condition_of(pod, "Ready").get("status") == "True"]
-        return pods if len(ready) == count and all(pod["status"]["phase"] == "Running" for pod in ready) else None
-
-    def stop(self, number=signal.SIGINT):
-        self.process.send_signal(number)
-        code = self.process.wait(PATIENCE)
-        assert code == 0, f"ended with {code}: {self.process.stderr.read()}"
-
-
-def condition_of(thing, kind):
-    return next((c for c in thing.get("status", {}).get("conditions", []) if c["type"] == kind), {})
+from up import ONLY, PATIENCE, PLATOON, ROOT, Up, condition_of
 
 
 def racks(up):
@@ -149,9 +82,10 @@ def an_impossible_gang_says_why(folder):
             assert "room for 4 of 5 pods" in condition_of(pod, "PodScheduled")["message"], pod
             assert "nodeName" not in pod["spec"], pod
         # Nothing is written for ever about something that does not change.
-        version = up.get("pods")["metadata"]["resourceVersion"]
+        up.until("a pause", lambda: (lambda before: time.sleep(0.5) or up.version() == before)(up.version()))
+        version = up.version()
         time.sleep(1)
-        assert up.get("pods")["metadata"]["resourceVersion"] == version
+        assert up.version() == version
         # Four of them are enough once the group asks for less.
         up.kubectl("patch", "podgroup", "too-wide", "--type=merge", "-p", '{"spec":{"minMember":4}}')
         up.until("four run", lambda: sum(p["status"]["phase"] == "Running" for p in up.pods("too-wide")) == 4)

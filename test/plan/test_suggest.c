@@ -23,6 +23,34 @@ static void ratios(void **state)
 	}
 }
 
+/* Numbers without a common divisor: the ratio is near, and the roles end within one segment of each other. */
+static void near_ratios(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t desired[3], ratio[3], segments;
+	} rows[] = {
+		{{100, 33, 0}, {6, 2, 0}, 17}, {{7, 3, 0}, {5, 2, 0}, 2},
+		{{5, 4, 0}, {3, 2, 0}, 2},     {{13, 8, 0}, {5, 3, 0}, 3},
+		{{31, 17, 5}, {12, 7, 2}, 3},  {{1, 0, 0}, {1, 0, 0}, 1},
+		{{0, 0, 0}, {0, 0, 0}, 0},     {{2147483647, 2, 0}, {1073741824, 1, 0}, 2},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int64_t ratio[3], segments = suggest_near(rows[i].desired, 3, ratio);
+		for (int r = 0; r < 3; r++)
+			if (ratio[r] != rows[i].ratio[r] || segments != rows[i].segments)
+				fail_msg("row %zu: %lld segments of %lld %lld %lld", i, (long long)segments,
+				         (long long)ratio[0], (long long)ratio[1], (long long)ratio[2]);
+	}
+	const int64_t racks[] = {8, 8, 8};
+	struct suggestion got = suggest_segments(34, false, &(struct suggest_level){racks, 3}, 1);
+	assert_int_equal(got.level, SUGGEST_NO_LEVEL); /* 24 of 34 fit */
+	const int64_t more[] = {12, 12, 12};
+	got = suggest_segments(34, false, &(struct suggest_level){more, 3}, 1);
+	assert_int_equal(got.multiple, 12);
+	assert_int_equal(got.segments, 3);
+}
+
 static void sizes(void **state)
 {
 	(void)state;
@@ -46,7 +74,7 @@ static void sizes(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct suggest_level levels[][2] = {{{0}}, {{hosts, 6}}, {{small, 3}, {racks, 3}}, {{one, 1}}};
 		size_t count = rows[i].levels == 2 ? 2 : rows[i].levels != 0;
-		struct suggestion got = suggest_segments(rows[i].times, levels[rows[i].levels], count);
+		struct suggestion got = suggest_segments(rows[i].times, true, levels[rows[i].levels], count);
 		if (got.multiple != rows[i].multiple || got.segments != rows[i].segments || got.level != rows[i].level)
 			fail_msg("%s: %lld x %lld at %zu", rows[i].story, (long long)got.segments,
 			         (long long)got.multiple, got.level);
@@ -55,6 +83,7 @@ static void sizes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(ratios), cmocka_unit_test(sizes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(ratios), cmocka_unit_test(near_ratios),
+	                                   cmocka_unit_test(sizes)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

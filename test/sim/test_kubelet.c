@@ -434,6 +434,85 @@ static void what_others_say_about_a_node_stays(void **state)
 	assert_int_equal(taints(world), 0);
 }
 
+/* ---- rules ---- */
+
+static void make_labelled(struct world *world, const char *name, const char *app, const char *annotations)
+{
+	struct buffer text = {0};
+	buffer_printf(
+		&text,
+		"{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, labels: {app: %s}, annotations: "
+		"{%s}}, spec: {schedulerName: platoon, restartPolicy: Never, containers: [{name: a}]}}",
+		name, app, annotations);
+	make(world, text.text);
+	buffer_free(&text);
+}
+
+static size_t events_of(struct world *world, const char *reason)
+{
+	struct arena *arena = arena_create();
+	struct store_list list = {0};
+	struct store_list_request request = {.api = store_api_find(world->store, "", "v1", "events")};
+	size_t count = 0;
+	assert_int_equal(store_list(world->store, &request, &list, arena, NULL), 0);
+	for (size_t i = 0; i < list.count; i++)
+		count += strcmp(val_str(val_get(list.items[i]->root, "reason"), ""), reason) == 0;
+	store_list_clear(&list);
+	arena_destroy(arena);
+	return count;
+}
+
+static void rules_are_for_selections_of_pods(void **state)
+{
+	struct world *world = *state;
+	annotate(world, "nodes", "n1", KUBELET_RUN_SECONDS, "'100'");
+	make(world,
+	     "{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-rules, namespace: kube-system}, data: {rules: "
+	     "\"[{pods: 'app in (short,broken)', run-seconds: 4}, {pods: app=broken, exit-code: 3}, "
+	     "{pods: app=never, start-seconds: never}, {namespace: other, run-seconds: 1}, "
+	     "{nodes: rack=none, run-seconds: 1}, {pods: app=lucky, chance: 0, run-seconds: 1}]\"}}");
+	static const char *const pods[][3] = {
+		{"short", "short", "Succeeded"}, {"broken", "broken", "Failed"}, {"never", "never", "Pending"},
+		{"lucky", "lucky", "Running"},   {"plain", "plain", "Running"},
+	};
+	for (size_t i = 0; i < sizeof(pods) / sizeof(*pods); i++)
+		make_labelled(world, pods[i][0], pods[i][1], "a: b");
+	make_labelled(world, "own", "short", KUBELET_RUN_SECONDS ": '50'");
+	pass(world, 10);
+	for (size_t i = 0; i < sizeof(pods) / sizeof(*pods); i++)
+		assert_string_equal(phase_of(world, pods[i][0]), pods[i][2]);
+	assert_string_equal(phase_of(world, "own"), "Running");
+	assert_int_equal(events_of(world, "BadRule"), 0);
+}
+
+static void rules_can_be_wrong_and_change(void **state)
+{
+	struct world *world = *state;
+	make_labelled(world, "a", "a", "b: c");
+	pass(world, 5);
+	make(world,
+	     "{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-rules, namespace: kube-system}, data: {rules: "
+	     "\"[{pods: 'a b c', run-seconds: 1}, {run-seconds: -1}, {speed: 3}, 7, {chance: 101}]\"}}");
+	pass(world, 5);
+	assert_int_equal(events_of(world, "BadRule"), 5);
+	assert_string_equal(phase_of(world, "a"), "Running");
+	struct arena *arena = arena_create();
+	struct store_result result = {.arena = arena};
+	struct store_request request = {.verb = STORE_DELETE,
+	                                .api = store_api_find(world->store, "", "v1", "configmaps"),
+	                                .namespace_ = "kube-system",
+	                                .name = "platoon-rules"};
+	assert_int_equal(store_write(world->store, &request, &result), 0);
+	store_result_clear(&result);
+	arena_destroy(arena);
+	make(world,
+	     "{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-rules, namespace: kube-system}, data: {rules: "
+	     "'[{run-seconds: 8}]'}}");
+	/* Pods that run already follow too. */
+	pass(world, 3);
+	assert_string_equal(phase_of(world, "a"), "Succeeded");
+}
+
 /* ---- heartbeats ---- */
 
 static const struct store_object *lease_of(const struct world *world, const char *node)
@@ -612,6 +691,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_flapping_node_keeps_its_pods, start, stop),
 		cmocka_unit_test_setup_teardown(pods_of_a_deleted_node_are_gone, start, stop),
 		cmocka_unit_test_setup_teardown(what_others_say_about_a_node_stays, start, stop),
+		cmocka_unit_test_setup_teardown(rules_are_for_selections_of_pods, start, stop),
+		cmocka_unit_test_setup_teardown(rules_can_be_wrong_and_change, start, stop),
 		cmocka_unit_test_setup_teardown(a_node_is_heard_of, start_beating, stop),
 		cmocka_unit_test_setup_teardown(a_silent_node_is_given_up_after_a_while, start_beating, stop),
 		cmocka_unit_test_setup_teardown(short_silence_is_overlooked, start_beating, stop),

@@ -1,0 +1,166 @@
+"""Platoon as it is installed: the manifests applied, and `platoon run` with the rights of its service account.
+
+Outside of the cluster, so the API server reaches the webhooks by address instead of by Service.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from control_plane import ControlPlane, free_port  # noqa: E402
+
+PATIENCE = 30
+ACCOUNT = "system:serviceaccount:platoon-system:platoon"
+
+
+def wait_until(what, check, replica=None):
+    """Until check() is True; what else it says is printed when it takes too long."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        seen = check()
+        if seen is True:
+            return
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: {seen}\n{replica.log()[-3000:] if replica else ''}")
+        time.sleep(0.1)
+
+
+class Replica:
+    """One `platoon run` with a configuration file."""
+
+    def __init__(self, installed, *args, config=None):
+        plane = installed.plane
+        name = f"platoon-{time.monotonic_ns()}"
+        self.health_port = free_port()
+        self.path, self.config_path = plane.path(name + ".log"), plane.path(name + ".yaml")
+        self.config = {"listen": f"127.0.0.1:{self.health_port}", "logLevel": "info",
+                       "leaderElection": {"enabled": True, "duration": "5s"},
+                       "webhooks": {"enabled": True, "listen": f"127.0.0.1:{installed.webhook_port}"}, **(config or {})}
+        self.write_config({})
+        with open(self.path, "wb") as log:
+            self.process = subprocess.Popen(
+                [installed.platoon, "run", "--kubeconfig", installed.account, "-n", "platoon-system", "--config",
+                 self.config_path, *args], stdout=log, stderr=subprocess.STDOUT)
+
+    def write_config(self, changes):
+        self.config.update(changes)
+        with open(self.config_path + ".new", "w", encoding="utf-8") as file:
+            json.dump(self.config, file)
+        os.rename(self.config_path + ".new", self.config_path)
+
+    def log(self):
+        with open(self.path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def get(self, path):
+        """Code and text of a path of the listener; 0 when nobody answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.health_port}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError as error:
+            return 0, str(error)
+
+    def metric(self, name):
+        lines = [line for line in self.get("/metrics")[1].splitlines() if line.startswith(name + " ")]
+        return int(lines[0].split()[1]) if lines else None
+
+    def wait_ready(self):
+        def ready():
+            assert self.process.poll() is None, self.log()
+            code, text = self.get("/readyz")
+            return code == 200 or f"{code} {text}"
+        wait_until("ready", ready, self)
+
+    def stop(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(30)
+        assert number == signal.SIGKILL or code == 0, f"platoon run ended with {code}:\n{self.log()[-3000:]}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Installed:
+    def __init__(self, platoon, plane):
+        self.platoon, self.plane = os.path.abspath(platoon), plane
+        self.webhook_port = free_port()
+        self.account = plane.path("account")
+
+    def manifests(self, *args):
+        return subprocess.run([self.platoon, "install", "--webhook-url", f"https://127.0.0.1:{self.webhook_port}", *args],
+                              check=True, text=True, stdout=subprocess.PIPE).stdout
+
+    def apply(self):
+        self.plane.kubectl("apply", "-f", "-", text=self.manifests())
+        self.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        token = self.plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()
+        self.plane.write_kubeconfig(self.account, {"token": token})
+
+    def create(self, *docs, check=True):
+        items = {"apiVersion": "v1", "kind": "List", "items": list(docs)}
+        return self.plane.kubectl("create", "-f", "-", text=json.dumps(items), check=check)
+
+    def get(self, *args):
+        return json.loads(self.plane.kubectl("get", *args, "-o", "json").stdout)
+
+
+def make_nodes(installed, count=8):
+    """Two racks of simulated nodes."""
+    amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
+    plane = installed.plane
+    installed.create(*[{"apiVersion": "v1", "kind": "Node", "metadata": {
+        "name": f"n{i}", "labels": {"example.com/rack": f"r{i % 2}", "kubernetes.io/hostname": f"n{i}"}}} for i in range(count)])
+    status = json.dumps({"status": {"allocatable": amounts, "capacity": amounts,
+                                    "conditions": [{"type": "Ready", "status": "True"}]}})
+    for i in range(count):
+        plane.kubectl("patch", "node", f"n{i}", "--subresource=status", "--type=merge", "-p", status)
+        plane.kubectl("taint", "node", f"n{i}", "node.kubernetes.io/not-ready-", check=False)
+
+
+def pod(name, scheduler="platoon", **metadata):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default", **metadata},
+            "spec": {"schedulerName": scheduler, "containers": [
+                {"name": "main", "image": "model:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}
+
+
+def run_tests(tests, installed, only):
+    """Runs them in order; the last line is `N passed, M failed`."""
+    passed = failed = 0
+    for case in tests:
+        if only and not any(text in case.__name__ for text in only):
+            continue
+        started = time.monotonic()
+        try:
+            case(installed)
+            passed += 1
+            print(f"ok {case.__name__} ({time.monotonic() - started:.1f} s)")
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            traceback.print_exc(limit=4, file=sys.stdout)
+            print(f"not ok {case.__name__}")
+        sys.stdout.flush()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def run_on_plane(tests, flags=(), prepare=None):
+    """The main function of a test file: PLATOON [TEXT...], where TEXT picks tests by name."""
+    with ControlPlane(flags=flags) as plane:
+        installed = Installed(sys.argv[1], plane)
+        if prepare:
+            prepare(installed)
+        return run_tests(tests, installed, sys.argv[2:])

@@ -1,0 +1,153 @@
+"""A proxy in front of the API server that misbehaves on request: it delays, swallows and cuts connections, and answers
+instead of the server. It ends TLS on both sides; credentials are those of the client's own requests.
+
+    with Proxy(plane, seed=1) as proxy: proxy.delay = 0.1
+"""
+import random
+import socket
+import ssl
+import threading
+import time
+
+BUSY = (b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 99\r\n\r\n"
+        b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429       }')
+assert len(BUSY.split(b"\r\n\r\n")[1]) == 99
+
+
+class Proxy:
+    def __init__(self, plane, seed):
+        self.plane, self.random = plane, random.Random(seed)
+        self.delay = 0       # seconds before a request is passed on
+        self.silent = False  # nothing is passed on, in neither direction
+        self.closed = False  # new connections are closed at once
+        self.busy = 0        # share of requests that is answered with 429
+        self.pace = 0        # seconds from one binding to the next
+        self.refused = {}    # request -> when it was last answered so
+        self.too_soon = []   # request lines that came again before Retry-After was over
+        self.answered_busy = self.passed = 0
+        self.lock, self.pace_lock = threading.Lock(), threading.Lock()
+        self.pairs = set()
+        self.open = True
+
+    def __enter__(self):
+        self.server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.server_context.load_cert_chain(self.plane.path("server.crt"), self.plane.path("server.key"))
+        self.client_context = ssl.create_default_context(cafile=self.plane.path("ca.crt"))
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port = self.listener.getsockname()[1]
+        self.url = f"https://127.0.0.1:{self.port}"
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.open = False
+        self.listener.close()
+        self.cut()
+
+    def kubeconfig(self, user):
+        return self.plane.write_kubeconfig(self.plane.path(f"kubeconfig-proxy-{self.port}"), user, self.url)
+
+    def cut(self, share=1.0):
+        """Ends connections without a word."""
+        with self.lock:
+            chosen = [pair for pair in self.pairs if self.random.random() < share]
+        for pair in chosen:
+            for end in pair:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def accept(self):
+        while self.open:
+            try:
+                raw, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.closed:
+                raw.close()
+                continue
+            threading.Thread(target=self.serve, args=(raw,), daemon=True).start()
+
+    def serve(self, raw):
+        pair = None
+        try:
+            raw.settimeout(30)
+            client = self.server_context.wrap_socket(raw, server_side=True)
+            server = self.client_context.wrap_socket(
+                socket.create_connection(("127.0.0.1", self.plane.port), timeout=10), server_hostname="127.0.0.1")
+            client.settimeout(None)
+            server.settimeout(None)
+            pair = (client, server)
+            with self.lock:
+                self.pairs.add(pair)
+            threading.Thread(target=self.answers, args=pair, daemon=True).start()
+            self.requests(client, server)
+        except (OSError, ValueError):
+            pass
+        finally:
+            if pair:
+                with self.lock:
+                    self.pairs.discard(pair)
+            for end in pair or (raw,):
+                end.close()
+
+    def hold(self):
+        while self.silent and self.open:
+            time.sleep(0.02)
+
+    def answers(self, client, server):
+        try:
+            while data := server.recv(65536):
+                self.hold()
+                client.sendall(data)
+        except (OSError, ValueError):
+            pass
+        for end in (client, server):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def is_refused(self, line, body):
+        """Requests come one at a time on a connection, so that an answer of our own fits in between."""
+        now = time.monotonic()
+        key = (line, body)
+        with self.lock:
+            if now - self.refused.pop(key, -9) < 0.95:
+                self.too_soon.append(line.decode())
+            if b"watch=true" in line or self.random.random() >= self.busy:
+                self.passed += 1
+                return False
+            self.refused[key] = now
+            self.answered_busy += 1
+            return True
+
+    def requests(self, client, server):
+        data = b""
+        while True:
+            while b"\r\n\r\n" not in data:
+                more = client.recv(65536)
+                if not more:
+                    return
+                data += more
+            head, rest = data.split(b"\r\n\r\n", 1)
+            lines = head.split(b"\r\n")
+            length = next((int(line.split(b":")[1]) for line in lines[1:] if line.lower().startswith(b"content-length:")), 0)
+            while len(rest) < length:
+                more = client.recv(65536)
+                if not more:
+                    return
+                rest += more
+            request, data = head + b"\r\n\r\n" + rest[:length], rest[length:]
+            self.hold()
+            if self.delay:
+                time.sleep(self.delay * (0.5 + self.random.random()))
+            if self.pace and b"/binding" in lines[0]:
+                with self.pace_lock:
+                    time.sleep(self.pace)
+            if self.is_refused(lines[0], rest[:length]):
+                client.sendall(BUSY)
+            else:
+                server.sendall(request)
