@@ -1,22 +1,8 @@
 /* Owns the measurements of a replay: integers times seconds, added up per stretch of time. */
 #include "sim/replay_measure.h"
 
-#include "base/quantity.h"
-
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t amount_of(const struct val *node, const char *resource)
-{
-	const struct val *amounts = val_path(node, "status", "allocatable", NULL);
-	char scratch[64];
-	struct error error;
-	int64_t value = 0;
-	const char *text = val_scalar_text(val_get(amounts, resource), scratch);
-	if (text && quantity_parse(text, strlen(text), quantity_scale_of(resource), &value, &error) < 0)
-		value = 0;
-	return value;
-}
 
 static const char *label_of(const struct val *node, const char *key)
 {
@@ -76,7 +62,8 @@ struct measure *measure_create(const struct trace *trace, int64_t length, struct
 			continue;
 		places[count++] = (struct place){
 			.node = {trace->frame[i]->name, label_of(node, levels[1]), label_of(node, levels[0]), 0},
-			.amounts = {.gpus = amount_of(node, "nvidia.com/gpu"), .cpus = amount_of(node, "cpu")},
+			.amounts = {.gpus = trace_node_amount(node, "nvidia.com/gpu"),
+		                    .cpus = trace_node_amount(node, "cpu")},
 		};
 	}
 	qsort(places, count, sizeof(*places), compare_places);

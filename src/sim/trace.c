@@ -2,7 +2,7 @@
 #include "sim/trace.h"
 
 #include "base/clock.h"
-#include "base/labels.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -170,4 +170,16 @@ struct trace *trace_read(const struct manifests *objects, struct arena *arena, s
 		problem_add(problems, SEVERITY_ERROR, "", "give a table of instances, or objects with pods",
 		            "there is nothing to replay");
 	return nodes && trace->pod_count > 0 ? trace : NULL;
+}
+
+int64_t trace_node_amount(const struct val *node, const char *resource)
+{
+	const struct val *amounts = val_path(node, "status", "allocatable", NULL);
+	char scratch[64];
+	struct error error;
+	int64_t value = 0;
+	const char *text = val_scalar_text(val_get(amounts, resource), scratch);
+	if (text && quantity_parse(text, strlen(text), quantity_scale_of(resource), &value, &error) < 0)
+		value = 0;
+	return value;
 }

@@ -59,4 +59,7 @@ struct trace *trace_read(const struct manifests *objects, struct arena *arena, s
 int trace_of_table(const char *text, size_t length, const char *source, const struct manifests *nodes,
                    struct buffer *out, struct problems *problems);
 
+/* What a Node has of a resource, in the scale of the engine; 0 when it does not say. */
+int64_t trace_node_amount(const struct val *node, const char *resource);
+
 #endif

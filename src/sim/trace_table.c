@@ -2,7 +2,6 @@
 #include "sim/trace.h"
 
 #include "base/hash.h"
-#include "base/quantity.h"
 #include "object/build.h"
 #include "sim/csv.h"
 
@@ -246,22 +245,11 @@ static void print_gangs(const struct table *table)
 	}
 }
 
-static int64_t amount_of(const struct val *amounts, const char *resource)
-{
-	char scratch[64];
-	struct error error;
-	int64_t value = 0;
-	const char *text = val_scalar_text(val_get(amounts, resource), scratch);
-	if (text)
-		quantity_parse(text, strlen(text), quantity_scale_of(resource), &value, &error);
-	return value;
-}
-
 static void measure_nodes(struct table *table, const struct manifests *nodes)
 {
 	for (size_t i = 0; i < nodes->count; i++) {
-		const struct val *amounts = val_path(nodes->items[i].object, "status", "allocatable", NULL);
-		int64_t cpus = amount_of(amounts, "cpu"), gpus = amount_of(amounts, "nvidia.com/gpu");
+		const struct val *node = nodes->items[i].object;
+		int64_t cpus = trace_node_amount(node, "cpu"), gpus = trace_node_amount(node, "nvidia.com/gpu");
 		table->node_cpus = cpus > table->node_cpus ? cpus : table->node_cpus;
 		table->node_gpus = gpus > table->node_gpus ? gpus : table->node_gpus;
 	}
