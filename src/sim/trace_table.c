@@ -11,8 +11,7 @@
 
 #define MOST_INSTANCES 1000000
 #define MOST_ROLES 64
-#define MOST 1000000 /* of one thing that an instance asks for */
-#define MOST_SECONDS (INT64_C(1) << 35)
+#define MOST 1000000                      /* of one thing that an instance asks for */
 #define LIMIT_PREFIX "trace.platoon.dev/" /* resources that stand for max_instance_per_node */
 
 enum column {
@@ -189,7 +188,7 @@ static bool take_most(struct csv *csv, int64_t *most)
 static bool take_time(struct csv *csv, int column, int64_t *into)
 {
 	int64_t milli;
-	bool good = csv_milli(csv, column, -1000, MOST_SECONDS, &milli);
+	bool good = csv_milli(csv, column, -1000, TRACE_LONGEST, &milli);
 	*into = milli < 0 ? -1 : milli / 1000;
 	return good;
 }
