@@ -24,6 +24,7 @@ struct seen_role {
 
 struct segment_memory {
 	struct seen_role *roles;
+	bool has_looked; /* what was there before the first look, as after a restart, began when nobody looked */
 };
 
 struct segment_memory *segment_memory_create(void)
@@ -172,7 +173,7 @@ static bool has_order(const struct rbg_spec *spec)
 {
 	return !spec->deleting && spec->coordination_count == 1 && spec->coordinations[0].has_segments &&
 	       !spec->coordinations[0].is_deploy && spec->coordinations[0].canary_segments == 0 &&
-	       spec->coordinations[0].progression != SEGMENT_PARALLEL;
+	       spec->coordinations[0].rollback_seconds == 0 && spec->coordinations[0].progression != SEGMENT_PARALLEL;
 }
 
 static void for_group(struct segment_memory *memory, const struct store_object *object, const struct view *now,
@@ -217,7 +218,8 @@ static void for_all(struct segment_memory *memory, struct store *store, const st
 void segment_memory_check(struct segment_memory *memory, struct store *store, const struct view *now,
                           struct scenario_result *result)
 {
-	for_all(memory, store, now, false, result);
+	for_all(memory, store, now, false, memory->has_looked ? result : NULL);
+	memory->has_looked = true;
 }
 
 void segment_memory_check_rest(struct segment_memory *memory, struct store *store, const struct view *now,

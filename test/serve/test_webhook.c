@@ -217,7 +217,7 @@ static void test_rotation(void **state)
 	assert_int_equal(renew(&certs, START), 0);
 	char *told = base_strdup(certs.authorities.text), *first = base_strdup(told);
 	size_t changes = 0;
-	for (int64_t now = START; now < START + 3650 * DAY; now += DAY / 2) {
+	for (int64_t now = START; now < START + 3650 * DAY; now += 4 * DAY) {
 		bool changed = renew(&certs, now) == 1;
 		changes += changed;
 		if (!trusts(told, &certs, now))
