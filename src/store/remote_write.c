@@ -11,6 +11,7 @@
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
 #define PAUSE_REFUSED (4 * REMOTE_SECOND)
 #define ATTEMPTS 10
+#define TURNS 16 /* one slot of so many is for what waits longest */
 #define NODE_PATIENCE (10 * REMOTE_SECOND)
 
 /* ---- objects with unanswered writes ---- */
@@ -242,11 +243,11 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 static void enqueue(struct remote *remote, struct outgoing *outgoing)
 {
 	outgoing->next = NULL;
-	if (remote->ready_last)
-		remote->ready_last->next = outgoing;
+	if (remote->ready[outgoing->rank].last)
+		remote->ready[outgoing->rank].last->next = outgoing;
 	else
-		remote->ready = outgoing;
-	remote->ready_last = outgoing;
+		remote->ready[outgoing->rank].first = outgoing;
+	remote->ready[outgoing->rank].last = outgoing;
 }
 
 /* The next write of the object, when none is on its way. */
@@ -265,11 +266,19 @@ void write_advance(struct assumed *assumed)
 void write_add(struct assumed *assumed, struct outgoing *outgoing)
 {
 	outgoing->about = assumed;
-	if (assumed->last)
-		assumed->last->next = outgoing;
-	else
+	/* A binding overtakes what is told about the pod, if the server has the pod: nothing of it depends on that. */
+	if (outgoing->binding && !assumed->birth) {
+		outgoing->next = assumed->first;
 		assumed->first = outgoing;
-	assumed->last = outgoing;
+		if (!assumed->last)
+			assumed->last = outgoing;
+	} else {
+		if (assumed->last)
+			assumed->last->next = outgoing;
+		else
+			assumed->first = outgoing;
+		assumed->last = outgoing;
+	}
 	assumed->remote->counts.waiting++;
 	write_advance(assumed);
 }
@@ -431,6 +440,24 @@ void write_back(struct remote *remote, int64_t pause)
 	}
 }
 
+/* The highest rank that has something; now and then the lowest, so that nobody waits for ever. */
+static struct outgoing *next_ready(struct remote *remote)
+{
+	bool reverse = ++remote->turn % TURNS == 0;
+	for (int i = 0; i < RANKS; i++) {
+		int rank = reverse ? RANKS - 1 - i : i;
+		struct outgoing *outgoing = remote->ready[rank].first;
+		if (!outgoing)
+			continue;
+		remote->ready[rank].first = outgoing->next;
+		if (!outgoing->next)
+			remote->ready[rank].last = NULL;
+		outgoing->next = NULL;
+		return outgoing;
+	}
+	return NULL;
+}
+
 int64_t write_step(struct remote *remote)
 {
 	int64_t due = ask_for_nodes(remote);
@@ -445,14 +472,9 @@ int64_t write_step(struct remote *remote)
 		due = outgoing->due < due ? outgoing->due : due;
 	}
 	remote->delayed.count = kept;
-	while (remote->ready && remote->in_flight < remote->options.writes) {
-		struct outgoing *outgoing = remote->ready;
-		remote->ready = outgoing->next;
-		if (!remote->ready)
-			remote->ready_last = NULL;
-		outgoing->next = NULL;
+	struct outgoing *outgoing;
+	while (remote->in_flight < remote->options.writes && (outgoing = next_ready(remote)))
 		send(remote, outgoing);
-	}
 	return due;
 }
 
