@@ -63,7 +63,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_SERVICE_MONITOR] = {"service-monitor", 0, NULL, NULL,
                                         "a ServiceMonitor for the operator of Prometheus"},
 	[CLI_OPTION_ONLY] = {"only", 0, "LIST", "namespace definitions rbac priorities deployment webhooks monitor",
-                             "only these parts, comma separated"},
+                             "only these parts"},
 	[CLI_OPTION_VALUES] = {"values", 0, "FILE", "@file", "values of the chart that differ from the usual ones"},
 	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
 	[CLI_OPTION_REFERENCE] = {"reference", 0, NULL, NULL, "the fields of a kind as Markdown, or the list of kinds"},
