@@ -16,6 +16,17 @@ BUSY = (b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: appl
 assert len(BUSY.split(b"\r\n\r\n")[1]) == 99
 
 
+def receive(end):
+    """What is there; None when that was not for us (TLS has messages of its own), nothing at the end."""
+    end.settimeout(0)
+    try:
+        return end.recv(65536)
+    except (ssl.SSLWantReadError, BlockingIOError):
+        return None
+    finally:
+        end.settimeout(None)
+
+
 class Proxy:
     def __init__(self, plane, seed):
         self.plane, self.random = plane, random.Random(seed)
@@ -117,16 +128,16 @@ class Proxy:
         while self.open:
             ready = [end for end in (client, server) if end.pending()] or select.select((client, server), (), (), 1)[0]
             if server in ready:
-                answer = server.recv(65536)
-                if not answer:
+                answer = receive(server)
+                if answer == b"":
                     return
                 self.hold()
-                client.sendall(answer)
+                client.sendall(answer or b"")
             if client in ready:
-                more = client.recv(65536)
-                if not more:
+                more = receive(client)
+                if more == b"":
                     return
-                data = self.requests(data + more, client, server)
+                data = self.requests(data + (more or b""), client, server)
 
     def requests(self, data, client, server):
         """Passes on what is complete; the rest."""
