@@ -48,6 +48,7 @@ enum cli_option_id {
 	CLI_OPTION_REPORT,
 	CLI_OPTION_COMPARE,
 	CLI_OPTION_MAN,
+	CLI_OPTION_REFERENCE,
 	CLI_OPTION_REPLICAS,
 	CLI_OPTION_WEBHOOKS,
 	CLI_OPTION_WEBHOOK_URL,
@@ -84,7 +85,7 @@ struct cli_args {
 	const struct cli_command *command;
 	const char **files;
 	size_t file_count;
-	bool recursive, verbose, map, once, man;
+	bool recursive, verbose, map, once, man, reference;
 	enum draw_when colour;
 	enum cli_output output;
 	enum cycle_action *actions;
@@ -157,6 +158,8 @@ int cli_unknown(const char *what, const char *word);
 extern const char cli_about[], cli_exit_codes[];
 /* man.c: the manual page of a command, NULL: of the program, as a source for scdoc. */
 void cli_man(const struct cli_command *command, FILE *stream);
+/* reference.c: the fields of one kind of ours, or the list of these kinds. */
+int cli_reference(struct cli_args *args);
 /* complete.c: what a shell asks while a line is typed. */
 int cli_complete(int count, char **words);
 

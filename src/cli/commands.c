@@ -248,16 +248,18 @@ const struct cli_command cli_commands[] = {
 	},
 	{
 		.name = "help",
-		.operands = "[COMMAND]",
+		.operands = "[COMMAND|KIND]",
 		.summary = "explain platoon or one command",
 		.description =
-			"Prints the same text as `platoon --help` or `platoon COMMAND --help`, or the manual page.",
-		.options = BIT(MAN),
+			"Prints the same text as `platoon --help` or `platoon COMMAND --help`, the manual page,\n"
+			"or the fields of a kind such as PodGroup.",
+		.options = BIT(MAN) | BIT(REFERENCE),
 		.outputs = "",
 		.operand_choices = "@command",
 		.exits = "0  the text was printed\n2  there is no such command",
 		.examples = "platoon help plan\n"
-			    "platoon help --man plan",
+			    "platoon help --man plan\n"
+			    "platoon help --reference PodGroup",
 		.run = cmd_help,
 	},
 	{.name = NULL},

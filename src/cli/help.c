@@ -82,6 +82,8 @@ int cli_unknown(const char *what, const char *word)
 
 int cmd_help(struct cli_args *args)
 {
+	if (args->reference)
+		return cli_reference(args);
 	const struct cli_command *command = args->operand_count > 0 ? cli_find_command(args->operands[0]) : NULL;
 	if (args->operand_count > 0 && !command)
 		return cli_unknown("command", args->operands[0]);

@@ -232,12 +232,25 @@ static bool is_pointed_at(const struct map *map, int level, int domain)
 	       strcmp(cluster_domain_path(map->cluster, 0, level, domain, map->arena), options->domain) == 0;
 }
 
-static void add_domain_title(const struct map *map, int level, int domain, int indent)
+static const char *title_of(const struct map *map, int level, int domain)
 {
 	const char *label = cluster_level_label(map->cluster, 0, level), *slash = strrchr(label, '/');
+	if (domain < 0)
+		return arena_printf(map->arena, "(no %s)", label);
+	return arena_printf(map->arena, "%s %s", slash ? slash + 1 : label,
+	                    cluster_domain_name(map->cluster, 0, level, domain));
+}
+
+/* Padded to `width`, so that bars behind titles begin in one column. */
+static void add_domain_title(const struct map *map, int level, int domain, int indent, size_t width)
+{
+	const char *title = title_of(map, level, domain);
+	size_t own = output_width(title);
 	draw_new_line(map->drawing);
-	draw_add(map->drawing, COLOUR_BOLD, "%*s%s %s", indent, "", slash ? slash + 1 : label,
-	         cluster_domain_name(map->cluster, 0, level, domain));
+	draw_add(map->drawing, domain >= 0 ? COLOUR_BOLD : COLOUR_DIM, "%*s%s", indent, "", title);
+	draw_add(map->drawing, COLOUR_NONE, "%*s", own < width ? (int)(width - own) : 0, "");
+	if (domain < 0)
+		return;
 	if (is_pointed_at(map, level, domain))
 		draw_add(map->drawing, COLOUR_YELLOW, "%s", "  <- closest");
 }
@@ -282,16 +295,15 @@ static void add_level(const struct map *map, int level, int deepest, int from, i
 		add_nodes(map, from, to, indent);
 		return;
 	}
+	size_t widest = 0;
+	for (int at = from; at < to && level == deepest; at = domain_end(map, level, at, to)) {
+		size_t width = output_width(title_of(map, level, cluster_node_domain(map->cluster, 0, level, at)));
+		widest = width > widest ? width : widest;
+	}
 	for (int at = from, end; at < to; at = end) {
 		int domain = cluster_node_domain(map->cluster, 0, level, at);
 		end = domain_end(map, level, at, to);
-		if (domain >= 0) {
-			add_domain_title(map, level, domain, indent);
-		} else {
-			draw_new_line(map->drawing);
-			draw_add(map->drawing, COLOUR_DIM, "%*s(no %s)", indent, "",
-			         cluster_level_label(map->cluster, 0, level));
-		}
+		add_domain_title(map, level, domain, indent, widest);
 		if (level == deepest)
 			add_bar(map, at, end);
 		else if (domain >= 0)

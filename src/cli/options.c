@@ -66,6 +66,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                              "only these parts, comma separated"},
 	[CLI_OPTION_VALUES] = {"values", 0, "FILE", "@file", "values of the chart that differ from the usual ones"},
 	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
+	[CLI_OPTION_REFERENCE] = {"reference", 0, NULL, NULL, "the fields of a kind as Markdown, or the list of kinds"},
 	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
 	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
 	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
@@ -341,6 +342,9 @@ static int take_option(struct cli_args *args, int id, const char *value)
 		return CLI_OK;
 	case CLI_OPTION_MAN:
 		args->man = true;
+		return CLI_OK;
+	case CLI_OPTION_REFERENCE:
+		args->reference = true;
 		return CLI_OK;
 	case CLI_OPTION_ONCE:
 		args->once = true;

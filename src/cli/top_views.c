@@ -115,12 +115,15 @@ static void add_reasons(const struct top_group *group, const struct draw_style *
 		draw_paragraph(table, COLOUR_NONE, 4, "the next cycle places it", width);
 }
 
-static void add_group_row(const struct top_picture *picture, const struct top_group *group, struct table *table)
+/* Of a long name the begin is shown: what grouping adds to it is behind. */
+static void add_group_row(const struct top_picture *picture, const struct top_group *group, size_t name_width,
+                          struct table *table)
 {
 	struct arena *arena = table->arena;
 	struct table_row row = {
-		.cells = {arena_printf(arena, "%s/%s", group->group->namespace_, group->group->name), group->state,
-	                  arena_printf(arena, "%zu/%lld", group->bound, (long long)group->group->minimum),
+		.cells = {draw_cut(arena, arena_printf(arena, "%s/%s", group->group->namespace_, group->group->name),
+	                           name_width),
+	                  group->state, arena_printf(arena, "%zu/%lld", group->bound, (long long)group->group->minimum),
 	                  arena_printf(arena, "%zu", group->pods), draw_cut(arena, group->queue, 40),
 	                  arena_printf(arena, "%d", group->decided->priority),
 	                  age_text(arena, picture->now - group->decided->creation), group->nodes},
@@ -145,7 +148,7 @@ static void draw_groups(const struct top_picture *picture, const struct top_look
 		head.colours[c] = COLOUR_DIM;
 	table_add(&table, &head);
 	for (size_t i = 0; i < count; i++) {
-		add_group_row(picture, shown[i], &table);
+		add_group_row(picture, shown[i], style->terminal ? style->width * 2 / 5 : SIZE_MAX, &table);
 		if (look->view == TOP_PENDING)
 			add_reasons(shown[i], style, &table);
 	}

@@ -36,6 +36,10 @@ bool schema_is_open(const struct schema_type *type);
 /* What a type, or a field of it (NULL: the type itself), is for; "" when nobody wrote it down. */
 const char *schema_words(const char *type, const char *field, size_t field_length);
 
+/* What is known of the inside of a field that may hold anything: one text after the other, "type|meaning", with *path to
+ * what it is about; NULL at the end. Begin with *at 0. */
+const char *schema_words_below(const char *type, const char *field, size_t field_length, size_t *at, const char **path);
+
 /* ---- tables: schema_core.c, schema_groups.c, schema_platoon.c; sorted by name ---- */
 extern const struct schema_type schema_core[], schema_groups[], schema_platoon[];
 extern const size_t schema_core_count, schema_groups_count, schema_platoon_count;

@@ -43,11 +43,34 @@ static bool is_context(const struct manifest *object)
 	return false;
 }
 
+/* Objects of a live cluster are new ones here: what the server gave them must not be asked for. */
+static struct doc *as_new(const struct val *object)
+{
+	static const char *const given[] = {"uid", "resourceVersion", "managedFields"};
+	struct build *build = build_create();
+	struct node *root = build_copy(build, object), *metadata = build_map(build);
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_get(object, "metadata")); val_next(&it, &key, &item);) {
+		bool skip = false;
+		for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+			skip |= strcmp(key, given[i]) == 0;
+		if (!skip)
+			build_put(build, metadata, key, build_copy(build, item));
+	}
+	build_put(build, root, "metadata", metadata);
+	struct doc *doc = build_finish(build, root);
+	build_destroy(build);
+	return doc;
+}
+
 static void apply(struct simulation *simulation, const struct manifest *object, struct problems *problems)
 {
 	struct store_error error = {0};
-	if (simulation_apply(simulation, object->object, problems->arena, &error) < 0)
+	struct doc *doc = as_new(object->object);
+	if (simulation_apply(simulation, doc_root(doc), problems->arena, &error) < 0)
 		problem_add(problems, SEVERITY_ERROR, object->source, NULL, "%s", error.message);
+	doc_destroy(doc);
 }
 
 static void make_namespace(struct simulation *simulation, const char *name, struct problems *problems)

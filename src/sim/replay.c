@@ -13,6 +13,7 @@
 
 #define ROUNDS 16 /* cycles at one moment: evictions make room that the next one uses */
 #define NOWHERE SIZE_MAX
+#define LAST (20 * TRACE_LONGEST) /* second after which nothing is looked at: nanoseconds end not far behind it */
 
 struct pod_state {
 	size_t node;           /* number, or NOWHERE */
@@ -382,9 +383,9 @@ static void read_amounts(struct replay *replay, size_t index)
 	if (pod_decode(replay->trace->pods[index].object, arena, &spec, &problems) == 0) {
 		for (size_t i = 0; i < spec.request_count; i++) {
 			if (strcmp(spec.requests[i].name, "cpu") == 0)
-				replay->pods[index].cpus = spec.requests[i].amount;
+				replay->pods[index].cpus = trace_cap(spec.requests[i].amount);
 			if (strcmp(spec.requests[i].name, "nvidia.com/gpu") == 0)
-				replay->pods[index].gpus = spec.requests[i].amount;
+				replay->pods[index].gpus = trace_cap(spec.requests[i].amount);
 		}
 	}
 	arena_destroy(arena);
@@ -437,7 +438,7 @@ static void run(struct replay *replay)
 			replay->arrived < trace->pod_count ? trace->pods[replay->arrived].arrives : TRACE_NEVER;
 		int64_t departure = replay->departures.count > 0 ? replay->departures.items[0].time : TRACE_NEVER;
 		int64_t next = arrival < departure ? arrival : departure;
-		if (next == TRACE_NEVER)
+		if (next > LAST)
 			return;
 		measure_advance(replay->measure, next < replay->measure->length ? next : replay->measure->length);
 		clock_virtual_advance(&replay->clock, (next - replay->now) * SIMULATION_SECOND);

@@ -1,22 +1,8 @@
 /* Owns the measurements of a replay: integers times seconds, added up per stretch of time. */
 #include "sim/replay_measure.h"
 
-#include "base/quantity.h"
-
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t amount_of(const struct val *node, const char *resource)
-{
-	const struct val *amounts = val_path(node, "status", "allocatable", NULL);
-	char scratch[64];
-	struct error error;
-	int64_t value = 0;
-	const char *text = val_scalar_text(val_get(amounts, resource), scratch);
-	if (text && quantity_parse(text, strlen(text), quantity_scale_of(resource), &value, &error) < 0)
-		value = 0;
-	return value;
-}
 
 static const char *label_of(const struct val *node, const char *key)
 {
@@ -76,7 +62,8 @@ struct measure *measure_create(const struct trace *trace, int64_t length, struct
 			continue;
 		places[count++] = (struct place){
 			.node = {trace->frame[i]->name, label_of(node, levels[1]), label_of(node, levels[0]), 0},
-			.amounts = {.gpus = amount_of(node, "nvidia.com/gpu"), .cpus = amount_of(node, "cpu")},
+			.amounts = {.gpus = trace_node_amount(node, "nvidia.com/gpu"),
+		                    .cpus = trace_node_amount(node, "cpu")},
 		};
 	}
 	qsort(places, count, sizeof(*places), compare_places);
@@ -99,8 +86,10 @@ struct measure *measure_create(const struct trace *trace, int64_t length, struct
 		measure->gpus += places[i].amounts.gpus;
 		measure->cpus += places[i].amounts.cpus;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		result->nodes[i].slots = measure->gpus > 0 ? measure->nodes[i].gpus : measure->nodes[i].cpus;
+		measure->free += result->nodes[i].slots;
+	}
 	return measure;
 }
 
@@ -110,20 +99,28 @@ static int64_t used_of(const struct measure *measure, size_t node)
 	return measure->gpus > 0 ? measure->nodes[node].used_gpus : measure->nodes[node].used_cpus;
 }
 
-static int64_t broken_on(const struct measure *measure, size_t node)
+/* A node that has more pods than it should has nothing free. */
+static int64_t free_on(const struct measure *measure, size_t node)
 {
 	int64_t used = used_of(measure, node), slots = measure->result->nodes[node].slots;
-	return used > 0 && used < slots ? slots - used : 0;
+	return used < slots ? slots - used : 0;
+}
+
+static int64_t broken_on(const struct measure *measure, size_t node)
+{
+	return used_of(measure, node) > 0 ? free_on(measure, node) : 0;
 }
 
 void measure_use(struct measure *measure, size_t node, int64_t gpus, int64_t cpus, int sign)
 {
 	measure->broken -= broken_on(measure, node);
+	measure->free -= free_on(measure, node);
 	measure->nodes[node].used_gpus += sign * gpus;
 	measure->nodes[node].used_cpus += sign * cpus;
 	measure->used_gpus += sign * gpus;
 	measure->used_cpus += sign * cpus;
 	measure->broken += broken_on(measure, node);
+	measure->free += free_on(measure, node);
 }
 
 /* ---- time ---- */
@@ -162,8 +159,6 @@ static void take_frame(struct measure *measure)
 
 void measure_advance(struct measure *measure, int64_t to)
 {
-	int64_t free_slots =
-		measure->gpus > 0 ? measure->gpus - measure->used_gpus : measure->cpus - measure->used_cpus;
 	while (measure->frame < REPLAY_FRAMES && border(measure, measure->frame, REPLAY_FRAMES - 1) < to)
 		take_frame(measure);
 	for (size_t bucket = bucket_at(measure, measure->now); measure->now < to && bucket < REPLAY_BUCKETS; bucket++) {
@@ -172,11 +167,11 @@ void measure_advance(struct measure *measure, int64_t to)
 		struct sums *sums = &measure->sums[bucket];
 		if (seconds <= 0)
 			continue;
-		sums->gpu += measure->used_gpus * seconds;
-		sums->cpu += measure->used_cpus * seconds;
-		sums->broken += measure->broken * seconds;
-		sums->free += free_slots * seconds;
-		sums->waiting += measure->waiting * seconds;
+		sums->gpu += (__int128)measure->used_gpus * seconds;
+		sums->cpu += (__int128)measure->used_cpus * seconds;
+		sums->broken += (__int128)measure->broken * seconds;
+		sums->free += (__int128)measure->free * seconds;
+		sums->waiting += (__int128)measure->waiting * seconds;
 		sums->seconds += seconds;
 		measure->now += seconds;
 	}
@@ -198,10 +193,10 @@ void measure_finish(struct measure *measure)
 	for (size_t i = 0; i < REPLAY_BUCKETS; i++) {
 		const struct sums *sums = &measure->sums[i];
 		struct replay_bucket *bucket = &result->buckets[i];
-		bucket->gpu = thousandths(sums->gpu, (__int128)measure->gpus * sums->seconds);
-		bucket->cpu = thousandths(sums->cpu, (__int128)measure->cpus * sums->seconds);
+		bucket->gpu = thousandths(sums->gpu, measure->gpus * sums->seconds);
+		bucket->cpu = thousandths(sums->cpu, measure->cpus * sums->seconds);
 		bucket->fragmented = thousandths(sums->broken, sums->free);
-		bucket->waiting_pods = sums->seconds > 0 ? sums->waiting / sums->seconds : measure->waiting;
+		bucket->waiting_pods = sums->seconds > 0 ? (int64_t)(sums->waiting / sums->seconds) : measure->waiting;
 		gpu += sums->gpu;
 		cpu += sums->cpu;
 		broken += sums->broken;

@@ -16,10 +16,11 @@ struct measure {
 	size_t node_count;
 	int64_t length; /* seconds that are measured */
 	int64_t now;
-	int64_t gpus, cpus, used_gpus, used_cpus, broken; /* broken: free slots on nodes that are partly in use */
-	int64_t waiting;                                  /* pods */
+	int64_t gpus, cpus, used_gpus, used_cpus;
+	int64_t free, broken; /* slots; broken: free ones on nodes that are partly in use */
+	int64_t waiting;      /* pods */
 	struct sums {
-		int64_t gpu, cpu, broken, free, waiting, seconds;
+		__int128 gpu, cpu, broken, free, waiting, seconds;
 	} * sums;     /* REPLAY_BUCKETS: amounts times seconds */
 	size_t frame; /* that comes next */
 };

@@ -2,11 +2,13 @@
 #include "sim/trace.h"
 
 #include "base/clock.h"
-#include "base/labels.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST INT64_C(1000000000000) /* of one thing: sums over a cluster fit */
 
 /* -1 when the object does not say. */
 static int64_t annotation(const struct val *object, const char *key)
@@ -15,7 +17,7 @@ static int64_t annotation(const struct val *object, const char *key)
 	char *end = NULL;
 	errno = 0;
 	long long seconds = strtoll(text, &end, 10);
-	return *text && !*end && errno == 0 && seconds >= 0 && seconds < INT64_C(1) << 40 ? seconds : -1;
+	return *text && !*end && errno == 0 && seconds >= 0 && seconds <= TRACE_LONGEST ? seconds : -1;
 }
 
 static int64_t or_never(int64_t seconds)
@@ -60,7 +62,8 @@ static int64_t arrival(const struct reading *reading, const struct val *object)
 	int64_t told = annotation(object, TRACE_ARRIVES), at = created(object);
 	if (told >= 0)
 		return told;
-	return at < reading->first ? 0 : at - reading->first;
+	int64_t after = at < reading->first ? 0 : at - reading->first;
+	return after > TRACE_LONGEST ? TRACE_LONGEST : after;
 }
 
 static void add_gang(struct reading *reading, const struct manifest *manifest)
@@ -170,4 +173,21 @@ struct trace *trace_read(const struct manifests *objects, struct arena *arena, s
 		problem_add(problems, SEVERITY_ERROR, "", "give a table of instances, or objects with pods",
 		            "there is nothing to replay");
 	return nodes && trace->pod_count > 0 ? trace : NULL;
+}
+
+int64_t trace_cap(int64_t amount)
+{
+	return amount < 0 ? 0 : amount > MOST ? MOST : amount;
+}
+
+int64_t trace_node_amount(const struct val *node, const char *resource)
+{
+	const struct val *amounts = val_path(node, "status", "allocatable", NULL);
+	char scratch[64];
+	struct error error;
+	int64_t value = 0;
+	const char *text = val_scalar_text(val_get(amounts, resource), scratch);
+	if (text && quantity_parse(text, strlen(text), quantity_scale_of(resource), &value, &error) < 0)
+		value = 0;
+	return trace_cap(value);
 }

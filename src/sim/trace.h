@@ -7,6 +7,7 @@
 
 #define TRACE_NEVER INT64_MAX
 #define TRACE_ALONE SIZE_MAX
+#define TRACE_LONGEST (INT64_C(10) * 366 * 86400) /* seconds that anything may be given as: ten years */
 
 /* Annotations that say more than creationTimestamp does, in seconds. */
 #define TRACE_ARRIVES "platoon.dev/arrives"  /* from the begin of the trace */
@@ -58,5 +59,10 @@ struct trace *trace_read(const struct manifests *objects, struct arena *arena, s
  * `nodes` are copied with what max_instance_per_node needs of them. -1 when there were errors, each with its line. */
 int trace_of_table(const char *text, size_t length, const char *source, const struct manifests *nodes,
                    struct buffer *out, struct problems *problems);
+
+/* An amount that sums can be made of: not negative, and at most a million million. */
+int64_t trace_cap(int64_t amount);
+/* What a Node has of a resource, in the scale of the engine; 0 when it does not say. */
+int64_t trace_node_amount(const struct val *node, const char *resource);
 
 #endif

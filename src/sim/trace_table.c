@@ -2,7 +2,6 @@
 #include "sim/trace.h"
 
 #include "base/hash.h"
-#include "base/quantity.h"
 #include "object/build.h"
 #include "sim/csv.h"
 
@@ -12,8 +11,7 @@
 
 #define MOST_INSTANCES 1000000
 #define MOST_ROLES 64
-#define MOST 1000000 /* of one thing that an instance asks for */
-#define MOST_SECONDS (INT64_C(1) << 35)
+#define MOST 1000000                      /* of one thing that an instance asks for */
 #define LIMIT_PREFIX "trace.platoon.dev/" /* resources that stand for max_instance_per_node */
 
 enum column {
@@ -190,7 +188,7 @@ static bool take_most(struct csv *csv, int64_t *most)
 static bool take_time(struct csv *csv, int column, int64_t *into)
 {
 	int64_t milli;
-	bool good = csv_milli(csv, column, -1000, MOST_SECONDS, &milli);
+	bool good = csv_milli(csv, column, -1000, TRACE_LONGEST, &milli);
 	*into = milli < 0 ? -1 : milli / 1000;
 	return good;
 }
@@ -246,22 +244,11 @@ static void print_gangs(const struct table *table)
 	}
 }
 
-static int64_t amount_of(const struct val *amounts, const char *resource)
-{
-	char scratch[64];
-	struct error error;
-	int64_t value = 0;
-	const char *text = val_scalar_text(val_get(amounts, resource), scratch);
-	if (text)
-		quantity_parse(text, strlen(text), quantity_scale_of(resource), &value, &error);
-	return value;
-}
-
 static void measure_nodes(struct table *table, const struct manifests *nodes)
 {
 	for (size_t i = 0; i < nodes->count; i++) {
-		const struct val *amounts = val_path(nodes->items[i].object, "status", "allocatable", NULL);
-		int64_t cpus = amount_of(amounts, "cpu"), gpus = amount_of(amounts, "nvidia.com/gpu");
+		const struct val *node = nodes->items[i].object;
+		int64_t cpus = trace_node_amount(node, "cpu"), gpus = trace_node_amount(node, "nvidia.com/gpu");
 		table->node_cpus = cpus > table->node_cpus ? cpus : table->node_cpus;
 		table->node_gpus = gpus > table->node_gpus ? gpus : table->node_gpus;
 	}

@@ -9,6 +9,7 @@
 
 #define PAUSE_FIRST (REMOTE_SECOND / 10)
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
+#define PAUSE_REFUSED (4 * REMOTE_SECOND)
 #define ATTEMPTS 10
 #define TURNS 16 /* one slot of so many is for what waits longest */
 #define NODE_PATIENCE (10 * REMOTE_SECOND)
@@ -293,15 +294,25 @@ char *write_path(const struct assumed *assumed, const struct store_api *api, con
 	return path.text;
 }
 
-/* Asks for the object itself: after a refusal only that is sure. */
-static void refresh(struct assumed *assumed)
+/* Asks for the object itself: after a refusal only that is sure. Whoever decided the write decides anew when the answer
+ * is seen; a pause keeps what is refused again and again from being sent without end. */
+static void refresh(struct assumed *assumed, int64_t pause)
 {
+	struct remote *remote = assumed->remote;
 	if (!assumed->followed)
 		return;
 	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
 	outgoing->method = "GET";
-	outgoing->path = write_path(assumed, follow_api(assumed->remote, assumed->type), NULL, false);
-	write_add(assumed, outgoing);
+	outgoing->path = write_path(assumed, follow_api(remote, assumed->type), NULL, false);
+	if (pause == 0 || assumed->first || assumed->current) {
+		write_add(assumed, outgoing);
+		return;
+	}
+	outgoing->about = assumed;
+	outgoing->due = clock_now(remote->clock) + pause;
+	assumed->current = outgoing;
+	remote->counts.waiting++;
+	vec_push(&remote->delayed, outgoing);
 }
 
 static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
@@ -345,7 +356,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 		hear(assumed, NULL);
 	} else if (object && outgoing->foreign) {
 		/* Another version of the type, in another form: the mirror's own has to be asked for. */
-		refresh(assumed);
+		refresh(assumed, 0);
 	} else if (object) {
 		hear(assumed, remote_trim(root, follow_api(assumed->remote, assumed->type)));
 	}
@@ -384,8 +395,9 @@ static void on_answer(void *context, const struct remote_answer *answer)
 		births_end(assumed, "");
 		hear(assumed, NULL);
 	} else if (!read) {
+		bool usual = answer->code == 409 || answer->code == 404;
 		refused(outgoing, answer);
-		refresh(assumed);
+		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
 	}
 	outgoing_free(outgoing);
 	write_advance(assumed);
@@ -413,7 +425,7 @@ static int64_t ask_for_nodes(struct remote *remote)
 	while (remote->awaiting && remote->awaiting->awaits_end <= remote->now) {
 		struct assumed *assumed = remote->awaiting;
 		stop_awaiting(assumed);
-		refresh(assumed);
+		refresh(assumed, 0);
 	}
 	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
 }

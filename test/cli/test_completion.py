@@ -14,18 +14,13 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+from runner import run_tests, test  # noqa: E402
 from screen import Terminal, environment  # noqa: E402
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[3:]
-TESTS = []
 SCRATCH = tempfile.TemporaryDirectory()
 BIN = os.path.join(SCRATCH.name, "bin")
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def env(**changes):
@@ -224,19 +219,7 @@ def main():
     os.mkdir(BIN)
     for name in ("platoon", "kubectl-platoon", "kubectl_complete-platoon"):
         os.symlink(PLATOON, os.path.join(BIN, name))
-    passed = failed = 0
-    for function in TESTS:
-        if ONLY and not any(name in function.__name__ for name in ONLY):
-            continue
-        try:
-            function()
-            passed += 1
-        except Exception as error:  # pylint: disable=broad-except
-            failed += 1
-            print(f"FAIL {function.__name__}: {type(error).__name__} {error}")
-    SCRATCH.cleanup()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
+    run_tests(ONLY, SCRATCH.cleanup)
 
 
 if __name__ == "__main__":

@@ -15,17 +15,12 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
+from runner import run_tests, test  # noqa: E402
 from screen import Terminal, environment  # noqa: E402
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[3:]
-TESTS = []
 UP = None  # the cluster that some tests share
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def run(*args, env=None, code=0):
@@ -333,22 +328,5 @@ def top_says_what_is_wrong():
     assert "--once" in refused("-f", "examples/first-gang.yaml")
 
 
-def main():
-    passed = failed = 0
-    for function in TESTS:
-        if ONLY and not any(name in function.__name__ for name in ONLY):
-            continue
-        try:
-            function()
-            passed += 1
-        except Exception as error:  # pylint: disable=broad-except
-            failed += 1
-            print(f"FAIL {function.__name__}: {type(error).__name__} {error}")
-    if UP:
-        UP.close()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(ONLY, lambda: UP and UP.close())

@@ -14,15 +14,12 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
+from runner import run_tests, test  # noqa: E402
+
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[3:]
-TESTS = []
 SCRATCH = tempfile.TemporaryDirectory()
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def file(name, text):
@@ -361,21 +358,5 @@ def bad_tables_are_explained():
     assert "is not an action" in run(trace, "--compare", "nothing", code=2)
 
 
-def main():
-    passed = failed = 0
-    for function in TESTS:
-        if ONLY and not any(name in function.__name__ for name in ONLY):
-            continue
-        try:
-            function()
-            passed += 1
-        except Exception as error:  # pylint: disable=broad-except
-            failed += 1
-            print(f"FAIL {function.__name__}: {type(error).__name__} {error}")
-    SCRATCH.cleanup()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if passed and not failed else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(ONLY, SCRATCH.cleanup)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the documentation shows is what the program does.
 
-    test_docs.py PLATOON SOURCE_ROOT [--update]
+    test_docs.py PLATOON SOURCE_ROOT [--update] [PAGE...]
 
 Checked in README.md, CONTRIBUTING.md and docs:
   - `console` blocks: each line `$ command` is run, what follows must be its output. A line `...` stands for any lines.
@@ -9,6 +9,9 @@ Checked in README.md, CONTRIBUTING.md and docs:
   - `yaml` blocks that begin with `# file: NAME` are files that later commands of the page can use.
   - tables with the columns rule, wrong, path, right (docs/validate.md): wrong must be refused at the path, right must
     not.
+  - `sh` blocks of pages with a comment `<!-- cluster: SHAPE -->` are run, one after the other, with the kubeconfig of a
+    `platoon up` with such nodes.
+  - docs/reference is what `platoon help --reference` prints.
   - links between pages, the list of reasons, the files named in the architecture.
 The last line is `N passed, M failed`.
 """
@@ -21,6 +24,7 @@ import tempfile
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
+ONLY = [word for word in sys.argv[3:] if word != "--update"]
 REASON = re.compile(r"^ +- ")
 FENCE = re.compile(r"^```(\w*)\s*$")
 RESULTS = []
@@ -64,10 +68,39 @@ def make_scratch(folder):
         os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
 
 
+CLUSTER = re.compile(r"^<!-- cluster: (\S+) -->$", re.M)
+
+
+def start_cluster(lines, folder):
+    """The cluster a page asks for, ready to be used, or None."""
+    wanted = CLUSTER.search("\n".join(lines))
+    if not wanted:
+        return None
+    up = subprocess.Popen([PLATOON, "up", "--in-memory", "--port", "0", "--nodes", wanted.group(1)], cwd=folder,
+                          stdout=subprocess.PIPE, text=True)
+    for line in up.stdout:
+        if "get podgroups" in line:
+            break
+    return up
+
+
+def stop_cluster(up):
+    if up:
+        up.terminate()
+        up.wait(timeout=30)
+        up.stdout.close()
+
+
+def check_shell(page, lines, start, end, folder):
+    code, got = run("set -euo pipefail\n" + "\n".join(lines[start:end]), folder)
+    report(f"{page}:{start}: sh", None if code == 0 else f"exit {code}\n" + "\n".join(got))
+
+
 def run(command, folder):
+    config = os.path.join(folder, ".platoon", "kubeconfig")
     done = subprocess.run(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
-                          env=dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{folder}/build:{os.environ['PATH']}"))
+                          env=dict(os.environ, LC_ALL="C.UTF-8", KUBECONFIG=config, PATH=f"{folder}/build:{os.environ['PATH']}"))
     return done.returncode, done.stdout.rstrip("\n").split("\n") if done.stdout else []
 
 
@@ -126,6 +159,7 @@ def check_page(page):
     with tempfile.TemporaryDirectory() as folder:
         make_scratch(folder)
         replaced = []
+        up = start_cluster(lines, folder)
         for language, start, end in list(blocks(lines)):
             first = lines[start] if end > start else ""
             if language == "yaml" and first.startswith("# file: "):
@@ -134,6 +168,9 @@ def check_page(page):
                     file.write("\n".join(lines[start:end]) + "\n")
             elif language == "console":
                 replaced.append((start, end, check_console(page, lines, start, end, folder)))
+            elif language == "sh" and up:
+                check_shell(page, lines, start, end, folder)
+        stop_cluster(up)
     if UPDATE:
         for start, end, fresh in reversed(replaced):
             lines[start:end] = fresh
@@ -225,8 +262,26 @@ def check_names():
             report("docs/architecture.md", None if f"`{name[:-2]}`" in text else f"src/engine/{name} is not described")
 
 
+def check_reference():
+    """The pages of fields are those that the program would write now, and no field is without a meaning."""
+    _, kinds = run("build/platoon help --reference".replace("build/platoon", PLATOON), ROOT)
+    folder = os.path.join(ROOT, "docs", "reference")
+    wanted = {kind.lower() + ".md" for kind in kinds}
+    report("docs/reference", None if wanted == set(os.listdir(folder)) else f"has other pages than {sorted(wanted)}")
+    for kind in kinds:
+        _, text = run(f"{PLATOON} help --reference {kind}", ROOT)
+        with open(os.path.join(folder, kind.lower() + ".md"), encoding="utf-8") as file:
+            same = file.read().rstrip("\n").split("\n") == text
+        report(f"docs/reference/{kind.lower()}.md", None if same else "is not current; run scripts/reference")
+        silent = [line for line in text if re.search(r"\|\s*\|$", line)]
+        report(f"docs/reference/{kind.lower()}.md: meanings", None if not silent else f"nothing is said about {silent}")
+
+
 def main():
+    check_reference()
     for page in pages():
+        if ONLY and not any(name in page for name in ONLY):
+            continue
         check_page(page)
         check_links(page)
     if os.path.exists(os.path.join(ROOT, "docs", "validate.md")):

@@ -1,0 +1,104 @@
+/* Owns the reference of fields: a page of Markdown for each kind of ours, from the tables of schemas. */
+#include "cli/cli.h"
+
+#include "serve/schema.h"
+
+#include <string.h>
+
+#define DEEPEST 12
+
+static bool is_ours(const struct schema_kind *kind)
+{
+	static const char *const groups[] = {"kai.scheduler", "scheduling.run.ai", "workloads.x-k8s.io"};
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		if (strcmp(groups[i], kind->group) == 0)
+			return true;
+	return false;
+}
+
+static const char *type_name(const struct schema_field *field, struct arena *arena)
+{
+	static const struct {
+		char letter;
+		const char *name;
+	} names[] = {{'s', "text"}, {'i', "integer"}, {'b', "boolean"}, {'f', "number"}};
+	const char *name = field->kind == 'T' ? "object" : "any";
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].letter == field->kind)
+			name = names[i].name;
+	if (field->kind == 'T' && strcmp(field->type->name, "PodTemplateSpec") == 0)
+		name = "pod template";
+	return field->list  ? arena_printf(arena, "list of %s", name)
+	       : field->map ? arena_printf(arena, "map of text to %s", name)
+	                    : name;
+}
+
+static void print_fields(const struct schema_type *type, const char *path, int depth, struct arena *arena, FILE *stream)
+{
+	struct schema_field field;
+	const char *at = type->fields;
+	while (depth < DEEPEST && schema_next(&at, &field)) {
+		const char *name = arena_strndup(arena, field.name, field.name_length);
+		const char *full = arena_printf(arena, "%s%s%s", path, path[0] ? "." : "", name);
+		/* Those of every Kubernetes object are explained elsewhere. */
+		if (depth == 0 && strcmp(name, "metadata") == 0)
+			continue;
+		fprintf(stream, "| `%s` | %s | %s |\n", full, type_name(&field, arena),
+		        schema_words(type->name, field.name, field.name_length));
+		const char *inner, *text;
+		for (size_t row = 0;
+		     (text = schema_words_below(type->name, field.name, field.name_length, &row, &inner));) {
+			size_t bar = strcspn(text, "|");
+			fprintf(stream, "| `%s%s%s` | %.*s | %s |\n", path, path[0] ? "." : "", inner, (int)bar, text,
+			        text + bar + (text[bar] == '|'));
+		}
+		if (field.kind == 'T' && strcmp(field.type->name, "PodTemplateSpec") != 0)
+			print_fields(field.type,
+			             arena_printf(arena, "%s%s", full,
+			                          field.list  ? "[]"
+			                          : field.map ? ".*"
+			                                      : ""),
+			             depth + 1, arena, stream);
+	}
+}
+
+static void print_kind(const struct schema_kind *kind, const char *versions, struct arena *arena)
+{
+	printf("# %s\n\n`%s/%s`. %s\n\n| field | type | meaning |\n|---|---|---|\n", kind->kind, kind->group, versions,
+	       schema_words(kind->type, NULL, 0));
+	print_fields(schema_find(kind->type), "", 0, arena, stdout);
+}
+
+int cli_reference(struct cli_args *args)
+{
+	const char *wanted = args->operand_count > 0 ? args->operands[0] : NULL;
+	bool found = false;
+	for (size_t i = 0; i < schema_kinds_count; i++) {
+		const struct schema_kind *kind = &schema_kinds[i];
+		/* Of several versions the first stands for all. */
+		bool again = false;
+		for (size_t j = 0; j < i; j++)
+			again |= strcmp(schema_kinds[j].kind, kind->kind) == 0 &&
+			         strcmp(schema_kinds[j].group, kind->group) == 0;
+		if (!is_ours(kind) || again || !schema_find(kind->type))
+			continue;
+		const char *versions = kind->version;
+		for (size_t j = i + 1; j < schema_kinds_count; j++)
+			if (strcmp(schema_kinds[j].kind, kind->kind) == 0 &&
+			    strcmp(schema_kinds[j].group, kind->group) == 0)
+				versions = arena_printf(args->arena, "%s`, `%s/%s", versions, kind->group,
+				                        schema_kinds[j].version);
+		found |= wanted && strcmp(wanted, kind->kind) == 0;
+		if (!wanted)
+			printf("%s\n", kind->kind);
+		else if (strcmp(wanted, kind->kind) == 0)
+			print_kind(kind, versions, args->arena);
+	}
+	if (wanted && !found) {
+		output_line(stderr,
+		            "platoon help --reference: %.100s is not a kind of ours; without a kind all are listed",
+		            wanted);
+		return CLI_USAGE;
+	}
+	return CLI_OK;
+}
