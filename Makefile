@@ -35,8 +35,25 @@ fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
 check-kube: build ## run Platoon on a real kube-apiserver, built once from Go modules (needs Go; minutes the first time)
 	@test/kube/test_kube.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(KUBE_OPTIONS) $(ONLY)
 
+check-installed: build ## the same for what `platoon install` prints: rights, webhooks, certificates, configuration
+	@test/kube/test_install.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(ONLY)
+	@test/kube/test_webhooks.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(ONLY)
+
+check-package: ## build the container image and the Debian package, look into them, run what is inside
+	@test/package/test_image.py .
+	@test/package/test_deb.py .
+
 man: build ## the manual pages: build/share/*.1
 	@meson compile -C build man >/dev/null && ls build/share/*.1
+
+image: ## a container image without a daemon: build/image (OCI layout) and build/image.tar
+	@scripts/image
+
+deb: ## a Debian package: build/platoon_VERSION_ARCH.deb
+	@scripts/deb
+
+chart: build ## write deploy/chart from the program
+	@build/platoon install --chart deploy/chart
 
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench
@@ -46,4 +63,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz fault check-kube man bench clean
+.PHONY: help deps build run test lint format fuzz fault check-kube check-installed check-package man chart image deb bench clean

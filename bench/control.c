@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000000)
-enum { GANG = 16, CHANGES = 101 };
+enum { GANG = 16, CHANGES = 101, GPUS = 4, NODE_GPUS = 8 };
 
 struct yard {
 	struct clock_virtual clock;
@@ -59,7 +59,7 @@ static void make_node(struct yard *yard, int number)
 }
 
 /* On a node, or waiting. */
-static void make_pod(struct yard *yard, const char *name, const char *group, int node)
+static void make_pod(struct yard *yard, const char *name, const char *group, int gpus, int node)
 {
 	char body[768], where[64] = "";
 	if (node >= 0)
@@ -69,8 +69,8 @@ static void make_pod(struct yard *yard, const char *name, const char *group, int
 	         "\"schedulerName\":"
 	         "\"platoon\"%s,\"containers\":[{\"name\":\"m\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":"
 	         "\"4\","
-	         "\"nvidia.com/gpu\":\"4\"}}}]},\"status\":{\"phase\":\"%s\"}}",
-	         name, group, where, node >= 0 ? "Running" : "Pending");
+	         "\"nvidia.com/gpu\":\"%d\"}}}]},\"status\":{\"phase\":\"%s\"}}",
+	         name, group, where, gpus, node >= 0 ? "Running" : "Pending");
 	create(yard, "default", "v1", "Pod", body);
 }
 
@@ -79,8 +79,8 @@ static void make_group(struct yard *yard, const char *name, int minimum, bool ra
 	char body[512];
 	snprintf(body, sizeof(body),
 	         "{\"apiVersion\":\"scheduling.run.ai/v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"%s\"},"
-	         "\"spec\":{\"minMember\":%d,\"queue\":\"all\"%s}}",
-	         name, minimum,
+	         "\"spec\":{\"minMember\":%d,\"queue\":\"all\"%s%s}}",
+	         name, minimum, rack ? ",\"preemptibility\":\"non-preemptible\"" : "",
 	         rack ? ",\"topologyConstraint\":{\"topology\":\"cluster\",\"requiredTopologyLevel\":\"rack\"}" : "");
 	create(yard, "default", "scheduling.run.ai/v2alpha2", "PodGroup", body);
 }
@@ -116,7 +116,7 @@ static void open_yard(struct yard *yard, int nodes)
 		make_group(yard, group, GANG, false);
 		for (int i = 0; i < GANG; i++) {
 			snprintf(pod, sizeof(pod), "g%d-%d", g, i);
-			make_pod(yard, pod, group, 2 * (g * GANG + i));
+			make_pod(yard, pod, group, GPUS, 2 * (g * GANG + i));
 		}
 	}
 	commit(yard);
@@ -167,7 +167,7 @@ static bool single_pod(struct yard *yard, double *us)
 	char name[32];
 	snprintf(name, sizeof(name), "new-%d", yard->made++);
 	make_group(yard, name, 1, false);
-	make_pod(yard, name, name, -1);
+	make_pod(yard, name, name, GPUS, -1);
 	commit(yard);
 	*us = settle(yard);
 	return is_bound(yard, name);
@@ -182,7 +182,7 @@ static bool replaced_pod(struct yard *yard, double *us)
 	snprintf(old, sizeof(old), "g%d-%d", number, yard->made % GANG);
 	snprintf(name, sizeof(name), "again-%d", yard->made);
 	remove_pod(yard, old);
-	make_pod(yard, name, group, -1);
+	make_pod(yard, name, group, GPUS, -1);
 	commit(yard);
 	*us = settle(yard);
 	return is_bound(yard, name);
@@ -197,7 +197,7 @@ static bool gang(struct yard *yard, double *us)
 	bool bound = true;
 	for (int i = 0; i < GANG; i++) {
 		snprintf(name, sizeof(name), "%s-%d", group, i);
-		make_pod(yard, name, group, -1);
+		make_pod(yard, name, group, GPUS, -1);
 	}
 	commit(yard);
 	*us = settle(yard);
@@ -237,6 +237,19 @@ static struct control_row measure(struct yard *yard, const char *name, bool (*ch
 	return row;
 }
 
+/* A gang for one rack that finds no place, and for which nobody may be evicted or moved. */
+static void make_waiting(struct yard *yard, const char *group, int pods, int gpus)
+{
+	make_group(yard, group, pods, true);
+	for (int i = 0; i < pods; i++) {
+		char name[48];
+		snprintf(name, sizeof(name), "%s-%d", group, i);
+		make_pod(yard, name, group, gpus, -1);
+	}
+	commit(yard);
+	settle(yard);
+}
+
 static int measure_size(int nodes, struct control_row *rows)
 {
 	struct yard yard;
@@ -247,15 +260,11 @@ static int measure_size(int nodes, struct control_row *rows)
 	rows[count++] = measure(&yard, "one pod is replaced", replaced_pod);
 	rows[count++] = measure(&yard, "gang of 16 arrives", gang);
 	/* Beside a gang that never fits: every cycle says again why. */
-	make_group(&yard, "too-wide", 40, true);
-	for (int i = 0; i < 40; i++) {
-		char name[32];
-		snprintf(name, sizeof(name), "too-wide-%d", i);
-		make_pod(&yard, name, "too-wide", -1);
-	}
-	commit(&yard);
-	settle(&yard);
+	make_waiting(&yard, "too-wide", 40, GPUS);
 	rows[count++] = measure(&yard, "one, beside a refusal", single_pod);
+	/* And beside one that would fit if the others had ended: every cycle looks for somebody to give way, too. */
+	make_waiting(&yard, "too-early", GANG, NODE_GPUS);
+	rows[count++] = measure(&yard, "one, beside a waiter", single_pod);
 	for (int i = 0; i < count; i++) {
 		rows[i].start_ms = start;
 		printf("%-22s %7d %12.1f %12.1f %12.1f%s\n", rows[i].name, nodes, rows[i].us, rows[i].worst_us, start,

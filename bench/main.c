@@ -217,9 +217,9 @@ static void judge_evictions(struct report *report)
 static void judge_control(struct report *report)
 {
 	static const char *const names[] = {"one pod arrives", "one pod is replaced", "gang of 16 arrives",
-	                                    "one, beside a refusal"};
+	                                    "one, beside a refusal", "one, beside a waiter"};
 	char text[120];
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		double small = control_us(report->controls, report->control_count, names[i], 1000),
 		       large = control_us(report->controls, report->control_count, names[i], 50000);
 		snprintf(text, sizeof(text), "control loop, %s, 50000 nodes against 1000", names[i]);

@@ -31,14 +31,20 @@ export function App({ state }: { state: State }) {
 	if (state.status === 'refused') return <NoAccess state={state} />
 	return (
 		<div className="page">
-			<a className="skip" href="#panel">Skip to lists</a>
+			<a className="skip" href="#panel">
+				Skip to lists
+			</a>
 			<Header state={state} />
 			<main>
 				<MapView state={state} />
 				<Panel state={state} />
 			</main>
 			<Timeline state={state} />
-			{!state.loaded && <p className="loading" role="status">Reading the cluster…</p>}
+			{!state.loaded && (
+				<p className="loading" role="status">
+					Reading the cluster…
+				</p>
+			)}
 		</div>
 	)
 }
@@ -59,7 +65,9 @@ function Panel({ state }: { state: State }) {
 		<aside className="panel" aria-label="Lists and details">
 			<Detail state={state} />
 			<Tabs tabs={tabs} chosen={state.tab} choose={tab => state.show(tab)} />
-			<div id="panel" role="tabpanel" aria-labelledby={'tab-' + state.tab} tabIndex={-1}><View state={state} /></div>
+			<div id="panel" role="tabpanel" aria-labelledby={'tab-' + state.tab} tabIndex={-1}>
+				<View state={state} />
+			</div>
 		</aside>
 	)
 }
@@ -73,11 +81,23 @@ function NoAccess({ state }: { state: State }) {
 	return (
 		<main className="no-access">
 			<h1>{state.token ? 'This token is not accepted' : 'A token is needed'}</h1>
-			<p>Open the address that <code>platoon up</code> printed; the token is in it, behind <code>#token=</code>. It is also in the file <code>read-only-token</code> of the data folder (by default <code>.platoon</code>).</p>
+			<p>
+				Open the address that <code>platoon up</code> printed; the token is in it, behind <code>#token=</code>.
+				It is also in the file <code>read-only-token</code> of the data folder (by default <code>.platoon</code>
+				).
+			</p>
 			<form onSubmit={submit}>
 				<label htmlFor="token">Token</label>
-				<input id="token" type="password" autoComplete="off" value={token} onChange={event => setToken(event.target.value)} />
-				<button className="primary" disabled={!token.trim()}>Open the dashboard</button>
+				<input
+					id="token"
+					type="password"
+					autoComplete="off"
+					value={token}
+					onChange={event => setToken(event.target.value)}
+				/>
+				<button className="primary" disabled={!token.trim()}>
+					Open the dashboard
+				</button>
 			</form>
 		</main>
 	)

@@ -1,7 +1,7 @@
 // Drawing the map. What is below (tiles) is drawn once and then node by node; what is above (marks) is drawn often.
 import { Domain } from './domains'
 import { DomainBox, Layout, NodeBox, Rect, slotGrid } from './layout'
-import { gangOf, Model } from './model'
+import { gangName, gangOf, Model } from './model'
 import { Hues, Paint } from './palette'
 import { PodRecord } from './wire'
 
@@ -67,7 +67,8 @@ const MOST_SLOTS = 64
 function slotsOf(tile: Rect, thousandths: number): Slots {
 	const count = Math.max(1, Math.min(MOST_SLOTS, Math.round(thousandths / 1000)))
 	const edge = tile.w >= 12 && tile.h >= 12 ? 1.5 : tile.w >= 7 ? 0.5 : 0
-	const w = tile.w - 2 * edge, h = tile.h - 2 * edge
+	const w = tile.w - 2 * edge,
+		h = tile.h - 2 * edge
 	const { columns, rows } = slotGrid(count, w, h)
 	const between = w / columns >= 5 && h / rows >= 5 ? 1 : w / columns >= 3 && h / rows >= 3 ? 0.5 : 0
 	const slot = (index: number) => ({
@@ -108,13 +109,43 @@ function drawPod(context: CanvasRenderingContext2D, scene: Scene, pod: PodRecord
 function rectsFor(slots: Slots, from: number, amount: number): Rect[] {
 	const rects: Rect[] = []
 	for (let at = from, left = amount; left > 0 && Math.floor(at / 1000) < slots.count;) {
-		const within = at % 1000, take = Math.min(left, 1000 - within)
+		const within = at % 1000,
+			take = Math.min(left, 1000 - within)
 		const rect = slots.slot(Math.floor(at / 1000))
 		rects.push(take === 1000 ? rect : { ...rect, x: rect.x + (rect.w * within) / 1000, w: (rect.w * take) / 1000 })
 		at += take
 		left -= take
 	}
 	return rects
+}
+
+const NAME = 13 // height of the line with the name, on tiles that are large enough
+
+/** Which node it is, as far as its rack does not say so already, and whose it is if all of it is one gang's. */
+function drawName(context: CanvasRenderingContext2D, scene: Scene, tile: NodeBox, pods: PodRecord[]) {
+	const { model, paint } = scene
+	const prefix = tile.domain.name + '-'
+	const name = tile.node.startsWith(prefix) ? tile.node.slice(prefix.length) : tile.node
+	const gangs = new Set(pods.map(gangOf))
+	const group = gangs.size === 1 ? model.groups.get([...gangs][0]) : undefined
+	context.font = '10px system-ui, sans-serif'
+	context.textBaseline = 'middle'
+	context.fillStyle = paint.faint
+	const shown = fitText(context, name, tile.w - 8)
+	context.fillText(shown, tile.x + 4, tile.y + NAME / 2 + 0.5)
+	const left = tile.w - context.measureText(shown).width - 18
+	const title = group && left > 20 ? cutText(context, gangName(group), left) : ''
+	if (!title) return
+	context.fillStyle = paint.text
+	context.fillText(title, tile.x + tile.w - 4 - context.measureText(title).width, tile.y + NAME / 2 + 0.5)
+}
+
+/** Names of gangs begin with what tells them apart. */
+function cutText(context: CanvasRenderingContext2D, text: string, width: number): string {
+	if (context.measureText(text).width <= width) return text
+	for (let length = text.length - 1; length > 2; length--)
+		if (context.measureText(text.slice(0, length) + '…').width <= width) return text.slice(0, length) + '…'
+	return ''
 }
 
 export function drawTile(context: CanvasRenderingContext2D, scene: Scene, tile: NodeBox) {
@@ -129,8 +160,11 @@ export function drawTile(context: CanvasRenderingContext2D, scene: Scene, tile: 
 	context.fill()
 	// A node of a cluster with GPUs that has none itself is one slot, filled by CPU.
 	const byGpu = (node.gpu ?? 0) > 0
-	const whole = byGpu ? node.gpu! : node.cpu ?? 0
-	const slots = slotsOf(tile, byGpu ? whole : 1000)
+	const whole = byGpu ? node.gpu! : (node.cpu ?? 0)
+	const pods = podsOnNode(model, tile.node)
+	const head = tile.w >= 64 && tile.h >= 40 ? NAME : 0
+	if (head) drawName(context, scene, tile, pods)
+	const slots = slotsOf({ ...tile, y: tile.y + head, h: tile.h - head }, byGpu ? whole : 1000)
 	const scale = byGpu ? 1 : whole ? 1000 / whole : 0
 	context.fillStyle = paint.empty
 	for (let i = 0; i < slots.count; i++) {
@@ -141,11 +175,11 @@ export function drawTile(context: CanvasRenderingContext2D, scene: Scene, tile: 
 	const shrink = byGpu && whole > slots.count * 1000 ? (slots.count * 1000) / whole : 1
 	let used = 0
 	const put = (pod: PodRecord, ghost: boolean) => {
-		const amount = (byGpu ? pod.gpu ?? 0 : (pod.cpu ?? 0) * scale) * shrink
+		const amount = (byGpu ? (pod.gpu ?? 0) : (pod.cpu ?? 0) * scale) * shrink
 		if (amount > 0) drawPod(context, scene, pod, rectsFor(slots, used, amount), ghost)
 		used += amount
 	}
-	for (const pod of podsOnNode(model, tile.node)) put(pod, false)
+	for (const pod of pods) put(pod, false)
 	for (const pod of scene.ghosts.get(tile.node) ?? []) put(pod, true)
 	if (node.down || node.cordoned) drawTrouble(context, scene, tile, !!node.down)
 }
@@ -212,7 +246,8 @@ export function drawMarks(context: CanvasRenderingContext2D, layout: Layout, pai
 		const text = miss.need ? `room for ${miss.have} of ${miss.need}` : 'nearest miss'
 		context.font = '600 11px system-ui, sans-serif'
 		const width = context.measureText(text).width + 10
-		const x = Math.max(2, Math.min(box.x + box.w - width - 2, layout.width - width - 2)), y = Math.max(2, box.y - 8)
+		const x = Math.max(2, Math.min(box.x + box.w - width - 2, layout.width - width - 2)),
+			y = Math.max(2, box.y - 8)
 		context.fillStyle = paint.waiting
 		context.beginPath()
 		context.roundRect(x, y, width, 16, 3)

@@ -24,7 +24,17 @@ export function gangTree(model: Model, group: GroupRecord, domainOf: Map<string,
 	const counts = model.counts.get(group.n) ?? new Map<string, Counts>()
 	const views = tree.map((part): PartView => {
 		const own = part.leaf ? counts.get(part.name) : undefined
-		return { part, depth: 0, children: [], satisfied: false, met: 0, places: [], pods: own?.pods ?? 0, placed: own?.placed ?? 0, ready: own?.ready ?? 0 }
+		return {
+			part,
+			depth: 0,
+			children: [],
+			satisfied: false,
+			met: 0,
+			places: [],
+			pods: own?.pods ?? 0,
+			placed: own?.placed ?? 0,
+			ready: own?.ready ?? 0,
+		}
 	})
 	views.forEach((view, i) => {
 		const parent = view.part.parent >= 0 ? views[view.part.parent] : undefined
@@ -56,10 +66,17 @@ function putPlaces(model: Model, group: GroupRecord, views: PartView[], domainOf
 		const id = path.length ? path.join('/') : (pod.on as string)
 		const place = places.get(id)
 		if (place) place.pods++
-		else places.set(id, { name: path[path.length - 1] ?? (pod.on as string), path: path.length ? path : [pod.on as string], pods: 1 })
+		else
+			places.set(id, {
+				name: path[path.length - 1] ?? (pod.on as string),
+				path: path.length ? path : [pod.on as string],
+				pods: 1,
+			})
 	}
 	for (const view of views)
-		view.places = [...(leaves.get(view.part.name)?.values() ?? [])].sort((a, b) => compareNames(a.path.join('/'), b.path.join('/')))
+		view.places = [...(leaves.get(view.part.name)?.values() ?? [])].sort((a, b) =>
+			compareNames(a.path.join('/'), b.path.join('/')),
+		)
 }
 
 /** The sentence to read first: the reason that says most. */

@@ -43,7 +43,8 @@ export class History {
 
 	/** Number of changes up to and including this time. */
 	positionAt(time: number): number {
-		let low = 0, high = this.changes.length
+		let low = 0,
+			high = this.changes.length
 		while (low < high) {
 			const middle = (low + high) >> 1
 			if (this.changes[middle].at <= time) low = middle + 1
@@ -55,15 +56,24 @@ export class History {
 
 /** The cluster at another time. */
 export class Past {
-	model: Model
-	position: number
+	model!: Model
+	position = 0
 
-	constructor(live: Model, private history: History) {
-		this.model = Model.from(live.all())
-		this.position = history.end
+	constructor(
+		private live: Model,
+		private history: History,
+	) {
+		this.begin()
+	}
+
+	private begin() {
+		this.model = Model.from(this.live.all())
+		this.position = this.history.end
 	}
 
 	moveTo(time: number) {
+		// Meanwhile so much may have happened that the way from here is forgotten.
+		if (this.position < this.history.dropped) this.begin()
 		const target = Math.max(this.history.positionAt(time), this.history.dropped)
 		const at = (position: number) => this.history.changes[position - this.history.dropped]
 		while (this.position > target) {
@@ -86,21 +96,28 @@ export interface Happening {
 }
 
 function ofPod(before: PodRecord | null, after: PodRecord | null): { kind: Happening['kind']; what: string } | null {
-	const was = before?.on, is = after?.on
+	const was = before?.on,
+		is = after?.on
 	if (after && is && !was) return { kind: 'placed', what: 'placed' }
 	if (after && before && after.ph === 'F' && before.ph !== 'F') return { kind: 'trouble', what: 'failed' }
 	if (after && before && after.ph === 'S' && before.ph !== 'S') return { kind: 'left', what: 'finished' }
 	if (before && after && after.del && !before.del && was) return { kind: 'left', what: 'leaving' }
-	if (before && !after && was && before.ph !== 'S' && before.ph !== 'F' && !before.del) return { kind: 'left', what: 'gone' }
+	if (before && !after && was && before.ph !== 'S' && before.ph !== 'F' && !before.del)
+		return { kind: 'left', what: 'gone' }
 	return null
 }
 
-function ofGroup(before: GroupRecord | null, after: GroupRecord | null): { kind: Happening['kind']; text: string } | null {
-	const group = after ?? before, name = group ? gangName(group) : ''
+function ofGroup(
+	before: GroupRecord | null,
+	after: GroupRecord | null,
+): { kind: Happening['kind']; text: string } | null {
+	const group = after ?? before,
+		name = group ? gangName(group) : ''
 	if (!before && after) return { kind: 'other', text: `${name} was created` }
 	if (before && !after) return { kind: 'left', text: `${name} was deleted` }
 	if (!before || !after || before.phase === after.phase) return null
-	if (after.phase === 'Unschedulable') return { kind: 'waits', text: `${name} waits: ${after.why?.[0]?.message ?? after.message ?? ''}` }
+	if (after.phase === 'Unschedulable')
+		return { kind: 'waits', text: `${name} waits: ${after.why?.[0]?.message ?? after.message ?? ''}` }
 	if (after.phase === 'Failed') return { kind: 'trouble', text: `${name} failed` }
 	return { kind: after.phase === 'Running' ? 'placed' : 'other', text: `${name} is now ${after.phase}` }
 }
@@ -109,8 +126,12 @@ function ofNode(before: NodeRecord | null, after: NodeRecord | null): { kind: Ha
 	const name = (after ?? before)?.n ?? ''
 	if (!before) return { kind: 'other', text: `node ${name} joined` }
 	if (!after) return { kind: 'trouble', text: `node ${name} is gone` }
-	if (!before.down !== !after.down) return after.down ? { kind: 'trouble', text: `node ${name} is not ready` } : { kind: 'other', text: `node ${name} is ready again` }
-	if (!before.cordoned !== !after.cordoned) return { kind: 'other', text: `node ${name} ${after.cordoned ? 'takes no new pods' : 'takes pods again'}` }
+	if (!before.down !== !after.down)
+		return after.down
+			? { kind: 'trouble', text: `node ${name} is not ready` }
+			: { kind: 'other', text: `node ${name} is ready again` }
+	if (!before.cordoned !== !after.cordoned)
+		return { kind: 'other', text: `node ${name} ${after.cordoned ? 'takes no new pods' : 'takes pods again'}` }
 	return null
 }
 
@@ -129,8 +150,12 @@ export class Teller {
 			this.addPod(change, after as PodRecord | null, position)
 			return
 		}
-		const told = change.after.k === 'g' ? ofGroup(change.before as GroupRecord | null, after as GroupRecord | null)
-			: change.after.k === 'n' ? ofNode(change.before as NodeRecord | null, after as NodeRecord | null) : null
+		const told =
+			change.after.k === 'g'
+				? ofGroup(change.before as GroupRecord | null, after as GroupRecord | null)
+				: change.after.k === 'n'
+					? ofNode(change.before as NodeRecord | null, after as NodeRecord | null)
+					: null
 		if (!told) return
 		const made: Happening = { at: change.at, kind: told.kind, text: told.text, count: 1, position }
 		if (change.after.k === 'g') made.gang = change.after.n
@@ -141,7 +166,8 @@ export class Teller {
 		const pod = ofPod(change.before as PodRecord | null, after)
 		if (!pod) return
 		const record = (after ?? change.before) as PodRecord
-		const gang = gangOf(record), key = pod.what + ' ' + (gang || record.n)
+		const gang = gangOf(record),
+			key = pod.what + ' ' + (gang || record.n)
 		const same = this.open.get(key)
 		if (same && gang && change.at - same.at < TOGETHER) {
 			same.count++
@@ -150,7 +176,13 @@ export class Teller {
 			return
 		}
 		const where = record.on && pod.what === 'placed' ? ' on ' + record.on : ''
-		const made: Happening = { at: change.at, kind: pod.kind, text: `${shortName(record.n)} ${pod.what}${where}`, count: 1, position }
+		const made: Happening = {
+			at: change.at,
+			kind: pod.kind,
+			text: `${shortName(record.n)} ${pod.what}${where}`,
+			count: 1,
+			position,
+		}
 		if (gang) made.gang = gang
 		this.open.set(key, made)
 		this.list.push(made)

@@ -64,7 +64,9 @@ function choicesFor(most: number): number[] {
 export function combinations(most: number[]): number[][] {
 	let lists = most.map(choicesFor)
 	while (lists.reduce((product, list) => product * list.length, 1) > MOST_TRIES)
-		lists = lists.map(list => (list.length > 2 ? list.filter((_, i) => i % 2 === 0 || i === list.length - 1) : list))
+		lists = lists.map(list =>
+			list.length > 2 ? list.filter((_, i) => i % 2 === 0 || i === list.length - 1) : list,
+		)
 	return lists.reduce<number[][]>((all, list) => all.flatMap(head => list.map(choice => [...head, choice])), [[]])
 }
 
@@ -83,7 +85,8 @@ function labelOf(domain: Domain, width: number): number {
 
 /** Widths come from the top; what is left to choose is the height of a tile. */
 function measure(domain: Domain, width: number, columns: number[], at: number, below: number): Measure | null {
-	const inside = width - 2 * padding(below), space = gap(below)
+	const inside = width - 2 * padding(below),
+		space = gap(below)
 	const across = domain.children.length ? columnsOf(domain, columns[at]) : columns[at]
 	const each = (inside - space * (across - 1)) / across
 	const frame = 2 * padding(below) + labelOf(domain, width)
@@ -109,7 +112,8 @@ function measure(domain: Domain, width: number, columns: number[], at: number, b
 /** Width of a tile for a choice of columns. */
 function tileWidth(width: number, columns: number[], most: number[], depth: number): number {
 	for (let at = 0; at < columns.length; at++) {
-		const below = depth - at, across = at < columns.length - 1 ? Math.min(columns[at], most[at]) : columns[at]
+		const below = depth - at,
+			across = at < columns.length - 1 ? Math.min(columns[at], most[at]) : columns[at]
 		width = (width - 2 * padding(below) - gap(below) * (across - 1)) / across
 	}
 	return width
@@ -123,11 +127,14 @@ interface Choice {
 
 /** 0 when every row of the largest domains is full, less otherwise. */
 function fullness(columns: number[], most: number[]): number {
-	return columns.reduce((sum, across, at) => sum + Math.log(most[at] / (Math.ceil(most[at] / across) * across)), 0) / 2
+	return (
+		columns.reduce((sum, across, at) => sum + Math.log(most[at] / (Math.ceil(most[at] / across) * across)), 0) / 2
+	)
 }
 
 function choose(root: Domain, width: number, height: number): Choice {
-	const depth = depthOf(root), most: number[] = []
+	const depth = depthOf(root),
+		most: number[] = []
 	widest(root, 0, most)
 	let best: Choice = { columns: most.map(() => 1), tile: LEAST_TILE, score: Infinity }
 	for (const columns of combinations(most)) {
@@ -158,19 +165,35 @@ export function layoutDomains(root: Domain, width: number, height: number): Layo
 
 /** Returns the height it took. */
 function place(
-	layout: Layout, domain: Domain, x: number, y: number, width: number, columns: number[], at: number, below: number,
+	layout: Layout,
+	domain: Domain,
+	x: number,
+	y: number,
+	width: number,
+	columns: number[],
+	at: number,
+	below: number,
 	tile: number,
 ): number {
 	const box: DomainBox = { domain, x, y, w: width, h: 0, label: labelOf(domain, width) }
-	const inset = padding(below), space = gap(below)
+	const inset = padding(below),
+		space = gap(below)
 	const across = domain.children.length ? columnsOf(domain, columns[at]) : columns[at]
 	const each = (width - 2 * inset - space * (across - 1)) / across
 	let top = y + inset + box.label
 	layout.boxes.push(box)
 	if (!domain.children.length) {
 		domain.nodes.forEach((node, i) => {
-			const column = i % across, row = Math.floor(i / across)
-			layout.tiles.push({ node: node.n, domain, x: x + inset + column * (each + space), y: top + row * (tile + space), w: each, h: tile })
+			const column = i % across,
+				row = Math.floor(i / across)
+			layout.tiles.push({
+				node: node.n,
+				domain,
+				x: x + inset + column * (each + space),
+				y: top + row * (tile + space),
+				w: each,
+				h: tile,
+			})
 		})
 		const rows = Math.max(1, Math.ceil(domain.nodes.length / across))
 		top += rows * (tile + space)
@@ -179,7 +202,10 @@ function place(
 		let tallest = 0
 		const from = layout.boxes.length
 		domain.children.slice(i, i + across).forEach((child, k) => {
-			tallest = Math.max(tallest, place(layout, child, x + inset + k * (each + space), top, each, columns, at + 1, below - 1, tile))
+			tallest = Math.max(
+				tallest,
+				place(layout, child, x + inset + k * (each + space), top, each, columns, at + 1, below - 1, tile),
+			)
 		})
 		// Neighbours end at one line.
 		for (const made of layout.boxes.slice(from)) if (made.domain.parent === domain) made.h = tallest
@@ -191,7 +217,8 @@ function place(
 
 /** How n slots stand in a tile: as close to squares as can be. */
 export function slotGrid(count: number, width: number, height: number): { columns: number; rows: number } {
-	let best = { columns: 1, rows: count }, least = Infinity
+	let best = { columns: 1, rows: count },
+		least = Infinity
 	for (let columns = 1; columns <= count; columns++) {
 		const rows = Math.ceil(count / columns)
 		const score = Math.abs(Math.log(width / columns / (height / rows))) + (rows * columns - count)

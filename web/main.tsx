@@ -6,4 +6,6 @@ import { State } from './state'
 const state = new State()
 createRoot(document.getElementById('root') as HTMLElement).render(<App state={state} />)
 state.connect()
-addEventListener('hashchange', () => location.reload())
+addEventListener('hashchange', () => {
+	if (location.hash.includes('token=')) location.reload() // a new address was pasted
+})

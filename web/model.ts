@@ -1,7 +1,16 @@
 // The cluster as the page knows it: records by name, and what is counted from them, kept up to date record by record.
 import {
-	GroupRecord, isGone, LiveRecord, NodeRecord, PodRecord, PolicyRecord, QueueRecord, RbgRecord, SegmentRule,
-	TopologyRecord, WireRecord,
+	GroupRecord,
+	isGone,
+	LiveRecord,
+	NodeRecord,
+	PodRecord,
+	PolicyRecord,
+	QueueRecord,
+	RbgRecord,
+	SegmentRule,
+	TopologyRecord,
+	WireRecord,
 } from './wire'
 
 /** Pods of one leaf of a gang, or of a gang as a whole. */
@@ -33,8 +42,11 @@ export function shortName(name: string): string {
 
 /** What people call it: groups made for a workload have its name and a uid behind it. */
 export function gangName(group: GroupRecord): string {
-	const owner = group.owner?.slice(group.owner.indexOf('/') + 1)
-	return owner && shortName(group.n).startsWith(`pg-${owner}-`) ? owner : shortName(group.n)
+	const name = shortName(group.n),
+		owner = group.owner?.slice(group.owner.indexOf('/') + 1)
+	if (!owner || !name.startsWith(`pg-${owner}-`)) return name
+	// What stands behind the uid tells several groups of one workload apart.
+	return owner + name.slice(`pg-${owner}-`.length).replace(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, '')
 }
 
 /** Full name of the gang of a pod, '' when it has none. */
@@ -90,7 +102,12 @@ export class Model {
 
 	private table(kind: RecordKind): Map<string, LiveRecord> {
 		const tables = {
-			t: this.topologies, n: this.nodes, p: this.pods, g: this.groups, q: this.queues, r: this.rbgs,
+			t: this.topologies,
+			n: this.nodes,
+			p: this.pods,
+			g: this.groups,
+			q: this.queues,
+			r: this.rbgs,
 			y: this.policies,
 		}
 		return tables[kind] as Map<string, LiveRecord>
@@ -121,13 +138,17 @@ export class Model {
 	}
 
 	private nodeChanged(before: NodeRecord | null, now: NodeRecord | null) {
-		for (const [node, sign] of [[before, -1], [now, 1]] as const) {
+		for (const [node, sign] of [
+			[before, -1],
+			[now, 1],
+		] as const) {
 			if (!node) continue
 			this.totals.gpu += sign * (node.gpu ?? 0)
 			this.totals.cpu += sign * (node.cpu ?? 0)
 			this.totals.down += sign * (node.down ? 1 : 0)
 		}
-		const same = before && now && before.gpu === now.gpu && JSON.stringify(before.labels) === JSON.stringify(now.labels)
+		const same =
+			before && now && before.gpu === now.gpu && JSON.stringify(before.labels) === JSON.stringify(now.labels)
 		if (same) this.dirty.add(now.n)
 		else this.shape++
 	}
@@ -135,12 +156,12 @@ export class Model {
 	private podChanged(before: PodRecord | null, now: PodRecord | null) {
 		if (before) this.count(before, -1)
 		if (now) this.count(now, 1)
-		for (const pod of [before, now])
-			if (pod?.on) this.dirty.add(pod.on)
+		for (const pod of [before, now]) if (pod?.on) this.dirty.add(pod.on)
 	}
 
 	private count(pod: PodRecord, sign: 1 | -1) {
-		const placed = isPlaced(pod), change = sign > 0 ? addTo : takeFrom
+		const placed = isPlaced(pod),
+			change = sign > 0 ? addTo : takeFrom
 		if (placed) {
 			change(this.podsOn, pod.on as string, pod.n)
 			this.totals.gpuUsed += sign * (pod.gpu ?? 0)
@@ -182,8 +203,7 @@ export class Model {
 
 	rulesOf(rbg: RbgRecord): SegmentRule[] {
 		const rules = [...rbg.rules]
-		for (const policy of this.policies.values())
-			if (policy.target === rbg.n) rules.push(...(policy.rules ?? []))
+		for (const policy of this.policies.values()) if (policy.target === rbg.n) rules.push(...(policy.rules ?? []))
 		return rules
 	}
 

@@ -16,7 +16,9 @@ export interface QueueRow {
 /** Parents before their children; a parent that does not exist or a circle does not hide anybody. */
 export function queueTree(queues: Iterable<QueueRecord>): QueueRow[] {
 	const all = [...queues].sort((a, b) => compareNames(a.n, b.n))
-	const names = new Set(all.map(queue => queue.n)), seen = new Set<string>(), rows: QueueRow[] = []
+	const names = new Set(all.map(queue => queue.n)),
+		seen = new Set<string>(),
+		rows: QueueRow[] = []
 	const add = (queue: QueueRecord, depth: number) => {
 		if (seen.has(queue.n)) return
 		seen.add(queue.n)
@@ -53,7 +55,9 @@ export function Queues({ state }: { state: State }) {
 		<div className="scroll">
 			<div className="switch" role="group" aria-label="Resource">
 				{(['gpu', 'cpu', 'mem'] as const).map(name => (
-					<button key={name} aria-pressed={resource === name} onClick={() => setResource(name)}>{{ gpu: 'GPU', cpu: 'CPU', mem: 'Memory' }[name]}</button>
+					<button key={name} aria-pressed={resource === name} onClick={() => setResource(name)}>
+						{{ gpu: 'GPU', cpu: 'CPU', mem: 'Memory' }[name]}
+					</button>
 				))}
 			</div>
 			<ul className="queues" role="list">
@@ -61,15 +65,34 @@ export function Queues({ state }: { state: State }) {
 					const share = queue[resource]
 					return (
 						<li key={queue.n} style={{ paddingLeft: 16 * depth }}>
-							<span className="queue-head"><strong>{queue.n}</strong>{share && <QueueNumbers share={share} show={show} />}</span>
+							<span className="queue-head">
+								<strong>{queue.n}</strong>
+								{share && <QueueNumbers share={share} show={show} />}
+							</span>
 							{share && <QueueBar share={share} full={full} />}
 						</li>
 					)
 				})}
 			</ul>
 			<p className="legend">
-				<span><i className="key q-used" /> used</span><span><i className="key q-over" /> over quota</span>
-				<span><i className="key q-wanted" /> wanted</span><span><i className="key q-quota" /> quota</span><span><i className="key q-fair" /> fair share</span>
+				<span>
+					<i className="key q-used" /> used
+				</span>
+				<span>
+					<i className="key q-over" /> over quota
+				</span>
+				<span>
+					<i className="key q-wanted" /> wanted
+				</span>
+				<span>
+					<i className="key q-quota" /> quota
+				</span>
+				<span>
+					<i className="key q-fair" /> fair share
+				</span>
+				<span>
+					<i className="key q-limit" /> limit
+				</span>
 			</p>
 		</div>
 	)
@@ -79,7 +102,8 @@ function QueueNumbers({ share, show }: { share: Share; show: (value: number) => 
 	const over = overQuota(share)
 	return (
 		<span className="faint">
-			<b>{show(share.used)}</b> used · quota {share.quota < 0 ? 'unlimited' : show(share.quota)} · fair {show(share.fair)}
+			<b>{show(share.used)}</b> used · quota {share.quota < 0 ? 'unlimited' : show(share.quota)} · fair{' '}
+			{show(share.fair)}
 			{share.limit >= 0 && ` · limit ${show(share.limit)}`}
 			{over > 0 && <span className="over"> · {show(over)} over quota</span>}
 			{share.wanted > share.used && ` · ${show(share.wanted - share.used)} waiting`}

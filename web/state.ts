@@ -18,6 +18,25 @@ export interface Tree {
 
 const PANEL_PAUSE = 200 // milliseconds between two renderings of lists; the map follows at once
 
+const THEME = 'platoon-theme'
+
+function readTheme(): State['theme'] {
+	try {
+		const theme = localStorage.getItem(THEME)
+		return theme === 'light' || theme === 'dark' ? theme : 'auto'
+	} catch {
+		return 'auto' // a browser may keep nothing at all
+	}
+}
+
+function keepTheme(theme: State['theme']) {
+	try {
+		localStorage.setItem(THEME, theme)
+	} catch {
+		/* then it is asked again next time */
+	}
+}
+
 export class State {
 	live = new Model()
 	past: Past | null = null
@@ -50,7 +69,7 @@ export class State {
 
 	constructor() {
 		const media = matchMedia('(prefers-color-scheme: dark)')
-		this.theme = (localStorage.getItem('platoon-theme') as State['theme'] | null) ?? 'auto'
+		this.theme = readTheme()
 		this.dark = this.theme === 'auto' ? media.matches : this.theme === 'dark'
 		media.addEventListener('change', () => this.setTheme(this.theme))
 		this.setTheme(this.theme)
@@ -161,7 +180,7 @@ export class State {
 		this.theme = theme
 		this.dark = theme === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark'
 		document.documentElement.dataset.theme = this.dark ? 'dark' : 'light'
-		localStorage.setItem('platoon-theme', theme)
+		keepTheme(theme)
 		this.changed()
 	}
 
@@ -190,10 +209,12 @@ export class State {
 	/* ---- the tree of the topology that is shown ---- */
 
 	tree(): Tree {
-		const model = this.model, names = topologyNames(model)
-		const topology = names.includes(this.topology) ? this.topology : names[0] ?? ''
+		const model = this.model,
+			names = topologyNames(model)
+		const topology = names.includes(this.topology) ? this.topology : (names[0] ?? '')
 		const cached = this.cached
-		if (cached && cached.model === model && cached.shape === model.shape && cached.topology === topology) return cached.tree
+		if (cached && cached.model === model && cached.shape === model.shape && cached.topology === topology)
+			return cached.tree
 		const levels = shownLevels(model, topology)
 		const root = buildDomains(model.nodes.values(), levels)
 		const tree = { root, levels, byNode: domainsByNode(root) }

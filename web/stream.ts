@@ -14,18 +14,34 @@ const FIRST_PAUSE = 300
 const LONGEST_PAUSE = 5000
 const SILENCE = 40_000 // the server says something every 15 s
 
+/** A browser may keep nothing at all; then the token lives as long as the page. */
+function keep(token: string) {
+	try {
+		sessionStorage.setItem(KEY, token)
+	} catch {
+		/* nothing to be done */
+	}
+}
+
+function kept(): string {
+	try {
+		return sessionStorage.getItem(KEY) ?? ''
+	} catch {
+		return ''
+	}
+}
+
 /** The token of the address (#token=...) is kept for this tab and taken out of the address. */
 export function readToken(): string {
-	const given = /(?:^#|&)token=([^&]+)/.exec(location.hash)
-	if (given) {
-		sessionStorage.setItem(KEY, decodeURIComponent(given[1]))
-		history.replaceState(null, '', location.pathname + location.search)
-	}
-	return sessionStorage.getItem(KEY) ?? ''
+	const given = /(?:^#|&)token=([\w.~-]+)/.exec(location.hash)
+	if (!given) return kept()
+	keep(given[1])
+	history.replaceState(null, '', location.pathname + location.search)
+	return given[1]
 }
 
 export function keepToken(token: string) {
-	sessionStorage.setItem(KEY, token.trim())
+	keep(token.trim())
 }
 
 /** Takes the events out of what has arrived; what is left is the beginning of the next one. */
@@ -33,7 +49,8 @@ export function splitEvents(text: string): { events: { name: string; data: strin
 	const parts = text.split('\n\n')
 	const rest = parts.pop() ?? ''
 	const events = parts.map(part => {
-		let name = 'message', data = ''
+		let name = 'message',
+			data = ''
 		for (const line of part.split('\n')) {
 			if (line.startsWith('event: ')) name = line.slice(7)
 			if (line.startsWith('data: ')) data += line.slice(6)
@@ -49,7 +66,11 @@ export class Connection {
 	private stopped = false
 	private abort = new AbortController()
 
-	constructor(private token: string, private listener: Listener, private base = 'data/') {}
+	constructor(
+		private token: string,
+		private listener: Listener,
+		private base = 'data/',
+	) {}
 
 	start() {
 		void this.run()
@@ -62,7 +83,10 @@ export class Connection {
 
 	private async request(path: string, init: RequestInit = {}): Promise<Response> {
 		const answer = await fetch(this.base + path, {
-			...init, signal: this.abort.signal, cache: 'no-store', headers: { Authorization: 'Bearer ' + this.token },
+			...init,
+			signal: this.abort.signal,
+			cache: 'no-store',
+			headers: { Authorization: 'Bearer ' + this.token },
 		})
 		if (answer.status === 401 || answer.status === 403) throw new Refused()
 		return answer
@@ -124,7 +148,9 @@ export async function askWhatIf(token: string, manifest: string): Promise<WhatIf
 	})
 	try {
 		const answer = await fetch('data/what-if', {
-			method: 'POST', body: manifest, headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/yaml' },
+			method: 'POST',
+			body: manifest,
+			headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/yaml' },
 		})
 		if (answer.ok) return (await answer.json()) as WhatIfAnswer
 		const text = await answer.text()

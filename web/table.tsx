@@ -17,13 +17,21 @@ const MOST = 300
 
 function rowsOf(top: Domain): Row[] {
 	if (top.children.length)
-		return top.children.map(domain => ({ id: domain.id, name: domain.name, nodes: allNodes(domain).map(node => node.n), domain }))
+		return top.children.map(domain => ({
+			id: domain.id,
+			name: domain.name,
+			nodes: allNodes(domain).map(node => node.n),
+			domain,
+		}))
 	return top.nodes.map(node => ({ id: node.n, name: node.n, nodes: [node.n], domain: null }))
 }
 
 function summary(model: Model, row: Row) {
 	const gangs = new Set<string>()
-	let whole = 0, used = 0, pods = 0, down = 0
+	let whole = 0,
+		used = 0,
+		pods = 0,
+		down = 0
 	for (const name of row.nodes) {
 		const node = model.nodes.get(name)
 		whole += node?.[model.unit] ?? 0
@@ -38,17 +46,27 @@ function summary(model: Model, row: Row) {
 }
 
 export function DomainTable({ state, top, levels }: { state: State; top: Domain; levels: Level[] }) {
-	const rows = rowsOf(top), model = state.model, unit = model.unit === 'gpu' ? 'GPUs' : 'CPUs'
+	const rows = rowsOf(top),
+		model = state.model,
+		unit = model.unit === 'gpu' ? 'GPUs' : 'CPUs'
 	return (
 		<div className="table-frame" tabIndex={0} role="region" aria-label={`What is in ${top.name || 'the cluster'}`}>
 			<table>
 				<thead>
 					<tr>
 						<th scope="col">{top.children.length ? levelName(levels[top.level + 1]) : 'node'}</th>
-						<th scope="col" className="number">nodes</th>
-						<th scope="col" className="number">{unit} used</th>
-						<th scope="col" className="number">of</th>
-						<th scope="col" className="number">pods</th>
+						<th scope="col" className="number">
+							nodes
+						</th>
+						<th scope="col" className="number">
+							{unit} used
+						</th>
+						<th scope="col" className="number">
+							of
+						</th>
+						<th scope="col" className="number">
+							pods
+						</th>
 						<th scope="col">gangs</th>
 					</tr>
 				</thead>
@@ -58,14 +76,38 @@ export function DomainTable({ state, top, levels }: { state: State; top: Domain;
 						return (
 							<tr key={row.id}>
 								<th scope="row">
-									<button className="link" onClick={() => (row.domain ? state.zoomTo(row.domain.id) : state.select({ kind: 'node', name: row.name }))}>{row.name}</button>
-									{sum.down > 0 && <span className="trouble"> {row.domain ? `${sum.down} not ready` : 'not ready'}</span>}
+									<button
+										className="link"
+										onClick={() =>
+											row.domain
+												? state.zoomTo(row.domain.id)
+												: state.select({ kind: 'node', name: row.name })
+										}
+									>
+										{row.name}
+									</button>
+									{sum.down > 0 && (
+										<span className="trouble">
+											{' '}
+											{row.domain ? `${sum.down} not ready` : 'not ready'}
+										</span>
+									)}
 								</th>
 								<td className="number">{row.nodes.length}</td>
 								<td className="number">{amount(sum.used)}</td>
 								<td className="number">{amount(sum.whole)}</td>
 								<td className="number">{sum.pods}</td>
-								<td>{sum.gangs.slice(0, 4).map(name => (model.groups.has(name) ? gangName(model.groups.get(name)!) : shortName(name))).join(', ')}{sum.gangs.length > 4 ? ` and ${sum.gangs.length - 4} more` : ''}</td>
+								<td>
+									{sum.gangs
+										.slice(0, 4)
+										.map(name =>
+											model.groups.has(name)
+												? gangName(model.groups.get(name)!)
+												: shortName(name),
+										)
+										.join(', ')}
+									{sum.gangs.length > 4 ? ` and ${sum.gangs.length - 4} more` : ''}
+								</td>
 							</tr>
 						)
 					})}

@@ -4,7 +4,9 @@ import { State } from './state'
 
 export function amount(thousandths: number): string {
 	const value = thousandths / 1000
-	return Number.isInteger(value) ? value.toLocaleString('en') : value.toLocaleString('en', { maximumFractionDigits: 1 })
+	return Number.isInteger(value)
+		? value.toLocaleString('en')
+		: value.toLocaleString('en', { maximumFractionDigits: 1 })
 }
 
 export function bytes(value: number): string {
@@ -49,7 +51,17 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 }
 
 /** Only rows that can be seen are in the page: lists may have thousands. All rows are of one height. */
-export function Rows<T>({ items, height, render, label }: { items: T[]; height: number; render: (item: T, index: number) => ReactNode; label: string }) {
+export function Rows<T>({
+	items,
+	height,
+	render,
+	label,
+}: {
+	items: T[]
+	height: number
+	render: (item: T, index: number) => ReactNode
+	label: string
+}) {
 	const ref = useRef<HTMLDivElement>(null)
 	const [view, setView] = useState({ top: 0, height: 600 })
 	useLayoutEffect(() => {
@@ -71,7 +83,12 @@ export function Rows<T>({ items, height, render, label }: { items: T[]; height: 
 		<div className="rows" ref={ref} tabIndex={0} role="group" aria-label={`${label}: ${items.length}`}>
 			<ul style={{ height: items.length * height }} role="list">
 				{items.slice(first, last).map((item, i) => (
-					<li key={first + i} style={{ top: (first + i) * height, height }} aria-setsize={items.length} aria-posinset={first + i + 1}>
+					<li
+						key={first + i}
+						style={{ top: (first + i) * height, height }}
+						aria-setsize={items.length}
+						aria-posinset={first + i + 1}
+					>
 						{render(item, first + i)}
 					</li>
 				))}
@@ -87,7 +104,15 @@ export interface TabSpec<T extends string> {
 	urgent?: boolean
 }
 
-export function Tabs<T extends string>({ tabs, chosen, choose }: { tabs: TabSpec<T>[]; chosen: T; choose: (tab: T) => void }) {
+export function Tabs<T extends string>({
+	tabs,
+	chosen,
+	choose,
+}: {
+	tabs: TabSpec<T>[]
+	chosen: T
+	choose: (tab: T) => void
+}) {
 	const move = (event: KeyboardEvent) => {
 		const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
 		if (!step) return
@@ -99,10 +124,19 @@ export function Tabs<T extends string>({ tabs, chosen, choose }: { tabs: TabSpec
 	return (
 		<div className="tabs" role="tablist" aria-label="Views" onKeyDown={move}>
 			{tabs.map(tab => (
-				<button key={tab.id} id={'tab-' + tab.id} role="tab" aria-selected={tab.id === chosen} aria-controls="panel"
-					tabIndex={tab.id === chosen ? 0 : -1} onClick={() => choose(tab.id)}>
+				<button
+					key={tab.id}
+					id={'tab-' + tab.id}
+					role="tab"
+					aria-selected={tab.id === chosen}
+					aria-controls="panel"
+					tabIndex={tab.id === chosen ? 0 : -1}
+					onClick={() => choose(tab.id)}
+				>
 					{tab.title}
-					{tab.badge !== undefined && <span className={'badge' + (tab.urgent && tab.badge > 0 ? ' urgent' : '')}>{tab.badge}</span>}
+					{tab.badge !== undefined && (
+						<span className={'badge' + (tab.urgent && tab.badge > 0 ? ' urgent' : '')}>{tab.badge}</span>
+					)}
 				</button>
 			))}
 		</div>
@@ -110,8 +144,21 @@ export function Tabs<T extends string>({ tabs, chosen, choose }: { tabs: TabSpec
 }
 
 /** Ready within placed within wanted, with a mark at the minimum. */
-export function GangBar({ ready, placed, pods, min, hue }: { ready: number; placed: number; pods: number; min: number; hue: number }) {
-	const whole = Math.max(pods, min, 1), percent = (part: number) => `${(100 * Math.min(part, whole)) / whole}%`
+export function GangBar({
+	ready,
+	placed,
+	pods,
+	min,
+	hue,
+}: {
+	ready: number
+	placed: number
+	pods: number
+	min: number
+	hue: number
+}) {
+	const whole = Math.max(pods, min, 1),
+		percent = (part: number) => `${(100 * Math.min(part, whole)) / whole}%`
 	return (
 		<span className={`bar hue-${hue}`} aria-hidden="true">
 			<span className="bar-placed" style={{ width: percent(placed) }} />

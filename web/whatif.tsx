@@ -37,9 +37,18 @@ export function WhatIf({ state }: { state: State }) {
 	return (
 		<div className="scroll whatif">
 			<label htmlFor="manifest">A manifest: PodGroups and pods, or a workload. Nothing is created.</label>
-			<textarea id="manifest" rows={12} spellCheck={false} value={text} placeholder="Paste YAML or JSON" onChange={event => setText(event.target.value)} />
+			<textarea
+				id="manifest"
+				rows={12}
+				spellCheck={false}
+				value={text}
+				placeholder="Paste YAML or JSON"
+				onChange={event => setText(event.target.value)}
+			/>
 			<div className="buttons">
-				<button className="primary" onClick={() => void ask()} disabled={asking || !text.trim()}>{asking ? 'Asking…' : 'Where would it go?'}</button>
+				<button className="primary" onClick={() => void ask()} disabled={asking || !text.trim()}>
+					{asking ? 'Asking…' : 'Where would it go?'}
+				</button>
 				<button onClick={() => setText(EXAMPLE)}>Example</button>
 				{state.answer && <button onClick={() => state.setAnswer(null)}>Clear</button>}
 			</div>
@@ -58,25 +67,52 @@ function placesOf(state: State, answer: WhatIfAnswer): string {
 }
 
 function Answer({ state, answer }: { state: State; answer: WhatIfAnswer }) {
-	const pods = answer.pods ?? [], evictions = answer.evictions ?? []
+	const pods = answer.pods ?? [],
+		evictions = answer.evictions ?? []
 	return (
 		<div className="answer">
 			{answer.problems.map((problem, i) => (
 				<p key={i} className={problem.severity}>
-					{(problem.where || problem.path) && <code>{[problem.where, problem.path].filter(Boolean).join(' ')}</code>} {problem.message}
+					{(problem.where || problem.path) && (
+						<code>{[problem.where, problem.path].filter(Boolean).join(' ')}</code>
+					)}{' '}
+					{problem.message}
 					{problem.fix && <span className="faint"> {problem.fix}</span>}
 				</p>
 			))}
 			{answer.groups?.map(group => (
 				<article key={group.n}>
-					<h2>{shortName(group.n)} <span className={'phase ' + (group.state === 'Placed' ? 'running' : 'unschedulable')}>{group.state}</span></h2>
-					<p>{group.placed} of {group.placed + group.waiting} pods would have a place; it needs {group.min}.</p>
+					<h2>
+						{shortName(group.n)}{' '}
+						<span className={'phase ' + (group.state === 'Placed' ? 'running' : 'unschedulable')}>
+							{group.state}
+						</span>
+					</h2>
+					<p>
+						{group.placed} of {group.placed + group.waiting} pods would have a place; it needs {group.min}.
+					</p>
 					{group.why.length > 0 && <Why reasons={group.why} fallback="" />}
 				</article>
 			))}
-			{pods.length > 0 && <p><strong>{plural(pods.length, 'pod')}</strong> in {placesOf(state, answer)}; drawn on the map.</p>}
-			{evictions.length > 0 && <><p><strong>{plural(evictions.length, 'pod')}</strong> would have to give way:</p>
-				<ul>{evictions.slice(0, 20).map(pod => <li key={pod.n}>{shortName(pod.n)} on {pod.on} ({pod.moved ? 'moved' : pod.action})</li>)}</ul></>}
+			{pods.length > 0 && (
+				<p>
+					<strong>{plural(pods.length, 'pod')}</strong> in {placesOf(state, answer)}; drawn on the map.
+				</p>
+			)}
+			{evictions.length > 0 && (
+				<>
+					<p>
+						<strong>{plural(evictions.length, 'pod')}</strong> would have to give way:
+					</p>
+					<ul>
+						{evictions.slice(0, 20).map(pod => (
+							<li key={pod.n}>
+								{shortName(pod.n)} on {pod.on} ({pod.moved ? 'moved' : pod.action})
+							</li>
+						))}
+					</ul>
+				</>
+			)}
 			{answer.groups?.length === 0 && <p className="faint">There is nothing in it to place.</p>}
 		</div>
 	)

@@ -159,14 +159,7 @@ export interface GoneRecord {
 	gone: true
 }
 
-export type LiveRecord =
-	| TopologyRecord
-	| NodeRecord
-	| PodRecord
-	| GroupRecord
-	| QueueRecord
-	| RbgRecord
-	| PolicyRecord
+export type LiveRecord = TopologyRecord | NodeRecord | PodRecord | GroupRecord | QueueRecord | RbgRecord | PolicyRecord
 export type WireRecord = LiveRecord | GoneRecord
 
 export function isGone(record: WireRecord): record is GoneRecord {

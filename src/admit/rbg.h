@@ -41,15 +41,16 @@ struct rbg_role {
 	size_t dependency_count;
 	struct update_strategy rollout;
 	enum rbg_in_place in_place; /* where only images change */
-	bool recreates; /* restartPolicy RecreateRoleInstanceOnPodRestart */
+	bool recreates;             /* restartPolicy RecreateRoleInstanceOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;
+	bool serves_by_leader;             /* its service has the leaders only: workers take no requests */
 	const struct val *engine_runtimes; /* entries {profileName, containers}; NULL when there are none */
 	bool has_adapter;
 	const struct val *adapter_labels;
 	int64_t min_ready_seconds;
 	bool is_ordered; /* podManagementPolicy OrderedReady: one instance after the other */
-	int64_t pods; /* of one instance */
+	int64_t pods;    /* of one instance */
 };
 
 enum rbg_affinity { RBG_AFFINITY_NONE, RBG_AFFINITY_REQUIRE, RBG_AFFINITY_PREFER, RBG_AFFINITY_BEST_EFFORT };
@@ -111,7 +112,7 @@ struct rbg_spec {
 
 #define RBG_STUCK_SECONDS 600
 #define RBG_MOST_GROUPS 10000 /* of a set */
-#define RBG_MOST_PODS 100000 /* of a group: all of them are looked at in each reconcile */
+#define RBG_MOST_PODS 100000  /* of a group: all of them are looked at in each reconcile */
 
 /* Decodes and validates; adds every problem found. 0 when it can be used, -1 when it has errors; even then what could be
  * read is in *out, for a controller that must not touch what runs. */

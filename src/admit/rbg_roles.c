@@ -143,7 +143,7 @@ static void read_leader_worker(const struct decode *decode, const struct decode_
 	both[1].size = size - 1;
 	role->components = both;
 	role->component_count = 2;
-	role->is_leader_worker = true;
+	role->is_leader_worker = role->serves_by_leader = true;
 	role->recreates = true;
 }
 
@@ -166,6 +166,20 @@ static void read_restart(const struct decode *decode, const struct decode_path *
 	if (role->max_delay < role->base_delay)
 		decode_error(decode, PATH_KEY(PATH_KEY(path, "restartPolicyConfig"), "maxDelaySeconds"),
 		             "write at least baseDelaySeconds", "the longest delay is shorter than the first");
+}
+
+/* `map` is the role in v1alpha1 and its pattern in v1alpha2. */
+static void read_service(const struct decode *decode, const struct decode_path *path, const struct val *map,
+                         struct rbg_role *role)
+{
+	static const char *const names[] = {"All", "LeaderOnly"};
+	const char *text = decode_string(decode, path, map, "sharedServiceSelection");
+	int way = text ? decode_enum(decode, PATH_KEY(path, "sharedServiceSelection"), text, names, 2) : -1;
+	if (way == 1 && !role->is_leader_worker)
+		decode_error(decode, PATH_KEY(path, "sharedServiceSelection"), "write All, or leave it out",
+		             "only roles of leader and workers have leaders");
+	if (way >= 0)
+		role->serves_by_leader = way == 1;
 }
 
 static void use_single(const struct decode *decode, struct rbg_role *role)
@@ -199,6 +213,7 @@ static void read_pattern(const struct decode *decode, const struct decode_path *
 		if (found)
 			read_leader_worker(decode, PATH_KEY(path, found), decode_map(decode, path, map, found),
 			                   v1_patches, role);
+		read_service(decode, path, map, role);
 		read_restart(decode, path, map, role);
 		return;
 	}
@@ -221,6 +236,7 @@ static void read_pattern(const struct decode *decode, const struct decode_path *
 		if (strcmp(found, "leaderWorkerPattern") == 0)
 			read_leader_worker(decode, at, pattern, v2_patches, role);
 	}
+	read_service(decode, at, pattern, role);
 	read_restart(decode, at, pattern, role);
 }
 
@@ -342,6 +358,7 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 		"leaderWorkerPattern",
 		"customComponentsPattern",
 		"restartPolicyConfig",
+		"sharedServiceSelection",
 	};
 	static const char *const managements[] = {"Parallel", "OrderedReady"};
 	*role = (struct rbg_role){.replicas = 1, .base_delay = BACKOFF_BASE_SECONDS, .max_delay = BACKOFF_MAX_SECONDS};

@@ -1,4 +1,5 @@
-/* Selectors and the other placement rules of a pod. Private to the decoders of this folder. */
+/* Selectors and the other placement rules of a pod, for the decoders of this folder and for whoever asks a template where
+ * its pods may be. */
 #ifndef ADMIT_RULES_H
 #define ADMIT_RULES_H
 

@@ -291,7 +291,7 @@ static void loop(struct run *run)
 		turn(run, manager_sooner(wait, LONGEST_WAIT));
 		look_at_config(run);
 		wait = step(run);
-		if (run->board)
+		if (run->board && remote_synced(run->remote)) /* before that it is not the cluster yet */
 			board_step(run->board);
 		if (!remote_synced(run->remote)) {
 			tell_problem(run);

@@ -167,8 +167,10 @@ int install_render(const char *text, const struct install_scope *scope, struct b
 	for (;;) {
 		const char *open = strstr(text, "{{");
 		size_t plain = open ? (size_t)(open - text) : strlen(text);
-		if (is_written(&render))
-			buffer_append(out, text, plain);
+		/* A template that begins with an action begins with the end of its line. */
+		size_t skip = out->length == start ? strspn(text, "\n") : 0;
+		if (is_written(&render) && plain > skip)
+			buffer_append(out, text + skip, plain - skip);
 		if (!open)
 			break;
 		const char *close = strstr(open, "}}");

@@ -55,7 +55,7 @@ void settings_check(const struct val *given, const struct val *usual, const char
 			            near ? arena_printf(problems->arena, "use %s", near) : NULL,
 			            "there is no such setting");
 		} else if (val_kind(item) != val_kind(known)) {
-			problem_add(problems, SEVERITY_ERROR, where, NULL, "must be a %s, not a %s",
+			problem_add(problems, SEVERITY_ERROR, where, NULL, "must be of type %s, not %s",
 			            val_kind_name(val_kind(known)), val_kind_name(val_kind(item)));
 		} else if (val_kind(known) == VAL_MAP && val_count(known) > 0 && strcmp(key, "resources") != 0) {
 			settings_check(item, known, where, problems);

@@ -36,6 +36,11 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
 /* Between the two: the next cycle looks at the group again, as if it had changed. */
 void live_look_again(struct live *live, int group);
+/* Also between the two: whether the pods of a group that know already why they wait are to hear it in new words. Its numbers
+ * change with every pod that comes or goes, and with each of them every pod that waits would be written: so only when it
+ * means something else (`meaning`), or now and then. */
+enum live_news { LIVE_NO_NEWS, LIVE_NEW_WORDS, LIVE_NEW_MEANING };
+enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns);
 void live_finish(struct live *live);
 /* Borrowed. Between live_plan and live_finish with the decisions applied. */
 const struct snapshot *live_snapshot(const struct live *live);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define TELL_AGAIN_NS (10 * INT64_C(1000000000)) /* pods that wait hear new numbers so often */
+
 static int compare_groups(const void *left, const void *right, void *context)
 {
 	const struct cycle_group *groups = context;
@@ -63,6 +65,17 @@ void live_look_again(struct live *live, int group)
 {
 	live_group_list(live, group);
 	live->changed = true;
+}
+
+enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns)
+{
+	struct live_slot *slot = &live->slots[group];
+	bool same = slot->told == meaning;
+	if (same && now_ns >= slot->told_at && now_ns - slot->told_at < TELL_AGAIN_NS)
+		return LIVE_NO_NEWS;
+	slot->told = meaning;
+	slot->told_at = now_ns;
+	return same ? LIVE_NEW_WORDS : LIVE_NEW_MEANING;
 }
 
 void live_finish(struct live *live)

@@ -49,6 +49,9 @@ struct live_slot {
 	struct arena *gang; /* of its members */
 	bool gave_up;       /* these two as read; a cycle changes them */
 	struct reasons reasons;
+	/* what its pods were told last, and when */
+	uint64_t told;
+	int64_t told_at;
 };
 
 struct live {

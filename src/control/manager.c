@@ -17,6 +17,7 @@ struct manager *manager_create(const struct manager_options *options)
 {
 	struct manager *manager = base_calloc(1, sizeof(*manager));
 	manager->groups = rbg_controller_create(&(struct rbg_controller_options){
+		.scheduler = options->scheduler_count ? options->schedulers[0] : NULL,
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,

@@ -267,10 +267,28 @@ static int64_t canary_partition(struct rbg_turn *turn, size_t number)
 				int64_t before = rule->judged.total - rule->spec->canary_segments;
 				partition = count_most(partition,
 				                       segment_end(before, rule->rule.sizes[i].size, role->target));
-				rule->is_held = true;
+				rule->is_updating = true;
 			}
 	}
 	return partition;
+}
+
+/* A canary of an update waits when all that it lets through is ready at the new revision. */
+static void mark_canaries(struct rbg_turn *turn)
+{
+	for (size_t k = 0; k < turn->rule_count; k++) {
+		struct rbg_rule_state *rule = &turn->rules[k];
+		bool is_through = rule->is_updating;
+		for (size_t i = 0; i < rule->rule.count && is_through; i++) {
+			const struct segment_size *entry = &rule->rule.sizes[i];
+			const struct rbg_role_state *role = &turn->roles[entry->role];
+			int64_t from = segment_end(rule->judged.total - rule->spec->canary_segments, entry->size,
+			                           role->target);
+			for (int64_t ordinal = from; ordinal < role->target; ordinal++)
+				is_through &= role->is_updated[ordinal];
+		}
+		rule->is_held |= is_through;
+	}
 }
 
 static void limit_skew(struct rbg_turn *turn, const struct order_result *order, struct update_limits *limits)
@@ -367,6 +385,7 @@ static void decide_updates(struct rbg_turn *turn)
 		/* Replicas come or go in this pass: no update begins in it. */
 		is_deploying |= turn->roles[r].target != turn->roles[r].last_target;
 	}
+	mark_canaries(turn);
 	order_partitions(roles, count, rules, turn->rule_count, order);
 	for (size_t r = 0; r < count; r++) {
 		limits[r].partition = count_most(limits[r].partition, order[r].partition);

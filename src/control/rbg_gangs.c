@@ -32,8 +32,8 @@ static bool is_group_gang(const struct rbg_turn *turn, const struct rbg_role_sta
 const char *rbg_gang_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal)
 {
 	if (is_segment_gang(role))
-		return naming_subgroup(turn->spec.name, role->grouping->name, segment_of(ordinal, role->grouping_size),
-		                       turn->arena);
+		return naming_object(turn->spec.name, role->grouping->name, segment_of(ordinal, role->grouping_size),
+		                     turn->arena);
 	return is_group_gang(turn, role) ? turn->spec.name : rbg_instance_name(turn, role->spec, ordinal);
 }
 
@@ -204,7 +204,7 @@ static void write_segment_gang(struct rbg_turn *turn, const struct rbg_rule_stat
 		build_put(build, spec, "topologyConstraint", constraint);
 	}
 	if (count > 0)
-		write_group(turn, build, naming_subgroup(turn->spec.name, rule->spec->name, number, turn->arena), spec);
+		write_group(turn, build, naming_object(turn->spec.name, rule->spec->name, number, turn->arena), spec);
 	build_destroy(build);
 }
 

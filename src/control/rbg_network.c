@@ -20,6 +20,8 @@ static void write_service(struct rbg_turn *turn, const struct rbg_role *role)
 	build_put_string(build, spec, "sessionAffinity", "None");
 	build_put_string(build, selector, naming_key(NAMING_V1ALPHA2, NAMING_GROUP), turn->spec.name);
 	build_put_string(build, selector, naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->name);
+	if (role->serves_by_leader)
+		build_put_string(build, selector, RBG_LABEL_POD_INDEX, "0");
 	build_put(build, spec, "selector", selector);
 	for (struct val_iter it = val_iter(role->service_ports); val_next(&it, NULL, &port);) {
 		struct node *item = build_copy(build, port);

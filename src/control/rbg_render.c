@@ -298,6 +298,33 @@ static void put_affinity(const struct render *render, bool is_ours)
 	add_term(render, "podAntiAffinity", term, SPREAD_WEIGHT);
 }
 
+/* A group that asks for it has domains of the key to itself: its pods share one, and pods of other groups stay away. */
+static void put_exclusive(const struct render *render)
+{
+	static const char *const wishes[] = {RBG_LABEL "group-exclusive-topology",
+	                                     "rolebasedgroup.workloads.x-k8s.io/exclusive-topology"};
+	static const char *const exceptions[] = {RBG_LABEL "role-disable-exclusive",
+	                                         "rolebasedgroup.workloads.x-k8s.io/disable-exclusive-topology"};
+	const struct val *annotations = val_path(render->turn->object->root, "metadata", "annotations", NULL);
+	const char *group = naming_key(NAMING_V1ALPHA2, NAMING_GROUP), *key = "";
+	for (int i = 0; i < 2; i++) {
+		if (*val_str(val_get(render->as->annotations, exceptions[i]), ""))
+			return;
+		key = *key ? key : val_str(val_get(annotations, wishes[i]), "");
+	}
+	if (!*key)
+		return;
+	struct tree *together = make_term(render->arena, key), *apart = make_term(render->arena, key);
+	put_match(render->arena, together, group, "In", render->turn->spec.name);
+	add_term(render, "podAffinity", together, 0);
+	put_match(render->arena, apart, group, "NotIn", render->turn->spec.name);
+	struct tree *any = tree_map(render->arena);
+	tree_put_string(render->arena, any, "key", group);
+	tree_put_string(render->arena, any, "operator", "Exists");
+	tree_append(render->arena, tree_path(render->arena, apart, "labelSelector", "matchExpressions", NULL), any);
+	add_term(render, "podAntiAffinity", apart, 0);
+}
+
 static void put_spec(const struct render *render)
 {
 	struct arena *arena = render->arena;
@@ -308,6 +335,7 @@ static void put_spec(const struct render *render)
 	tree_put_string(arena, render->spec, "hostname", render->name);
 	tree_put_string(arena, render->spec, "subdomain", rbg_service_name(render->turn, render->as));
 	put_affinity(render, strcmp(scheduler, ours) == 0 || strcmp(scheduler, "kai-scheduler") == 0);
+	put_exclusive(render);
 	if (render->ordinal < render->role->released)
 		return;
 	struct tree *gates = need_list(arena, render->spec, "schedulingGates"), *gate = tree_map(arena);

@@ -105,6 +105,14 @@ static int64_t count_started(const struct rbg_turn *turn, const struct rbg_rule_
 	return started;
 }
 
+static const char *hold_text(struct rbg_turn *turn, const struct rbg_rule_state *rule)
+{
+	return arena_printf(turn->arena,
+	                    "coordination %s waits after %lld of %lld segments; approve with annotation %s=%s",
+	                    rule->spec->name, (long long)rule->spec->canary_segments, (long long)rule->judged.total,
+	                    RBG_APPROVE_ANNOTATION, turn->revision);
+}
+
 static void tell_rule(struct rbg_turn *turn, const struct rbg_rule_state *rule, const struct val *old, int64_t started)
 {
 	int64_t was_started = 0, was_ready = 0, was_released = 0;
@@ -123,9 +131,7 @@ static void tell_rule(struct rbg_turn *turn, const struct rbg_rule_state *rule, 
 		rbg_event(turn, false, "BatchReleased", "batch %lld/%lld of coordination %s may be scheduled",
 		          (long long)rule->released, total, name);
 	if (rule->is_held && !val_bool(val_get(old, "held"), false))
-		rbg_event(turn, false, "CanaryHolding",
-		          "coordination %s waits after %lld segments; approve with annotation %s=%s", name,
-		          (long long)rule->spec->canary_segments, RBG_APPROVE_ANNOTATION, turn->revision);
+		rbg_event(turn, false, "CanaryHolding", "%s", hold_text(turn, rule));
 	if (rule->is_stuck && !val_bool(val_get(old, "stuck"), false))
 		rbg_event(turn, true, "SegmentStuck", "segment %lld of coordination %s: %s", (long long)rule->waits_in,
 		          name, rule->cause);
@@ -272,9 +278,7 @@ static void write_conditions(struct report *report)
 			stuck = arena_printf(turn->arena, "segment %lld of coordination %s: %s",
 			                     (long long)rule->waits_in, rule->spec->name, rule->cause);
 		if (rule->is_held)
-			held = arena_printf(turn->arena, "%lld segments of coordination %s; approve with %s=%s",
-			                    (long long)rule->spec->canary_segments, rule->spec->name,
-			                    RBG_APPROVE_ANNOTATION, turn->revision);
+			held = hold_text(turn, rule);
 	}
 	add_trouble(report, CONFLICT_CONDITION, turn->blocked_reason, turn->blocked, "NoConflict");
 	add_trouble(report, "ReconcileFailed", "", NULL, "Written");

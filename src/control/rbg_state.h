@@ -88,6 +88,7 @@ struct rbg_rule_state { /* of a coordination with segments */
 	struct segment_state judged;
 	int64_t released; /* batches without gate; total for placements */
 	bool is_held;     /* a canary that waits for approval */
+	bool is_updating; /* an update that a canary limits is under way */
 	int64_t since;    /* seconds: how long it waits for the segment it waits for */
 	int64_t waits_in;
 	bool is_stuck;
@@ -130,7 +131,7 @@ struct rbg_turn {
 	size_t restart_count;
 	bool failed;
 	const char *refusal; /* why something cannot be written, if that will not pass by itself */
-	int64_t again; /* seconds after which to look again; 0: not */
+	int64_t again;       /* seconds after which to look again; 0: not */
 };
 
 /* rbg_policies.c: adds the coordinations of policies and the replicas of adapters. */

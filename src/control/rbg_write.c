@@ -127,6 +127,35 @@ static bool covers(const struct val *have, const struct val *want)
 	return true;
 }
 
+/* Of a service the server fills in fields of its own; of those that are ours nothing more than wanted may be there. */
+static bool is_met(const struct val *have, const struct val *want, bool filled)
+{
+	static const char *const whole[] = {"selector", "ports"};
+	if (!filled)
+		return val_equal(want, have);
+	for (int i = 0; i < 2; i++)
+		if (val_count(val_get(have, whole[i])) != val_count(val_get(want, whole[i])))
+			return false;
+	return covers(have, want);
+}
+
+/* A value for a merge patch that leaves nothing of what was there: such a patch keeps what it does not name, so keys that
+ * are gone are taken away by null, at every depth. With `filled` those at the top stay, but for ports. */
+static struct node *replace(struct build *build, const struct val *want, const struct val *old, bool filled)
+{
+	const char *key;
+	const struct val *item;
+	if (val_kind(want) != VAL_MAP || val_kind(old) != VAL_MAP)
+		return want ? build_copy(build, want) : build_null(build);
+	struct node *map = build_map(build);
+	for (struct val_iter it = val_iter(want); val_next(&it, &key, &item);)
+		build_put(build, map, key, replace(build, item, val_get(old, key), false));
+	for (struct val_iter it = val_iter(old); val_next(&it, &key, &item);)
+		if (!val_get(want, key) && (!filled || strcmp(key, "ports") == 0))
+			build_put(build, map, key, build_null(build));
+	return map;
+}
+
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields)
 {
@@ -149,17 +178,10 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 	for (; *fields; fields++) {
 		const struct val *want = val_get(doc_root(doc), *fields), *have = val_get(old->root, *fields);
 		bool filled = strcmp(resource, "services") == 0; /* in by the server */
-		if (filled ? covers(have, want) : val_equal(want, have))
+		if (is_met(have, want, filled))
 			continue;
 		differs = true;
-		struct node *value = build_copy(build, want);
-		/* A merge patch keeps what it does not name: old keys are taken away by null. */
-		const char *key;
-		const struct val *item;
-		for (struct val_iter it = val_iter(have); !filled && val_next(&it, &key, &item);)
-			if (key && !val_get(want, key))
-				build_put(build, value, key, build_null(build));
-		build_put(build, patch, *fields, value);
+		build_put(build, patch, *fields, replace(build, want, have, filled));
 	}
 	bool done = !differs || rbg_patch(turn, old, build, patch);
 	doc_destroy(doc);

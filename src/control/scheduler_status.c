@@ -3,14 +3,24 @@
 #include "control/scheduler_internal.h"
 #include "control/writes.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- pods ---- */
 
+/* Whether the pod was told that it waits, and for that reason, in whatever words. */
+static bool knows(const struct val *pod, const struct condition *condition)
+{
+	const struct val *item = writes_find_condition(pod, condition->type);
+	return item && strcmp(val_str(val_get(item, "status"), ""), condition->status) == 0 &&
+	       strcmp(val_str(val_get(item, "reason"), ""), condition->reason) == 0;
+}
+
 /* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
 static void mark_waiting(const struct scheduler_turn *turn, size_t group, const struct pod_spec *spec, const char *node,
-                         const char *reason, const char *message, bool tell)
+                         const char *reason, const char *message, bool tell, enum live_news news)
 {
 	const struct store_type *type = store_type_find(turn->store, "", "pods");
 	struct store_object *pod =
@@ -20,7 +30,9 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 	struct condition condition = {"PodScheduled", "False", reason, message};
 	bool same = writes_has_condition(pod->root, &condition);
 	bool same_node = strcmp(val_str(val_path(pod->root, "status", "nominatedNodeName", NULL), ""), node) == 0;
-	if (!same || !same_node) {
+	bool known = knows(pod->root, &condition);
+	tell &= !known || news == LIVE_NEW_MEANING;
+	if (!same_node || (!same && (!known || news != LIVE_NO_NEWS))) {
 		struct build *build = build_create();
 		struct node *status = build_map(build);
 		build_put(build, status, "conditions",
@@ -37,6 +49,15 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 	store_object_release(pod);
 }
 
+/* What a group's reasons are about, without their numbers. */
+static uint64_t meaning_of(const struct cycle_group *group)
+{
+	uint64_t meaning = hash_mix(1, (uint64_t)group->state);
+	for (size_t i = 0; i < group->reasons.count; i++)
+		meaning = hash_mix(meaning, (uint64_t)group->reasons.items[i].code);
+	return meaning;
+}
+
 static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
@@ -46,6 +67,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	bool tell = decided->state != GROUP_NOT_READY;
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
+	enum live_news news = live_news(turn->scheduler->live, (int)index, meaning_of(decided),
+	                                turn->now_seconds * INT64_C(1000000000));
 	for (size_t i = 0; i < decided->gang.pod_count; i++) {
 		const struct gang_pod *member = &decided->gang.pods[i];
 		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
@@ -57,18 +80,18 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 			mark_waiting(turn, index, &pod->spec, node, "Reserved",
 			             arena_printf(turn->arena,
 			                          "room on node %s is reserved until pods there have ended", node),
-			             true);
+			             true, LIVE_NEW_MEANING);
 		} else if (member->state == MEMBER_GATED) {
 			mark_waiting(turn, index, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
-			             false);
+			             false, news);
 		} else if (member->state == MEMBER_WAITING && (!quiet || pod->spec.nominated)) {
-			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell, news);
 		}
 	}
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
 		if (pod->node < 0 && !quiet)
-			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell);
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell, news);
 	}
 }
 

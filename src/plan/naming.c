@@ -70,6 +70,26 @@ const char *naming_subgroup(const char *group, const char *coordination, int64_t
 	return join_cut(arena_printf(arena, "%s-%s", group, coordination), tail, arena);
 }
 
+static bool is_object_name(const char *text)
+{
+	for (; *text; text++)
+		if (!is_alphanumeric(*text) ? *text != '-' : *text >= 'A' && *text <= 'Z')
+			return false;
+	return true;
+}
+
+const char *naming_object(const char *group, const char *coordination, int64_t number, struct arena *arena)
+{
+	if (is_object_name(coordination))
+		return naming_subgroup(group, coordination, number, arena);
+	char *plain = arena_strdup(arena, coordination);
+	for (char *at = plain; *at; at++)
+		*at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : is_alphanumeric(*at) ? *at : '-');
+	/* Names that only differ in what was changed must not meet. */
+	const char *hash = arena_printf(arena, "%08x", fold(XXH3_64bits(coordination, strlen(coordination))));
+	return naming_subgroup(group, arena_printf(arena, "%s-%s", plain, hash), number, arena);
+}
+
 static const char *const keys[][NAMING_LABELS] = {
 	[NAMING_V1ALPHA1] =
 		{

@@ -19,6 +19,10 @@ const char *naming_value(const char *text, struct arena *arena);
  * selectors must name the group besides, as deploy_affinity does. */
 const char *naming_subgroup(const char *group, const char *coordination, int64_t number, struct arena *arena);
 
+/* The same as the name of an object, which has no upper case, '_' or '.': where that is needed the text is changed and a
+ * hash stands before the number. */
+const char *naming_object(const char *group, const char *coordination, int64_t number, struct arena *arena);
+
 /* The two families of label keys in use. */
 enum naming_family {
 	NAMING_V1ALPHA1, /* rolebasedgroup.workloads.x-k8s.io/ with name and role */

@@ -14,12 +14,15 @@
 #define MOST 2
 #define LONGEST (30000 * MILLISECOND)
 #define MOST_ANSWER ((size_t)64 << 20)
+#define PORTION ((size_t)256 << 10) /* handed on at a time; the next one when this is sent */
 
 struct ask {
 	struct asks *asks;
 	struct ask *previous, *next;
 	struct http_stream *http;
 	struct buffer answer;
+	size_t sent; /* of the answer */
+	bool complete;
 	int64_t ends_at;
 	pid_t child;
 	int fd;
@@ -106,16 +109,26 @@ static void answer(const struct asks *asks, const char *text, size_t length, int
 
 /* ---- this side ---- */
 
+/* The answer leaves as fast as it is read. Gone with its last piece. */
+static void send_more(struct ask *ask)
+{
+	size_t left = ask->answer.length - ask->sent, count = left < PORTION ? left : PORTION;
+	http_stream_write(ask->http, ask->answer.text + ask->sent, count);
+	ask->sent += count;
+	if (ask->sent < ask->answer.length)
+		return;
+	http_stream_end(ask->http);
+	forget(ask);
+}
+
 static void finish(struct ask *ask, const char *problem)
 {
-	struct buffer text = {0};
-	if (problem)
-		buffer_printf(&text, "{\"problems\":[{\"severity\":\"error\",\"message\":\"%s\"}]}", problem);
-	const struct buffer *told = problem ? &text : &ask->answer;
-	http_stream_write(ask->http, told->text, told->length);
-	http_stream_end(ask->http);
-	buffer_free(&text);
-	forget(ask);
+	ask->complete = true;
+	if (problem) {
+		ask->answer.length = 0;
+		buffer_printf(&ask->answer, "{\"problems\":[{\"severity\":\"error\",\"message\":\"%s\"}]}", problem);
+	}
+	send_more(ask);
 }
 
 static void look(struct ask *ask)
@@ -140,10 +153,19 @@ static void on_closed(void *owner)
 
 static void on_wake(void *owner)
 {
-	look(owner);
+	struct ask *ask = owner;
+	if (!ask->complete)
+		look(ask);
 }
 
-static const struct http_stream_ops ops = {.closed = on_closed, .wake = on_wake};
+static void on_drained(void *owner)
+{
+	struct ask *ask = owner;
+	if (ask->complete)
+		send_more(ask);
+}
+
+static const struct http_stream_ops ops = {on_closed, on_drained, on_wake};
 
 /* -1 when the system has no room for another process. */
 static int start(struct ask *ask, const struct http_request *request)

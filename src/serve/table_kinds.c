@@ -96,6 +96,30 @@ static void job_duration(struct table_cell *cell)
 	buffer_free(&text);
 }
 
+/* What an autoscaler aims at; nobody measures, so what there is now is unknown. */
+static void scale_targets(struct table_cell *cell)
+{
+	const struct val *spec = val_get(cell->object, "spec"), *item;
+	struct buffer text = {0};
+	int64_t share;
+	if (val_int(val_get(spec, "targetCPUUtilizationPercentage"), &share) == 0)
+		buffer_printf(&text, "cpu: <unknown>/%lld%%", (long long)share);
+	for (struct val_iter it = val_iter(val_get(spec, "metrics")); val_next(&it, NULL, &item);) {
+		const struct val *resource = val_get(item, "resource"), *target = val_get(resource, "target");
+		char scratch[64];
+		const char *value = val_scalar_text(val_get(target, "averageValue"), scratch);
+		buffer_puts(&text, text.length ? ", " : "");
+		if (val_int(val_get(target, "averageUtilization"), &share) == 0)
+			buffer_printf(&text, "%s: <unknown>/%lld%%", val_str(val_get(resource, "name"), ""),
+			              (long long)share);
+		else
+			buffer_printf(&text, "%s: <unknown>/%s", val_str(val_get(resource, "name"), "metric"),
+			              value ? value : "<auto>");
+	}
+	table_put_text(cell, text.length ? text.text : "<none>");
+	buffer_free(&text);
+}
+
 static void event_seen(struct table_cell *cell)
 {
 	static const char *const fields[] = {"lastTimestamp", "eventTime", "firstTimestamp"};
@@ -290,7 +314,7 @@ static const struct table_column leases[] = {NAME, TEXT("Holder", ".spec.holderI
 static const struct table_column budgets[] = {NAME, {"Min Available", "string", "", 0, limit_or_none, ".spec.minAvailable"},
 	{"Max Unavailable", "string", "", 0, limit_or_none, ".spec.maxUnavailable"},
 	INTEGER("Allowed Disruptions", ".status.disruptionsAllowed"), AGE, END};
-static const struct table_column autoscalers[] = {NAME, CELL("Reference", scale_target), INTEGER("MinPods", ".spec.minReplicas"),
+static const struct table_column autoscalers[] = {NAME, CELL("Reference", scale_target), CELL("Targets", scale_targets), INTEGER("MinPods", ".spec.minReplicas"),
 	INTEGER("MaxPods", ".spec.maxReplicas"), INTEGER("Replicas", ".status.currentReplicas"), AGE, END};
 static const struct table_column created[] = {NAME, TEXT("Created At", ".metadata.creationTimestamp"), END};
 static const struct table_column bindings[] = {NAME, CELL("Role", role_of), AGE, END};

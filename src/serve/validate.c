@@ -73,7 +73,11 @@ static void check_template(struct check *check, const char *path, const struct v
 		            REQUIRED);
 	else
 		validate_pod_spec(check->problems, problem_path(check->problems, "%s.spec", path),
-		                  val_get(template_, "spec"), restart, false);
+		                  val_get(template_, "spec"),
+		                  &(struct validate_pod){
+					  .restart = restart,
+					  .claims = val_get(check->spec, "volumeClaimTemplates"),
+				  });
 }
 
 /* Deployments, ReplicaSets, StatefulSets, DaemonSets. */
@@ -155,7 +159,8 @@ static void check_cron_job(struct check *check)
 static void check_pod(struct check *check)
 {
 	if (!check->old)
-		validate_pod_spec(check->problems, "spec", check->spec, RESTART_ANY, true);
+		validate_pod_spec(check->problems, "spec", check->spec,
+		                  &(struct validate_pod){.restart = RESTART_ANY, .half = true});
 	else if (!val_equal(check->spec, check->old))
 		validate_pod_change(check->problems, check->spec, check->old);
 }
@@ -288,7 +293,6 @@ const char *validate_idle(const char *group, const char *kind)
 		{"", "ResourceQuota", "quotas of namespaces are not enforced here; Queues are"},
 		{"", "LimitRange", "limit ranges are not applied here"},
 		{"", "PersistentVolumeClaim", "nothing provides volumes here; simulated pods start without them"},
-		{"apps", "DaemonSet", "there is no controller for it here; simulated nodes need no agents"},
 		{"", "ReplicationController", "there is no controller for it here; use a Deployment"},
 		{"rbac.authorization.k8s.io", "Role", ROLES},
 		{"rbac.authorization.k8s.io", "RoleBinding", ROLES},

@@ -17,9 +17,15 @@ const char *validate_idle(const char *group, const char *kind);
 
 enum validate_restart { RESTART_ANY, RESTART_ALWAYS, RESTART_ENDS };
 
-/* A pod spec at this path. `half`: ports, and requests above limits, are judged elsewhere. */
+struct validate_pod {
+	enum validate_restart restart;
+	bool half;                /* ports, and requests above limits, are judged elsewhere */
+	const struct val *claims; /* volumeClaimTemplates: volumes that its pods will have; NULL: none */
+};
+
+/* A pod spec at this path. */
 void validate_pod_spec(struct problems *problems, const char *path, const struct val *spec,
-                       enum validate_restart restart, bool half);
+                       const struct validate_pod *how);
 /* A pod that exists may change few of its fields. */
 void validate_pod_change(struct problems *problems, const struct val *spec, const struct val *old);
 bool validate_is_label(const char *text); /* DNS label */

@@ -190,7 +190,8 @@ static void check_container(struct problems *problems, const char *path, const s
 	check_resources(problems, problem_path(problems, "%s.resources", path), val_get(container, "resources"), half);
 }
 
-static void check_containers(struct problems *problems, const char *path, const struct val *spec, bool half)
+static void check_containers(struct problems *problems, const char *path, const struct val *spec,
+                             const struct validate_pod *how)
 {
 	static const char *const lists[] = {"initContainers", "containers"};
 	struct interner *names = interner_create(), *volumes = interner_create();
@@ -199,11 +200,13 @@ static void check_containers(struct problems *problems, const char *path, const 
 	for (struct val_iter it = val_iter(val_get(spec, "volumes")); val_next(&it, NULL, &item); index++)
 		check_name(problems, problem_path(problems, "%s.volumes[%zu]", path, index), text_at(item, "name"),
 		           volumes);
+	for (struct val_iter it = val_iter(how->claims); val_next(&it, NULL, &item);)
+		interner_id(volumes, val_str(val_path(item, "metadata", "name", NULL), ""));
 	for (size_t i = 0; i < 2; i++) {
 		index = 0;
 		for (struct val_iter it = val_iter(val_get(spec, lists[i])); val_next(&it, NULL, &item); index++)
 			check_container(problems, problem_path(problems, "%s.%s[%zu]", path, lists[i], index), item,
-			                names, volumes, half);
+			                names, volumes, how->half);
 	}
 	if (val_count(val_get(spec, "containers")) == 0)
 		problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.containers", path), NULL, REQUIRED);
@@ -231,10 +234,10 @@ static void check_restart(struct problems *problems, const char *path, const str
 }
 
 void validate_pod_spec(struct problems *problems, const char *path, const struct val *spec,
-                       enum validate_restart restart, bool half)
+                       const struct validate_pod *how)
 {
-	check_containers(problems, path, spec, half);
-	check_restart(problems, path, spec, restart);
+	check_containers(problems, path, spec, how);
+	check_restart(problems, path, spec, how->restart);
 	int64_t grace;
 	if (val_int(val_get(spec, "terminationGracePeriodSeconds"), &grace) == 0 && grace < 0)
 		problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.terminationGracePeriodSeconds", path),

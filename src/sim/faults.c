@@ -91,7 +91,7 @@ static void after_turn(void *context)
 	if (run->simulation->lost_turn) {
 		run->simulation->lost_turn = false;
 		faults_trace(run, "  crashed before the commit: what was not committed is lost");
-		world_invariants_accept(run->invariants);
+		world_invariants_look_again(run->invariants);
 	} else {
 		world_invariants_check(run->invariants, run->excused, &run->result);
 	}

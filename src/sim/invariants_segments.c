@@ -15,6 +15,7 @@ enum { MOST_ORDINALS = 64 };
 /* What was seen of a role of a group so far. */
 struct seen_role {
 	UT_hash_handle hh;
+	bool is_known;   /* since an earlier turn: what there was at the first look is nobody's fault */
 	int64_t highest; /* ordinals below it have existed */
 	bool was_ready[MOST_ORDINALS];
 	bool is_ready[MOST_ORDINALS]; /* now */
@@ -23,6 +24,7 @@ struct seen_role {
 
 struct segment_memory {
 	struct seen_role *roles;
+	bool has_looked; /* what was there before the first look, as after a restart, began when nobody looked */
 };
 
 struct segment_memory *segment_memory_create(void)
@@ -136,7 +138,8 @@ static void look(struct ordered *group, const struct view *now, struct scenario_
 		if (own < 0 || pod->spec.deleting)
 			continue;
 		/* Judged by what was before this turn: the roles of a segment begin together. */
-		if (result && ordinal >= group->roles[own]->highest && ordinal < group->desired[own])
+		bool judged = result && group->roles[own]->is_known;
+		if (judged && ordinal >= group->roles[own]->highest && ordinal < group->desired[own])
 			judge_pod(group, (size_t)own, ordinal, pod, result);
 		highest[own] = highest[own] > ordinal ? highest[own] : ordinal + 1;
 		group->roles[own]->is_ready[ordinal] = pod_is_ready(pod);
@@ -144,6 +147,7 @@ static void look(struct ordered *group, const struct view *now, struct scenario_
 	for (size_t i = 0; i < group->rule->size_count; i++) {
 		struct seen_role *role = group->roles[i];
 		role->highest = least(highest[i], group->desired[i]);
+		role->is_known = true;
 		for (int o = 0; o < MOST_ORDINALS; o++)
 			role->was_ready[o] |= role->is_ready[o];
 	}
@@ -169,7 +173,7 @@ static bool has_order(const struct rbg_spec *spec)
 {
 	return !spec->deleting && spec->coordination_count == 1 && spec->coordinations[0].has_segments &&
 	       !spec->coordinations[0].is_deploy && spec->coordinations[0].canary_segments == 0 &&
-	       spec->coordinations[0].progression != SEGMENT_PARALLEL;
+	       spec->coordinations[0].rollback_seconds == 0 && spec->coordinations[0].progression != SEGMENT_PARALLEL;
 }
 
 static void for_group(struct segment_memory *memory, const struct store_object *object, const struct view *now,
@@ -214,7 +218,8 @@ static void for_all(struct segment_memory *memory, struct store *store, const st
 void segment_memory_check(struct segment_memory *memory, struct store *store, const struct view *now,
                           struct scenario_result *result)
 {
-	for_all(memory, store, now, false, result);
+	for_all(memory, store, now, false, memory->has_looked ? result : NULL);
+	memory->has_looked = true;
 }
 
 void segment_memory_check_rest(struct segment_memory *memory, struct store *store, const struct view *now,

@@ -23,6 +23,7 @@ struct world_invariants *world_invariants_create(struct store *store)
 	invariants->before = view_create(store);
 	invariants->evicted = interner_create();
 	invariants->segments = segment_memory_create();
+	segment_memory_check(invariants->segments, store, invariants->before, NULL);
 	return invariants;
 }
 
@@ -42,12 +43,16 @@ static void keep(struct world_invariants *invariants, struct view *now)
 	invariants->before = now;
 }
 
-void world_invariants_accept(struct world_invariants *invariants)
+void world_invariants_look_again(struct world_invariants *invariants)
 {
-	if (store_version(invariants->store) == invariants->before->version)
-		return;
 	keep(invariants, view_create(invariants->store));
 	segment_memory_check(invariants->segments, invariants->store, invariants->before, NULL);
+}
+
+void world_invariants_accept(struct world_invariants *invariants)
+{
+	if (store_version(invariants->store) != invariants->before->version)
+		world_invariants_look_again(invariants);
 }
 
 /* ---- 1: nodes ---- */

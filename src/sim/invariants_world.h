@@ -14,6 +14,8 @@ void world_invariants_destroy(struct world_invariants *invariants); /* NULL is a
 /* To be told of every request to the store: who deletes a pod decides whether that is an eviction. */
 void world_invariants_saw(struct world_invariants *invariants, const struct store_request *request);
 void world_invariants_accept(struct world_invariants *invariants);
+/* The same when versions do not tell: what was seen last may have been taken back. */
+void world_invariants_look_again(struct world_invariants *invariants);
 /* `excused`: writes of this turn were refused, so gangs may be half bound until the world has repaired that. */
 void world_invariants_check(struct world_invariants *invariants, bool excused, struct scenario_result *result);
 /* Rules that hold when nothing changes any more, liveness among them. */

@@ -16,6 +16,7 @@ static const struct workload_kind kinds[] = {
 	{"apps", "deployments", "Deployment", workload_deployment, NULL, false},
 	{"apps", "replicasets", "ReplicaSet", workload_replica_set, NULL, true},
 	{"apps", "statefulsets", "StatefulSet", workload_stateful_set, NULL, false},
+	{"apps", "daemonsets", "DaemonSet", workload_daemon_set, NULL, false},
 	{"batch", "cronjobs", "CronJob", workload_cron_job, NULL, false},
 	{"batch", "jobs", "Job", workload_job, NULL, true},
 	{"kubeflow.org", "pytorchjobs", "PyTorchJob", workload_kubeflow, &kubeflow_pytorch, false},
@@ -49,7 +50,7 @@ struct workloads {
 	struct pause *pauses; /* of large objects; a cache that can be lost */
 	struct store *store;
 	struct reconciler *reconciler;
-	struct reconciler_watch watches[KINDS];
+	struct reconciler_watch watches[KINDS + 1]; /* and nodes */
 };
 
 /* ---- what is due ---- */
@@ -58,6 +59,14 @@ static bool same_group(const char *api_version, const char *group)
 {
 	size_t length = strlen(group);
 	return strncmp(api_version, group, length) == 0 && api_version[length] == '/';
+}
+
+static int kind_of(const char *group, const char *resource)
+{
+	int kind = 0;
+	while (strcmp(kinds[kind].resource, resource) != 0 || strcmp(kinds[kind].group, group) != 0)
+		kind++;
+	return kind;
 }
 
 /* Wants the owner of a child, when it is one of ours. */
@@ -105,6 +114,27 @@ static void on_job(struct reconciler *reconciler, void *context, const struct st
 	for (size_t i = 0; i < pods.count; i++)
 		reconciler_want(reconciler, PODS, pods.items[i]->namespace_, pods.items[i]->name);
 	store_list_clear(&pods);
+}
+
+/* A node that comes, goes, or is another one for those that choose by labels and taints: DaemonSets look. */
+static void on_node(struct reconciler *reconciler, void *context, const struct store_object *object,
+                    const struct store_object *old, bool deleted)
+{
+	struct workloads *workloads = context;
+	if (old && !deleted &&
+	    val_equal(val_path(object->root, "metadata", "labels", NULL),
+	              val_path(old->root, "metadata", "labels", NULL)) &&
+	    val_equal(val_path(object->root, "spec", "taints", NULL), val_path(old->root, "spec", "taints", NULL)))
+		return;
+	struct arena *arena = arena_create();
+	struct store_list sets = {0};
+	struct store_list_request request = {.api = store_api_find(workloads->store, "apps", "v1", "daemonsets")};
+	if (store_list(workloads->store, &request, &sets, arena, NULL) == 0)
+		for (size_t i = 0; i < sets.count; i++)
+			reconciler_want(reconciler, kind_of("apps", "daemonsets"), sets.items[i]->namespace_,
+			                sets.items[i]->name);
+	store_list_clear(&sets);
+	arena_destroy(arena);
 }
 
 /* ---- one turn ---- */
@@ -232,13 +262,14 @@ struct workloads *workloads_create(const struct workloads_options *options)
 		               : kinds[i].is_child                ? on_child
 		                                                  : NULL,
 		};
+	workloads->watches[KINDS] = (struct reconciler_watch){.group = "", .resource = "nodes", .map = on_node};
 	workloads->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "workloads",
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
 		.watches = workloads->watches,
-		.watch_count = KINDS,
+		.watch_count = KINDS + 1,
 		.reconcile = reconcile,
 		.context = workloads,
 	});

@@ -1,8 +1,6 @@
 /* Owns Deployments and ReplicaSets. */
 #include "sim/workload_internal.h"
 
-#include "plan/percent.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,15 +103,15 @@ static int64_t revision_of(const struct store_object *set)
 	return strtol(val_str(val_path(set->root, "metadata", "annotations", KEY_REVISION, NULL), "0"), NULL, 10);
 }
 
-static int64_t share_of(const struct val *value, int64_t whole, enum percent_rounding rounding)
+int64_t workload_share(const struct val *value, struct percent fallback, int64_t whole, enum percent_rounding rounding)
 {
-	struct percent percent = percent_share(25);
+	struct percent percent = fallback;
 	struct error error = {0};
 	int64_t count;
 	if (val_int(value, &count) == 0)
 		percent = percent_count(count);
 	else if (val_kind(value) == VAL_STRING && percent_parse(val_str(value, ""), &percent, &error) < 0)
-		percent = percent_share(25);
+		percent = fallback;
 	return percent_of(percent, whole, rounding);
 }
 
@@ -123,8 +121,10 @@ static void read_deployment(struct deployment *deployment)
 	const struct val *strategy = val_get(workload->spec, "strategy"), *rolling = val_get(strategy, "rollingUpdate");
 	deployment->wanted = workload_number(val_get(workload->spec, "replicas"), 1);
 	deployment->recreate = strcmp(val_str(val_get(strategy, "type"), ""), "Recreate") == 0;
-	deployment->surge = share_of(val_get(rolling, "maxSurge"), deployment->wanted, PERCENT_UP);
-	deployment->unavailable = share_of(val_get(rolling, "maxUnavailable"), deployment->wanted, PERCENT_DOWN);
+	deployment->surge =
+		workload_share(val_get(rolling, "maxSurge"), percent_share(25), deployment->wanted, PERCENT_UP);
+	deployment->unavailable =
+		workload_share(val_get(rolling, "maxUnavailable"), percent_share(25), deployment->wanted, PERCENT_DOWN);
 	if (deployment->surge == 0 && deployment->unavailable == 0)
 		deployment->unavailable = 1;
 	deployment->hash = workload_hash(workload->arena, val_get(workload->spec, "template"), 0);

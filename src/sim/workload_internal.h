@@ -6,6 +6,7 @@
 #include "control/reconciler.h"
 #include "control/writes.h"
 #include "object/build.h"
+#include "plan/percent.h"
 
 #define WORKLOAD_MAX_PODS                                                                                              \
 	100000 /* of one object; more is cut off, so that a slip of the pen does not fill the memory */
@@ -120,10 +121,16 @@ bool workload_late(struct workload *workload, const struct val *limit);
 /* Removes an object that ended `ttl` seconds after `end` (when both are given). */
 void workload_expire(struct workload *workload, const struct val *ttl, const struct val *end);
 
+/* ---- workload_apps.c ---- */
+
+/* A count, or a share such as "25%" of the whole. */
+int64_t workload_share(const struct val *value, struct percent fallback, int64_t whole, enum percent_rounding rounding);
+
 /* ---- one per family ---- */
 int workload_replica_set(struct workload *workload);
 int workload_deployment(struct workload *workload);
 int workload_stateful_set(struct workload *workload);
+int workload_daemon_set(struct workload *workload);
 int workload_job(struct workload *workload);
 int workload_cron_job(struct workload *workload);
 int workload_tracked_pod(struct workload *workload);

@@ -69,6 +69,15 @@ static void add_query(struct outgoing *outgoing, const struct store_request *req
 	outgoing->path = path.text;
 }
 
+/* A lease that is renewed late is lost, and a gang that is bound late waits for nothing. */
+static enum rank rank_of(const struct store_request *request, const struct store_type *type)
+{
+	if (request->subresource == STORE_BINDING || request->subresource == STORE_EVICTION ||
+	    request->verb == STORE_DELETE || strcmp(type->kind, "Lease") == 0)
+		return RANK_FIRST;
+	return strcmp(type->kind, "Event") == 0 ? RANK_LAST : RANK_USUAL;
+}
+
 /* Whether the answers of one version look different in another. */
 static bool is_foreign(const struct store_api *asked, const struct store_api *shown)
 {
@@ -95,6 +104,7 @@ void write_forward(void *context, const struct store_request *request, const str
 	outgoing->method = methods[request->verb];
 	outgoing->path = write_path(assumed, request->api, subresource_of(request->subresource), creates);
 	outgoing->binding = request->subresource == STORE_BINDING;
+	outgoing->rank = rank_of(request, type);
 	outgoing->foreign = is_foreign(request->api, follow_api(remote, type));
 	if (request->verb == STORE_DELETE)
 		outgoing->body = delete_options(&request->options);

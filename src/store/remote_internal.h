@@ -10,6 +10,9 @@
 
 struct follow;
 
+/* What goes first when there are more writes than slots: decisions before what is told about them. */
+enum rank { RANK_FIRST, RANK_USUAL, RANK_LAST, RANKS };
+
 /* One request of a write on its way. */
 struct outgoing {
 	struct outgoing *next;
@@ -18,6 +21,7 @@ struct outgoing {
 	char *path, *body;
 	const char *content_type; /* static; NULL: JSON */
 	bool binding;
+	enum rank rank;
 	bool foreign;   /* in another version than the mirror's, which looks different */
 	unsigned holds; /* births that it waits for */
 	unsigned attempts;
@@ -66,7 +70,10 @@ struct remote {
 	struct assumed *awaiting; /* a node, in the order of their ends */
 	struct birth *births;
 	struct tombstone *tombstones;
-	struct outgoing *ready, *ready_last; /* in order, to be sent when there is a slot */
+	struct {
+		struct outgoing *first, *last;
+	} ready[RANKS]; /* each in order, to be sent when there is a slot */
+	unsigned turn;  /* of the slots: some are for the lower ranks */
 	VEC(struct outgoing *) delayed;
 	size_t in_flight;
 	uint64_t random;

@@ -9,7 +9,9 @@
 
 #define PAUSE_FIRST (REMOTE_SECOND / 10)
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
+#define PAUSE_REFUSED (4 * REMOTE_SECOND)
 #define ATTEMPTS 10
+#define TURNS 16 /* one slot of so many is for what waits longest */
 #define NODE_PATIENCE (10 * REMOTE_SECOND)
 
 /* ---- objects with unanswered writes ---- */
@@ -241,11 +243,11 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 static void enqueue(struct remote *remote, struct outgoing *outgoing)
 {
 	outgoing->next = NULL;
-	if (remote->ready_last)
-		remote->ready_last->next = outgoing;
+	if (remote->ready[outgoing->rank].last)
+		remote->ready[outgoing->rank].last->next = outgoing;
 	else
-		remote->ready = outgoing;
-	remote->ready_last = outgoing;
+		remote->ready[outgoing->rank].first = outgoing;
+	remote->ready[outgoing->rank].last = outgoing;
 }
 
 /* The next write of the object, when none is on its way. */
@@ -264,11 +266,19 @@ void write_advance(struct assumed *assumed)
 void write_add(struct assumed *assumed, struct outgoing *outgoing)
 {
 	outgoing->about = assumed;
-	if (assumed->last)
-		assumed->last->next = outgoing;
-	else
+	/* A binding overtakes what is told about the pod, if the server has the pod: nothing of it depends on that. */
+	if (outgoing->binding && !assumed->birth) {
+		outgoing->next = assumed->first;
 		assumed->first = outgoing;
-	assumed->last = outgoing;
+		if (!assumed->last)
+			assumed->last = outgoing;
+	} else {
+		if (assumed->last)
+			assumed->last->next = outgoing;
+		else
+			assumed->first = outgoing;
+		assumed->last = outgoing;
+	}
 	assumed->remote->counts.waiting++;
 	write_advance(assumed);
 }
@@ -284,15 +294,25 @@ char *write_path(const struct assumed *assumed, const struct store_api *api, con
 	return path.text;
 }
 
-/* Asks for the object itself: after a refusal only that is sure. */
-static void refresh(struct assumed *assumed)
+/* Asks for the object itself: after a refusal only that is sure. Whoever decided the write decides anew when the answer
+ * is seen; a pause keeps what is refused again and again from being sent without end. */
+static void refresh(struct assumed *assumed, int64_t pause)
 {
+	struct remote *remote = assumed->remote;
 	if (!assumed->followed)
 		return;
 	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
 	outgoing->method = "GET";
-	outgoing->path = write_path(assumed, follow_api(assumed->remote, assumed->type), NULL, false);
-	write_add(assumed, outgoing);
+	outgoing->path = write_path(assumed, follow_api(remote, assumed->type), NULL, false);
+	if (pause == 0 || assumed->first || assumed->current) {
+		write_add(assumed, outgoing);
+		return;
+	}
+	outgoing->about = assumed;
+	outgoing->due = clock_now(remote->clock) + pause;
+	assumed->current = outgoing;
+	remote->counts.waiting++;
+	vec_push(&remote->delayed, outgoing);
 }
 
 static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
@@ -336,7 +356,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 		hear(assumed, NULL);
 	} else if (object && outgoing->foreign) {
 		/* Another version of the type, in another form: the mirror's own has to be asked for. */
-		refresh(assumed);
+		refresh(assumed, 0);
 	} else if (object) {
 		hear(assumed, remote_trim(root, follow_api(assumed->remote, assumed->type)));
 	}
@@ -375,8 +395,9 @@ static void on_answer(void *context, const struct remote_answer *answer)
 		births_end(assumed, "");
 		hear(assumed, NULL);
 	} else if (!read) {
+		bool usual = answer->code == 409 || answer->code == 404;
 		refused(outgoing, answer);
-		refresh(assumed);
+		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
 	}
 	outgoing_free(outgoing);
 	write_advance(assumed);
@@ -404,7 +425,7 @@ static int64_t ask_for_nodes(struct remote *remote)
 	while (remote->awaiting && remote->awaiting->awaits_end <= remote->now) {
 		struct assumed *assumed = remote->awaiting;
 		stop_awaiting(assumed);
-		refresh(assumed);
+		refresh(assumed, 0);
 	}
 	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
 }
@@ -417,6 +438,24 @@ void write_back(struct remote *remote, int64_t pause)
 		if (outgoing->unreachable && outgoing->due > now + pause)
 			outgoing->due = now + remote_pause(remote, pause, 0, pause);
 	}
+}
+
+/* The highest rank that has something; now and then the lowest, so that nobody waits for ever. */
+static struct outgoing *next_ready(struct remote *remote)
+{
+	bool reverse = ++remote->turn % TURNS == 0;
+	for (int i = 0; i < RANKS; i++) {
+		int rank = reverse ? RANKS - 1 - i : i;
+		struct outgoing *outgoing = remote->ready[rank].first;
+		if (!outgoing)
+			continue;
+		remote->ready[rank].first = outgoing->next;
+		if (!outgoing->next)
+			remote->ready[rank].last = NULL;
+		outgoing->next = NULL;
+		return outgoing;
+	}
+	return NULL;
 }
 
 int64_t write_step(struct remote *remote)
@@ -433,14 +472,9 @@ int64_t write_step(struct remote *remote)
 		due = outgoing->due < due ? outgoing->due : due;
 	}
 	remote->delayed.count = kept;
-	while (remote->ready && remote->in_flight < remote->options.writes) {
-		struct outgoing *outgoing = remote->ready;
-		remote->ready = outgoing->next;
-		if (!remote->ready)
-			remote->ready_last = NULL;
-		outgoing->next = NULL;
+	struct outgoing *outgoing;
+	while (remote->in_flight < remote->options.writes && (outgoing = next_ready(remote)))
 		send(remote, outgoing);
-	}
 	return due;
 }
 

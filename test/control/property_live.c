@@ -142,7 +142,8 @@ static void carry_out(struct trial *trial, const struct val *plan)
 			live_confirm(trial->live, namespace_, pod, LIVE_LEAVING, left ? left->version : 0);
 		}
 	}
-	for (struct val_iter it = val_iter(val_get(yard->calm ? NULL : plan, "reservations")); val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_get(yard->calm ? NULL : plan, "reservations"));
+	     val_next(&it, NULL, &item);) {
 		char body[128];
 		const char *namespace_ = val_str(val_get(item, "namespace"), ""),
 			   *pod = val_str(val_get(item, "pod"), "");

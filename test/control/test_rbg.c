@@ -188,6 +188,14 @@ static void pods_find_each_other(void **state)
 	kit_get(&town->kit, "services", "default", "s-llm-a");
 	assert_at(&town->kit, "spec.clusterIP", "None");
 	assert_at(&town->kit, "spec.ports.0.port", "8000");
+	/* Requests go to leaders, unless the role says otherwise. */
+	assert_non_null(strstr(town->kit.text.text, "\"rbg.workloads.x-k8s.io/component-index\":\"0\""));
+	town_apply(town,
+	           HEAD "spec:\n  roles:\n  - {name: a, replicas: 2, sharedServiceSelection: All, leaderWorkerSet: "
+	                "{size: 2}, template: " POD "}\n");
+	town_run(town, 3);
+	kit_get(&town->kit, "services", "default", "s-llm-a");
+	assert_null(strstr(town->kit.text.text, "component-index"));
 	kit_get(&town->kit, "pods", "default", "llm-a-1-1");
 	assert_non_null(strstr(town->kit.text.text,
 	                       "{\"name\":\"RBG_LWP_LEADER_ADDRESS\",\"value\":\"llm-a-1-0.s-llm-a.default\"}"));

@@ -323,6 +323,29 @@ static void hostile_specs_past_admission(void **state)
 	}
 }
 
+/* A coordination may be called anything; the objects that are named after it may not. */
+static void any_name(void **state)
+{
+	static const char *const names[] = {"PD_main", "'my segments, all of them: 100%'", "a.b", "ä",
+	                                    "a2345678901234567890123456789012345678901234567890123456789012345"};
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char text[1024];
+		snprintf(text, sizeof(text),
+		         "apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: g%zu}\n"
+		         "spec:\n  roles:\n" ROLE(
+				 "prefill", "4") "  coordination:\n  - name: %s\n    strategy: "
+		                                 "{segmentPlacement: {gang: Segment, segmentSize: {prefill: 2}}}\n",
+		         i, names[i]);
+		assert_int_equal(town_apply(town, text), 201);
+		town_run(town, 20);
+		snprintf(text, sizeof(text), "g%zu", i);
+		if (town_ready(town, text, "") != 4)
+			fail_msg("%s: %s", names[i], town_condition(town, text, "ReconcileFailed"));
+	}
+}
+
 /* A name that somebody else has taken is not taken over. */
 static void names_of_others(void **state)
 {
@@ -402,6 +425,7 @@ int main(void)
 	                                        town_teardown),
 		cmocka_unit_test_setup_teardown(bad_specs_past_admission, town_setup_open_door, town_teardown),
 		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, town_setup_open_door, town_teardown),
+		cmocka_unit_test_setup_teardown(any_name, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(names_of_others, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(a_lost_status_shrinks_nothing, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(restarts_change_nothing, town_setup, town_teardown),

@@ -203,6 +203,59 @@ static void topologies_are_protected(void **state)
 	assert_int_equal(kit_get(&town->kit, "clustertopologies.workloads.x-k8s.io", "", "rbg-cluster-topology"), 404);
 }
 
+/* A wish that is taken back leaves nothing behind in the PodGroups. */
+static void from_require_to_prefer(void **state)
+{
+	static const char *const strategies[] = {"RequireSegmentAffinity", "PreferSegmentAffinity"};
+	struct town *town = *state;
+	town_nodes(town, 4, 8, 2);
+	for (int i = 0; i < 2; i++) {
+		char text[1024];
+		snprintf(
+			text, sizeof(text),
+			"apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec: "
+			"{roles: [{name: a, replicas: 2, template: {spec: {containers: [{name: c, image: i}]}}}], "
+			"coordination: [{name: s, strategy: {segmentPlacement: {segmentSize: {a: 2}, topologyAffinity: "
+			"{topologyKey: rack, strategy: %s}}}}]}\n",
+			strategies[i]);
+		assert_true(town_apply(town, text) < 300);
+		town_run(town, 20);
+		assert_int_equal(kit_get(&town->kit, "podgroups.scheduling.run.ai", "default", "llm-s-0"), 200);
+		assert_at(&town->kit, "spec.topologyConstraint.requiredTopologyLevel", i == 0 ? "rack" : "");
+		assert_at(&town->kit, "spec.topologyConstraint.preferredTopologyLevel", i == 1 ? "rack" : "");
+	}
+}
+
+/* Each group has racks to itself. */
+static void exclusive_domains(void **state)
+{
+	static const char text[] =
+		"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: %s, annotations: "
+		"{rbg.workloads.x-k8s.io/group-exclusive-topology: rack}}\nspec:\n  roles:\n"
+		"  - {name: a, replicas: 3, standalonePattern: {template: {spec: {containers: [{name: c, image: i, "
+		"resources: "
+		"{limits: {nvidia.com/gpu: 1}}}]}}}}\n"
+		"  - {name: b, replicas: 2, standalonePattern: {template: {spec: {containers: [{name: c, image: i, "
+		"resources: "
+		"{limits: {nvidia.com/gpu: 1}}}]}}}}\n";
+	struct town *town = *state;
+	char one[2048];
+	town_nodes(town, 4, 8, 2); /* two racks */
+	for (int i = 0; i < 3; i++) {
+		const char *const names[] = {"x1", "x2", "x3"};
+		snprintf(one, sizeof(one), text, names[i]);
+		assert_int_equal(town_apply(town, one), 201);
+		town_run(town, 30);
+	}
+	assert_int_equal(town_ready(town, "x1", ""), 5);
+	assert_int_equal(town_ready(town, "x2", ""), 5);
+	assert_int_equal(town_bound(town, "x3", ""), 0); /* both racks are taken */
+	char first[64];
+	snprintf(first, sizeof(first), "%s", town_domains(town, "rbg.workloads.x-k8s.io/group-name=x1", "rack"));
+	assert_null(strchr(first, ' '));
+	assert_string_not_equal(first, town_domains(town, "rbg.workloads.x-k8s.io/group-name=x2", "rack"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +269,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(segments_in_one_domain, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(segments_may_or_must, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(topologies_are_protected, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(exclusive_domains, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(from_require_to_prefer, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

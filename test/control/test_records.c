@@ -206,8 +206,8 @@ static void test_groups_with_the_words_of_the_engine(void **state)
 	static const char *const parts[] = {
 		"\"placed\":false", "\"code\":\"InsufficientDomain\"",
 		"\"level\":\"rack\",\"domain\":\"r1\",\"have\":1,\"need\":2",
-		"\"tree\":[{\"name\":\"\",\"parent\":-1,\"min\":2,\"pods\":2,\"leaf\":true,\"topology\":\"racks\","
-		"\"required\":\"rack\"}]"};
+		("\"tree\":[{\"name\":\"\",\"parent\":-1,\"min\":2,\"pods\":2,\"leaf\":true,\"topology\":\"racks\","
+	         "\"required\":\"rack\"}]")};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (!strstr(json, parts[i]))
 			fail_msg("%s is not in %s", parts[i], json);

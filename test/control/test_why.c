@@ -27,7 +27,7 @@ static const char objects[] = TOPOLOGY QUEUE("research") NODE("n1", "r1") NODE("
 static const char workloads[] = TOPOLOGY QUEUE("research") NODE(
 	"n1",
 	"r1") "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}, spec: {replicas: "
-              "2}}\n"
+	      "2}}\n"
 	      "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-1, namespace: ns, " OWNED(
 		      "Deployment",
 		      "web") "}}\n" GROUP("web-a",
@@ -36,13 +36,13 @@ static const char workloads[] = TOPOLOGY QUEUE("research") NODE(
 		      POD("web-1-a", OWNED("ReplicaSet", "web-1") OF("web-a"), OURS, "") POD(
 			      "web-1-b", OWNED("ReplicaSet", "web-1") OF("web-b"), OURS "overhead: {cpu: 100}, ",
 			      "") "---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: theirs, namespace: "
-                                  "ns}, spec: {replicas: 1}}\n" POD("theirs-0", OWNED("StatefulSet", "theirs"), "",
+				  "ns}, spec: {replicas: 1}}\n" POD("theirs-0", OWNED("StatefulSet", "theirs"), "",
                                                                     "") "---\n{apiVersion: batch/v1, kind: Job, "
-                                                                        "metadata: {name: later, namespace: ns}, spec: "
-                                                                        "{suspend: true}}\n"
+									"metadata: {name: later, namespace: ns}, spec: "
+									"{suspend: true}}\n"
 									"---\n{apiVersion: apps/v1, kind: Deployment, "
-                                                                        "metadata: {name: none, namespace: ns}, spec: "
-                                                                        "{replicas: 0}}\n";
+									"metadata: {name: none, namespace: ns}, spec: "
+									"{replicas: 0}}\n";
 
 struct told {
 	struct world world;

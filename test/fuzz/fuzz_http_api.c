@@ -1,8 +1,9 @@
-/* Whole requests against the API over an empty store: routing, bodies, selectors, patches, watches. Everybody is the
+/* Whole requests against the API over an empty store, and the dashboard: routing, bodies, selectors, patches, watches. Everybody is the
  * administrator, so that what lies behind the door is reached. */
 #include "fuzz.h"
 
 #include "serve/admission.h"
+#include "serve/dashboard.h"
 #include "serve/serve.h"
 #include "serve/serve_internal.h"
 
@@ -17,15 +18,18 @@ static struct {
 	struct admission *admission;
 	struct store *store;
 	struct serve *serve;
+	struct dashboard *dashboard;
 	int inputs;
 } world;
 
 static void end_world(void)
 {
 	serve_destroy(world.serve);
+	dashboard_destroy(world.dashboard);
 	admission_destroy(world.admission);
 	store_close(world.store);
 	world.serve = NULL;
+	world.dashboard = NULL;
 	world.admission = NULL;
 	world.store = NULL;
 }
@@ -50,6 +54,12 @@ static void begin_world(void)
 	world.serve = serve_create(&options, NULL);
 	if (!world.serve)
 		abort();
+	world.dashboard =
+		dashboard_create(&(struct dashboard_options){.clock = &world.clock.source, .feed = {.epoch = "e"}});
+	feed_put(dashboard_feed(world.dashboard), 'n', "node", "{\"k\":\"n\",\"n\":\"node\"}", 1);
+	feed_put(dashboard_feed(world.dashboard), 'n', "gone", "{}", 1);
+	feed_put(dashboard_feed(world.dashboard), 'n', "gone", NULL, 1);
+	serve_route(world.serve, DASHBOARD_PATH, dashboard_handle, world.dashboard);
 	world.inputs = 0;
 }
 

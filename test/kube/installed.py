@@ -2,6 +2,7 @@
 
 Outside of the cluster, so the API server reaches the webhooks by address instead of by Service.
 """
+import argparse
 import json
 import os
 import signal
@@ -137,9 +138,14 @@ def pod(name, scheduler="platoon", **metadata):
                 {"name": "main", "image": "model:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}
 
 
-def run_tests(tests, installed, only):
+def run_tests(tests, installed, only, results):
     """Runs them in order; the last line is `N passed, M failed`."""
     passed = failed = 0
+
+    def tell(verdict, name):
+        if results:
+            with open(results, "a", encoding="utf-8") as file:
+                file.write(f"{verdict} installed-{name}\n")
     for case in tests:
         if only and not any(text in case.__name__ for text in only):
             continue
@@ -147,9 +153,11 @@ def run_tests(tests, installed, only):
         try:
             case(installed)
             passed += 1
+            tell("passed", case.__name__)
             print(f"ok {case.__name__} ({time.monotonic() - started:.1f} s)")
         except Exception:  # pylint: disable=broad-except
             failed += 1
+            tell("failed", case.__name__)
             traceback.print_exc(limit=4, file=sys.stdout)
             print(f"not ok {case.__name__}")
         sys.stdout.flush()
@@ -158,9 +166,14 @@ def run_tests(tests, installed, only):
 
 
 def run_on_plane(tests, flags=(), prepare=None):
-    """The main function of a test file: PLATOON [TEXT...], where TEXT picks tests by name."""
+    """The main function of a test file: PLATOON [--results FILE] [TEXT...], where TEXT picks tests by name."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("platoon")
+    parser.add_argument("--results")
+    parser.add_argument("texts", nargs="*")
+    args = parser.parse_args()
     with ControlPlane(flags=flags) as plane:
-        installed = Installed(sys.argv[1], plane)
+        installed = Installed(args.platoon, plane)
         if prepare:
             prepare(installed)
-        return run_tests(tests, installed, sys.argv[2:])
+        return run_tests(tests, installed, args.texts, args.results)

@@ -2,7 +2,7 @@
 """The webhooks asked by a real kube-apiserver: checks, changes of pods, conversion, certificates, and what happens while
 Platoon is away.
 
-    test_webhooks.py PLATOON [TEXT...]        TEXT picks tests by name
+    test_webhooks.py PLATOON [--results FILE] [TEXT...]        TEXT picks tests by name
 """
 import base64
 import json

@@ -49,6 +49,7 @@ def a_new_user_types(folder):
         for name in ("pod/web", "deployment.apps/dep", "replicaset.apps/dep-", "service/dep", "job.batch/once", "cronjob.batch/often",
                      "horizontalpodautoscaler.autoscaling/dep"):
             assert name in everything, f"{name}\n{everything}"
+        assert "cpu: <unknown>/80%" in k("get", "hpa")
         # changes of a Deployment
         k("set", "image", "deployment/dep", "nginx=nginx:2")
         k("rollout", "status", "deployment/dep", f"--timeout={PATIENCE}s")

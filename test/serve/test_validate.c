@@ -94,6 +94,12 @@ static const struct row rows[] = {
 	{"apps", "StatefulSet", SET("serviceName: s, ", "a: b", ""), SET("", "a: b", ""), "spec: Forbidden"},
 	{"apps", "StatefulSet", SET("", "a: b", ""), SET("podManagementPolicy: Parallel, ", "a: b", ""),
          "spec: Forbidden"},
+	{"apps", "StatefulSet",
+         "{spec: {selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: data}}], template: "
+         "{metadata: {labels: {a: "
+         "b}}, spec: {containers: [{name: a, image: x, volumeMounts: [{name: data, mountPath: /d}, {name: other, "
+         "mountPath: /o}]}]}}}}",
+         NULL, "spec.template.spec.containers[0].volumeMounts[1].name: Not found"},
 	/* jobs */
 	{"batch", "Job", JOB("", "restartPolicy: Never, "), NULL, ""},
 	{"batch", "Job", JOB("completionMode: Indexed, parallelism: -1, ", ""), NULL,

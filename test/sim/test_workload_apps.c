@@ -36,6 +36,38 @@ STORY(a_replica_set_keeps_its_number)
 	assert_int_equal(yard_count(yard, NULL), 0);
 }
 
+/* The pods of a large set change one after the other, some at each step: what its controller writes follows from the time
+ * that passes, and not from the number of changes. Otherwise each change would cost a look at all of them. */
+static void a_large_set_waits_for_more_to_see(void **state)
+{
+	(void)state;
+	struct yard yard;
+	struct error error = {0};
+	struct store_list pods;
+	yard_open(&yard, YARD_CALM);
+	make(&yard, "replicasets.apps", "'replicas':1000");
+	store_dependents(yard.kit.store,
+	                 store_peek(yard.kit.store, kit_api(&yard.kit, "replicasets.apps")->type, "default", "d")->uid,
+	                 NULL, &pods);
+	assert_int_equal(pods.count, 1000);
+	uint64_t before = store_version(yard.kit.store);
+	for (size_t i = 0; i < pods.count; i++) {
+		struct store_request request = {.verb = STORE_PATCH,
+		                                .patch = STORE_PATCH_MERGE,
+		                                .subresource = STORE_STATUS};
+		kit_do(&yard.kit, request, "pods", "default", pods.items[i]->name,
+		       "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}");
+		clock_virtual_advance(&yard.kit.clock, 1000000);
+		workloads_step(yard.workloads);
+		assert_int_equal(store_commit(yard.kit.store, &error), 0);
+	}
+	assert_in_range(store_version(yard.kit.store) - before - 1000, 5, 100);
+	store_list_clear(&pods);
+	yard_settle(&yard);
+	assert_string_equal(yard_at(&yard, "replicasets.apps", "d", "status.readyReplicas"), "1000");
+	yard_close(&yard);
+}
+
 STORY(a_deployment_makes_pods_through_a_replica_set)
 {
 	make(yard, "deployments.apps", "'replicas':2");
@@ -49,6 +81,76 @@ STORY(a_deployment_makes_pods_through_a_replica_set)
 	yard_drop(yard, "deployments.apps", "d");
 	yard_gone(yard);
 	assert_int_equal(yard_count(yard, NULL), 0);
+}
+
+static void make_node(struct yard *yard, const char *name, const char *more)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "{'metadata':{'name':'%s','labels':{'disk':'%s'}},'spec':{%s}}", name,
+	              *more ? "old" : "new", more);
+	yard_make(yard, "nodes", text.text);
+	buffer_free(&text);
+}
+
+#define DAEMON(spec)                                                                                                   \
+	"{'metadata':{'name':'d'},'spec':{" SELECTOR ",'template':{'metadata':{'labels':{'app':'a'}},'spec':{" spec    \
+	"'containers':[{'name':'c'}]}}}}"
+#define TARGET                                                                                                         \
+	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchFields.0." \
+	"values.0"
+
+STORY(a_daemon_set_is_on_every_node_it_fits)
+{
+	make_node(yard, "n1", "");
+	make_node(yard, "n2", "'taints':[{'key':'gpu','effect':'NoSchedule'}]");
+	yard_make(yard, "daemonsets.apps", DAEMON(""));
+	assert_string_equal(yard_stems(yard, NULL), "d");
+	assert_string_equal(yard_pod_at(yard, NULL, TARGET), "n1");
+	make_node(yard, "n3", "");
+	assert_int_equal(yard_count(yard, NULL), 2);
+	yard_run(yard, NULL);
+	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.numberReady"), "2");
+	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.desiredNumberScheduled"), "2");
+	/* A node that is tainted later loses its daemon, one whose taint is tolerated gets one. */
+	yard_change(yard, "nodes", "n3", "{'spec':{'taints':[{'key':'mine','effect':'NoSchedule'}]}}");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 1);
+	yard_change(yard, "daemonsets.apps", "d",
+	            "{'spec':{'template':{'spec':{'tolerations':[{'key':'gpu','operator':'Exists'}]}}}}");
+	yard_gone(yard);
+	yard_run(yard, NULL);
+	assert_int_equal(yard_count(yard, NULL), 2);
+	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.updatedNumberScheduled"), "2");
+	yard_drop(yard, "nodes", "n2");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 1);
+	/* A pod that failed is replaced, and all go with their set. */
+	yard_end(yard, NULL, false, 1);
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 1);
+	assert_string_equal(yard_pod_at(yard, NULL, "status.phase"), "Pending");
+	yard_drop(yard, "daemonsets.apps", "d");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 0);
+}
+
+STORY(a_daemon_set_chooses_by_labels_and_rolls)
+{
+	for (int i = 0; i < 3; i++)
+		make_node(yard, (const char *[]){"n1", "n2", "n3"}[i], "");
+	yard_make(yard, "daemonsets.apps", DAEMON("'nodeSelector':{'disk':'new'},"));
+	yard_run(yard, NULL);
+	assert_int_equal(yard_count(yard, NULL), 3);
+	/* One after the other: the next goes when the last one is ready. */
+	yard_change(yard, "daemonsets.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
+	for (int done = 1; done <= 3; done++) {
+		yard_gone(yard);
+		assert_int_equal(yard_count(yard, "version=2"), done);
+		yard_run(yard, NULL);
+	}
+	yard_change(yard, "nodes", "n1", "{'metadata':{'labels':{'disk':'old'}}}");
+	yard_gone(yard);
+	assert_int_equal(yard_count(yard, NULL), 2);
 }
 
 static const char *progress(struct yard *yard, const char *field)
@@ -193,6 +295,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replica_set_keeps_its_number),
 		cmocka_unit_test(a_deployment_makes_pods_through_a_replica_set),
+		cmocka_unit_test(a_large_set_waits_for_more_to_see),
+		cmocka_unit_test(a_daemon_set_is_on_every_node_it_fits),
+		cmocka_unit_test(a_daemon_set_chooses_by_labels_and_rolls),
 		cmocka_unit_test(a_rollout_that_is_stuck_says_so),
 		cmocka_unit_test(claims_of_a_stateful_set_stay),
 		cmocka_unit_test(a_rolling_update_keeps_enough_ready),

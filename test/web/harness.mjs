@@ -5,8 +5,16 @@ import { createServer } from 'node:net'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-export const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-	'--disable-component-update', '--disable-sync']
+export const FLAGS = [
+	'--headless',
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+]
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
@@ -82,7 +90,13 @@ export class Cluster {
 export async function startCrowd(program, ...args) {
 	const child = spawn(program, args.map(String), { stdio: ['pipe', 'pipe', 'inherit'] })
 	const url = await firstLine(child, /ready (\S+)/)
-	return { url, stop: async () => { child.stdin.end(); await ended(child) } }
+	return {
+		url,
+		stop: async () => {
+			child.stdin.end()
+			await ended(child)
+		},
+	}
 }
 
 export function load(folder, name) {

@@ -22,6 +22,7 @@ class Up:
     """`platoon up` with a cluster of its own."""
 
     def __init__(self, program, folder):
+        self.program = program
         self.process = subprocess.Popen([program, "up", "--in-memory", "--port", "0", "--data-dir", folder], stdout=subprocess.PIPE, text=True)
         self.url = ""
         while "/dashboard/" not in self.url:
@@ -200,6 +201,10 @@ def check_what_if(up):
                  '{"kind":"PodGroup","apiVersion":"scheduling.run.ai/v2alpha2","metadata":{"name":3},"spec":[]}', "[" * 5000):
         answer = ask(text)
         assert answer["problems"] or answer.get("groups") == [], text[:60]
+    # An answer that is larger than what may wait for a reader.
+    pod = """- {apiVersion: v1, kind: Pod, metadata: {name: p%d}, spec: {schedulerName: platoon, containers: [{name: c, resources: {limits: {nvidia.com/gpu: 9}}}]}}"""
+    answer = ask("apiVersion: v1\nkind: List\nitems:\n" + "\n".join(pod % i for i in range(2500)))
+    assert len(answer["groups"]) == 2500 and len(json.dumps(answer)) > 1 << 20
     assert up.process.poll() is None
 
 
@@ -215,8 +220,38 @@ def check_slow_reader(up):
     assert up.ask(DATA + "snapshot", token=up.reader)[0] == 200
 
 
+def check_run(up):
+    """The dashboard of `platoon run` beside its metrics: the same, with a token of its own."""
+    for chosen in ("", "0123456789abcdef"):
+        run = subprocess.Popen([up.program, "run", "--kubeconfig", up.kubeconfig, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+                               text=True, env=dict(os.environ, PLATOON_DASHBOARD_TOKEN=chosen))
+        try:
+            line = ""
+            while "dashboard on" not in line:
+                line = run.stdout.readline()
+                assert line, "it ended"
+            assert ("#token=" in line) == (not chosen), line
+            token = chosen or line.strip().split("#token=")[1]
+            other = Up.__new__(Up)
+            other.port = int(line.split("127.0.0.1:")[1].split("/")[0])
+            assert other.ask("/dashboard/")[0] == 200 and other.ask("/metrics")[0] == 200
+            for wrong in (None, "x", up.reader, up.admin):
+                assert other.ask(DATA + "snapshot", token=wrong)[0] == 401, wrong
+            end = time.monotonic() + 30
+            nodes = 0
+            while nodes != 8 and time.monotonic() < end:
+                records = json.loads(other.ask(DATA + "snapshot", token=token)[2])["records"]
+                nodes = sum(record["k"] == "n" for record in records)
+            assert nodes == 8, nodes
+            assert other.ask(DATA + "what-if", "POST", token, b"kind: Pod")[0] == 200
+        finally:
+            run.send_signal(signal.SIGTERM)
+            status = run.wait(30)
+        assert status == 0, status
+
+
 def main():
-    checks = [check_files, check_access, check_methods, check_queries, check_stream, check_what_if, check_slow_reader]
+    checks = [check_files, check_access, check_methods, check_queries, check_stream, check_what_if, check_slow_reader, check_run]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         up = Up(os.path.abspath(sys.argv[1]), folder)

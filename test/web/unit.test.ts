@@ -37,8 +37,15 @@ function numbers(seed: number) {
 
 test('domains are found by the path the engine writes, in the order of their names', () => {
 	const root = buildDomains(nodes(2, 12, 2), levels)
-	assert.deepEqual(root.children.map(child => child.name), ['z0', 'z1'])
-	assert.deepEqual(root.children[0].children.slice(1, 4).map(child => child.name), ['r1', 'r2', 'r3'], 'r10 is not before r2')
+	assert.deepEqual(
+		root.children.map(child => child.name),
+		['z0', 'z1'],
+	)
+	assert.deepEqual(
+		root.children[0].children.slice(1, 4).map(child => child.name),
+		['r1', 'r2', 'r3'],
+		'r10 is not before r2',
+	)
 	assert.equal(findMiss(root, levels, 'rack', 'z1/r10')?.path, 'z1/r10')
 	assert.equal(findMiss(root, levels, 'zone', 'z1/r10'), null)
 	assert.equal(findMiss(root, levels, null, null), null)
@@ -68,22 +75,31 @@ const shapes: [string, NodeRecord[], number, number][] = [
 
 for (const [name, list, width, height] of shapes)
 	test(`layout: ${name}: every node once, inside its domain, none above another`, () => {
-		const root = buildDomains(list, levels), layout = layoutDomains(root, width, height)
+		const root = buildDomains(list, levels),
+			layout = layoutDomains(root, width, height)
 		assert.equal(layout.tiles.length, list.length)
 		assert.equal(layout.byNode.size, list.length)
 		for (const tile of layout.tiles) {
 			const box = layout.byDomain.get(tile.domain.id)!
 			assert.ok(tile.w > 2 && tile.h > 2, 'it can be seen')
-			assert.ok(tile.x >= box.x && tile.x + tile.w <= box.x + box.w + 0.01 && tile.y >= box.y && tile.y + tile.h <= box.y + box.h + 0.01)
+			assert.ok(
+				tile.x >= box.x &&
+					tile.x + tile.w <= box.x + box.w + 0.01 &&
+					tile.y >= box.y &&
+					tile.y + tile.h <= box.y + box.h + 0.01,
+			)
 		}
 		for (const box of layout.boxes) {
 			const parent = box.domain.parent && layout.byDomain.get(box.domain.parent.id)
-			if (parent) assert.ok(box.y + box.h <= parent.y + parent.h + 0.01 && box.x + box.w <= parent.x + parent.w + 0.01)
+			if (parent)
+				assert.ok(box.y + box.h <= parent.y + parent.h + 0.01 && box.x + box.w <= parent.x + parent.w + 0.01)
 		}
 		const sample = layout.tiles.filter((_, i) => i % Math.ceil(list.length / 200 || 1) === 0)
 		for (const tile of sample) {
 			assert.equal(tileAt(layout, tile.x + tile.w / 2, tile.y + tile.h / 2)?.node, tile.node)
-			const others = layout.tiles.filter(other => other !== tile && contains(other, tile.x + tile.w / 2, tile.y + tile.h / 2))
+			const others = layout.tiles.filter(
+				other => other !== tile && contains(other, tile.x + tile.w / 2, tile.y + tile.h / 2),
+			)
 			assert.deepEqual(others, [])
 		}
 	})
@@ -109,7 +125,15 @@ function randomRecord(pick: (below: number) => number): WireRecord {
 	if (pick(12) === 0) return { k: 'n', n: `n${pick(6)}`, gpu: 8000, cpu: 64000, ...(pick(3) ? {} : { down: true }) }
 	if (pick(12) === 0) return { k: 'g', n: `default/g${pick(5)}`, phase: pick(2) ? 'Running' : 'Pending' }
 	if (pick(8) === 0) return { k: 'p', n: name, gone: true }
-	const pod: PodRecord = { k: 'p', n: name, g: `g${pick(5)}`, s: pick(2) ? 'a' : 'b', ph: (['P', 'R', 'S', 'F'] as const)[pick(4)], gpu: 1000 * pick(3), cpu: 500 }
+	const pod: PodRecord = {
+		k: 'p',
+		n: name,
+		g: `g${pick(5)}`,
+		s: pick(2) ? 'a' : 'b',
+		ph: (['P', 'R', 'S', 'F'] as const)[pick(4)],
+		gpu: 1000 * pick(3),
+		cpu: 500,
+	}
 	if (pick(3)) pod.on = `n${pick(6)}`
 	if (pick(2)) pod.ok = 1
 	return pod
@@ -117,13 +141,24 @@ function randomRecord(pick: (below: number) => number): WireRecord {
 
 function facts(model: Model) {
 	const sets = (map: Map<string, Set<string>>) => [...map].map(([key, set]) => [key, [...set].sort()]).sort()
-	const counts = [...model.counts].map(([gang, leaves]) => [gang, [...leaves].filter(([, each]) => each.pods + each.placed > 0).sort()]).sort()
-	return JSON.stringify({ totals: model.totals, on: sets(model.podsOn), of: sets(model.podsOf), counts, all: model.all().sort((a, b) => ((a.k + a.n) < (b.k + b.n) ? -1 : 1)) })
+	const counts = [...model.counts]
+		.map(([gang, leaves]) => [gang, [...leaves].filter(([, each]) => each.pods + each.placed > 0).sort()])
+		.sort()
+	return JSON.stringify({
+		totals: model.totals,
+		on: sets(model.podsOn),
+		of: sets(model.podsOf),
+		counts,
+		all: model.all().sort((a, b) => (a.k + a.n < b.k + b.n ? -1 : 1)),
+	})
 }
 
 test('what is counted record by record is what a fresh count gives; time goes back and forth', () => {
 	for (let seed = 1; seed <= 20; seed++) {
-		const pick = numbers(seed), model = new Model(), history = new History(), states: string[] = [facts(model)]
+		const pick = numbers(seed),
+			model = new Model(),
+			history = new History(),
+			states: string[] = [facts(model)]
 		for (let i = 0; i < 150; i++) {
 			const record = randomRecord(pick)
 			history.add(i, model.apply(record), record)
@@ -140,7 +175,8 @@ test('what is counted record by record is what a fresh count gives; time goes ba
 })
 
 test('history is bounded, and the past does not go further back than it is known', () => {
-	const history = new History(), model = new Model()
+	const history = new History(),
+		model = new Model()
 	for (let i = 0; i < 30_000; i++) {
 		const record: NodeRecord = { k: 'n', n: 'n', gpu: i }
 		history.add(i, model.apply(record), record)
@@ -149,16 +185,30 @@ test('history is bounded, and the past does not go further back than it is known
 	const past = new Past(model, history)
 	past.moveTo(0)
 	assert.equal(past.position, history.dropped)
+	// Whoever stays in the past until it is forgotten starts again from what is.
+	for (let i = 30_000; i < 60_000; i++) {
+		const record: NodeRecord = { k: 'n', n: 'n', gpu: i }
+		history.add(i, model.apply(record), record)
+	}
+	past.moveTo(59_990)
+	assert.equal(past.model.nodes.get('n')?.gpu, 59_990)
 })
 
 test('pods of one gang that are placed together are one line', () => {
-	const teller = new Teller(() => 'train'), pod = (i: number, on?: string): PodRecord => ({ k: 'p', n: `a/x-${i}`, g: 'pg-train-1', ...(on ? { on } : {}) })
+	const teller = new Teller(() => 'train'),
+		pod = (i: number, on?: string): PodRecord => ({ k: 'p', n: `a/x-${i}`, g: 'pg-train-1', ...(on ? { on } : {}) })
 	for (let i = 0; i < 4; i++) teller.add({ at: 1000 + i, before: pod(i), after: pod(i, 'n1') }, i + 1)
 	teller.add({ at: 9000, before: pod(9), after: pod(9, 'n1') }, 5)
 	teller.add({ at: 9001, before: { k: 'n', n: 'n1' }, after: { k: 'n', n: 'n1', down: true } }, 6)
 	teller.add({ at: 9002, before: pod(1), after: { ...pod(1), ok: 1 } }, 7)
-	assert.deepEqual(teller.list.map(item => item.text), ['4 pods of train placed', 'x-9 placed on n1', 'node n1 is not ready'])
-	assert.deepEqual(bars(teller.list, 1000, 9001, 8).map(bar => bar.good), [4, 0, 0, 0, 0, 0, 0, 1])
+	assert.deepEqual(
+		teller.list.map(item => item.text),
+		['4 pods of train placed', 'x-9 placed on n1', 'node n1 is not ready'],
+	)
+	assert.deepEqual(
+		bars(teller.list, 1000, 9001, 8).map(bar => bar.good),
+		[4, 0, 0, 0, 0, 0, 0, 1],
+	)
 	teller.drop(5)
 	assert.equal(teller.list.length, 1)
 })
@@ -166,50 +216,144 @@ test('pods of one gang that are placed together are one line', () => {
 /* ---- views ---- */
 
 const train: GroupRecord = {
-	k: 'g', n: 'a/train', phase: 'Pending', placed: false,
-	tree: [{ name: '', parent: -1, min: 1, pods: 2, required: 'rack' }, { name: 'lead', parent: 0, min: 1, pods: 1, leaf: true }, { name: 'work', parent: 0, min: 2, pods: 2, leaf: true }],
+	k: 'g',
+	n: 'a/train',
+	phase: 'Pending',
+	placed: false,
+	tree: [
+		{ name: '', parent: -1, min: 1, pods: 2, required: 'rack' },
+		{ name: 'lead', parent: 0, min: 1, pods: 1, leaf: true },
+		{ name: 'work', parent: 0, min: 2, pods: 2, leaf: true },
+	],
 }
 
 test('the tree of a gang: counts go up, a parent is satisfied by its children', () => {
-	const pods: PodRecord[] = [0, 1, 2].map(i => ({ k: 'p', n: `a/w${i}`, g: 'train', s: 'work', ph: 'R', ...(i < 2 ? { on: 'z0-r0-n0', ok: 1 as const } : {}) }))
-	const list = nodes(1, 1, 1), model = Model.from([...list, train, ...pods])
+	const pods: PodRecord[] = [0, 1, 2].map(i => ({
+		k: 'p',
+		n: `a/w${i}`,
+		g: 'train',
+		s: 'work',
+		ph: 'R',
+		...(i < 2 ? { on: 'z0-r0-n0', ok: 1 as const } : {}),
+	}))
+	const list = nodes(1, 1, 1),
+		model = Model.from([...list, train, ...pods])
 	const views = gangTree(model, train, domainsByNode(buildDomains(list, levels)))
-	assert.deepEqual(views.map(view => [view.depth, view.pods, view.placed, view.ready, view.satisfied]), [[0, 3, 2, 2, true], [1, 0, 0, 0, false], [1, 3, 2, 2, true]])
+	assert.deepEqual(
+		views.map(view => [view.depth, view.pods, view.placed, view.ready, view.satisfied]),
+		[
+			[0, 3, 2, 2, true],
+			[1, 0, 0, 0, false],
+			[1, 3, 2, 2, true],
+		],
+	)
 	assert.deepEqual(views[2].places, [{ name: 'r0', path: ['z0', 'r0'], pods: 2 }])
 	assert.ok(isWaiting(model, train))
 	assert.ok(!isWaiting(model, { ...train, phase: 'Succeeded' }))
 })
 
 test('groups made for a workload are called by its name', () => {
-	assert.equal(gangName({ ...train, n: 'a/pg-llama-1-2', owner: 'Job/llama' }), 'llama')
+	const uid = 'c8bbef1d-b84c-4cdc-8b10-dfd14fbe764e'
+	assert.equal(gangName({ ...train, n: `a/pg-llama-${uid}`, owner: 'Job/llama' }), 'llama')
+	assert.equal(gangName({ ...train, n: `a/pg-llama-${uid}-group-1`, owner: 'Job/llama' }), 'llama-group-1')
 	assert.equal(gangName({ ...train, n: 'a/chat-0', owner: 'RoleBasedGroup/chat' }), 'chat-0')
 })
 
 test('queues: children below parents; a circle and a missing parent hide nobody', () => {
 	const queue = (n: string, parent?: string): QueueRecord => ({ k: 'q', n, parent })
-	const rows = queueTree([queue('b', 'a'), queue('a'), queue('c', 'b'), queue('x', 'y'), queue('y', 'x'), queue('lost', 'nobody')])
-	assert.deepEqual(rows.map(row => [row.queue.n, row.depth]), [['a', 0], ['b', 1], ['c', 2], ['lost', 0], ['x', 0], ['y', 1]])
+	const rows = queueTree([
+		queue('b', 'a'),
+		queue('a'),
+		queue('c', 'b'),
+		queue('x', 'y'),
+		queue('y', 'x'),
+		queue('lost', 'nobody'),
+	])
+	assert.deepEqual(
+		rows.map(row => [row.queue.n, row.depth]),
+		[
+			['a', 0],
+			['b', 1],
+			['c', 2],
+			['lost', 0],
+			['x', 0],
+			['y', 1],
+		],
+	)
 	const share = { quota: 8, limit: -1, weight: 1, used: 10, kept: 0, wanted: 0, fair: 0 }
 	assert.equal(overQuota(share), 2)
 	assert.equal(overQuota({ ...share, quota: -1 }), 0)
 })
 
 test('segments: roles with different numbers of them, the last ones in part', () => {
-	const role = (name: string, desired: number) => ({ name, desired, pods: 1, ready: 0, updated: 0, target: 0, exists: 0 })
-	const rbg: RbgRecord = { k: 'r', n: 'a/chat', ready: false, roles: [role('prefill', 5), role('decode', 1)], rules: [], progress: [] }
-	const pods: PodRecord[] = [0, 1, 2].map(i => ({ k: 'p', n: `a/p${i}`, rbg: 'chat', role: 'prefill', index: i, on: 'n', ph: 'R', ...(i < 2 ? { ok: 1 as const } : {}) }))
-	const segments = segmentsOf(Model.from(pods), rbg, { name: 'pd', progression: 'Ordered', sizes: { decode: 1, prefill: 2 } })
-	assert.deepEqual(segments.map(roles => roles.map(({ want, placed, ready }) => [want, placed, ready])), [[[2, 2, 2], [1, 0, 0]], [[2, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]]])
+	const role = (name: string, desired: number) => ({
+		name,
+		desired,
+		pods: 1,
+		ready: 0,
+		updated: 0,
+		target: 0,
+		exists: 0,
+	})
+	const rbg: RbgRecord = {
+		k: 'r',
+		n: 'a/chat',
+		ready: false,
+		roles: [role('prefill', 5), role('decode', 1)],
+		rules: [],
+		progress: [],
+	}
+	const pods: PodRecord[] = [0, 1, 2].map(i => ({
+		k: 'p',
+		n: `a/p${i}`,
+		rbg: 'chat',
+		role: 'prefill',
+		index: i,
+		on: 'n',
+		ph: 'R',
+		...(i < 2 ? { ok: 1 as const } : {}),
+	}))
+	const segments = segmentsOf(Model.from(pods), rbg, {
+		name: 'pd',
+		progression: 'Ordered',
+		sizes: { decode: 1, prefill: 2 },
+	})
+	assert.deepEqual(
+		segments.map(roles => roles.map(({ want, placed, ready }) => [want, placed, ready])),
+		[
+			[
+				[2, 2, 2],
+				[1, 0, 0],
+			],
+			[
+				[2, 1, 0],
+				[0, 0, 0],
+			],
+			[
+				[1, 0, 0],
+				[0, 0, 0],
+			],
+		],
+	)
 })
 
 test('search: gangs before nodes before pods, beginnings before the rest', () => {
-	const model = Model.from([...nodes(1, 1, 1), train, { ...train, n: 'a/retrain' }, { k: 'p', n: 'a/train-0', g: 'train' }] as LiveRecord[])
-	assert.deepEqual(search(model, 'TRAIN').map(hit => hit.kind + ' ' + hit.title), ['gang train', 'gang retrain', 'pod train-0'])
+	const model = Model.from([
+		...nodes(1, 1, 1),
+		train,
+		{ ...train, n: 'a/retrain' },
+		{ k: 'p', n: 'a/train-0', g: 'train' },
+	] as LiveRecord[])
+	assert.deepEqual(
+		search(model, 'TRAIN').map(hit => hit.kind + ' ' + hit.title),
+		['gang train', 'gang retrain', 'pod train-0'],
+	)
 	assert.deepEqual(search(model, '  '), [])
 })
 
 test('colours: few gangs never share one, and those that are gone give theirs back', () => {
-	const hues = new Hues(), names = Array.from({ length: 10 }, (_, i) => 'g' + i)
+	const hues = new Hues(),
+		names = Array.from({ length: 10 }, (_, i) => 'g' + i)
 	assert.equal(new Set(names.map(name => hues.of(name))).size, 10)
 	hues.keep(name => name !== 'g3')
 	assert.equal(hues.of('new'), 3)
@@ -219,8 +363,15 @@ test('colours: few gangs never share one, and those that are gone give theirs ba
 test('events of the stream are put together however they are cut', () => {
 	const whole = ': hello\n\ndata: {"a":1}\n\nevent: reset\ndata: {}\n\ndata: {"b"'
 	for (let cut = 0; cut <= whole.length; cut++) {
-		const first = splitEvents(whole.slice(0, cut)), second = splitEvents(first.rest + whole.slice(cut))
-		assert.deepEqual([...first.events, ...second.events], [{ name: 'message', data: '{"a":1}' }, { name: 'reset', data: '{}' }])
+		const first = splitEvents(whole.slice(0, cut)),
+			second = splitEvents(first.rest + whole.slice(cut))
+		assert.deepEqual(
+			[...first.events, ...second.events],
+			[
+				{ name: 'message', data: '{"a":1}' },
+				{ name: 'reset', data: '{}' },
+			],
+		)
 		assert.equal(second.rest, 'data: {"b"')
 	}
 })

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""`platoon run` against the API of `platoon up`: health, metrics, configuration, signals, ports.
+
+    test_run.py PLATOON
+
+The last line is `N passed, M failed`.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.error
+import urllib.request
+
+PLATOON = os.path.abspath(sys.argv[1])
+PATIENCE = 60
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Process:
+    """A command with its output in a file; ended at the end of the block."""
+
+    def __init__(self, folder, *args):
+        self.path = os.path.join(folder, f"{args[0]}-{time.monotonic_ns()}.log")
+        with open(self.path, "wb") as log:
+            self.process = subprocess.Popen([PLATOON, *args], stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+
+    def log(self):
+        with open(self.path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def wait_for(self, pattern):
+        """The first group of the pattern, once it is in the log."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            match = re.search(pattern, self.log())
+            if match:
+                return match.group(match.lastindex or 0)
+            assert self.process.poll() is None, f"it ended: {self.log()}"
+            assert time.monotonic() < end, f"no {pattern} in {self.log()[-3000:]}"
+            time.sleep(0.05)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def get(url):
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def write(folder, name, text):
+    with open(os.path.join(folder, name + ".new"), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(os.path.join(folder, name + ".new"), os.path.join(folder, name))
+
+
+def ready(url):
+    end = time.monotonic() + PATIENCE
+    while get(url + "/readyz")[0] != 200:
+        assert time.monotonic() < end, get(url + "/readyz")
+        time.sleep(0.05)
+
+
+@test
+def it_tells_how_it_is(folder):
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--listen", "127.0.0.1:0") as run:
+        url = run.wait_for(r"health and metrics on (\S+)")
+        assert get(url + "/healthz") == (200, "ok\n")
+        ready(url)
+        code, text = get(url + "/metrics")
+        assert code == 200 and "platoon_leader 1" in text and "platoon_synced 1" in text, text
+        for line in text.splitlines():
+            assert re.match(r"^(# (HELP|TYPE) .*|[a-z_]+(\{.*\})? [-0-9.e+]+)$", line), line
+        names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+        assert len(names) == len(set(names)), [name for name in names if names.count(name) > 1]
+        assert get(url + "/nothing")[0] == 404
+        assert run.stop() == 0, run.log()
+
+
+@test
+def the_usual_port_may_be_taken(folder):
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig") as first, \
+            Process(folder, "run", "--kubeconfig", "d/kubeconfig") as second:
+        urls = {first.wait_for(r"health and metrics on (\S+)"), second.wait_for(r"health and metrics on (\S+)")}
+        assert len(urls) == 2, urls
+        port = urls.pop().rsplit(":", 1)[1]
+        with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--listen", f"127.0.0.1:{port}") as third:
+            assert third.process.wait(PATIENCE) == 2
+            assert "cannot listen" in third.log(), third.log()
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--listen", "none") as run:
+        run.wait_for("connected to")
+        assert "health and metrics" not in run.log()
+        assert run.stop(signal.SIGINT) == 0
+
+
+@test
+def of_two_one_leads(folder):
+    args = ["run", "--kubeconfig", "d/kubeconfig", "--leader-elect", "--listen", "127.0.0.1:0", "--log-level", "info"]
+    with Process(folder, *args) as first:
+        first.wait_for("lease taken")
+        with Process(folder, *args) as second:
+            url = second.wait_for(r"health and metrics on (\S+)")
+            ready(url)
+            assert "platoon_leader 0" in get(url + "/metrics")[1]
+            assert first.stop() == 0
+            second.wait_for("lease taken")
+            assert second.stop() == 0
+
+
+@test
+def settings_come_from_a_file_and_flags_win(folder):
+    write(folder, "run.yaml", "logLevel: info\nlisten: 127.0.0.1:0\nleaderElection: {enabled: true}\n")
+    answer = subprocess.run([PLATOON, "run", "--config", "run.yaml", "--log-level", "error", "--print-config"], check=True,
+                            text=True, stdout=subprocess.PIPE, cwd=folder).stdout
+    for line in ("logLevel: error", "  enabled: true", "  duration: 15s", "defaultQueue: default-queue"):
+        assert line in answer.splitlines(), answer
+    write(folder, "again.yaml", answer)
+    again = subprocess.run([PLATOON, "run", "--config", "again.yaml", "--print-config"], check=True, text=True,
+                           stdout=subprocess.PIPE, cwd=folder).stdout
+    assert again == answer, again
+
+
+@test
+def all_that_is_wrong_is_told_at_once(folder):
+    write(folder, "bad.yaml", "logLevel: loud\nschedulerNames: [\"\"]\nleaderElection: {duration: 1s, enabeld: true}\n"
+          "webhooks: {enabled: 7, listen: nowhere}\nlistn: x\nbudget: -1\n")
+    answer = subprocess.run([PLATOON, "run", "--config", "bad.yaml"], check=False, text=True, stderr=subprocess.PIPE, cwd=folder)
+    assert answer.returncode == 2, answer
+    for words in ("logLevel: must be", "schedulerNames[0]: must be", "leaderElection.duration: must be",
+                  "leaderElection.enabeld: there is no such setting; use enabled", "webhooks.enabled: must be of type",
+                  "webhooks.listen: must be", "listn: there is no such setting; use listen", "budget: must be"):
+        assert words in answer.stderr, f"{words} is not in {answer.stderr}"
+    for text in ("- a\n- b\n", "a: [\n", "a: 1\n---\nb: 2\n"):
+        write(folder, "bad.yaml", text)
+        answer = subprocess.run([PLATOON, "run", "--config", "bad.yaml"], check=False, text=True, stderr=subprocess.PIPE, cwd=folder)
+        assert answer.returncode == 2 and "bad.yaml" in answer.stderr, answer
+    answer = subprocess.run([PLATOON, "run", "--config", "none.yaml"], check=False, text=True, stderr=subprocess.PIPE, cwd=folder)
+    assert answer.returncode == 2 and "none.yaml" in answer.stderr, answer
+
+
+@test
+def a_new_file_is_read_and_a_wrong_one_is_not(folder):
+    write(folder, "run.yaml", "logLevel: info\nlisten: 127.0.0.1:0\n")
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--config", "run.yaml") as run:
+        run.wait_for("connected to")
+        run.process.send_signal(signal.SIGHUP)
+        run.wait_for("configuration read")
+        write(folder, "run.yaml", "logLevel: [\n")
+        run.wait_for("the old one stays")
+        write(folder, "run.yaml", "logLevel: info\nlogFormat: json\nlisten: none\nleaderElection: {enabled: true}\n")
+        run.wait_for("need a restart.*(listen, leaderElection)")
+        run.wait_for(r'\{.*"configuration read".*\}')
+        assert run.stop() == 0, run.log()
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        with Process(folder, "up", "--in-memory", "--data-dir", "d", "--port", "0") as up:
+            up.wait_for("The API listens")
+            for case in TESTS:
+                try:
+                    case(folder)
+                except Exception:  # pylint: disable=broad-except
+                    failed += 1
+                    print(f"FAIL {case.__name__}")
+                    traceback.print_exc(limit=4, file=sys.stdout)
+            up.stop()
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
