@@ -4,6 +4,7 @@ RESULTS ?=
 FUZZ_SECONDS ?= 30
 FAULT_SEEDS ?= 10000
 KUBE_OPTIONS ?=
+BENCH_OPTIONS ?=
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +55,10 @@ deb: ## a Debian package: build/platoon_VERSION_ARCH.deb
 
 chart: build ## write deploy/chart from the program
 	@build/platoon install --chart deploy/chart
+
+bench-kube: build ## compare with kube-scheduler and the bare API server on a real control plane (BENCH_OPTIONS=--quick)
+	@ninja -C build bench/platoon-bench-kube >/dev/null
+	@bench/kube.py build $(BENCH_OPTIONS)
 
 bench: build ## measure the optimized build
 	@build/bench/platoon-bench

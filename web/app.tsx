@@ -28,6 +28,13 @@ export function App({ state }: { state: State }) {
 		addEventListener('keydown', onKey)
 		return () => removeEventListener('keydown', onKey)
 	}, [state])
+	useEffect(() => {
+		// Ages and the end of the timeline grow also while nothing happens.
+		const timer = setInterval(() => {
+			if (!document.hidden) state.changed()
+		}, 1000)
+		return () => clearInterval(timer)
+	}, [state])
 	if (state.status === 'refused') return <NoAccess state={state} />
 	return (
 		<div className="page">

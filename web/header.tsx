@@ -145,7 +145,7 @@ export function Header({ state }: { state: State }) {
 			</p>
 			<Search state={state} />
 			<span className={'status ' + state.status} role="status">
-				{WORDS[state.status]}
+				{state.time !== null && state.status === 'live' ? 'Past' : WORDS[state.status]}
 			</span>
 			<button
 				className="quiet"

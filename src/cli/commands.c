@@ -77,8 +77,7 @@ static const char run_text[] = "Runs the controllers and the scheduler on the cl
 static const char install_text[] =
 	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: a namespace with restricted pod\n"
 	"security, definitions of the kinds, a service account with the rights it needs and no others, priority\n"
-	"classes, a Deployment of two replicas with its configuration, and webhooks. The parts of --only are\n"
-	"namespace, definitions, rbac, priorities, deployment, webhooks and monitor. --chart writes the Helm chart\n"
+	"classes, a Deployment of two replicas with its configuration, and webhooks. --chart writes the Helm chart\n"
 	"from which all of this is made.";
 
 const struct cli_command cli_commands[] = {

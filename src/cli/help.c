@@ -47,7 +47,7 @@ static void print_option(const struct cli_command *command, int id, FILE *stream
 		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
 	         option->argument ? option->argument : "");
-	fprintf(stream, "  %-24s%s", left, option->help);
+	fprintf(stream, "  %-23s %s", left, option->help);
 	if (id == CLI_OPTION_OUTPUT)
 		fprintf(stream, ": %s (default %.*s)", command->outputs, (int)strcspn(command->outputs, " "),
 		        command->outputs);

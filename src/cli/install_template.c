@@ -174,7 +174,7 @@ int install_render(const char *text, const struct install_scope *scope, struct b
 		if (!open)
 			break;
 		const char *close = strstr(open, "}}");
-		struct action action;
+		struct action action = {0};
 		bool trims = open[2] == '-';
 		if (!close)
 			return bad(&render, "no end", open);

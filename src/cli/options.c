@@ -36,7 +36,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                                    "cluster to use (default $KUBECONFIG, ~/.kube/config, or the pod's own account)"},
 	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", "@context",
                                 "context of the kubeconfig (default its current one)"},
-	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL, "namespace (default that of the context)"},
+	[CLI_OPTION_NAMESPACE] = {"namespace", 'n', "NAME", NULL, "namespace (default that of the context; for install platoon-system)"},
 	[CLI_OPTION_SEEDS] = {"seeds", 0, "A..B", NULL, "random runs with these seeds instead of scenarios"},
 	[CLI_OPTION_FAULTS] = {"faults", 0, "LIST", "conflict watch-loss crash slow-api node-flap clock-jump all none",
                                "their faults (default all)"},

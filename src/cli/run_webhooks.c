@@ -5,11 +5,12 @@
 #include "control/grouping.h"
 #include "control/reconciler.h"
 #include "object/build.h"
+#include "serve/base64.h"
 #include "serve/webhook.h"
 #include "serve/webhook_certs.h"
 #include "store/remote_config.h"
 
-#include <openssl/evp.h>
+#include <openssl/crypto.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,30 +79,6 @@ static struct doc *mutate(void *context, const struct val *pod)
 
 /* ---- the Secret ---- */
 
-static void decode(const struct val *data, const char *key, struct buffer *out)
-{
-	const char *text = val_str(val_get(data, key), "");
-	size_t length = strlen(text);
-	if (length == 0 || length > BODY_MAX)
-		return;
-	unsigned char *bytes = base_malloc(length / 4 * 3 + 4);
-	int count = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length);
-	/* It counts the padding as bytes. */
-	for (size_t at = length; count > 0 && at > 0 && text[at - 1] == '='; at--)
-		count--;
-	if (count > 0)
-		buffer_append(out, (const char *)bytes, (size_t)count);
-	OPENSSL_cleanse(bytes, length / 4 * 3 + 4);
-	free(bytes);
-}
-
-static const char *encode(struct arena *arena, const struct buffer *text)
-{
-	char *out = arena_array(arena, char, text->length / 3 * 4 + 8);
-	EVP_EncodeBlock((unsigned char *)out, (const unsigned char *)text->text, (int)text->length);
-	return out;
-}
-
 static struct store_object *secret_of(const struct run_webhooks *webhooks)
 {
 	struct store *store = remote_store(webhooks->run->remote);
@@ -112,10 +89,10 @@ static struct store_object *secret_of(const struct run_webhooks *webhooks)
 static void read_certs(const struct store_object *secret, struct webhook_certs *certs)
 {
 	const struct val *data = secret ? val_get(secret->root, "data") : NULL;
-	decode(data, "ca.crt", &certs->authorities);
-	decode(data, "ca.key", &certs->authority_key);
-	decode(data, "tls.crt", &certs->server.pem);
-	decode(data, "tls.key", &certs->server.key_pem);
+	base64_decode(val_str(val_get(data, "ca.crt"), ""), &certs->authorities);
+	base64_decode(val_str(val_get(data, "ca.key"), ""), &certs->authority_key);
+	base64_decode(val_str(val_get(data, "tls.crt"), ""), &certs->server.pem);
+	base64_decode(val_str(val_get(data, "tls.key"), ""), &certs->server.key_pem);
 }
 
 static bool write_secret(struct run_webhooks *webhooks, struct reconcile *turn, const struct store_object *old,
@@ -136,10 +113,14 @@ static bool write_secret(struct run_webhooks *webhooks, struct reconcile *turn, 
 		build_put_string(build, metadata, "resourceVersion",
 		                 val_str(val_path(old->root, "metadata", "resourceVersion", NULL), ""));
 	build_put(build, root, "metadata", metadata);
-	build_put_string(build, data, "ca.crt", encode(turn->arena, &certs->authorities));
-	build_put_string(build, data, "ca.key", encode(turn->arena, &certs->authority_key));
-	build_put_string(build, data, "tls.crt", encode(turn->arena, &certs->server.pem));
-	build_put_string(build, data, "tls.key", encode(turn->arena, &certs->server.key_pem));
+	build_put_string(build, data, "ca.crt",
+	                 base64_encode(turn->arena, certs->authorities.text, certs->authorities.length));
+	build_put_string(build, data, "ca.key",
+	                 base64_encode(turn->arena, certs->authority_key.text, certs->authority_key.length));
+	build_put_string(build, data, "tls.crt",
+	                 base64_encode(turn->arena, certs->server.pem.text, certs->server.pem.length));
+	build_put_string(build, data, "tls.key",
+	                 base64_encode(turn->arena, certs->server.key_pem.text, certs->server.key_pem.length));
 	build_put(build, root, "data", data);
 	struct doc *doc = build_finish(build, root);
 	struct store_result result = {.arena = turn->arena};
@@ -259,7 +240,7 @@ static int reconcile(void *context, struct reconcile *turn)
 		          NULL);
 		rc = write_secret(webhooks, turn, secret, &certs) ? 0 : -1;
 	} else {
-		const char *bundle = encode(turn->arena, &certs.authorities);
+		const char *bundle = base64_encode(turn->arena, certs.authorities.text, certs.authorities.length);
 		rc = tell_configuration(turn, "validatingwebhookconfigurations", bundle) |
 		     tell_configuration(turn, "mutatingwebhookconfigurations", bundle);
 		for (size_t i = 0; i < RUN_WEBHOOK_DEFINITIONS; i++)

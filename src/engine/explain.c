@@ -275,25 +275,35 @@ static int64_t room_when_empty(const struct explain *x, const struct class_ *cla
 	return best;
 }
 
+/* The domain at the level of the class that could take most of its pods, -1 when there is none; how many domains are as
+ * good. */
+static int best_domain(const struct solver *solver, const struct class_ *class_, int64_t *most, int *equal)
+{
+	int best = -1, t = class_->topology, level = class_->level;
+	*most = -1;
+	*equal = 0;
+	for (int d = 0; d < used_topology(solver, t)->domain_count[level]; d++) {
+		if (class_->fixed >= 0 && d != class_->fixed)
+			continue;
+		int64_t have = pods_possible(solver, class_, t, level, d);
+		if (have > *most) {
+			best = d;
+			*most = have;
+			*equal = 0;
+		}
+		*equal += have == *most;
+	}
+	return best;
+}
+
 /* Domains at the level of the culprit, best first in the message: "3 of 4". */
 static void explain_level(struct explain *x, const struct want *want, const struct class_ *class_)
 {
 	const struct solver *solver = &x->solver;
-	int t = class_->topology, level = class_->level;
+	int t = class_->topology, level = class_->level, equal;
 	const struct topology *topology = used_topology(solver, t);
-	int64_t need = pods_needed(solver, class_), best_have = -1;
-	int best = -1, equal = 0;
-	for (int d = 0; d < topology->domain_count[level]; d++) {
-		if (class_->fixed >= 0 && d != class_->fixed)
-			continue;
-		int64_t have = pods_possible(solver, class_, t, level, d);
-		if (have > best_have) {
-			best = d;
-			best_have = have;
-			equal = 0;
-		}
-		equal += have == best_have;
-	}
+	int64_t need = pods_needed(solver, class_), best_have;
+	int best = best_domain(solver, class_, &best_have, &equal);
 	if (best < 0) {
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_DOMAIN,

@@ -406,6 +406,21 @@ static bool try_all(struct room *room)
 	return room->movable_from < room->unit_count && try_units(room, 0, SIZE_MAX);
 }
 
+/* Whether any group could be asked at all, before the units of all of them are listed: another queue's to reclaim from, one of
+ * lower priority in the same queue to preempt. */
+static bool has_candidates(const struct room *room)
+{
+	const struct cycle_group *own = beneficiary(room);
+	for (size_t g = 0; g < room->cycle->group_count; g++) {
+		const struct cycle_group *group = &room->cycle->groups[g];
+		if (room->action == ACTION_CONSOLIDATE ||
+		    (room->action == ACTION_RECLAIM && group->queue >= 0 && group->queue != own->queue) ||
+		    (room->action == ACTION_PREEMPT && group->queue == own->queue && group->priority < own->priority))
+			return true;
+	}
+	return false;
+}
+
 /* The stock follows what was decided. */
 static void note_changes(const struct room *room)
 {
@@ -422,7 +437,7 @@ bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool 
 	arena_reset(room.scratch);
 	cycle_clear_marks(run, MARK_RESERVED);
 	room_remember_held(&room);
-	bool made = room_claim_allows(&room) && try_all(&room);
+	bool made = room_claim_allows(&room) && has_candidates(&room) && try_all(&room);
 	if (made)
 		note_changes(&room);
 	return made;

@@ -32,8 +32,8 @@ void dashboard_destroy(struct dashboard *dashboard); /* NULL is a no-op; before 
 struct feed *dashboard_feed(struct dashboard *dashboard);
 /* Once per turn of the loop, after the feed was brought up to date. */
 void dashboard_step(struct dashboard *dashboard);
-/* Answers everything at DASHBOARD_PATH and below. */
-void dashboard_handle(void *dashboard, struct http_request *request, struct http_response *response);
+/* Answers everything at DASHBOARD_PATH and below; the context is the dashboard. */
+void dashboard_handle(void *context, struct http_request *request, struct http_response *response);
 size_t dashboard_readers(const struct dashboard *dashboard);
 
 #endif

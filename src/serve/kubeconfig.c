@@ -2,19 +2,16 @@
 #include "serve/kubeconfig.h"
 
 #include "base/arena.h"
+#include "serve/base64.h"
 #include "serve/secret_file.h"
 
-#include <openssl/evp.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void put_data(struct buffer *out, const char *key, const char *pem)
 {
-	size_t length = strlen(pem);
-	unsigned char *text = base_malloc(length / 3 * 4 + 8);
-	EVP_EncodeBlock(text, (const unsigned char *)pem, (int)length);
-	buffer_printf(out, "    %s: %s\n", key, (const char *)text);
-	free(text);
+	struct arena *arena = arena_create();
+	buffer_printf(out, "    %s: %s\n", key, base64_encode(arena, pem, strlen(pem)));
+	arena_destroy(arena);
 }
 
 int kubeconfig_write(const char *path, const struct kubeconfig *config, struct error *error)

@@ -4,8 +4,8 @@
 #include "base/problems.h"
 #include "object/build.h"
 #include "serve/admission.h"
+#include "serve/base64.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,10 +210,9 @@ static void put_patch(struct review *review, struct node *patch)
 {
 	struct buffer text = {0};
 	build_write(review->build, patch, DOC_JSON_COMPACT, &text);
-	char *encoded = arena_array(review->arena, char, text.length / 3 * 4 + 8);
-	EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text.text, (int)text.length);
 	build_put_string(review->build, review->response, "patchType", "JSONPatch");
-	build_put_string(review->build, review->response, "patch", encoded);
+	build_put_string(review->build, review->response, "patch",
+	                 base64_encode(review->arena, text.text, text.length));
 	buffer_free(&text);
 }
 

@@ -37,6 +37,13 @@ void world_invariants_destroy(struct world_invariants *invariants)
 	free(invariants);
 }
 
+void world_invariants_use(struct world_invariants *invariants, struct store *store)
+{
+	view_destroy(invariants->before);
+	invariants->store = store;
+	invariants->before = store ? view_create(store) : NULL;
+}
+
 static void keep(struct world_invariants *invariants, struct view *now)
 {
 	view_destroy(invariants->before);

@@ -11,6 +11,8 @@ struct world_invariants;
 
 struct world_invariants *world_invariants_create(struct store *store);
 void world_invariants_destroy(struct world_invariants *invariants); /* NULL is a no-op */
+/* The objects are in another store from now on; NULL: in none for a moment. What was seen stays known. */
+void world_invariants_use(struct world_invariants *invariants, struct store *store);
 /* To be told of every request to the store: who deletes a pod decides whether that is an eviction. */
 void world_invariants_saw(struct world_invariants *invariants, const struct store_request *request);
 void world_invariants_accept(struct world_invariants *invariants);

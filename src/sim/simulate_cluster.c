@@ -281,11 +281,15 @@ static bool collect_one(struct simulation *simulation, const struct store_object
 bool cluster_turn(struct simulation *simulation)
 {
 	struct cluster *cluster = simulation->cluster;
+	cluster->code = 0; /* what the world is refused is its own business */
 	bool busy = !remote_settled(cluster->remote) || store_pending(simulation->store);
 	/* With nothing on its way the mirror shows what the server has: what lost its owner is seen for sure. */
 	if (!busy && store_version(simulation->store) != simulation->collected) {
+		uint64_t version = store_version(simulation->store);
 		busy = each_object(simulation, collect_one) > 0;
-		simulation->collected = store_version(simulation->store);
+		/* What was deleted may have been an owner too: it is looked for once more. */
+		if (!busy)
+			simulation->collected = version;
 	}
 	remote_run(cluster->remote, busy ? PIECE_MS : 0, -1);
 	return busy || !remote_settled(cluster->remote) || store_pending(simulation->store);

@@ -362,24 +362,17 @@ static struct store_fault on_write(void *context, const struct store_request *re
 	return (struct store_fault){0};
 }
 
-static void watch_rules(struct run *run)
-{
-	world_invariants_destroy(run->invariants);
-	run->invariants = world_invariants_create(run->simulation->store);
-	store_set_fault(run->simulation->store, on_write, run);
-}
-
 static void restart(struct run *run, const struct step *step)
 {
 	/* On a real server the store is a new mirror afterwards. */
-	world_invariants_destroy(run->invariants);
-	run->invariants = NULL;
+	world_invariants_use(run->invariants, NULL);
 	steps_run_one(run->simulation, step, run->result);
 	if (run->simulation->problem) {
 		scenario_fail(run->result, "%s: %s", step->where, run->simulation->problem);
 		run->simulation->stopped = true;
 	} else {
-		watch_rules(run);
+		world_invariants_use(run->invariants, run->simulation->store);
+		store_set_fault(run->simulation->store, on_write, run);
 	}
 }
 
@@ -428,7 +421,8 @@ void steps_run(const struct manifests *objects, const struct val *spec, const st
 		return;
 	}
 	steps_create_objects(run.simulation, objects, result);
-	watch_rules(&run);
+	run.invariants = world_invariants_create(run.simulation->store);
+	store_set_fault(run.simulation->store, on_write, &run);
 	if (result->failure_count == failures)
 		run_steps(&run, &steps, expect);
 	world_invariants_destroy(run.invariants);

@@ -462,6 +462,17 @@ def golden_tables():
             assert table == file.read(), f"{path} differs:\n{table}"
 
 
+@test
+def segments_are_suggested_in_every_format():
+    expect(0, "suggest-segments", "-f", "examples/rbg-segments.yaml", out=["GROUP", "default/chat", "prefill=2 decode=1"])
+    expect(0, "suggest-segments", "-f", "examples/rbg-segments.yaml", "-o", "yaml", out=["coordination:", "prefill: 2"])
+    found = json.loads(expect(0, "suggest-segments", "-f", "examples/rbg-segments.yaml", "-f", "examples/rbg-topology.yaml",
+                              "-o", "json"))
+    sizes = {one["name"]: one["coordination"][0]["strategy"]["segmentPlacement"]["segmentSize"] for one in found}
+    assert sizes == {"chat": {"prefill": 2, "decode": 1}, "pairs": {"prefill": 2, "decode": 1}}, sizes
+    expect(2, "suggest-segments", "-f", "examples/first-gang.yaml", err="no RoleBasedGroup")
+
+
 def main():
     passed = failed = 0
     for case in TESTS:

@@ -12,7 +12,7 @@ from kit import PLATOON, ROOT, Replica, install, test_of, wait_until
 from control_plane import free_port
 from definitions import OTHERS
 
-FOLDERS = ("stories", "segments", "topology")
+FILES = ("stories/*", "segments/*", "topology/*", "platoon/steps-*")
 LIMIT = 240
 
 
@@ -73,7 +73,7 @@ def run(plane, path):
     assert scenarios and not failures, "; ".join(failures) or answer.stderr
 
 
-for folder in FOLDERS:
-    for path in sorted(glob.glob(os.path.join(ROOT, "test", "scenarios", folder, "*.yaml"))):
-        name = "scenario_" + folder + "_" + os.path.splitext(os.path.basename(path))[0]
+for pattern in FILES:
+    for path in sorted(glob.glob(os.path.join(ROOT, "test", "scenarios", pattern + ".yaml"))):
+        name = "scenario_" + pattern.split("/")[0] + "_" + os.path.splitext(os.path.basename(path))[0]
         test_of(name, lambda plane, path=path: run(plane, path), Answering)

@@ -5,7 +5,6 @@ Outside of the cluster, so the API server reaches the webhooks by address instea
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,28 +13,17 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import kit  # noqa: E402
 from control_plane import ControlPlane, free_port  # noqa: E402
+from kit import wait_until  # noqa: E402,F401  pylint: disable=unused-import
 
-PATIENCE = 30
 ACCOUNT = "system:serviceaccount:platoon-system:platoon"
 
 
-def wait_until(what, check, replica=None):
-    """Until check() is True; what else it says is printed when it takes too long."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        seen = check()
-        if seen is True:
-            return
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: {seen}\n{replica.log()[-3000:] if replica else ''}")
-        time.sleep(0.1)
+class Replica(kit.Replica):
+    """One `platoon run` with a configuration file and the rights of the service account."""
 
-
-class Replica:
-    """One `platoon run` with a configuration file."""
-
-    def __init__(self, installed, *args, config=None):
+    def __init__(self, installed, *args, config=None):  # pylint: disable=super-init-not-called
         plane = installed.plane
         name = f"platoon-{time.monotonic_ns()}"
         self.health_port = free_port()
@@ -54,10 +42,6 @@ class Replica:
         with open(self.config_path + ".new", "w", encoding="utf-8") as file:
             json.dump(self.config, file)
         os.rename(self.config_path + ".new", self.config_path)
-
-    def log(self):
-        with open(self.path, encoding="utf-8", errors="replace") as file:
-            return file.read()
 
     def get(self, path):
         """Code and text of a path of the listener; 0 when nobody answers."""
@@ -79,20 +63,6 @@ class Replica:
             code, text = self.get("/readyz")
             return code == 200 or f"{code} {text}"
         wait_until("ready", ready, self)
-
-    def stop(self, number=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        code = self.process.wait(30)
-        assert number == signal.SIGKILL or code == 0, f"platoon run ended with {code}:\n{self.log()[-3000:]}"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
 
 
 class Installed:

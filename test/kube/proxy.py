@@ -4,6 +4,7 @@ instead of the server. It ends TLS on both sides; credentials are those of the c
     with Proxy(plane, seed=1) as proxy: proxy.delay = 0.1
 """
 import random
+import select
 import socket
 import ssl
 import threading
@@ -13,6 +14,17 @@ BUSY = (b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: appl
         b"Content-Length: 99\r\n\r\n"
         b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429       }')
 assert len(BUSY.split(b"\r\n\r\n")[1]) == 99
+
+
+def receive(end):
+    """What is there; None when that was not for us (TLS has messages of its own), nothing at the end."""
+    end.settimeout(0)
+    try:
+        return end.recv(65536)
+    except (ssl.SSLWantReadError, BlockingIOError):
+        return None
+    finally:
+        end.settimeout(None)
 
 
 class Proxy:
@@ -82,8 +94,7 @@ class Proxy:
             pair = (client, server)
             with self.lock:
                 self.pairs.add(pair)
-            threading.Thread(target=self.answers, args=pair, daemon=True).start()
-            self.requests(client, server)
+            self.relay(client, server)
         except (OSError, ValueError):
             pass
         finally:
@@ -96,19 +107,6 @@ class Proxy:
     def hold(self):
         while self.silent and self.open:
             time.sleep(0.02)
-
-    def answers(self, client, server):
-        try:
-            while data := server.recv(65536):
-                self.hold()
-                client.sendall(data)
-        except (OSError, ValueError):
-            pass
-        for end in (client, server):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def is_refused(self, line, body):
         """Requests come one at a time on a connection, so that an answer of our own fits in between."""
@@ -124,30 +122,40 @@ class Proxy:
             self.answered_busy += 1
             return True
 
-    def requests(self, client, server):
+    def relay(self, client, server):
+        """One thread for both directions: a TLS connection must not be read and written at the same time."""
         data = b""
-        while True:
-            while b"\r\n\r\n" not in data:
-                more = client.recv(65536)
-                if not more:
+        while self.open:
+            ready = [end for end in (client, server) if end.pending()] or select.select((client, server), (), (), 1)[0]
+            if server in ready:
+                answer = receive(server)
+                if answer == b"":
                     return
-                data += more
+                self.hold()
+                client.sendall(answer or b"")
+            if client in ready:
+                more = receive(client)
+                if more == b"":
+                    return
+                data = self.requests(data + (more or b""), client, server)
+
+    def requests(self, data, client, server):
+        """Passes on what is complete; the rest."""
+        while b"\r\n\r\n" in data:
             head, rest = data.split(b"\r\n\r\n", 1)
             lines = head.split(b"\r\n")
             length = next((int(line.split(b":")[1]) for line in lines[1:] if line.lower().startswith(b"content-length:")), 0)
-            while len(rest) < length:
-                more = client.recv(65536)
-                if not more:
-                    return
-                rest += more
-            request, data = head + b"\r\n\r\n" + rest[:length], rest[length:]
+            if len(rest) < length:
+                break
+            body, data = rest[:length], rest[length:]
             self.hold()
             if self.delay:
                 time.sleep(self.delay * (0.5 + self.random.random()))
             if self.pace and b"/binding" in lines[0]:
                 with self.pace_lock:
                     time.sleep(self.pace)
-            if self.is_refused(lines[0], rest[:length]):
+            if self.is_refused(lines[0], body):
                 client.sendall(BUSY)
             else:
-                server.sendall(request)
+                server.sendall(head + b"\r\n\r\n" + body)
+        return data

@@ -278,6 +278,8 @@ def without_a_right_it_says_which(installed):
         installed.create(pod("unbound"))
         wait_until("it is refused", lambda: "is forbidden" in replica.log() and "pods/binding" in replica.log(), replica)
         assert not installed.get("pod", "unbound")["spec"].get("nodeName")
+        time.sleep(3)
+        assert replica.log().count("write refused") < 20, "what is refused is sent again and again without a pause"
 
     def owner(replica):
         installed.create(group("owned", 1))

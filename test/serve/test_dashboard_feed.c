@@ -163,7 +163,7 @@ static void take(struct mirror *mirror, const char *json)
 	for (struct val_iter it = val_iter(val_get(doc_root(doc), "records")); val_next(&it, NULL, &item);) {
 		int64_t value = -1;
 		val_int(val_get(item, "v"), &value);
-		mirror->values[atoi(val_str(val_get(item, "n"), "0") + 1)] = (int)value;
+		mirror->values[strtol(val_str(val_get(item, "n"), "x0") + 1, NULL, 10)] = (int)value;
 	}
 	doc_destroy(doc);
 }

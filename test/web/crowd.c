@@ -71,8 +71,9 @@ static void fill(struct crowd *crowd)
 int main(int argc, char **argv)
 {
 	struct error error = {0};
-	struct crowd crowd = {.nodes = argc > 1 ? atol(argv[1]) : 0, .pods = argc > 2 ? atol(argv[2]) : 0};
-	long changes = argc > 3 ? atol(argv[3]) : 0;
+	struct crowd crowd = {.nodes = argc > 1 ? strtol(argv[1], NULL, 10) : 0,
+	                      .pods = argc > 2 ? strtol(argv[2], NULL, 10) : 0};
+	long changes = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
 	struct dashboard *dashboard = dashboard_create(&(struct dashboard_options){.feed = {.version = "crowd"}});
 	struct listener *listener = listener_create(&(struct listener_options){.port = 0}, &error);
 	if (!listener) {
