@@ -155,7 +155,7 @@ static void offer_options(struct completing *completing)
 static void take_words(struct completing *completing, char **words, int count)
 {
 	struct cli_args *args = completing->args;
-	for (int i = 1; i < count; i++) {
+	for (int i = 1; i < count && words[i]; i++) {
 		const char *equals = strchr(words[i], '=');
 		int id = option_named(completing->command, words[i],
 		                      equals ? (size_t)(equals - words[i]) : strlen(words[i]));

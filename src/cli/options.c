@@ -53,7 +53,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_REPORT] = {"report", 0, "FILE", "@file", "replay the objects as a trace and write a page about it"},
 	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
-                                "replay once more with these actions, comma separated, and show both"},
+                                "replay and compare with these"},
 	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",

@@ -150,12 +150,14 @@ void hide_destroy(struct hide *hide)
 static const char *hidden(struct hide *hide, const char *text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	size_t length = strlen(text);
-	unsigned char *input = arena_alloc(hide->arena, SALT + length);
+	struct buffer input = {0};
 	char *out = arena_alloc(hide->arena, 2 * DIGITS + 2);
-	memcpy(input, hide->salt, SALT);
-	memcpy(input + SALT, text, length);
-	if (!text[0] || EVP_Digest(input, SALT + length, digest, NULL, EVP_sha256(), NULL) != 1)
+	buffer_append(&input, (const char *)hide->salt, SALT);
+	buffer_puts(&input, text);
+	bool good = EVP_Digest(input.text, input.length, digest, NULL, EVP_sha256(), NULL) == 1;
+	explicit_bzero(input.text, input.length);
+	buffer_free(&input);
+	if (!text[0] || !good)
 		return "";
 	out[0] = 'x';
 	for (int i = 0; i < DIGITS; i++)

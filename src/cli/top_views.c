@@ -26,6 +26,8 @@ const char *top_view_name(enum top_view view)
 int top_sort_count(enum top_view view)
 {
 	int count = 0;
+	if (view >= TOP_VIEWS)
+		return 0;
 	while (count < SORTS && sort_names[view][count])
 		count++;
 	return count;

@@ -123,7 +123,7 @@ static void next_rack(struct pen *pen, int width)
 	}
 }
 
-/* Racks are columns, side by side; a zone begins a new line. Nodes without a rack stand in columns of sixteen. */
+/* Racks are columns, side by side, with more room between zones. Nodes without a rack stand in columns of sixteen. */
 static void draw_map(const struct report *report, const struct replay_result *result, size_t number)
 {
 	struct buffer cells = {0};
@@ -132,12 +132,10 @@ static void draw_map(const struct report *report, const struct replay_result *re
 		const struct replay_node *node = &result->nodes[i], *last = i ? &result->nodes[i - 1] : node;
 		bool new_zone = strcmp(node->zone, last->zone) != 0;
 		bool new_rack = new_zone || strcmp(node->rack, last->rack) != 0 || pen.y - pen.rack_top >= 16 * CELL;
-		if (new_zone) {
-			pen.x = 0;
-			pen.rack_top = pen.y = pen.tallest + 3 * GAP;
-		} else if (new_rack) {
-			next_rack(&pen, CELL + (strcmp(node->rack, last->rack) != 0 ? GAP / 2 : 0));
-		}
+		if (new_rack)
+			next_rack(&pen, CELL + (new_zone                              ? 3 * GAP
+			                        : strcmp(node->rack, last->rack) != 0 ? GAP / 2
+			                                                              : 0));
 		buffer_printf(&cells, "<rect x=\"%d\" y=\"%d\" class=\"u%c\"><title>", pen.x, pen.y,
 		              result->frames[0][i] == '-' ? 'n' : result->frames[0][i]);
 		report_text(&cells, node->name);
@@ -164,7 +162,8 @@ void report_maps(const struct report *report)
 	const struct replay_result *first = report->results[0];
 	buffer_printf(
 		out,
-		"<h2>The map over time</h2><p>A square is a node, a column a rack; the darker, the more of it is in "
+		"<h2>The map over time</h2><p>A square is a node, a column a rack, a block of columns a zone; the "
+	        "darker, the more of it is in "
 		"use. Point at a square to see its name.</p><p><label for=\"time\">Time</label> <input id=\"time\" "
 		"type=\"range\" min=\"0\" max=\"%d\" value=\"0\"> <output id=\"when\">%s</output></p><div "
 		"class=\"maps\">\n",

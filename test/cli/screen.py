@@ -71,7 +71,9 @@ class Terminal:
         """Until all these texts are on the screen."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.read()
+            # Only whole pictures count: the program has written all of one when nothing more comes.
+            while self.read():
+                pass
             shown = "\n".join(self.lines())
             if all(text in shown for text in wanted):
                 return shown

@@ -96,16 +96,20 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
-              "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never"}
+              "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never", "BOOL": "true"}
     values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
         options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]
         for letter, name, argument in re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z]+))?", options, re.M):
+            if command == "install" and name in ("only", "values", "chart", "webhook-url"):  # tests of install
+                continue
             if name in ("kubeconfig", "context"):  # need a cluster: a_live_cluster_is_read
                 continue
             forms = [["--" + name]] + ([["-" + letter]] if letter else [])
             for form in forms:
+                if command == "simulate" and name in ("report", "compare", "actions", "starvation-after", "nodes-file"):
+                    continue  # for traces: test_trace.py
                 if command == "simulate" and name in ("nodes", "gpus", "budget", "seeds", "faults"):
                     random = [] if name == "seeds" else ["--seeds", "1..1"]
                     expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
@@ -356,7 +360,7 @@ def the_same_plan_as_yaml():
 
 @test
 def a_plan_is_repeatable():
-    for example in sorted(os.listdir(os.path.join(ROOT, "examples"))):
+    for example in sorted(name for name in os.listdir(os.path.join(ROOT, "examples")) if name.endswith(".yaml")):
         path = os.path.join("examples", example)
         assert expect(0, "plan", "-f", path, "-o", "json") == expect(0, "plan", "-f", path, "-o", "json")
 

@@ -235,10 +235,10 @@ def top_filters_and_sorts():
         terminal.send("\x1b")
         terminal.wait("default/too-wide", "default/pretrain")
         terminal.send("ss")
-        screen = terminal.wait("by pods")
+        screen = terminal.wait("by pods", "too-wide", "pretrain")
         assert screen.index("too-wide") < screen.index("pretrain"), "five pods before four"
         terminal.send("r")
-        screen = terminal.wait("by pods, reversed")
+        screen = terminal.wait("by pods, reversed", "too-wide", "pretrain")
         assert screen.index("too-wide") > screen.index("pretrain")
     finally:
         terminal.close()
