@@ -225,7 +225,7 @@ def main():
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--cold", type=int)
     args = parser.parse_args()
-    args.pods = args.pods or (1000 if args.quick else 5000)
+    args.pods = (args.pods or (1024 if args.quick else 5008)) // 16 * 16  # whole gangs
     args.nodes = args.nodes or (500 if args.quick else 2000)
     args.cold = args.cold or (3000 if args.quick else 20000)
     bench = Bench(os.path.abspath(args.build), args)
