@@ -163,7 +163,7 @@ void report_maps(const struct report *report)
 	buffer_printf(
 		out,
 		"<h2>The map over time</h2><p>A square is a node, a column a rack, a block of columns a zone; the "
-	        "darker, the more of it is in "
+		"darker, the more of it is in "
 		"use. Point at a square to see its name.</p><p><label for=\"time\">Time</label> <input id=\"time\" "
 		"type=\"range\" min=\"0\" max=\"%d\" value=\"0\"> <output id=\"when\">%s</output></p><div "
 		"class=\"maps\">\n",
