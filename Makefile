@@ -68,4 +68,4 @@ bench: build ## measure the optimized build
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz fault check-kube check-installed check-package man chart image deb bench clean
+.PHONY: help deps build run test lint format fuzz fault check-kube check-installed check-package man chart image deb bench bench-kube clean

@@ -96,14 +96,14 @@ void load_watch_read(struct load_watch *watch)
 
 static double resident_mib(void)
 {
-	long pages = 0, ignored = 0;
-	FILE *status = fopen("/proc/self/statm", "r");
+	char line[128] = "", *second = line;
+	FILE *status = fopen("/proc/self/statm", "r"); /* pages: of the address space, resident, ... */
 	if (status) {
-		if (fscanf(status, "%ld %ld", &ignored, &pages) != 2)
-			pages = 0;
+		if (fgets(line, sizeof(line), status))
+			strtol(line, &second, 10);
 		fclose(status);
 	}
-	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
+	return (double)strtol(second, NULL, 10) * (double)sysconf(_SC_PAGESIZE) / 1048576;
 }
 
 static double cpu_seconds(void)
@@ -139,7 +139,23 @@ void load_watch_restart(struct load_watch *watch)
 
 void load_seen_parse(const char *text, struct load_seen *seen)
 {
-	seen->broken = sscanf(text, "%zu %zu %lf %lf %lf %lf %lf %lf %lf %lf %zu", &seen->bound, &seen->running,
-	                      &seen->seconds, &seen->p50_ms, &seen->p99_ms, &seen->most_ms, &seen->busy, &seen->clock,
-	                      &seen->cpu, &seen->resident_mib, &seen->version) != 11;
+	enum { NUMBERS = 11 };
+	double numbers[NUMBERS];
+	char *end;
+	seen->broken = false;
+	for (int i = 0; i < NUMBERS; i++, text = end) {
+		numbers[i] = strtod(text, &end);
+		seen->broken |= end == text;
+	}
+	seen->bound = (size_t)numbers[0];
+	seen->running = (size_t)numbers[1];
+	seen->seconds = numbers[2];
+	seen->p50_ms = numbers[3];
+	seen->p99_ms = numbers[4];
+	seen->most_ms = numbers[5];
+	seen->busy = numbers[6];
+	seen->clock = numbers[7];
+	seen->cpu = numbers[8];
+	seen->resident_mib = numbers[9];
+	seen->version = (size_t)numbers[10];
 }

@@ -106,10 +106,11 @@ static void add_group(struct found *found, const struct snapshot *snapshot, int 
 	if (group < 0 || found->seen[group])
 		return;
 	found->seen[group] = true;
-	if (snapshot->cycle.groups[group].state == GROUP_PLACED)
+	if (snapshot->cycle.groups[group].state == GROUP_PLACED) {
 		vec_push(&found->placed, group);
-	else
-		vec_push(&found->waiting, group);
+		return;
+	}
+	vec_push(&found->waiting, group);
 }
 
 static void collect(const struct search *search, const struct snapshot *snapshot, struct found *found)

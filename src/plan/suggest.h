@@ -29,6 +29,7 @@ int64_t suggest_ratio(const int64_t *desired, size_t count, int64_t *ratio);
 int64_t suggest_near(const int64_t *desired, size_t count, int64_t *ratio);
 /* The largest segments, two or more where possible, that all fit at the smallest level at which any do. `times` is what
  * suggest_ratio or suggest_near returned; after the former (`is_exact`) only whole parts of it are considered. */
-struct suggestion suggest_segments(int64_t times, bool is_exact, const struct suggest_level *levels, size_t level_count);
+struct suggestion suggest_segments(int64_t times, bool is_exact, const struct suggest_level *levels,
+                                   size_t level_count);
 
 #endif
