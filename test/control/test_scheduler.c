@@ -160,8 +160,8 @@ static void metrics_are_what_prometheus_reads(void **state)
 		"# TYPE platoon_placements_total counter\nplatoon_placements_total 2\n",
 		"# TYPE platoon_evictions_total counter\nplatoon_evictions_total{cause=\"consolidate\"} 0\n",
 		"# TYPE platoon_budget_exhausted_total counter\n",
-		"# TYPE platoon_queue_allocated "
-		"gauge\nplatoon_queue_allocated{queue=\"default-queue\",resource=\"gpu\"} ",
+		"# TYPE platoon_queue_allocated gauge\n",
+		"platoon_queue_allocated{queue=\"default-queue\",resource=\"gpu\"} ",
 		"# TYPE platoon_queue_fair_share gauge\n",
 		"# TYPE platoon_watch_lag_versions gauge\n",
 		"# TYPE platoon_api_errors_total counter\nplatoon_api_errors_total{code=\"409\"} 1\n",
