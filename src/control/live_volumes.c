@@ -2,6 +2,7 @@
  * or volume that changes is looked at only through the pods that use it. */
 #include "control/live_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ static struct live_claim *need(struct live *live, const char *namespace_, const 
 
 static void drop(struct live *live, struct live_claim *claim)
 {
+	assert(live->claims); /* the claim is one of them */
 	HASH_DEL(live->claims, claim);
 	vec_free(&claim->pods);
 	free(claim->key);

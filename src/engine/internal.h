@@ -194,7 +194,7 @@ enum exclusion {
 };
 enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
 /* Nodes per cause; valid until a node changes or a shape is added. */
-const int *shape_exclusions(struct cluster *cluster, int shape);
+const int *shape_exclusions(struct cluster *cluster, int number);
 
 /* states.c */
 void states_init(struct cluster *cluster);
