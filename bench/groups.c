@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 {
 	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
 	/* A number measures that many only, for a profiler. */
-	int only = argc > 1 && !quick ? atoi(argv[1]) : 0;
+	int only = argc > 1 && !quick ? (int)strtol(argv[1], NULL, 10) : 0;
 	if (only > 0)
 		return measure(only) ? 0 : 1;
 	bool fine = measure(quick ? 2 : 100);

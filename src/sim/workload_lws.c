@@ -1,5 +1,6 @@
 /* Owns LeaderWorkerSets: replicas of a leader <set>-<group> and workers <set>-<group>-<index>. A group lives and dies
- * together: its workers carry the uid of the leader they were made for. */
+ * together: a leader carries when it was made, and its workers carry the same. The uid would do, if a server that is
+ * elsewhere gave it at once. */
 #include "sim/workload_internal.h"
 
 #include "base/vec.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #define LABEL "leaderworkerset.sigs.k8s.io/"
-#define KEY_LEADER "platoon.dev/leader-uid"
+#define KEY_MADE "platoon.dev/group-made" /* version of the store */
 #define KEY_REVISION LABEL "template-revision-hash"
 
 struct set {
@@ -55,7 +56,7 @@ static void read_set(struct set *set)
 	set->revision = workload_hash(workload->arena, template_, 0);
 }
 
-static struct child make_child(struct set *set, int64_t group, int64_t worker, const char *leader_uid)
+static struct child make_child(struct set *set, int64_t group, int64_t worker, const char *made)
 {
 	struct workload *workload = set->workload;
 	struct child pod = {
@@ -71,10 +72,9 @@ static struct child make_child(struct set *set, int64_t group, int64_t worker, c
 	            workload_hash(workload->arena, val_path(workload->root, "metadata", "uid", NULL), (uint64_t)group));
 	child_label(&pod, KEY_REVISION, set->revision);
 	child_annotation(&pod, LABEL "size", arena_printf(workload->arena, "%lld", (long long)set->size));
-	if (worker > 0) {
+	child_annotation(&pod, KEY_MADE, made);
+	if (worker > 0)
 		child_annotation(&pod, LABEL "leader-name", pod_name(set, group, 0));
-		child_annotation(&pod, KEY_LEADER, leader_uid);
-	}
 	return pod;
 }
 
@@ -83,6 +83,11 @@ static bool is_lost(const struct store_object *pod)
 {
 	enum pod_state state = pod_state(pod);
 	return pod_leaving(pod) || state == POD_FAILED || state == POD_SUCCEEDED || pod_restarts(pod) > 0;
+}
+
+static const char *made_at(const struct store_object *pod)
+{
+	return val_str(val_path(pod->root, "metadata", "annotations", KEY_MADE, NULL), "");
 }
 
 struct group {
@@ -104,16 +109,19 @@ static void look_at(struct set *set, int64_t index, struct group *group)
 		const char *revision = workload_label(pod, KEY_REVISION);
 		group->outdated |= !revision || strcmp(revision, set->revision) != 0;
 		/* Workers of a leader that is gone or was replaced. */
-		const char *made_for = val_str(val_path(pod->root, "metadata", "annotations", KEY_LEADER, NULL), "");
-		if (i > 0 && (!group->leader || strcmp(group->leader->uid, made_for) != 0))
+		if (i > 0 && (!group->leader || strcmp(made_at(group->leader), made_at(pod)) != 0))
 			group->lost |= set->together;
 	}
 }
 
 static void want_group(struct set *set, int64_t index, const struct group *group, bool whole)
 {
+	struct workload *workload = set->workload;
+	const char *made = group->leader ? made_at(group->leader)
+	                                 : arena_printf(workload->arena, "%llu",
+	                                                (unsigned long long)store_version(workload->store));
 	for (int64_t i = 0; i < set->size; i++) {
-		struct child child = make_child(set, index, i, group->leader ? group->leader->uid : "");
+		struct child child = make_child(set, index, i, made);
 		/* The leader comes first, because its workers name it. The rest follows in the next turn. */
 		if (i > 0 && (!group->leader || (set->leader_first && !pod_ready(group->leader))))
 			child.hold = true;

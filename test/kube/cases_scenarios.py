@@ -13,7 +13,7 @@ from control_plane import free_port
 from definitions import OTHERS
 
 FILES = ("stories/*", "segments/*", "topology/*", "platoon/steps-*")
-LIMIT = 240
+LIMIT = 120
 
 
 def take_lease(plane):
