@@ -74,23 +74,6 @@ static int serve_until_stopped(int pipe)
 	return serve ? 0 : 1;
 }
 
-static pid_t start_server(uint16_t *port)
-{
-	int ends[2];
-	if (pipe(ends) < 0)
-		return -1;
-	pid_t pid = fork();
-	if (pid == 0) {
-		close(ends[0]);
-		_exit(serve_until_stopped(ends[1]));
-	}
-	close(ends[1]);
-	if (read(ends[0], port, sizeof(*port)) != (ssize_t)sizeof(*port))
-		*port = 0;
-	close(ends[0]);
-	return pid;
-}
-
 static double memory_kib(pid_t pid)
 {
 	char path[64], line[256];
@@ -323,7 +306,7 @@ static bool run(void)
 {
 	struct client writers[WRITERS], *watches = base_calloc(load.watches, sizeof(*watches));
 	uint16_t port = 0;
-	pid_t pid = start_server(&port);
+	pid_t pid = client_start_server(serve_until_stopped, &port);
 	bool good = pid > 0 && port;
 	for (size_t i = 0; i < load.watches; i++)
 		watches[i].fd = -1;

@@ -149,3 +149,20 @@ bool client_flood(struct client *clients, size_t client_count, size_t count, int
 	buffer_free(&body);
 	return good && done == count;
 }
+
+pid_t client_start_server(int (*run)(int pipe), uint16_t *port)
+{
+	int ends[2];
+	if (pipe(ends) < 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		_exit(run(ends[1]));
+	}
+	close(ends[1]);
+	if (read(ends[0], port, sizeof(*port)) != (ssize_t)sizeof(*port))
+		*port = 0;
+	close(ends[0]);
+	return pid;
+}

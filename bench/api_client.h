@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct client {
 	int fd;
@@ -17,6 +18,9 @@ struct client {
 	bool lost;
 };
 
+/* Starts `run` in a process of its own, which writes its port to the pipe before it serves. The port is 0 when it did
+ * not; -1 when there is no process. */
+pid_t client_start_server(int (*run)(int pipe), uint16_t *port);
 /* -1 when nobody listens. */
 int client_open(struct client *client, uint16_t port);
 void client_close(struct client *client);

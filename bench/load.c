@@ -132,23 +132,6 @@ static int run_cluster(int pipe)
 	return open ? 0 : 1;
 }
 
-static pid_t start_cluster(uint16_t *port)
-{
-	int ends[2];
-	if (pipe(ends) < 0)
-		return -1;
-	pid_t pid = fork();
-	if (pid == 0) {
-		close(ends[0]);
-		_exit(run_cluster(ends[1]));
-	}
-	close(ends[1]);
-	if (read(ends[0], port, sizeof(*port)) != (ssize_t)sizeof(*port))
-		*port = 0;
-	close(ends[0]);
-	return pid;
-}
-
 /* ---- requests ---- */
 
 static const char *const container = "\"containers\":[{\"name\":\"main\",\"image\":\"trainer:1\",\"resources\":{"
@@ -323,7 +306,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	snprintf(file, sizeof(file), "%s/store.db", folder);
-	pid_t pid = start_cluster(&port);
+	pid_t pid = client_start_server(run_cluster, &port);
 	for (int i = 0; i < WRITERS; i++)
 		clients[i].fd = -1;
 	printf("embedded cluster of %d nodes, over HTTP, synced to disk\n", load.zones * load.racks * load.nodes);

@@ -5,25 +5,12 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "control/live.h"
 #include "sim/expand.h"
 
 #include <string.h>
 
 #define SOURCE "manifest"
-
-static const struct {
-	const char *group, *resource;
-} types[] = {
-	{"", "nodes"},
-	{"", "pods"},
-	{"", "persistentvolumes"},
-	{"", "persistentvolumeclaims"},
-	{"scheduling.run.ai", "podgroups"},
-	{"scheduling.run.ai", "queues"},
-	{"kai.scheduler", "topologies"},
-	{"scheduling.k8s.io", "priorityclasses"},
-};
-#define TYPES (sizeof(types) / sizeof(types[0]))
 
 struct question {
 	struct store *store;
@@ -32,7 +19,7 @@ struct question {
 	struct problems problems;
 	struct manifests given; /* the text, with pods of its workloads */
 	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
-	struct store_list lists[TYPES];
+	struct store_list lists[LIVE_KINDS];
 	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
 	struct build *build;
 	struct node *answer;
@@ -45,8 +32,9 @@ static const char *full_name(struct arena *arena, const char *namespace_, const 
 
 static void read_cluster(struct question *question)
 {
-	for (size_t i = 0; i < TYPES; i++) {
-		const struct store_type *type = store_type_find(question->store, types[i].group, types[i].resource);
+	for (size_t i = 0; i < LIVE_KINDS; i++) {
+		const struct store_type *type =
+			store_type_find(question->store, live_kinds[i].group, live_kinds[i].resource);
 		struct store_list *list = &question->lists[i];
 		struct store_error error = {0};
 		struct store_list_request request = {.api = type ? type->apis : NULL};
@@ -222,7 +210,7 @@ void what_if(struct store *store, uint64_t budget, const char *text, size_t leng
 		put_problems(&question, NULL);
 	}
 	build_write(question.build, question.answer, DOC_JSON_COMPACT, out);
-	for (size_t i = 0; i < TYPES; i++)
+	for (size_t i = 0; i < LIVE_KINDS; i++)
 		store_list_clear(&question.lists[i]);
 	manifests_free(&question.all);
 	manifests_free(&question.given);

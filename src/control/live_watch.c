@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 
-static const struct {
-	const char *group, *resource;
-} kinds[] = {
+const struct live_kind live_kinds[LIVE_KINDS] = {
 	{"", "nodes"},
 	{"", "pods"},
 	{"", "persistentvolumes"},
@@ -16,11 +14,10 @@ static const struct {
 	{"kai.scheduler", "topologies"},
 	{"scheduling.k8s.io", "priorityclasses"},
 };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 struct live_watch {
 	struct live *live;
-	struct informer *informers[KINDS];
+	struct informer *informers[LIVE_KINDS];
 	uint64_t version;
 };
 
@@ -40,11 +37,11 @@ struct live_watch *live_watch_create(struct live *live, struct store *store)
 {
 	struct live_watch *watch = base_calloc(1, sizeof(*watch));
 	watch->live = live;
-	for (size_t k = 0; k < KINDS; k++)
+	for (size_t k = 0; k < LIVE_KINDS; k++)
 		watch->informers[k] = informer_create(&(struct informer_options){
 			.store = store,
-			.group = kinds[k].group,
-			.resource = kinds[k].resource,
+			.group = live_kinds[k].group,
+			.resource = live_kinds[k].resource,
 			.changed = on_change,
 			.context = watch,
 		});
@@ -55,7 +52,7 @@ void live_watch_close(struct live_watch *watch)
 {
 	if (!watch)
 		return;
-	for (size_t k = 0; k < KINDS; k++)
+	for (size_t k = 0; k < LIVE_KINDS; k++)
 		informer_destroy(watch->informers[k]);
 	free(watch);
 }
@@ -63,7 +60,7 @@ void live_watch_close(struct live_watch *watch)
 bool live_watch_read(struct live_watch *watch)
 {
 	bool complete = true;
-	for (size_t k = 0; k < KINDS; k++) {
+	for (size_t k = 0; k < LIVE_KINDS; k++) {
 		informer_poll(watch->informers[k]);
 		complete &= !informer_listing(watch->informers[k]);
 	}
@@ -79,7 +76,7 @@ uint64_t live_watch_version(const struct live_watch *watch)
 uint64_t live_watch_relists(const struct live_watch *watch)
 {
 	uint64_t count = 0;
-	for (size_t k = 0; k < KINDS; k++)
+	for (size_t k = 0; k < LIVE_KINDS; k++)
 		count += informer_relists(watch->informers[k]);
 	return count;
 }

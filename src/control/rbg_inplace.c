@@ -9,15 +9,6 @@
 
 #define STATE_ANNOTATION RBG_LABEL "inplace-update-state"
 
-static const struct val *named(const struct val *list, const char *name)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "name"), ""), name) == 0)
-			return item;
-	return NULL;
-}
-
 /* ---- pods that were changed ---- */
 
 void rbg_read_in_place(const struct val *root, struct rbg_pod *pod)
@@ -77,8 +68,8 @@ static const char *make_state(struct rbg_turn *turn, const struct val *pod, cons
 	const struct val *item;
 	for (struct val_iter it = val_iter(val_path(pod, "spec", "containers", NULL)); val_next(&it, NULL, &item);) {
 		const char *name = val_str(val_get(item, "name"), "");
-		const struct val *status = named(val_path(pod, "status", "containerStatuses", NULL), name);
-		const char *image = val_str(val_get(named(wanted, name), "image"), "");
+		const struct val *status = val_named(val_path(pod, "status", "containerStatuses", NULL), name);
+		const char *image = val_str(val_get(val_named(wanted, name), "image"), "");
 		struct node *entry = build_map(build);
 		int64_t count = 0;
 		val_int(val_get(status, "restartCount"), &count);
@@ -123,7 +114,7 @@ static bool change_pod(struct rbg_turn *turn, const struct store_object *pod, co
 	for (struct val_iter it = val_iter(val_path(pod->root, "spec", "containers", NULL));
 	     val_next(&it, NULL, &item);) {
 		struct node *container = build_copy(build, item);
-		const struct val *as = named(wanted, val_str(val_get(item, "name"), ""));
+		const struct val *as = val_named(wanted, val_str(val_get(item, "name"), ""));
 		if (as)
 			build_put(build, container, "image", build_copy(build, val_get(as, "image")));
 		build_append(build, containers, container);

@@ -27,15 +27,6 @@ static void put_numbers(struct build *build, struct node *into, const struct val
 	}
 }
 
-static const struct val *named(const struct val *list, const char *name)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "name"), ""), name) == 0)
-			return item;
-	return NULL;
-}
-
 static void put_message(struct build *build, struct node *into, const struct val *from)
 {
 	const char *message = val_str(val_get(from, "message"), "");
@@ -68,7 +59,7 @@ static void put_roles(struct records_draft *record, const struct rbg_spec *spec)
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < spec->role_count; i++) {
 		struct node *role = build_map(build);
-		const struct val *status = named(statuses, spec->roles[i].name);
+		const struct val *status = val_named(statuses, spec->roles[i].name);
 		build_put_string(build, role, "name", spec->roles[i].name);
 		build_put_int(build, role, "pods", spec->roles[i].pods);
 		put_numbers(build, role, status, role_numbers, sizeof(role_numbers) / sizeof(role_numbers[0]));

@@ -339,6 +339,15 @@ bool val_next(struct val_iter *iter, const char **key, const struct val **item)
 	return true;
 }
 
+const struct val *val_named(const struct val *list, const char *name)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "name"), ""), name) == 0)
+			return item;
+	return NULL;
+}
+
 void val_write(const struct val *val, enum doc_style style, struct buffer *out)
 {
 	if (style == DOC_YAML) {

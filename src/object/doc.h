@@ -31,6 +31,8 @@ const char *val_kind_name(enum val_kind kind); /* "string", "list", ... for mess
 const struct val *val_get(const struct val *map, const char *key);
 /* val_path(v, "spec", "template", NULL) */
 const struct val *val_path(const struct val *map, ...) __attribute__((sentinel));
+/* The first map in the list that has this name; NULL when there is none. */
+const struct val *val_named(const struct val *list, const char *name);
 const struct val *val_item(const struct val *list, size_t index); /* may walk the list: loops use val_iter */
 size_t val_count(const struct val *list_or_map);
 /* Fallback unless a string. A string may hold U+0000: the text then ends there, writing keeps it whole. */

@@ -406,19 +406,24 @@ static void a_flapping_node_keeps_its_pods(void **state)
 	assert_string_equal(phase_of(world, "p1"), "Running");
 }
 
+static void delete_node(struct world *world, const char *name)
+{
+	struct arena *arena = arena_create();
+	struct store_result result = {.arena = arena};
+	struct store_request request = {.verb = STORE_DELETE,
+	                                .api = store_api_find(world->store, "", "v1", "nodes"),
+	                                .name = name};
+	assert_int_equal(store_write(world->store, &request, &result), 0);
+	store_result_clear(&result);
+	arena_destroy(arena);
+}
+
 static void pods_of_a_deleted_node_are_gone(void **state)
 {
 	struct world *world = *state;
 	make_life(world, "p1", "Always", "a: b");
 	pass(world, 5);
-	struct arena *arena = arena_create();
-	struct store_result result = {.arena = arena};
-	struct store_request request = {.verb = STORE_DELETE,
-	                                .api = store_api_find(world->store, "", "v1", "nodes"),
-	                                .name = "n1"};
-	assert_int_equal(store_write(world->store, &request, &result), 0);
-	store_result_clear(&result);
-	arena_destroy(arena);
+	delete_node(world, "n1");
 	pass(world, 2);
 	assert_string_equal(phase_of(world, "p1"), "gone");
 }
@@ -609,14 +614,7 @@ static void a_lease_goes_with_its_node(void **state)
 {
 	struct world *world = *state;
 	pass(world, 5);
-	struct arena *arena = arena_create();
-	struct store_result result = {.arena = arena};
-	struct store_request request = {.verb = STORE_DELETE,
-	                                .api = store_api_find(world->store, "", "v1", "nodes"),
-	                                .name = "n1"};
-	assert_int_equal(store_write(world->store, &request, &result), 0);
-	store_result_clear(&result);
-	arena_destroy(arena);
+	delete_node(world, "n1");
 	for (int i = 0; i < 5; i++) {
 		store_chores(world->store, 100);
 		pass(world, 1);
