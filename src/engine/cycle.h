@@ -14,6 +14,9 @@ struct cycle_queue {
 	int64_t quota[CYCLE_RESOURCES]; /* GPUs in milli-devices, CPU in milli-cores, memory in bytes; -1 = unlimited */
 	int64_t limit[CYCLE_RESOURCES]; /* -1 = none */
 	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
+	int64_t preempt_runtime,
+		reclaim_runtime; /* nanoseconds that a group may run before it is evicted for another */
+	bool has_runtime[2]; /* whether preempt_runtime and reclaim_runtime are set; if not, those above are asked */
 	/* filled by the cycle: */
 	int64_t allocated[CYCLE_RESOURCES];
 	int64_t allocated_protected[CYCLE_RESOURCES]; /* the part of it that cannot be evicted */
@@ -69,7 +72,9 @@ struct cycle_group {
 	int32_t priority;
 	enum cycle_preempt preempt;
 	int64_t creation; /* seconds; older = smaller */
-	bool completing;  /* a pod has succeeded: never stale */
+	bool has_started;
+	int64_t started; /* nanoseconds: since when it runs */
+	bool completing; /* a pod has succeeded: never stale */
 	bool has_stale_since;
 	int64_t stale_since;        /* nanoseconds: when it fell below its minimum */
 	int64_t grace;              /* nanoseconds below the minimum that are tolerated; negative = for ever */
@@ -100,7 +105,8 @@ struct cycle {
 	struct arena *arena;
 	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
 	size_t eviction_count, eviction_capacity;
-	int64_t now;              /* nanoseconds */
+	int64_t now;      /* nanoseconds */
+	int64_t retry_at; /* filled by the actions: when time alone may let a refused group in; INT64_MAX = never */
 	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
 	size_t kept;              /* places kept for pods that were moved, now */
 	bool started;             /* set by the first action */
