@@ -469,6 +469,7 @@ void cycle_begin(struct cycle *cycle)
 			gang->pods[p].held = gang->pods[p].state == MEMBER_RESERVED;
 	}
 	cycle->refusals = refusals_create(cycle->arena);
+	cycle->ask_again = INT64_MAX;
 	memory_begin(cycle);
 }
 
