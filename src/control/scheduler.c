@@ -65,7 +65,7 @@ static int64_t sooner(int64_t a, int64_t b)
  * and then in any case, so that no clock that was set back and no forgotten timer leaves it waiting. */
 static int64_t next_due(const struct scheduler *scheduler, const struct plan *plan, int64_t now)
 {
-	int64_t due = INT64_MAX;
+	int64_t due = plan->snapshot->cycle.ask_again;
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[i].index];
 		bool stale = scheduler_is_stale(group);
@@ -155,14 +155,14 @@ int scheduler_step(struct scheduler *scheduler)
 	if (changed && scheduler->started && now < earliest && !set_back)
 		return until(now, earliest);
 	if (!changed && !overdue)
-		return until(now, scheduler->due);
+		return live_is_checking(scheduler->live) ? 0 : until(now, scheduler->due);
 	scheduler->last = now;
 	scheduler->started = true;
 	scheduler->again = false;
 	run_cycle(scheduler, now);
 	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
-	if (scheduler->again || live_changed(scheduler->live) || scheduler->under_way.count > 0 ||
-	    store_pending(scheduler->options.store))
+	if (scheduler->again || live_changed(scheduler->live) || live_is_checking(scheduler->live) ||
+	    scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
 		return until(now, now + pause_of(scheduler));
 	return until(now, scheduler->due);
 }

@@ -107,7 +107,7 @@ struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const
 	return &entry->refusal;
 }
 
-struct refusal *refusals_recall(const struct cycle *cycle, const struct gang *gang, uint64_t question)
+struct refusal *refusals_recall(struct cycle *cycle, const struct gang *gang, uint64_t question)
 {
 	const struct refusal *kept = memory_find(cycle, gang, question);
 	if (!kept)

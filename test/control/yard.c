@@ -217,6 +217,11 @@ static void put_pod_rules(struct yard *yard, struct buffer *body)
 		buffer_printf(body, ",\"priorityClassName\":\"%s\"", chance(yard, 50) ? "high" : "train");
 }
 
+static int pick_group(struct yard *yard)
+{
+	return pick(yard, yard->hard ? 2 : GROUPS);
+}
+
 static void create_pod(struct yard *yard, const char *namespace_, const char *name)
 {
 	struct buffer body = {0};
@@ -224,7 +229,9 @@ static void create_pod(struct yard *yard, const char *namespace_, const char *na
 	              "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"labels\":{"
 	              "\"app\":\"%s\"",
 	              name, chance(yard, 50) ? "x" : "y");
-	if (chance(yard, 60))
+	if (yard->hard)
+		buffer_printf(&body, ",\"kai.scheduler/subgroup-name\":\"%c\"", 'a' + pick(yard, 4));
+	else if (chance(yard, 60))
 		buffer_printf(&body, ",\"kai.scheduler/subgroup-name\":\"%s\"",
 		              chance(yard, 48)   ? "a"
 		              : chance(yard, 90) ? "b"
@@ -235,7 +242,7 @@ static void create_pod(struct yard *yard, const char *namespace_, const char *na
 		buffer_printf(&body, ",\"kai.scheduler/queue\":\"q%d\"", pick(yard, QUEUES));
 	buffer_puts(&body, "}");
 	if (chance(yard, 75))
-		buffer_printf(&body, ",\"annotations\":{\"pod-group-name\":\"g%d\"}", pick(yard, GROUPS));
+		buffer_printf(&body, ",\"annotations\":{\"pod-group-name\":\"g%d\"}", pick_group(yard));
 	buffer_printf(&body,
 	              "},\"spec\":{\"schedulerName\":\"%s\",\"containers\":[{\"name\":\"m\",\"image\":\"i\","
 	              "\"resources\":{\"requests\":{\"cpu\":\"%s\",\"nvidia.com/gpu\":\"%d\"}}%s}]",
@@ -309,6 +316,14 @@ static void put_tree(struct yard *yard, struct buffer *body)
 		",\"topologyConstraint\":{\"topology\":\"t0\",\"requiredTopologyLevel\":\"unknown\"}",
 	};
 	const char *constraint = constraints[pick(yard, chance(yard, 80) ? 4 : 6)];
+	if (yard->hard) {
+		buffer_puts(body, "\"subGroups\":[");
+		for (int i = 0; i < 4; i++)
+			buffer_printf(body, "%s{\"name\":\"%c\",\"minMember\":%d%s}", i ? "," : "", 'a' + i,
+			              1 + pick(yard, 3), constraints[2]);
+		buffer_puts(body, "]");
+		return;
+	}
 	if (chance(yard, 40))
 		buffer_printf(body,
 		              "\"subGroups\":[{\"name\":\"a\",\"minMember\":%d%s},{\"name\":\"b\",\"minMember\":%d}]",
@@ -342,7 +357,7 @@ static void put_kept_place(struct yard *yard, struct buffer *body)
 static void change_group(struct yard *yard)
 {
 	char name[16];
-	snprintf(name, sizeof(name), "g%d", pick(yard, GROUPS));
+	snprintf(name, sizeof(name), "g%d", pick_group(yard));
 	const char *namespace_ = chance(yard, 80) ? "default" : "kube-system";
 	struct buffer body = {0};
 	bool exists = yard_peek(yard, "podgroups", namespace_, name) != NULL;
