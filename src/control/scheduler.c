@@ -60,7 +60,8 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* When time alone changes what would be decided: a grace ends, a delay is over. While something waits a cycle runs now
+/* When time alone changes what would be decided: a grace ends, a delay is over, a victim has run
+ * as long as its queue grants. While something waits a cycle runs now
  * and then in any case, so that no clock that was set back and no forgotten timer leaves it waiting. */
 static int64_t next_due(const struct scheduler *scheduler, const struct plan *plan, int64_t now)
 {
@@ -74,7 +75,12 @@ static int64_t next_due(const struct scheduler *scheduler, const struct plan *pl
 			due = sooner(due, group->stale_since + group->grace);
 		if (plan->groups[i].waiting > 0 && group->evict_after > now)
 			due = sooner(due, group->evict_after);
+		for (size_t k = 0; k < group->place_count; k++)
+			if (group->places[k].state != PLACE_OVER)
+				due = sooner(due, group->places[k].until);
 	}
+	if (plan->snapshot->cycle.retry_at > now)
+		due = sooner(due, plan->snapshot->cycle.retry_at);
 	return due;
 }
 

@@ -103,8 +103,8 @@ void memory_begin(struct cycle *cycle)
 		cycle_memory_clear(memory);
 	memory->freed = freed;
 	memory->bound.count = 0;
-	memory->disturbed =
-		cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || has_reservations(cycle);
+	memory->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
+	                    has_reservations(cycle);
 	if (memory->disturbed)
 		cycle_memory_clear(memory);
 }

@@ -65,6 +65,14 @@ static const struct store_column cluster_topology_columns[] = {
 	{0},
 };
 
+static const struct store_column karta_columns[] = {
+	COLUMN("Kind", "string", ".spec.structureDefinition.rootComponent.kind.kind"),
+	WIDE("Group", "string", ".spec.structureDefinition.rootComponent.kind.group"),
+	WIDE("Version", "string", ".spec.structureDefinition.rootComponent.kind.version"),
+	AGE,
+	{0},
+};
+
 static const struct store_column group_set_columns[] = {
 	COLUMN("Desired", "integer", ".spec.replicas"),
 	COLUMN("Replicas", "integer", ".status.replicas"),
@@ -309,6 +317,7 @@ const struct builtin builtins[] = {
 	{"resource.k8s.io", "v1", "resourceclaims", "resourceclaim", "ResourceClaim", STATUS, .short_names = {NULL}},
 	{"resource.k8s.io", "v1", "resourceclaimtemplates", "resourceclaimtemplate", "ResourceClaimTemplate", 0, .short_names = {NULL}},
 	{"resource.k8s.io", "v1", "resourceslices", "resourceslice", "ResourceSlice", CLUSTER, .short_names = {NULL}},
+	{"run.ai", "v1alpha1", "kartas", "karta", "Karta", OURS | CLUSTER, .short_names = {NULL}, .columns = karta_columns},
 	/* Grove calls these "pg" for short; here that is the PodGroup. */
 	{"scheduler.grove.io", "v1alpha1", "podgangs", "podgang", "PodGang", OURS, .short_names = {NULL}, .columns = pod_gang_columns},
 	{"scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", CLUSTER, .short_names = {"pc"}},

@@ -317,6 +317,28 @@ static void put_tree(struct yard *yard, struct buffer *body)
 		buffer_printf(body, "\"subGroups\":null,\"minMember\":%d%s", 1 + pick(yard, 4), constraint);
 }
 
+/* A place kept for a pod that was moved; some of them are written by somebody who does not know how. */
+static void put_kept_place(struct yard *yard, struct buffer *body)
+{
+	char since[32], until[32];
+	clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 30), since);
+	clock_print_rfc3339(yard->clock.now / SECOND + pick(yard, 60), until);
+	if (chance(yard, 30)) {
+		buffer_printf(body, "{\"metadata\":{\"annotations\":{\"platoon.dev/kept-places\":%s}}}",
+		              chance(yard, 50) ? "null" : "\"[{}, 1, {\\\"node\\\":\\\"n1\\\"}]\"");
+		return;
+	}
+	buffer_puts(body, "{\"metadata\":{\"annotations\":{\"platoon.dev/kept-places\":\"[");
+	for (int i = 0, count = 1 + pick(yard, 3); i < count; i++)
+		buffer_printf(
+			body,
+			"%s{\\\"node\\\":\\\"n%d\\\",%s\\\"requests\\\":{\\\"cpu\\\":%d,\\\"nvidia.com/gpu\\\":%d},"
+			"\\\"before\\\":%d,\\\"wanted\\\":%d,\\\"since\\\":\\\"%s\\\",\\\"until\\\":\\\"%s\\\"}",
+			i ? "," : "", pick(yard, NODES), chance(yard, 40) ? "\\\"subGroup\\\":\\\"a\\\"," : "",
+			1000 * (1 + pick(yard, 2)), 1 + pick(yard, 3), pick(yard, 2), 1 + pick(yard, 5), since, until);
+	buffer_puts(body, "]\"}}}");
+}
+
 static void change_group(struct yard *yard)
 {
 	char name[16];
@@ -328,7 +350,9 @@ static void change_group(struct yard *yard)
 		take_away(yard, "podgroups", namespace_, name);
 		return;
 	}
-	if (exists && chance(yard, 30)) {
+	if (exists && chance(yard, 25)) {
+		put_kept_place(yard, &body);
+	} else if (exists && chance(yard, 30)) {
 		char since[32];
 		clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 100), since);
 		buffer_printf(&body, "{\"metadata\":{\"annotations\":{\"kai.scheduler/%s\":%s%s%s}}}",
