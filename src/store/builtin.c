@@ -32,7 +32,8 @@ static const struct store_column queue_columns[] = {
 };
 
 static const struct store_column topology_columns[] = {
-	COLUMN("Levels", "string", ".spec.levels[*].nodeLabel"),
+	COLUMN("Outermost", "string", ".spec.levels[0].nodeLabel"), /* a column shows one value, not a list */
+	COLUMN("Innermost", "string", ".spec.levels[-1:].nodeLabel"),
 	AGE,
 	{0},
 };
