@@ -60,12 +60,12 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* When time alone changes what would be decided: a grace ends, a delay is over, a victim has run
- * as long as its queue grants. While something waits a cycle runs now
- * and then in any case, so that no clock that was set back and no forgotten timer leaves it waiting. */
+/* When time alone changes what would be decided: a grace ends, a delay is over, a victim has run as long as its queue
+ * grants, a search that gave up is due again. While something waits a cycle runs now and then in any case, so that no clock
+ * that was set back and no forgotten timer leaves it waiting. */
 static int64_t next_due(const struct scheduler *scheduler, const struct plan *plan, int64_t now)
 {
-	int64_t due = plan->snapshot->cycle.ask_again;
+	int64_t retry_at = plan->snapshot->cycle.retry_at, due = retry_at > now ? retry_at : INT64_MAX;
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[i].index];
 		bool stale = scheduler_is_stale(group);
@@ -79,8 +79,6 @@ static int64_t next_due(const struct scheduler *scheduler, const struct plan *pl
 			if (group->places[k].state != PLACE_OVER)
 				due = sooner(due, group->places[k].until);
 	}
-	if (plan->snapshot->cycle.retry_at > now)
-		due = sooner(due, plan->snapshot->cycle.retry_at);
 	return due;
 }
 

@@ -470,7 +470,6 @@ void cycle_begin(struct cycle *cycle)
 	}
 	cycle->refusals = refusals_create(cycle->arena);
 	cycle->retry_at = INT64_MAX;
-	cycle->ask_again = INT64_MAX;
 	memory_begin(cycle);
 }
 

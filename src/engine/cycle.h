@@ -121,7 +121,6 @@ struct cycle {
 	size_t work_count, work_capacity; /* on the heap, owned by the caller */
 	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
 	struct refusals *refusals;        /* private: made by cycle_begin, in the arena */
-	int64_t ask_again; /* nanoseconds: when a search that gave up earlier and was not repeated may be; set by the cycle */
 	struct cycle_memory *memory; /* of earlier cycles on this cluster; NULL: every cycle asks everything anew */
 };
 

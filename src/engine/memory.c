@@ -160,8 +160,8 @@ const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, 
 	const struct kept *kept = find(cycle, gang, question);
 	if (!kept || is_old(cycle, kept))
 		return NULL;
-	if (kept->refusal.placement.outcome == PLACE_EXHAUSTED && kept->asked + MEMORY_GAVE_UP < cycle->ask_again)
-		cycle->ask_again = kept->asked + MEMORY_GAVE_UP;
+	if (kept->refusal.placement.outcome == PLACE_EXHAUSTED && kept->asked + MEMORY_GAVE_UP < cycle->retry_at)
+		cycle->retry_at = kept->asked + MEMORY_GAVE_UP;
 	cycle->memory->hits++;
 	return &kept->refusal;
 }

@@ -402,11 +402,11 @@ static void remembered_refusals(void **state)
 		yard.cycle.groups[0].reasons = (struct reasons){0};
 		yard.cycle.budget = table[i].budget;
 		yard_run(&yard, "allocate", table[i].second);
-		if (yard.cycle.groups[0].state != table[i].is || yard.cycle.ask_again != again ||
+		if (yard.cycle.groups[0].state != table[i].is || yard.cycle.retry_at != again ||
 		    cycle_memory_hits(yard.cycle.memory) != table[i].hits)
 			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
 			         group_state_name(yard.cycle.groups[0].state), cycle_memory_hits(yard.cycle.memory),
-			         (long long)yard.cycle.ask_again);
+			         (long long)yard.cycle.retry_at);
 	}
 	cycle_memory_destroy(yard.cycle.memory);
 	yard_destroy(&yard);
