@@ -29,7 +29,7 @@ struct snapshot_options {
 	uint64_t budget;             /* search steps per placement, 0 = default */
 	bool explain_relax;          /* let the engine look for the smallest change that would help */
 	bool always_search;          /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
-	bool remember_all;           /* live state: every refusal outlasts its cycle, not only costly ones: for tests */
+	bool remember_all;           /* live state: no proof is asked for again, not only costly ones: for tests */
 };
 
 /* The verdict on one object. Only objects about which there is something to say have one. */
