@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOSTNAME "kubernetes.io/hostname"
-
 static bool same_value(const struct labels *a, const struct labels *b, const char *key)
 {
 	return text_equal(labels_get(a, key), labels_get(b, key));
@@ -15,7 +13,7 @@ static bool same_value(const struct labels *a, const struct labels *b, const cha
 
 static bool stays_in_place(const struct cluster *cluster, const struct labels *before, const struct labels *after)
 {
-	if (!same_value(before, after, HOSTNAME))
+	if (!same_value(before, after, HOSTNAME_LABEL))
 		return false;
 	for (int t = 0; t < cluster->topology_count; t++)
 		for (int l = 0; l < cluster->topologies[t].level_count; l++)
