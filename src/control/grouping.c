@@ -17,6 +17,7 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 	struct grouping_controller *controller;
 	const struct store_type *type;
 	struct informer *informer;
+	bool checked; /* what pods saw before the first look was compared with it */
 };
 
 struct grouping_controller {
@@ -75,6 +76,32 @@ static void on_config(struct reconciler *reconciler, void *context, const struct
 	(void)context, (void)old, (void)deleted;
 	if (strcmp(object->name, GROUPING_DEFAULTS_NAME) == 0)
 		reconciler_want(reconciler, KEY_DEFAULTS, object->namespace_, object->name);
+}
+
+static void want_pod_of(void *context, const struct grouping_pod *pod)
+{
+	const struct followed *followed = context;
+	reconciler_want(followed->controller->reconciler, KEY_POD, pod->namespace_, pod->name);
+}
+
+static uint64_t version_now(void *context, const char *namespace_, const char *name)
+{
+	const struct followed *followed = context;
+	const struct store_object *object =
+		store_peek(followed->controller->options.store, followed->type, namespace_, name);
+	return object ? object->version : 0;
+}
+
+/* Between the moment a pod was grouped by an object and the first look at its kind the object may have gone: nobody
+ * tells of that. */
+static void look(struct followed *followed)
+{
+	informer_poll(followed->informer);
+	if (followed->checked || !informer_synced(followed->informer))
+		return;
+	followed->checked = true;
+	grouping_index_check(followed->controller->index, followed->type->group, followed->type->kind, version_now,
+	                     want_pod_of, followed);
 }
 
 static void want_pod(void *context, const struct grouping_pod *pod)
@@ -356,8 +383,10 @@ int grouping_step(struct grouping_controller *controller)
 		grouping_index_each(controller->index, true, want_pod, controller);
 	controller->generation = generation;
 	for (size_t i = 0; i < controller->followed.count; i++)
-		informer_poll(controller->followed.items[i]->informer);
-	return reconciler_step(controller->reconciler);
+		look(controller->followed.items[i]);
+	size_t before = controller->followed.count;
+	int wait = reconciler_step(controller->reconciler);
+	return controller->followed.count > before ? 0 : wait;
 }
 
 void grouping_destroy(struct grouping_controller *controller)

@@ -57,6 +57,11 @@ void grouping_index_depend(struct grouping_index *index, struct grouping_pod *po
 /* Calls back for every pod that depends on the object, unless all of them saw exactly this version of it. */
 void grouping_index_visit(struct grouping_index *index, const struct grouping_need *now,
                           void (*visit)(void *context, const struct grouping_pod *pod), void *context);
+/* Calls back for every pod that saw another version of an object of the kind than `version` now gives (0: there is none),
+ * and for those that depend on all objects of it. */
+void grouping_index_check(struct grouping_index *index, const char *group, const char *kind,
+                          uint64_t (*version)(void *context, const char *namespace_, const char *name),
+                          void (*visit)(void *context, const struct grouping_pod *pod), void *context);
 
 /* ---- grouping_source.c: the store as a source of the group library ---- */
 

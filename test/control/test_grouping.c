@@ -285,6 +285,13 @@ static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
 	settle(fixture);
 	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
 	assert_at_rest(fixture);
+	/* Without it the pod is one of many again, and no part of anything. */
+	assert_code(kit, kit_delete(kit, "kartas.run.ai", "", "flow", NULL), 200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "");
+	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), name);
+	assert_at_rest(fixture);
 	free(name);
 	free(uid);
 }
