@@ -71,8 +71,7 @@ struct live {
 	VEC(struct store_object *) retired; /* of objects that are gone, while the frame borrows from them */
 	VEC(int) todo;                      /* groups the next cycle looks at */
 	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
-	bool (*holds)(void *context, const struct store_object *pod);
-	void *holds_context;
+	struct live_grouping grouping;
 	bool stale, changed, planning;
 	size_t rebuilds;
 };
