@@ -36,6 +36,7 @@ struct manager *manager_create(const struct manager_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
+		.strategy = options->strategy,
 		.held = grouping_holds,
 		.held_context = manager->grouping,
 		.decided = options->decided,

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/strategy.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct scheduler_options {
 	int64_t pause_ns;                 /* least time between two cycles, so that a burst is one change; 0: 50 ms */
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
+	struct strategy strategy;         /* in which order nodes are taken */
 	/* Whether a pod is not to be looked at yet: its group is not known. NULL: none is. */
 	bool (*held)(void *context, const struct store_object *pod);
 	void *held_context;
