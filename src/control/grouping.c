@@ -96,6 +96,9 @@ static void on_workload(void *context, const struct store_object *object, const 
 	                            .name = object->name,
 	                            .version = deleted ? 0 : object->version};
 	grouping_index_visit(followed->controller->index, &now, want_pod, followed->controller);
+	struct grouping_need any = {
+		.group = type->group, .kind = type->kind, .namespace_ = "", .name = "", .version = 1};
+	grouping_index_visit(followed->controller->index, &any, want_pod, followed->controller);
 }
 
 static void follow(struct grouping_controller *controller, const struct store_type *type)
@@ -249,16 +252,17 @@ static int write_all(struct grouping_controller *controller, struct reconcile *t
 static int settle_pod(struct grouping_controller *controller, struct reconcile *turn, struct grouping_pod *known,
                       const struct store_object *pod, const struct group_result *result)
 {
-	/* A pod whose owner just went was grouped before, and is about to follow it. */
-	if (result->verdict == GROUP_NONE ||
-	    (result->verdict == GROUP_REFUSED && *annotation(pod->root, GROUP_KEY_POD_GROUP)))
+	/* A pod that was grouped before stays so. One whose owner just went is about to follow it, without a word. */
+	bool grouped = *annotation(pod->root, GROUP_KEY_POD_GROUP);
+	if (result->verdict == GROUP_NONE || (result->verdict == GROUP_REFUSED && grouped && !result->owner.object))
 		return 0;
 	struct store_object *owner = peek_owner(turn, result);
 	grouping_tell(turn, result, owner, pod);
 	store_object_release(owner);
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
-	grouping_mark_refused(turn, pod, grouping_warnings(turn, result));
+	if (!grouped)
+		grouping_mark_refused(turn, pod, grouping_warnings(turn, result));
 	return 0;
 }
 

@@ -45,7 +45,8 @@ struct grouping_group *grouping_index_group(struct grouping_index *index, const 
 /* The oldest pod, then by name: it speaks for all when pods of a group disagree. NULL for an empty group. */
 struct grouping_pod *grouping_group_first(struct grouping_group *group);
 
-/* An object that was asked for. `version` is 0 when there was none. */
+/* An object that was asked for. `version` is 0 when there was none. Without a name it stands for all objects of the
+ * kind, with version 0. */
 struct grouping_need {
 	const char *group, *kind, *namespace_, *name;
 	uint64_t version;
@@ -63,7 +64,8 @@ struct grouping_source {
 	struct group_source source;
 	struct store *store;
 	struct arena *arena;
-	struct store_list pods; /* of the last next_pod */
+	struct store_list pods;    /* of the last next_pod */
+	struct store_list objects; /* of the last next_object */
 	/* Told of every object that is asked for; may be NULL. `type` is NULL when the kind is not served. */
 	void (*asked)(void *context, const struct store_type *type, const struct grouping_need *need);
 	void *context;

@@ -20,8 +20,10 @@ struct live *live_create(const struct snapshot_options *options);
 void live_destroy(struct live *live); /* NULL is a no-op */
 
 /* Names pods that are not to be looked at yet, because their group is not known. Asked when a pod changes, and again for
- * those that are held whenever the store is read. */
+ * those that are held when the store has changed; live_is_checking: not all of them yet. */
 void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context);
+
+bool live_is_checking(const struct live *live);
 
 /* An object was added or changed, or is gone. Kinds that do not matter for scheduling are ignored. */
 void live_set(struct live *live, struct store_object *now);
