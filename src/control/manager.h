@@ -15,7 +15,8 @@ struct manager_options {
 	const struct logger *logger;      /* NULL: silent */
 	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
 	size_t scheduler_count;
-	uint64_t budget; /* search steps per placement, 0: the default */
+	uint64_t budget;    /* search steps per placement, 0: the default */
+	bool single_groups; /* see grouping.h */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;
