@@ -11,25 +11,27 @@
 
 /* ---- pods that were changed ---- */
 
-void rbg_read_in_place(const struct val *root, struct rbg_pod *pod)
+unsigned rbg_read_in_place(const struct val *annotations, const struct val *status)
 {
 	struct error error = {0};
-	const char *text = val_str(val_path(root, "metadata", "annotations", STATE_ANNOTATION, NULL), NULL);
+	unsigned flags = 0;
+	const char *text = val_str(val_get(annotations, STATE_ANNOTATION), NULL);
 	struct doc *state = text ? doc_parse_json(text, strlen(text), &error) : NULL;
 	const struct val *before = state ? val_get(doc_root(state), "containers") : NULL, *item;
-	for (struct val_iter it = val_iter(val_path(root, "status", "containerStatuses", NULL));
-	     val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_get(status, "containerStatuses")); val_next(&it, NULL, &item);) {
 		const struct val *was = val_get(before, val_str(val_get(item, "name"), ""));
 		bool is_changed = val_bool(val_get(was, "changed"), false);
 		int64_t count = 0, base = 0;
 		val_int(val_get(item, "restartCount"), &count);
 		val_int(val_get(was, "restartCount"), &base);
-		pod->has_restarts |= count > base + is_changed;
-		pod->is_changing |=
-			is_changed && count <= base &&
-			strcmp(val_str(val_get(item, "imageID"), ""), val_str(val_get(was, "imageID"), "")) == 0;
+		if (count > base + is_changed)
+			flags |= RBG_FACT_RESTARTED;
+		if (is_changed && count <= base &&
+		    strcmp(val_str(val_get(item, "imageID"), ""), val_str(val_get(was, "imageID"), "")) == 0)
+			flags |= RBG_FACT_CHANGING;
 	}
 	doc_destroy(state);
+	return flags;
 }
 
 /* ---- what differs ---- */
