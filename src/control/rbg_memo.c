@@ -118,14 +118,22 @@ static int32_t read_index(const struct labels *labels, const char *key)
 	return !text || end == text || *end || value < 0 || value >= INT32_MAX ? -1 : (int32_t)value;
 }
 
-static const struct val *true_condition(const struct val *status, const char *type)
+static bool is_true(const struct val *condition)
 {
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_get(status, "conditions")); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0 &&
-		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
-			return item;
-	return NULL;
+	return strcmp(val_str(val_get(condition, "status"), ""), "True") == 0;
+}
+
+/* The mark of updates in place: a condition that pods of roles with a grace have as readiness gate. */
+static unsigned read_mark(const struct store_object *object, const struct val *spec, struct rbg_fact *fact)
+{
+	const struct val *mark = writes_find_condition(object->root, RBG_READY_CONDITION), *gate;
+	fact->marked_since = read_time(val_get(mark, "lastTransitionTime"));
+	if (mark)
+		return is_true(mark) ? 0 : RBG_FACT_MARKED;
+	for (struct val_iter it = val_iter(val_get(spec, "readinessGates")); val_next(&it, NULL, &gate);)
+		if (strcmp(val_str(val_get(gate, "conditionType"), ""), RBG_READY_CONDITION) == 0)
+			return RBG_FACT_UNMARKED;
+	return 0;
 }
 
 static void read_pod(struct memo *memo, const struct store_object *object, struct rbg_fact *fact)
@@ -135,9 +143,9 @@ static void read_pod(struct memo *memo, const struct store_object *object, struc
 	const char *phase = val_str(val_get(status, "phase"), "Pending");
 	const char *role = labels_get(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE));
 	const char *revision = labels_get(&object->labels, RBG_LABEL_REVISION);
-	const struct val *ready = true_condition(status, "Ready");
-	unsigned flags = rbg_read_in_place(annotations, status);
-	if (ready)
+	const struct val *ready = writes_find_condition(object->root, "Ready");
+	unsigned flags = rbg_read_in_place(annotations, status) | read_mark(object, spec, fact);
+	if (is_true(ready))
 		flags |= RBG_FACT_READY;
 	if (*val_str(val_get(spec, "nodeName"), ""))
 		flags |= RBG_FACT_SCHEDULED;

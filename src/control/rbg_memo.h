@@ -15,6 +15,8 @@ enum rbg_fact_flag {
 	RBG_FACT_OVER = 16,
 	RBG_FACT_RESTARTED = 32,
 	RBG_FACT_CHANGING = 64,
+	RBG_FACT_MARKED = 128,   /* not ready because its images are about to change, or were changed */
+	RBG_FACT_UNMARKED = 256, /* waits to be told that nothing is about to change */
 };
 
 /* Of one object that the group owns. */
@@ -23,6 +25,7 @@ struct rbg_fact {
 	/* Hash of the name of a PodGroup: its own, or the one that a pod names. */
 	uint64_t gang;
 	int64_t created, ready_since;   /* pods: seconds, INT64_MIN when unknown */
+	int64_t marked_since;           /* the same, of RBG_FACT_MARKED */
 	int32_t ordinal, index;         /* pods: -1 for a label that is none */
 	uint16_t role, revision, flags; /* pods: the first two number names of the memo */
 	int64_t minimum;                /* PodGroups: minMember, -1 without */

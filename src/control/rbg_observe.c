@@ -17,8 +17,9 @@ static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, size_t 
 		.is_gated = fact->flags & RBG_FACT_GATED,
 		.has_restarts = fact->flags & RBG_FACT_RESTARTED,
 		.is_changing = fact->flags & RBG_FACT_CHANGING,
+		.is_marked = fact->flags & RBG_FACT_MARKED,
 	};
-	out->is_ready = !out->is_over && !out->is_changing && (fact->flags & RBG_FACT_READY);
+	out->is_ready = !out->is_over && !out->is_changing && !out->is_marked && (fact->flags & RBG_FACT_READY);
 	int64_t since = fact->ready_since;
 	int64_t left = since == INT64_MIN ? 0 : since + role->min_ready_seconds - turn->now;
 	if (out->is_ready && left > 0) {
@@ -66,6 +67,7 @@ static void judge_instance(struct rbg_turn *turn, struct rbg_role_state *role, s
 	int64_t expected = is_current || !role->old_spec ? role->spec->pods : role->old_spec->pods;
 	instance->is_ready = instance->is_scheduled = (int64_t)instance->pod_count >= expected;
 	instance->since = INT64_MIN;
+	bool is_marked = false;
 	for (size_t i = 0; i < instance->pod_count; i++) {
 		const struct rbg_pod *pod = &instance->pods[i];
 		int64_t created = pod->fact->created;
@@ -74,9 +76,12 @@ static void judge_instance(struct rbg_turn *turn, struct rbg_role_state *role, s
 		instance->is_scheduled &= pod->is_scheduled && !pod->is_terminating && !pod->is_over;
 		instance->is_terminating |= pod->is_terminating;
 		instance->must_restart |= pod->is_over || (role->spec->recreates && pod->has_restarts);
+		is_marked |= pod->is_marked;
 	}
 	int64_t age = instance->since == INT64_MIN ? 0 : turn->now - instance->since;
-	instance->is_broken = !instance->is_ready && (instance->must_restart || age >= UPDATE_STABLE_SECONDS);
+	/* What was marked for its update is not ready because of us: going on with it costs nothing more. */
+	instance->is_broken = !instance->is_ready &&
+	                      (instance->must_restart || (is_marked && !is_current) || age >= UPDATE_STABLE_SECONDS);
 }
 
 static void collect(struct rbg_turn *turn, struct rbg_role_state *role, const struct found *found, size_t count)

@@ -25,6 +25,7 @@
 #define RBG_LABEL_GROUP_REVISION RBG_LABEL "group-revision"
 #define RBG_LABEL_ROLE_REVISION RBG_LABEL "role-revision-" /* and the role */
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
+#define RBG_READY_CONDITION "InPlaceUpdateReady" /* of pods */
 #define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
 
 enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY, RBG_KEY_SET };
@@ -48,6 +49,7 @@ struct rbg_pod {
 	bool is_over;      /* failed or completed */
 	bool has_restarts; /* a container was started again, by itself */
 	bool is_changing;  /* has a new image that does not run yet */
+	bool is_marked;    /* not ready because of an update in place */
 };
 
 struct rbg_instance {
@@ -167,6 +169,8 @@ const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_
 unsigned rbg_read_in_place(const struct val *annotations, const struct val *status);
 /* Gives the pods of an instance the newest images where nothing else differs. False: they have to be made anew. */
 bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance);
+/* Takes the marks of an instance away that is not about to be changed. */
+void rbg_unmark(struct rbg_turn *turn, const struct rbg_instance *instance);
 /* rbg_runtime.c */
 /* Blocks the turn when a profile that a role names does not exist. */
 void rbg_check_runtimes(struct rbg_turn *turn);
