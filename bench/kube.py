@@ -2,13 +2,17 @@
 """Measures on a real control plane, back to back and on one machine: what the API server can do at most (a client that
 binds without thought), kube-scheduler of the same release, and Platoon.
 
-    bench/kube.py BUILD [--quick] [--only backlog,creation,gangs,cold] [--pods N] [--nodes N]
+    bench/kube.py BUILD [--quick] [--only backlog,creation,gangs,cold] [--pods N] [--nodes N] [--rounds N]
 
-Compare figures of one run only. CPU is in milliseconds per pod.
+Every contender has the same pods and nodes, on a cluster that nobody used before, and the same observer: a watch that notes
+when each pod is first seen with a node. From a backlog the time is that from the first to the last of these; with creation,
+from the first create. CPU and writes are all there was from before the contender started until SETTLE seconds after the last
+binding. Compare figures of one run only. CPU is in milliseconds per pod.
 """
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -20,6 +24,8 @@ from control_plane import ControlPlane, binaries  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 KINDS = ("backlog", "creation", "gangs", "cold")
+SETTLE = 3
+SERIES = re.compile(r'^apiserver_request_total\{(.*)\} (\S+)$', re.M)
 
 
 def cpu(pid):
@@ -62,6 +68,31 @@ class Scheduler:
         return memory(self.process.pid)
 
 
+class Raw:
+    """The client that binds without thought, in the place of a scheduler."""
+
+    def __init__(self, bench, in_flight):
+        self.bench, self.in_flight = bench, in_flight
+
+    def __enter__(self):
+        self.process = self.bench.start("bind", self.bench.args.nodes, self.in_flight)
+        self.done = None
+        return self
+
+    def __exit__(self, *_):
+        self.process.wait(30)
+
+    def result(self):
+        self.done = self.done or self.bench.result(self.process)
+        return self.done
+
+    def cpu(self):
+        return self.result()["cpu"]
+
+    def memory(self):
+        return self.result()["memory"]
+
+
 class Bench:
     def __init__(self, build, args):
         self.platoon = os.path.join(build, "platoon")
@@ -102,68 +133,97 @@ class Bench:
     def call(self, *words):
         return self.result(self.start(*words))
 
+    def watch(self, count):
+        process = self.start("watch", count)
+        process.stdout.readline()
+        return process
+
+    def writes(self):
+        """What the API server was asked to write so far, by verb and what is written. Its own leases are left out."""
+        counts = {}
+        for labels, number in SERIES.findall(self.plane.kubectl("get", "--raw", "/metrics").stdout):
+            label = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+            if label["verb"] in ("POST", "PUT", "PATCH", "APPLY", "DELETE") and label["resource"] != "leases":
+                what = f"{label['verb']} {label['resource']}{'/' * bool(label['subresource'])}{label['subresource']}"
+                counts[what] = counts.get(what, 0) + float(number)
+        return counts
+
     def server_cpu(self):
-        return sum(cpu(process.pid) for process in self.plane.processes.values())
+        return {name: cpu(process.pid) for name, process in self.plane.processes.items()}
 
     def row(self, table, name, values):
-        self.rows.setdefault(table, {})[name] = values
-        print(f"  {name:34}" + "  ".join(f"{key} {value:>9.2f}" for key, value in values.items()), flush=True)
+        self.rows.setdefault(table, {}).setdefault(name, []).append(values)
+        print(f"  {name:28}" + "  ".join(f"{key} {value:>7.2f}" if isinstance(value, float) else f"{key} {value}"
+                                         for key, value in values.items()), flush=True)
+
+    def figure(self, table, name, key):
+        """The median of all rounds."""
+        return statistics.median(row[key] for row in self.rows[table][name])
 
     # ---- measurements ----
 
-    def bind_by(self, name, gang, backlog):
-        """pods/s and CPU of one scheduler; `backlog`: the pods are there before it starts."""
-        self.fresh()
+    def measure(self, contend, made=None):
+        """What one contender needs for all pods. `contend` runs while they are bound and gives the CPU of the contender so
+        far and its memory; `made` creates pods once it runs."""
         pods = self.args.pods
-        scheduler = "platoon" if name == "platoon" else "default-scheduler"
-        made = None
-        if backlog:
-            self.call("create", pods, gang, scheduler)
-        watch = self.start("watch", pods)
-        time.sleep(1)
-        before = self.server_cpu()
-        with Scheduler(self, name) as process:
-            if not backlog:
+        watch = self.watch(pods)
+        writes, servers = self.writes(), self.server_cpu()
+        with contend as contender:
+            begun = time.time()
+            used = 0
+            if made:
                 time.sleep(5)
-                used = process.cpu()
-                made = self.call("create", pods, gang, scheduler)
-            else:
-                used = 0
+                used = contender.cpu()
+                writes, servers = self.writes(), self.server_cpu()
+                begun = made()["start"]
             seen = self.result(watch)
-            time.sleep(0.5)
-            used = process.cpu() - used
-            start = seen["first"] if backlog else made["start"]
-            values = {"pods/s": pods / (seen["last"] - start), "cpu ms/pod": used * 1000 / pods,
-                      "server ms/pod": (self.server_cpu() - before) * 1000 / pods, "MB": process.memory()}
-            if backlog:
-                values["s to first"] = seen["first"] - process.started
+            time.sleep(SETTLE)
+            after = self.server_cpu()
+            values = {"pods/s": pods / (seen["last"] - begun) if made else (pods - 1) / (seen["last"] - seen["first"]),
+                      "scheduler ms": (contender.cpu() - used) * 1000 / pods,
+                      "API server ms": (after["kube-apiserver"] - servers["kube-apiserver"]) * 1000 / pods,
+                      "etcd ms": (after["etcd"] - servers["etcd"]) * 1000 / pods, "MB": contender.memory()}
+            if not made:
+                values["s to first"] = seen["first"] - begun
+        changes = {what: (number - writes.get(what, 0)) / pods for what, number in self.writes().items()}
+        if made:  # those are the bench's own
+            changes.pop("POST pods", None)
+        values["writes"] = sum(changes.values())
+        values["of them"] = ", ".join(f"{what} {number:.2f}" for what, number in sorted(changes.items()) if number >= 0.005)
         return values
 
+    def bind_by(self, name, gang, backlog):
+        """One scheduler; `backlog`: the pods are there before it starts."""
+        self.fresh()
+        scheduler = "platoon" if name == "platoon" else "default-scheduler"
+        if not backlog:
+            return self.measure(Scheduler(self, name), lambda: self.call("create", self.args.pods, gang, scheduler))
+        self.call("create", self.args.pods, gang, scheduler)
+        return self.measure(Scheduler(self, name))
+
+    def bind_raw(self, in_flight):
+        self.fresh()
+        self.call("create", self.args.pods, 0, "nobody")
+        return self.measure(Raw(self, in_flight))
+
+    def contenders(self, table, backlog):
+        for name, label, gang in (("kube-scheduler", "kube-scheduler, plain pods", 0), ("platoon", "platoon, plain pods", 0),
+                                  ("platoon", "platoon, gangs of 16", 16)):
+            if label.split(",")[0] in self.args.contenders and (not gang or "gangs" in self.args.contenders):
+                self.row(table, label, self.bind_by(name, gang, backlog))
+
     def backlog(self):
-        print(f"backlog of {self.args.pods} pods on {self.args.nodes} nodes, first to last binding", flush=True)
-        raws = []
-        for in_flight in (32, 64, 128):
-            self.fresh()
-            self.call("create", self.args.pods, 0, "nobody")
-            before = self.server_cpu()
-            # The same watcher as below takes its share of the server.
-            watch = self.start("watch", self.args.pods)
-            time.sleep(1)
-            raw = self.call("bind", self.args.nodes, in_flight)
-            self.result(watch)
-            raws.append(raw["pods"] / raw["seconds"])
-            self.row("backlog", f"raw client, {in_flight} in flight",
-                     {"pods/s": raws[-1], "cpu ms/pod": raw["cpu"] * 1000 / raw["pods"],
-                      "server ms/pod": (self.server_cpu() - before) * 1000 / raw["pods"]})
-        for label, name, gang in (("kube-scheduler, plain pods", "kube-scheduler", 0), ("platoon, plain pods", "platoon", 0),
-                                  ("platoon, gangs of 16", "platoon", 16)):
-            self.row("backlog", label, self.bind_by(name, gang, True))
+        print(f"backlog of {self.args.pods} pods on {self.args.nodes} nodes, first to last binding, per pod", flush=True)
+        for _ in range(self.args.rounds):
+            if "raw" in self.args.contenders:
+                for in_flight in self.args.in_flight:
+                    self.row("backlog", f"raw client, {in_flight} in flight", self.bind_raw(in_flight))
+            self.contenders("backlog", True)
 
     def creation(self):
-        print(f"{self.args.pods} pods created while the scheduler runs, first create to last binding", flush=True)
-        for label, name, gang in (("kube-scheduler, plain pods", "kube-scheduler", 0), ("platoon, plain pods", "platoon", 0),
-                                  ("platoon, gangs of 16", "platoon", 16)):
-            self.row("creation", label, self.bind_by(name, gang, False))
+        print(f"{self.args.pods} pods created while the scheduler runs, first create to last binding, per pod", flush=True)
+        for _ in range(self.args.rounds):
+            self.contenders("creation", False)
 
     def gangs(self):
         print("seconds from the first create of a gang to its last binding, median", flush=True)
@@ -173,8 +233,7 @@ class Bench:
             for size in (16, 64, 256):
                 times = []
                 for turn in range(2 if self.args.quick else 5):
-                    watch = self.start("watch", size)
-                    time.sleep(1)
+                    watch = self.watch(size)
                     made = self.call("create", size, size, "platoon", f"g{size}-{turn}")
                     seen = self.result(watch)
                     times.append(seen["last"] - made["start"])
@@ -203,16 +262,21 @@ class Bench:
     def verdict(self):
         print("targets")
         rows = self.rows
-        if "backlog" in rows:
-            raw = max(row["pods/s"] for name, row in rows["backlog"].items() if name.startswith("raw"))
-            ours = rows["backlog"]["platoon, gangs of 16"]
-            plain, kube = rows["backlog"]["platoon, plain pods"], rows["backlog"]["kube-scheduler, plain pods"]
-            print(f"  gangs of the raw rate: {ours['pods/s'] / raw:.2f} (at least 0.90)")
-            print(f"  plain pods of the raw rate: {plain['pods/s'] / raw:.2f} (at least 0.90)")
-            print(f"  plain pods against kube-scheduler: {plain['pods/s'] / kube['pods/s']:.2f} times (at least 1.5)")
-            print(f"  CPU of kube-scheduler's: {plain['cpu ms/pod'] / kube['cpu ms/pod']:.2f} (at most 0.20)")
+        backlog = rows.get("backlog", {})
+        raws = [name for name in backlog if name.startswith("raw")]
+        plain, gangs, kube = "platoon, plain pods", "platoon, gangs of 16", "kube-scheduler, plain pods"
+        raw = max((self.figure("backlog", name, "pods/s") for name in raws), default=None)
+        for name in (plain, gangs):
+            if raw and name in backlog:
+                print(f"  {name}, of the raw rate: {self.figure('backlog', name, 'pods/s') / raw:.2f} (at least 0.90)")
+        for table in ("backlog", "creation"):
+            if plain in rows.get(table, {}) and kube in rows[table]:
+                print(f"  {table}, plain pods against kube-scheduler: "
+                      f"{self.figure(table, plain, 'pods/s') / self.figure(table, kube, 'pods/s'):.2f} times (at least 1.5)")
+                print(f"  {table}, CPU of kube-scheduler's: "
+                      f"{self.figure(table, plain, 'scheduler ms') / self.figure(table, kube, 'scheduler ms'):.2f} (at most 0.20)")
         if "cold" in rows:
-            print(f"  cold start of the download: {rows['cold']['platoon run until it has everything']['of download']:.2f}"
+            print(f"  cold start of the download: {self.figure('cold', 'platoon run until it has everything', 'of download'):.2f}"
                   " (at most 1.30)")
 
 
@@ -224,6 +288,10 @@ def main():
     parser.add_argument("--pods", type=int)
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--cold", type=int)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--in-flight", type=lambda text: [int(word) for word in text.split(",")], default=[32, 64, 128],
+                        help="of the raw client, one measurement each")
+    parser.add_argument("--contenders", default="raw,kube-scheduler,platoon,gangs")
     args = parser.parse_args()
     args.pods = (args.pods or (1024 if args.quick else 5008)) // 16 * 16  # whole gangs
     args.nodes = args.nodes or (500 if args.quick else 2000)

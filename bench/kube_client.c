@@ -5,10 +5,11 @@
  *     platoon-bench-kube KUBECONFIG create COUNT GANG SCHEDULER [PREFIX]
  *     platoon-bench-kube KUBECONFIG bind NODES IN_FLIGHT
  *     platoon-bench-kube KUBECONFIG download
- *     platoon-bench-kube KUBECONFIG watch COUNT      until that many pods have a node
+ *     platoon-bench-kube KUBECONFIG watch COUNT      until that many more pods have a node
  *
- * Each prints one JSON object. Times are seconds of the wall clock since the epoch. */
+ * Each prints one JSON object; `watch` prints a line before, when it has begun. Times are seconds of the wall clock since the epoch. */
 #include "base/vec.h"
+#include "kube_bindings.h"
 #include "store/remote_client.h"
 
 #include <stdio.h>
@@ -17,7 +18,6 @@
 #include <sys/resource.h>
 
 #define MAKERS 32 /* requests in flight when objects are made */
-#define DAY 86400
 
 static struct remote_client *client;
 static size_t answered, failed;
@@ -33,6 +33,14 @@ static double cpu(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Peak resident, in MB. */
+static double memory(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1024;
 }
 
 static void on_answer(void *context, const struct remote_answer *answer)
@@ -174,10 +182,10 @@ static int bind_all(size_t in_flight)
 	const struct val *item;
 	for (struct val_iter it = val_iter(val_get(doc_root(doc), "items")); val_next(&it, NULL, &item);)
 		vec_push(&waiting, val_str(val_path(item, "metadata", "name", NULL), ""));
-	double start = now(), used = cpu();
+	double start = now();
 	flood("POST", NULL, waiting.count, in_flight, make_binding);
-	printf("{\"pods\": %zu, \"seconds\": %.3f, \"cpu\": %.3f, \"failed\": %zu}\n", waiting.count, now() - start,
-	       cpu() - used, failed);
+	printf("{\"pods\": %zu, \"seconds\": %.3f, \"cpu\": %.3f, \"memory\": %.1f, \"failed\": %zu}\n", waiting.count,
+	       now() - start, cpu(), memory(), failed);
 	vec_free(&waiting);
 	doc_destroy(doc);
 	return 0;
@@ -206,48 +214,66 @@ static void download(void)
 	       failed);
 }
 
-static struct buffer line;
-static size_t bound, wanted;
-static double first, last;
+static struct bindings bindings;
+static size_t wanted;
 
-/* Only whether there is a node: parsing all of it would take the processor from those who are measured. */
 static bool on_watch(void *context, const char *text, size_t length)
 {
 	(void)context;
-	for (const char *end; length > 0;) {
-		end = memchr(text, '\n', length);
-		size_t part = end ? (size_t)(end - text) : length;
-		buffer_append(&line, text, part);
-		if (end) {
-			bool is_binding = strstr(line.text, "\"nodeName\":\"") &&
-			                  strstr(line.text, "{\"type\":\"MODIFIED\"") == line.text &&
-			                  !strstr(line.text, "\"startTime\"");
-			if (is_binding && bound++ == 0)
-				first = now();
-			if (is_binding)
-				last = now();
-			line.length = 0;
-		}
-		text += part + (end != NULL);
-		length -= part + (end != NULL);
-	}
-	return bound < wanted;
+	bindings_feed(&bindings, text, length, now());
+	return bindings.count < wanted;
 }
 
-static void watch(size_t count)
+/* The version of the list of all pods; those with a node are noted. "" when there is no answer. */
+static void list_bound(bool first, char version[32])
+{
+	struct error error = {0};
+	struct doc *doc = remote_client_get(client, "/api/v1/namespaces/default/pods", &error);
+	const struct val *root = doc ? doc_root(doc) : NULL, *item;
+	for (struct val_iter it = val_iter(val_get(root, "items")); val_next(&it, NULL, &item);) {
+		const char *uid = val_str(val_path(item, "metadata", "uid", NULL), "");
+		if (!*val_str(val_path(item, "spec", "nodeName", NULL), ""))
+			continue;
+		if (first)
+			bindings_known(&bindings, uid);
+		else
+			bindings_saw(&bindings, uid, now());
+	}
+	snprintf(version, 32, "%s", val_str(val_path(root, "metadata", "resourceVersion", NULL), ""));
+	if (!doc)
+		fprintf(stderr, "%s\n", error.text);
+	doc_destroy(doc);
+}
+
+/* From a list on, so that what is bound before is not counted and nothing afterwards is missed. A watch that the server ends,
+ * because it is too slow for it, begins again in the same way. */
+static int watch(size_t count)
 {
 	wanted = count;
 	double used = cpu();
-	remote_client_send(client,
-	                   &(struct remote_call){.method = "GET",
-	                                         .path = "/api/v1/namespaces/default/pods?watch=true&resourceVersion=0",
-	                                         .timeout_ms = -1,
-	                                         .data = on_watch,
-	                                         .done = on_answer});
-	double end = now() + DAY;
-	while (bound < wanted && answered == 0 && now() < end)
-		remote_client_run(client, 1000, -1);
-	printf("{\"bound\": %zu, \"first\": %.3f, \"last\": %.3f, \"cpu\": %.3f}\n", bound, first, last, cpu() - used);
+	char version[32];
+	list_bound(true, version);
+	printf("{\"watching\": true}\n");
+	fflush(stdout);
+	while (bindings.count < wanted && *version) {
+		struct buffer path = {0};
+		buffer_printf(&path, "/api/v1/namespaces/default/pods?watch=true&resourceVersion=%s", version);
+		answered = 0;
+		bindings.line.length = 0;
+		remote_client_send(client, &(struct remote_call){.method = "GET",
+		                                                 .path = path.text,
+		                                                 .timeout_ms = -1,
+		                                                 .data = on_watch,
+		                                                 .done = on_answer});
+		while (bindings.count < wanted && answered == 0)
+			remote_client_run(client, 1000, -1);
+		buffer_free(&path);
+		if (bindings.count < wanted)
+			list_bound(false, version);
+	}
+	printf("{\"bound\": %zu, \"first\": %.3f, \"last\": %.3f, \"cpu\": %.3f}\n", bindings.count, bindings.first,
+	       bindings.last, cpu() - used);
+	return bindings.count < wanted;
 }
 
 int main(int count, char **words)
@@ -277,13 +303,13 @@ int main(int count, char **words)
 	} else if (strcmp(what, "download") == 0) {
 		download();
 	} else if (strcmp(what, "watch") == 0) {
-		watch(number);
+		rc = watch(number);
 	} else {
 		fprintf(stderr, "platoon-bench-kube: see the head of kube_client.c\n");
 		rc = 2;
 	}
 	remote_client_destroy(client);
-	buffer_free(&line);
+	bindings_free(&bindings);
 	arena_destroy(arena);
 	return rc ? rc : failed > 0;
 }

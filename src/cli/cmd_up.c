@@ -158,6 +158,11 @@ static void print_next_steps(const struct up *up)
 {
 	char path[PATH_MAX];
 	const char *kubeconfig = serve_kubeconfig(up->serve);
+	if (up->args->until_placed) { /* it ends before anybody could go there */
+		output_line(stdout, "The API listens on %s until every group is decided.", serve_url(up->serve));
+		fflush(stdout);
+		return;
+	}
 	output_line(stdout, "The API listens on %s. Ctrl-C ends it. In another shell:", serve_url(up->serve));
 	output_line(stdout, "  export KUBECONFIG=%s", realpath(kubeconfig, path) ? path : kubeconfig);
 	output_line(stdout, "  kubectl get nodes -L example.com/rack");
@@ -219,7 +224,7 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
-	up->board = board_create(up->store, up->args->budget, NULL);
+	up->board = board_create(up->store, up->args->budget, up->args->strategy, NULL);
 	/* Nobody else places pods here: those of plain manifests are ours too. */
 	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
@@ -228,6 +233,7 @@ static int open_services(struct up *up, struct error *error)
 		.schedulers = schedulers,
 		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
 		.budget = up->args->budget,
+		.strategy = up->args->strategy,
 		.kubelet =
 			{
 				.start_seconds = 1,

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pods that wait for their group leave that state by a change of their own, save for what happens to their owners. So few
+ * are looked at in every turn: when thousands are created at once, looking at all of them each time would be most of
+ * the work. */
+#define HELD_AT_ONCE 32
+
 struct live *live_create(const struct snapshot_options *options)
 {
 	static const struct snapshot_options no_options;
@@ -159,10 +164,9 @@ static void check_guesses(struct live_object *object, const struct store_object 
 			drop_guess(&object->guess[g]);
 }
 
-void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context)
+void live_use_grouping(struct live *live, const struct live_grouping *grouping)
 {
-	live->holds = holds;
-	live->holds_context = context;
+	live->grouping = *grouping;
 }
 
 static void let_go(struct live *live, struct live_object *pod)
@@ -178,7 +182,7 @@ static void let_go(struct live *live, struct live_object *pod)
 /* True when the pod is left out for now. */
 static bool hold(struct live *live, struct live_object *pod)
 {
-	bool held = live->holds && live->holds(live->holds_context, pod->object);
+	bool held = live->grouping.holds && live->grouping.holds(live->grouping.context, pod->object);
 	if (held && !pod->held) {
 		live->changed |= pod->slot >= 0; /* one that was never looked at changes nothing */
 		live_pod_drop(live, pod);
@@ -191,13 +195,35 @@ static bool hold(struct live *live, struct live_object *pod)
 	return held;
 }
 
-void live_check_held(struct live *live)
+void live_check_held(struct live *live, uint64_t version)
 {
-	for (size_t i = live->held.count; i-- > 0;) {
-		struct live_object *pod = live->held.items[i];
+	const char *namespace_, *name;
+	while (live->grouping.changed && live->grouping.changed(live->grouping.context, &namespace_, &name)) {
+		struct live_object *changed = live_find(live, BUILD_POD, namespace_, name);
+		if (!changed || changed->implicit < 0)
+			continue;
+		live->changed = true;
+		if (!live->stale)
+			live_pod_update(live, changed);
+	}
+	if (live->held_version != version) {
+		live->held_version = version;
+		live->held_left = live->held.count;
+	}
+	for (int i = 0; i < HELD_AT_ONCE && live->held_left > 0 && live->held.count > 0; i++, live->held_left--) {
+		if (live->held_next == 0 || live->held_next > live->held.count)
+			live->held_next = live->held.count;
+		struct live_object *pod = live->held.items[--live->held_next];
 		if (!hold(live, pod) && !live->stale)
 			live_pod_update(live, pod);
 	}
+	if (live->held.count == 0)
+		live->held_left = 0;
+}
+
+bool live_is_checking(const struct live *live)
+{
+	return live->held_left > 0;
 }
 
 static void update(struct live *live, struct live_object *object)

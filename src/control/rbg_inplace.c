@@ -118,12 +118,16 @@ static bool change_pod(struct rbg_turn *turn, const struct store_object *pod, co
 		    *containers = build_list(build);
 	struct node *annotations = merge_texts(build, val_path(old, "metadata", "annotations", NULL),
 	                                       val_path(new, "metadata", "annotations", NULL));
+	/* By name: what is known of a pod need not be all there is. */
 	for (struct val_iter it = val_iter(val_path(pod->root, "spec", "containers", NULL));
 	     val_next(&it, NULL, &item);) {
-		struct node *container = build_copy(build, item);
-		const struct val *as = val_named(wanted, val_str(val_get(item, "name"), ""));
-		if (as)
-			build_put(build, container, "image", build_copy(build, val_get(as, "image")));
+		const char *name = val_str(val_get(item, "name"), "");
+		const struct val *as = val_named(wanted, name);
+		if (!as)
+			continue;
+		struct node *container = build_map(build);
+		build_put_string(build, container, "name", name);
+		build_put(build, container, "image", build_copy(build, val_get(as, "image")));
 		build_append(build, containers, container);
 	}
 	build_put_string(build, annotations, STATE_ANNOTATION, make_state(turn, pod->root, wanted));
@@ -131,13 +135,13 @@ static bool change_pod(struct rbg_turn *turn, const struct store_object *pod, co
 	build_put(build, metadata, "labels",
 	          merge_texts(build, val_path(old, "metadata", "labels", NULL),
 	                      val_path(new, "metadata", "labels", NULL)));
-	/* The list is replaced as a whole: only if it is still the one that was read. */
+	/* Only if it is still the one that was read. */
 	build_put_string(build, metadata, "resourceVersion",
 	                 val_str(val_path(pod->root, "metadata", "resourceVersion", NULL), ""));
 	build_put(build, spec, "containers", containers);
 	build_put(build, patch, "metadata", metadata);
 	build_put(build, patch, "spec", spec);
-	bool done = rbg_patch(turn, pod, build, patch);
+	bool done = rbg_patch_as(turn, pod, STORE_PATCH_STRATEGIC, build, patch);
 	build_destroy(build);
 	return done;
 }

@@ -236,6 +236,8 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 bool rbg_is_owned(const struct rbg_turn *turn, const struct store_object *object);
 bool rbg_delete(struct rbg_turn *turn, const struct store_object *object);
 bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch);
+bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum store_patch type, struct build *build,
+                  struct node *patch);
 void rbg_event(struct rbg_turn *turn, bool warning, const char *reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 struct store_object *rbg_peek(const struct rbg_turn *turn, const char *group, const char *resource, const char *name);

@@ -185,6 +185,17 @@ void cycle_unsettle(struct cycle *cycle, int number)
 	book(cycle, group, -1);
 }
 
+bool cycle_lacks_queue(struct cycle *cycle, struct cycle_group *group)
+{
+	if (group->blocked || group->queue >= 0)
+		return false;
+	reason_add(&group->reasons, cycle->arena,
+	           (struct reason){.code = REASON_QUEUE_UNKNOWN,
+	                           .message = arena_printf(cycle->arena, "queue %s does not exist",
+	                                                   group->queue_name ? group->queue_name : "")});
+	return true;
+}
+
 void cycle_touch(struct cycle *cycle, int number)
 {
 	struct cycle_group *group = &cycle->groups[number];
@@ -194,6 +205,7 @@ void cycle_touch(struct cycle *cycle, int number)
 	group->state = GROUP_PENDING;
 	if (!group->blocked)
 		group->reasons = (struct reasons){0};
+	cycle_lacks_queue(cycle, group);
 	if (cycle->work_count == cycle->work_capacity) {
 		cycle->work_capacity = cycle->work_capacity ? cycle->work_capacity * 2 : 16;
 		cycle->work = base_realloc_array(cycle->work, cycle->work_capacity, sizeof(*cycle->work));
@@ -204,6 +216,8 @@ void cycle_touch(struct cycle *cycle, int number)
 bool cycle_needs_look(const struct cycle_group *group)
 {
 	bool runs = false;
+	if (group->place_count > 0)
+		return true;
 	for (size_t p = 0; p < group->gang.pod_count; p++) {
 		enum member_state state = group->gang.pods[p].state;
 		if (state == MEMBER_WAITING || state == MEMBER_RESERVED)
@@ -241,6 +255,16 @@ static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RE
 	}
 }
 
+/* What was moved is still the queue's. */
+static void add_kept(const struct cycle_run *run, const struct cycle_group *group)
+{
+	for (size_t i = 0; i < group->place_count; i++)
+		for (int q = group->queue; q >= 0 && group->places[i].state == PLACE_KEPT; q = run->shares[q].parent) {
+			cycle_add_pod(run, group->places[i].kind, run->shares[q].allocated);
+			cycle_add_pod(run, group->places[i].kind, run->shares[q].requested);
+		}
+}
+
 void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 {
 	const struct cycle *cycle = run->cycle;
@@ -268,6 +292,7 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 			add_amounts(run->shares[q].allocated_protected, account.is_protected, 1);
 			add_amounts(run->shares[q].requested, account.requested, 1);
 		}
+		add_kept(run, group);
 	}
 	cluster_totals(cycle->cluster, total);
 }

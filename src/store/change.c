@@ -49,7 +49,8 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 	if (now)
 		now->version = store->version + 1;
 	size_t length = 0;
-	if (now)
+	/* What a mirror shows is its server's to bound, and nobody needs the text. */
+	if (now && !store->options.mirror)
 		store_object_json(now, NULL, &length);
 	if (!now || length > STORE_MAX_OBJECT) {
 		store_object_release(now);

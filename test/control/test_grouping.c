@@ -12,12 +12,20 @@
 struct fixture {
 	struct kit kit;
 	struct grouping_controller *grouping;
+	bool singles_unwritten;
 };
 
 static void start(struct fixture *fixture)
 {
-	fixture->grouping = grouping_create(
-		&(struct grouping_options){.store = fixture->kit.store, .clock = &fixture->kit.clock.source});
+	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->kit.store,
+	                                                               .clock = &fixture->kit.clock.source,
+	                                                               .single_groups = !fixture->singles_unwritten});
+}
+
+static bool holds(struct fixture *fixture, const struct store_object *pod)
+{
+	struct live_grouping link = grouping_for_live(fixture->grouping);
+	return link.holds(link.context, pod);
 }
 
 static int open_all(void **state)
@@ -234,6 +242,68 @@ static void an_owner_that_comes_later_is_waited_for(void **state)
 	free(uid);
 }
 
+#define FLOW_CRD                                                                                                       \
+	"{'metadata':{'name':'flows.jobs.example.com'},'spec':{'group':'jobs.example.com','names':{'kind':'Flow',"     \
+	"'plural':'flows','singular':'flow','listKind':'FlowList'},'scope':'Namespaced','versions':[{'name':'v1',"     \
+	"'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"                                   \
+	"'x-kubernetes-preserve-unknown-fields':true}}}]}}"
+#define FLOW_KARTA                                                                                                     \
+	"{'apiVersion':'run.ai/v1alpha1','kind':'Karta','metadata':{'name':'flow'},'spec':{'structureDefinition':{"    \
+	"'rootComponent':{'name':'flow','kind':{'group':'jobs.example.com','version':'v1','kind':'Flow'}},"            \
+	"'childComponents':[{'name':'worker','ownerRef':'flow','scaleDefinition':{'replicasPath':'.spec.replicas'},"   \
+	"'podSelector':{'componentTypeSelector':{'keyPath':'.metadata.labels.role','value':'worker'}}}]},"             \
+	"'optimizationInstructions':{'gangScheduling':{'podGroup':{'name':'all','subGroups':[{'componentName':"        \
+	"'worker'}]}}}}}"
+
+/* A kind that nobody knows, an object of it and one of its pods. */
+static char *make_flow(struct fixture *fixture)
+{
+	struct kit *kit = &fixture->kit;
+	assert_code(kit, kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "", FLOW_CRD), 201);
+	char *uid = make(
+		fixture, "flows.jobs.example.com",
+		"{'apiVersion':'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f'},'spec':{'replicas':3}}");
+	make_pod(fixture, "f-0", "jobs.example.com/v1", "Flow", "f", uid, "'role':'worker'");
+	return uid;
+}
+
+static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_flow(fixture);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.minMember", "1");
+	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	char *name = base_strdup(kit_at(kit, "metadata.annotations.pod-group-name"));
+	assert_code(kit, kit_get(kit, GROUPS, "default", name), 200);
+	assert_at(kit, "spec.subGroups.0.minMember", "3");
+	assert_at(kit, "metadata.ownerReferences.0.kind", "Flow");
+	assert_at_rest(fixture);
+	/* It is changed, and the group with it; a mistake in it is told. */
+	assert_code(kit,
+	            kit_merge(kit, "kartas.run.ai", "", "flow",
+	                      "{'spec':{'optimizationInstructions':{'gangScheduling':{'podGroup':{'topology':{"
+	                      "'requiredTopologyLevel':'rack'}}}}}}"),
+	            200);
+	settle(fixture);
+	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
+	assert_at_rest(fixture);
+	/* Without it the pod is one of many again, and no part of anything. */
+	assert_code(kit, kit_delete(kit, "kartas.run.ai", "", "flow", NULL), 200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "");
+	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), name);
+	assert_at_rest(fixture);
+	free(name);
+	free(uid);
+}
+
 static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 {
 	struct fixture *fixture = *state;
@@ -341,9 +411,9 @@ static void some_pods_are_left_alone(void **state)
 	assert_string_equal(group_name(fixture), "mine");
 	/* Nobody has to wait for their grouping. */
 	const struct store_type *pods = store_type_find(kit->store, "", "pods");
-	assert_false(grouping_holds(fixture->grouping, store_peek(kit->store, pods, "default", "other")));
-	assert_false(grouping_holds(fixture->grouping, store_peek(kit->store, pods, "default", "skip")));
-	assert_false(grouping_holds(fixture->grouping, store_peek(kit->store, pods, "default", "own")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "other")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "skip")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "own")));
 }
 
 static void a_pod_is_held_until_it_is_marked(void **state)
@@ -351,9 +421,9 @@ static void a_pod_is_held_until_it_is_marked(void **state)
 	struct fixture *fixture = *state;
 	const struct store_type *pods = store_type_find(fixture->kit.store, "", "pods");
 	make_pod(fixture, "bare", NULL, NULL, NULL, NULL, "");
-	assert_true(grouping_holds(fixture->grouping, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_true(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
 	settle(fixture);
-	assert_false(grouping_holds(fixture->grouping, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_false(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
 	assert_at_rest(fixture);
 }
 
@@ -421,6 +491,32 @@ static void the_cluster_says_what_kinds_get(void **state)
 	settle(fixture);
 	get_group(fixture);
 	assert_at(kit, "spec.priorityClassName", "train");
+	free(uid);
+}
+
+static void the_cluster_says_whether_kartas_count(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_flow(fixture);
+	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	assert_code(kit,
+	            kit_create(kit, "configmaps", "kube-system",
+	                       "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'genericKartaFallback':"
+	                       "'false','gangScheduleKnative':'perhaps'}}"),
+	            201);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.minMember", "1");
+	assert_non_null(strstr(kit_names(kit, "events", "kube-system", NULL, NULL), "platoon-grouping-defaults"));
+	assert_code(kit,
+	            kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults",
+	                      "{'data':{'genericKartaFallback':'true'}}"),
+	            200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	assert_at_rest(fixture);
 	free(uid);
 }
 
@@ -546,12 +642,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_job_becomes_a_group_of_segments),
 		TEST(an_owner_that_comes_later_is_waited_for),
+		TEST(a_karta_describes_a_kind_from_when_it_is_there),
 		TEST(pods_of_a_deployment_are_groups_of_their_own),
 		TEST(what_a_user_changes_is_kept_or_put_right),
 		TEST(some_pods_are_left_alone),
 		TEST(a_pod_is_held_until_it_is_marked),
 		TEST(warnings_become_events_once),
 		TEST(the_cluster_says_what_kinds_get),
+		TEST(the_cluster_says_whether_kartas_count),
 		cmocka_unit_test(refusals_are_told_and_conflicts_are_not),
 		TEST(new_pods_learn_their_segment),
 		TEST(a_flood_of_pods_does_not_keep_the_group_waiting),

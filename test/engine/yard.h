@@ -24,6 +24,7 @@ struct yard_queue {
 	const char *name, *parent; /* NULL: at the top */
 	int quota, limit, weight;  /* devices; -1: unlimited, none */
 	int priority;
+	int preempt_runtime, reclaim_runtime; /* seconds; 0: not set, -1: none, whatever those above say */
 };
 
 struct yard_group {
@@ -35,6 +36,8 @@ struct yard_group {
 	int grace,
 		stale; /* seconds that are tolerated below the minimum, seconds it has been there; grace 0: for ever */
 	int delay;     /* seconds before it may cause evictions */
+	int since;     /* the second from which it has run; 0: not known */
+	const char *says; /* a part of one of its reasons */
 };
 
 struct yard {
@@ -55,7 +58,8 @@ struct yard_story {
 	const char *story, *nodes, *actions;
 	struct yard_queue queues[YARD_QUEUES];
 	struct yard_group groups[YARD_GROUPS];
-	int second; /* when it happens */
+	int second;            /* when it happens */
+	const char *placement; /* the strategy; NULL: binpack */
 };
 
 /* Runs the story, compares the pods of every group with `after`, and checks that the books of the nodes add up. */
