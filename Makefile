@@ -7,10 +7,13 @@ KUBE_OPTIONS ?=
 BENCH_OPTIONS ?=
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 deps: ## install what the build and the tests need (root or sudo for Debian packages)
 	@scripts/deps
+
+deps-run: ## install only what `make build` and `make run` need
+	@scripts/deps run
 
 build: ## the optimized program: build/platoon
 	@scripts/build release
@@ -18,10 +21,10 @@ build: ## the optimized program: build/platoon
 run: build ## start a simulated cluster, place an example workload, and end
 	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/tfjob-segments.yaml --until-placed
 
-test: ## all tests under ASan and UBSan; ONLY=text picks tests by name
+test: needs-python ## all tests under ASan and UBSan; ONLY=text picks tests by name
 	@scripts/run-tests $(if $(RESULTS),--results $(RESULTS)) build-test $(ONLY)
 
-lint: ## format, layers, headers, words, clang-tidy
+lint: needs-python ## format, layers, headers, words, clang-tidy
 	@scripts/lint
 
 format: ## rewrite the C files in the project's format
@@ -65,7 +68,10 @@ bench: build ## measure the optimized build
 	@cd build && bench/platoon-bench-api
 	@cd build && bench/platoon-bench-load
 
+needs-python:
+	@command -v python3 >/dev/null || { echo "python3 is not installed; run: make deps" >&2; exit 1; }
+
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps build run test lint format fuzz fault check-kube check-installed check-package man chart image deb bench bench-kube clean
+.PHONY: help deps deps-run needs-python build run test lint format fuzz fault check-kube check-installed check-package man chart image deb bench bench-kube clean

@@ -148,8 +148,9 @@ function Where({ places }: { places: Place[] }) {
 /** The engine's words: first what is missing, then what would help, then the rest. */
 export function Why({ reasons, fallback }: { reasons?: Reason[]; fallback: string }) {
 	if (!reasons?.length) return <p className="why-first">{fallback}</p>
-	const help = reasons.filter(reason => reason.code === 'WouldFit'),
-		rest = reasons.filter(reason => reason.code !== 'WouldFit')
+	const helps = (reason: Reason) => reason.code === 'WouldFit' || reason.code === 'MinRuntime'
+	const help = reasons.filter(helps),
+		rest = reasons.filter(reason => !helps(reason))
 	return (
 		<div className="why">
 			<p className="why-first">{rest[0]?.message ?? help[0].message}</p>

@@ -3,6 +3,7 @@
 
 #include "admit/amounts.h"
 #include "admit/decode.h"
+#include "base/clock.h"
 #include "admit/rules.h"
 
 #include <errno.h>
@@ -171,6 +172,10 @@ static void read_state(const struct decode *decode, const struct val *object, st
 		out->phase = choice < 0 ? POD_UNKNOWN : phases[choice];
 	}
 	out->nominated = decode_string(decode, path, status, "nominatedNodeName");
+	/* Written by a kubelet: a text that is no time is not worth refusing the pod. */
+	const char *started = val_str(val_get(status, "startTime"), "");
+	if (clock_parse_rfc3339(started, &out->started_seconds) < 0)
+		out->started_seconds = INT64_MIN;
 }
 
 static void read_group(const struct decode *decode, const struct metadata *meta, struct pod_spec *out)

@@ -94,6 +94,16 @@ static void read_share(const struct decode *decode, const struct val *resources,
 		               "the limit is below the quota, so part of the quota can never be used");
 }
 
+static bool read_runtime(const struct decode *decode, const struct val *spec, const char *field, int64_t *ns)
+{
+	if (!decode_duration(decode, spec_path, spec, field, ns))
+		return false;
+	if (*ns < 0)
+		decode_warning(decode, PATH_KEY(spec_path, field), "write 0s to grant nothing",
+		               "a negative time protects nobody");
+	return true;
+}
+
 int queue_decode(const struct val *object, struct arena *arena, struct queue_spec *out, struct problems *problems)
 {
 	size_t errors = problems->errors;
@@ -110,9 +120,8 @@ int queue_decode(const struct val *object, struct arena *arena, struct queue_spe
 	                           .parent = decode_string(&decode, spec_path, spec, "parentQueue")};
 	decode_string(&decode, spec_path, spec, "displayName");
 	decode_int(&decode, spec_path, spec, "priority", INT32_MIN, INT32_MAX, &out->priority);
-	int64_t unused;
-	decode_duration(&decode, spec_path, spec, "preemptMinRuntime", &unused);
-	decode_duration(&decode, spec_path, spec, "reclaimMinRuntime", &unused);
+	out->has_preempt_runtime = read_runtime(&decode, spec, "preemptMinRuntime", &out->preempt_runtime_ns);
+	out->has_reclaim_runtime = read_runtime(&decode, spec, "reclaimMinRuntime", &out->reclaim_runtime_ns);
 	if (out->parent && text_equal(out->parent, out->name))
 		decode_error(&decode, PATH_KEY(spec_path, "parentQueue"),
 		             "name another queue, or leave parentQueue out", "the queue is its own parent");

@@ -20,6 +20,8 @@ struct queue_spec {
 	int64_t priority;          /* default 100 */
 	int64_t creation_seconds;
 	struct queue_share share[QUEUE_RESOURCES];
+	bool has_preempt_runtime, has_reclaim_runtime; /* if not, the parents are asked */
+	int64_t preempt_runtime_ns, reclaim_runtime_ns;
 };
 
 int queue_decode(const struct val *object, struct arena *arena, struct queue_spec *out, struct problems *problems);

@@ -201,6 +201,11 @@ static void print_next_steps(const struct up *up)
 {
 	char path[PATH_MAX];
 	const char *kubeconfig = serve_kubeconfig(up->serve);
+	if (up->args->until_placed) { /* it ends before anybody could go there */
+		output_line(stdout, "The API listens on %s until every group is decided.", serve_url(up->serve));
+		fflush(stdout);
+		return;
+	}
 	output_line(stdout, "The API listens on %s. Ctrl-C ends it. In another shell:", serve_url(up->serve));
 	output_line(stdout, "  export KUBECONFIG=%s", realpath(kubeconfig, path) ? path : kubeconfig);
 	output_line(stdout, "  kubectl get nodes -L example.com/rack");

@@ -17,6 +17,7 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 	struct grouping_controller *controller;
 	const struct store_type *type;
 	struct informer *informer;
+	bool checked; /* what pods saw before the first look was compared with it */
 };
 
 struct grouping_controller {
@@ -78,6 +79,32 @@ static void on_config(struct reconciler *reconciler, void *context, const struct
 		reconciler_want(reconciler, KEY_DEFAULTS, object->namespace_, object->name);
 }
 
+static void want_pod_of(void *context, const struct grouping_pod *pod)
+{
+	const struct followed *followed = context;
+	reconciler_want(followed->controller->reconciler, KEY_POD, pod->namespace_, pod->name);
+}
+
+static uint64_t version_now(void *context, const char *namespace_, const char *name)
+{
+	const struct followed *followed = context;
+	const struct store_object *object =
+		store_peek(followed->controller->options.store, followed->type, namespace_, name);
+	return object ? object->version : 0;
+}
+
+/* Between the moment a pod was grouped by an object and the first look at its kind the object may have gone: nobody
+ * tells of that. */
+static void look_at_kind(struct followed *followed)
+{
+	informer_poll(followed->informer);
+	if (followed->checked || !informer_synced(followed->informer))
+		return;
+	followed->checked = true;
+	grouping_index_check(followed->controller->index, followed->type->group, followed->type->kind, version_now,
+	                     want_pod_of, followed);
+}
+
 static void want_pod(void *context, const struct grouping_pod *pod)
 {
 	struct grouping_controller *controller = context;
@@ -97,6 +124,9 @@ static void on_workload(void *context, const struct store_object *object, const 
 	                            .name = object->name,
 	                            .version = deleted ? 0 : object->version};
 	grouping_index_visit(followed->controller->index, &now, want_pod, followed->controller);
+	struct grouping_need any = {
+		.group = type->group, .kind = type->kind, .namespace_ = "", .name = "", .version = 1};
+	grouping_index_visit(followed->controller->index, &any, want_pod, followed->controller);
 }
 
 static void follow(struct grouping_controller *controller, const struct store_type *type)
@@ -256,9 +286,9 @@ static int write_all(struct grouping_controller *controller, struct reconcile *t
 static int settle_pod(struct grouping_controller *controller, struct reconcile *turn, struct grouping_pod *known,
                       const struct store_object *pod, const struct group_result *result)
 {
-	/* A pod whose owner just went was grouped before, and is about to follow it. */
-	if (result->verdict == GROUP_NONE ||
-	    (result->verdict == GROUP_REFUSED && *annotation(pod->root, GROUP_KEY_POD_GROUP)))
+	/* A pod that was grouped before stays so. One whose owner just went is about to follow it, without a word. */
+	bool grouped = *annotation(pod->root, GROUP_KEY_POD_GROUP);
+	if (result->verdict == GROUP_NONE || (result->verdict == GROUP_REFUSED && grouped && !result->owner.object))
 		return 0;
 	struct store_object *owner = peek_owner(turn, result);
 	grouping_tell(turn, result, owner, pod);
@@ -273,7 +303,8 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 	known->terms = 0;
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
-	grouping_mark_refused(turn, pod, grouping_warnings(turn, result));
+	if (!grouped)
+		grouping_mark_refused(turn, pod, grouping_warnings(turn, result));
 	return 0;
 }
 
@@ -368,8 +399,10 @@ int grouping_step(struct grouping_controller *controller)
 		grouping_index_each(controller->index, true, want_pod, controller);
 	controller->generation = generation;
 	for (size_t i = 0; i < controller->followed.count; i++)
-		informer_poll(controller->followed.items[i]->informer);
-	return reconciler_step(controller->reconciler);
+		look_at_kind(controller->followed.items[i]);
+	size_t before = controller->followed.count;
+	int wait = reconciler_step(controller->reconciler);
+	return controller->followed.count > before ? 0 : wait;
 }
 
 void grouping_destroy(struct grouping_controller *controller)

@@ -36,16 +36,27 @@ static void refuse(const struct reconcile *turn, const struct store_object *obje
 	writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid", message, turn->now_ns / SECOND);
 }
 
-void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
-                            struct group_options *options)
+/* "true" or "false"; anything else is told and means what is usual. */
+static bool read_switch(const struct reconcile *turn, const struct store_object *object, const char *key, bool usual)
 {
-	options->defaults = NULL;
-	options->default_count = 0;
-	const char *text = object ? val_str(val_path(object->root, "data", KEY_TYPES, NULL), NULL) : NULL;
-	if (!object)
+	const struct val *given = object ? val_path(object->root, "data", key, NULL) : NULL;
+	const char *text = val_str(given, "");
+	if (!given || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+		return given ? *text == 't' : usual;
+	refuse(turn, object,
+	       arena_printf(turn->arena, "data.%s: must be \"true\" or \"false\"; %s is taken", key,
+	                    usual ? "true" : "false"));
+	return usual;
+}
+
+static void read_types(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
+                       struct group_options *options)
+{
+	const char *text = val_str(val_path(object->root, "data", KEY_TYPES, NULL), NULL);
+	if (!text)
 		return;
 	struct error error = {0};
-	struct doc *doc = text ? doc_parse_json(text, strlen(text), &error) : NULL;
+	struct doc *doc = doc_parse_json(text, strlen(text), &error);
 	const struct val *list = doc_root(doc), *item;
 	if (!doc || val_kind(list) != VAL_LIST) {
 		refuse(turn, object,
@@ -70,4 +81,16 @@ void grouping_defaults_read(const struct reconcile *turn, const struct store_obj
 	}
 	options->defaults = rows;
 	doc_destroy(doc);
+}
+
+void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
+                            struct group_options *options)
+{
+	options->defaults = NULL;
+	options->default_count = 0;
+	options->knative_gang = read_switch(turn, object, "gangScheduleKnative", false);
+	options->keep_old_names = read_switch(turn, object, "searchForLegacyPodGroups", false);
+	options->ignore_kartas = !read_switch(turn, object, "genericKartaFallback", true);
+	if (object)
+		read_types(turn, object, arena, options);
 }

@@ -47,7 +47,8 @@ struct grouping_group *grouping_index_group(struct grouping_index *index, const 
 /* The oldest pod, then by name: it speaks for all when pods of a group disagree. NULL for an empty group. */
 struct grouping_pod *grouping_group_first(struct grouping_group *group);
 
-/* An object that was asked for. `version` is 0 when there was none. */
+/* An object that was asked for. `version` is 0 when there was none. Without a name it stands for all objects of the
+ * kind, with version 0. */
 struct grouping_need {
 	const char *group, *kind, *namespace_, *name;
 	uint64_t version;
@@ -58,6 +59,11 @@ void grouping_index_depend(struct grouping_index *index, struct grouping_pod *po
 /* Calls back for every pod that depends on the object, unless all of them saw exactly this version of it. */
 void grouping_index_visit(struct grouping_index *index, const struct grouping_need *now,
                           void (*visit)(void *context, const struct grouping_pod *pod), void *context);
+/* Calls back for every pod that saw another version of an object of the kind than `version` now gives (0: there is none),
+ * and for those that depend on all objects of it. */
+void grouping_index_check(struct grouping_index *index, const char *group, const char *kind,
+                          uint64_t (*version)(void *context, const char *namespace_, const char *name),
+                          void (*visit)(void *context, const struct grouping_pod *pod), void *context);
 
 /* ---- grouping_source.c: the store as a source of the group library ---- */
 
@@ -65,7 +71,8 @@ struct grouping_source {
 	struct group_source source;
 	struct store *store;
 	struct arena *arena;
-	struct store_list pods; /* of the last next_pod */
+	struct store_list pods;    /* of the last next_pod */
+	struct store_list objects; /* of the last next_object */
 	/* Told of every object that is asked for; may be NULL. `type` is NULL when the kind is not served. */
 	void (*asked)(void *context, const struct store_type *type, const struct grouping_need *need);
 	void *context;

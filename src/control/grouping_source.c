@@ -64,13 +64,35 @@ static const struct val *next_pod(void *context, const char *namespace_, const c
 	return *cursor < source->pods.count ? source->pods.items[(*cursor)++]->root : NULL;
 }
 
+/* A pod that depends on what objects there are of a kind depends on the one without a name. */
+static const struct val *next_object(void *context, const char *api_version, const char *kind, size_t *cursor)
+{
+	struct grouping_source *source = context;
+	const char *group = group_of(source->arena, api_version);
+	const struct store_api *api = find_api(source->store, api_version, group, kind);
+	if (*cursor == 0) {
+		store_list_clear(&source->objects);
+		source->objects = (struct store_list){0};
+		if (source->asked)
+			source->asked(
+				source->context, api ? api->type : NULL,
+				&(struct grouping_need){.group = group, .kind = kind, .namespace_ = "", .name = ""});
+		if (!api || store_list(source->store, &(struct store_list_request){.api = api, .namespace_ = ""},
+		                       &source->objects, source->arena, NULL))
+			return NULL;
+	}
+	return *cursor < source->objects.count ? source->objects.items[(*cursor)++]->root : NULL;
+}
+
 void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena)
 {
 	*source = (struct grouping_source){.store = store, .arena = arena};
-	source->source = (struct group_source){.context = source, .get = get, .next_pod = next_pod};
+	source->source =
+		(struct group_source){.context = source, .get = get, .next_pod = next_pod, .next_object = next_object};
 }
 
 void grouping_source_close(struct grouping_source *source)
 {
 	store_list_clear(&source->pods);
+	store_list_clear(&source->objects);
 }

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pods that wait for their group leave that state by a change of their own, save for what happens to their owners. So few
+ * are looked at in every turn: when thousands are created at once, looking at all of them each time would be most of
+ * the work. */
+#define HELD_AT_ONCE 32
+
 struct live *live_create(const struct snapshot_options *options)
 {
 	static const struct snapshot_options no_options;
@@ -190,22 +195,35 @@ static bool hold(struct live *live, struct live_object *pod)
 	return held;
 }
 
-void live_check_held(struct live *live)
+void live_check_held(struct live *live, uint64_t version)
 {
 	const char *namespace_, *name;
 	while (live->grouping.changed && live->grouping.changed(live->grouping.context, &namespace_, &name)) {
-		struct live_object *pod = live_find(live, BUILD_POD, namespace_, name);
-		if (!pod || pod->implicit < 0)
+		struct live_object *changed = live_find(live, BUILD_POD, namespace_, name);
+		if (!changed || changed->implicit < 0)
 			continue;
 		live->changed = true;
 		if (!live->stale)
-			live_pod_update(live, pod);
+			live_pod_update(live, changed);
 	}
-	for (size_t i = live->held.count; i-- > 0;) {
-		struct live_object *pod = live->held.items[i];
+	if (live->held_version != version) {
+		live->held_version = version;
+		live->held_left = live->held.count;
+	}
+	for (int i = 0; i < HELD_AT_ONCE && live->held_left > 0 && live->held.count > 0; i++, live->held_left--) {
+		if (live->held_next == 0 || live->held_next > live->held.count)
+			live->held_next = live->held.count;
+		struct live_object *pod = live->held.items[--live->held_next];
 		if (!hold(live, pod) && !live->stale)
 			live_pod_update(live, pod);
 	}
+	if (live->held.count == 0)
+		live->held_left = 0;
+}
+
+bool live_is_checking(const struct live *live)
+{
+	return live->held_left > 0;
 }
 
 static void update(struct live *live, struct live_object *object)

@@ -23,7 +23,7 @@ void live_destroy(struct live *live); /* NULL is a no-op */
 struct live_grouping {
 	void *context;
 	/* Whether a pod is not to be looked at yet, because its group is not known. Asked when it changes, and again for
-	 * those that are held whenever the store is read. */
+	 * those that are held when the store has changed; live_is_checking: not all of them yet. */
 	bool (*holds)(void *context, const struct store_object *pod);
 	/* The terms of a pod that is a group of its own, in the arena. False: nobody knows more than the pod says. */
 	bool (*terms)(void *context, const struct store_object *pod, struct arena *arena, struct snapshot_terms *out);
@@ -32,6 +32,8 @@ struct live_grouping {
 	bool (*changed)(void *context, const char **namespace_, const char **name);
 };
 void live_use_grouping(struct live *live, const struct live_grouping *grouping);
+
+bool live_is_checking(const struct live *live);
 
 /* An object was added or changed, or is gone. Kinds that do not matter for scheduling are ignored. */
 void live_set(struct live *live, struct store_object *now);

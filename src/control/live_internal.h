@@ -71,6 +71,8 @@ struct live {
 	VEC(struct store_object *) retired; /* of objects that are gone, while the frame borrows from them */
 	VEC(int) todo;                      /* groups the next cycle looks at */
 	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
+	size_t held_next, held_left;        /* behind the one that is looked at next; how many are left in this round */
+	uint64_t held_version;              /* of the store, when the round began */
 	struct live_grouping grouping;
 	bool stale, changed, planning;
 	size_t rebuilds;
@@ -79,8 +81,8 @@ struct live {
 struct manifest live_manifest(const struct live_object *object);
 struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name);
 
-/* live.c: looks at the held pods again. */
-void live_check_held(struct live *live);
+/* live.c: looks at held pods again, all of them within a few calls after the store changed. */
+void live_check_held(struct live *live, uint64_t version);
 
 /* live_pods.c */
 void live_pod_update(struct live *live, struct live_object *object);

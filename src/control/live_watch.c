@@ -17,6 +17,7 @@ const struct live_kind live_kinds[LIVE_KINDS] = {
 
 struct live_watch {
 	struct live *live;
+	struct store *store;
 	struct informer *informers[LIVE_KINDS];
 	uint64_t version;
 };
@@ -37,6 +38,7 @@ struct live_watch *live_watch_create(struct live *live, struct store *store)
 {
 	struct live_watch *watch = base_calloc(1, sizeof(*watch));
 	watch->live = live;
+	watch->store = store;
 	for (size_t k = 0; k < LIVE_KINDS; k++)
 		watch->informers[k] = informer_create(&(struct informer_options){
 			.store = store,
@@ -64,7 +66,7 @@ bool live_watch_read(struct live_watch *watch)
 		informer_poll(watch->informers[k]);
 		complete &= !informer_listing(watch->informers[k]);
 	}
-	live_check_held(watch->live);
+	live_check_held(watch->live, store_committed(watch->store));
 	return complete;
 }
 

@@ -60,11 +60,12 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* When time alone changes what would be decided: a grace ends, a delay is over. While something waits a cycle runs now
- * and then in any case, so that no clock that was set back and no forgotten timer leaves it waiting. */
+/* When time alone changes what would be decided: a grace ends, a delay is over, a victim has run as long as its queue
+ * grants, a search that gave up is due again. While something waits a cycle runs now and then in any case, so that no clock
+ * that was set back and no forgotten timer leaves it waiting. */
 static int64_t next_due(const struct scheduler *scheduler, const struct plan *plan, int64_t now)
 {
-	int64_t due = INT64_MAX;
+	int64_t retry_at = plan->snapshot->cycle.retry_at, due = retry_at > now ? retry_at : INT64_MAX;
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[i].index];
 		bool stale = scheduler_is_stale(group);
@@ -74,6 +75,9 @@ static int64_t next_due(const struct scheduler *scheduler, const struct plan *pl
 			due = sooner(due, group->stale_since + group->grace);
 		if (plan->groups[i].waiting > 0 && group->evict_after > now)
 			due = sooner(due, group->evict_after);
+		for (size_t k = 0; k < group->place_count; k++)
+			if (group->places[k].state != PLACE_OVER)
+				due = sooner(due, group->places[k].until);
 	}
 	return due;
 }
@@ -149,14 +153,14 @@ int scheduler_step(struct scheduler *scheduler)
 	if (changed && scheduler->started && now < earliest && !set_back)
 		return until(now, earliest);
 	if (!changed && !overdue)
-		return until(now, scheduler->due);
+		return live_is_checking(scheduler->live) ? 0 : until(now, scheduler->due);
 	scheduler->last = now;
 	scheduler->started = true;
 	scheduler->again = false;
 	run_cycle(scheduler, now);
 	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
-	if (scheduler->again || live_changed(scheduler->live) || scheduler->under_way.count > 0 ||
-	    store_pending(scheduler->options.store))
+	if (scheduler->again || live_changed(scheduler->live) || live_is_checking(scheduler->live) ||
+	    scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
 		return until(now, now + pause_of(scheduler));
 	return until(now, scheduler->due);
 }

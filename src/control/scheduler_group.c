@@ -210,6 +210,8 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	if (!object)
 		return;
 	scheduler_write_times(turn, group->index, object);
+	if (scheduler_write_places(turn, group->index, object) < 0)
+		scheduler_unwritten(turn, group->index);
 	int64_t *running = arena_array(turn->arena, int64_t, decided->gang.tree_count);
 	struct counts counts = count_pods(turn->plan->snapshot, group->index, running);
 	const char *phase = phase_of(group, decided->state, &counts);

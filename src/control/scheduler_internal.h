@@ -77,6 +77,10 @@ bool scheduler_is_placed(enum group_state state);
 /* Quantities of queues and groups. */
 struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES]);
 
+/* scheduler_places.c: notes on the PodGroup which places are kept for pods of it that this cycle moves or an earlier one
+ * did. -1 when that could not be written: then they must stay where they are. */
+int scheduler_write_places(const struct scheduler_turn *turn, size_t index, const struct store_object *object);
+
 /* scheduler_times.c: whether the group is below its minimum with pods running, and may be released for that. */
 bool scheduler_is_stale(const struct cycle_group *group);
 /* Notes on the PodGroup since when it is stale and when it last lost pods. */

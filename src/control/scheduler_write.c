@@ -278,11 +278,39 @@ static void release(const struct scheduler_turn *turn, size_t index)
 	}
 }
 
+/* What is moved has its new place before it leaves the old one. False when that could not be written for every group: then
+ * nobody gives way in this cycle, because a part of those who have to is of no use to anybody. */
+static bool keep_places(const struct scheduler_turn *turn)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct store_type *type = store_type_find(turn->store, "scheduling.run.ai", "podgroups");
+	bool kept = true;
+	for (size_t i = 0; i < snapshot->cycle.eviction_count; i++) {
+		const struct cycle_eviction *eviction = &snapshot->cycle.evictions[i];
+		const struct snapshot_group *group = &snapshot->groups[eviction->group];
+		bool first =
+			eviction->moved && (i == 0 || eviction[-1].group != eviction->group || !eviction[-1].moved);
+		if (!first || group->implicit || !type)
+			continue;
+		struct store_object *object =
+			store_object_retain(store_peek(turn->store, type, group->namespace_, group->name));
+		if (object && scheduler_write_places(turn, (size_t)eviction->group, object) < 0) {
+			scheduler_unwritten(turn, (size_t)eviction->group);
+			kept = false;
+		}
+		store_object_release(object);
+	}
+	return kept;
+}
+
 void scheduler_write(const struct scheduler_turn *turn)
 {
 	const struct plan *plan = turn->plan;
+	bool kept = keep_places(turn);
 	for (size_t i = 0; i < plan->eviction_count; i++) {
 		const struct plan_eviction *eviction = &plan->evictions[i];
+		if (!kept && eviction->by[0])
+			continue;
 		evict(turn, eviction,
 		      eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
 		                      : "because its gang was below its minimum for too long");

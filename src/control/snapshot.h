@@ -17,6 +17,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Annotation of a PodGroup: places kept for pods of it that were moved. Written by the scheduler, read by every cycle. */
+#define KEPT_PLACES "platoon.dev/kept-places"
+#define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
+
 struct snapshot_options {
 	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
 	size_t scheduler_count;

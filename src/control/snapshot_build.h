@@ -102,6 +102,8 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
                          const struct snapshot_terms *terms, size_t index);
 /* Whether the pod gets a group of its own. */
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod);
+/* snapshot_places.c: the places kept for a group that has been read. What cannot be read is no place. */
+void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index);
 /* snapshot_members.c; called by build_groups */
 void build_members(struct snapshot_build *build);
 /* Leaf of a pod in a group, -1 when it names none that exists. */

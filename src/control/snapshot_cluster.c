@@ -174,7 +174,12 @@ void build_queues(struct snapshot_build *build)
 		if (rc < 0 || !build_new_name(build->queue_names, spec->name))
 			continue;
 		struct cycle_queue *queue = &cycle->queues[cycle->queue_count++];
-		*queue = (struct cycle_queue){.name = spec->name, .parent = -1, .priority = spec->priority};
+		*queue = (struct cycle_queue){.name = spec->name,
+		                              .parent = -1,
+		                              .priority = spec->priority,
+		                              .preempt_runtime = spec->preempt_runtime_ns,
+		                              .reclaim_runtime = spec->reclaim_runtime_ns,
+		                              .has_runtime = {spec->has_preempt_runtime, spec->has_reclaim_runtime}};
 		for (int resource = 0; resource < CYCLE_RESOURCES; resource++) {
 			queue->quota[resource] = spec->share[resource].quota;
 			queue->limit[resource] = spec->share[resource].limit;

@@ -201,6 +201,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	into->priority = build_priority(build, group->spec.priority_class);
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
 	set_times(group, manifest, into);
+	build_places(build, manifest, index);
 	set_queue(build, into, group->spec.queue);
 	if (rc < 0)
 		set_queue(build, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL));

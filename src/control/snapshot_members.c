@@ -174,9 +174,13 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 {
 	const struct snapshot_group *group = &snapshot->groups[group_index];
 	struct cycle_group *into = &snapshot->cycle.groups[group_index];
+	int64_t started = INT64_MAX; /* since the first of those that run now */
 	for (size_t i = 0; i < into->gang.pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
+		if (state == MEMBER_RUNNING && pod->spec.started_seconds != INT64_MIN &&
+		    pod->spec.started_seconds < started)
+			started = pod->spec.started_seconds;
 		pod->member = (int)i;
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		into->gang.pods[i] = (struct gang_pod){
@@ -190,6 +194,8 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 		                             : -1,
 		};
 	}
+	into->has_started = started != INT64_MAX;
+	into->started = into->has_started ? started * INT64_C(1000000000) : 0;
 }
 
 static void fill_gang(struct snapshot_build *build, size_t group_index)

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "engine/cycle_internal.h"
 #include "engine/internal.h"
+#include "engine/keep.h"
 #include "engine/memory.h"
 #include "engine/refusals.h"
 #include "engine/reserve.h"
@@ -56,6 +57,15 @@ void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 
 /* ---- allocate ---- */
 
+/* What the search sees of the group: groups that look alike get the same answer, unless places are kept for one. */
+static uint64_t question_of(const struct cycle *cycle, const struct cycle_group *group, uint64_t what)
+{
+	uint64_t look = refusals_look(&group->gang);
+	if (keep_concerns(group))
+		look = hash_mix(look, (uint64_t)(group - cycle->groups) + 1);
+	return hash_mix(look, what);
+}
+
 /* The outcome, and for a refusal the memory of it. What looks alike is searched once per state of the cluster. */
 static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out,
                                      struct refusal **refusal)
@@ -63,7 +73,7 @@ static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *
 	struct cycle *cycle = run->cycle;
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
 	                           struct placement *) = grow ? engine_grow : engine_place;
-	uint64_t question = hash_mix(refusals_look(&group->gang), grow);
+	uint64_t question = question_of(cycle, group, grow);
 	*refusal = refusals_find(cycle->refusals, question);
 	if (!*refusal)
 		*refusal = refusals_recall(cycle, &group->gang, question);
@@ -96,7 +106,7 @@ static void refuse(struct cycle *cycle, struct cycle_group *group, struct refusa
 	               : outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
 	                                            : GROUP_NOT_READY;
 	refusals_explain(refusal, cycle, group);
-	memory_keep(cycle, &group->gang, hash_mix(refusals_look(&group->gang), false), refusal);
+	memory_keep(cycle, &group->gang, question_of(cycle, group, false), refusal);
 }
 
 /* Binds or reserves what was found and puts it on the account of the queue. */
@@ -110,7 +120,7 @@ static void commit(struct cycle_run *run, struct cycle_group *group, const struc
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
-static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
+static bool find_rest(struct cycle_run *run, struct cycle_group *group)
 {
 	struct cycle *cycle = run->cycle;
 	struct place_options options = {.budget = cycle->budget};
@@ -127,6 +137,14 @@ static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
 		return false;
 	commit(run, group, &placement, &cost);
 	return true;
+}
+
+static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
+{
+	keep_lift(run, group);
+	bool served = find_rest(run, group);
+	keep_return(run, group);
+	return served;
 }
 
 /* Another choice of children or pods, one that the queue allows. Leaves the placement alone when there is none. */
@@ -148,8 +166,7 @@ static bool find_allowed(struct cycle_run *run, struct cycle_group *group, bool 
 	return outcome == PLACE_PLACED;
 }
 
-/* One step for one group. True when it made progress and may come again. */
-static bool serve(struct cycle_run *run, struct candidate *candidate)
+static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 {
 	struct cycle *cycle = run->cycle;
 	struct cycle_group *group = &cycle->groups[candidate->group];
@@ -180,6 +197,16 @@ static bool serve(struct cycle_run *run, struct candidate *candidate)
 	commit(run, group, &placement, &cost);
 	candidate->growth++;
 	return true;
+}
+
+/* One step for one group. True when it made progress and may come again. */
+static bool serve(struct cycle_run *run, struct candidate *candidate)
+{
+	struct cycle_group *group = &run->cycle->groups[candidate->group];
+	keep_lift(run, group);
+	bool progress = try_to_serve(run, candidate);
+	keep_return(run, group);
+	return progress;
 }
 
 static bool not_tried(const struct cycle *cycle, const struct cycle_group *group)
@@ -339,14 +366,16 @@ static bool is_hopeless(const struct cycle *cycle, const struct cycle_group *gro
 static bool make_room_for(struct cycle_run *run, const struct candidate *candidate, enum cycle_action action)
 {
 	struct refusals *refusals = run->cycle->refusals;
-	const struct cycle_group *group = &run->cycle->groups[candidate->group];
+	struct cycle_group *group = &run->cycle->groups[candidate->group];
 	bool grow = candidate->growth >= 0;
-	uint64_t question = hash_mix(refusals_look(&group->gang), (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
+	uint64_t question = question_of(run->cycle, group, (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
 	if (action != ACTION_CONSOLIDATE)
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
 	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
 		return false;
+	keep_lift(run, group);
 	bool made = room_make(run, candidate->group, action, grow);
+	keep_return(run, group);
 	if (made) {
 		refusals_change(refusals);
 		memory_disturb(run->cycle);
@@ -426,13 +455,16 @@ void cycle_begin(struct cycle *cycle)
 		for (size_t p = 0; p < group->gang.pod_count; p++)
 			group->was_running[p] = group->gang.pods[p].state == MEMBER_RUNNING;
 	}
+	keep_nominate(cycle);
 	reserve_restore(cycle);
+	keep_occupy(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct gang *gang = &cycle->groups[cycle_work_at(cycle, i)].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
 			gang->pods[p].held = gang->pods[p].state == MEMBER_RESERVED;
 	}
 	cycle->refusals = refusals_create(cycle->arena);
+	cycle->retry_at = INT64_MAX;
 	memory_begin(cycle);
 }
 
@@ -491,4 +523,5 @@ void cycle_finish(struct cycle *cycle)
 	reserve_together(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
+	keep_end(cycle);
 }

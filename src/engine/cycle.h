@@ -14,6 +14,9 @@ struct cycle_queue {
 	int64_t quota[CYCLE_RESOURCES]; /* GPUs in milli-devices, CPU in milli-cores, memory in bytes; -1 = unlimited */
 	int64_t limit[CYCLE_RESOURCES]; /* -1 = none */
 	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
+	int64_t preempt_runtime,
+		reclaim_runtime; /* nanoseconds that a group may run before it is evicted for another */
+	bool has_runtime[2]; /* whether preempt_runtime and reclaim_runtime are set; if not, those above are asked */
 	/* filled by the cycle: */
 	int64_t allocated[CYCLE_RESOURCES];
 	int64_t allocated_protected[CYCLE_RESOURCES]; /* the part of it that cannot be evicted */
@@ -48,6 +51,19 @@ struct cycle_account {
 	int64_t allocated[CYCLE_RESOURCES], is_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES];
 };
 
+/* A place kept for a pod that was moved until its owner has created it again. */
+struct cycle_place {
+	int leaf, kind; /* what the pod belonged to and asked for */
+	const char *node;
+	int before;           /* pods of the leaf that ran on the node already */
+	int wanted;           /* the leaf is complete with so many: then nothing is kept for it */
+	int64_t since, until; /* nanoseconds */
+	/* filled by the cycle: */
+	enum { PLACE_OVER, PLACE_KEPT, PLACE_LIFTED } state; /* lifted: pods of the group itself have it */
+	int at, pod;                                         /* the node; a waiting pod it is for, -1 for none */
+	bool own;                                            /* that pod was nominated for nothing else */
+};
+
 struct cycle_group {
 	struct gang gang;
 	bool implicit; /* a pod without a PodGroup; ranks behind PodGroups where nothing else decides */
@@ -56,14 +72,18 @@ struct cycle_group {
 	int32_t priority;
 	enum cycle_preempt preempt;
 	int64_t creation; /* seconds; older = smaller */
-	bool completing;  /* a pod has succeeded: never stale */
+	bool has_started;
+	int64_t started; /* nanoseconds: since when it runs */
+	bool completing; /* a pod has succeeded: never stale */
 	bool has_stale_since;
 	int64_t stale_since;        /* nanoseconds: when it fell below its minimum */
 	int64_t grace;              /* nanoseconds below the minimum that are tolerated; negative = for ever */
 	int64_t evict_after;        /* nanoseconds: before this time the group may not cause evictions */
 	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
 	bool gave_up;
-	bool blocked; /* must not be attempted; `reasons` already says why (unknown topology, ...) */
+	bool blocked;               /* must not be attempted; `reasons` already says why (unknown topology, ...) */
+	struct cycle_place *places; /* kept for its pods */
+	size_t place_count;
 	/* filled by the cycle: */
 	enum group_state state;
 	bool *was_running; /* per pod, before the cycle; array of gang.pod_count given by the caller */
@@ -85,8 +105,10 @@ struct cycle {
 	struct arena *arena;
 	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
 	size_t eviction_count, eviction_capacity;
-	int64_t now;              /* nanoseconds */
+	int64_t now;      /* nanoseconds */
+	int64_t retry_at; /* filled by the actions: when time alone may let a refused group in; INT64_MAX = never */
 	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
+	size_t kept;              /* places kept for pods that were moved, now */
 	bool started;             /* set by the first action */
 	uint64_t budget;          /* per placement, 0 = default */
 	bool explain_relax;       /* search for relaxations when explaining */
@@ -112,8 +134,8 @@ void cycle_memory_destroy(struct cycle_memory *memory);      /* NULL is a no-op 
 
 /* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */
 int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);
-/* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, or what
- * runs is less than the minimum. */
+/* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, what runs
+ * is less than the minimum, or places are kept for it. */
 bool cycle_needs_look(const struct cycle_group *group);
 /* The groups of this cycle: number i of the list, or simply i. */
 size_t cycle_work_count(const struct cycle *cycle);

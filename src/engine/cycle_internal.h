@@ -18,6 +18,7 @@ struct cycle_run {
 	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
 	int64_t (*amounts)[CYCLE_RESOURCES];           /* by kind: what one pod counts for */
 	struct stock *stock;                           /* what could be given up; NULL while allocating */
+	int explained_runtimes;                        /* in this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
 };
 

@@ -216,6 +216,8 @@ void cycle_touch(struct cycle *cycle, int number)
 bool cycle_needs_look(const struct cycle_group *group)
 {
 	bool runs = false;
+	if (group->place_count > 0)
+		return true;
 	for (size_t p = 0; p < group->gang.pod_count; p++) {
 		enum member_state state = group->gang.pods[p].state;
 		if (state == MEMBER_WAITING || state == MEMBER_RESERVED)
@@ -253,6 +255,16 @@ static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RE
 	}
 }
 
+/* What was moved is still the queue's. */
+static void add_kept(const struct cycle_run *run, const struct cycle_group *group)
+{
+	for (size_t i = 0; i < group->place_count; i++)
+		for (int q = group->queue; q >= 0 && group->places[i].state == PLACE_KEPT; q = run->shares[q].parent) {
+			cycle_add_pod(run, group->places[i].kind, run->shares[q].allocated);
+			cycle_add_pod(run, group->places[i].kind, run->shares[q].requested);
+		}
+}
+
 void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 {
 	const struct cycle *cycle = run->cycle;
@@ -280,6 +292,7 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 			add_amounts(run->shares[q].allocated_protected, account.is_protected, 1);
 			add_amounts(run->shares[q].requested, account.requested, 1);
 		}
+		add_kept(run, group);
 	}
 	cluster_totals(cycle->cluster, total);
 }

@@ -27,6 +27,8 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_BACKOFF] = "Backoff",
 		[REASON_GAVE_WAY] = "GaveWay",
 		[REASON_HELD] = "ResourcesHeld",
+		[REASON_KEPT] = "PlaceKept",
+		[REASON_MIN_RUNTIME] = "MinRuntime",
 	};
 	return names[code];
 }

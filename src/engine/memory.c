@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEPT 10000 /* looks of gangs; a memory that grew beyond starts anew */
+#define MOST_KEPT 10000 /* refusals, those that were replaced included; a memory that grew beyond starts anew */
 
 struct kept {
 	UT_hash_handle hh;
 	uint64_t question;
+	int64_t asked; /* nanoseconds */
 	struct refusal refusal;
 };
 
@@ -26,7 +27,7 @@ struct cycle_memory {
 	struct kept *kept;
 	VEC(struct bound) bound;
 	uint64_t from_steps, freed;
-	size_t hits;
+	size_t hits, added;
 	bool disturbed;
 };
 
@@ -50,6 +51,7 @@ void cycle_memory_clear(struct cycle_memory *memory)
 	HASH_CLEAR(hh, memory->kept);
 	arena_reset(memory->arena);
 	memory->bound.count = 0;
+	memory->added = 0;
 }
 
 void cycle_memory_destroy(struct cycle_memory *memory)
@@ -98,13 +100,13 @@ void memory_begin(struct cycle *cycle)
 	if (!memory)
 		return;
 	uint64_t freed = cluster_freed(cycle->cluster);
-	if (memory->freed != freed || memory->disturbed || HASH_COUNT(memory->kept) > MOST_KEPT ||
+	if (memory->freed != freed || memory->disturbed || memory->added > MOST_KEPT ||
 	    !all_there(memory, cycle->cluster))
 		cycle_memory_clear(memory);
 	memory->freed = freed;
 	memory->bound.count = 0;
-	memory->disturbed =
-		cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || has_reservations(cycle);
+	memory->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
+	                    has_reservations(cycle);
 	if (memory->disturbed)
 		cycle_memory_clear(memory);
 }
@@ -146,11 +148,20 @@ static struct kept *find(const struct cycle *cycle, const struct gang *gang, uin
 	return kept;
 }
 
-const struct refusal *memory_find(const struct cycle *cycle, const struct gang *gang, uint64_t question)
+/* Whether it is time to search again where the last search gave up; a clock that was set back says nothing. */
+static bool is_old(const struct cycle *cycle, const struct kept *kept)
+{
+	return kept->refusal.placement.outcome == PLACE_EXHAUSTED &&
+	       (cycle->now < kept->asked || cycle->now - kept->asked >= MEMORY_GAVE_UP);
+}
+
+const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question)
 {
 	const struct kept *kept = find(cycle, gang, question);
-	if (!kept)
+	if (!kept || is_old(cycle, kept))
 		return NULL;
+	if (kept->refusal.placement.outcome == PLACE_EXHAUSTED && kept->asked + MEMORY_GAVE_UP < cycle->retry_at)
+		cycle->retry_at = kept->asked + MEMORY_GAVE_UP;
 	cycle->memory->hits++;
 	return &kept->refusal;
 }
@@ -166,10 +177,16 @@ void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question
 	const struct placement *placement = &refusal->placement;
 	if (!memory || memory->disturbed || placement->steps < memory->from_steps ||
 	    (placement->outcome != PLACE_IMPOSSIBLE && placement->outcome != PLACE_EXHAUSTED) ||
-	    depends_on_pods(cycle->cluster, gang) || find(cycle, gang, question))
+	    depends_on_pods(cycle->cluster, gang))
 		return;
-	struct kept *kept = arena_new(memory->arena, struct kept);
+	struct kept *kept = find(cycle, gang, question);
+	if (kept && !is_old(cycle, kept))
+		return;
+	if (kept)
+		HASH_DEL(memory->kept, kept);
+	kept = arena_new(memory->arena, struct kept);
 	kept->question = question;
+	kept->asked = cycle->now;
 	kept->refusal.placement = *placement;
 	kept->refusal.explained = refusal->explained;
 	for (size_t i = 0; i < refusal->reasons.count; i++) {
@@ -179,5 +196,6 @@ void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question
 		reason.domain = keep_text(memory->arena, reason.domain);
 		reason_add(&kept->refusal.reasons, memory->arena, reason);
 	}
+	memory->added++;
 	HASH_ADD(hh, memory->kept, question, sizeof(kept->question), kept);
 }

@@ -2,6 +2,7 @@
 #include "engine/refusals.h"
 
 #include "base/hash.h"
+#include "engine/keep.h"
 #include "engine/memory.h"
 
 #include <string.h>
@@ -106,7 +107,7 @@ struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const
 	return &entry->refusal;
 }
 
-struct refusal *refusals_recall(const struct cycle *cycle, const struct gang *gang, uint64_t question)
+struct refusal *refusals_recall(struct cycle *cycle, const struct gang *gang, uint64_t question)
 {
 	const struct refusal *kept = memory_find(cycle, gang, question);
 	if (!kept)
@@ -136,6 +137,7 @@ void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle
 		anonymous.name = NAME_MARK;
 		engine_explain(cycle->cluster, &anonymous, &refusal->placement, cycle->explain_relax, cycle->arena,
 		               &refusal->reasons);
+		keep_explain(cycle, &anonymous, false, &refusal->reasons);
 		refusal->explained = true;
 	}
 	for (size_t i = 0; i < refusal->reasons.count; i++) {

@@ -27,7 +27,7 @@ struct refusal *refusals_find(const struct refusals *refusals, uint64_t question
 struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const struct placement *placement);
 
 /* The same from the memory of earlier cycles. */
-struct refusal *refusals_recall(const struct cycle *cycle, const struct gang *gang, uint64_t question);
+struct refusal *refusals_recall(struct cycle *cycle, const struct gang *gang, uint64_t question);
 
 /* Explains through the memory: the search for reasons runs once for groups that look alike. */
 void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle_group *group);

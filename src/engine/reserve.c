@@ -1,6 +1,7 @@
 /* Reservations that outlive a cycle, and the guard for gangs that wait too long. */
 #include "engine/reserve.h"
 
+#include "engine/keep.h"
 #include "engine/solver.h"
 
 #include <string.h>
@@ -45,24 +46,31 @@ static bool still_stands(struct cycle *cycle, const struct gang *gang)
 	return true;
 }
 
+static bool restore(struct cycle *cycle, struct gang *gang)
+{
+	bool nominated = false;
+	for (size_t p = 0; p < gang->pod_count; p++)
+		nominated |= gang->pods[p].state == MEMBER_WAITING && gang->pods[p].nominated >= 0;
+	if (!nominated)
+		return false;
+	set_reserved(cycle, gang, true);
+	if (!still_stands(cycle, gang)) {
+		set_reserved(cycle, gang, false);
+		return false;
+	}
+	for (size_t p = 0; p < gang->pod_count; p++) /* the nomination has become a reservation */
+		if (gang->pods[p].state == MEMBER_RESERVED)
+			gang->pods[p].nominated = -1;
+	return true;
+}
+
 void reserve_restore(struct cycle *cycle)
 {
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
-		int g = cycle_work_at(cycle, i);
-		struct gang *gang = &cycle->groups[g].gang;
-		bool nominated = false;
-		for (size_t p = 0; p < gang->pod_count; p++)
-			nominated |= gang->pods[p].state == MEMBER_WAITING && gang->pods[p].nominated >= 0;
-		if (!nominated || cycle->groups[g].blocked)
-			continue;
-		set_reserved(cycle, gang, true);
-		if (!still_stands(cycle, gang)) {
-			set_reserved(cycle, gang, false);
-			continue;
-		}
-		for (size_t p = 0; p < gang->pod_count; p++) /* the nomination has become a reservation */
-			if (gang->pods[p].state == MEMBER_RESERVED)
-				gang->pods[p].nominated = -1;
+		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		/* Places kept for other pods of the group do no harm to what was reserved before. */
+		if (!group->blocked && !restore(cycle, &group->gang) && keep_take_back(group))
+			restore(cycle, &group->gang);
 	}
 }
 

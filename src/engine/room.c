@@ -6,6 +6,7 @@
 #include "engine/room_internal.h"
 
 #include "base/clamp.h"
+#include "engine/runtime.h"
 
 #include <string.h>
 
@@ -293,7 +294,10 @@ static bool settle_victims(struct room *room, bool optional_moves)
 	room_charge_left(room, true, 1); /* what moves is still held */
 	if (fine && moves.count && room->action == ACTION_PREEMPT)
 		return_what_can_stay(room); /* with more held, more may be beyond the entitlement: see is_swap */
-	if (fine && room_shares_agree(room) && room_queue_allows(room)) {
+	room->agreed = fine && room_shares_agree(room) && room_queue_allows(room);
+	if (room->agreed && room->trial)
+		runtime_note(room);
+	if (room->agreed && !room->trial) {
 		cycle_charge(room->run, beneficiary(room)->queue, &room->cost, 1);
 		record(room, &moves);
 		return true;
@@ -323,11 +327,11 @@ static bool decide(struct room *room, size_t count)
 	room->kept = arena_array(room->scratch, bool, room->applied);
 	return_what_can_stay(room);
 	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
-	if (settle_victims(room, true) || settle_victims(room, false))
+	if (settle_victims(room, true) || (!room->agreed && settle_victims(room, false)))
 		return true;
 	undo_placement(room);
 	undo_all(room);
-	return false;
+	return room->agreed;
 }
 
 /* Shortest prefix first; where everybody must find a new place, longer ones too. */
@@ -430,15 +434,40 @@ static void note_changes(const struct room *room)
 			stock_change(room->run->stock, room->units[i]->group);
 }
 
+static bool attempt(struct room *room)
+{
+	room->scratch = room->run->decision;
+	arena_reset(room->scratch);
+	cycle_clear_marks(room->run, MARK_RESERVED);
+	room_remember_held(room);
+	runtime_open(room);
+	return room_claim_allows(room) && has_candidates(room) && try_all(room);
+}
+
+bool room_would_fit(struct room *room, int64_t at)
+{
+	*room = (struct room){.run = room->run,
+	                      .cycle = room->cycle,
+	                      .group = room->group,
+	                      .action = room->action,
+	                      .grow = room->grow,
+	                      .at = at,
+	                      .first_end = INT64_MAX,
+	                      .trial = true};
+	return attempt(room);
+}
+
 bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
 	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
-	room.scratch = run->decision;
-	arena_reset(room.scratch);
-	cycle_clear_marks(run, MARK_RESERVED);
-	room_remember_held(&room);
-	bool made = room_claim_allows(&room) && has_candidates(&room) && try_all(&room);
-	if (made)
+	room.at = run->cycle->now;
+	room.first_end = INT64_MAX;
+	bool made = attempt(&room);
+	if (made) {
 		note_changes(&room);
+	} else if (room.first_end < INT64_MAX) {
+		run->cycle->retry_at = room.first_end < run->cycle->retry_at ? room.first_end : run->cycle->retry_at;
+		runtime_explain(run, group, action, grow);
+	}
 	return made;
 }

@@ -32,12 +32,26 @@ struct room {
 	struct cycle_cost cost;                  /* of the placement */
 	size_t depth;                            /* of the beneficiary's queue */
 	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
+	/* Minimum runtimes, see runtime.h: */
+	int64_t at;                           /* who has run long enough is judged at this time */
+	int64_t first_end;                    /* the first protection that ends after it */
+	int64_t *granted;                     /* by queue, NULL when none grants anything */
+	bool *above;                          /* by queue: the beneficiary's own, and those above it */
+	bool trial, agreed;                   /* decide nothing, only say whether it could be */
+	const struct cycle_group *waited_for; /* trial: who is protected longest of those that would leave */
+	int64_t waited_until;
+	size_t waited_count;
 };
 
 static inline struct cycle_group *beneficiary(const struct room *room)
 {
 	return &room->cycle->groups[room->group];
 }
+
+/* ---- room.c ---- */
+
+/* Whether there would be room at a later time, if nothing else changed. Decides nothing. */
+bool room_would_fit(struct room *room, int64_t at);
 
 /* ---- room_units.c ---- */
 

@@ -1,6 +1,6 @@
 /* Which units may go for a group, the cheapest first. Where very many could be taken they are listed as they are asked
  * for. */
-#include "engine/room_internal.h"
+#include "engine/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,16 @@ struct unit_source { /* a queue, its next unit, and how far it was listed */
 	size_t at;
 	int queue;
 };
+
+/* The next unit of a queue that has run long enough to go. */
+static const struct victim_unit *next_unit(struct room *room, int queue, size_t *at)
+{
+	const struct victim_unit *unit;
+	do
+		unit = stock_next(room->run->stock, queue, at);
+	while (unit && runtime_protects(room, unit));
+	return unit;
+}
 
 static bool source_before(const struct unit_source *a, const struct unit_source *b)
 {
@@ -63,10 +73,14 @@ static void open_sources(struct room *room)
 {
 	for (; room->unopened_count; room->unopened++, room->unopened_count--) {
 		struct unit_source source = {.queue = *room->unopened};
+		size_t from = source.at;
 		source.unit = stock_next(room->run->stock, source.queue, &source.at);
 		if (room->source_count && source_before(&room->sources[0], &source))
 			return;
-		if (source.queue != beneficiary(room)->queue && share_claim_may_take(&room->run->claim, source.queue))
+		source.at = from;
+		source.unit = next_unit(room, source.queue, &source.at);
+		if (source.unit && source.queue != beneficiary(room)->queue &&
+		    share_claim_may_take(&room->run->claim, source.queue))
 			open_source(room, source);
 	}
 }
@@ -77,7 +91,7 @@ static void take_next(struct room *room)
 	struct unit_source *best = &room->sources[0];
 	if (share_claim_take(&room->run->claim, best->queue, best->unit->amounts) == SHARE_ALLOWED) {
 		append(room, best->unit);
-		best->unit = stock_next(room->run->stock, best->queue, &best->at);
+		best->unit = next_unit(room, best->queue, &best->at);
 	} else {
 		best->unit = NULL;
 	}
@@ -109,7 +123,7 @@ static void list_lower(struct room *room)
 {
 	const struct cycle_group *own = beneficiary(room);
 	const struct victim_unit *unit;
-	for (size_t at = 0; (unit = stock_next(room->run->stock, own->queue, &at));)
+	for (size_t at = 0; (unit = next_unit(room, own->queue, &at));)
 		if (unit->priority < own->priority)
 			append(room, unit);
 }
@@ -165,7 +179,7 @@ void room_add_movable(struct room *room)
 		from[room->cycle->groups[room->units[i]->group].queue]++;
 	for (int q = 0; q < (int)room->cycle->queue_count; q++) {
 		const struct victim_unit *unit;
-		for (size_t at = 0; q != own && (unit = stock_next(room->run->stock, q, &at));) {
+		for (size_t at = 0; q != own && (unit = next_unit(room, q, &at));) {
 			if (from[q] > 0) /* the first ones, in this very order */
 				from[q]--;
 			else

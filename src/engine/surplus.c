@@ -1,6 +1,7 @@
 /* Owns what is said about groups whose minimum is met while more of their pods wait. */
 #include "engine/cycle_internal.h"
 #include "engine/internal.h"
+#include "engine/keep.h"
 #include "engine/refusals.h"
 
 /* Why one more pod finds no place. Told for groups without parts: of several parts any may grow next. */
@@ -48,5 +49,7 @@ bool surplus_conclude(struct cycle *cycle, struct cycle_group *group)
 	                           .need = (int64_t)(waiting + gated)});
 	if (waiting && group->gang.tree_count == 1)
 		explain_next(cycle, group);
+	else if (waiting)
+		keep_explain(cycle, &group->gang, true, &group->reasons);
 	return true;
 }

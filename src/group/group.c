@@ -173,7 +173,10 @@ static enum group_verdict build(struct grouping *grouping)
 		return GROUP_REFUSED;
 	}
 	group_family *family = kind_family(id->api_version, id->kind);
-	enum group_verdict verdict = family ? family(grouping) : family_default(grouping);
+	const struct val *karta = family ? NULL : karta_find(grouping);
+	enum group_verdict verdict = family  ? family(grouping)
+	                             : karta ? family_karta(grouping, karta)
+	                                     : family_default(grouping);
 	if (verdict == GROUP_WANTED && is_user_made(grouping)) {
 		out->reason = "the pod names a PodGroup of its own";
 		return GROUP_NONE;

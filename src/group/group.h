@@ -32,6 +32,8 @@ struct group_source {
 	 * NULL at the end. */
 	const struct val *(*next_pod)(void *context, const char *namespace_, const char *label, const char *value,
 	                              size_t *cursor);
+	/* The next object of a cluster-scoped kind, in the same way. May be missing: there are none. */
+	const struct val *(*next_object)(void *context, const char *api_version, const char *kind, size_t *cursor);
 };
 
 #define GROUP_ANY "*"
@@ -46,6 +48,7 @@ struct group_kind_default {
 struct group_options {
 	bool knative_gang;         /* one group per Knative revision instead of one per pod */
 	bool keep_old_names;       /* go on using PodGroups named after pods if they exist (Job, RunaiJob) */
+	bool ignore_kartas;        /* kinds that only a Karta describes are grouped like any unknown kind */
 	const char *queue_label;   /* NULL: GROUP_KEY_QUEUE */
 	const char *pool_label;    /* NULL: GROUP_KEY_NODE_POOL */
 	const char *default_queue; /* NULL: default-queue */
@@ -113,6 +116,8 @@ enum group_about {
 	GROUP_ABOUT_BAD_DURATION,
 	GROUP_ABOUT_MEMBER_MISSING,
 	GROUP_ABOUT_SUSPENDED,
+	GROUP_ABOUT_KARTA,
+	GROUP_ABOUT_KARTA_QUERY,
 	GROUP_ABOUT_COUNT
 };
 

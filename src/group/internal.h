@@ -140,6 +140,10 @@ group_family *kind_family(const char *api_version, const char *kind);
 bool kind_is_skipped(const char *api_version, const char *kind);
 bool kind_is_known(const char *api_version, const char *kind);
 
+/* karta.c: the Karta that describes the subject's kind, NULL when there is none; and the group that it describes */
+const struct val *karta_find(struct grouping *grouping);
+enum group_verdict family_karta(struct grouping *grouping, const struct val *karta);
+
 group_family family_default;
 group_family family_pod;
 group_family family_deployment;

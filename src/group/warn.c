@@ -40,6 +40,8 @@ static const char *const names[GROUP_ABOUT_COUNT] = {
 	[GROUP_ABOUT_BAD_DURATION] = "duration-invalid",
 	[GROUP_ABOUT_MEMBER_MISSING] = "member-missing",
 	[GROUP_ABOUT_SUSPENDED] = "suspended",
+	[GROUP_ABOUT_KARTA] = "karta-invalid",
+	[GROUP_ABOUT_KARTA_QUERY] = "karta-query",
 };
 
 const char *group_about_name(enum group_about about)

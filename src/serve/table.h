@@ -33,7 +33,7 @@ int64_t table_int(const struct val *val, int64_t fallback);
 void table_name(struct table_cell *cell);                    /* metadata.name */
 void table_age(struct table_cell *cell);                     /* since metadata.creationTimestamp */
 void table_since(struct table_cell *cell);                   /* since the time at `path` */
-void table_value(struct table_cell *cell);                   /* what is at `path`; nothing: <none> */
+void table_value(struct table_cell *cell);                   /* the first match of `path`; nothing: <none> */
 void table_string(struct table_cell *cell);                  /* the same; nothing: "" */
 void table_integer(struct table_cell *cell);                 /* the number at `path`, 0 when missing */
 void table_boolean(struct table_cell *cell);                 /* the boolean at `path` as text, false when missing */

@@ -122,27 +122,33 @@ static bool join(void *context, const struct val *val)
 	return joined->text.length < 4096; /* a cell is for people */
 }
 
-static void put_matches(struct table_cell *cell, const char *nothing)
+/* Only the first match, which is all that an API server shows of a column that a definition names. */
+static void put_first(struct table_cell *cell, const char *nothing)
 {
-	struct joined joined = {0};
-	jsonpath_each(cell->object, cell->path, join, &joined);
-	table_put_text(cell, joined.text.length ? joined.text.text : nothing);
-	buffer_free(&joined.text);
+	struct buffer text = {0};
+	const struct val *val = jsonpath_first(cell->object, cell->path);
+	if (val)
+		put_any(&text, val);
+	table_put_text(cell, text.length ? text.text : nothing);
+	buffer_free(&text);
 }
 
 void table_value(struct table_cell *cell)
 {
-	put_matches(cell, "<none>");
+	put_first(cell, "<none>");
 }
 
 void table_joined(struct table_cell *cell)
 {
-	put_matches(cell, "<none>");
+	struct joined joined = {0};
+	jsonpath_each(cell->object, cell->path, join, &joined);
+	table_put_text(cell, joined.text.length ? joined.text.text : "<none>");
+	buffer_free(&joined.text);
 }
 
 void table_string(struct table_cell *cell)
 {
-	put_matches(cell, "");
+	put_first(cell, "");
 }
 
 void table_integer(struct table_cell *cell)

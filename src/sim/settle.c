@@ -44,8 +44,28 @@ static void tell_pods(struct snapshot *snapshot)
 	}
 }
 
+/* A group that the last cycle started as a whole runs from now on. Of others only their pods know since when. */
+static void start_groups(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct cycle_group *group = &cycle->groups[g];
+		bool runs = false, ran = false;
+		for (size_t p = 0; p < group->gang.pod_count; p++) {
+			runs |= group->gang.pods[p].state == MEMBER_RUNNING;
+			ran |= group->was_running[p];
+		}
+		if (runs && !ran) {
+			group->has_started = true;
+			group->started = cycle->now;
+		} else if (!runs) {
+			group->has_started = false;
+		}
+	}
+}
+
 void settle(struct snapshot *snapshot)
 {
+	start_groups(&snapshot->cycle);
 	finish_evictions(snapshot);
 	finish_leaving(snapshot);
 	tell_pods(snapshot);
@@ -71,6 +91,8 @@ bool settle_until_timer(struct snapshot *snapshot)
 		if (group->evict_after > cycle->now && group->evict_after < next)
 			next = group->evict_after;
 	}
+	if (cycle->retry_at > cycle->now && cycle->retry_at < next)
+		next = cycle->retry_at;
 	if (next == INT64_MAX || next <= cycle->now)
 		return false;
 	cycle->now = next;

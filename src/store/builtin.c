@@ -32,7 +32,8 @@ static const struct store_column queue_columns[] = {
 };
 
 static const struct store_column topology_columns[] = {
-	COLUMN("Levels", "string", ".spec.levels[*].nodeLabel"),
+	COLUMN("Outermost", "string", ".spec.levels[0].nodeLabel"), /* a column shows one value, not a list */
+	COLUMN("Innermost", "string", ".spec.levels[-1:].nodeLabel"),
 	AGE,
 	{0},
 };
@@ -60,6 +61,14 @@ static const struct store_column policy_columns[] = {
 static const struct store_column cluster_topology_columns[] = {
 	COLUMN("Levels", "string", ".status.currentTopologyLevel"),
 	CONDITION("Valid", "Valid"),
+	AGE,
+	{0},
+};
+
+static const struct store_column karta_columns[] = {
+	COLUMN("Kind", "string", ".spec.structureDefinition.rootComponent.kind.kind"),
+	WIDE("Group", "string", ".spec.structureDefinition.rootComponent.kind.group"),
+	WIDE("Version", "string", ".spec.structureDefinition.rootComponent.kind.version"),
 	AGE,
 	{0},
 };
@@ -308,6 +317,7 @@ const struct builtin builtins[] = {
 	{"resource.k8s.io", "v1", "resourceclaims", "resourceclaim", "ResourceClaim", STATUS, .short_names = {NULL}},
 	{"resource.k8s.io", "v1", "resourceclaimtemplates", "resourceclaimtemplate", "ResourceClaimTemplate", 0, .short_names = {NULL}},
 	{"resource.k8s.io", "v1", "resourceslices", "resourceslice", "ResourceSlice", CLUSTER, .short_names = {NULL}},
+	{"run.ai", "v1alpha1", "kartas", "karta", "Karta", OURS | CLUSTER, .short_names = {NULL}, .columns = karta_columns},
 	/* Grove calls these "pg" for short; here that is the PodGroup. */
 	{"scheduler.grove.io", "v1alpha1", "podgangs", "podgang", "PodGang", OURS, .short_names = {NULL}, .columns = pod_gang_columns},
 	{"scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", CLUSTER, .short_names = {"pc"}},

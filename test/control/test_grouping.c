@@ -242,6 +242,68 @@ static void an_owner_that_comes_later_is_waited_for(void **state)
 	free(uid);
 }
 
+#define FLOW_CRD                                                                                                       \
+	"{'metadata':{'name':'flows.jobs.example.com'},'spec':{'group':'jobs.example.com','names':{'kind':'Flow',"     \
+	"'plural':'flows','singular':'flow','listKind':'FlowList'},'scope':'Namespaced','versions':[{'name':'v1',"     \
+	"'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"                                   \
+	"'x-kubernetes-preserve-unknown-fields':true}}}]}}"
+#define FLOW_KARTA                                                                                                     \
+	"{'apiVersion':'run.ai/v1alpha1','kind':'Karta','metadata':{'name':'flow'},'spec':{'structureDefinition':{"    \
+	"'rootComponent':{'name':'flow','kind':{'group':'jobs.example.com','version':'v1','kind':'Flow'}},"            \
+	"'childComponents':[{'name':'worker','ownerRef':'flow','scaleDefinition':{'replicasPath':'.spec.replicas'},"   \
+	"'podSelector':{'componentTypeSelector':{'keyPath':'.metadata.labels.role','value':'worker'}}}]},"             \
+	"'optimizationInstructions':{'gangScheduling':{'podGroup':{'name':'all','subGroups':[{'componentName':"        \
+	"'worker'}]}}}}}"
+
+/* A kind that nobody knows, an object of it and one of its pods. */
+static char *make_flow(struct fixture *fixture)
+{
+	struct kit *kit = &fixture->kit;
+	assert_code(kit, kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "", FLOW_CRD), 201);
+	char *uid = make(
+		fixture, "flows.jobs.example.com",
+		"{'apiVersion':'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f'},'spec':{'replicas':3}}");
+	make_pod(fixture, "f-0", "jobs.example.com/v1", "Flow", "f", uid, "'role':'worker'");
+	return uid;
+}
+
+static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_flow(fixture);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.minMember", "1");
+	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	char *name = base_strdup(kit_at(kit, "metadata.annotations.pod-group-name"));
+	assert_code(kit, kit_get(kit, GROUPS, "default", name), 200);
+	assert_at(kit, "spec.subGroups.0.minMember", "3");
+	assert_at(kit, "metadata.ownerReferences.0.kind", "Flow");
+	assert_at_rest(fixture);
+	/* It is changed, and the group with it; a mistake in it is told. */
+	assert_code(kit,
+	            kit_merge(kit, "kartas.run.ai", "", "flow",
+	                      "{'spec':{'optimizationInstructions':{'gangScheduling':{'podGroup':{'topology':{"
+	                      "'requiredTopologyLevel':'rack'}}}}}}"),
+	            200);
+	settle(fixture);
+	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
+	assert_at_rest(fixture);
+	/* Without it the pod is one of many again, and no part of anything. */
+	assert_code(kit, kit_delete(kit, "kartas.run.ai", "", "flow", NULL), 200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "");
+	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), name);
+	assert_at_rest(fixture);
+	free(name);
+	free(uid);
+}
+
 static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 {
 	struct fixture *fixture = *state;
@@ -432,6 +494,32 @@ static void the_cluster_says_what_kinds_get(void **state)
 	free(uid);
 }
 
+static void the_cluster_says_whether_kartas_count(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_flow(fixture);
+	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	assert_code(kit,
+	            kit_create(kit, "configmaps", "kube-system",
+	                       "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'genericKartaFallback':"
+	                       "'false','gangScheduleKnative':'perhaps'}}"),
+	            201);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.minMember", "1");
+	assert_non_null(strstr(kit_names(kit, "events", "kube-system", NULL, NULL), "platoon-grouping-defaults"));
+	assert_code(kit,
+	            kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults",
+	                      "{'data':{'genericKartaFallback':'true'}}"),
+	            200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	assert_at_rest(fixture);
+	free(uid);
+}
+
 static int refuse_groups(void *context, struct store_admission *admission, struct store_error *error)
 {
 	const int *mode = context;
@@ -554,12 +642,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_job_becomes_a_group_of_segments),
 		TEST(an_owner_that_comes_later_is_waited_for),
+		TEST(a_karta_describes_a_kind_from_when_it_is_there),
 		TEST(pods_of_a_deployment_are_groups_of_their_own),
 		TEST(what_a_user_changes_is_kept_or_put_right),
 		TEST(some_pods_are_left_alone),
 		TEST(a_pod_is_held_until_it_is_marked),
 		TEST(warnings_become_events_once),
 		TEST(the_cluster_says_what_kinds_get),
+		TEST(the_cluster_says_whether_kartas_count),
 		cmocka_unit_test(refusals_are_told_and_conflicts_are_not),
 		TEST(new_pods_learn_their_segment),
 		TEST(a_flood_of_pods_does_not_keep_the_group_waiting),

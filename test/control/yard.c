@@ -217,6 +217,11 @@ static void put_pod_rules(struct yard *yard, struct buffer *body)
 		buffer_printf(body, ",\"priorityClassName\":\"%s\"", chance(yard, 50) ? "high" : "train");
 }
 
+static int pick_group(struct yard *yard)
+{
+	return pick(yard, yard->hard ? 2 : GROUPS);
+}
+
 static void create_pod(struct yard *yard, const char *namespace_, const char *name)
 {
 	struct buffer body = {0};
@@ -224,7 +229,9 @@ static void create_pod(struct yard *yard, const char *namespace_, const char *na
 	              "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"labels\":{"
 	              "\"app\":\"%s\"",
 	              name, chance(yard, 50) ? "x" : "y");
-	if (chance(yard, 60))
+	if (yard->hard)
+		buffer_printf(&body, ",\"kai.scheduler/subgroup-name\":\"%c\"", 'a' + pick(yard, 4));
+	else if (chance(yard, 60))
 		buffer_printf(&body, ",\"kai.scheduler/subgroup-name\":\"%s\"",
 		              chance(yard, 48)   ? "a"
 		              : chance(yard, 90) ? "b"
@@ -235,7 +242,7 @@ static void create_pod(struct yard *yard, const char *namespace_, const char *na
 		buffer_printf(&body, ",\"kai.scheduler/queue\":\"q%d\"", pick(yard, QUEUES));
 	buffer_puts(&body, "}");
 	if (chance(yard, 75))
-		buffer_printf(&body, ",\"annotations\":{\"pod-group-name\":\"g%d\"}", pick(yard, GROUPS));
+		buffer_printf(&body, ",\"annotations\":{\"pod-group-name\":\"g%d\"}", pick_group(yard));
 	buffer_printf(&body,
 	              "},\"spec\":{\"schedulerName\":\"%s\",\"containers\":[{\"name\":\"m\",\"image\":\"i\","
 	              "\"resources\":{\"requests\":{\"cpu\":\"%s\",\"nvidia.com/gpu\":\"%d\"}}%s}]",
@@ -309,6 +316,14 @@ static void put_tree(struct yard *yard, struct buffer *body)
 		",\"topologyConstraint\":{\"topology\":\"t0\",\"requiredTopologyLevel\":\"unknown\"}",
 	};
 	const char *constraint = constraints[pick(yard, chance(yard, 80) ? 4 : 6)];
+	if (yard->hard) {
+		buffer_puts(body, "\"subGroups\":[");
+		for (int i = 0; i < 4; i++)
+			buffer_printf(body, "%s{\"name\":\"%c\",\"minMember\":%d%s}", i ? "," : "", 'a' + i,
+			              1 + pick(yard, 3), constraints[2]);
+		buffer_puts(body, "]");
+		return;
+	}
 	if (chance(yard, 40))
 		buffer_printf(body,
 		              "\"subGroups\":[{\"name\":\"a\",\"minMember\":%d%s},{\"name\":\"b\",\"minMember\":%d}]",
@@ -317,10 +332,32 @@ static void put_tree(struct yard *yard, struct buffer *body)
 		buffer_printf(body, "\"subGroups\":null,\"minMember\":%d%s", 1 + pick(yard, 4), constraint);
 }
 
+/* A place kept for a pod that was moved; some of them are written by somebody who does not know how. */
+static void put_kept_place(struct yard *yard, struct buffer *body)
+{
+	char since[32], until[32];
+	clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 30), since);
+	clock_print_rfc3339(yard->clock.now / SECOND + pick(yard, 60), until);
+	if (chance(yard, 30)) {
+		buffer_printf(body, "{\"metadata\":{\"annotations\":{\"platoon.dev/kept-places\":%s}}}",
+		              chance(yard, 50) ? "null" : "\"[{}, 1, {\\\"node\\\":\\\"n1\\\"}]\"");
+		return;
+	}
+	buffer_puts(body, "{\"metadata\":{\"annotations\":{\"platoon.dev/kept-places\":\"[");
+	for (int i = 0, count = 1 + pick(yard, 3); i < count; i++)
+		buffer_printf(
+			body,
+			"%s{\\\"node\\\":\\\"n%d\\\",%s\\\"requests\\\":{\\\"cpu\\\":%d,\\\"nvidia.com/gpu\\\":%d},"
+			"\\\"before\\\":%d,\\\"wanted\\\":%d,\\\"since\\\":\\\"%s\\\",\\\"until\\\":\\\"%s\\\"}",
+			i ? "," : "", pick(yard, NODES), chance(yard, 40) ? "\\\"subGroup\\\":\\\"a\\\"," : "",
+			1000 * (1 + pick(yard, 2)), 1 + pick(yard, 3), pick(yard, 2), 1 + pick(yard, 5), since, until);
+	buffer_puts(body, "]\"}}}");
+}
+
 static void change_group(struct yard *yard)
 {
 	char name[16];
-	snprintf(name, sizeof(name), "g%d", pick(yard, GROUPS));
+	snprintf(name, sizeof(name), "g%d", pick_group(yard));
 	const char *namespace_ = chance(yard, 80) ? "default" : "kube-system";
 	struct buffer body = {0};
 	bool exists = yard_peek(yard, "podgroups", namespace_, name) != NULL;
@@ -328,7 +365,9 @@ static void change_group(struct yard *yard)
 		take_away(yard, "podgroups", namespace_, name);
 		return;
 	}
-	if (exists && chance(yard, 30)) {
+	if (exists && chance(yard, 25)) {
+		put_kept_place(yard, &body);
+	} else if (exists && chance(yard, 30)) {
 		char since[32];
 		clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 100), since);
 		buffer_printf(&body, "{\"metadata\":{\"annotations\":{\"kai.scheduler/%s\":%s%s%s}}}",

@@ -11,6 +11,7 @@ struct yard {
 	struct store *store;
 	struct random random;
 	bool calm;       /* to be set: nothing is on its way out or reserved */
+	bool hard;       /* to be set: few groups, with several parts that need a rack each */
 	bool structural; /* the last change was of a kind that may build everything anew */
 	char story[256]; /* the last change, for messages */
 };

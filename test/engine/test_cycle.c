@@ -371,6 +371,57 @@ static void one_try(void **state)
 	}
 }
 
+/* A search that gave up is asked again after a second, not before; a proof is never asked for twice. */
+static void remembered_refusals(void **state)
+{
+	struct yard yard;
+	struct yard_group groups[] = {
+		{.name = "parts", .tree = "3(3@rack 3@rack 4@rack)", .pods = "- - - | - - - | - - - -"}, {0}};
+	struct yard_group never[] = {{.name = "never", .tree = "2(4@rack 4@rack)", .pods = "- - - - | - - - -"}, {0}};
+	const struct {
+		const char *story;
+		int second;
+		uint64_t budget;
+		size_t hits;
+		int64_t again; /* second; -1: nothing is to be asked again */
+		enum group_state is;
+	} table[] = {
+		{"asked, and given up", 5, 1, 0, -1, GROUP_EXHAUSTED},
+		{"not asked", 5, 1, 1, 6, GROUP_EXHAUSTED},
+		{"not asked, though it would be found now", 5, 0, 2, 6, GROUP_EXHAUSTED},
+		{"asked again, and given up again", 6, 1, 2, -1, GROUP_EXHAUSTED},
+		{"not asked since", 6, 0, 3, 7, GROUP_EXHAUSTED},
+		{"a clock that was set back: asked", 2, 1, 3, -1, GROUP_EXHAUSTED},
+		{"found", 7, 0, 3, -1, GROUP_PLACED},
+	};
+	(void)state;
+	yard_create(&yard, "n1:3/r1 n2:3/r1 n3:2/r2 n4:2/r2", NULL, groups);
+	yard.cycle.memory = cycle_memory_create(0);
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
+		yard.cycle.groups[0].reasons = (struct reasons){0};
+		yard.cycle.budget = table[i].budget;
+		yard_run(&yard, "allocate", table[i].second);
+		if (yard.cycle.groups[0].state != table[i].is || yard.cycle.retry_at != again ||
+		    cycle_memory_hits(yard.cycle.memory) != table[i].hits)
+			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
+			         group_state_name(yard.cycle.groups[0].state), cycle_memory_hits(yard.cycle.memory),
+			         (long long)yard.cycle.retry_at);
+	}
+	cycle_memory_destroy(yard.cycle.memory);
+	yard_destroy(&yard);
+	yard_create(&yard, "n1:3/r1 n2:3/r1 n3:1/r2 n4:2/r2", NULL, never);
+	yard.cycle.memory = cycle_memory_create(0);
+	for (int second = 0; second < 100; second += 10) {
+		yard.cycle.groups[0].reasons = (struct reasons){0};
+		yard_run(&yard, "allocate", second);
+		assert_int_equal(yard.cycle.groups[0].state, GROUP_IMPOSSIBLE);
+		assert_int_equal(cycle_memory_hits(yard.cycle.memory), second / 10);
+	}
+	cycle_memory_destroy(yard.cycle.memory);
+	yard_destroy(&yard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service),
@@ -384,6 +435,7 @@ int main(void)
 	                                   cmocka_unit_test(preemption_swaps),
 	                                   cmocka_unit_test(choice_within_bounds),
 	                                   cmocka_unit_test(reservations_give_way),
-	                                   cmocka_unit_test(one_try)};
+	                                   cmocka_unit_test(one_try),
+	                                   cmocka_unit_test(remembered_refusals)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

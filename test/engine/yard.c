@@ -85,6 +85,10 @@ static void add_queues(struct yard *yard, const struct yard_queue *queues)
 			queue->limit[r] = devices && queues->limit >= 0 ? queues->limit * 1000 : -1;
 			queue->weight[r] = queues->weight * 1000;
 		}
+		queue->has_runtime[0] = queues->preempt_runtime != 0;
+		queue->has_runtime[1] = queues->reclaim_runtime != 0;
+		queue->preempt_runtime = queues->preempt_runtime * SECOND;
+		queue->reclaim_runtime = queues->reclaim_runtime * SECOND;
 		yard->cycle.queue_count++;
 	}
 }
@@ -188,6 +192,8 @@ static void add_group(struct yard *yard, const struct yard_group *from)
 	group->has_stale_since = from->stale > 0;
 	group->stale_since = -from->stale * SECOND;
 	group->evict_after = from->delay * SECOND;
+	group->has_started = from->since > 0;
+	group->started = from->since * SECOND;
 	group->was_running = arena_array(yard->arena, bool, gang->pod_count);
 	yard->cycle.group_count++;
 }
@@ -280,6 +286,13 @@ void yard_check(const struct yard_story *story)
 		const char *want = group->after ? group->after : group->pods, *got = yard_pods(&yard, (int)g);
 		if (strcmp(want, got) != 0)
 			fail_msg("%s: %s is \"%s\", not \"%s\"", story->story, group->name, got, want);
+		const struct reasons *reasons = &yard.cycle.groups[g].reasons;
+		bool said = !group->says;
+		for (size_t i = 0; i < reasons->count; i++)
+			said |= group->says && strstr(reasons->items[i].message, group->says);
+		if (!said)
+			fail_msg("%s: %s does not say \"%s\", but %s", story->story, group->name, group->says,
+			         reasons->count ? reasons->items[reasons->count - 1].message : "nothing");
 	}
 	check_books(&yard, story->story);
 	yard_destroy(&yard);

@@ -24,6 +24,7 @@ struct yard_queue {
 	const char *name, *parent; /* NULL: at the top */
 	int quota, limit, weight;  /* devices; -1: unlimited, none */
 	int priority;
+	int preempt_runtime, reclaim_runtime; /* seconds; 0: not set, -1: none, whatever those above say */
 };
 
 struct yard_group {
@@ -35,6 +36,8 @@ struct yard_group {
 	int grace,
 		stale; /* seconds that are tolerated below the minimum, seconds it has been there; grace 0: for ever */
 	int delay;     /* seconds before it may cause evictions */
+	int since;     /* the second from which it has run; 0: not known */
+	const char *says; /* a part of one of its reasons */
 };
 
 struct yard {

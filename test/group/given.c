@@ -45,6 +45,18 @@ static const struct val *next_pod(void *context, const char *namespace_, const c
 	return NULL;
 }
 
+static const struct val *next_object(void *context, const char *api_version, const char *kind, size_t *cursor)
+{
+	const struct given *given = context;
+	while (*cursor < val_count(given->objects)) {
+		const struct val *item = val_item(given->objects, (*cursor)++);
+		if (strcmp(val_str(val_get(item, "kind"), ""), kind) == 0 &&
+		    strcmp(val_str(val_get(item, "apiVersion"), ""), api_version) == 0)
+			return item;
+	}
+	return NULL;
+}
+
 static struct group_owner owner_of(const struct val *object)
 {
 	return (struct group_owner){
@@ -98,7 +110,7 @@ void given_read(const struct val *given, struct arena *arena, struct given *out)
 		.workload = val_get(given, "workload"),
 		.pod = val_get(given, "pod"),
 		.objects = val_get(given, "clusterObjects"),
-		.source = {.context = out, .get = get, .next_pod = next_pod},
+		.source = {.context = out, .get = get, .next_pod = next_pod, .next_object = next_object},
 	};
 	const struct val *options = val_get(given, "options"), *chain = val_get(given, "ownerChain");
 	out->options.knative_gang = val_bool(val_get(options, "gangScheduleKnative"), false);

@@ -33,6 +33,17 @@ static const struct val *next_pod(void *context, const char *namespace_, const c
 	return NULL;
 }
 
+static const struct val *next_object(void *context, const char *api_version, const char *kind, size_t *cursor)
+{
+	const struct manifests *manifests = context;
+	for (; *cursor < manifests->count; ++*cursor) {
+		const struct manifest *item = &manifests->items[*cursor];
+		if (strcmp(item->kind, kind) == 0 && strcmp(item->api_version, api_version) == 0)
+			return manifests->items[(*cursor)++].object;
+	}
+	return NULL;
+}
+
 static bool waits_for_member(const struct group_result *result)
 {
 	for (size_t i = 0; i < result->warning_count; i++)
@@ -103,7 +114,10 @@ void world_open(struct world *world, const char *objects, const struct group_opt
 		print_error("%s: %s\n%s\n", problems.items[i].path, problems.items[i].message, objects);
 	assert_int_equal(problems.errors, 0);
 	assert_true(world->manifests.count > 0);
-	world->source = (struct group_source){.context = &world->manifests, .get = get, .next_pod = next_pod};
+	world->source = (struct group_source){.context = &world->manifests,
+	                                      .get = get,
+	                                      .next_pod = next_pod,
+	                                      .next_object = next_object};
 	world->pod = world->manifests.items[world->manifests.count - 1].object;
 	group_pod(world->pod, &world->source, options, world->arena, &world->result);
 	for (size_t i = 0; i < world->result.warning_count; i++) {

@@ -18,7 +18,7 @@ struct story {
 	/* What comes out:
 	 *   none: REASON
 	 *   refused ! ABOUT...
-	 *   NAME min=N [SUBGROUP...] [-> LEAF] [#SEGMENT] [! ABOUT...]
+	 *   NAME min=N[/minSubGroup] [SUBGROUP...] [-> LEAF] [#SEGMENT] [! ABOUT...]
 	 * where min counts the pods over the tree and SUBGROUP is
 	 *   name[<parent][:minMember][/minSubGroup][@topology,required,preferred] */
 	const char *expect;

@@ -21,6 +21,10 @@ class Case:
         self.name, self.function, self.surroundings = name, function, surroundings
 
 
+class Skip(Exception):
+    """A test that cannot be run here; the reason is printed and it counts neither as passed nor as failed."""
+
+
 class OPTIONS:
     seed = 1
     long = False

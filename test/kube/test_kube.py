@@ -14,6 +14,7 @@ import traceback
 import kit
 from control_plane import ControlPlane
 import cases_faults  # noqa: F401  pylint: disable=unused-import
+import cases_kubectl  # noqa: F401  pylint: disable=unused-import
 import cases_run  # noqa: F401  pylint: disable=unused-import
 import cases_scenarios  # noqa: F401  pylint: disable=unused-import
 
@@ -42,6 +43,8 @@ def run_all(plane, chosen, tell):
                 opened = surroundings(plane).__enter__() if surroundings else None
             case.function(plane)
             tell(case.name, None, time.monotonic() - started)
+        except kit.Skip as reason:
+            print(f"skipped {case.name}: {reason}")
         except Exception:  # pylint: disable=broad-except
             tell(case.name, traceback.format_exc(limit=-3), time.monotonic() - started)
     if opened:

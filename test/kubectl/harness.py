@@ -16,6 +16,14 @@ def test(function):
     return function
 
 
+def only_embedded(why):
+    """A test that a real API server cannot pass, and the reason."""
+    def mark(function):
+        function.only_embedded = why
+        return test(function)
+    return mark
+
+
 def run_tests(only, call):
     """Calls call(function) for each test whose name contains one of the texts (none: all). How many passed and failed."""
     if not KUBECTL:

@@ -54,6 +54,7 @@ static void built_in_types_are_served(void **state)
 		{"ray.io", "v1", "rayclusters", "RayCluster", true, true, false, true},
 		{"ray.io", "v1", "rayjobs", "RayJob", true, true, false, true},
 		{"ray.io", "v1", "rayservices", "RayService", true, true, false, true},
+		{"run.ai", "v1alpha1", "kartas", "Karta", false, true, false, true},
 		{"grove.io", "v1alpha1", "podcliquesets", "PodCliqueSet", true, true, true, true},
 		{"grove.io", "v1alpha1", "podcliques", "PodClique", true, true, true, true},
 		{"scheduler.grove.io", "v1alpha1", "podgangs", "PodGang", true, true, false, true},

@@ -12,6 +12,7 @@ struct c_queue {
 	int priority;
 	int quota[INSTANCE_RESOURCES], limit[INSTANCE_RESOURCES]; /* in units of the instance; -1: none */
 	int weight[INSTANCE_RESOURCES];
+	int preempt_runtime, reclaim_runtime; /* seconds; -1: what those above say */
 };
 
 enum c_preempt { C_PREEMPTIBLE, C_NON_PREEMPTIBLE, C_SEMI_PREEMPTIBLE };
@@ -22,6 +23,7 @@ struct c_group {
 	enum c_preempt preempt;
 	int grace; /* seconds below the minimum that are tolerated, -1 for ever */
 	int delay; /* seconds before it may cause evictions */
+	int age;   /* seconds it has run at the beginning; -1: not known */
 	int tree_count, pod_count;
 	struct w_tree tree[INSTANCE_TREE]; /* in preorder */
 	struct w_pod pods[INSTANCE_PODS];  /* in the order of their leaves */

@@ -78,6 +78,49 @@ static bool check_remains(struct scene *scene, int group, const struct picture *
 	return true;
 }
 
+/* The time that queues grant, straight from the rule: for a reclaim the first queue below the one in which both sides
+ * meet is asked, for a preemption the victim's own; and then those above. */
+static int64_t granted(const struct cycle *cycle, const struct cycle_group *victim, int claimant, bool reclaim)
+{
+	int queue = victim->queue;
+	for (int at = victim->queue; reclaim && at >= 0; at = cycle->queues[at].parent) {
+		bool shared = false;
+		for (int up = claimant; up >= 0; up = cycle->queues[up].parent)
+			shared |= up == at;
+		if (shared)
+			break;
+		queue = at;
+	}
+	for (; queue >= 0; queue = cycle->queues[queue].parent)
+		if (cycle->queues[queue].has_runtime[reclaim])
+			return reclaim ? cycle->queues[queue].reclaim_runtime : cycle->queues[queue].preempt_runtime;
+	return 0;
+}
+
+/* A group that has not run long enough keeps, unmoved, as much as it needs. */
+static bool check_runtime(struct scene *scene, const struct decision *decision, int group, const struct picture *before)
+{
+	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle_group *victim = &cycle->groups[group];
+	bool reclaim = scene->action == ACTION_RECLAIM, is[INSTANCE_TREE];
+	if ((!reclaim && scene->action != ACTION_PREEMPT) || !victim->has_started)
+		return true;
+	int64_t time = granted(cycle, victim, cycle->groups[decision->by].queue, reclaim);
+	if (victim->started + time <= cycle->now)
+		return true;
+	struct picture left = *before;
+	for (size_t i = 0; i < decision->count; i++)
+		if (decision->evictions[i].group == group)
+			left.pods[group][decision->evictions[i].pod].state = MEMBER_GONE;
+	picture_satisfied(scene->stage, &left, group, NULL, is);
+	scene->tally->young++;
+	if (is[0])
+		return true;
+	return scene_fail(scene, CYCLE_PROTECTED, "g%d has run for %lld of %lld seconds and falls below its minimum",
+	                  group, (long long)((cycle->now - victim->started) / STAGE_SECOND),
+	                  (long long)(time / STAGE_SECOND));
+}
+
 static bool check_gain(struct scene *scene, const struct decision *decision, const struct picture *before,
                        const struct picture *after)
 {
@@ -138,7 +181,8 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 		scene->tally->moved[scene->action] += decision->evictions[i].moved;
 	}
 	for (int g = 0; g < scene->stage->world->group_count; g++)
-		if (is_victim(decision, g) && !check_remains(scene, g, before, after))
+		if (is_victim(decision, g) &&
+		    (!check_remains(scene, g, before, after) || !check_runtime(scene, decision, g, before)))
 			return false;
 	if (decision->by < 0)
 		return true;

@@ -206,6 +206,22 @@ static void draw_minimums(struct random *random, struct c_group *group)
 	}
 }
 
+/* From numbers of their own, so that the rest of a case does not depend on them. */
+static void draw_runtimes(struct cycle_case *world, uint64_t seed)
+{
+	struct random random = {.state = seed ^ UINT64_C(0x72756e74696d6573)};
+	bool used = random_chance(&random, 25);
+	for (int q = 0; q < world->queue_count; q++) {
+		world->queues[q].preempt_runtime = world->queues[q].reclaim_runtime = -1;
+		if (used && random_chance(&random, 50))
+			world->queues[q].preempt_runtime = random_range(&random, 0, 3) * 100;
+		if (used && random_chance(&random, 50))
+			world->queues[q].reclaim_runtime = random_range(&random, 0, 3) * 100;
+	}
+	for (int g = 0; g < world->group_count; g++)
+		world->groups[g].age = random_chance(&random, 80) ? random_range(&random, 0, 400) : -1;
+}
+
 static void draw_group(struct random *random, struct cycle_case *world, const struct style *style)
 {
 	static const int priorities[] = {50, 50, 50, 60, 75, 100, 125};
@@ -360,4 +376,5 @@ void case_generate(uint64_t seed, struct cycle_case *world)
 		if (random_chance(&random, style.fill))
 			start_group(&random, world, &world->groups[g], &style);
 	}
+	draw_runtimes(world, seed);
 }

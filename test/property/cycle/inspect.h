@@ -31,7 +31,7 @@ enum cycle_failure {
 
 struct cycle_tally {
 	uint64_t cycles, longest, decisions[ACTION_COUNT], evicted[ACTION_COUNT], moved[ACTION_COUNT];
-	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried, waiting, muddled;
+	uint64_t bound, reserved, whole_gangs, children, single_pods, returns_tried, waiting, muddled, young;
 };
 
 struct spot {

@@ -188,10 +188,11 @@ static void print_tally(const void *sums)
 		       (unsigned long long)tally->evicted[action], (unsigned long long)tally->moved[action]);
 	printf("units given up: %llu gangs, %llu children, %llu pods; %llu tried to return; %llu groups wait at the "
 	       "end; "
-	       "%llu actions took fresh pods back\n",
+	       "%llu actions took fresh pods back; %llu times a group gave surplus before its time\n",
 	       (unsigned long long)tally->whole_gangs, (unsigned long long)tally->children,
 	       (unsigned long long)tally->single_pods, (unsigned long long)tally->returns_tried,
-	       (unsigned long long)tally->waiting, (unsigned long long)tally->muddled);
+	       (unsigned long long)tally->waiting, (unsigned long long)tally->muddled,
+	       (unsigned long long)tally->young);
 }
 
 int main(void)

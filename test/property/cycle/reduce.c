@@ -158,7 +158,7 @@ static bool remove_queue(struct cycle_case *world, int at)
 
 static bool simplify_queue(struct cycle_case *world, int at)
 {
-	enum { SIMPLIFICATIONS = 6 };
+	enum { SIMPLIFICATIONS = 8 };
 	if (at >= world->queue_count * SIMPLIFICATIONS)
 		return false;
 	struct c_queue *queue = &world->queues[at / SIMPLIFICATIONS];
@@ -173,6 +173,10 @@ static bool simplify_queue(struct cycle_case *world, int at)
 		return set(&queue->quota[0], -1);
 	case 4:
 		return set(&queue->quota[1], -1);
+	case 5:
+		return set(&queue->preempt_runtime, -1);
+	case 6:
+		return set(&queue->reclaim_runtime, -1);
 	default:
 		return set(&queue->weight[0], 1);
 	}
@@ -180,7 +184,7 @@ static bool simplify_queue(struct cycle_case *world, int at)
 
 static bool simplify_group(struct cycle_case *world, int at)
 {
-	enum { SIMPLIFICATIONS = 6 };
+	enum { SIMPLIFICATIONS = 7 };
 	if (at >= world->group_count * SIMPLIFICATIONS)
 		return false;
 	struct c_group *group = &world->groups[at / SIMPLIFICATIONS];
@@ -197,6 +201,8 @@ static bool simplify_group(struct cycle_case *world, int at)
 	case 3:
 		return set(&group->priority, 50);
 	case 4:
+		return set(&group->age, -1);
+	case 5:
 		for (int i = 0; i < group->tree_count; i++) {
 			changed |= group->tree[i].preferred.topology >= 0;
 			group->tree[i].preferred = W_NO_LEVEL;

@@ -23,6 +23,10 @@ static void make_queues(struct stage *stage)
 			queue->limit[r] = from->limit[r] < 0 ? -1 : from->limit[r] * unit;
 			queue->weight[r] = from->weight[r] * 1000;
 		}
+		queue->has_runtime[0] = from->preempt_runtime >= 0;
+		queue->has_runtime[1] = from->reclaim_runtime >= 0;
+		queue->preempt_runtime = from->preempt_runtime * STAGE_SECOND;
+		queue->reclaim_runtime = from->reclaim_runtime * STAGE_SECOND;
 	}
 }
 
@@ -45,6 +49,9 @@ static void make_group(struct stage *stage, int number)
 	group->grace = from->grace < 0 ? -1 : from->grace * STAGE_SECOND;
 	group->evict_after = stage->cycle.now + from->delay * STAGE_SECOND;
 	group->was_running = arena_array(arena, bool, INSTANCE_PODS);
+	for (size_t p = 0; p < group->gang.pod_count && from->age >= 0; p++)
+		group->has_started |= group->gang.pods[p].state == MEMBER_RUNNING;
+	group->started = stage->cycle.now - from->age * STAGE_SECOND;
 }
 
 static void occupy_members(struct stage *stage)
@@ -71,7 +78,7 @@ static void vacate_leavers(struct stage *stage)
 /* Everything but the members on their nodes. */
 static void make_stage(struct stage *stage, const struct cycle_case *world)
 {
-	*stage = (struct stage){.world = world, .arena = arena_create()};
+	*stage = (struct stage){.world = world, .arena = arena_create(), .retry_at = INT64_MAX};
 	built_create(&stage->built, &world->base);
 	stage->cycle.cluster = stage->built.cluster;
 	stage->cycle.arena = stage->arena;
@@ -102,6 +109,8 @@ void stage_copy(struct stage *stage, const struct stage *from)
 		memcpy(group->gang.pods, before->gang.pods, sizeof(*group->gang.pods) * group->gang.pod_count);
 		group->has_stale_since = before->has_stale_since;
 		group->stale_since = before->stale_since;
+		group->has_started = before->has_started;
+		group->started = before->started;
 	}
 	for (size_t g = 0; g < stage->cycle.group_count; g++) {
 		struct gang *gang = &stage->cycle.groups[g].gang;
@@ -152,9 +161,28 @@ static void finish_leaver(struct stage *stage, const struct leaver *leaver)
 	group->has_stale_since = false;
 }
 
+/* What was bound in this cycle runs from now on, and what has nothing left does not run. */
+static void start_groups(struct cycle *cycle)
+{
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct cycle_group *group = &cycle->groups[g];
+		bool runs = false, ran = false;
+		for (size_t p = 0; p < group->gang.pod_count; p++) {
+			runs |= group->gang.pods[p].state == MEMBER_RUNNING;
+			ran |= group->was_running[p];
+		}
+		if (!runs || !ran) {
+			group->has_started = runs;
+			group->started = cycle->now;
+		}
+	}
+}
+
 bool stage_settle(struct stage *stage)
 {
 	struct cycle *cycle = &stage->cycle;
+	start_groups(cycle);
+	stage->retry_at = cycle->retry_at < stage->retry_at ? cycle->retry_at : stage->retry_at;
 	struct random random = {.state = stage->world->base.seed * 1000 + stage->days++};
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
@@ -198,6 +226,9 @@ bool stage_wait(struct stage *stage)
 		if (group->evict_after > cycle->now && group->evict_after < next)
 			next = group->evict_after;
 	}
+	if (stage->retry_at > cycle->now && stage->retry_at < next)
+		next = stage->retry_at;
+	stage->retry_at = INT64_MAX;
 	if (next == INT64_MAX)
 		return false;
 	cycle->now = next;

@@ -18,6 +18,7 @@ struct stage {
 	struct built built;
 	struct arena *arena; /* of the present cycle */
 	struct cycle cycle;
+	int64_t retry_at;  /* the first of all cycles since the clock moved */
 	bool leavers_left; /* the pods of nobody that were leaving are gone */
 	struct leaver leavers[CASE_GROUPS * INSTANCE_PODS];
 	int leaver_count;

@@ -11,6 +11,8 @@ static void print_group(const struct cycle_case *world, int number)
 {
 	const struct c_group *group = &world->groups[number];
 	printf("  g%d queue q%d priority %d %s", number, group->queue, group->priority, preempt_names[group->preempt]);
+	if (group->age >= 0)
+		printf(" age %ds", group->age);
 	if (group->delay)
 		printf(" delay %ds", group->delay);
 	if (group->grace != 60)
@@ -75,9 +77,10 @@ void case_print(const void *given)
 		       base->others[i].occupancy == W_RELEASING ? " leaving" : "");
 	for (int q = 0; q < world->queue_count; q++) {
 		const struct c_queue *queue = &world->queues[q];
-		printf("  q%d in %d priority %d: quota %d/%d limit %d/%d weight %d/%d\n", q, queue->parent,
-		       queue->priority, queue->quota[0], queue->quota[1], queue->limit[0], queue->limit[1],
-		       queue->weight[0], queue->weight[1]);
+		printf("  q%d in %d priority %d: quota %d/%d limit %d/%d weight %d/%d runtimes %d/%d\n", q,
+		       queue->parent, queue->priority, queue->quota[0], queue->quota[1], queue->limit[0],
+		       queue->limit[1], queue->weight[0], queue->weight[1], queue->preempt_runtime,
+		       queue->reclaim_runtime);
 	}
 	for (int g = 0; g < world->group_count; g++)
 		print_group(world, g);
@@ -95,6 +98,10 @@ static void write_queue(struct writer *writer, const struct cycle_case *world, i
 		number, queue->priority);
 	if (queue->parent >= 0)
 		fprintf(writer->file, "\"parentQueue\": \"q%d\", ", queue->parent);
+	if (queue->preempt_runtime >= 0)
+		fprintf(writer->file, "\"preemptMinRuntime\": \"%ds\", ", queue->preempt_runtime);
+	if (queue->reclaim_runtime >= 0)
+		fprintf(writer->file, "\"reclaimMinRuntime\": \"%ds\", ", queue->reclaim_runtime);
 	for (int r = 0; r < INSTANCE_RESOURCES; r++)
 		fprintf(writer->file, "%s\"%s\": {\"quota\": %d, \"limit\": %d, \"overQuotaWeight\": %d}",
 		        r ? ", " : "\"resources\": {", names[r], queue->quota[r] < 0 ? -1 : queue->quota[r] * units[r],
