@@ -41,6 +41,7 @@ struct rbg_role {
 	size_t dependency_count;
 	struct update_strategy rollout;
 	enum rbg_in_place in_place; /* where only images change */
+	int64_t in_place_grace;     /* seconds between the mark that a pod is not ready and its new images */
 	bool recreates;             /* restartPolicy RecreateRoleInstanceOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;

@@ -258,13 +258,12 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 	int way = type ? decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0])) : 0;
 	role->in_place = way < 3 ? RBG_IN_PLACE_NEVER : (enum rbg_in_place)(way - 2);
 	const struct val *in_place = decode_map(decode, at, rolling, "inPlaceUpdateStrategy");
-	int64_t grace = 0;
-	if (decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
-	               &grace) &&
-	    grace > 0)
+	decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
+	           &role->in_place_grace);
+	if (role->in_place_grace > 0 && role->in_place == RBG_IN_PLACE_NEVER)
 		decode_warning(decode, PATH_KEY(PATH_KEY(at, "inPlaceUpdateStrategy"), "gracePeriodSeconds"),
-		               "give the container a preStop hook",
-		               "it has no effect: kubelets stop the old container as soon as the image changes");
+		               "write type InPlaceIfPossible or InPlaceOnly",
+		               "it has no effect: this role is updated with new pods");
 	role->rollout.partition = rbg_read_percent(decode, at, rolling, "partition", HUNDRED);
 	role->rollout.max_unavailable = rbg_read_percent(decode, at, rolling, "maxUnavailable", HUNDRED);
 	role->rollout.max_surge = rbg_read_percent(decode, at, rolling, "maxSurge", COUNT_MAX);

@@ -267,7 +267,7 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
-	up->board = board_create(up->store, up->args->budget, NULL);
+	up->board = board_create(up->store, up->args->budget, up->args->strategy, NULL);
 	/* Nobody else places pods here: those of plain manifests are ours too. */
 	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
@@ -276,6 +276,7 @@ static int open_services(struct up *up, struct error *error)
 		.schedulers = schedulers,
 		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
 		.budget = up->args->budget,
+		.strategy = up->args->strategy,
 		.kubelet =
 			{
 				.start_seconds = 1,

@@ -23,6 +23,7 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "  service: platoon-webhook\n"
 				 "  clientAuthority: \"\"\n"
 				 "budget: 0\n"
+				 "placementStrategy: {gpu: binpack, cpu: binpack}\n"
 				 "logLevel: warn\n"
 				 "logFormat: text\n";
 
@@ -84,6 +85,13 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
 		build_put_string(build, root, "listen", args->listen);
 	if (args->budget)
 		build_put_int(build, root, "budget", (int64_t)args->budget);
+	if (args->strategy_given) {
+		struct node *map = section(build, root, usual, given, "placementStrategy");
+		build_put_string(build, map, "gpu",
+		                 strategy_name((struct strategy){args->strategy.gpu, args->strategy.gpu}));
+		build_put_string(build, map, "cpu",
+		                 strategy_name((struct strategy){args->strategy.cpu, args->strategy.cpu}));
+	}
 	if (args->log_level_given)
 		build_put_string(build, root, "logLevel", levels[args->logger.level]);
 }
@@ -166,6 +174,20 @@ static void read_webhooks(struct run_config *config, const struct val *map, stru
 		problem_add(problems, SEVERITY_ERROR, "webhooks.service", NULL, "must be the name of a Service");
 }
 
+static void read_strategy(struct run_config *config, const struct val *map, struct problems *problems)
+{
+	static const char *const paths[] = {"placementStrategy.gpu", "placementStrategy.cpu"};
+	enum node_order *into[] = {&config->strategy.gpu, &config->strategy.cpu};
+	for (int i = 0; i < 2; i++) {
+		const char *text = val_str(val_get(map, strrchr(paths[i], '.') + 1), "");
+		struct strategy read;
+		if (strcmp(text, "binpack") != 0 && strcmp(text, "spread") != 0)
+			problem_add(problems, SEVERITY_ERROR, paths[i], NULL, "must be binpack or spread");
+		else if (strategy_parse(text, &read) == 0)
+			*into[i] = read.gpu;
+	}
+}
+
 static void read_all(struct run_config *config, struct problems *problems)
 {
 	const struct val *root = doc_root(config->doc);
@@ -181,6 +203,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)
 		problem_add(problems, SEVERITY_ERROR, "budget", NULL, "must be a whole number, 0 for the usual one");
 	config->budget = (uint64_t)budget;
+	read_strategy(config, val_get(root, "placementStrategy"), problems);
 	read_log(config, root, problems);
 }
 

@@ -20,6 +20,7 @@ struct run_config {
 	const char *webhook_listen, *webhook_service;
 	const char *client_authority; /* file; "": clients need no certificate */
 	uint64_t budget;              /* 0: the usual */
+	struct strategy strategy;
 	enum log_level log_level;
 	enum log_format log_format;
 };

@@ -195,7 +195,9 @@ static void work(struct rbg_turn *turn)
 	if (rbg_roll_back(turn))
 		return;
 	rbg_revise(turn);
+	rbg_memo_read(turn);
 	rbg_observe(turn);
+	rbg_memo_keep(turn);
 	rbg_read_restarts(turn);
 	rbg_check_topologies(turn);
 	rbg_decide(turn);
@@ -229,8 +231,10 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.problems = {.arena = reconcile->arena},
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
-	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL))
+	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL)) {
+		rbg_memos_drop(controller->memos, reconcile->key.namespace_, reconcile->key.name);
 		return 0;
+	}
 	store_object_retain(turn.object);
 	rbg_decode(turn.object->root, turn.arena, &turn.spec, &turn.problems);
 	store_dependents(turn.store, turn.object->uid, NULL, &turn.owned);
@@ -279,6 +283,7 @@ struct rbg_controller *rbg_controller_create(const struct rbg_controller_options
 	controller->adapters = rbg_links_create();
 	controller->topologies = rbg_links_create();
 	controller->profiles = rbg_links_create();
+	controller->memos = rbg_memos_create();
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "rolebasedgroup",
 		.store = options->store,
@@ -301,6 +306,7 @@ void rbg_controller_destroy(struct rbg_controller *controller)
 	rbg_links_destroy(controller->adapters);
 	rbg_links_destroy(controller->topologies);
 	rbg_links_destroy(controller->profiles);
+	rbg_memos_destroy(controller->memos);
 	free(controller);
 }
 

@@ -96,6 +96,7 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 	}
 	if (instance->is_terminating)
 		return; /* its names are free when it is gone */
+	rbg_unmark(turn, instance);
 	if (instance->must_restart)
 		restart(turn, role, instance);
 	else

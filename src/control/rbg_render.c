@@ -336,6 +336,13 @@ static void put_spec(const struct render *render)
 	tree_put_string(arena, render->spec, "subdomain", rbg_service_name(render->turn, render->as));
 	put_affinity(render, strcmp(scheduler, ours) == 0 || strcmp(scheduler, "kai-scheduler") == 0);
 	put_exclusive(render);
+	/* As the newest revision has it, for all: by itself it is no reason to make pods anew. */
+	const struct rbg_role *newest = render->role->spec;
+	if (newest->in_place != RBG_IN_PLACE_NEVER && newest->in_place_grace > 0) {
+		struct tree *readiness = need_list(arena, render->spec, "readinessGates"), *condition = tree_map(arena);
+		tree_put_string(arena, condition, "conditionType", RBG_READY_CONDITION);
+		tree_append(arena, readiness, condition);
+	}
 	if (render->ordinal < render->role->released)
 		return;
 	struct tree *gates = need_list(arena, render->spec, "schedulingGates"), *gate = tree_map(arena);

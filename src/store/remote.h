@@ -28,7 +28,7 @@ struct remote_options {
 	const struct remote_follow *follow;
 	size_t follow_count;
 	size_t writes; /* in flight at most; 0: 64 */
-	size_t page;   /* objects per list request; 0: 2000 */
+	size_t page;   /* objects per list request; 0: all of them */
 	uint64_t seed; /* of the jitter between attempts */
 	/* What the mirror's own times come from, NULL: `clock`. */
 	const struct clock_source *mirror_clock;

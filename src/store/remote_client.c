@@ -241,7 +241,7 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
 	set_headers(request, &identity);
 	set_limits(request);
-	if (!call->data)
+	if (!call->data || call->compressed)
 		curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->problem);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);

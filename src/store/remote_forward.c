@@ -104,6 +104,8 @@ void write_forward(void *context, const struct store_request *request, const str
 	outgoing->method = methods[request->verb];
 	outgoing->path = write_path(assumed, request->api, subresource_of(request->subresource), creates);
 	outgoing->binding = request->subresource == STORE_BINDING;
+	outgoing->terse = outgoing->binding || request->subresource == STORE_EVICTION ||
+	                  request->subresource == STORE_SCALE || request->verb == STORE_DELETE;
 	outgoing->rank = rank_of(request, type);
 	outgoing->foreign = is_foreign(request->api, follow_api(remote, type));
 	if (request->verb == STORE_DELETE)

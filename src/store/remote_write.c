@@ -80,6 +80,7 @@ static void forget(struct assumed *assumed)
 	stop_awaiting(assumed);
 	HASH_DEL(assumed->remote->assumed, assumed);
 	doc_destroy(assumed->server);
+	free(assumed->gone_uid);
 	free(assumed->namespace_);
 	free(assumed->name);
 	free(assumed->key);
@@ -128,8 +129,18 @@ static bool is_older(const struct val *known, const struct val *heard)
 	return strcmp(uid_of(known), uid_of(heard)) == 0 && version_of(heard) < version_of(known);
 }
 
+/* What a watch said to be gone does not come back with an answer from before, which came on another connection. */
+static bool is_from_before(const struct assumed *assumed, const struct doc *doc)
+{
+	return assumed->gone_uid && strcmp(assumed->gone_uid, uid_of(doc_root(doc))) == 0;
+}
+
 static void hear(struct assumed *assumed, struct doc *doc)
 {
+	if (doc && is_from_before(assumed, doc)) {
+		doc_destroy(doc);
+		doc = NULL;
+	}
 	if (!doc) {
 		doc_destroy(assumed->server);
 		assumed->server = NULL;
@@ -164,6 +175,8 @@ static void bury(struct assumed *assumed, const char *uid)
 		return;
 	struct tombstone *stone = base_calloc(1, sizeof(*stone) + strlen(uid) + 1);
 	memcpy(stone->uid, uid, strlen(uid) + 1);
+	stone->type = assumed->type;
+	stone->number = ++remote->burials;
 	HASH_ADD_STR(remote->tombstones, uid, stone);
 }
 
@@ -171,6 +184,14 @@ static void unbury(struct remote *remote, struct tombstone *stone)
 {
 	HASH_DEL(remote->tombstones, stone);
 	free(stone);
+}
+
+void write_listed(struct remote *remote, const struct store_type *type, uint64_t began)
+{
+	struct tombstone *stone, *next;
+	HASH_ITER(hh, remote->tombstones, stone, next)
+		if (stone->type == type && stone->number <= began)
+			unbury(remote, stone);
 }
 
 /* What the server says of an object that it deletes or that loses its last finalizer: is it gone? */
@@ -190,10 +211,10 @@ static bool is_about_another(const struct remote *remote, const struct assumed *
                              const char *namespace_, const char *name, const char *uid)
 {
 	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
-	if (assumed && assumed->birth)
-		return true;
 	if (assumed && assumed->server)
 		return strcmp(uid_of(doc_root(assumed->server)), uid) != 0;
+	if (assumed && assumed->birth)
+		return true;
 	return known && known->uid[0] && strcmp(known->uid, uid) != 0;
 }
 
@@ -207,6 +228,8 @@ void write_feed_gone(struct remote *remote, const struct store_type *type, const
 	if (is_about_another(remote, assumed, type, namespace_, name, uid))
 		return;
 	if (assumed) {
+		free(assumed->gone_uid);
+		assumed->gone_uid = base_strdup(uid);
 		hear(assumed, NULL);
 		settle(assumed);
 	} else {
@@ -215,11 +238,12 @@ void write_feed_gone(struct remote *remote, const struct store_type *type, const
 }
 
 void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
-                struct doc *doc, bool truth)
+                struct doc *doc, int64_t began)
 {
+	bool truth = began >= 0;
 	struct assumed *assumed = find(remote, type, namespace_, name);
 	struct tombstone *stone = find_tombstone(remote, uid_of(doc_root(doc)));
-	if (stone && !truth) {
+	if (stone && (!truth || stone->number > (uint64_t)began)) {
 		doc_destroy(doc);
 		return;
 	}
@@ -319,9 +343,8 @@ static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct remote *remote = outgoing->about->remote;
 	int64_t pause = remote_pause(remote, PAUSE_FIRST, outgoing->attempts, PAUSE_LONGEST);
-	if (answer->retry_after * REMOTE_SECOND > pause)
-		pause = answer->retry_after * REMOTE_SECOND;
-	outgoing->due = clock_now(remote->clock) + pause;
+	int64_t asked = remote_asked_pause(answer);
+	outgoing->due = clock_now(remote->clock) + (asked > pause ? asked : pause);
 	outgoing->unreachable = answer->code == 0;
 	remote->away |= outgoing->unreachable;
 	remote->counts.retries++;
@@ -354,11 +377,11 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
 		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
 		hear(assumed, NULL);
-	} else if (object && outgoing->foreign) {
-		/* Another version of the type, in another form: the mirror's own has to be asked for. */
+	} else if ((object && outgoing->foreign) || (!object && !outgoing->terse)) {
+		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
 		refresh(assumed, 0);
 	} else if (object) {
-		hear(assumed, remote_trim(root, follow_api(assumed->remote, assumed->type)));
+		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type)));
 	}
 	doc_destroy(doc);
 	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server))))

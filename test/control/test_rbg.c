@@ -3,6 +3,8 @@
 
 #include "object/manifest.h"
 
+#include <stdlib.h>
+
 #define POD "{spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}"
 #define HEAD "apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\n"
 
@@ -210,6 +212,44 @@ static void watch_scaling(struct town *town)
 	assert_true(a * 8 - b * 16 <= 5 * 8 * 2 && b * 16 - a * 8 <= 5 * 8 * 2);
 }
 
+/* What others change of the objects of a group is put right, also when the group itself has nothing to do. */
+static void what_others_change_is_put_right(void **state)
+{
+	static const struct {
+		const char *resource, *name, *change, *path, *before;
+	} rows[] = {
+		{"services", "s-llm-a", "{'spec':{'selector':{'x':'y'}}}", "spec.selector.x", ""},
+		{"configmaps", "llm", "{'data':{'config.yaml':'none'}}", "data.other", ""},
+		{"podgroups.scheduling.run.ai", "llm-a-1", "{'spec':{'minMember':7}}", "spec.minMember", "1"},
+		{"podgroups.scheduling.run.ai", "llm-a-1", "{'spec':{'queue':'other'}}", "spec.queue", ""},
+	};
+	struct town *town = *state;
+	struct kit *kit = &town->kit;
+	town_nodes(town, 4, 8, 2);
+	assert_code(kit, town_apply(town, HEAD "spec:\n  roles: [{name: a, replicas: 2, template: " POD "}]\n"), 201);
+	town_run(town, 20);
+	assert_int_equal(kit_get(kit, "configmaps", "default", "llm"), 200);
+	char *config = base_strdup(kit_at(kit, "data"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_code(kit, kit_merge(kit, rows[i].resource, "default", rows[i].name, rows[i].change), 200);
+		assert_code(kit,
+		            kit_merge(kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
+		                      i % 2 ? "{'metadata':{'labels':{'x':'1'}}}"
+		                            : "{'metadata':{'labels':{'x':'2'}}}"),
+		            200);
+		town_run(town, 2);
+		assert_int_equal(kit_get(kit, rows[i].resource, "default", rows[i].name), 200);
+		assert_at(kit, rows[i].path, rows[i].before);
+	}
+	assert_int_equal(kit_get(kit, "configmaps", "default", "llm"), 200);
+	assert_at(kit, "data", config);
+	free(config);
+	assert_int_equal(kit_delete(kit, "services", "default", "s-llm-a", NULL), 200);
+	kit_merge(kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", "{'metadata':{'labels':{'x':'3'}}}");
+	town_run(town, 2);
+	assert_int_equal(kit_get(kit, "services", "default", "s-llm-a"), 200);
+}
+
 static void scaling_in_step(void **state)
 {
 	struct town *town = *state;
@@ -235,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dependencies_wait, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(one_gang_for_all, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(pods_find_each_other, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(what_others_change_is_put_right, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(scaling_in_step, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(roles_come_and_go, town_setup, town_teardown),
 	};
