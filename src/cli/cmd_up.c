@@ -53,6 +53,9 @@ struct up {
 	struct progress progress; /* of --until-placed */
 };
 
+static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
+#define SCHEDULERS (sizeof(schedulers) / sizeof(*schedulers))
+
 /* ---- --until-placed ---- */
 
 static int64_t number_at(const struct val *status, const char *key)
@@ -120,7 +123,9 @@ static bool show_pod(struct up *up, const struct store_object *pod)
 
 static bool stands_alone(const struct up *up, const struct store_object *pod)
 {
-	const struct grouping_options ours = {.store = up->store};
+	const struct grouping_options ours = {.store = up->store,
+	                                      .schedulers = schedulers,
+	                                      .scheduler_count = SCHEDULERS};
 	return grouping_is_ours(&ours, pod->root) &&
 	       !*val_str(val_path(pod->root, "metadata", "annotations", GROUP_KEY_POD_GROUP, NULL), "");
 }
@@ -269,12 +274,11 @@ static int open_services(struct up *up, struct error *error)
 		return -1;
 	up->board = board_create(up->store, up->args->budget, up->args->strategy, NULL);
 	/* Nobody else places pods here: those of plain manifests are ours too. */
-	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
 		.schedulers = schedulers,
-		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
+		.scheduler_count = SCHEDULERS,
 		.budget = up->args->budget,
 		.strategy = up->args->strategy,
 		.kubelet =
