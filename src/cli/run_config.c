@@ -11,6 +11,7 @@
 /* Every setting with its usual value. */
 static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "defaultQueue: default-queue\n"
+				 "podGroupsForSinglePods: false\n"
 				 "listen: \"\"\n"
 				 "leaderElection:\n"
 				 "  enabled: false\n"
@@ -193,6 +194,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 	int64_t budget = 0;
 	read_names(config, val_get(root, "schedulerNames"), problems);
 	config->default_queue = arena_strdup(config->arena, val_str(val_get(root, "defaultQueue"), ""));
+	config->single_groups = val_bool(val_get(root, "podGroupsForSinglePods"), false);
 	config->listen = arena_strdup(config->arena, val_str(val_get(root, "listen"), ""));
 	if (config->listen[0] && strcmp(config->listen, "none") != 0)
 		check_listen("listen", config->listen, problems);

@@ -11,6 +11,7 @@ struct run_config {
 	const char *const *schedulers;
 	size_t scheduler_count;
 	const char *default_queue; /* "": none is made */
+	bool single_groups;        /* pods that stand alone get PodGroups too */
 	const char *listen;        /* "": the usual port or a free one; "none" */
 	bool leader_elect;
 	const char *lease_name;

@@ -298,10 +298,11 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 	bool single = grouping_is_single(&controller->options, controller->index, pod, result);
 	if (single)
 		grouping_note_terms(controller->changes, known, result);
-	if (known->group)
+	if (known->group && known->terms)
 		known->group->unwritten = single;
 	if (single)
 		return 0;
+	known->terms = 0;
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
 	if (!grouped)
