@@ -19,9 +19,19 @@ struct live;
 struct live *live_create(const struct snapshot_options *options);
 void live_destroy(struct live *live); /* NULL is a no-op */
 
-/* Names pods that are not to be looked at yet, because their group is not known. Asked when a pod changes, and again for
- * those that are held when the store has changed; live_is_checking: not all of them yet. */
-void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context);
+/* What is known elsewhere about pods that name no PodGroup. */
+struct live_grouping {
+	void *context;
+	/* Whether a pod is not to be looked at yet, because its group is not known. Asked when it changes, and again for
+	 * those that are held when the store has changed; live_is_checking: not all of them yet. */
+	bool (*holds)(void *context, const struct store_object *pod);
+	/* The terms of a pod that is a group of its own, in the arena. False: nobody knows more than the pod says. */
+	bool (*terms)(void *context, const struct store_object *pod, struct arena *arena, struct snapshot_terms *out);
+	/* The next pod whose terms have changed since they were asked for; false when there is none. The texts are borrowed
+	 * until the next call. */
+	bool (*changed)(void *context, const char **namespace_, const char **name);
+};
+void live_use_grouping(struct live *live, const struct live_grouping *grouping);
 
 bool live_is_checking(const struct live *live);
 

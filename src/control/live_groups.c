@@ -92,7 +92,10 @@ void live_group_implicit(struct live *live, struct live_object *pod)
 	int group = pod->implicit;
 	start_reading(live, group);
 	struct snapshot_group *into = &live->snapshot.groups[group];
-	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], (size_t)group);
+	struct snapshot_terms terms;
+	bool known = live->grouping.terms &&
+	             live->grouping.terms(live->grouping.context, pod->object, live->build.arena, &terms);
+	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], known ? &terms : NULL, (size_t)group);
 	live->snapshot.pods[pod->slot].group = group;
 	live->snapshot.pods[pod->slot].leaf = 0;
 	into->members = arena_array(live->build.arena, int, 1);

@@ -73,8 +73,7 @@ struct live {
 	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
 	size_t held_next, held_left;        /* behind the one that is looked at next; how many are left in this round */
 	uint64_t held_version;              /* of the store, when the round began */
-	bool (*holds)(void *context, const struct store_object *pod);
-	void *holds_context;
+	struct live_grouping grouping;
 	bool stale, changed, planning;
 	size_t rebuilds;
 };

@@ -18,6 +18,7 @@ struct manager_options {
 	size_t scheduler_count;
 	uint64_t budget;          /* search steps per placement, 0: the default */
 	struct strategy strategy; /* in which order nodes are taken */
+	bool single_groups;       /* see grouping.h */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

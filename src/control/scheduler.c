@@ -26,8 +26,8 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 		.strategy = options->strategy,
 		.explain_relax = true,
 	});
-	if (options->held)
-		live_hold(scheduler->live, options->held, options->held_context);
+	if (options->grouping)
+		live_use_grouping(scheduler->live, options->grouping);
 	scheduler->watch = live_watch_create(scheduler->live, options->store);
 	scheduler->events = events_create(options->store);
 	scheduler->due = INT64_MAX;

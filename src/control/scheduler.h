@@ -17,6 +17,7 @@
 /* Who evicts: other controllers of the same process delete pods for other reasons. */
 #define SCHEDULER_ACTOR "platoon-scheduler"
 
+struct live_grouping;
 struct plan;
 struct scheduler;
 
@@ -30,9 +31,8 @@ struct scheduler_options {
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
 	struct strategy strategy;         /* in which order nodes are taken */
-	/* Whether a pod is not to be looked at yet: its group is not known. NULL: none is. */
-	bool (*held)(void *context, const struct store_object *pod);
-	void *held_context;
+	const struct live_grouping
+		*grouping; /* of pods that name no PodGroup, see live.h; copied. NULL: nobody groups */
 	/* Told of every cycle before its trials are taken back. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;
