@@ -343,7 +343,7 @@ static bool may_consolidate(const struct cycle *cycle, const struct cycle_group 
 
 /* Whether there is proof that the group would find no place even if nothing ran: then nobody has to go for it. Rules
  * between pods look at who runs, so nothing is proved about them. */
-static bool is_hopeless(const struct cycle *cycle, const struct cycle_group *group, struct arena *scratch)
+static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, struct arena *scratch)
 {
 	enum { STEPS = 20000, QUESTION = 100 };
 	bool grow = gang_root_satisfied(&group->gang);
@@ -353,12 +353,16 @@ static bool is_hopeless(const struct cycle *cycle, const struct cycle_group *gro
 	const struct refusal *known = refusals_find(cycle->refusals, question);
 	if (known)
 		return known->placement.outcome == PLACE_IMPOSSIBLE;
+	enum place_outcome outcome;
+	if (memory_knows_empty(cycle, question, &outcome))
+		return outcome == PLACE_IMPOSSIBLE;
 	arena_reset(scratch);
 	struct place_options options = {.budget = STEPS, .empty_cluster = true};
 	struct placement placement;
-	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
-	                                  : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
+	outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
+	               : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
 	refusals_add(cycle->refusals, question, &placement);
+	memory_keep_empty(cycle, question, outcome);
 	return outcome == PLACE_IMPOSSIBLE;
 }
 

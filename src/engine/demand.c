@@ -560,6 +560,30 @@ static void order_choices(struct solver *solver, const struct tree_state *state)
 	}
 }
 
+/* Whether the parts that every solution contains need more pods of some shape than the whole cluster has slots for. Costs
+ * nothing beside the counters of a gang with several shapes, and is the reason for most refusals in a full cluster. */
+static bool lacks_slots(const struct solver *solver, int *const *waiting_by_shape)
+{
+	int64_t *need = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
+	bool *optional = arena_array(solver->arena, bool, (size_t)solver->want_count);
+	for (int w = 0; w < solver->want_count; w++) {
+		const struct want *want = &solver->wants[w], *parent = w ? &solver->wants[want->parent] : NULL;
+		optional[w] = parent && (optional[want->parent] || parent->need < parent->kid_count);
+		if (optional[w] || solver->gang->tree[want->tree].child_count)
+			continue;
+		const int *waiting = waiting_by_shape[want->tree];
+		int only = -1;
+		for (int s = 0; s < solver->shape_count; s++)
+			only = waiting[s] == 0 ? only : only == -1 ? s : -2;
+		if (only < 0)
+			continue;
+		need[only] += want->need;
+		if (need[only] > solver->shapes[only].slots->total)
+			return true;
+	}
+	return false;
+}
+
 bool demand_build(struct solver *solver, const struct demand *demand)
 {
 	const struct gang *gang = solver->gang;
@@ -587,6 +611,10 @@ bool demand_build(struct solver *solver, const struct demand *demand)
 	number_wants(solver, state);
 	if (!solver->want_count)
 		return false;
+	if (solver->stop_when_refuted && lacks_slots(solver, by_shape)) {
+		solver->refuted = true;
+		return true;
+	}
 	if (!solver->counters)
 		build_counters(solver);
 	solver->classes = arena_array(solver->arena, struct class_, (size_t)solver->want_count);

@@ -162,6 +162,7 @@ struct cluster {
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
 	struct strategy strategy;
+	uint64_t edits;              /* how often a node changed */
 	uint64_t freed;              /* see cluster_freed */
 	struct journal_entry vacant; /* left just now, and taken again as a rule; sign 0 for none */
 	/* nodes in the order they were added, until seal */

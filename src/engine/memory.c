@@ -22,12 +22,21 @@ struct bound {
 	int kind, node, count;
 };
 
+/* An answer about the empty cluster. */
+struct empty {
+	UT_hash_handle hh;
+	uint64_t question;
+	enum place_outcome outcome;
+};
+
 struct cycle_memory {
 	struct arena *arena; /* everything that is kept */
 	struct kept *kept;
 	VEC(struct bound) bound;
 	uint64_t from_steps, freed;
 	size_t hits, added;
+	struct empty *empty; /* on the heap */
+	uint64_t edits;      /* of the cluster, for which they hold */
 	bool disturbed;
 };
 
@@ -44,14 +53,29 @@ struct cycle_memory *cycle_memory_create(uint64_t from_steps)
 	return memory;
 }
 
-void cycle_memory_clear(struct cycle_memory *memory)
+static void forget_refusals(struct cycle_memory *memory)
 {
-	if (!memory)
-		return;
 	HASH_CLEAR(hh, memory->kept);
 	arena_reset(memory->arena);
 	memory->bound.count = 0;
 	memory->added = 0;
+}
+
+static void forget_empty(struct cycle_memory *memory)
+{
+	struct empty *empty, *next;
+	HASH_ITER(hh, memory->empty, empty, next) {
+		HASH_DEL(memory->empty, empty);
+		free(empty);
+	}
+}
+
+void cycle_memory_clear(struct cycle_memory *memory)
+{
+	if (!memory)
+		return;
+	forget_refusals(memory);
+	forget_empty(memory);
 }
 
 void cycle_memory_destroy(struct cycle_memory *memory)
@@ -102,13 +126,36 @@ void memory_begin(struct cycle *cycle)
 	uint64_t freed = cluster_freed(cycle->cluster);
 	if (memory->freed != freed || memory->disturbed || memory->added > MOST_KEPT ||
 	    !all_there(memory, cycle->cluster))
-		cycle_memory_clear(memory);
+		forget_refusals(memory);
+	if (memory->edits != cycle->cluster->edits || HASH_COUNT(memory->empty) > MOST_KEPT)
+		forget_empty(memory);
+	memory->edits = cycle->cluster->edits;
 	memory->freed = freed;
 	memory->bound.count = 0;
 	memory->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
 	                    has_reservations(cycle);
 	if (memory->disturbed)
-		cycle_memory_clear(memory);
+		forget_refusals(memory);
+}
+
+bool memory_knows_empty(const struct cycle *cycle, uint64_t question, enum place_outcome *outcome)
+{
+	const struct empty *empty = NULL;
+	if (cycle->memory)
+		HASH_FIND(hh, cycle->memory->empty, &question, sizeof(question), empty);
+	if (empty)
+		*outcome = empty->outcome;
+	return empty;
+}
+
+void memory_keep_empty(struct cycle *cycle, uint64_t question, enum place_outcome outcome)
+{
+	if (!cycle->memory)
+		return;
+	struct empty *empty = base_calloc(1, sizeof(*empty));
+	empty->question = question;
+	empty->outcome = outcome;
+	HASH_ADD(hh, cycle->memory->empty, question, sizeof(empty->question), empty);
 }
 
 void memory_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement)

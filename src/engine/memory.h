@@ -23,6 +23,11 @@ void memory_bound(struct cycle *cycle, const struct gang *gang, const struct pla
 /* Something was reserved, evicted or held: what is found from here on is true for this cycle only. */
 void memory_disturb(struct cycle *cycle);
 
+/* Whether a question about the empty cluster was answered before, and how. Such answers hold until a node changes, whatever
+ * runs. */
+bool memory_knows_empty(const struct cycle *cycle, uint64_t question, enum place_outcome *outcome);
+void memory_keep_empty(struct cycle *cycle, uint64_t question, enum place_outcome outcome);
+
 struct refusal;
 /* The remembered refusal, NULL when the question has to be asked. One that is to be asked again later is noted in the cycle. */
 const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question);
