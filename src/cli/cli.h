@@ -101,8 +101,8 @@ struct cli_args {
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
 	int heartbeat;          /* seconds */
-	bool follow_given; /* --for */
-	int64_t follow_ns; /* 0: until it is ended */
+	bool follow_given;      /* --for */
+	int64_t follow_ns;      /* 0: until it is ended */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;

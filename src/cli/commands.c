@@ -69,7 +69,7 @@ static const char record_text[] =
 	"it\n"
 	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.\n"
 	"With --for it goes on with what arrives and leaves, a line of JSON for each, written at once: it may be "
-        "ended\n"
+	"ended\n"
 	"in any way, also by force, and what was seen until then is in the file.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
