@@ -44,6 +44,9 @@ class FakeApi:
             daemon_threads = True
             request_queue_size = 128
 
+            def handle_error(self, *_):
+                pass  # who asked did not wait for the answer
+
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -74,6 +77,8 @@ class FakeApi:
         resource = path.rsplit("/", 1)[1]
         with self.lock:
             items = [self.lease] if self.lease and resource == "leases" else []
+            if resource == "namespaces":
+                items = [{"metadata": {"name": "default", "uid": "uid-default", "resourceVersion": "1"}}]
             if "/leases/" in path:
                 handler.answer(200 if self.lease else 404, self.lease or {"kind": "Status", "code": 404})
                 return
