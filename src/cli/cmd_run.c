@@ -159,6 +159,8 @@ static void open_controllers(struct run *run)
 		.schedulers = run->config->schedulers,
 		.scheduler_count = run->config->scheduler_count,
 		.budget = run->config->budget,
+		.single_groups = run->config->single_groups,
+		.strategy = run->config->strategy,
 		.decided = run->board ? board_decided : NULL,
 		.decided_context = run->board,
 	});

@@ -87,7 +87,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) |
+                           BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -103,7 +104,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) |
+                           BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
@@ -148,7 +150,7 @@ const struct cli_command cli_commands[] = {
 		.description = simulate_text,
 		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(KUBECONFIG) |
                            BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) |
-                           BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -168,7 +170,7 @@ const struct cli_command cli_commands[] = {
 		.description = up_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
                            BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) |
-                           BIT(LOG_LEVEL),
+                           BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -183,7 +185,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "show nodes, gangs, queues and what waits, live in the terminal",
 		.description = top_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
-                           BIT(MAP) | BIT(BUDGET) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(MAP) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  ended by q or a signal, or printed once\n"
 			 "2  wrong usage, no terminal, or no way to reach a cluster",
@@ -209,7 +211,7 @@ const struct cli_command cli_commands[] = {
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
                            BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
-                           BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
 			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",

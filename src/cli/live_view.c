@@ -113,7 +113,9 @@ const struct plan *live_view_plan(struct live_view *view)
 	manifests_init(&view->objects);
 	for (size_t i = 0; i < TYPES; i++)
 		read_type(view, i);
-	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000), .budget = args->budget};
+	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000),
+	                                   .budget = args->budget,
+	                                   .strategy = args->strategy};
 	view->snapshot = snapshot_create(&view->objects, &options);
 	view->planned = true;
 	view->version = version;

@@ -11,6 +11,7 @@ struct run_config {
 	const char *const *schedulers;
 	size_t scheduler_count;
 	const char *default_queue; /* "": none is made */
+	bool single_groups;        /* pods that stand alone get PodGroups too */
 	const char *listen;        /* "": the usual port or a free one; "none" */
 	bool leader_elect;
 	const char *lease_name;
@@ -19,6 +20,7 @@ struct run_config {
 	const char *webhook_listen, *webhook_service;
 	const char *client_authority; /* file; "": clients need no certificate */
 	uint64_t budget;              /* 0: the usual */
+	struct strategy strategy;
 	enum log_level log_level;
 	enum log_format log_format;
 };

@@ -39,6 +39,7 @@ struct manager *manager_create(const struct manager_options *options)
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
 		.grouping = &grouping,
+		.strategy = options->strategy,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

@@ -23,6 +23,7 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
+		.strategy = options->strategy,
 		.explain_relax = true,
 	});
 	if (options->grouping)

@@ -122,8 +122,8 @@ static void add(struct copier *copier, yyjson_val *val, const struct copy_field 
 static struct doc *finish(struct copier *copier)
 {
 	size_t values = copier->values.count * sizeof(yyjson_val);
-	yyjson_doc *json = base_malloc(sizeof(*json) + values + copier->bytes.length);
-	yyjson_val *root = (yyjson_val *)(void *)(json + 1);
+	struct doc *doc = base_malloc(sizeof(*doc) + values + copier->bytes.length);
+	yyjson_val *root = (yyjson_val *)(void *)(doc + 1);
 	char *text = (char *)root + values;
 	memcpy(root, copier->values.items, values);
 	if (copier->bytes.length)
@@ -132,8 +132,8 @@ static struct doc *finish(struct copier *copier)
 		yyjson_val *at = &root[copier->texts.items[i]];
 		at->uni.str = text + at->uni.u64;
 	}
-	*json = (yyjson_doc){.root = root, .alc = *doc_allocator(), .dat_read = 1, .val_read = copier->values.count};
-	return doc_wrap(json);
+	*doc = (struct doc){.root = root};
+	return doc;
 }
 
 static void begin(struct copier *copier)

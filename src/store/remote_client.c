@@ -31,6 +31,7 @@ struct remote_client {
 	const struct remote_access *access;
 	struct remote_credentials *credentials;
 	CURLM *multi;
+	CURLSH *sessions; /* of TLS: a further connection resumes one of them, which costs both sides much less */
 	char *url;                     /* in front of every path */
 	struct curl_slist *connect_to; /* the address, when the certificate is for another name */
 	VEC(CURL *) idle;
@@ -71,6 +72,8 @@ struct remote_client *remote_client_create(const struct remote_access *access, c
 	/* Watches keep a connection each; the bound on writes in flight is the caller's. */
 	curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, 256L);
 	curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	client->sessions = curl_share_init();
+	curl_share_setopt(client->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	if (access->server_name)
 		use_server_name(client);
 	else
@@ -111,6 +114,7 @@ void remote_client_destroy(struct remote_client *client)
 		curl_easy_cleanup(client->idle.items[i]);
 	vec_free(&client->idle);
 	curl_multi_cleanup(client->multi);
+	curl_share_cleanup(client->sessions);
 	curl_slist_free_all(client->connect_to);
 	free(client->url);
 	remote_credentials_destroy(client->credentials);
@@ -154,6 +158,7 @@ static void set_transport(const struct remote_client *client, CURL *easy, const 
 {
 	const struct remote_access *access = client->access;
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_SHARE, client->sessions);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);

@@ -120,6 +120,18 @@ def policies_are_compared():
     assert "allocate, consolidate" in text and "POLICY" in text
 
 
+@test
+def strategies_are_compared():
+    """Two nodes of four devices: packed, the second pod leaves a whole node to the wide one."""
+    rows = gang("one", 1, 1, 0, 100) + gang("two", 1, 1, 1, 100) + gang("wide", 1, 4, 2, 10)
+    for compare, more in (("binpack,spread", ()), ("spread", ()), ("spread", ("--placement", "binpack"))):
+        packed, apart = replay(table(*rows), "--nodes-file", NODES, "--compare", compare, "--actions", "allocate", *more)
+        assert packed["policy"] == "binpack, allocate" and apart["policy"] == "spread, allocate", (packed, apart)
+        assert packed["longestWaitSeconds"] == 0 and apart["longestWaitSeconds"] >= 98, "the wide one waits for an end"
+    alone = replay(table(*rows), "--nodes-file", NODES, "--placement", "gpu=spread", "--actions", "allocate")
+    assert alone["longestWaitSeconds"] >= 98 and alone["policy"] == "gpu=spread, allocate"
+
+
 class Page(html.parser.HTMLParser):
     VOID = {"meta", "input", "line", "rect"}
 
@@ -355,7 +367,8 @@ def bad_tables_are_explained():
     assert "not for --seeds" in run("--seeds", "1", "--report", "x.html", code=2)
     trace = table(*gang("g", 1, 1, 0, 1))
     assert "Is a directory" in run(trace, "--report", SCRATCH.name, code=2)
-    assert "is not an action" in run(trace, "--compare", "nothing", code=2)
+    for compare in ("nothing", "", "binpack,allocate", "allocate,spread", "spread,spread", "binpack,spread,binpack", "binpack"):
+        assert "--compare " + compare in run(trace, "--compare", compare, code=2)
 
 
 if __name__ == "__main__":
