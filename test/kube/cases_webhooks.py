@@ -1,28 +1,16 @@
-#!/usr/bin/env python3
 """The webhooks asked by a real kube-apiserver: checks, changes of pods, conversion, certificates, and what happens while
-Platoon is away.
-
-    test_webhooks.py PLATOON [--results FILE] [TEXT...]        TEXT picks tests by name
-"""
+Platoon is away."""
 import base64
 import json
 import os
 import signal
 import ssl
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from installed import Replica, pod, run_on_plane, wait_until  # noqa: E402
+from installed import Replica, pod, test, wait_until
 
-TESTS = []
 QUEUE = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "team"}, "spec": {}}
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def bundles(installed):
@@ -260,7 +248,3 @@ def old_tls_is_refused(installed):
                                     check=False, input=b"", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20)
             assert (answer.returncode == 0) == works, f"{option}: {answer.stdout.decode(errors='replace')[-500:]}"
         replica.stop()
-
-
-if __name__ == "__main__":
-    sys.exit(run_on_plane(TESTS, prepare=lambda installed: installed.apply()))
