@@ -132,9 +132,9 @@ spec: {schedulerName: kai-scheduler, containers: [{name: main, image: "model:1",
         wait_until("the gang runs", runs(plane, "kai-gang", 2), replica)
         wait_until("the pod runs", lambda: plane.kubectl("get", "pod", "kai-alone", "-o", "jsonpath={.status.phase}").stdout ==
                    "Running" or "not yet", replica)
-        groups = json.loads(plane.kubectl("get", "podgroups", "-o", "json").stdout)["items"]
-        made = [item for item in groups if item["metadata"]["name"].startswith("pg-kai-alone")]
-        assert made and made[0]["spec"]["queue"] == "team", groups
+        wait_until("its queue counts them all", lambda: json.loads(plane.kubectl("get", "queue", "team", "-o", "json").stdout).get(
+            "status", {}).get("allocated", {}).get(GPU) == "9" or plane.kubectl(
+                "get", "queue", "team", "-o", "jsonpath={.status}").stdout, replica)
         assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "not-ours")), "a pod of another name was placed"
         replica.stop()
     plane.kubectl("delete", "queues", "team", "default-parent")
