@@ -30,6 +30,15 @@ void bindings_known(struct bindings *bindings, const char *uid)
 	is_new(bindings, uid);
 }
 
+void bindings_saw(struct bindings *bindings, const char *uid, double now)
+{
+	if (!is_new(bindings, uid))
+		return;
+	if (bindings->count++ == 0)
+		bindings->first = now;
+	bindings->last = now;
+}
+
 /* Lines without a node are most of them, and parsing would take the processor from those who are measured. */
 static void take_line(struct bindings *bindings, double now)
 {
@@ -41,12 +50,8 @@ static void take_line(struct bindings *bindings, double now)
 	const struct val *pod = val_get(doc_root(doc), "object");
 	const char *type = val_str(val_get(doc_root(doc), "type"), "");
 	bool there = strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0;
-	if (there && *val_str(val_path(pod, "spec", "nodeName", NULL), "") &&
-	    is_new(bindings, val_str(val_path(pod, "metadata", "uid", NULL), ""))) {
-		if (bindings->count++ == 0)
-			bindings->first = now;
-		bindings->last = now;
-	}
+	if (there && *val_str(val_path(pod, "spec", "nodeName", NULL), ""))
+		bindings_saw(bindings, val_str(val_path(pod, "metadata", "uid", NULL), ""), now);
 	doc_destroy(doc);
 }
 

@@ -17,6 +17,8 @@ struct bindings {
 
 /* A pod that was bound before counting began: it is not counted. */
 void bindings_known(struct bindings *bindings, const char *uid);
+/* A pod that was seen with a node, in a list or by a watch. */
+void bindings_saw(struct bindings *bindings, const char *uid, double now);
 /* The next piece of the watch, which may end anywhere in a line; `now` is when it came. */
 void bindings_feed(struct bindings *bindings, const char *text, size_t length, double now);
 void bindings_free(struct bindings *bindings);

@@ -18,7 +18,6 @@
 #include <sys/resource.h>
 
 #define MAKERS 32 /* requests in flight when objects are made */
-#define DAY 86400
 
 static struct remote_client *client;
 static size_t answered, failed;
@@ -225,37 +224,55 @@ static bool on_watch(void *context, const char *text, size_t length)
 	return bindings.count < wanted;
 }
 
-/* From a list on, so that what is bound before is not counted and nothing afterwards is missed. */
-static int watch(size_t count)
+/* The version of the list of all pods; those with a node are noted. "" when there is no answer. */
+static void list_bound(bool first, char version[32])
 {
 	struct error error = {0};
 	struct doc *doc = remote_client_get(client, "/api/v1/namespaces/default/pods", &error);
-	if (!doc) {
-		fprintf(stderr, "%s\n", error.text);
-		return 1;
+	const struct val *root = doc ? doc_root(doc) : NULL, *item;
+	for (struct val_iter it = val_iter(val_get(root, "items")); val_next(&it, NULL, &item);) {
+		const char *uid = val_str(val_path(item, "metadata", "uid", NULL), "");
+		if (!*val_str(val_path(item, "spec", "nodeName", NULL), ""))
+			continue;
+		if (first)
+			bindings_known(&bindings, uid);
+		else
+			bindings_saw(&bindings, uid, now());
 	}
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_get(doc_root(doc), "items")); val_next(&it, NULL, &item);)
-		if (*val_str(val_path(item, "spec", "nodeName", NULL), ""))
-			bindings_known(&bindings, val_str(val_path(item, "metadata", "uid", NULL), ""));
-	struct buffer path = {0};
-	buffer_printf(&path, "/api/v1/namespaces/default/pods?watch=true&resourceVersion=%s",
-	              val_str(val_path(doc_root(doc), "metadata", "resourceVersion", NULL), ""));
+	snprintf(version, 32, "%s", val_str(val_path(root, "metadata", "resourceVersion", NULL), ""));
+	if (!doc)
+		fprintf(stderr, "%s\n", error.text);
+	doc_destroy(doc);
+}
+
+/* From a list on, so that what is bound before is not counted and nothing afterwards is missed. A watch that the server ends,
+ * because it is too slow for it, begins again in the same way. */
+static int watch(size_t count)
+{
 	wanted = count;
-	remote_client_send(client, &(struct remote_call){.method = "GET",
-	                                                 .path = path.text,
-	                                                 .timeout_ms = -1,
-	                                                 .data = on_watch,
-	                                                 .done = on_answer});
+	double used = cpu();
+	char version[32];
+	list_bound(true, version);
 	printf("{\"watching\": true}\n");
 	fflush(stdout);
-	double used = cpu(), end = now() + DAY;
-	while (bindings.count < wanted && answered == 0 && now() < end)
-		remote_client_run(client, 1000, -1);
+	while (bindings.count < wanted && *version) {
+		struct buffer path = {0};
+		buffer_printf(&path, "/api/v1/namespaces/default/pods?watch=true&resourceVersion=%s", version);
+		answered = 0;
+		bindings.line.length = 0;
+		remote_client_send(client, &(struct remote_call){.method = "GET",
+		                                                 .path = path.text,
+		                                                 .timeout_ms = -1,
+		                                                 .data = on_watch,
+		                                                 .done = on_answer});
+		while (bindings.count < wanted && answered == 0)
+			remote_client_run(client, 1000, -1);
+		buffer_free(&path);
+		if (bindings.count < wanted)
+			list_bound(false, version);
+	}
 	printf("{\"bound\": %zu, \"first\": %.3f, \"last\": %.3f, \"cpu\": %.3f}\n", bindings.count, bindings.first,
 	       bindings.last, cpu() - used);
-	buffer_free(&path);
-	doc_destroy(doc);
 	return bindings.count < wanted;
 }
 

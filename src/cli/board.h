@@ -9,7 +9,7 @@
 struct board;
 
 /* The store must outlive it; the HTTP server may go before it or after it. `auth` as in dashboard.h. */
-struct board *board_create(struct store *store, uint64_t budget, const struct auth *auth);
+struct board *board_create(struct store *store, uint64_t budget, struct strategy strategy, const struct auth *auth);
 void board_destroy(struct board *board); /* NULL is a no-op */
 /* Once per turn of the loop, after the commit. */
 void board_step(struct board *board);

@@ -24,6 +24,7 @@ enum cli_option_id {
 	CLI_OPTION_OUTPUT,
 	CLI_OPTION_ACTIONS,
 	CLI_OPTION_BUDGET,
+	CLI_OPTION_PLACEMENT,
 	CLI_OPTION_STARVATION_AFTER,
 	CLI_OPTION_NODES,
 	CLI_OPTION_NODES_FILE,
@@ -57,6 +58,7 @@ enum cli_option_id {
 	CLI_OPTION_VALUES,
 	CLI_OPTION_CHART,
 	CLI_OPTION_ONCE,
+	CLI_OPTION_FOR,
 	CLI_OPTION_MAP,
 	CLI_OPTION_COLOR,
 	CLI_OPTION_VERBOSE,
@@ -90,14 +92,17 @@ struct cli_args {
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
-	const char *report;               /* file of the page; NULL: none */
-	enum cycle_action *other_actions; /* of --compare; NULL: nothing to compare with */
-	size_t other_action_count;
+	const char *report;  /* file of the page; NULL: none */
+	const char *compare; /* see policies.h; NULL: nothing to compare with */
 	uint64_t budget;
+	struct strategy strategy;
+	bool strategy_given;
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
 	int heartbeat;          /* seconds */
+	bool follow_given;      /* --for */
+	int64_t follow_ns;      /* 0: until it is ended */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;

@@ -30,6 +30,7 @@ int cmd_plan(struct cli_args *args)
 	if (rc == CLI_OK) {
 		struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 		                                   .budget = args->budget,
+		                                   .strategy = args->strategy,
 		                                   .starvation_after_ns = args->starvation_after_ns,
 		                                   .explain_relax = true};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);

@@ -176,10 +176,15 @@ int cmd_simulate(struct cli_args *args)
 	}
 	stopped = 0;
 	sigaction(SIGINT, &action, NULL);
-	bool trace = args->report || args->other_actions;
+	bool trace = args->report || args->compare;
 	for (size_t i = 0; i < args->operand_count; i++)
 		trace |= text_ends_with(args->operands[i], ".csv");
 	if (trace)
 		return cmd_simulate_trace(args);
+	if (args->strategy_given) {
+		fprintf(stderr, "platoon simulate: --placement is for traces: a .csv file, or objects with --report or "
+		                "--compare\n");
+		return CLI_USAGE;
+	}
 	return args->has_seeds ? run_seeds(args) : run_scenarios(args);
 }

@@ -1,5 +1,6 @@
 /* Owns `simulate` with traces: reading them, replaying them, and the reports. */
 #include "cli/cmd_simulate.h"
+#include "cli/policies.h"
 #include "cli/progress.h"
 #include "cli/up_objects.h"
 
@@ -109,24 +110,14 @@ static bool show_progress(void *context, size_t done, size_t total)
 	return !cmd_simulate_stopped();
 }
 
-static const char *title_of(struct arena *arena, const enum cycle_action *actions, size_t count)
+static const struct replay_result *replay(struct cli_args *args, const struct trace *trace, const struct policy *policy)
 {
-	const char *text = "";
-	if (count == ACTION_COUNT)
-		return "all actions";
-	for (size_t i = 0; i < count; i++)
-		text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", cycle_action_name(actions[i]));
-	return text;
-}
-
-static const struct replay_result *replay(struct cli_args *args, const struct trace *trace,
-                                          const enum cycle_action *actions, size_t count)
-{
-	struct replaying replaying = {.progress = progress_begin(), .title = title_of(args->arena, actions, count)};
+	struct replaying replaying = {.progress = progress_begin(), .title = policy->title};
 	struct replay_options options = {
 		.title = replaying.title,
-		.actions = actions,
-		.action_count = count,
+		.actions = policy->actions,
+		.action_count = policy->action_count,
+		.strategy = policy->strategy,
 		.budget = args->budget,
 		.starvation_after_ns = args->starvation_after_ns,
 		.progress = show_progress,
@@ -241,16 +232,19 @@ int cmd_simulate_trace(struct cli_args *args)
 		fprintf(stderr, "platoon simulate: --report and --compare need a trace, and are not for --seeds\n");
 		return CLI_USAGE;
 	}
+	struct policy policies[MOST_POLICIES];
+	int policy_count = policies_read(args, policies);
+	if (policy_count < 0)
+		return CLI_USAGE;
 	manifests_init(&objects);
 	int rc = read_all(args, &objects);
 	const struct trace *trace = rc == CLI_OK ? trace_read(&objects, args->arena, &problems) : NULL;
 	cli_print_problems(&problems);
 	if (trace) {
-		const struct replay_result *results[2];
+		const struct replay_result *results[MOST_POLICIES];
 		size_t count = 0;
-		results[count++] = replay(args, trace, args->actions, args->action_count);
-		if (args->other_actions && !cmd_simulate_stopped())
-			results[count++] = replay(args, trace, args->other_actions, args->other_action_count);
+		for (int i = 0; i < policy_count && (i == 0 || !cmd_simulate_stopped()); i++)
+			results[count++] = replay(args, trace, &policies[i]);
 		rc = tell(args, results, count);
 		if (rc == CLI_OK && cmd_simulate_stopped())
 			rc = CLI_INTERRUPTED;

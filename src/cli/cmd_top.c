@@ -252,7 +252,9 @@ static int once(struct cli_args *args)
 	int rc = cli_load_world(args, &objects);
 	if (rc == CLI_OK) {
 		int64_t now = clock_now(clock_system()) / INT64_C(1000000000);
-		struct snapshot_options options = {.now_seconds = now, .budget = args->budget};
+		struct snapshot_options options = {.now_seconds = now,
+		                                   .budget = args->budget,
+		                                   .strategy = args->strategy};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
 		const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 		const struct top_picture *picture = top_take(plan, now, args->arena);

@@ -123,6 +123,7 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	struct error error = {0};
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 	                                   .budget = args->budget,
+	                                   .strategy = args->strategy,
 	                                   .starvation_after_ns = args->starvation_after_ns,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(objects, &options);

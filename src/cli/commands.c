@@ -67,7 +67,10 @@ static const char record_text[] =
 	"the\n"
 	"topology stay, so `platoon plan -f` and `platoon simulate --report` work on the file as on the cluster. Read "
 	"it\n"
-	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.";
+	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.\n"
+	"With --for it goes on with what arrives and leaves, a line of JSON for each, written at once: it may be "
+	"ended\n"
+	"in any way, also by force, and what was seen until then is in the file.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
@@ -87,7 +90,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) |
+                           BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -103,7 +107,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(BUDGET) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) |
+                           BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
@@ -148,7 +153,7 @@ const struct cli_command cli_commands[] = {
 		.description = simulate_text,
 		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(KUBECONFIG) |
                            BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) |
-                           BIT(BUDGET) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -168,7 +173,7 @@ const struct cli_command cli_commands[] = {
 		.description = up_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
                            BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) |
-                           BIT(LOG_LEVEL),
+                           BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -183,7 +188,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "show nodes, gangs, queues and what waits, live in the terminal",
 		.description = top_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
-                           BIT(MAP) | BIT(BUDGET) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(MAP) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  ended by q or a signal, or printed once\n"
 			 "2  wrong usage, no terminal, or no way to reach a cluster",
@@ -195,9 +200,10 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print a cluster without its names, for a plan or a simulation elsewhere",
 		.description = record_text,
-		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FOR) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) |
+                           BIT(LOG_LEVEL),
 		.outputs = "json yaml",
-		.exits = "0  the objects were printed\n"
+		.exits = "0  the objects were printed, or --for ended by its time or by Ctrl-C\n"
 			 "2  wrong usage, or files or a cluster that cannot be read",
 		.examples = "platoon record -f examples/first-gang.yaml",
 		.run = cmd_record,
@@ -209,7 +215,7 @@ const struct cli_command cli_commands[] = {
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
                            BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
-                           BIT(BUDGET) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
 			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",

@@ -19,6 +19,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
                                 "actions, comma separated (default all)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
+	[CLI_OPTION_PLACEMENT] = {"placement", 0, "STRATEGY", "binpack spread gpu=spread cpu=spread",
+                                  "order of nodes if all else is equal (default binpack)"},
 	[CLI_OPTION_STARVATION_AFTER] = {"starvation-after", 0, "DURATION", NULL,
                                          "hold free resources for a gang that has waited so long (default never)"},
 	[CLI_OPTION_NODES] = {"nodes", 0, "SHAPE", NULL, "zones x racks x nodes per rack (default 1x2x4)"},
@@ -53,8 +55,9 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_REPORT] = {"report", 0, "FILE", "@file", "replay the objects as a trace and write a page about it"},
-	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
-                                "replay and compare with these"},
+	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST",
+                                "binpack spread allocate consolidate reclaim preempt stalegangeviction",
+                                "compare two policies"},
 	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
@@ -69,6 +72,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
 	[CLI_OPTION_REFERENCE] = {"reference", 0, NULL, NULL, "the fields of a kind as Markdown, or the list of kinds"},
 	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
+	[CLI_OPTION_FOR] = {"for", 0, "TIME", NULL, "record what happens so long, such as 10m, or `ever` until Ctrl-C"},
 	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
 	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
                               "colours (default auto: on a terminal, unless NO_COLOR is set)"},
@@ -216,6 +220,25 @@ static int parse_budget(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+static int parse_placement(struct cli_args *args, const char *value)
+{
+	args->strategy_given = true;
+	if (strategy_parse(value, &args->strategy) < 0)
+		return usage_error(
+			args->command,
+			"--placement %s: use binpack, spread, or one for each such as gpu=spread,cpu=binpack", value);
+	return CLI_OK;
+}
+
+static int parse_for(struct cli_args *args, const char *value)
+{
+	args->follow_given = true;
+	args->follow_ns = 0;
+	if (strcmp(value, "ever") != 0 && (clock_parse_duration(value, &args->follow_ns) < 0 || args->follow_ns <= 0))
+		return usage_error(args->command, "--for %s: must be a duration above 0 such as 10m, or ever", value);
+	return CLI_OK;
+}
+
 static int parse_starvation(struct cli_args *args, const char *value)
 {
 	if (clock_parse_duration(value, &args->starvation_after_ns) < 0 || args->starvation_after_ns <= 0)
@@ -347,6 +370,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_REFERENCE:
 		args->reference = true;
 		return CLI_OK;
+	case CLI_OPTION_FOR:
+		return parse_for(args, value);
 	case CLI_OPTION_ONCE:
 		args->once = true;
 		return CLI_OK;
@@ -360,7 +385,10 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_ACTIONS:
 		return parse_actions(args, id, value, &args->actions, &args->action_count);
 	case CLI_OPTION_COMPARE:
-		return parse_actions(args, id, value, &args->other_actions, &args->other_action_count);
+		args->compare = value;
+		return CLI_OK;
+	case CLI_OPTION_PLACEMENT:
+		return parse_placement(args, value);
 	case CLI_OPTION_REPORT:
 		args->report = value;
 		return CLI_OK;

@@ -11,6 +11,7 @@
 /* Every setting with its usual value. */
 static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "defaultQueue: default-queue\n"
+				 "podGroupsForSinglePods: false\n"
 				 "listen: \"\"\n"
 				 "leaderElection:\n"
 				 "  enabled: false\n"
@@ -22,11 +23,14 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "  service: platoon-webhook\n"
 				 "  clientAuthority: \"\"\n"
 				 "budget: 0\n"
+				 "placementStrategy: {gpu: binpack, cpu: binpack}\n"
 				 "logLevel: warn\n"
 				 "logFormat: text\n";
 
 /* Read at the start only. */
 static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
+/* Controllers are made with these. */
+static const char *const deciding[] = {"schedulerNames", "defaultQueue", "budget"};
 
 void run_config_free(struct run_config *config)
 {
@@ -83,6 +87,13 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
 		build_put_string(build, root, "listen", args->listen);
 	if (args->budget)
 		build_put_int(build, root, "budget", (int64_t)args->budget);
+	if (args->strategy_given) {
+		struct node *map = section(build, root, usual, given, "placementStrategy");
+		build_put_string(build, map, "gpu",
+		                 strategy_name((struct strategy){args->strategy.gpu, args->strategy.gpu}));
+		build_put_string(build, map, "cpu",
+		                 strategy_name((struct strategy){args->strategy.cpu, args->strategy.cpu}));
+	}
 	if (args->log_level_given)
 		build_put_string(build, root, "logLevel", levels[args->logger.level]);
 }
@@ -165,12 +176,27 @@ static void read_webhooks(struct run_config *config, const struct val *map, stru
 		problem_add(problems, SEVERITY_ERROR, "webhooks.service", NULL, "must be the name of a Service");
 }
 
+static void read_strategy(struct run_config *config, const struct val *map, struct problems *problems)
+{
+	static const char *const paths[] = {"placementStrategy.gpu", "placementStrategy.cpu"};
+	enum node_order *into[] = {&config->strategy.gpu, &config->strategy.cpu};
+	for (int i = 0; i < 2; i++) {
+		const char *text = val_str(val_get(map, strrchr(paths[i], '.') + 1), "");
+		struct strategy read;
+		if (strcmp(text, "binpack") != 0 && strcmp(text, "spread") != 0)
+			problem_add(problems, SEVERITY_ERROR, paths[i], NULL, "must be binpack or spread");
+		else if (strategy_parse(text, &read) == 0)
+			*into[i] = read.gpu;
+	}
+}
+
 static void read_all(struct run_config *config, struct problems *problems)
 {
 	const struct val *root = doc_root(config->doc);
 	int64_t budget = 0;
 	read_names(config, val_get(root, "schedulerNames"), problems);
 	config->default_queue = arena_strdup(config->arena, val_str(val_get(root, "defaultQueue"), ""));
+	config->single_groups = val_bool(val_get(root, "podGroupsForSinglePods"), false);
 	config->listen = arena_strdup(config->arena, val_str(val_get(root, "listen"), ""));
 	if (config->listen[0] && strcmp(config->listen, "none") != 0)
 		check_listen("listen", config->listen, problems);
@@ -179,6 +205,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)
 		problem_add(problems, SEVERITY_ERROR, "budget", NULL, "must be a whole number, 0 for the usual one");
 	config->budget = (uint64_t)budget;
+	read_strategy(config, val_get(root, "placementStrategy"), problems);
 	read_log(config, root, problems);
 }
 
@@ -233,4 +260,18 @@ const char *run_config_fixed(const struct run_config *now, const struct run_conf
 	const char *text = arena_strdup(next->arena, names.text ? names.text : "");
 	buffer_free(&names);
 	return text;
+}
+
+bool run_config_decides_alike(const struct run_config *a, const struct run_config *b)
+{
+	for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
+		if (!val_equal(val_get(doc_root(a->doc), deciding[i]), val_get(doc_root(b->doc), deciding[i])))
+			return false;
+	return true;
+}
+
+void run_config_take_log(struct run_config *config, const struct run_config *from)
+{
+	config->log_level = from->log_level;
+	config->log_format = from->log_format;
 }

@@ -57,6 +57,8 @@ static void put_remote(const struct run *run, struct buffer *out)
 	run_put_metric(out, "platoon_api_events_total", "counter", "Events of watches", counts.events);
 	run_put_metric(out, "platoon_api_writes_total", "counter", "Writes answered by the server", counts.writes);
 	run_put_metric(out, "platoon_api_retries_total", "counter", "Calls that were tried again", counts.retries);
+	run_put_metric(out, "platoon_api_events_dropped_total", "counter",
+	               "Events that were not sent, because too many were waiting", counts.dropped);
 	run_put_metric(out, "platoon_api_refused_total", "counter", "Writes refused for good", counts.refused);
 	run_put_metric(out, "platoon_api_failed_calls_total", "counter",
 	               "Answers that were no success, and calls without one", counts.errors);
@@ -83,7 +85,7 @@ static int open_dashboard(struct run *run, struct error *error)
 		buffer_puts(&run->auth.read_token, token);
 	else if (pki_random_token(&run->auth.read_token, error) < 0)
 		return -1;
-	run->board = board_create(remote_store(run->remote), run->config->budget, &run->auth);
+	run->board = board_create(remote_store(run->remote), run->config->budget, run->config->strategy, &run->auth);
 	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, board_dashboard(run->board));
 	return 0;
 }

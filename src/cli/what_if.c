@@ -15,6 +15,7 @@
 struct question {
 	struct store *store;
 	uint64_t budget;
+	struct strategy strategy;
 	struct arena *arena;
 	struct problems problems;
 	struct manifests given; /* the text, with pods of its workloads */
@@ -169,6 +170,7 @@ static void decide(struct question *question)
 	                                            ACTION_PREEMPT};
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 	                                   .budget = question->budget,
+	                                   .strategy = question->strategy,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(&question->all, &options);
 	const struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
@@ -182,11 +184,13 @@ static void decide(struct question *question)
 	snapshot_destroy(snapshot);
 }
 
-void what_if(struct store *store, uint64_t budget, const char *text, size_t length, struct buffer *out)
+void what_if(struct store *store, uint64_t budget, struct strategy strategy, const char *text, size_t length,
+             struct buffer *out)
 {
 	struct question question = {
 		.store = store,
 		.budget = budget,
+		.strategy = strategy,
 		.arena = arena_create(),
 		.names = interner_create(),
 		.build = build_create(),

@@ -17,6 +17,7 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 	struct grouping_controller *controller;
 	const struct store_type *type;
 	struct informer *informer;
+	bool checked; /* what pods saw before the first look was compared with it */
 };
 
 struct grouping_controller {
@@ -25,9 +26,11 @@ struct grouping_controller {
 	struct arena *defaults;     /* their texts */
 	struct reconciler *reconciler;
 	struct grouping_index *index;
+	struct grouping_changes *changes; /* of pods that stand alone */
 	VEC(struct followed *) followed;
 	uint64_t generation;         /* of the types, when that was last looked at */
 	struct grouping_pod *asking; /* the pod that is being looked at */
+	bool woken;                  /* a pod is to be looked at again because of another object */
 };
 
 static const char *annotation(const struct val *object, const char *key)
@@ -80,7 +83,34 @@ static void on_config(struct reconciler *reconciler, void *context, const struct
 static void want_pod(void *context, const struct grouping_pod *pod)
 {
 	struct grouping_controller *controller = context;
+	controller->woken = true;
 	reconciler_want(controller->reconciler, KEY_POD, pod->namespace_, pod->name);
+}
+
+static void want_pod_of(void *context, const struct grouping_pod *pod)
+{
+	const struct followed *followed = context;
+	want_pod(followed->controller, pod);
+}
+
+static uint64_t version_now(void *context, const char *namespace_, const char *name)
+{
+	const struct followed *followed = context;
+	const struct store_object *object =
+		store_peek(followed->controller->options.store, followed->type, namespace_, name);
+	return object ? object->version : 0;
+}
+
+/* Between the moment a pod was grouped by an object and the first look at its kind the object may have gone: nobody
+ * tells of that. */
+static void look_at_kind(struct followed *followed)
+{
+	informer_poll(followed->informer);
+	if (followed->checked || !informer_synced(followed->informer))
+		return;
+	followed->checked = true;
+	grouping_index_check(followed->controller->index, followed->type->group, followed->type->kind, version_now,
+	                     want_pod_of, followed);
 }
 
 static void on_workload(void *context, const struct store_object *object, const struct store_object *old, bool deleted)
@@ -204,11 +234,12 @@ static int reconcile_group(struct grouping_controller *controller, struct reconc
 	ask(controller, turn, &source, first);
 	group_pod(pod->root, &source.source, &controller->group, turn->arena, &result);
 	/* A group that goes because its workload does is not made again. */
+	bool single = grouping_is_single(&controller->options, controller->index, pod, &result);
 	bool ending = has_ended(pod->root) ||
 	              (result.owner.object &&
 	               *val_str(val_path(result.owner.object, "metadata", "deletionTimestamp", NULL), ""));
 	if (result.verdict == GROUP_WANTED && strcmp(result.name, group->name) == 0)
-		rc = write_group(controller, turn, &result, !ending, failure);
+		rc = write_group(controller, turn, &result, !ending && !single, failure);
 	if (rc < 0) {
 		turn->failure = failure->message;
 		struct store_object *owner = peek_owner(turn, &result);
@@ -226,7 +257,12 @@ static int group_changed(struct grouping_controller *controller, struct reconcil
 {
 	struct grouping_group *group = grouping_index_group(controller->index, turn->key.namespace_, turn->key.name);
 	struct grouping_failure failure = {0};
-	return group ? reconcile_group(controller, turn, group, &failure) : 0;
+	if (!group)
+		return 0;
+	/* Somebody made a PodGroup for a pod that stood alone, or another pod joined it: now it has to be marked. */
+	if (group->unwritten)
+		want_pod(controller, grouping_group_first(group));
+	return reconcile_group(controller, turn, group, &failure);
 }
 
 /* The group first, so that a pod never names one that is not there. */
@@ -259,6 +295,14 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 	struct store_object *owner = peek_owner(turn, result);
 	grouping_tell(turn, result, owner, pod);
 	store_object_release(owner);
+	bool single = grouping_is_single(&controller->options, controller->index, pod, result);
+	if (single)
+		grouping_note_terms(controller->changes, known, result);
+	if (known->group && known->terms)
+		known->group->unwritten = single;
+	if (single)
+		return 0;
+	known->terms = 0;
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
 	if (!grouped)
@@ -334,6 +378,7 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 		controller->group = *options->group;
 	controller->defaults = arena_create();
 	controller->index = grouping_index_create();
+	controller->changes = grouping_changes_create();
 	controller->generation = store_types_generation(options->store);
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "grouping",
@@ -356,8 +401,14 @@ int grouping_step(struct grouping_controller *controller)
 		grouping_index_each(controller->index, true, want_pod, controller);
 	controller->generation = generation;
 	for (size_t i = 0; i < controller->followed.count; i++)
-		informer_poll(controller->followed.items[i]->informer);
-	return reconciler_step(controller->reconciler);
+		look_at_kind(controller->followed.items[i]);
+	size_t known = controller->followed.count;
+	int wait = reconciler_step(controller->reconciler);
+	/* Kinds that the pods of this turn led to. */
+	controller->woken = false;
+	for (size_t i = known; i < controller->followed.count; i++)
+		look_at_kind(controller->followed.items[i]);
+	return controller->woken ? 0 : wait;
 }
 
 void grouping_destroy(struct grouping_controller *controller)
@@ -371,22 +422,60 @@ void grouping_destroy(struct grouping_controller *controller)
 	}
 	vec_free(&controller->followed);
 	grouping_index_destroy(controller->index);
+	grouping_changes_destroy(controller->changes);
 	arena_destroy(controller->defaults);
 	free(controller);
 }
 
-bool grouping_holds(void *context, const struct store_object *pod)
+/* ---- for the scheduler ---- */
+
+/* Looks at a pod without marks; `arena` holds the answer. */
+static void look(struct grouping_controller *controller, const struct store_object *pod, struct arena *arena,
+                 struct group_result *result)
+{
+	struct grouping_source source;
+	grouping_source_open(&source, controller->options.store, arena);
+	group_pod_marks(pod->root, &source.source, &controller->group, arena, result);
+	grouping_source_close(&source);
+}
+
+static bool holds(void *context, const struct store_object *pod)
 {
 	struct grouping_controller *controller = context;
 	if (!grouping_is_ours(&controller->options, pod->root) || *annotation(pod->root, GROUP_KEY_POD_GROUP) ||
 	    *val_str(val_path(pod->root, "spec", "nodeName", NULL), ""))
 		return false;
 	struct arena *arena = arena_create();
-	struct grouping_source source;
 	struct group_result result;
-	grouping_source_open(&source, controller->options.store, arena);
-	group_pod_marks(pod->root, &source.source, &controller->group, arena, &result);
-	grouping_source_close(&source);
+	look(controller, pod, arena, &result);
+	bool held = result.verdict != GROUP_NONE &&
+	            !grouping_is_single(&controller->options, controller->index, pod, &result);
 	arena_destroy(arena);
-	return result.verdict != GROUP_NONE;
+	return held;
+}
+
+static bool terms(void *context, const struct store_object *pod, struct arena *arena, struct snapshot_terms *out)
+{
+	struct arena *scratch = arena_create();
+	struct group_result result;
+	look(context, pod, scratch, &result);
+	if (result.verdict == GROUP_WANTED)
+		*out = (struct snapshot_terms){
+			.queue = arena_strdup(arena, result.queue),
+			.priority_class = result.priority_class ? arena_strdup(arena, result.priority_class) : NULL,
+			.preemptibility = result.preemptibility ? arena_strdup(arena, result.preemptibility) : NULL,
+		};
+	arena_destroy(scratch);
+	return result.verdict == GROUP_WANTED;
+}
+
+static bool changed(void *context, const char **namespace_, const char **name)
+{
+	struct grouping_controller *controller = context;
+	return grouping_next_change(controller->changes, namespace_, name);
+}
+
+struct live_grouping grouping_for_live(struct grouping_controller *controller)
+{
+	return (struct live_grouping){.context = controller, .holds = holds, .terms = terms, .changed = changed};
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "control/live.h"
 #include "group/group.h"
 #include "store/store.h"
 
@@ -25,6 +26,9 @@ struct grouping_options {
 	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
 	size_t scheduler_count;
 	const struct group_options *group; /* NULL: the usual; borrowed */
+	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their
+	 * terms from grouping_for_live. Only groups that say more (levels, delays) are written, and those that exist. */
+	bool single_groups;
 };
 
 struct grouping_controller *grouping_create(const struct grouping_options *options);
@@ -32,8 +36,10 @@ void grouping_destroy(struct grouping_controller *controller); /* NULL is a no-o
 /* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
 int grouping_step(struct grouping_controller *controller);
 
-/* Whether a pod still waits for its group to be known, so that nobody may place it alone. `context` is the controller. */
-bool grouping_holds(void *context, const struct store_object *pod);
+/* Whether the pod has one of our schedulers. */
+bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
+/* What a scheduler has to know of pods without marks. Valid as long as the controller. */
+struct live_grouping grouping_for_live(struct grouping_controller *controller);
 
 /* The pod with its group's marks and KAI_SEGMENT_INDEX in every container that does not set it: for admission, where
  * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */

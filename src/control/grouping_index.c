@@ -102,6 +102,26 @@ void grouping_index_visit(struct grouping_index *index, const struct grouping_ne
 		visit(context, link->pod);
 }
 
+void grouping_index_check(struct grouping_index *index, const char *group, const char *kind,
+                          uint64_t (*version)(void *context, const char *namespace_, const char *name),
+                          void (*visit)(void *context, const struct grouping_pod *pod), void *context)
+{
+	struct need *need, *next;
+	struct buffer prefix = {0};
+	buffer_printf(&prefix, "%s/%s/", group, kind);
+	HASH_ITER(hh, index->needs, need, next) {
+		if (!text_starts_with(need->key, prefix.text))
+			continue;
+		char *namespace_ = base_strdup(need->key + prefix.length), *name = strchr(namespace_, '/');
+		*name++ = '\0';
+		if (!*name || version(context, namespace_, name) != need->version)
+			for (const struct grouping_link *link = need->links; link; link = link->following)
+				visit(context, link->pod);
+		free(namespace_);
+	}
+	buffer_free(&prefix);
+}
+
 /* ---- groups ---- */
 
 struct grouping_group *grouping_index_group(struct grouping_index *index, const char *namespace_, const char *name)

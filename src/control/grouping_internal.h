@@ -14,6 +14,7 @@ struct grouping_pod {
 	const char *namespace_, *name, *created;
 	const char *uid;
 	bool unserved;                             /* an owner is of a kind that is not served */
+	uint64_t terms;                            /* of a pod that stands alone; 0: it does not */
 	struct grouping_group *group;              /* NULL: none yet */
 	struct grouping_pod *previous, *following; /* in the group */
 	struct grouping_link *links;               /* to what it depends on */
@@ -25,6 +26,7 @@ struct grouping_group {
 	const char *namespace_, *name;
 	struct grouping_pod *members;
 	struct grouping_pod *first; /* oldest member, NULL when it has to be looked for */
+	bool unwritten;             /* its only member stands alone: there is no PodGroup, and no mark */
 	UT_hash_handle hh;
 	char key[];
 };
@@ -57,6 +59,11 @@ void grouping_index_depend(struct grouping_index *index, struct grouping_pod *po
 /* Calls back for every pod that depends on the object, unless all of them saw exactly this version of it. */
 void grouping_index_visit(struct grouping_index *index, const struct grouping_need *now,
                           void (*visit)(void *context, const struct grouping_pod *pod), void *context);
+/* Calls back for every pod that saw another version of an object of the kind than `version` now gives (0: there is none),
+ * and for those that depend on all objects of it. */
+void grouping_index_check(struct grouping_index *index, const char *group, const char *kind,
+                          uint64_t (*version)(void *context, const char *namespace_, const char *name),
+                          void (*visit)(void *context, const struct grouping_pod *pod), void *context);
 
 /* ---- grouping_source.c: the store as a source of the group library ---- */
 
@@ -74,6 +81,20 @@ struct grouping_source {
 /* Results that came from the source are valid until the store changes, and until the close. */
 void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena);
 void grouping_source_close(struct grouping_source *source);
+
+/* ---- grouping_single.c: pods that stand alone, about which nothing is written ---- */
+
+struct grouping_changes;
+
+struct grouping_changes *grouping_changes_create(void);
+void grouping_changes_destroy(struct grouping_changes *changes);
+/* Whether the pod is such a one. */
+bool grouping_is_single(const struct grouping_options *options, struct grouping_index *index,
+                        const struct store_object *pod, const struct group_result *result);
+/* Notes the terms of the pod, and that they changed if they were others before. */
+void grouping_note_terms(struct grouping_changes *changes, struct grouping_pod *pod, const struct group_result *result);
+/* As live_grouping.changed says. */
+bool grouping_next_change(struct grouping_changes *changes, const char **namespace_, const char **name);
 
 /* ---- grouping_write.c ---- */
 
@@ -104,8 +125,5 @@ void grouping_mark_refused(const struct reconcile *turn, const struct store_obje
  * on it. */
 void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
                             struct group_options *options);
-
-/* Whether the pod has one of our schedulers. */
-bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
 
 #endif

@@ -57,6 +57,11 @@ bool informer_listing(const struct informer *informer)
 	return informer->listing;
 }
 
+bool informer_synced(const struct informer *informer)
+{
+	return informer->watch && !informer->listing;
+}
+
 uint64_t informer_relists(const struct informer *informer)
 {
 	return informer->relists;

@@ -26,6 +26,8 @@ void informer_destroy(struct informer *informer); /* NULL is a no-op */
 size_t informer_poll(struct informer *informer);
 /* Whether a list has begun and is not complete: what is known is then not all there is. */
 bool informer_listing(const struct informer *informer);
+/* Whether everything there is was reported, and changes follow. */
+bool informer_synced(const struct informer *informer);
 /* Times the whole list had to be read again because changes were lost. */
 uint64_t informer_relists(const struct informer *informer);
 

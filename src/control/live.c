@@ -165,10 +165,9 @@ static void check_guesses(struct live_object *object, const struct store_object 
 			drop_guess(&object->guess[g]);
 }
 
-void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context)
+void live_use_grouping(struct live *live, const struct live_grouping *grouping)
 {
-	live->holds = holds;
-	live->holds_context = context;
+	live->grouping = *grouping;
 }
 
 static void let_go(struct live *live, struct live_object *pod)
@@ -184,7 +183,7 @@ static void let_go(struct live *live, struct live_object *pod)
 /* True when the pod is left out for now. */
 static bool hold(struct live *live, struct live_object *pod)
 {
-	bool held = live->holds && live->holds(live->holds_context, pod->object);
+	bool held = live->grouping.holds && live->grouping.holds(live->grouping.context, pod->object);
 	if (held && !pod->held) {
 		live->changed |= pod->slot >= 0; /* one that was never looked at changes nothing */
 		live_pod_drop(live, pod);
@@ -199,6 +198,15 @@ static bool hold(struct live *live, struct live_object *pod)
 
 void live_check_held(struct live *live, uint64_t version)
 {
+	const char *namespace_, *name;
+	while (live->grouping.changed && live->grouping.changed(live->grouping.context, &namespace_, &name)) {
+		struct live_object *changed = live_find(live, BUILD_POD, namespace_, name);
+		if (!changed || changed->implicit < 0)
+			continue;
+		live->changed = true;
+		if (!live->stale)
+			live_pod_update(live, changed);
+	}
 	if (live->held_version != version) {
 		live->held_version = version;
 		live->held_left = live->held.count;

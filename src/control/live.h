@@ -20,9 +20,19 @@ struct live;
 struct live *live_create(const struct snapshot_options *options);
 void live_destroy(struct live *live); /* NULL is a no-op */
 
-/* Names pods that are not to be looked at yet, because their group is not known. Asked when a pod changes, and again for
- * those that are held when the store has changed; live_is_checking: not all of them yet. */
-void live_hold(struct live *live, bool (*holds)(void *context, const struct store_object *pod), void *context);
+/* What is known elsewhere about pods that name no PodGroup. */
+struct live_grouping {
+	void *context;
+	/* Whether a pod is not to be looked at yet, because its group is not known. Asked when it changes, and again for
+	 * those that are held when the store has changed; live_is_checking: not all of them yet. */
+	bool (*holds)(void *context, const struct store_object *pod);
+	/* The terms of a pod that is a group of its own, in the arena. False: nobody knows more than the pod says. */
+	bool (*terms)(void *context, const struct store_object *pod, struct arena *arena, struct snapshot_terms *out);
+	/* The next pod whose terms have changed since they were asked for; false when there is none. The texts are borrowed
+	 * until the next call. */
+	bool (*changed)(void *context, const char **namespace_, const char **name);
+};
+void live_use_grouping(struct live *live, const struct live_grouping *grouping);
 
 bool live_is_checking(const struct live *live);
 
@@ -39,6 +49,10 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
 /* Between the two: the next cycle looks at the group again, as if it had changed. */
 void live_look_again(struct live *live, int group);
+/* The same, but that alone is no reason for a cycle. */
+void live_look_later(struct live *live, int group);
+/* When the numbers of a group were last told, for its owner to keep. */
+int64_t *live_numbers_told(struct live *live, int group);
 /* Also between the two: whether the pods of a group that know already why they wait are to hear it in new words. Its numbers
  * change with every pod that comes or goes, and with each of them every pod that waits would be written: so only when it
  * means something else (`meaning`), or now and then. */

@@ -45,6 +45,7 @@ int live_group_new(struct live *live)
 	vacate_slot(live, group);
 	live->slots[group].used = true;
 	live->slots[group].told = 0;
+	live->slots[group].numbers_told = 0;
 	return group;
 }
 
@@ -92,7 +93,10 @@ void live_group_implicit(struct live *live, struct live_object *pod)
 	int group = pod->implicit;
 	start_reading(live, group);
 	struct snapshot_group *into = &live->snapshot.groups[group];
-	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], (size_t)group);
+	struct snapshot_terms terms;
+	bool known = live->grouping.terms &&
+	             live->grouping.terms(live->grouping.context, pod->object, live->build.arena, &terms);
+	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], known ? &terms : NULL, (size_t)group);
 	live->snapshot.pods[pod->slot].group = group;
 	live->snapshot.pods[pod->slot].leaf = 0;
 	into->members = arena_array(live->build.arena, int, 1);

@@ -28,7 +28,9 @@ struct manager *manager_create(const struct manager_options *options)
 		.logger = options->logger,
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
+		.single_groups = options->single_groups,
 	});
+	struct live_grouping grouping = grouping_for_live(manager->grouping);
 	manager->scheduler = scheduler_create(&(struct scheduler_options){
 		.store = options->store,
 		.clock = options->clock,
@@ -36,8 +38,8 @@ struct manager *manager_create(const struct manager_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
-		.held = grouping_holds,
-		.held_context = manager->grouping,
+		.grouping = &grouping,
+		.strategy = options->strategy,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/strategy.h"
 #include "store/store.h"
 
 struct manager;
@@ -15,7 +16,9 @@ struct manager_options {
 	const struct logger *logger;      /* NULL: silent */
 	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
 	size_t scheduler_count;
-	uint64_t budget; /* search steps per placement, 0: the default */
+	uint64_t budget;          /* search steps per placement, 0: the default */
+	struct strategy strategy; /* in which order nodes are taken */
+	bool single_groups;       /* see grouping.h */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

@@ -23,10 +23,11 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
+		.strategy = options->strategy,
 		.explain_relax = true,
 	});
-	if (options->held)
-		live_hold(scheduler->live, options->held, options->held_context);
+	if (options->grouping)
+		live_use_grouping(scheduler->live, options->grouping);
 	scheduler->watch = live_watch_create(scheduler->live, options->store);
 	scheduler->events = events_create(options->store);
 	scheduler->due = INT64_MAX;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/strategy.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 /* Who evicts: other controllers of the same process delete pods for other reasons. */
 #define SCHEDULER_ACTOR "platoon-scheduler"
 
+struct live_grouping;
 struct plan;
 struct scheduler;
 
@@ -28,9 +30,9 @@ struct scheduler_options {
 	int64_t pause_ns;                 /* least time between two cycles, so that a burst is one change; 0: 50 ms */
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
-	/* Whether a pod is not to be looked at yet: its group is not known. NULL: none is. */
-	bool (*held)(void *context, const struct store_object *pod);
-	void *held_context;
+	struct strategy strategy;         /* in which order nodes are taken */
+	/* Of pods that name no PodGroup, see live.h; copied. NULL: nobody groups. */
+	const struct live_grouping *grouping;
 	/* Told of every cycle before its trials are taken back. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

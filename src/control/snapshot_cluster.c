@@ -109,6 +109,7 @@ void build_nodes(struct snapshot_build *build)
 		cluster_add_node(cluster, &added);
 	}
 	cluster_seal(cluster);
+	cluster_set_strategy(cluster, build->options->strategy);
 	snapshot->nodes = arena_array(build->arena, const struct node_spec *, count);
 	for (size_t i = 0; i < count; i++) {
 		int number = cluster_find_node(cluster, nodes[i].name);

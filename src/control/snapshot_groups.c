@@ -223,10 +223,19 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod)
 {
-	return !pod->spec.group && !pod->spec.node && !pod->gone && build_pod_is_ours(build, &pod->spec);
+	return !pod->spec.group && !pod->gone && build_pod_is_ours(build, &pod->spec);
 }
 
-void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, size_t index)
+static enum preemptibility preemptibility_of(const char *text)
+{
+	return text_equal(text, "preemptible")        ? PREEMPTIBLE
+	       : text_equal(text, "non-preemptible")  ? NON_PREEMPTIBLE
+	       : text_equal(text, "semi-preemptible") ? SEMI_PREEMPTIBLE
+	                                              : PREEMPTIBILITY_UNSET;
+}
+
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod,
+                         const struct snapshot_terms *terms, size_t index)
 {
 	struct snapshot_group *group = &build->snapshot->groups[index];
 	struct cycle_group *into = &build->snapshot->cycle.groups[index];
@@ -235,11 +244,13 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	group->name = pod->spec.name;
 	into->creation = group->creation = pod->creation;
 	into->state = GROUP_PENDING;
-	into->priority = pod->spec.has_priority ? pod->spec.priority : build_priority(build, pod->spec.priority_class);
-	into->preempt = preempt_of(PREEMPTIBILITY_UNSET, into->priority);
+	into->priority = terms                    ? build_priority(build, terms->priority_class)
+	                 : pod->spec.has_priority ? pod->spec.priority
+	                                          : build_priority(build, pod->spec.priority_class);
+	into->preempt = preempt_of(preemptibility_of(terms ? terms->preemptibility : NULL), into->priority);
 	into->grace = -1;
 	into->evict_after = INT64_MIN;
-	set_queue(build, into, labels_get(&pod->spec.labels, QUEUE_LABEL));
+	set_queue(build, into, terms ? terms->queue : labels_get(&pod->spec.labels, QUEUE_LABEL));
 	single_leaf(build, into);
 }
 
@@ -252,7 +263,7 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
 		key = arena_printf(build->arena, "pod:%s", key);
 	interner_id(snapshot->group_names, key);
-	build_read_implicit(build, pod, index);
+	build_read_implicit(build, pod, NULL, index);
 	pod->group = (int)index;
 	pod->leaf = 0;
 }

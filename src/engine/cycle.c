@@ -290,13 +290,8 @@ static void start_groups(struct allocation *allocation)
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
 		group->state = GROUP_PENDING;
 		group->tried = false;
-		if (!group->blocked && group->queue < 0)
-			reason_add(&group->reasons, cycle->arena,
-			           (struct reason){.code = REASON_QUEUE_UNKNOWN,
-			                           .message =
-			                                   arena_printf(cycle->arena, "queue %s does not exist",
-			                                                group->queue_name ? group->queue_name : "")});
-		else if (!group->blocked && !group->gave_up && !turns_has_waiting(group)) {
+		if (!cycle_lacks_queue(cycle, group) && !group->blocked && !group->gave_up &&
+		    !turns_has_waiting(group)) {
 			struct candidate candidate = {.group = cycle_work_at(cycle, i), .growth = -1};
 			serve(&allocation->run, &candidate);
 		}

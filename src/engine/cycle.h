@@ -111,6 +111,7 @@ struct cycle {
 	size_t kept;              /* places kept for pods that were moved, now */
 	bool started;             /* set by the first action */
 	uint64_t budget;          /* per placement, 0 = default */
+	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
 	bool explain_relax;       /* search for relaxations when explaining */
 	bool always_search;       /* also where the answer is known: for comparison in tests */
 	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below
@@ -140,6 +141,8 @@ bool cycle_needs_look(const struct cycle_group *group);
 /* The groups of this cycle: number i of the list, or simply i. */
 size_t cycle_work_count(const struct cycle *cycle);
 int cycle_work_at(const struct cycle *cycle, size_t i);
+/* Whether its queue does not exist, which is added to its reasons then. */
+bool cycle_lacks_queue(struct cycle *cycle, struct cycle_group *group);
 /* Adds the group to the list and takes it off the accounts. */
 void cycle_touch(struct cycle *cycle, int number);
 /* Puts a group on the accounts as it is now, and takes it off as it was put on. Each is a no-op the second time. */

@@ -189,6 +189,17 @@ void cycle_unsettle(struct cycle *cycle, int number)
 	book(cycle, group, -1);
 }
 
+bool cycle_lacks_queue(struct cycle *cycle, struct cycle_group *group)
+{
+	if (group->blocked || group->queue >= 0)
+		return false;
+	reason_add(&group->reasons, cycle->arena,
+	           (struct reason){.code = REASON_QUEUE_UNKNOWN,
+	                           .message = arena_printf(cycle->arena, "queue %s does not exist",
+	                                                   group->queue_name ? group->queue_name : "")});
+	return true;
+}
+
 void cycle_touch(struct cycle *cycle, int number)
 {
 	struct cycle_group *group = &cycle->groups[number];
@@ -198,6 +209,7 @@ void cycle_touch(struct cycle *cycle, int number)
 	group->state = GROUP_PENDING;
 	if (!group->blocked)
 		group->reasons = (struct reasons){0};
+	cycle_lacks_queue(cycle, group);
 	if (cycle->work_count == cycle->work_capacity) {
 		cycle->work_capacity = cycle->work_capacity ? cycle->work_capacity * 2 : 16;
 		cycle->work = base_realloc_array(cycle->work, cycle->work_capacity, sizeof(*cycle->work));

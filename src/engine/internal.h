@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "base/vec.h"
 #include "engine/cluster.h"
+#include "engine/strategy.h"
 
 /* Host ports are resources too: a wildcard address takes the whole of PORT_WHOLE, a specific one takes 1 of it and the
  * only unit of its own column. */
@@ -168,6 +169,7 @@ struct cluster {
 	int releasing_pods;
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
+	struct strategy strategy;
 	uint64_t freed;              /* see cluster_freed */
 	uint64_t node_changes;       /* how often a node changed by itself, not by what runs there */
 	struct journal_entry vacant; /* left just now, and taken again as a rule; sign 0 for none */

@@ -97,18 +97,6 @@ static void take(struct solver *solver, const struct unit *unit, int node, int c
 
 /* ---- the quick way ---- */
 
-struct bin {
-	int64_t room;
-	int64_t score; /* higher first */
-	int number;    /* domain or node */
-	bool used;
-};
-
-struct share {
-	int number;
-	int64_t count;
-};
-
 static int compare_bins(const void *left, const void *right)
 {
 	const struct bin *a = left, *b = right;
@@ -259,7 +247,9 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 		                             .used = has_member(solver, node)});
 	}
 	struct share *shares = base_calloc(bins.count, sizeof(*shares));
-	int taken = divide(bins.items, (int)bins.count, need, shares);
+	int taken = solver->spreading && spread_wanted(solver, unit->shape)
+	                    ? spread_divide(solver, unit->shape, bins.items, (int)bins.count, need, shares)
+	                    : divide(bins.items, (int)bins.count, need, shares);
 	for (int i = 0; i < taken; i++)
 		take(solver, unit, shares[i].number, (int)shares[i].count);
 	vec_free(&bins);
@@ -273,7 +263,8 @@ static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t 
 	int first = level < 0 ? 0 : topology->domains[level][domain].first;
 	int end = level < 0 ? solver->cluster->node_count : topology->domains[level][domain].end;
 	int next = level + 1;
-	if (solver->topology_count > 1 || solver->shapes[unit->shape].score || next >= topology->level_count ||
+	if (solver->topology_count > 1 || solver->shapes[unit->shape].score ||
+	    (solver->spreading && spread_wanted(solver, unit->shape)) || next >= topology->level_count ||
 	    !solver->used[t][next])
 		return fill_hosts(solver, unit, need, t, first, end, -1);
 	int from = level < 0 ? 0 : topology->domains[level][domain].first_child;
@@ -530,14 +521,26 @@ const int32_t *pack_score(struct solver *solver, int shape)
 	return solver->shapes[shape].score;
 }
 
+static bool is_spread(const struct solver *solver)
+{
+	for (int s = 0; s < solver->shape_count; s++)
+		if (spread_wanted(solver, s))
+			return true;
+	return false;
+}
+
 static enum verdict pack_units(struct solver *solver, const struct unit *units, int count, uint64_t budget)
 {
 	size_t mark = solver->trail.count;
-	solver->assigned.count = 0;
-	bool fine = quick(solver, units, count);
-	if (fine && (!solver->social || rules_final(solver)))
-		return VERDICT_PLACED;
-	trail_undo(solver, mark);
+	/* Evenly spread pods may stand in each other's way: then they are packed, before the long search. */
+	for (int spreading = is_spread(solver); spreading >= 0; spreading--) {
+		solver->spreading = spreading;
+		solver->assigned.count = 0;
+		bool fine = quick(solver, units, count);
+		if (fine && (!solver->social || rules_final(solver)))
+			return VERDICT_PLACED;
+		trail_undo(solver, mark);
+	}
 	solver->assigned.count = 0;
 	if (solver->exact)
 		return VERDICT_IMPOSSIBLE;

@@ -141,8 +141,22 @@ struct solver {
 	VEC(struct undo) trail;
 	VEC(struct item) items;
 	VEC(struct assigned) assigned;
-	bool exact; /* one shape, one topology, no rules between pods: counting alone decides */
+	bool spreading; /* packing tries to spread, where the strategy says so */
+	bool exact;     /* one shape, one topology, no rules between pods: counting alone decides */
 	int blocking_tree;
+};
+
+/* A node or domain that may take pods, and what one takes. */
+struct bin {
+	int64_t room;
+	int64_t score; /* higher first */
+	int number;    /* domain or node */
+	bool used;
+};
+
+struct share {
+	int number;
+	int64_t count;
 };
 
 enum demand_mode { DEMAND_MINIMUM, DEMAND_ALL, DEMAND_UNIT };
@@ -191,6 +205,12 @@ int64_t counter_per_pod(const struct solver *solver, int counter, int shape);
 int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
 bool bound_reserve(struct solver *solver, const struct item *item, int sign);
+
+/* strategy.c: whether pods of the local shape are to be spread, and how many go to which node (bins are nodes): one pod
+ * after the other to the emptiest. The number of shares, -1 when the room does not suffice. Changes the rooms. */
+bool spread_wanted(const struct solver *solver, int local);
+int spread_divide(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
+                  struct share *shares);
 
 /* trail */
 void trail_set32(struct solver *solver, int32_t *address, int32_t value);

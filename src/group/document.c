@@ -151,11 +151,27 @@ struct doc *group_document(const struct group_result *result, const struct group
 	return doc;
 }
 
-static bool put_missing(struct build *build, struct node *metadata, const char *field, const struct labels *wanted,
-                        const struct val *pod)
+/* The marks of a place in another group, or in segments that are no more. A subgroup that a user wrote stays, and is
+ * told to be wrong. */
+static bool has_old_marks(const struct group_result *result, const struct val *pod)
 {
+	const char *group = val_str(val_path(pod, "metadata", "annotations", GROUP_KEY_POD_GROUP, NULL), "");
+	return result->min_member != GROUP_UNSET &&
+	       ((*group && strcmp(group, result->name) != 0) ||
+	        val_path(pod, "metadata", "labels", GROUP_KEY_SEGMENT_INDEX, NULL));
+}
+
+static bool put_missing(struct build *build, struct node *metadata, const char *field, const struct labels *wanted,
+                        const struct val *pod, bool unmark)
+{
+	static const char *const marks[] = {GROUP_KEY_SUBGROUP, GROUP_KEY_SEGMENT_INDEX};
 	struct node *map = build_map(build);
 	bool any = false;
+	for (size_t i = 0; unmark && i < sizeof(marks) / sizeof(*marks); i++)
+		if (val_path(pod, "metadata", field, marks[i], NULL)) {
+			build_put(build, map, marks[i], build_null(build));
+			any = true;
+		}
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct label *label = &wanted->items[i];
 		const char *has = val_str(val_path(pod, "metadata", field, label->key, NULL), NULL);
@@ -173,8 +189,8 @@ struct doc *group_pod_patch(const struct group_result *result, const struct val 
 {
 	struct build *build = build_create();
 	struct node *root = build_map(build), *metadata = build_map(build);
-	bool labels = put_missing(build, metadata, "labels", &result->pod_labels, pod);
-	bool annotations = put_missing(build, metadata, "annotations", &result->pod_annotations, pod);
+	bool labels = put_missing(build, metadata, "labels", &result->pod_labels, pod, has_old_marks(result, pod));
+	bool annotations = put_missing(build, metadata, "annotations", &result->pod_annotations, pod, false);
 	build_put(build, root, "metadata", metadata);
 	struct doc *doc = labels || annotations ? build_finish(build, root) : NULL;
 	build_destroy(build);

@@ -142,6 +142,17 @@ static void mark_pod(struct grouping *grouping)
 	meta_put(arena, &out->pod_env, GROUP_ENV_SEGMENT_INDEX, index);
 }
 
+/* By its name: pods that Spark starts share a group which one of them owns. */
+static bool is_single(const struct grouping *grouping)
+{
+	const struct group_result *out = grouping->out;
+	const struct group_constraint *constraint = &out->constraint;
+	return *grouping->pod_uid && text_equal(out->owner.kind, "Pod") &&
+	       text_equal(out->owner.uid, grouping->pod_uid) && strstr(out->name, grouping->pod_uid) &&
+	       out->subgroup_count == 0 && out->min_member == 1 && !constraint->required && !constraint->preferred &&
+	       !out->preemption_delay && !out->staleness_grace;
+}
+
 static enum group_verdict build(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
@@ -170,8 +181,10 @@ static enum group_verdict build(struct grouping *grouping)
 		out->reason = "the pod names a PodGroup of its own";
 		return GROUP_NONE;
 	}
-	if (verdict == GROUP_WANTED)
+	if (verdict == GROUP_WANTED) {
 		mark_pod(grouping);
+		out->single = is_single(grouping);
+	}
 	return verdict;
 }
 

@@ -155,6 +155,8 @@ struct group_result {
 	int min_sub_group; /* GROUP_UNSET = all */
 	struct group_subgroup *subgroups;
 	size_t subgroup_count;
+	/* It is the group of this one pod, and says nothing but queue, priority class and preemptibility. */
+	bool single;
 
 	/* The pod. leaf is NULL when the group has no subgroups, or when none is right for this pod (then a warning
 	 * says so). segment is GROUP_UNSET outside of segments. */

@@ -51,7 +51,7 @@ static void inherit_labels(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
 	out->labels = grouping->subject.labels;
-	out->annotations = grouping->subject.annotations;
+	out->annotations = meta_without(grouping->arena, grouping->subject.annotations, GROUP_KEY_POD_GROUP);
 	out->node_pool = group_pod_label(grouping, grouping->options->pool_label ? grouping->options->pool_label
 	                                                                         : GROUP_KEY_NODE_POOL);
 	const char *pod_user = group_pod_label(grouping, KEY_USER);

@@ -54,6 +54,7 @@ struct labels meta_labels(struct arena *arena, const struct val *object, const c
 struct labels meta_map(struct arena *arena, const struct val *map);
 struct labels meta_merge(struct arena *arena, struct labels base, struct labels more);         /* base wins */
 void meta_put(struct arena *arena, struct labels *labels, const char *key, const char *value); /* replaces */
+struct labels meta_without(struct arena *arena, struct labels labels, const char *key);
 const char *meta_get(const struct labels *labels, const char *key);  /* NULL when absent or empty */
 const char *meta_text(const struct val *object, const char *field);  /* metadata.<field>, "" when absent */
 const char *meta_scalar(struct arena *arena, const struct val *val); /* string or number as text, else NULL */

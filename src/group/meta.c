@@ -49,6 +49,17 @@ struct labels meta_merge(struct arena *arena, struct labels base, struct labels 
 	return both;
 }
 
+struct labels meta_without(struct arena *arena, struct labels labels, const char *key)
+{
+	if (!labels_get(&labels, key))
+		return labels;
+	struct labels rest = {.items = arena_array(arena, struct label, labels.count)};
+	for (size_t i = 0; i < labels.count; i++)
+		if (strcmp(labels.items[i].key, key) != 0)
+			rest.items[rest.count++] = labels.items[i];
+	return rest;
+}
+
 void meta_put(struct arena *arena, struct labels *labels, const char *key, const char *value)
 {
 	struct label *one = arena_new(arena, struct label);

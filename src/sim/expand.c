@@ -151,7 +151,7 @@ static bool run(struct simulation *simulation)
 	const struct clock_source *clock = &simulation->clock.source;
 	struct workloads *workloads = workloads_create(&(struct workloads_options){.store = store, .clock = clock});
 	struct grouping_controller *grouping =
-		grouping_create(&(struct grouping_options){.store = store, .clock = clock});
+		grouping_create(&(struct grouping_options){.store = store, .clock = clock, .single_groups = true});
 	struct error error = {0};
 	/* Watches take their first look only while nothing is waiting to be committed. */
 	store_commit(store, &error);

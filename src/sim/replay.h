@@ -5,6 +5,7 @@
 #define SIM_REPLAY_H
 
 #include "engine/cycle.h"
+#include "engine/strategy.h"
 #include "sim/trace.h"
 
 #define REPLAY_BUCKETS 240 /* stretches of equal length into which the trace is cut */
@@ -15,6 +16,7 @@ struct replay_options {
 	const char *title;
 	const enum cycle_action *actions;
 	size_t action_count;
+	struct strategy strategy;
 	uint64_t budget;             /* 0: default */
 	int64_t starvation_after_ns; /* 0: never */
 	/* Called now and then; false ends the replay. May be NULL. */

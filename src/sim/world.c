@@ -27,6 +27,7 @@ struct world *world_create(const struct world_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
+		.strategy = options->strategy,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

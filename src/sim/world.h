@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/strategy.h"
 #include "sim/kubelet.h"
 #include "store/store.h"
 
@@ -19,6 +20,7 @@ struct world_options {
 	const char *const *schedulers;    /* schedulerName values that are ours; NULL: the usual */
 	size_t scheduler_count;
 	uint64_t budget;                /* search steps per placement, 0: the default */
+	struct strategy strategy;       /* in which order nodes are taken */
 	struct kubelet_options kubelet; /* delays; its store, clock and logger are set by the world */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);

@@ -97,7 +97,7 @@ def examples_of_the_help_run():
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
               "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never", "BOOL": "true"}
-    values.update({"NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
+    values.update({"STRATEGY": "spread", "NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
         options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]
@@ -108,7 +108,7 @@ def every_option_of_the_help_is_understood():
                 continue
             forms = [["--" + name]] + ([["-" + letter]] if letter else [])
             for form in forms:
-                if command == "simulate" and name in ("report", "compare", "actions", "starvation-after", "nodes-file"):
+                if command == "simulate" and name in ("report", "compare", "actions", "placement", "starvation-after", "nodes-file"):
                     continue  # for traces: test_trace.py
                 if command == "simulate" and name in ("nodes", "gpus", "budget", "seeds", "faults"):
                     random = [] if name == "seeds" else ["--seeds", "1..1"]
@@ -231,6 +231,8 @@ def wrong_usage():
     expect(2, "validate", "-f", "x", "-o", "wide", err="table json yaml")
     expect(2, "plan", "-f", "x", "--budget", "0", err="--budget 0")
     expect(2, "plan", "-f", "x", "--budget", "-1", err="--budget -1")
+    expect(2, "plan", "-f", "x", "--placement", "gpu=tight", err="--placement gpu=tight: use binpack")
+    expect(2, "simulate", "test/scenarios/slurm", "--placement", "spread", err="--placement is for traces")
     expect(2, "plan", "-f", "x", "--budget", "99999999999999999999999", err="whole number")
     expect(2, "plan", "-f", "x", "--starvation-after", "soon", err="a duration above 0")
     expect(2, "plan", "-f", "x", "--starvation-after", "0s", err="--starvation-after 0s")

@@ -12,12 +12,20 @@
 struct fixture {
 	struct kit kit;
 	struct grouping_controller *grouping;
+	bool singles_unwritten;
 };
 
 static void start(struct fixture *fixture)
 {
-	fixture->grouping = grouping_create(
-		&(struct grouping_options){.store = fixture->kit.store, .clock = &fixture->kit.clock.source});
+	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->kit.store,
+	                                                               .clock = &fixture->kit.clock.source,
+	                                                               .single_groups = !fixture->singles_unwritten});
+}
+
+static bool holds(struct fixture *fixture, const struct store_object *pod)
+{
+	struct live_grouping link = grouping_for_live(fixture->grouping);
+	return link.holds(link.context, pod);
 }
 
 static int open_all(void **state)
@@ -285,6 +293,13 @@ static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
 	settle(fixture);
 	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
 	assert_at_rest(fixture);
+	/* Without it the pod is one of many again, and no part of anything. */
+	assert_code(kit, kit_delete(kit, "kartas.run.ai", "", "flow", NULL), 200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "");
+	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), name);
+	assert_at_rest(fixture);
 	free(name);
 	free(uid);
 }
@@ -396,9 +411,9 @@ static void some_pods_are_left_alone(void **state)
 	assert_string_equal(group_name(fixture), "mine");
 	/* Nobody has to wait for their grouping. */
 	const struct store_type *pods = store_type_find(kit->store, "", "pods");
-	assert_false(grouping_holds(fixture->grouping, store_peek(kit->store, pods, "default", "other")));
-	assert_false(grouping_holds(fixture->grouping, store_peek(kit->store, pods, "default", "skip")));
-	assert_false(grouping_holds(fixture->grouping, store_peek(kit->store, pods, "default", "own")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "other")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "skip")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "own")));
 }
 
 static void a_pod_is_held_until_it_is_marked(void **state)
@@ -406,9 +421,9 @@ static void a_pod_is_held_until_it_is_marked(void **state)
 	struct fixture *fixture = *state;
 	const struct store_type *pods = store_type_find(fixture->kit.store, "", "pods");
 	make_pod(fixture, "bare", NULL, NULL, NULL, NULL, "");
-	assert_true(grouping_holds(fixture->grouping, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_true(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
 	settle(fixture);
-	assert_false(grouping_holds(fixture->grouping, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_false(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
 	assert_at_rest(fixture);
 }
 

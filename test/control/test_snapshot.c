@@ -77,7 +77,10 @@ static void pods_of_others(void **state)
 	assert_true(world_about(&world, "ours-alone")->implicit);
 	assert_true(world_about(&world, "kai-alone")->implicit);
 	assert_int_equal(world_group(&world, "ours-alone")->gang.tree[0].minimum, 1);
-	assert_int_equal(world.snapshot->cycle.group_count, 3);
+	/* What runs counts in its queue and may be asked to go, like any group. */
+	assert_true(world_about(&world, "ours-bound")->implicit);
+	assert_int_equal(world_member(&world, "ours-bound")->state, MEMBER_RUNNING);
+	assert_int_equal(world.snapshot->cycle.group_count, 4);
 	world_close(&world);
 }
 

@@ -1,6 +1,8 @@
 /* Reads the words of a small world and writes down what became of it. */
 #include "yard.h"
 
+#include "engine/strategy.h"
+
 #include "base/strings.h"
 
 #include <ctype.h>
@@ -280,6 +282,11 @@ void yard_check(const struct yard_story *story)
 {
 	struct yard yard;
 	yard_create(&yard, story->nodes, story->queues, story->groups);
+	struct strategy strategy;
+	if (story->placement && strategy_parse(story->placement, &strategy) < 0)
+		fail_msg("%s is no strategy", story->placement);
+	if (story->placement)
+		cluster_set_strategy(yard.cycle.cluster, strategy);
 	yard_run(&yard, story->actions, story->second);
 	for (size_t g = 0; g < yard.cycle.group_count; g++) {
 		const struct yard_group *group = &story->groups[g];

@@ -58,7 +58,8 @@ struct yard_story {
 	const char *story, *nodes, *actions;
 	struct yard_queue queues[YARD_QUEUES];
 	struct yard_group groups[YARD_GROUPS];
-	int second; /* when it happens */
+	int second;            /* when it happens */
+	const char *placement; /* the strategy; NULL: binpack */
 };
 
 /* Runs the story, compares the pods of every group with `after`, and checks that the books of the nodes add up. */

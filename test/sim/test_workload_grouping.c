@@ -76,7 +76,9 @@ static void tell_row(const struct row *row)
 	struct yard yard;
 	yard_open(&yard, YARD_CALM);
 	struct grouping_controller *grouping =
-		grouping_create(&(struct grouping_options){.store = yard.kit.store, .clock = &yard.kit.clock.source});
+		grouping_create(&(struct grouping_options){.store = yard.kit.store,
+	                                                   .clock = &yard.kit.clock.source,
+	                                                   .single_groups = true});
 	struct buffer text = {0};
 	buffer_printf(&text, "{'metadata':{'name':'w'},'spec':{%s}}", row->spec);
 	assert_code(&yard.kit, kit_create(&yard.kit, row->resource, "default", text.text), 201);
