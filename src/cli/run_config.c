@@ -29,6 +29,8 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 
 /* Read at the start only. */
 static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
+/* Controllers are made with these. */
+static const char *const deciding[] = {"schedulerNames", "defaultQueue", "budget"};
 
 void run_config_free(struct run_config *config)
 {
@@ -258,4 +260,18 @@ const char *run_config_fixed(const struct run_config *now, const struct run_conf
 	const char *text = arena_strdup(next->arena, names.text ? names.text : "");
 	buffer_free(&names);
 	return text;
+}
+
+bool run_config_decides_alike(const struct run_config *a, const struct run_config *b)
+{
+	for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
+		if (!val_equal(val_get(doc_root(a->doc), deciding[i]), val_get(doc_root(b->doc), deciding[i])))
+			return false;
+	return true;
+}
+
+void run_config_take_log(struct run_config *config, const struct run_config *from)
+{
+	config->log_level = from->log_level;
+	config->log_format = from->log_format;
 }
