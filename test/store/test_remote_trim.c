@@ -67,7 +67,7 @@ static void trim(struct trimmed *trimmed, struct kit *kit, const char *resource,
 {
 	trimmed->copier = copier_create();
 	trimmed->full = kit_json(text);
-	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), kit_api(kit, resource));
+	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), kit_api(kit, resource), false);
 }
 
 static void trim_end(struct trimmed *trimmed)
@@ -215,6 +215,12 @@ static void others_are_kept_whole(void **state)
 	     "'status':{'phase':'x'},'other':true}");
 	check(&group, kept, dropped);
 	assert_string_equal(val_str(val_get(doc_root(group.part), "kind"), ""), "PodGroup");
+	trim_end(&group);
+	/* So are pods for those who want that. */
+	trim(&group, *state, "pods", pod_text);
+	doc_destroy(group.part);
+	group.part = remote_trim(group.copier, doc_root(group.full), kit_api(*state, "pods"), true);
+	check(&group, (const char *const[]){"spec", "status", "metadata.annotations", NULL}, dropped);
 	trim_end(&group);
 	/* What is no object does no harm. */
 	for (size_t i = 0; i < 4; i++) {
