@@ -47,6 +47,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	arena_reset(live->turn);
 	cycle->arena = live->turn;
 	cycle->budget = live->options.budget;
+	cycle->silent = live->options.silent;
 	cycle->explain_relax = live->options.explain_relax;
 	cycle->always_search = live->options.always_search;
 	cycle->starvation_after = live->options.starvation_after_ns;

@@ -111,6 +111,7 @@ struct cycle {
 	size_t kept;              /* places kept for pods that were moved, now */
 	bool started;             /* set by the first action */
 	uint64_t budget;          /* per placement, 0 = default */
+	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
 	bool explain_relax;       /* search for relaxations when explaining */
 	bool always_search;       /* also where the answer is known: for comparison in tests */
 	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below

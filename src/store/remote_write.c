@@ -365,6 +365,15 @@ static void refused(struct outgoing *outgoing, const struct remote_answer *answe
 	          outgoing->method, "path", outgoing->path, "error", remote_answer_message(answer), NULL);
 }
 
+/* Writes of one name go out one after the other: while its creation waits, answers are about a predecessor. */
+static bool is_to_be_created(const struct assumed *assumed)
+{
+	for (const struct outgoing *own = assumed->first; own; own = own->next)
+		if (strcmp(own->method, "POST") == 0 && !own->terse)
+			return true;
+	return false;
+}
+
 static void take_object(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct assumed *assumed = outgoing->about;
@@ -373,7 +382,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	bool deletes = strcmp(outgoing->method, "DELETE") == 0;
 	bool object = strcmp(val_str(val_get(root, "kind"), ""), assumed->type->kind) == 0 &&
 	              strcmp(val_str(val_path(root, "metadata", "name", NULL), ""), assumed->name) == 0;
-	if (object)
+	if (object && !is_to_be_created(assumed))
 		births_end(assumed, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
 		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
@@ -419,7 +428,8 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	if (good && matters)
 		take_object(outgoing, answer);
 	else if (!good && read && answer->code == 404) {
-		births_end(assumed, "");
+		if (!is_to_be_created(assumed))
+			births_end(assumed, "");
 		hear(assumed, NULL);
 	} else if (!good && !read) {
 		bool usual = answer->code == 409 || answer->code == 404;

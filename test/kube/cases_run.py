@@ -1,5 +1,4 @@
-"""`platoon run` from day to day: gangs, reasons, replicas, rights."""
-import json
+"""`platoon run` from day to day: gangs, reasons, replicas."""
 import signal
 import time
 
@@ -57,20 +56,3 @@ def another_replica_takes_over(plane):
             second.stop()
     holder = plane.kubectl("get", "lease", "platoon", "-o", "jsonpath={.spec.holderIdentity}").stdout
     assert holder == "", f"a replica that ended by itself still holds the lease: {holder}"
-
-
-@test
-def the_rights_of_the_manifests_suffice(plane):
-    token = plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()
-    config = plane.write_kubeconfig(plane.path("account"), {"token": token})
-    plane.kubectl("apply", "-f", "-", text=json.dumps({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "kubelets"},
-        "rules": [{"apiGroups": ["", "coordination.k8s.io"], "resources": ["nodes", "nodes/status", "leases"],
-                   "verbs": ["get", "list", "watch", "patch", "update", "create"]}]}))
-    plane.kubectl("create", "clusterrolebinding", "kubelets", "--clusterrole=kubelets",
-                  "--serviceaccount=platoon-system:platoon", check=False)
-    with Replica(plane, "--leader-elect", "-n", "platoon-system", kubeconfig=config) as replica:
-        apply(plane, gang("small", 2))
-        wait_until("small runs", runs(plane, "small", 2), replica)
-        assert "forbidden" not in replica.log(), replica.log()[-2000:]
-        replica.stop()

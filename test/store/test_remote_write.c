@@ -274,6 +274,34 @@ static void the_event_of_a_birth_may_come_after_the_answer(void **state)
 	assert_true(remote_settled(kit->remote));
 }
 
+/* The answer to the deletion of the first tells of the first, although the second of its name waits to be created. */
+static void an_heir_is_not_its_predecessor(void **state)
+{
+	struct remote_kit *kit = *state;
+	const char *heir = "00000000-0000-0000-0000-000000000555";
+	remote_kit_start_empty(kit);
+	tell(kit, "ADDED", pod("a", 11));
+	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "a", "{'gracePeriodSeconds':0}"), 200);
+	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", BODY), 201);
+	assert_code(&kit->kit, bind_pod(kit, "a", "n1"), 201);
+	remote_kit_await(kit, "DELETE", 1);
+	fake_answer(kit->fake, "DELETE", 200, "",
+	            remote_kit_pod("a", "00000000-0000-0000-0000-000000000097", 12,
+	                           "'deletionTimestamp':'2026-01-01T00:00:30Z','deletionGracePeriodSeconds':30", ""));
+	remote_kit_await(kit, "POST", 1);
+	assert_null(strstr(fake_request(kit->fake, "POST", 0)->head, "/binding"));
+	tell(kit, "DELETED", pod("a", 13));
+	fake_answer(kit->fake, "POST", 201, "", remote_kit_pod("a", heir, 20, "", ""));
+	remote_kit_move(kit);
+	assert_string_equal(uid_of(kit, "a"), heir);
+	remote_kit_await(kit, "POST", 2);
+	fake_answer(kit->fake, "POST", 201, "", "{'kind':'Status','status':'Success'}");
+	tell(kit, "MODIFIED", remote_kit_pod("a", heir, 21, "", "'nodeName':'n1'"));
+	tell(kit, "DELETED", remote_kit_pod("a", heir, 22, "", "'nodeName':'n1'"));
+	assert_pods(kit, "");
+	assert_true(remote_settled(kit->remote));
+}
+
 /* It is there already, by our own hand before the connection broke or by another's. */
 static void a_birth_that_happened_before(void **state)
 {
@@ -436,6 +464,7 @@ int main(void)
 		ON_KIT(a_graceful_end_is_no_end_yet),
 		ON_KIT(a_child_waits_for_the_uid_of_its_owner),
 		ON_KIT(the_event_of_a_birth_may_come_after_the_answer),
+		ON_KIT(an_heir_is_not_its_predecessor),
 		ON_KIT(a_birth_that_happened_before),
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
 		ON_KIT(decisions_go_first_and_events_last),
