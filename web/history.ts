@@ -13,13 +13,15 @@ const MOST = 20_000
 export class History {
 	changes: Change[] = []
 	dropped = 0 // changes before the first one that is kept
+	forgotten = 0 // changes that the server had no longer when the page was opened
 	teller: Teller
 
 	constructor(private titleOf: (gang: string) => string = shortName) {
 		this.teller = new Teller(titleOf)
 	}
 
-	load(changes: WireChange[]) {
+	load(changes: WireChange[], forgotten = 0) {
+		this.forgotten = forgotten
 		this.changes = changes.map(([at, before, after]) => ({ at, before, after }))
 		this.dropped = 0
 		this.teller = new Teller(this.titleOf)
@@ -35,6 +37,11 @@ export class History {
 			this.changes = this.changes.slice(-MOST)
 			this.teller.drop(this.dropped)
 		}
+	}
+
+	/** Whether everything since the start of the server is here. */
+	get complete(): boolean {
+		return this.forgotten + this.dropped === 0
 	}
 
 	get end(): number {

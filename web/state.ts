@@ -108,7 +108,7 @@ export class State {
 
 	private load(snapshot: Snapshot) {
 		this.live = Model.from(snapshot.records)
-		this.history.load(snapshot.history)
+		this.history.load(snapshot.history, snapshot.forgotten ?? 0)
 		this.past = null
 		this.time = null
 		this.version = snapshot.version

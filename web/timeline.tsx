@@ -108,7 +108,14 @@ export function Timeline({ state }: { state: State }) {
 				/>
 			</div>
 			<div className="timeline-ends" aria-hidden="true">
-				<span>{clockTime(from)}</span>
+				<span>
+					{clockTime(from)}{' '}
+					<span className="reach">
+						{history.complete
+							? '· all since the server started'
+							: `· the last ${history.changes.length.toLocaleString('en')} changes, older ones are forgotten`}
+					</span>
+				</span>
 				<span className="faint">above the line: placed · below: left, failed, waits</span>
 				<span>now</span>
 			</div>

@@ -175,6 +175,7 @@ export interface Snapshot {
 	now: number
 	version: string
 	records: LiveRecord[]
+	forgotten?: number // changes that the server no longer has
 	history: WireChange[]
 }
 

@@ -58,6 +58,7 @@ enum cli_option_id {
 	CLI_OPTION_VALUES,
 	CLI_OPTION_CHART,
 	CLI_OPTION_ONCE,
+	CLI_OPTION_FOR,
 	CLI_OPTION_MAP,
 	CLI_OPTION_COLOR,
 	CLI_OPTION_VERBOSE,
@@ -100,6 +101,8 @@ struct cli_args {
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
 	int heartbeat;          /* seconds */
+	bool follow_given;      /* --for */
+	int64_t follow_ns;      /* 0: until it is ended */
 	bool shape_given, gpus_given;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;

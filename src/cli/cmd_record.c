@@ -1,6 +1,7 @@
 /* Owns the command `record`. */
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/record_follow.h"
 #include "cli/record_hide.h"
 
 #include "base/clock.h"
@@ -61,6 +62,11 @@ int cmd_record(struct cli_args *args)
 {
 	struct manifests objects;
 	struct hide *hide = hide_create();
+	if (hide && args->follow_given) {
+		int rc = record_follow(args, hide);
+		hide_destroy(hide);
+		return rc;
+	}
 	if (!hide) {
 		fprintf(stderr, "platoon record: the system gives no random numbers\n");
 		return CLI_USAGE;

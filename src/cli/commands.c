@@ -67,7 +67,10 @@ static const char record_text[] =
 	"the\n"
 	"topology stay, so `platoon plan -f` and `platoon simulate --report` work on the file as on the cluster. Read "
 	"it\n"
-	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.";
+	"before you give it away. The cluster is that of the kubeconfig; with -f objects of files are taken.\n"
+	"With --for it goes on with what arrives and leaves, a line of JSON for each, written at once: it may be "
+	"ended\n"
+	"in any way, also by force, and what was seen until then is in the file.";
 static const char run_text[] = "Runs the controllers and the scheduler on the cluster of a kubeconfig, or on the "
 			       "cluster whose pod this is. Acts on\n"
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
@@ -197,9 +200,10 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "print a cluster without its names, for a plan or a simulation elsewhere",
 		.description = record_text,
-		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FOR) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) |
+                           BIT(LOG_LEVEL),
 		.outputs = "json yaml",
-		.exits = "0  the objects were printed\n"
+		.exits = "0  the objects were printed, or --for ended by its time or by Ctrl-C\n"
 			 "2  wrong usage, or files or a cluster that cannot be read",
 		.examples = "platoon record -f examples/first-gang.yaml",
 		.run = cmd_record,

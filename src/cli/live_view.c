@@ -25,10 +25,10 @@ struct live_view {
 	struct cli_args *args;
 	struct remote_access access;
 	struct remote *remote;
-	struct snapshot *snapshot; /* of the last plan, with what it borrows from: */
+	struct snapshot *snapshot; /* of the last plan, NULL for none, with what it borrows from: */
 	struct manifests objects;
 	struct store_list lists[TYPES];
-	bool planned;
+	bool planned; /* the objects are read */
 	uint64_t version;
 	int64_t last, took; /* nanoseconds */
 	char problem[300];
@@ -39,6 +39,7 @@ static void forget_plan(struct live_view *view)
 	if (!view->planned)
 		return;
 	snapshot_destroy(view->snapshot);
+	view->snapshot = NULL;
 	manifests_free(&view->objects);
 	for (size_t i = 0; i < TYPES; i++)
 		store_list_clear(&view->lists[i]);
@@ -100,9 +101,8 @@ static void read_type(struct live_view *view, size_t index)
 		manifests_add(&view->objects, view->lists[index].items[i]->root, "cluster", &problems);
 }
 
-const struct plan *live_view_plan(struct live_view *view)
+const struct manifests *live_view_objects(struct live_view *view)
 {
-	struct cli_args *args = view->args;
 	int64_t now = clock_now(clock_system());
 	uint64_t version = store_version(remote_store(view->remote));
 	int64_t pause = 10 * view->took > PAUSE_NS ? 10 * view->took : PAUSE_NS;
@@ -113,12 +113,23 @@ const struct plan *live_view_plan(struct live_view *view)
 	manifests_init(&view->objects);
 	for (size_t i = 0; i < TYPES; i++)
 		read_type(view, i);
+	view->planned = true;
+	view->version = version;
+	view->last = clock_now(clock_system());
+	view->took = view->last - now;
+	return &view->objects;
+}
+
+const struct plan *live_view_plan(struct live_view *view)
+{
+	struct cli_args *args = view->args;
+	int64_t now = clock_now(clock_system());
+	if (!live_view_objects(view))
+		return NULL;
 	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000),
 	                                   .budget = args->budget,
 	                                   .strategy = args->strategy};
 	view->snapshot = snapshot_create(&view->objects, &options);
-	view->planned = true;
-	view->version = version;
 	const struct plan *plan = plan_run(view->snapshot, args->actions, args->action_count);
 	view->last = clock_now(clock_system());
 	view->took = view->last - now;

@@ -11,6 +11,9 @@ struct live_view *live_view_create(struct cli_args *args, struct error *error);
 void live_view_destroy(struct live_view *view); /* NULL is a no-op */
 /* Moves data for at most timeout_ms, or until extra_fd has something. */
 void live_view_run(struct live_view *view, int timeout_ms, int extra_fd);
+/* All objects when the cluster changed since the last time and that was not just now; NULL otherwise. Valid until the next
+ * call of this or of live_view_plan. */
+const struct manifests *live_view_objects(struct live_view *view);
 /* A new plan when the cluster changed since the last one and that was not just now; NULL otherwise. Valid until the next
  * one that is not NULL. */
 const struct plan *live_view_plan(struct live_view *view);

@@ -72,6 +72,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_CHART] = {"chart", 0, "FOLDER", "@file", "write a Helm chart there instead of printing manifests"},
 	[CLI_OPTION_REFERENCE] = {"reference", 0, NULL, NULL, "the fields of a kind as Markdown, or the list of kinds"},
 	[CLI_OPTION_ONCE] = {"once", 0, NULL, NULL, "print everything once, for a pipe, and end"},
+	[CLI_OPTION_FOR] = {"for", 0, "TIME", NULL, "record what happens so long, such as 10m, or `ever` until Ctrl-C"},
 	[CLI_OPTION_MAP] = {"map", 0, NULL, NULL, "draw every node of the cluster with who is on it"},
 	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
                               "colours (default auto: on a terminal, unless NO_COLOR is set)"},
@@ -229,6 +230,15 @@ static int parse_placement(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+static int parse_for(struct cli_args *args, const char *value)
+{
+	args->follow_given = true;
+	args->follow_ns = 0;
+	if (strcmp(value, "ever") != 0 && (clock_parse_duration(value, &args->follow_ns) < 0 || args->follow_ns <= 0))
+		return usage_error(args->command, "--for %s: must be a duration above 0 such as 10m, or ever", value);
+	return CLI_OK;
+}
+
 static int parse_starvation(struct cli_args *args, const char *value)
 {
 	if (clock_parse_duration(value, &args->starvation_after_ns) < 0 || args->starvation_after_ns <= 0)
@@ -360,6 +370,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_REFERENCE:
 		args->reference = true;
 		return CLI_OK;
+	case CLI_OPTION_FOR:
+		return parse_for(args, value);
 	case CLI_OPTION_ONCE:
 		args->once = true;
 		return CLI_OK;

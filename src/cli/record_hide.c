@@ -149,6 +149,9 @@ void hide_destroy(struct hide *hide)
 
 static const char *hidden(struct hide *hide, const char *text)
 {
+	/* The queue of everything that names none: every cluster has it, and under another name it would not be found. */
+	if (strcmp(text, "default-queue") == 0)
+		return text;
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	struct buffer input = {0};
 	char *out = arena_alloc(hide->arena, 2 * DIGITS + 2);
@@ -163,6 +166,11 @@ static const char *hidden(struct hide *hide, const char *text)
 	for (int i = 0; i < DIGITS; i++)
 		snprintf(out + 1 + (size_t)i * 2, 3, "%02x", digest[i]);
 	return out;
+}
+
+const char *hide_name(struct hide *hide, const char *name)
+{
+	return hidden(hide, name);
 }
 
 static bool has_domain(const char *text, const char *domain)
@@ -322,8 +330,7 @@ static int64_t time_at(const struct val *text)
 	return seconds;
 }
 
-/* From the start of the pod to the end of its last container, -1 when it has not ended. */
-static int64_t run_seconds(const struct val *pod)
+int64_t hide_run_seconds(const struct val *pod)
 {
 	int64_t end = -1, start = time_at(val_path(pod, "status", "startTime", NULL));
 	const struct val *item;
@@ -361,7 +368,7 @@ static struct node *metadata_of(struct hide *hide, const struct manifest *manife
 	if (pod || strcmp(manifest->kind, "PodGroup") == 0)
 		put_seconds(hide, build, notes, TRACE_ARRIVES, created >= begin ? created - begin : -1);
 	if (pod)
-		put_seconds(hide, build, notes, TRACE_RUNS, run_seconds(manifest->object));
+		put_seconds(hide, build, notes, TRACE_RUNS, hide_run_seconds(manifest->object));
 	build_put(build, copy, "annotations", notes);
 	return copy;
 }

@@ -12,6 +12,10 @@ struct hide;
 /* NULL when the system has no random numbers. */
 struct hide *hide_create(void);
 void hide_destroy(struct hide *hide); /* NULL is a no-op */
+/* The hash of a name. Valid until the next call with the same `hide`. */
+const char *hide_name(struct hide *hide, const char *name);
+/* Seconds from the start of a pod to the end of its last container, -1 when it has not ended. */
+int64_t hide_run_seconds(const struct val *pod);
 /* A copy that holds only what scheduling needs; NULL for kinds that do not matter for it. `begin`: seconds of the epoch
  * from which arrivals are counted. */
 struct node *hide_object(struct hide *hide, const struct manifest *manifest, int64_t begin, struct build *build);

@@ -47,6 +47,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	arena_reset(live->turn);
 	cycle->arena = live->turn;
 	cycle->budget = live->options.budget;
+	cycle->silent = live->options.silent;
 	cycle->explain_relax = live->options.explain_relax;
 	cycle->always_search = live->options.always_search;
 	cycle->starvation_after = live->options.starvation_after_ns;
@@ -65,6 +66,16 @@ void live_look_again(struct live *live, int group)
 {
 	live_group_list(live, group);
 	live->changed = true;
+}
+
+void live_look_later(struct live *live, int group)
+{
+	live_group_list(live, group);
+}
+
+int64_t *live_numbers_told(struct live *live, int group)
+{
+	return &live->slots[group].numbers_told;
 }
 
 enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns)

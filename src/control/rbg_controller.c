@@ -233,6 +233,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
 	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL)) {
 		rbg_memos_drop(controller->memos, reconcile->key.namespace_, reconcile->key.name);
+		rbg_report_policies(controller, reconcile, false);
 		return 0;
 	}
 	store_object_retain(turn.object);
@@ -249,6 +250,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	check_problems(&turn);
 	rbg_check_runtimes(&turn);
 	work(&turn);
+	rbg_report_policies(controller, reconcile, true);
 	store_list_clear(&turn.owned);
 	rbg_release(&turn.spec);
 	store_object_release(turn.object);
@@ -271,6 +273,7 @@ static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
 	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
 	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_gang},
+	{"", "services", RBG_KEY_GROUP, map_owned},
 	{"", "pods", RBG_KEY_GROUP, map_owned},
 };
 

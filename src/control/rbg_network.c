@@ -59,9 +59,10 @@ static struct node *describe_role(struct rbg_turn *turn, struct build *build, co
 	for (int64_t ordinal = 0; ordinal < role->desired; ordinal++) {
 		struct node *instance = build_map(build), *ports = build_map(build);
 		/* The first pod of an instance speaks for it: it is the leader. */
+		const char *service = role->spec->components[0].service;
 		build_put_string(build, instance, "address",
 		                 arena_printf(turn->arena, "%s.%s", rbg_pod_name(turn, role->spec, ordinal, 0),
-		                              rbg_service_name(turn, role->spec)));
+		                              service ? service : rbg_service_name(turn, role->spec)));
 		for (struct val_iter it = val_iter(role->spec->service_ports); val_next(&it, NULL, &port);) {
 			int64_t number = 0;
 			val_int(val_get(port, "port"), &number);

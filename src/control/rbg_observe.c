@@ -75,7 +75,10 @@ static void judge_instance(struct rbg_turn *turn, struct rbg_role_state *role, s
 		instance->is_ready &= pod->is_ready && !pod->is_terminating;
 		instance->is_scheduled &= pod->is_scheduled && !pod->is_terminating && !pod->is_over;
 		instance->is_terminating |= pod->is_terminating;
-		instance->must_restart |= pod->is_over || (role->spec->recreates && pod->has_restarts);
+		bool counts =
+			(role->spec->recreates || role->spec->recreates_group) && !(pod->fact->flags & RBG_FACT_MINOR);
+		instance->is_hit |= counts && (pod->is_over || pod->has_restarts);
+		instance->must_restart |= pod->is_over || (counts && pod->has_restarts);
 		is_marked |= pod->is_marked;
 	}
 	int64_t age = instance->since == INT64_MIN ? 0 : turn->now - instance->since;

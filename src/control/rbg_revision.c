@@ -28,6 +28,13 @@ static const char *hash_role(struct rbg_turn *turn, const struct rbg_role *role)
 			if (component->patches[p])
 				val_write(component->patches[p], DOC_JSON_COMPACT, &text);
 		}
+		/* Only where they are given: roles without them keep the revision they have. */
+		if (component->labels)
+			val_write(component->labels, DOC_JSON_COMPACT, &text);
+		if (component->annotations)
+			val_write(component->annotations, DOC_JSON_COMPACT, &text);
+		if (component->service)
+			buffer_printf(&text, "\n%s\n", component->service);
 	}
 	for (int i = 0; i < 2; i++) {
 		const struct val *extra = i ? role->annotations : role->labels;

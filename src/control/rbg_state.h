@@ -59,7 +59,8 @@ struct rbg_instance {
 	size_t pod_count;
 	bool is_ready, is_scheduled, is_terminating;
 	bool is_broken;    /* not ready for so long that it is no mere delay */
-	bool must_restart; /* a pod of it ended or was restarted */
+	bool must_restart; /* a pod of it ended, or was restarted where that counts */
+	bool is_hit;       /* the restart policy of its role has to act */
 	int64_t since;     /* seconds: the youngest pod was created */
 	enum update_action action;
 };
@@ -145,6 +146,8 @@ struct rbg_turn {
 
 /* rbg_policies.c: adds the coordinations of policies and the replicas of adapters. */
 void rbg_add_policies(struct rbg_turn *turn);
+/* Tells the policies of a group whether it is there. */
+void rbg_report_policies(struct rbg_controller *controller, const struct reconcile *reconcile, bool is_bound);
 void rbg_read_adapters(struct rbg_turn *turn);
 void rbg_write_adapters(struct rbg_turn *turn);
 /* rbg_observe.c */

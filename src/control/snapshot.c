@@ -226,6 +226,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.cluster = cluster_create();
 	snapshot->cycle.arena = arena;
 	snapshot->cycle.budget = build.options->budget;
+	snapshot->cycle.silent = build.options->silent;
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.always_search = build.options->always_search;
 	snapshot->cycle.starvation_after = build.options->starvation_after_ns;

@@ -153,6 +153,51 @@ static void add_allowances(struct solver *solver)
 	}
 }
 
+/* Nodes with a slot of some shape; what others have is of no use to the gang. */
+static int *list_usable(const struct solver *solver, int *count)
+{
+	int *list = arena_alloc_raw(solver->arena, (size_t)solver->cluster->node_count * sizeof(*list));
+	*count = 0;
+	for (int n = 0; n < solver->cluster->node_count; n++) {
+		bool usable = false;
+		for (int s = 0; s < solver->shape_count && !usable; s++)
+			usable = solver->shapes[s].slots->node[n] > 0;
+		if (usable)
+			list[(*count)++] = n;
+	}
+	return list;
+}
+
+/* Each node counts in the smallest domain it is in, and domains in those above them: that is quicker than every node at
+ * every level. */
+static void sum_resource(const struct solver *solver, struct counter *counter, const int *usable, int count)
+{
+	for (int i = 0; i < count; i++) {
+		int64_t amount = resource_view(solver->cluster, counter->resource, usable[i], solver->view);
+		if (amount <= 0)
+			continue;
+		*counter->total = clamp_add(*counter->total, amount);
+		for (int t = 0; t < solver->topology_count; t++) {
+			const struct topology *topology = used_topology(solver, t);
+			int level = topology->level_count - 1;
+			while (level >= 0 && topology->node_domain[level][usable[i]] < 0)
+				level--;
+			int64_t *sum =
+				level < 0 ? NULL : &counter->sums[t][level][topology->node_domain[level][usable[i]]];
+			if (sum)
+				*sum = clamp_add(*sum, amount);
+		}
+	}
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		for (int level = topology->level_count - 1; level > 0; level--)
+			for (int d = 0; d < topology->domain_count[level]; d++) {
+				int64_t *above = &counter->sums[t][level - 1][topology->domains[level][d].parent];
+				*above = clamp_add(*above, counter->sums[t][level][d]);
+			}
+	}
+}
+
 /* Counters: slots of every local shape; amounts of every resource when several shapes compete for them. */
 static void build_counters(struct solver *solver)
 {
@@ -168,6 +213,8 @@ static void build_counters(struct solver *solver)
 		for (int t = 0; t < solver->topology_count; t++)
 			counter->sums[t] = solver->shapes[s].slots->sums[solver->topologies[t]];
 	}
+	int usable_count = 0;
+	const int *usable = resources ? list_usable(solver, &usable_count) : NULL;
 	for (int r = 0; r < resources; r++) {
 		bool asked = false;
 		for (int s = 0; s < solver->shape_count; s++)
@@ -184,21 +231,7 @@ static void build_counters(struct solver *solver)
 				counter->sums[t][l] =
 					arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
 		}
-		for (int n = 0; n < cluster->node_count; n++) {
-			int64_t amount = resource_view(cluster, r, n, solver->view);
-			bool usable = false;
-			for (int s = 0; s < solver->shape_count; s++)
-				usable |= solver->shapes[s].slots->node[n] > 0;
-			if (!usable || amount <= 0)
-				continue;
-			*counter->total = clamp_add(*counter->total, amount);
-			for (int t = 0; t < solver->topology_count; t++) {
-				const struct topology *topology = used_topology(solver, t);
-				for (int l = 0; l < topology->level_count && topology->node_domain[l][n] >= 0; l++)
-					counter->sums[t][l][topology->node_domain[l][n]] =
-						clamp_add(counter->sums[t][l][topology->node_domain[l][n]], amount);
-			}
-		}
+		sum_resource(solver, counter, usable, usable_count);
 	}
 	add_allowances(solver);
 }
@@ -527,6 +560,30 @@ static void order_choices(struct solver *solver, const struct tree_state *state)
 	}
 }
 
+/* Whether the parts that every solution contains need more pods of some shape than the whole cluster has slots for. Costs
+ * nothing beside the counters of a gang with several shapes, and is the reason for most refusals in a full cluster. */
+static bool lacks_slots(const struct solver *solver, int *const *waiting_by_shape)
+{
+	int64_t *need = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
+	bool *optional = arena_array(solver->arena, bool, (size_t)solver->want_count);
+	for (int w = 0; w < solver->want_count; w++) {
+		const struct want *want = &solver->wants[w], *parent = w ? &solver->wants[want->parent] : NULL;
+		optional[w] = parent && (optional[want->parent] || parent->need < parent->kid_count);
+		if (optional[w] || solver->gang->tree[want->tree].child_count)
+			continue;
+		const int *waiting = waiting_by_shape[want->tree];
+		int only = -1;
+		for (int s = 0; s < solver->shape_count; s++)
+			only = waiting[s] == 0 ? only : only == -1 ? s : -2;
+		if (only < 0)
+			continue;
+		need[only] += want->need;
+		if (need[only] > solver->shapes[only].slots->total)
+			return true;
+	}
+	return false;
+}
+
 bool demand_build(struct solver *solver, const struct demand *demand)
 {
 	const struct gang *gang = solver->gang;
@@ -554,6 +611,10 @@ bool demand_build(struct solver *solver, const struct demand *demand)
 	number_wants(solver, state);
 	if (!solver->want_count)
 		return false;
+	if (solver->stop_when_refuted && lacks_slots(solver, by_shape)) {
+		solver->refuted = true;
+		return true;
+	}
 	if (!solver->counters)
 		build_counters(solver);
 	solver->classes = arena_array(solver->arena, struct class_, (size_t)solver->want_count);

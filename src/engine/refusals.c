@@ -132,6 +132,11 @@ static const char *with_name(struct arena *arena, const char *message, const cha
 
 void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle_group *group)
 {
+	if (cycle->silent) {
+		reason_add(&group->reasons, cycle->arena,
+		           (struct reason){.code = REASON_RESOURCE, .message = "no room"});
+		return;
+	}
 	if (!refusal->explained) {
 		struct gang anonymous = group->gang;
 		anonymous.name = NAME_MARK;

@@ -47,6 +47,8 @@ bool surplus_conclude(struct cycle *cycle, struct cycle_group *group)
 	           (struct reason){.code = REASON_SURPLUS,
 	                           .message = arena_printf(arena, "the minimum is met%s", more),
 	                           .need = (int64_t)(waiting + gated)});
+	if (cycle->silent)
+		return true;
 	if (waiting && group->gang.tree_count == 1)
 		explain_next(cycle, group);
 	else if (waiting)

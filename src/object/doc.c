@@ -193,6 +193,11 @@ struct doc *doc_parse_json(const char *text, size_t length, struct error *error)
 	return doc_parse_json_part(text, begin, length, error);
 }
 
+struct doc *doc_parse_json_scanned(const char *text, size_t length, struct error *error)
+{
+	return doc_parse_json_part(text, 0, length, error);
+}
+
 /* Numbers too large for yyjson are kept as their text. */
 static bool raw_is_int(yyjson_val *json)
 {

@@ -55,7 +55,7 @@ struct feed {
 	uint64_t forgotten; /* sequence of the newest deletion that was dropped */
 	bool keeps_history;
 	struct change *history; /* ring of most_history */
-	size_t history_first, history_count, history_bytes;
+	size_t history_first, history_count, history_bytes, history_forgotten;
 };
 
 static struct text *text_make(const char *from)
@@ -129,6 +129,7 @@ static void forget_oldest_change(struct feed *feed)
 	text_drop(oldest->gone);
 	feed->history_first = (feed->history_first + 1) % feed->most_history;
 	feed->history_count--;
+	feed->history_forgotten++;
 }
 
 static void put_gone(const struct record *record, struct buffer *out)
@@ -311,7 +312,7 @@ void feed_snapshot(const struct feed *feed, int64_t now_ms, struct buffer *out)
 		buffer_append(out, text->bytes, text->length);
 		comma = ",";
 	}
-	buffer_puts(out, "],\"history\":[");
+	buffer_printf(out, "],\"forgotten\":%zu,\"history\":[", feed->history_forgotten);
 	for (size_t i = 0; i < feed->history_count; i++) {
 		buffer_puts(out, i ? "," : "");
 		put_change(&feed->history[(feed->history_first + i) % feed->most_history], out);

@@ -37,7 +37,8 @@ uint64_t feed_sequence(const struct feed *feed); /* grows with each change */
 size_t feed_count(const struct feed *feed);      /* records that are not gone */
 size_t feed_history_count(const struct feed *feed);
 
-/* {"epoch":...,"seq":...,"now":...,"version":...,"records":[...],"history":[[ms,before,after],...]} */
+/* {"epoch":...,"seq":...,"now":...,"version":...,"records":[...],"forgotten":...,"history":[[ms,before,after],...]}
+ * `forgotten`: changes since the start that were too many to be kept. */
 void feed_snapshot(const struct feed *feed, int64_t now_ms, struct buffer *out);
 
 /* A reader that has seen everything up to `since` of `epoch`. NULL when that is not known any more. */

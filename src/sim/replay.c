@@ -400,6 +400,7 @@ static void begin(struct replay *replay)
 	replay->live =
 		live_create(&(struct snapshot_options){.budget = replay->options->budget,
 	                                               .strategy = replay->options->strategy,
+	                                               .silent = true,
 	                                               .starvation_after_ns = replay->options->starvation_after_ns});
 	replay->watch = live_watch_create(replay->live, replay->store);
 	replay->pods = arena_array(replay->arena, struct pod_state, trace->pod_count);

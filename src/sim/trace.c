@@ -129,6 +129,43 @@ static bool is_kind(const struct manifest *manifest, const char *kind, const cha
 	return strcmp(manifest->kind, kind) == 0 && text_starts_with(manifest->api_version, group);
 }
 
+/* A number of seconds, TRACE_NEVER when there is none. */
+static int64_t field(const struct val *object, const char *key)
+{
+	int64_t seconds;
+	return val_int(val_get(object, key), &seconds) == 0 && seconds >= 0 && seconds <= TRACE_LONGEST ? seconds
+	                                                                                                : TRACE_NEVER;
+}
+
+static void add_departures(struct trace *trace, const struct manifests *objects)
+{
+	struct interner *names = interner_create();
+	size_t *pods = arena_array(trace->arena, size_t, trace->pod_count);
+	for (size_t i = 0; i < trace->pod_count; i++) {
+		uint32_t known = interner_count(names);
+		const char *key = arena_printf(trace->arena, "%s/%s", trace->pods[i].namespace_, trace->pods[i].name);
+		if (interner_id(names, key) == known)
+			pods[known] = i;
+	}
+	for (size_t i = 0; i < objects->count; i++) {
+		const struct manifest *end = &objects->items[i];
+		if (!is_kind(end, TRACE_DEPARTURE, "platoon.dev/"))
+			continue;
+		uint32_t number = interner_find(names, arena_printf(trace->arena, "%s/%s", space_of(end), end->name));
+		struct trace_pod *pod = number == UINT32_MAX ? NULL : &trace->pods[pods[number]];
+		int64_t leaves = field(end->object, "leaves"), runs = field(end->object, "runSeconds");
+		if (!pod)
+			continue;
+		pod->leaves = leaves != TRACE_NEVER ? leaves : pod->leaves;
+		pod->runs = runs != TRACE_NEVER ? runs : pod->runs;
+		if (leaves != TRACE_NEVER && leaves > trace->last)
+			trace->last = leaves;
+		if (runs != TRACE_NEVER && pod->arrives + runs > trace->last)
+			trace->last = pod->arrives + runs;
+	}
+	interner_destroy(names);
+}
+
 static void sort_out(struct reading *reading, const struct manifests *objects)
 {
 	struct trace *trace = reading->trace;
@@ -136,12 +173,13 @@ static void sort_out(struct reading *reading, const struct manifests *objects)
 		const struct manifest *manifest = &objects->items[i];
 		if (is_kind(manifest, "PodGroup", "scheduling.run.ai/"))
 			add_gang(reading, manifest);
-		else if (!is_kind(manifest, "Pod", "v1"))
+		else if (!is_kind(manifest, "Pod", "v1") && !is_kind(manifest, TRACE_DEPARTURE, "platoon.dev/"))
 			trace->frame[trace->frame_count++] = manifest;
 	}
 	for (size_t i = 0; i < objects->count; i++)
 		if (is_kind(&objects->items[i], "Pod", "v1"))
 			add_pod(reading, &objects->items[i]);
+	add_departures(trace, objects);
 	qsort(trace->pods, trace->pod_count, sizeof(*trace->pods), compare_pods);
 }
 

@@ -14,6 +14,11 @@
 #define TRACE_LEAVES "platoon.dev/leaves"    /* the same: the user deletes it then, wherever it is */
 #define TRACE_RUNS "platoon.dev/run-seconds" /* after its start it ends by itself */
 
+/* The end of a pod that was recorded before it came: kind Departure of platoon.dev, with the names of the pod and one of
+ * the last two as a field of its own. */
+#define TRACE_DEPARTURE "Departure"
+#define TRACE_API "platoon.dev/v1alpha1"
+
 struct trace_pod {
 	const char *namespace_, *name;
 	size_t gang;                   /* TRACE_ALONE for a pod without a PodGroup */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MILLISECOND INT64_C(1000000)
-#define DEFAULT_WRITES 64
+#define DEFAULT_WRITES 32 /* enough to keep a server busy; each has a connection, and new ones cost much */
 #define HISTORY 1024      /* changes of one type that informers may be behind, besides those of the last turn */
 #define LONGEST_ASKED 900 /* seconds */
 

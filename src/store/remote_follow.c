@@ -300,7 +300,7 @@ static int take_item(void *context, const char *text, size_t length)
 			return -1;
 		follow->checked = true;
 	}
-	struct doc *doc = doc_parse_json(text, length, &follow->problem);
+	struct doc *doc = doc_parse_json_scanned(text, length, &follow->problem);
 	const struct val *metadata = doc ? val_get(doc_root(doc), "metadata") : NULL;
 	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
 		   *name = val_str(val_get(metadata, "name"), "");

@@ -83,6 +83,7 @@ struct remote {
 	unsigned turn;  /* of the slots: some are for the lower ranks */
 	VEC(struct outgoing *) delayed;
 	size_t in_flight;
+	size_t courtesies; /* writes of the last rank that are not answered */
 	uint64_t random;
 	struct remote_counts counts;
 	char problem[256];

@@ -76,31 +76,34 @@ static const char *pass_string(struct remote_items *items, const char *at, const
 	return at;
 }
 
-/* Behind the end of the item, or of the piece. */
+/* Behind the end of the item, or of the piece; NULL when it is nested too deep. This sees every byte of every list. */
 static const char *pass_item(struct remote_items *items, const char *at, const char *end)
 {
-	while (at < end) {
-		if (items->in_string) {
-			at = pass_string(items, at, end);
+	static const unsigned char classes[256] = {['"'] = 1, ['{'] = 2, ['['] = 2, ['}'] = 3, [']'] = 3};
+	unsigned depth = items->item_depth;
+	if (items->in_string)
+		at = pass_string(items, at, end);
+	while (at < end && !items->in_string) {
+		unsigned char class = classes[(unsigned char)*at++];
+		if (class == 0)
 			continue;
-		}
-		switch (*at++) {
-		case '"':
+		if (class == 1) {
+			while (at < end && *at != '"' && *at != '\\')
+				at++;
+			if (at < end && *at == '"') { /* the usual one: whole, and nothing escaped */
+				at++;
+				continue;
+			}
 			items->in_string = true;
-			break;
-		case '{':
-		case '[':
-			items->item_depth++;
-			break;
-		case '}':
-		case ']':
-			if (--items->item_depth == 0)
-				return at;
-			break;
-		default:
+			at = pass_string(items, at, end);
+		} else if (class == 2) {
+			if (++depth > DOC_MAX_DEPTH)
+				return NULL;
+		} else if (--depth == 0) {
 			break;
 		}
 	}
+	items->item_depth = depth;
 	return at;
 }
 
@@ -109,6 +112,8 @@ static int take_item(struct remote_items *items, struct feed *feed)
 {
 	const char *from = feed->at;
 	feed->at = pass_item(items, from, feed->end);
+	if (!feed->at)
+		return error_set(feed->error, ERROR_LIMIT, "an item is nested deeper than %d levels", DOC_MAX_DEPTH);
 	size_t part = (size_t)(feed->at - from);
 	bool whole = items->item_depth == 0;
 	if (items->item.length + part > feed->largest)

@@ -1,7 +1,7 @@
 /* Answers that arrive in pieces: a list is cut into its items and a watch into its lines as soon as they are there, so that
  * no list is ever in memory as a whole and reading goes on while the rest is on its way.
  *
- * Texts handed out are not checked: whoever gets one parses it. */
+ * Texts handed out are not checked: whoever gets one parses it. Items are no deeper than DOC_MAX_DEPTH. */
 #ifndef STORE_REMOTE_STREAM_H
 #define STORE_REMOTE_STREAM_H
 

@@ -50,6 +50,7 @@ struct assumed *write_about(struct remote *remote, const struct store_type *type
 
 static void outgoing_free(struct outgoing *outgoing)
 {
+	outgoing->about->remote->courtesies -= outgoing->rank == RANK_LAST;
 	free(outgoing->path);
 	free(outgoing->body);
 	free(outgoing);
@@ -421,13 +422,15 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	remote->counts.waiting--;
 	if (remote->away && good)
 		follow_back(remote);
-	if (good)
+	/* Nobody here reads events. */
+	bool matters = outgoing->rank != RANK_LAST || assumed->followed;
+	if (good && matters)
 		take_object(outgoing, answer);
-	else if (read && answer->code == 404) {
+	else if (!good && read && answer->code == 404) {
 		if (!is_to_be_created(assumed))
 			births_end(assumed, "");
 		hear(assumed, NULL);
-	} else if (!read) {
+	} else if (!good && !read) {
 		bool usual = answer->code == 409 || answer->code == 404;
 		refused(outgoing, answer);
 		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));

@@ -339,13 +339,70 @@ def a_record_of_a_live_cluster_is_replayed():
         up.terminate()
         up.wait(timeout=30)
         up.stdout.close()
-    for name in ("pretrain", "too-wide", "z1-r1", "example.com", "default-queue"):
+    for name in ("pretrain", "too-wide", "z1-r1", "example.com"):
         assert name not in text, name
     path = file("recorded.json", text)
     state = json.loads(platoon("top", "-o", "json", "-f", path))
     assert (state["bound"], state["pods"], state["used"]) == (4, 9, 32), state
     result = replay(path, "--compare", "allocate")[0]
     assert (result["gangs"], result["placed"], result["waiting"], result["bound"]) == (2, 1, 1, 4), result
+
+
+def kubectl(config, *args, text=None):
+    subprocess.run(["kubectl", "--kubeconfig", config, *args], input=text, text=True, check=True, capture_output=True)
+
+
+@test
+def a_period_is_recorded_whatever_ends_it():
+    """What arrives and leaves while it is recorded is in the file at once: it is killed without warning."""
+    folder, path = os.path.join(SCRATCH.name, "period"), os.path.join(SCRATCH.name, "period.json")
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "secret", "namespace": "default"},
+           "spec": {"schedulerName": "platoon", "containers": [
+               {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}
+    up = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", folder, "--port", "0", "-f", "examples/up-gang.yaml"],
+                          cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    record = None
+
+    def wait_for(what, count):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with open(path, encoding="utf-8") as lines:
+                whole = [json.loads(line) for line in lines if line.endswith("\n")]
+            if sum(what(item) for item in whole) >= count:
+                return whole
+            time.sleep(0.2)
+        raise AssertionError(f"never {count} of them; the file has {len(whole)} objects")
+
+    try:
+        for line in up.stdout:
+            if "get podgroups" in line:
+                break
+        config = os.path.join(folder, "kubeconfig")
+        with open(path, "w", encoding="utf-8") as out:
+            record = subprocess.Popen([PLATOON, "record", "--for", "ever", "--kubeconfig", config], stdout=out,
+                                      stderr=subprocess.DEVNULL)
+        wait_for(lambda item: item["kind"] == "Pod", 4)
+        for _ in range(2):  # twice the same name: two pods
+            kubectl(config, "apply", "-f", "-", text=json.dumps(pod))
+            kubectl(config, "wait", "--for=condition=Ready", "pod/secret", "--timeout=60s")
+            time.sleep(1.5)  # it looks about twice a second
+            kubectl(config, "delete", "pod", "secret")
+        whole = wait_for(lambda item: item["kind"] == "Departure", 2)
+        record.kill()
+    finally:
+        for process in (record, up):
+            if process:
+                process.terminate()
+                process.wait(timeout=30)
+        up.stdout.close()
+    assert "secret" not in json.dumps(whole) and "pretrain" not in json.dumps(whole)
+    ends = [item for item in whole if item["kind"] == "Departure"]
+    assert len({item["metadata"]["name"] for item in ends}) == 2 and all(item["leaves"] > 0 for item in ends), ends
+    result = replay(path, "--compare", "allocate")[0]
+    assert (result["pods"], result["bound"], result["waiting"]) == (6, 6, 0), (result["bound"], result["waiting"])
+    for wrong in (["--for", "0s"], ["--for", "soon"], ["--for", "1s", "-f", "examples/up-gang.yaml"], ["--for", "1s", "-o", "yaml"]):
+        done = subprocess.run([PLATOON, "record", *wrong], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "--for" in done.stderr, (wrong, done.stderr)
 
 
 @test

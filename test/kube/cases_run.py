@@ -27,6 +27,21 @@ def what_cannot_be_says_why(plane):
 
 
 @test
+def a_pod_alone_is_a_binding_and_an_event(plane):
+    pod = next(doc for doc in gang("alone", 1) if doc["kind"] == "Pod")
+    del pod["metadata"]["annotations"]
+    with Replica(plane) as replica:
+        apply(plane, [pod])
+        wait_until("it runs", runs(plane, "alone", 1), replica)
+        assert plane.kubectl("get", "podgroups", "-o", "name").stdout == ""
+        assert "pod-group-name" not in pods_of(plane, "alone")[0]["metadata"].get("annotations", {})
+        wait_until("it is told once", lambda: plane.kubectl(
+            "get", "events", "--field-selector", "reason=Scheduled,involvedObject.name=alone-0", "-o",
+            "jsonpath={.items[*].count}").stdout == "1" or "no event", replica)
+        replica.stop()
+
+
+@test
 def another_replica_takes_over(plane):
     with Replica(plane, "--leader-elect") as first:
         wait_until("the first leads", lambda: "lease taken" in first.log() or first.log(), first)

@@ -378,6 +378,33 @@ static void decisions_go_first_and_events_last(void **state)
 			         order[i]);
 }
 
+/* A server that does not answer: events do not pile up, decisions do. */
+static void too_many_events_are_dropped(void **state)
+{
+	struct remote_kit *kit = *state;
+	kit->options.writes = 1;
+	remote_kit_start_empty(kit);
+	tell(kit, "ADDED", pod("a", 11));
+	for (int i = 0; i < 5000; i++) {
+		char body[160];
+		snprintf(body, sizeof(body),
+		         "{'metadata':{'name':'e%d'},'involvedObject':{'kind':'Pod','name':'a','namespace':'default'}}",
+		         i);
+		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", body), 201);
+	}
+	assert_code(&kit->kit, bind_pod(kit, "a", "n"), 201);
+	struct remote_counts counts = remote_counts(kit->remote);
+	assert_int_equal(counts.waiting + counts.dropped, 5001);
+	assert_in_range(counts.dropped, 1, 1000);
+	/* They are gone from the mirror too, and with the first answers there is room again. */
+	assert_string_equal(kit_names(&kit->kit, "events", "default", NULL, NULL), "");
+	fake_on(kit->fake, "/pods/a/binding", 201, "", "{'kind':'Status','status':'Success'}");
+	fake_on(kit->fake, "/events", 201, "", "{}");
+	remote_kit_await(kit, "/events", 2);
+	assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", "{'metadata':{'name':'more'}}"), 201);
+	assert_int_equal(remote_counts(kit->remote).dropped, counts.dropped);
+}
+
 static void writes_of_one_object_keep_their_order(void **state)
 {
 	struct remote_kit *kit = *state;
@@ -441,6 +468,7 @@ int main(void)
 		ON_KIT(a_birth_that_happened_before),
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
 		ON_KIT(decisions_go_first_and_events_last),
+		ON_KIT(too_many_events_are_dropped),
 		ON_KIT(writes_of_one_object_keep_their_order),
 		ON_KIT(a_binding_is_assumed_until_the_watch_knows),
 	};
