@@ -39,9 +39,8 @@ fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
 check-kube: build ## run Platoon on a real kube-apiserver, built once from Go modules (needs Go; minutes the first time)
 	@test/kube/test_kube.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(KUBE_OPTIONS) $(ONLY)
 
-check-installed: build ## the same for what `platoon install` prints: rights, webhooks, certificates, configuration
-	@test/kube/test_install.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(ONLY)
-	@test/kube/test_webhooks.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(ONLY)
+check-helm: build ## the chart with the real Helm, built once: lint, and the same objects as `platoon install`
+	@test/kube/test_helm.py build/platoon
 
 check-package: ## build the container image and the Debian package, look into them, run what is inside
 	@test/package/test_image.py .
@@ -74,4 +73,4 @@ needs-python:
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps deps-run needs-python build run test lint format fuzz fault check-kube check-installed check-package man chart image deb bench bench-kube clean
+.PHONY: help deps deps-run needs-python build run test lint format fuzz fault check-kube check-helm check-package man chart image deb bench bench-kube clean

@@ -25,6 +25,8 @@ struct rbg_component {              /* pods of one kind within an instance */
 	const struct val *template; /* before patches; NULL when it could not be found */
 	const struct val *patches[2];
 	int64_t size;
+	const struct val *labels, *annotations; /* for its pods, besides those of the role; NULL when there are none */
+	const char *service;                    /* the subdomain of its pods; NULL: the service of the role */
 };
 
 enum rbg_in_place { RBG_IN_PLACE_NEVER, RBG_IN_PLACE_IF_POSSIBLE, RBG_IN_PLACE_ONLY };
@@ -41,7 +43,9 @@ struct rbg_role {
 	size_t dependency_count;
 	struct update_strategy rollout;
 	enum rbg_in_place in_place; /* where only images change */
+	int64_t in_place_grace;     /* seconds between the mark that a pod is not ready and its new images */
 	bool recreates;             /* restartPolicy RecreateRoleInstanceOnPodRestart */
+	bool recreates_group;       /* restartPolicy RecreateRBGOnPodRestart */
 	int64_t base_delay, max_delay;
 	const struct val *service_ports;
 	bool serves_by_leader;             /* its service has the leaders only: workers take no requests */

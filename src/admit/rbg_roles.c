@@ -57,8 +57,26 @@ static const struct val *find_role_template(const struct val *spec, const char *
 	return NULL;
 }
 
+/* Annotations of other controllers of this kind that nothing here acts upon: silence would look like success. */
+static void check_annotations(const struct decode *decode, const struct decode_path *path, const struct val *map)
+{
+	static const char *const idle[][2] = {
+		{"rbg.workloads.x-k8s.io/role-inplace-scheduling",
+	         "use nodeAffinity, or type InPlaceIfPossible, which keeps pods where they are"},
+		{"rolebasedgroup.workloads.x-k8s.io/port-allocator", "name the ports in the template"},
+		{"rolebasedgroup.workloads.x-k8s.io/component-depends-on",
+	         "make the components roles with dependencies"},
+		{"rolebasedgroup.workloads.x-k8s.io/component-discovery", "read addresses from /etc/rbg/config.yaml"},
+	};
+	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
+		if (val_get(map, idle[i][0]))
+			decode_warning(decode, PATH_KEY(path, idle[i][0]), idle[i][1], "the annotation has no effect");
+}
+
 static void check_template(const struct decode *decode, const struct decode_path *path, const struct val *template)
 {
+	check_annotations(decode, PATH_KEY(PATH_KEY(path, "metadata"), "annotations"),
+	                  val_path(template, "metadata", "annotations", NULL));
 	if (val_count(val_path(template, "spec", "containers", NULL)) == 0)
 		decode_error(decode, PATH_KEY(PATH_KEY(path, "spec"), "containers"), "describe at least one container",
 		             "the template has no containers");
@@ -99,6 +117,8 @@ static void read_template(const struct decode *decode, const struct decode_path 
 static void read_components(const struct decode *decode, const struct decode_path *path, const struct val *spec,
                             const struct val *list, struct rbg_role *role)
 {
+	static const char *const known[] = {"name",          "size",        "template", "templateRef",
+	                                    "templatePatch", "serviceName", "labels",   "annotations"};
 	const struct val *item;
 	size_t index = 0;
 	role->components = arena_array(decode->arena, struct rbg_component, val_count(list));
@@ -118,8 +138,17 @@ static void read_components(const struct decode *decode, const struct decode_pat
 				decode_error(decode, PATH_KEY(at, "name"), "rename one of the two",
 				             "component %s is there twice, so their pods would have the same names",
 				             component->name);
+		decode_known(decode, at, item, known, sizeof(known) / sizeof(known[0]));
 		component->size = 1;
 		decode_int(decode, at, item, "size", 0, MOST_PODS, &component->size);
+		component->labels = decode_map(decode, at, item, "labels");
+		component->annotations = decode_map(decode, at, item, "annotations");
+		component->service = decode_string(decode, at, item, "serviceName");
+		if (component->service && !name_is_label(component->service))
+			decode_error(decode, PATH_KEY(at, "serviceName"),
+			             "use lower-case letters, digits and '-', at most 63",
+			             "%s cannot be the name of a service",
+			             decode_show(decode->problems->arena, component->service));
 		read_template(decode, at, spec, item, component);
 	}
 	if (role->component_count == 0)
@@ -150,14 +179,16 @@ static void read_leader_worker(const struct decode *decode, const struct decode_
 static void read_restart(const struct decode *decode, const struct decode_path *path, const struct val *map,
                          struct rbg_role *role)
 {
-	static const char *const names[] = {"None", "RecreateRoleInstanceOnPodRestart"};
+	static const char *const names[] = {"None", "RecreateRoleInstanceOnPodRestart", "RecreateRBGOnPodRestart"};
 	const struct val *config = decode_map(decode, path, map, "restartPolicyConfig");
 	const char *text = decode_string(decode, path, map, "restartPolicy");
 	const char *type = decode_string(decode, PATH_KEY(path, "restartPolicyConfig"), config, "type");
 	if (text || type) {
 		const struct decode_path *at = type ? PATH_KEY(PATH_KEY(path, "restartPolicyConfig"), "type")
 		                                    : PATH_KEY(path, "restartPolicy");
-		role->recreates = decode_enum(decode, at, type ? type : text, names, 2) == 1;
+		int way = decode_enum(decode, at, type ? type : text, names, 3);
+		role->recreates = way == 1;
+		role->recreates_group = way == 2;
 	}
 	decode_int(decode, PATH_KEY(path, "restartPolicyConfig"), config, "baseDelaySeconds", 0, COUNT_MAX,
 	           &role->base_delay);
@@ -258,13 +289,12 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 	int way = type ? decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0])) : 0;
 	role->in_place = way < 3 ? RBG_IN_PLACE_NEVER : (enum rbg_in_place)(way - 2);
 	const struct val *in_place = decode_map(decode, at, rolling, "inPlaceUpdateStrategy");
-	int64_t grace = 0;
-	if (decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
-	               &grace) &&
-	    grace > 0)
+	decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
+	           &role->in_place_grace);
+	if (role->in_place_grace > 0 && role->in_place == RBG_IN_PLACE_NEVER)
 		decode_warning(decode, PATH_KEY(PATH_KEY(at, "inPlaceUpdateStrategy"), "gracePeriodSeconds"),
-		               "give the container a preStop hook",
-		               "it has no effect: kubelets stop the old container as soon as the image changes");
+		               "write type InPlaceIfPossible or InPlaceOnly",
+		               "it has no effect: this role is updated with new pods");
 	role->rollout.partition = rbg_read_percent(decode, at, rolling, "partition", HUNDRED);
 	role->rollout.max_unavailable = rbg_read_percent(decode, at, rolling, "maxUnavailable", HUNDRED);
 	role->rollout.max_surge = rbg_read_percent(decode, at, rolling, "maxSurge", COUNT_MAX);
@@ -374,6 +404,7 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 	decode_int(decode, path, map, "minReadySeconds", 0, COUNT_MAX, &role->min_ready_seconds);
 	role->labels = decode_map(decode, path, map, "labels");
 	role->annotations = decode_map(decode, path, map, "annotations");
+	check_annotations(decode, PATH_KEY(path, "annotations"), role->annotations);
 	role->dependencies = decode_strings(decode, path, map, "dependencies", &role->dependency_count);
 	role->service_ports = decode_list(decode, path, map, "servicePorts");
 	check_ports(decode, PATH_KEY(path, "servicePorts"), role->service_ports);

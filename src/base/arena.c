@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FIRST_CHUNK ((size_t)16 * 1024)
-#define SMALL_CHUNK ((size_t)1024)
+#define SMALL_CHUNK ((size_t)512)
 #define LARGEST_CHUNK ((size_t)4 * 1024 * 1024)
 
 struct chunk {

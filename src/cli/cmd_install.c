@@ -42,6 +42,27 @@ static int fail(const char *text)
 
 /* ---- values ---- */
 
+/* As Helm does it: maps are merged key by key, null takes a key away, everything else is replaced. */
+static struct node *merge_values(struct build *build, const struct val *usual, const struct val *given)
+{
+	const char *key;
+	const struct val *item;
+	if (val_kind(usual) != VAL_MAP || val_kind(given) != VAL_MAP)
+		return build_copy(build, given);
+	struct node *merged = build_map(build);
+	for (struct val_iter it = val_iter(usual); val_next(&it, &key, &item);) {
+		const struct val *other = val_get(given, key);
+		if (!other)
+			build_put(build, merged, key, build_copy(build, item));
+		else if (val_kind(other) != VAL_NULL)
+			build_put(build, merged, key, merge_values(build, item, other));
+	}
+	for (struct val_iter it = val_iter(given); val_next(&it, &key, &item);)
+		if (!val_get(usual, key) && val_kind(item) != VAL_NULL)
+			build_put(build, merged, key, build_copy(build, item));
+	return merged;
+}
+
 /* Puts the values of a file in place of the usual ones; all that is wrong with them is told. */
 static int take_values(struct install *install, struct node *into, const struct val *usual)
 {
@@ -58,7 +79,7 @@ static int take_values(struct install *install, struct node *into, const struct 
 	settings_check(doc_root(doc), usual, "", &problems);
 	cli_print_problems(&problems);
 	for (struct val_iter it = val_iter(doc_root(doc)); val_next(&it, &key, &item);)
-		build_put(install->build, into, key, build_copy(install->build, item));
+		build_put(install->build, into, key, merge_values(install->build, val_get(usual, key), item));
 	doc_destroy(doc);
 	return problems.errors ? CLI_USAGE : CLI_OK;
 }

@@ -159,6 +159,7 @@ static void open_controllers(struct run *run)
 		.schedulers = run->config->schedulers,
 		.scheduler_count = run->config->scheduler_count,
 		.budget = run->config->budget,
+		.single_groups = run->config->single_groups,
 		.strategy = run->config->strategy,
 		.decided = run->board ? board_decided : NULL,
 		.decided_context = run->board,
@@ -213,13 +214,18 @@ static struct run_config *load_config(struct run *run)
 	return config;
 }
 
+static void use_log(struct run *run)
+{
+	run->args->logger.level = run->config->log_level;
+	run->args->logger.format = run->config->log_format;
+}
+
 static void use_config(struct run *run, struct run_config *config)
 {
 	if (run->config != run->start)
 		run_config_free(run->config);
 	run->config = config;
-	run->args->logger.level = config->log_level;
-	run->args->logger.format = config->log_format;
+	use_log(run);
 }
 
 /* Whether the file is another one than last time: volumes of a ConfigMap are replaced, not written. */
@@ -251,9 +257,16 @@ static void look_at_config(struct run *run)
 	const char *fixed = run_config_fixed(run->start, next);
 	if (fixed[0])
 		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
-	/* They keep nothing that the API server has not, and refer to the old one. */
-	close_controllers(run);
-	use_config(run, next);
+	if (run_config_decides_alike(run->config, next)) {
+		/* Looking at the whole cluster anew takes time, in which nothing would be decided. */
+		run_config_take_log(run->config, next);
+		run_config_free(next);
+		use_log(run);
+	} else {
+		/* They keep nothing that the API server has not, and refer to the old one. */
+		close_controllers(run);
+		use_config(run, next);
+	}
 	log_write(logger, LOG_INFO, 0, "configuration read", "file", run->args->config, NULL);
 }
 
@@ -303,16 +316,29 @@ static void loop(struct run *run)
 			fflush(stdout);
 		}
 	}
+}
+
+/* Moves until the server has answered everything, but not for ever. */
+static void finish_writes(struct run *run)
+{
+	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
+		turn(run, 100);
+}
+
+/* What was decided is done before the lease is given back: whoever takes it sees all of it. */
+static void end_well(struct run *run)
+{
 	run->ending = true;
 	close_controllers(run);
-	if (run->lease)
-		lease_release(run->lease);
 	if (run->listener)
 		listener_drain(run->listener);
 	if (run->webhooks)
 		listener_drain(run_webhooks_listener(run->webhooks));
-	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
-		turn(run, 100);
+	finish_writes(run);
+	if (run->lease) {
+		lease_release(run->lease);
+		finish_writes(run);
+	}
 }
 
 static void tell_listener(const struct run *run)
@@ -371,6 +397,7 @@ static int run_all(struct run *run)
 		output_line(stdout, "platoon run: webhooks on %s", listener_url(run_webhooks_listener(run->webhooks)));
 	fflush(stdout);
 	loop(run);
+	end_well(run);
 	return CLI_OK;
 }
 

@@ -6,7 +6,9 @@
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
+#include "control/grouping.h"
 #include "control/manager.h"
+#include "control/writes.h"
 #include "serve/http.h"
 #include "serve/secret_file.h"
 #include "serve/serve.h"
@@ -51,6 +53,9 @@ struct up {
 	struct progress progress; /* of --until-placed */
 };
 
+static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
+#define SCHEDULERS (sizeof(schedulers) / sizeof(*schedulers))
+
 /* ---- --until-placed ---- */
 
 static int64_t number_at(const struct val *status, const char *key)
@@ -60,52 +65,95 @@ static int64_t number_at(const struct val *status, const char *key)
 	return number;
 }
 
-static const char *message_of(const struct val *status)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_get(status, "conditions")); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), "Scheduled") == 0)
-			return val_str(val_get(item, "message"), "");
-	return "";
-}
+/* What is known about one group. */
+struct sight {
+	const char *phase, *message;
+	int64_t running, pending;
+};
 
-/* Prints what is new about one group. True when nothing more is to be waited for. */
-static bool show_group(struct up *up, const struct store_object *group)
+/* Prints what is new about it. True when nothing more is to be waited for. */
+static bool show(struct up *up, const struct store_object *object, const struct sight *sight, bool looked_at)
 {
-	const struct val *status = val_get(group->root, "status");
-	const char *phase = val_str(val_get(status, "phase"), "Pending"), *message = message_of(status);
 	struct buffer line = {0};
-	buffer_printf(&line, "%s/%s: %s, %lld running, %lld pending%s%s", group->namespace_, group->name, phase,
-	              (long long)number_at(status, "running"), (long long)number_at(status, "pending"),
-	              message[0] ? ": " : "", message);
+	buffer_printf(&line, "%s/%s: %s, %lld running, %lld pending%s%s", object->namespace_, object->name,
+	              sight->phase, (long long)sight->running, (long long)sight->pending, sight->message[0] ? ": " : "",
+	              sight->message);
 	uint32_t known = interner_count(up->shown);
 	/* Neither a group that nobody has looked at nor a line that was printed before is news. */
-	if (val_kind(status) == VAL_MAP && interner_id(up->shown, line.text) == known) {
+	if (looked_at && interner_id(up->shown, line.text) == known) {
 		progress_clear(&up->progress);
 		output_line(stdout, "%s", line.text);
 		fflush(stdout);
 	}
 	buffer_free(&line);
-	return strcmp(phase, "Pending") != 0 && strcmp(phase, "Scheduled") != 0;
+	return strcmp(sight->phase, "Pending") != 0 && strcmp(sight->phase, "Scheduled") != 0;
+}
+
+static bool show_group(struct up *up, const struct store_object *group)
+{
+	const struct val *status = val_get(group->root, "status");
+	const struct val *condition = writes_find_condition(group->root, "Scheduled");
+	struct sight sight = {
+		.phase = val_str(val_get(status, "phase"), "Pending"),
+		.message = val_str(val_get(condition, "message"), ""),
+		.running = number_at(status, "running"),
+		.pending = number_at(status, "pending"),
+	};
+	return show(up, group, &sight, val_kind(status) == VAL_MAP);
+}
+
+/* A pod that stands alone is its own group. */
+static bool show_pod(struct up *up, const struct store_object *pod)
+{
+	const struct val *condition = writes_find_condition(pod->root, "PodScheduled");
+	const char *phase = val_str(val_path(pod->root, "status", "phase", NULL), "Pending");
+	bool bound = *val_str(val_path(pod->root, "spec", "nodeName", NULL), "");
+	bool refused = strcmp(val_str(val_get(condition, "reason"), ""), "Unschedulable") == 0;
+	struct sight sight = {
+		.phase = strcmp(phase, "Pending") != 0 ? phase
+	                 : bound                       ? "Scheduled"
+	                 : refused                     ? "Unschedulable"
+	                                               : phase,
+		.message = val_str(val_get(condition, "message"), ""),
+		.running = strcmp(phase, "Running") == 0,
+		.pending = strcmp(phase, "Pending") == 0,
+	};
+	return show(up, pod, &sight, condition != NULL);
+}
+
+static bool stands_alone(const struct up *up, const struct store_object *pod)
+{
+	const struct grouping_options ours = {.store = up->store,
+	                                      .schedulers = schedulers,
+	                                      .scheduler_count = SCHEDULERS};
+	return grouping_is_ours(&ours, pod->root) &&
+	       !*val_str(val_path(pod->root, "metadata", "annotations", GROUP_KEY_POD_GROUP, NULL), "");
 }
 
 /* Whether every group is decided; none is none. */
 static bool show_groups(struct up *up)
 {
-	const struct store_type *type = store_type_find(up->store, "scheduling.run.ai", "podgroups");
 	struct arena *arena = arena_create();
 	struct store_error error = {0};
-	struct store_list list = {0};
-	struct store_list_request request = {.api = type->apis};
-	bool done = store_list(up->store, &request, &list, arena, &error) == 0 && list.count > 0;
-	size_t decided = 0;
-	for (size_t i = 0; i < list.count; i++)
-		decided += show_group(up, list.items[i]);
-	done = done && decided == list.count;
-	progress_show(&up->progress, "groups decided", decided, list.count, "");
-	store_list_clear(&list);
+	size_t decided = 0, count = 0;
+	bool done = true;
+	for (int pods = 0; pods < 2; pods++) {
+		const struct store_type *type = pods ? store_type_find(up->store, "", "pods")
+		                                     : store_type_find(up->store, "scheduling.run.ai", "podgroups");
+		struct store_list list = {0};
+		struct store_list_request request = {.api = type->apis};
+		done &= store_list(up->store, &request, &list, arena, &error) == 0;
+		for (size_t i = 0; i < list.count; i++) {
+			if (pods && !stands_alone(up, list.items[i]))
+				continue;
+			count++;
+			decided += pods ? show_pod(up, list.items[i]) : show_group(up, list.items[i]);
+		}
+		store_list_clear(&list);
+	}
+	progress_show(&up->progress, "groups decided", decided, count, "");
 	arena_destroy(arena);
-	return done;
+	return done && count > 0 && decided == count;
 }
 
 /* CLI_OK or CLI_FOUND when it is time to end, -1 to go on. */
@@ -226,12 +274,11 @@ static int open_services(struct up *up, struct error *error)
 		return -1;
 	up->board = board_create(up->store, up->args->budget, up->args->strategy, NULL);
 	/* Nobody else places pods here: those of plain manifests are ours too. */
-	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
 		.schedulers = schedulers,
-		.scheduler_count = sizeof(schedulers) / sizeof(*schedulers),
+		.scheduler_count = SCHEDULERS,
 		.budget = up->args->budget,
 		.strategy = up->args->strategy,
 		.kubelet =

@@ -11,6 +11,7 @@
 /* Every setting with its usual value. */
 static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "defaultQueue: default-queue\n"
+				 "podGroupsForSinglePods: false\n"
 				 "listen: \"\"\n"
 				 "leaderElection:\n"
 				 "  enabled: false\n"
@@ -28,6 +29,8 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 
 /* Read at the start only. */
 static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
+/* Controllers are made with these. */
+static const char *const deciding[] = {"schedulerNames", "defaultQueue", "budget"};
 
 void run_config_free(struct run_config *config)
 {
@@ -193,6 +196,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 	int64_t budget = 0;
 	read_names(config, val_get(root, "schedulerNames"), problems);
 	config->default_queue = arena_strdup(config->arena, val_str(val_get(root, "defaultQueue"), ""));
+	config->single_groups = val_bool(val_get(root, "podGroupsForSinglePods"), false);
 	config->listen = arena_strdup(config->arena, val_str(val_get(root, "listen"), ""));
 	if (config->listen[0] && strcmp(config->listen, "none") != 0)
 		check_listen("listen", config->listen, problems);
@@ -256,4 +260,18 @@ const char *run_config_fixed(const struct run_config *now, const struct run_conf
 	const char *text = arena_strdup(next->arena, names.text ? names.text : "");
 	buffer_free(&names);
 	return text;
+}
+
+bool run_config_decides_alike(const struct run_config *a, const struct run_config *b)
+{
+	for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
+		if (!val_equal(val_get(doc_root(a->doc), deciding[i]), val_get(doc_root(b->doc), deciding[i])))
+			return false;
+	return true;
+}
+
+void run_config_take_log(struct run_config *config, const struct run_config *from)
+{
+	config->log_level = from->log_level;
+	config->log_format = from->log_format;
 }

@@ -11,6 +11,7 @@ struct run_config {
 	const char *const *schedulers;
 	size_t scheduler_count;
 	const char *default_queue; /* "": none is made */
+	bool single_groups;        /* pods that stand alone get PodGroups too */
 	const char *listen;        /* "": the usual port or a free one; "none" */
 	bool leader_elect;
 	const char *lease_name;
@@ -35,5 +36,8 @@ int run_address(const char *text, struct arena *arena, const char **address, uin
 void run_config_print(const struct run_config *config, struct buffer *out);
 /* Which of the settings that are read at the start only differ: their names, comma separated; "" for none. */
 const char *run_config_fixed(const struct run_config *now, const struct run_config *next);
+/* Whether controllers made with one need not be made anew for the other. */
+bool run_config_decides_alike(const struct run_config *a, const struct run_config *b);
+void run_config_take_log(struct run_config *config, const struct run_config *from);
 
 #endif

@@ -30,6 +30,7 @@ struct grouping_controller {
 	VEC(struct followed *) followed;
 	uint64_t generation;         /* of the types, when that was last looked at */
 	struct grouping_pod *asking; /* the pod that is being looked at */
+	bool woken;                  /* a pod is to be looked at again because of another object */
 };
 
 static const char *annotation(const struct val *object, const char *key)
@@ -79,10 +80,17 @@ static void on_config(struct reconciler *reconciler, void *context, const struct
 		reconciler_want(reconciler, KEY_DEFAULTS, object->namespace_, object->name);
 }
 
+static void want_pod(void *context, const struct grouping_pod *pod)
+{
+	struct grouping_controller *controller = context;
+	controller->woken = true;
+	reconciler_want(controller->reconciler, KEY_POD, pod->namespace_, pod->name);
+}
+
 static void want_pod_of(void *context, const struct grouping_pod *pod)
 {
 	const struct followed *followed = context;
-	reconciler_want(followed->controller->reconciler, KEY_POD, pod->namespace_, pod->name);
+	want_pod(followed->controller, pod);
 }
 
 static uint64_t version_now(void *context, const char *namespace_, const char *name)
@@ -103,12 +111,6 @@ static void look_at_kind(struct followed *followed)
 	followed->checked = true;
 	grouping_index_check(followed->controller->index, followed->type->group, followed->type->kind, version_now,
 	                     want_pod_of, followed);
-}
-
-static void want_pod(void *context, const struct grouping_pod *pod)
-{
-	struct grouping_controller *controller = context;
-	reconciler_want(controller->reconciler, KEY_POD, pod->namespace_, pod->name);
 }
 
 static void on_workload(void *context, const struct store_object *object, const struct store_object *old, bool deleted)
@@ -296,10 +298,11 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 	bool single = grouping_is_single(&controller->options, controller->index, pod, result);
 	if (single)
 		grouping_note_terms(controller->changes, known, result);
-	if (known->group)
+	if (known->group && known->terms)
 		known->group->unwritten = single;
 	if (single)
 		return 0;
+	known->terms = 0;
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
 	if (!grouped)
@@ -399,9 +402,13 @@ int grouping_step(struct grouping_controller *controller)
 	controller->generation = generation;
 	for (size_t i = 0; i < controller->followed.count; i++)
 		look_at_kind(controller->followed.items[i]);
-	size_t before = controller->followed.count;
+	size_t known = controller->followed.count;
 	int wait = reconciler_step(controller->reconciler);
-	return controller->followed.count > before ? 0 : wait;
+	/* Kinds that the pods of this turn led to. */
+	controller->woken = false;
+	for (size_t i = known; i < controller->followed.count; i++)
+		look_at_kind(controller->followed.items[i]);
+	return controller->woken ? 0 : wait;
 }
 
 void grouping_destroy(struct grouping_controller *controller)

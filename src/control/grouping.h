@@ -36,6 +36,8 @@ void grouping_destroy(struct grouping_controller *controller); /* NULL is a no-o
 /* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
 int grouping_step(struct grouping_controller *controller);
 
+/* Whether the pod has one of our schedulers. */
+bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
 /* What a scheduler has to know of pods without marks. Valid as long as the controller. */
 struct live_grouping grouping_for_live(struct grouping_controller *controller);
 

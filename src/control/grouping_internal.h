@@ -126,7 +126,4 @@ void grouping_mark_refused(const struct reconcile *turn, const struct store_obje
 void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
                             struct group_options *options);
 
-/* Whether the pod has one of our schedulers. */
-bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
-
 #endif

@@ -48,6 +48,10 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
 /* Between the two: the next cycle looks at the group again, as if it had changed. */
 void live_look_again(struct live *live, int group);
+/* The same, but that alone is no reason for a cycle. */
+void live_look_later(struct live *live, int group);
+/* When the numbers of a group were last told, for its owner to keep. */
+int64_t *live_numbers_told(struct live *live, int group);
 /* Also between the two: whether the pods of a group that know already why they wait are to hear it in new words. Its numbers
  * change with every pod that comes or goes, and with each of them every pod that waits would be written: so only when it
  * means something else (`meaning`), or now and then. */

@@ -68,6 +68,16 @@ void live_look_again(struct live *live, int group)
 	live->changed = true;
 }
 
+void live_look_later(struct live *live, int group)
+{
+	live_group_list(live, group);
+}
+
+int64_t *live_numbers_told(struct live *live, int group)
+{
+	return &live->slots[group].numbers_told;
+}
+
 enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns)
 {
 	struct live_slot *slot = &live->slots[group];

@@ -45,6 +45,7 @@ int live_group_new(struct live *live)
 	vacate_slot(live, group);
 	live->slots[group].used = true;
 	live->slots[group].told = 0;
+	live->slots[group].numbers_told = 0;
 	return group;
 }
 

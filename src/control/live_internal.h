@@ -52,6 +52,7 @@ struct live_slot {
 	/* what its pods were told last, and when */
 	uint64_t told;
 	int64_t told_at;
+	int64_t numbers_told;
 };
 
 struct live {

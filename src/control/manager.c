@@ -38,8 +38,8 @@ struct manager *manager_create(const struct manager_options *options)
 		.schedulers = options->schedulers,
 		.scheduler_count = options->scheduler_count,
 		.budget = options->budget,
-		.strategy = options->strategy,
 		.grouping = &grouping,
+		.strategy = options->strategy,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

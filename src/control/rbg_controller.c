@@ -195,7 +195,9 @@ static void work(struct rbg_turn *turn)
 	if (rbg_roll_back(turn))
 		return;
 	rbg_revise(turn);
+	rbg_memo_read(turn);
 	rbg_observe(turn);
+	rbg_memo_keep(turn);
 	rbg_read_restarts(turn);
 	rbg_check_topologies(turn);
 	rbg_decide(turn);
@@ -229,8 +231,11 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.problems = {.arena = reconcile->arena},
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
-	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL))
+	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL)) {
+		rbg_memos_drop(controller->memos, reconcile->key.namespace_, reconcile->key.name);
+		rbg_report_policies(controller, reconcile, false);
 		return 0;
+	}
 	store_object_retain(turn.object);
 	rbg_decode(turn.object->root, turn.arena, &turn.spec, &turn.problems);
 	store_dependents(turn.store, turn.object->uid, NULL, &turn.owned);
@@ -245,6 +250,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	check_problems(&turn);
 	rbg_check_runtimes(&turn);
 	work(&turn);
+	rbg_report_policies(controller, reconcile, true);
 	store_list_clear(&turn.owned);
 	rbg_release(&turn.spec);
 	store_object_release(turn.object);
@@ -267,6 +273,7 @@ static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
 	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
 	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_gang},
+	{"", "services", RBG_KEY_GROUP, map_owned},
 	{"", "pods", RBG_KEY_GROUP, map_owned},
 };
 
@@ -279,6 +286,7 @@ struct rbg_controller *rbg_controller_create(const struct rbg_controller_options
 	controller->adapters = rbg_links_create();
 	controller->topologies = rbg_links_create();
 	controller->profiles = rbg_links_create();
+	controller->memos = rbg_memos_create();
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "rolebasedgroup",
 		.store = options->store,
@@ -301,6 +309,7 @@ void rbg_controller_destroy(struct rbg_controller *controller)
 	rbg_links_destroy(controller->adapters);
 	rbg_links_destroy(controller->topologies);
 	rbg_links_destroy(controller->profiles);
+	rbg_memos_destroy(controller->memos);
 	free(controller);
 }
 

@@ -144,32 +144,48 @@ static void write_group(struct rbg_turn *turn, struct build *build, const char *
 	rbg_ensure(turn, build, "scheduling.run.ai", "podgroups", name, root, spec_field);
 }
 
-static bool has_text(const struct val *spec, const char *key, const char *text)
+/* PodGroups that there are, by the hash of their names: an instance has one each, so there are many. */
+struct gang_index {
+	const struct rbg_fact **slots;
+	size_t mask;
+};
+
+static struct gang_index index_gangs(const struct rbg_turn *turn)
 {
-	return strcmp(val_str(val_get(spec, key), ""), text ? text : "") == 0;
+	size_t count = 16;
+	while (count < 2 * turn->owned.count)
+		count *= 2;
+	struct gang_index index = {arena_array(turn->arena, const struct rbg_fact *, count), count - 1};
+	for (size_t i = 0; i < turn->owned.count; i++) {
+		size_t at = (size_t)turn->facts[i].gang & index.mask;
+		if (turn->owned.items[i]->type != turn->gangs)
+			continue;
+		while (index.slots[at])
+			at = (at + 1) & index.mask;
+		index.slots[at] = &turn->facts[i];
+	}
+	return index;
 }
 
 /* Whether the PodGroup of an instance is as it should be. Nearly all are, in every turn: worth a look before a document is
  * made to compare it with. */
-static bool is_settled(const struct rbg_turn *turn, const char *name, int64_t pods)
+static bool is_settled(const struct gang_index *index, const char *name, int64_t pods, uint64_t texts)
 {
-	const struct store_object *object =
-		turn->gangs ? store_peek(turn->store, turn->gangs, turn->object->namespace_, name) : NULL;
-	const struct val *spec = object ? val_get(object->root, "spec") : NULL;
-	const char *queue = group_queue(turn), *class = turn->spec.priority_class;
-	int64_t minimum = -1;
-	val_int(val_get(spec, "minMember"), &minimum);
-	return minimum == pods && val_count(spec) == 1 + (size_t)(queue != NULL) + (size_t)(class != NULL) &&
-	       has_text(spec, "queue", queue) && has_text(spec, "priorityClassName", class) &&
-	       rbg_is_owned(turn, object);
+	uint64_t hash = rbg_memo_hash(name);
+	for (size_t at = (size_t)hash & index->mask; index->slots[at]; at = (at + 1) & index->mask)
+		if (index->slots[at]->gang == hash)
+			return index->slots[at]->minimum == pods && index->slots[at]->texts == texts;
+	return false;
 }
 
-static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_state *role)
+static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_state *role,
+                                 const struct gang_index *index)
 {
+	uint64_t texts = rbg_memo_texts(group_queue(turn), turn->spec.priority_class);
 	for (int64_t ordinal = 0; ordinal < role->shape.end; ordinal++) {
 		const char *name = rbg_gang_of(turn, role, ordinal);
 		int64_t pods = pods_of(role, ordinal);
-		if (is_settled(turn, name, pods))
+		if (is_settled(index, name, pods, texts))
 			continue;
 		struct build *build = build_create();
 		struct node *spec = begin_spec(turn, build, NULL);
@@ -239,36 +255,50 @@ static void write_group_gang(struct rbg_turn *turn)
 	build_destroy(build);
 }
 
+static void want_gang(uint64_t *wanted, size_t mask, uint64_t hash)
+{
+	size_t at = (size_t)hash & mask;
+	while (wanted[at] && wanted[at] != hash)
+		at = (at + 1) & mask;
+	wanted[at] = hash;
+}
+
 /* PodGroups whose last pod is gone. */
 static void sweep(struct rbg_turn *turn)
 {
-	struct interner *wanted = interner_create();
+	size_t most = 8, count = 16;
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		most += (size_t)turn->roles[r].shape.end;
+	for (most += turn->owned.count; count < 2 * most;)
+		count *= 2;
+	uint64_t *wanted = arena_array(turn->arena, uint64_t, count);
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		const struct rbg_role_state *role = &turn->roles[r];
 		for (int64_t ordinal = 0; ordinal < role->shape.end; ordinal++)
-			interner_id(wanted, rbg_gang_of(turn, role, ordinal));
+			want_gang(wanted, count - 1, rbg_memo_hash(rbg_gang_of(turn, role, ordinal)));
 		for (size_t i = 0; i < role->instance_count; i++)
 			for (size_t p = 0; p < role->instances[i].pod_count; p++)
-				interner_id(wanted, val_str(val_path(role->instances[i].pods[p].object->root,
-				                                     "metadata", "annotations", "pod-group-name", NULL),
-				                            ""));
+				want_gang(wanted, count - 1, role->instances[i].pods[p].fact->gang);
 	}
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		if (turn->owned.items[i]->type != turn->gangs)
 			continue;
 		turn->is_seen[i] = true;
-		if (interner_find(wanted, turn->owned.items[i]->name) == UINT32_MAX)
+		size_t at = (size_t)turn->facts[i].gang & (count - 1);
+		while (wanted[at] && wanted[at] != turn->facts[i].gang)
+			at = (at + 1) & (count - 1);
+		if (!wanted[at])
 			rbg_delete(turn, turn->owned.items[i]);
 	}
-	interner_destroy(wanted);
 }
 
 void rbg_write_gangs(struct rbg_turn *turn)
 {
 	if (!turn->blocked) {
+		struct gang_index index = index_gangs(turn);
 		for (size_t r = 0; r < turn->spec.role_count; r++)
 			if (!is_segment_gang(&turn->roles[r]) && !is_group_gang(turn, &turn->roles[r]))
-				write_instance_gangs(turn, &turn->roles[r]);
+				write_instance_gangs(turn, &turn->roles[r], &index);
 		for (size_t k = 0; k < turn->rule_count; k++)
 			if (turn->rules[k].rule.count > 0 &&
 			    turn->roles[turn->rules[k].rule.sizes[0].role].grouping == turn->rules[k].spec &&

@@ -1,9 +1,14 @@
 /* Owns updates in place: where only images differ, the pods of an instance stay where they are and get the new images;
  * kubelets then start those containers again.
  *
+ * With a grace, pods are first marked by a condition, which is one of their readiness gates; they get their images when
+ * they have not been ready for so long, and the mark is taken away when the new containers run.
+ *
  * What was before the change is kept in an annotation of the pod: until a changed container has been started again the
  * pod is not ready, whatever its conditions say, and that one restart is no crash. */
 #include "control/rbg_render.h"
+
+#include "plan/count.h"
 
 #include <string.h>
 
@@ -11,25 +16,27 @@
 
 /* ---- pods that were changed ---- */
 
-void rbg_read_in_place(const struct val *root, struct rbg_pod *pod)
+unsigned rbg_read_in_place(const struct val *annotations, const struct val *status)
 {
 	struct error error = {0};
-	const char *text = val_str(val_path(root, "metadata", "annotations", STATE_ANNOTATION, NULL), NULL);
+	unsigned flags = 0;
+	const char *text = val_str(val_get(annotations, STATE_ANNOTATION), NULL);
 	struct doc *state = text ? doc_parse_json(text, strlen(text), &error) : NULL;
 	const struct val *before = state ? val_get(doc_root(state), "containers") : NULL, *item;
-	for (struct val_iter it = val_iter(val_path(root, "status", "containerStatuses", NULL));
-	     val_next(&it, NULL, &item);) {
+	for (struct val_iter it = val_iter(val_get(status, "containerStatuses")); val_next(&it, NULL, &item);) {
 		const struct val *was = val_get(before, val_str(val_get(item, "name"), ""));
 		bool is_changed = val_bool(val_get(was, "changed"), false);
 		int64_t count = 0, base = 0;
 		val_int(val_get(item, "restartCount"), &count);
 		val_int(val_get(was, "restartCount"), &base);
-		pod->has_restarts |= count > base + is_changed;
-		pod->is_changing |=
-			is_changed && count <= base &&
-			strcmp(val_str(val_get(item, "imageID"), ""), val_str(val_get(was, "imageID"), "")) == 0;
+		if (count > base + is_changed)
+			flags |= RBG_FACT_RESTARTED;
+		if (is_changed && count <= base &&
+		    strcmp(val_str(val_get(item, "imageID"), ""), val_str(val_get(was, "imageID"), "")) == 0)
+			flags |= RBG_FACT_CHANGING;
 	}
 	doc_destroy(state);
+	return flags;
 }
 
 /* ---- what differs ---- */
@@ -111,12 +118,16 @@ static bool change_pod(struct rbg_turn *turn, const struct store_object *pod, co
 		    *containers = build_list(build);
 	struct node *annotations = merge_texts(build, val_path(old, "metadata", "annotations", NULL),
 	                                       val_path(new, "metadata", "annotations", NULL));
+	/* By name: what is known of a pod need not be all there is. */
 	for (struct val_iter it = val_iter(val_path(pod->root, "spec", "containers", NULL));
 	     val_next(&it, NULL, &item);) {
-		struct node *container = build_copy(build, item);
-		const struct val *as = val_named(wanted, val_str(val_get(item, "name"), ""));
-		if (as)
-			build_put(build, container, "image", build_copy(build, val_get(as, "image")));
+		const char *name = val_str(val_get(item, "name"), "");
+		const struct val *as = val_named(wanted, name);
+		if (!as)
+			continue;
+		struct node *container = build_map(build);
+		build_put_string(build, container, "name", name);
+		build_put(build, container, "image", build_copy(build, val_get(as, "image")));
 		build_append(build, containers, container);
 	}
 	build_put_string(build, annotations, STATE_ANNOTATION, make_state(turn, pod->root, wanted));
@@ -124,13 +135,13 @@ static bool change_pod(struct rbg_turn *turn, const struct store_object *pod, co
 	build_put(build, metadata, "labels",
 	          merge_texts(build, val_path(old, "metadata", "labels", NULL),
 	                      val_path(new, "metadata", "labels", NULL)));
-	/* The list is replaced as a whole: only if it is still the one that was read. */
+	/* Only if it is still the one that was read. */
 	build_put_string(build, metadata, "resourceVersion",
 	                 val_str(val_path(pod->root, "metadata", "resourceVersion", NULL), ""));
 	build_put(build, spec, "containers", containers);
 	build_put(build, patch, "metadata", metadata);
 	build_put(build, patch, "spec", spec);
-	bool done = rbg_patch(turn, pod, build, patch);
+	bool done = rbg_patch_as(turn, pod, STORE_PATCH_STRATEGIC, build, patch);
 	build_destroy(build);
 	return done;
 }
@@ -169,6 +180,61 @@ static bool change_instance(struct rbg_turn *turn, const struct rbg_role_state *
 	return fine;
 }
 
+/* ---- marks ---- */
+
+static void mark_pod(struct rbg_turn *turn, const struct rbg_pod *pod, bool is_fine)
+{
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	struct condition condition = {RBG_READY_CONDITION, is_fine ? "True" : "False",
+	                              is_fine ? "NothingChanges" : "StartInPlaceUpdate",
+	                              is_fine ? "" : "its images are about to change"};
+	build_put(build, status, "conditions", writes_conditions(build, pod->object->root, &condition, 1, turn->now));
+	if (writes_patch_status(turn->store, pod->object, build, status) < 0)
+		turn->failed = true;
+	build_destroy(build);
+}
+
+void rbg_unmark(struct rbg_turn *turn, const struct rbg_instance *instance)
+{
+	for (size_t i = 0; i < instance->pod_count; i++) {
+		const struct rbg_pod *pod = &instance->pods[i];
+		if ((pod->is_marked || (pod->fact->flags & RBG_FACT_UNMARKED)) && !pod->is_changing &&
+		    !pod->is_terminating)
+			mark_pod(turn, pod, true);
+	}
+}
+
+/* Says of pods that they are not ready, and lets the grace pass, so that nobody sends them requests when their images
+ * change. True when that is over. */
+static bool is_out_of_use(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
+{
+	int64_t left = 0;
+	bool is_first = true;
+	for (size_t i = 0; i < instance->pod_count && role->spec->in_place_grace > 0; i++) {
+		const struct rbg_pod *pod = &instance->pods[i];
+		const char *has = labels_get(&pod->object->labels, RBG_LABEL_REVISION);
+		if (has && strcmp(has, role->update_revision) == 0)
+			continue;
+		int64_t since =
+			pod->is_marked && pod->fact->marked_since != INT64_MIN ? pod->fact->marked_since : turn->now;
+		left = count_most(left, since + role->spec->in_place_grace - turn->now);
+		if (pod->is_marked) {
+			is_first = false;
+			continue;
+		}
+		mark_pod(turn, pod, false);
+	}
+	if (left <= 0)
+		return true;
+	if (is_first)
+		rbg_event(turn, false, "InPlaceUpdateGrace",
+		          "%s is taken out of use for %lld s before its images change",
+		          rbg_instance_name(turn, role->spec, instance->ordinal), (long long)left);
+	rbg_look_again(turn, left);
+	return false;
+}
+
 bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance)
 {
 	const char *name = rbg_instance_name(turn, role->spec, instance->ordinal);
@@ -184,6 +250,8 @@ bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, con
 		                     name, role->update_revision);
 		return true;
 	}
+	if (!is_out_of_use(turn, role, instance))
+		return true;
 	if (change_instance(turn, role, instance, from, false))
 		rbg_event(turn, false, "SuccessfulUpdateInstanceInPlace", "%s goes to revision %s where it is", name,
 		          role->update_revision);

@@ -1,6 +1,8 @@
 /* Owns how the pods of a group find each other: a headless service per role and the discovery file in a ConfigMap. */
 #include "control/rbg_render.h"
 
+#include "base/hash.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -57,9 +59,10 @@ static struct node *describe_role(struct rbg_turn *turn, struct build *build, co
 	for (int64_t ordinal = 0; ordinal < role->desired; ordinal++) {
 		struct node *instance = build_map(build), *ports = build_map(build);
 		/* The first pod of an instance speaks for it: it is the leader. */
+		const char *service = role->spec->components[0].service;
 		build_put_string(build, instance, "address",
 		                 arena_printf(turn->arena, "%s.%s", rbg_pod_name(turn, role->spec, ordinal, 0),
-		                              rbg_service_name(turn, role->spec)));
+		                              service ? service : rbg_service_name(turn, role->spec)));
 		for (struct val_iter it = val_iter(role->spec->service_ports); val_next(&it, NULL, &port);) {
 			int64_t number = 0;
 			val_int(val_get(port, "port"), &number);
@@ -110,10 +113,26 @@ static void sweep(struct rbg_turn *turn)
 	}
 }
 
+/* All that services and the file are made from. */
+static uint64_t make_key(const struct rbg_turn *turn)
+{
+	int64_t generation = 0;
+	val_int(val_path(turn->object->root, "metadata", "generation", NULL), &generation);
+	uint64_t key = hash_mix(rbg_memo_hash(turn->object->uid), (uint64_t)generation);
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		key = hash_mix(key, (uint64_t)turn->roles[r].desired);
+	return key;
+}
+
 void rbg_write_network(struct rbg_turn *turn)
 {
-	for (size_t r = 0; r < turn->spec.role_count; r++)
-		write_service(turn, &turn->spec.roles[r]);
-	write_config(turn);
+	uint64_t key = make_key(turn);
+	if (!rbg_memo_is_wired(turn, key)) {
+		for (size_t r = 0; r < turn->spec.role_count; r++)
+			write_service(turn, &turn->spec.roles[r]);
+		write_config(turn);
+		if (!turn->failed)
+			rbg_memo_set_wired(turn, key);
+	}
 	sweep(turn);
 }

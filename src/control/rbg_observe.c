@@ -4,50 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_time(const struct val *text, int64_t *seconds)
+static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, size_t owned, struct rbg_pod *out)
 {
-	return clock_parse_rfc3339(val_str(text, ""), seconds) == 0;
-}
-
-static bool condition_since(const struct val *pod, const char *type, int64_t *seconds)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(pod, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), type) == 0 &&
-		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0) {
-			*seconds = INT64_MIN;
-			read_time(val_get(item, "lastTransitionTime"), seconds);
-			return true;
-		}
-	return false;
-}
-
-static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, struct store_object *object,
-                     struct rbg_pod *out)
-{
-	const struct val *root = object->root;
-	const char *phase = val_str(val_path(root, "status", "phase", NULL), "Pending");
-	int64_t since = INT64_MIN;
-	*out = (struct rbg_pod){.object = object};
-	out->is_terminating = val_path(root, "metadata", "deletionTimestamp", NULL) != NULL;
-	out->is_over = strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0;
-	out->is_scheduled = *val_str(val_path(root, "spec", "nodeName", NULL), "") != '\0';
-	out->is_gated = val_count(val_path(root, "spec", "schedulingGates", NULL)) > 0;
-	rbg_read_in_place(root, out);
-	out->is_ready = !out->is_over && !out->is_changing && condition_since(root, "Ready", &since);
+	const struct rbg_fact *fact = &turn->facts[owned];
+	*out = (struct rbg_pod){
+		.object = turn->owned.items[owned],
+		.fact = fact,
+		.index = fact->index,
+		.is_terminating = fact->flags & RBG_FACT_TERMINATING,
+		.is_over = fact->flags & RBG_FACT_OVER,
+		.is_scheduled = fact->flags & RBG_FACT_SCHEDULED,
+		.is_gated = fact->flags & RBG_FACT_GATED,
+		.has_restarts = fact->flags & RBG_FACT_RESTARTED,
+		.is_changing = fact->flags & RBG_FACT_CHANGING,
+		.is_marked = fact->flags & RBG_FACT_MARKED,
+	};
+	out->is_ready = !out->is_over && !out->is_changing && !out->is_marked && (fact->flags & RBG_FACT_READY);
+	int64_t since = fact->ready_since;
 	int64_t left = since == INT64_MIN ? 0 : since + role->min_ready_seconds - turn->now;
 	if (out->is_ready && left > 0) {
 		out->is_ready = false;
-		turn->again = turn->again && turn->again < left ? turn->again : left;
+		rbg_look_again(turn, left);
 	}
-}
-
-static int64_t read_index(const struct labels *labels, const char *key)
-{
-	const char *text = labels_get(labels, key);
-	char *end = NULL;
-	long long value = text ? strtoll(text, &end, 10) : -1;
-	return !text || end == text || *end || value < 0 || value > INT32_MAX ? -1 : value;
 }
 
 /* A pod with the place it claims to have. */
@@ -71,16 +49,13 @@ static size_t find_pods(struct rbg_turn *turn, struct found *found)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < turn->owned.count; i++) {
-		struct store_object *object = turn->owned.items[i];
-		if (object->type != turn->pods)
+		const struct rbg_fact *fact = &turn->facts[i];
+		if (turn->owned.items[i]->type != turn->pods)
 			continue;
-		const char *role = labels_get(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE));
-		int64_t ordinal = read_index(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX));
-		int number = role ? rbg_role_find(&turn->spec, role) : -1;
-		int64_t index = read_index(&object->labels, RBG_LABEL_POD_INDEX);
+		int number = rbg_role_find(&turn->spec, rbg_memo_name(turn, fact->role));
 		/* What belongs to no role of the spec is swept away at the end. */
-		if (number >= 0 && ordinal >= 0 && index >= 0)
-			found[count++] = (struct found){i, number, ordinal, index};
+		if (number >= 0 && fact->ordinal >= 0 && fact->index >= 0)
+			found[count++] = (struct found){i, number, fact->ordinal, fact->index};
 	}
 	qsort(found, count, sizeof(*found), compare_found);
 	return count;
@@ -92,18 +67,24 @@ static void judge_instance(struct rbg_turn *turn, struct rbg_role_state *role, s
 	int64_t expected = is_current || !role->old_spec ? role->spec->pods : role->old_spec->pods;
 	instance->is_ready = instance->is_scheduled = (int64_t)instance->pod_count >= expected;
 	instance->since = INT64_MIN;
+	bool is_marked = false;
 	for (size_t i = 0; i < instance->pod_count; i++) {
 		const struct rbg_pod *pod = &instance->pods[i];
-		int64_t created = INT64_MIN;
-		read_time(val_path(pod->object->root, "metadata", "creationTimestamp", NULL), &created);
+		int64_t created = pod->fact->created;
 		instance->since = created > instance->since ? created : instance->since;
 		instance->is_ready &= pod->is_ready && !pod->is_terminating;
 		instance->is_scheduled &= pod->is_scheduled && !pod->is_terminating && !pod->is_over;
 		instance->is_terminating |= pod->is_terminating;
-		instance->must_restart |= pod->is_over || (role->spec->recreates && pod->has_restarts);
+		bool counts =
+			(role->spec->recreates || role->spec->recreates_group) && !(pod->fact->flags & RBG_FACT_MINOR);
+		instance->is_hit |= counts && (pod->is_over || pod->has_restarts);
+		instance->must_restart |= pod->is_over || (counts && pod->has_restarts);
+		is_marked |= pod->is_marked;
 	}
 	int64_t age = instance->since == INT64_MIN ? 0 : turn->now - instance->since;
-	instance->is_broken = !instance->is_ready && (instance->must_restart || age >= UPDATE_STABLE_SECONDS);
+	/* What was marked for its update is not ready because of us: going on with it costs nothing more. */
+	instance->is_broken = !instance->is_ready &&
+	                      (instance->must_restart || (is_marked && !is_current) || age >= UPDATE_STABLE_SECONDS);
 }
 
 static void collect(struct rbg_turn *turn, struct rbg_role_state *role, const struct found *found, size_t count)
@@ -117,13 +98,9 @@ static void collect(struct rbg_turn *turn, struct rbg_role_state *role, const st
 		instance->ordinal = found[i].ordinal;
 		instance->pods = arena_array(turn->arena, struct rbg_pod, end - i);
 		for (; i < end; i++) {
-			struct store_object *object = turn->owned.items[found[i].owned];
-			struct rbg_pod *pod = &instance->pods[instance->pod_count++];
-			read_pod(turn, role->spec, object, pod);
-			pod->index = found[i].index;
+			read_pod(turn, role->spec, found[i].owned, &instance->pods[instance->pod_count++]);
 			turn->is_seen[found[i].owned] = true;
-			const char *revision = labels_get(&object->labels, RBG_LABEL_REVISION);
-			instance->revision = revision ? revision : "";
+			instance->revision = rbg_memo_name(turn, turn->facts[found[i].owned].revision);
 		}
 		role->span = instance->ordinal + 1;
 	}

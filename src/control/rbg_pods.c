@@ -68,9 +68,11 @@ static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, co
 static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
 {
 	const char *name = rbg_instance_name(turn, role->spec, instance->ordinal);
+	if (role->spec->recreates_group && instance->is_hit)
+		return; /* waits until the group may be made anew */
 	if (!rbg_may_restart(turn, role->spec, name))
 		return;
-	if (role->spec->recreates) {
+	if (instance->is_hit) {
 		rbg_event(turn, true, "ReCreateInstance", "a pod of %s ended or was restarted", name);
 		delete_instance(turn, instance);
 		return;
@@ -96,6 +98,7 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 	}
 	if (instance->is_terminating)
 		return; /* its names are free when it is gone */
+	rbg_unmark(turn, instance);
 	if (instance->must_restart)
 		restart(turn, role, instance);
 	else
@@ -104,8 +107,33 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 		instance->is_scheduled = false;
 }
 
+/* Where a role asks for it, one pod that ends takes the whole group with it. */
+static bool restart_group(struct rbg_turn *turn)
+{
+	const struct rbg_instance *hit = NULL;
+	const struct rbg_role_state *role = NULL;
+	for (size_t r = 0; r < turn->spec.role_count && !hit; r++) {
+		role = &turn->roles[r];
+		for (size_t i = 0; role->spec->recreates_group && i < role->instance_count && !hit; i++) {
+			const struct rbg_instance *one = &role->instances[i];
+			if (one->is_hit && !one->is_terminating && one->action == UPDATE_KEEP)
+				hit = one;
+		}
+	}
+	if (!hit || !rbg_may_restart(turn, role->spec, turn->spec.name))
+		return false;
+	rbg_event(turn, true, "ReCreateGroup", "a pod of %s ended or was restarted, so all pods are made anew",
+	          rbg_instance_name(turn, role->spec, hit->ordinal));
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		for (size_t i = 0; i < turn->roles[r].instance_count; i++)
+			delete_instance(turn, &turn->roles[r].instances[i]);
+	return true;
+}
+
 void rbg_write_pods(struct rbg_turn *turn)
 {
+	if (restart_group(turn))
+		return; /* what is to be there follows when they are gone */
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		struct rbg_role_state *role = &turn->roles[r];
 		for (size_t i = 0; i < role->instance_count; i++)

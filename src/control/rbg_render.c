@@ -90,6 +90,7 @@ static void put_labels(const struct render *render)
 	struct label items[NAMING_LABELS];
 	const struct rbg_coordination *grouping = render->role->grouping;
 	copy_strings(render->arena, labels, render->as->labels);
+	copy_strings(render->arena, labels, render->component->labels);
 	for (int family = NAMING_V1ALPHA1; family <= NAMING_V1ALPHA2; family++) {
 		struct naming_instance instance = {
 			.group = render->turn->spec.name,
@@ -112,12 +113,22 @@ static void put_labels(const struct render *render)
 	                arena_printf(render->arena, "%lld", (long long)render->index));
 	if (render->component->name[0])
 		tree_put_string(render->arena, labels, RBG_LABEL_COMPONENT, render->component->name);
+	tree_put_string(render->arena, labels, RBG_LABEL "role-type",
+	                render->as->is_leader_worker      ? "LeaderWorkerSet"
+	                : render->component->name[0] != 0 ? "Components"
+	                                                  : "PodTemplate");
+	if (render->as->pods > 1)
+		tree_put_string(render->arena, labels, RBG_LABEL "component-size",
+		                arena_printf(render->arena, "%lld",
+		                             (long long)(render->component->name[0] ? render->component->size
+		                                                                    : render->as->pods)));
 	tree_put_string(render->arena, labels, RBG_LABEL_REVISION, render->revision);
 	const char *subgroup = rbg_subgroup_of(render->turn, render->role, render->ordinal);
 	if (subgroup)
 		tree_put_string(render->arena, labels, "kai.scheduler/subgroup-name", subgroup);
 	struct tree *annotations = tree_need_map(render->arena, render->metadata, "annotations");
 	copy_strings(render->arena, annotations, render->as->annotations);
+	copy_strings(render->arena, annotations, render->component->annotations);
 	tree_put_string(render->arena, annotations, "pod-group-name",
 	                rbg_gang_of(render->turn, render->role, render->ordinal));
 }
@@ -333,9 +344,18 @@ static void put_spec(const struct render *render)
 	if (!*scheduler)
 		tree_put_string(arena, render->spec, "schedulerName", scheduler = ours);
 	tree_put_string(arena, render->spec, "hostname", render->name);
-	tree_put_string(arena, render->spec, "subdomain", rbg_service_name(render->turn, render->as));
+	tree_put_string(arena, render->spec, "subdomain",
+	                render->component->service ? render->component->service
+	                                           : rbg_service_name(render->turn, render->as));
 	put_affinity(render, strcmp(scheduler, ours) == 0 || strcmp(scheduler, "kai-scheduler") == 0);
 	put_exclusive(render);
+	/* As the newest revision has it, for all: by itself it is no reason to make pods anew. */
+	const struct rbg_role *newest = render->role->spec;
+	if (newest->in_place != RBG_IN_PLACE_NEVER && newest->in_place_grace > 0) {
+		struct tree *readiness = need_list(arena, render->spec, "readinessGates"), *condition = tree_map(arena);
+		tree_put_string(arena, condition, "conditionType", RBG_READY_CONDITION);
+		tree_append(arena, readiness, condition);
+	}
 	if (render->ordinal < render->role->released)
 		return;
 	struct tree *gates = need_list(arena, render->spec, "schedulingGates"), *gate = tree_map(arena);

@@ -8,7 +8,7 @@
 void rbg_read_restarts(struct rbg_turn *turn)
 {
 	const struct val *list = val_path(turn->object->root, "status", "restarts", NULL), *item;
-	size_t most = val_count(list);
+	size_t most = val_count(list) + 1; /* the group as a whole */
 	for (size_t r = 0; r < turn->spec.role_count; r++)
 		most += turn->roles[r].instance_count;
 	turn->restarts = arena_array(turn->arena, struct rbg_restart, most);

@@ -28,6 +28,13 @@ static const char *hash_role(struct rbg_turn *turn, const struct rbg_role *role)
 			if (component->patches[p])
 				val_write(component->patches[p], DOC_JSON_COMPACT, &text);
 		}
+		/* Only where they are given: roles without them keep the revision they have. */
+		if (component->labels)
+			val_write(component->labels, DOC_JSON_COMPACT, &text);
+		if (component->annotations)
+			val_write(component->annotations, DOC_JSON_COMPACT, &text);
+		if (component->service)
+			buffer_printf(&text, "\n%s\n", component->service);
 	}
 	for (int i = 0; i < 2; i++) {
 		const struct val *extra = i ? role->annotations : role->labels;
@@ -183,22 +190,31 @@ const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name)
 	return NULL;
 }
 
-void rbg_revise(struct rbg_turn *turn)
+/* What the spec asks for, of each role and as a whole. */
+static void hash_group(struct rbg_turn *turn)
 {
 	struct buffer all = {0};
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		struct rbg_role_state *role = &turn->roles[r];
-		const struct val *status = rbg_old_role(turn, role->spec->name);
 		role->update_revision = hash_role(turn, role->spec);
+		buffer_printf(&all, "%s %s\n", role->spec->name, role->update_revision);
+	}
+	turn->update_hash = hash_text(turn, &all);
+	buffer_free(&all);
+}
+
+void rbg_revise(struct rbg_turn *turn)
+{
+	hash_group(turn);
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		struct rbg_role_state *role = &turn->roles[r];
+		const struct val *status = rbg_old_role(turn, role->spec->name);
 		role->current_revision = val_str(val_get(status, "currentRevision"), role->update_revision);
 		val_int(val_get(status, "targetReplicas"), &role->last_target);
 		if (role->last_target < 0 || role->last_target > RBG_MOST_PODS)
 			role->last_target = 0;
-		buffer_printf(&all, "%s %s\n", role->spec->name, role->update_revision);
 		turn->is_updating |= strcmp(role->update_revision, role->current_revision) != 0;
 	}
-	turn->update_hash = hash_text(turn, &all);
-	buffer_free(&all);
 	keep_revision(turn);
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		/* For instances that are not to be updated yet. */
@@ -256,15 +272,17 @@ bool rbg_roll_back(struct rbg_turn *turn)
 		val_str(val_path(turn->object->root, "metadata", "annotations", RBG_ROLLBACK_ANNOTATION, NULL), NULL);
 	if (!wanted)
 		return false;
-	int64_t number = strtoll(wanted, NULL, 10), newest = newest_number(turn), best = 0;
+	int64_t number = strtoll(wanted, NULL, 10), best = 0;
 	struct store_object *found = NULL;
+	hash_group(turn);
+	struct store_object *present = find_revision(turn, RBG_LABEL_GROUP_REVISION, turn->update_hash);
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		struct store_object *object = turn->owned.items[i];
 		if (!is_revision(turn, object))
 			continue;
-		/* 0 is the one before the newest. */
-		bool fits = number > 0 ? number_of(object) == number
-		                       : number_of(object) < newest && number_of(object) > best;
+		/* 0 is the newest but the present one. By numbers alone it would be the present one after a way back
+		 * whose write was refused: the revision it meant has the newest number by then. */
+		bool fits = number > 0 ? number_of(object) == number : object != present && number_of(object) > best;
 		if (fits || strcmp(object->name, wanted) == 0) {
 			found = object;
 			best = number_of(object);

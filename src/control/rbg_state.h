@@ -11,6 +11,7 @@
 
 #include "admit/rbg.h"
 #include "control/rbg_links.h"
+#include "control/rbg_memo.h"
 #include "control/reconciler.h"
 #include "control/writes.h"
 #include "plan/merge.h"
@@ -24,6 +25,7 @@
 #define RBG_LABEL_GROUP_REVISION RBG_LABEL "group-revision"
 #define RBG_LABEL_ROLE_REVISION RBG_LABEL "role-revision-" /* and the role */
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
+#define RBG_READY_CONDITION "InPlaceUpdateReady" /* of pods */
 #define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
 
 enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY, RBG_KEY_SET };
@@ -36,15 +38,18 @@ struct rbg_controller {
 	struct rbg_links *adapters;   /* "namespace/group" -> names of adapters */
 	struct rbg_links *topologies; /* ClusterTopology -> "namespace/group" */
 	struct rbg_links *profiles;   /* ClusterEngineRuntimeProfile -> "namespace/group" */
+	struct rbg_memos *memos;
 };
 
 struct rbg_pod {
 	struct store_object *object; /* of the list of dependents */
-	int64_t index;               /* within its instance */
+	const struct rbg_fact *fact;
+	int64_t index; /* within its instance */
 	bool is_ready, is_scheduled, is_terminating, is_gated;
 	bool is_over;      /* failed or completed */
 	bool has_restarts; /* a container was started again, by itself */
 	bool is_changing;  /* has a new image that does not run yet */
+	bool is_marked;    /* not ready because of an update in place */
 };
 
 struct rbg_instance {
@@ -54,7 +59,8 @@ struct rbg_instance {
 	size_t pod_count;
 	bool is_ready, is_scheduled, is_terminating;
 	bool is_broken;    /* not ready for so long that it is no mere delay */
-	bool must_restart; /* a pod of it ended or was restarted */
+	bool must_restart; /* a pod of it ended, or was restarted where that counts */
+	bool is_hit;       /* the restart policy of its role has to act */
 	int64_t since;     /* seconds: the youngest pod was created */
 	enum update_action action;
 };
@@ -121,7 +127,11 @@ struct rbg_turn {
 	struct rbg_role_state *roles;
 	struct rbg_rule_state *rules;
 	size_t rule_count;
-	bool *is_seen;        /* by index in owned: still wanted */
+	bool *is_seen; /* by index in owned: still wanted */
+	/* By index in owned; how many of them are not of the last turn. */
+	struct rbg_fact *facts;
+	size_t fresh_facts;
+	struct memo *memo;
 	const char *revision; /* name of the ControllerRevision of this spec */
 	const char *update_hash;
 	bool is_updating;
@@ -136,6 +146,8 @@ struct rbg_turn {
 
 /* rbg_policies.c: adds the coordinations of policies and the replicas of adapters. */
 void rbg_add_policies(struct rbg_turn *turn);
+/* Tells the policies of a group whether it is there. */
+void rbg_report_policies(struct rbg_controller *controller, const struct reconcile *reconcile, bool is_bound);
 void rbg_read_adapters(struct rbg_turn *turn);
 void rbg_write_adapters(struct rbg_turn *turn);
 /* rbg_observe.c */
@@ -156,9 +168,12 @@ const char *rbg_role_label(struct rbg_turn *turn, const char *role);
 /* The role at a revision, NULL when that is not known any more. */
 const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_state *role, const char *revision);
 /* rbg_inplace.c */
-void rbg_read_in_place(const struct val *root, struct rbg_pod *pod);
+/* RBG_FACT_RESTARTED and RBG_FACT_CHANGING of a pod. */
+unsigned rbg_read_in_place(const struct val *annotations, const struct val *status);
 /* Gives the pods of an instance the newest images where nothing else differs. False: they have to be made anew. */
 bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance);
+/* Takes the marks of an instance away that is not about to be changed. */
+void rbg_unmark(struct rbg_turn *turn, const struct rbg_instance *instance);
 /* rbg_runtime.c */
 /* Blocks the turn when a profile that a role names does not exist. */
 void rbg_check_runtimes(struct rbg_turn *turn);
@@ -221,6 +236,8 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 bool rbg_is_owned(const struct rbg_turn *turn, const struct store_object *object);
 bool rbg_delete(struct rbg_turn *turn, const struct store_object *object);
 bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch);
+bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum store_patch type, struct build *build,
+                  struct node *patch);
 void rbg_event(struct rbg_turn *turn, bool warning, const char *reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 struct store_object *rbg_peek(const struct rbg_turn *turn, const char *group, const char *resource, const char *name);

@@ -87,6 +87,12 @@ bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, 
 
 bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch)
 {
+	return rbg_patch_as(turn, object, STORE_PATCH_MERGE, build, patch);
+}
+
+bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum store_patch type, struct build *build,
+                  struct node *patch)
+{
 	struct doc *doc = build_finish(build, patch);
 	struct store_request request = {
 		.verb = STORE_PATCH,
@@ -94,7 +100,7 @@ bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct 
 		.namespace_ = object->namespace_,
 		.name = object->name,
 		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
+		.patch = type,
 	};
 	bool done = carry_out(turn, &request);
 	doc_destroy(doc);

@@ -31,8 +31,8 @@ struct scheduler_options {
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
 	struct strategy strategy;         /* in which order nodes are taken */
-	const struct live_grouping
-		*grouping; /* of pods that name no PodGroup, see live.h; copied. NULL: nobody groups */
+	/* Of pods that name no PodGroup, see live.h; copied. NULL: nobody groups. */
+	const struct live_grouping *grouping;
 	/* Told of every cycle before its trials are taken back. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

@@ -189,6 +189,26 @@ static bool differs(const struct val *old, const struct val *now)
 	return false;
 }
 
+/* Pods start and arrive one by one: as long as the group is in the same state, its numbers wait for more of them. */
+static bool may_write(const struct scheduler_turn *turn, size_t index, const struct store_object *object,
+                      const struct val *now)
+{
+	struct live *live = turn->scheduler->live;
+	const struct val *old = val_get(object->root, "status");
+	int64_t *last = live_numbers_told(live, (int)index);
+	if (!differs(old, now))
+		return false;
+	bool same = val_equal(val_get(old, "phase"), val_get(now, "phase")) &&
+	            val_equal(val_get(old, "conditions"), val_get(now, "conditions")) &&
+	            !val_get(now, "schedulingConditions");
+	if (same && scheduler_numbers_wait(turn, *last)) {
+		live_look_later(live, (int)index);
+		return false;
+	}
+	*last = turn->scheduler->last;
+	return true;
+}
+
 static void tell_group(const struct scheduler_turn *turn, const struct store_object *object, enum group_state state,
                        const char *message)
 {
@@ -232,7 +252,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	put_backoff(turn, object, decided, message, build, status);
 	build_put(build, status, "conditions", conditions(turn, object, &condition, stale, build));
 	struct doc *doc = build_finish(build, status);
-	int written = differs(val_get(object->root, "status"), doc_root(doc))
+	int written = may_write(turn, group->index, object, doc_root(doc))
 	                      ? writes_patch_status(turn->store, object, copy, build_copy(copy, doc_root(doc)))
 	                      : 0;
 	if (written < 0)

@@ -25,7 +25,7 @@ struct attempt {
 struct queue_told {
 	int64_t allocated[CYCLE_RESOURCES], allocated_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES],
 		fair[CYCLE_RESOURCES];
-	int64_t written; /* 1 once it was; a number, so that all of it can be compared at once */
+	int64_t written; /* nanoseconds: when; 0 for never */
 };
 
 struct scheduler {
@@ -63,6 +63,11 @@ void scheduler_assume(const struct scheduler_turn *turn);
 /* Looks at the answers that came since. */
 void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds);
 void scheduler_forget_attempts(struct scheduler *scheduler);
+
+/* Numbers that change all the time are written at most so often. */
+#define SCHEDULER_NUMBERS_NS INT64_C(1000000000)
+/* Whether numbers that were last written at `last` (0: never) wait; then a cycle comes when their time has come. */
+bool scheduler_numbers_wait(const struct scheduler_turn *turn, int64_t last);
 
 /* Something about the group could not be written: the next cycle looks at it again, after a pause. */
 void scheduler_unwritten(const struct scheduler_turn *turn, size_t group);

@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds: so long pods of a gang may be expected after its last one, and after its PodGroup. */
+#define GATHERS_AFTER_POD 2
+#define GATHERS_AT_MOST 10
+
+/* A cycle comes then, if there is no reason for one before. */
+static void wait_until(struct scheduler *scheduler, int64_t due)
+{
+	if (due < scheduler->due)
+		scheduler->due = due;
+}
+
 /* ---- pods ---- */
 
 /* Whether the pod was told that it waits, and for that reason, in whatever words. */
@@ -134,14 +145,27 @@ static void write_queues(const struct scheduler_turn *turn)
 		memcpy(told.allocated_protected, queue->allocated_protected, sizeof(told.allocated_protected));
 		memcpy(told.requested, queue->requested, sizeof(told.requested));
 		memcpy(told.fair, queue->fair, sizeof(told.fair));
-		told.written = 1;
-		if (memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0)
+		told.written = scheduler->queues[q].written;
+		if ((told.written && memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0) ||
+		    scheduler_numbers_wait(turn, told.written))
 			continue;
+		told.written = scheduler->last;
 		if (write_queue(turn, queue))
 			scheduler->queues[q] = told;
 		else
 			scheduler->unwritten = true;
 	}
+}
+
+bool scheduler_numbers_wait(const struct scheduler_turn *turn, int64_t last)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	int64_t due = last + SCHEDULER_NUMBERS_NS;
+	/* A clock that was set back must not silence anybody. */
+	if (!last || scheduler->last >= due || scheduler->last < last)
+		return false;
+	wait_until(scheduler, due);
+	return true;
 }
 
 void scheduler_unwritten(const struct scheduler_turn *turn, size_t group)
@@ -151,11 +175,36 @@ void scheduler_unwritten(const struct scheduler_turn *turn, size_t group)
 	turn->scheduler->unwritten = true;
 }
 
+/* Pods of a new gang arrive one by one. Nothing is told as long as they do: most gangs are complete and placed a moment
+ * later, and every word about it would be a write per pod. */
+static bool gathers(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[index];
+	const struct cycle_group *decided = &snapshot->cycle.groups[index];
+	int64_t now = turn->now_seconds, newest = group->creation;
+	if (decided->state != GROUP_NOT_READY || now - group->creation >= GATHERS_AT_MOST)
+		return false;
+	for (size_t i = 0; i < decided->gang.pod_count; i++) {
+		if (decided->gang.pods[i].state == MEMBER_RUNNING)
+			return false; /* it lost pods */
+		int64_t created = snapshot->pods[group->members[i]].creation;
+		newest = created > newest ? created : newest;
+	}
+	if (now < newest || now - newest >= GATHERS_AFTER_POD)
+		return false;
+	wait_until(turn->scheduler, (newest + GATHERS_AFTER_POD) * INT64_C(1000000000));
+	live_look_later(turn->scheduler->live, (int)index);
+	return true;
+}
+
 void scheduler_write_status(const struct scheduler_turn *turn)
 {
 	const struct plan *plan = turn->plan;
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct plan_group *group = &plan->groups[plan->order[i]];
+		if (gathers(turn, group->index))
+			continue;
 		const char *message = plan_group_message(group, turn->arena);
 		mark_pods(turn, group->index, message);
 		if (!plan->snapshot->groups[group->index].implicit)

@@ -32,7 +32,7 @@ struct snapshot_options {
 	bool silent;                 /* nobody reads why groups wait, so it is not looked for */
 	bool explain_relax;          /* let the engine look for the smallest change that would help */
 	bool always_search;          /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
-	bool remember_all;           /* live state: every refusal outlasts its cycle, not only costly ones: for tests */
+	bool remember_all;           /* live state: no proof is asked for again, not only costly ones: for tests */
 };
 
 /* What a group of one pod without a PodGroup is placed by, where that is known better than from the pod. NULL: unset. */

@@ -73,6 +73,7 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->guarded_kinds);
 	vec_free(&cluster->changed);
 	vec_free(&cluster->kind_mark);
+	vec_free(&cluster->kind_amounts);
 	vec_free(&cluster->journal);
 	states_free(cluster);
 	vec_free(&cluster->added);

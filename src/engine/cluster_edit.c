@@ -129,7 +129,7 @@ int cluster_update_node(struct cluster *cluster, const struct cluster_node *node
 		allow_shapes(cluster, number);
 	node_changed(cluster, number);
 	cluster->freed++;
-	cluster->edits++;
+	cluster->node_changes++;
 	return 1;
 }
 

@@ -350,19 +350,19 @@ static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, st
 	uint64_t question = hash_mix(refusals_look(&group->gang), QUESTION);
 	if (cycle->always_search || rules_concern(cycle->cluster, &group->gang))
 		return false;
-	const struct refusal *known = refusals_find(cycle->refusals, question);
-	if (known)
-		return known->placement.outcome == PLACE_IMPOSSIBLE;
-	enum place_outcome outcome;
-	if (memory_knows_empty(cycle, question, &outcome))
-		return outcome == PLACE_IMPOSSIBLE;
+	int known = memory_is_hopeless(cycle, question);
+	if (known >= 0)
+		return known;
+	const struct refusal *refusal = refusals_find(cycle->refusals, question);
+	if (refusal)
+		return refusal->placement.outcome == PLACE_IMPOSSIBLE;
 	arena_reset(scratch);
 	struct place_options options = {.budget = STEPS, .empty_cluster = true};
 	struct placement placement;
-	outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
-	               : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
+	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
+	                                  : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
 	refusals_add(cycle->refusals, question, &placement);
-	memory_keep_empty(cycle, question, outcome);
+	memory_keep_hopeless(cycle, question, outcome == PLACE_IMPOSSIBLE);
 	return outcome == PLACE_IMPOSSIBLE;
 }
 
@@ -405,12 +405,7 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 		return;
 	turns_open(cycle, &allocation);
 	struct cycle_run *run = &allocation.run;
-	run->stock = stock_create(run, cycle->arena);
 	run->decision = arena_create();
-	for (int i = 0; i < MARK_COUNT; i++) {
-		run->marks[i] = arena_array(cycle->arena, uint32_t, cycle->group_count);
-		run->mark[i] = 1;
-	}
 	turns_line_up(&allocation, accept);
 	for (struct candidate candidate; turns_next(&allocation, &candidate);) {
 		struct cycle_group *group = &cycle->groups[candidate.group];

@@ -126,9 +126,9 @@ struct cycle {
 };
 
 /* What costly searches of earlier cycles have refused; see memory.h. Belongs to one cluster, and to a caller that keeps its
- * state over cycles: when the cluster is built anew it is cleared. `from_steps`: what took less is asked again. */
+ * state over cycles: when the cluster is built anew it is cleared. `costly`: what took less steps to prove is asked again after a while. */
 #define CYCLE_MEMORY_STEPS 1000
-struct cycle_memory *cycle_memory_create(uint64_t from_steps);
+struct cycle_memory *cycle_memory_create(uint64_t costly);
 size_t cycle_memory_hits(const struct cycle_memory *memory); /* questions that were not asked again; NULL: 0 */
 void cycle_memory_clear(struct cycle_memory *memory);        /* NULL is a no-op */
 void cycle_memory_destroy(struct cycle_memory *memory);      /* NULL is a no-op */

@@ -5,6 +5,7 @@
 #include "engine/internal.h"
 #include "engine/victims.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,12 +36,15 @@ static void add_shape(const struct cluster *cluster, size_t kind, int64_t amount
 	}
 }
 
-int64_t (*cycle_kind_amounts(const struct cluster *cluster, struct arena *arena))[CYCLE_RESOURCES]
+const int64_t (*cycle_kind_amounts(struct cluster *cluster))[CYCLE_RESOURCES]
 {
-	int64_t(*amounts)[CYCLE_RESOURCES] = arena_array_bytes(arena, cluster->kinds.count, sizeof(*amounts));
-	for (size_t k = 0; k < cluster->kinds.count; k++)
-		add_shape(cluster, k, amounts[k]);
-	return amounts;
+	static_assert(sizeof(cluster->kind_amounts.items[0].of) == sizeof(int64_t[CYCLE_RESOURCES]), "one for each");
+	while (cluster->kind_amounts.count < cluster->kinds.count) {
+		struct kind_amounts amounts = {{0}};
+		add_shape(cluster, cluster->kind_amounts.count, amounts.of);
+		vec_push(&cluster->kind_amounts, amounts);
+	}
+	return (const int64_t(*)[CYCLE_RESOURCES])cluster->kind_amounts.items;
 }
 
 void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES])
@@ -132,7 +136,7 @@ static void add_amounts(int64_t *into, const int64_t *amounts, int sign)
 
 /* What the pods of the group hold and ask for. `known`: what each kind counts for, NULL when nobody worked it out. */
 static struct cycle_account account_of(const struct cycle *cycle, const struct cycle_group *group,
-                                       int64_t (*known)[CYCLE_RESOURCES])
+                                       const int64_t (*known)[CYCLE_RESOURCES])
 {
 	struct cycle_account account = {0};
 	bool *core = find_core(group);

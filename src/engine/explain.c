@@ -221,15 +221,11 @@ static void explain_nodes(struct explain *x, int shape_number)
 {
 	struct cluster *cluster = x->solver.cluster;
 	const struct local_shape *local = &x->solver.shapes[shape_number];
-	const int32_t *slots = slots_get(cluster, local->shape, x->solver.view)->node;
+	int open = slots_get(cluster, local->shape, x->solver.view)->open;
 	const int *counts = shape_exclusions(cluster, local->shape);
 	const struct shape *shape = &cluster->shapes.items[local->shape];
-	int full = 0, by_rules = 0, excluded = cluster->node_count - counts[EXCLUDE_NONE];
-	for (int n = 0; n < cluster->node_count; n++) {
-		bool usable = shape_allows_node(cluster, shape, n);
-		full += usable && slots[n] < 1;
-		by_rules += usable && slots[n] >= 1 && local->slots->node[n] < 1;
-	}
+	int full = counts[EXCLUDE_NONE] - open, by_rules = open - local->slots->open;
+	int excluded = cluster->node_count - counts[EXCLUDE_NONE];
 	if (!excluded && !by_rules && !full)
 		return;
 	struct buffer text = {0};

@@ -43,6 +43,7 @@ struct slots {
 	int32_t *node;
 	int64_t **sums[CLUSTER_MAX_TOPOLOGIES];
 	int64_t total;
+	int open;      /* nodes with at least one slot */
 	uint64_t seen; /* position in the change log; UINT64_MAX = never computed */
 };
 /* Which amounts count: what is free, also what is being released, or everything (as if nothing ran). */
@@ -109,6 +110,10 @@ struct resource_column {
 	int64_t total;      /* allocatable of all nodes */
 };
 
+struct kind_amounts { /* what a pod counts for against queues: devices, CPU, memory */
+	int64_t of[3];
+};
+
 struct journal_entry { /* one change of occupancy */
 	int kind, node;
 	enum occupancy occupancy;
@@ -155,7 +160,8 @@ struct cluster {
 	int plain_blocked;               /* nodes that are not ready, unschedulable or tainted */
 	int soft_taints;                 /* nodes with a PreferNoSchedule taint */
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
-	VEC(int32_t) kind_mark;          /* scratch of the solver: by kind, -1 between decisions */
+	VEC(struct kind_amounts) kind_amounts; /* by kind, as far as somebody asked */
+	VEC(int32_t) kind_mark;                /* scratch of the solver: by kind, -1 between decisions */
 	struct node_states states;
 	struct slots *spare_slots; /* ready for the next shape, so that no decision waits for fresh memory */
 	VEC(int32_t) changed;      /* log of changed nodes */
@@ -164,8 +170,8 @@ struct cluster {
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
 	struct strategy strategy;
-	uint64_t edits;              /* how often a node changed */
 	uint64_t freed;              /* see cluster_freed */
+	uint64_t node_changes;       /* how often a node changed by itself, not by what runs there */
 	struct journal_entry vacant; /* left just now, and taken again as a rule; sign 0 for none */
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;

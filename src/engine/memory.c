@@ -17,26 +17,26 @@ struct kept {
 	struct refusal refusal;
 };
 
+/* Whether a question has no answer in the empty cluster. */
+struct outlook {
+	UT_hash_handle hh;
+	uint64_t question;
+	bool hopeless;
+};
+
 /* A pod that was bound by the last cycle: so many of its kind were on the node then. */
 struct bound {
 	int kind, node, count;
 };
 
-/* An answer about the empty cluster. */
-struct empty {
-	UT_hash_handle hh;
-	uint64_t question;
-	enum place_outcome outcome;
-};
-
 struct cycle_memory {
 	struct arena *arena; /* everything that is kept */
 	struct kept *kept;
+	struct outlook *outlooks;
 	VEC(struct bound) bound;
-	uint64_t from_steps, freed;
+	uint64_t costly; /* search steps */
+	uint64_t freed, node_changes;
 	size_t hits, added;
-	struct empty *empty; /* on the heap */
-	uint64_t edits;      /* of the cluster, for which they hold */
 	bool disturbed;
 };
 
@@ -45,11 +45,11 @@ size_t cycle_memory_hits(const struct cycle_memory *memory)
 	return memory ? memory->hits : 0;
 }
 
-struct cycle_memory *cycle_memory_create(uint64_t from_steps)
+struct cycle_memory *cycle_memory_create(uint64_t costly)
 {
 	struct cycle_memory *memory = base_calloc(1, sizeof(*memory));
 	memory->arena = arena_create();
-	memory->from_steps = from_steps;
+	memory->costly = costly;
 	return memory;
 }
 
@@ -61,12 +61,12 @@ static void forget_refusals(struct cycle_memory *memory)
 	memory->added = 0;
 }
 
-static void forget_empty(struct cycle_memory *memory)
+static void forget_outlooks(struct cycle_memory *memory)
 {
-	struct empty *empty, *next;
-	HASH_ITER(hh, memory->empty, empty, next) {
-		HASH_DEL(memory->empty, empty);
-		free(empty);
+	struct outlook *outlook, *next;
+	HASH_ITER(hh, memory->outlooks, outlook, next) {
+		HASH_DEL(memory->outlooks, outlook);
+		free(outlook);
 	}
 }
 
@@ -75,7 +75,7 @@ void cycle_memory_clear(struct cycle_memory *memory)
 	if (!memory)
 		return;
 	forget_refusals(memory);
-	forget_empty(memory);
+	forget_outlooks(memory);
 }
 
 void cycle_memory_destroy(struct cycle_memory *memory)
@@ -127,35 +127,15 @@ void memory_begin(struct cycle *cycle)
 	if (memory->freed != freed || memory->disturbed || memory->added > MOST_KEPT ||
 	    !all_there(memory, cycle->cluster))
 		forget_refusals(memory);
-	if (memory->edits != cycle->cluster->edits || HASH_COUNT(memory->empty) > MOST_KEPT)
-		forget_empty(memory);
-	memory->edits = cycle->cluster->edits;
+	if (memory->node_changes != cycle->cluster->node_changes || HASH_COUNT(memory->outlooks) > MOST_KEPT)
+		forget_outlooks(memory);
 	memory->freed = freed;
+	memory->node_changes = cycle->cluster->node_changes;
 	memory->bound.count = 0;
 	memory->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
 	                    has_reservations(cycle);
 	if (memory->disturbed)
 		forget_refusals(memory);
-}
-
-bool memory_knows_empty(const struct cycle *cycle, uint64_t question, enum place_outcome *outcome)
-{
-	const struct empty *empty = NULL;
-	if (cycle->memory)
-		HASH_FIND(hh, cycle->memory->empty, &question, sizeof(question), empty);
-	if (empty)
-		*outcome = empty->outcome;
-	return empty;
-}
-
-void memory_keep_empty(struct cycle *cycle, uint64_t question, enum place_outcome outcome)
-{
-	if (!cycle->memory)
-		return;
-	struct empty *empty = base_calloc(1, sizeof(*empty));
-	empty->question = question;
-	empty->outcome = outcome;
-	HASH_ADD(hh, cycle->memory->empty, question, sizeof(empty->question), empty);
 }
 
 void memory_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement)
@@ -195,11 +175,16 @@ static struct kept *find(const struct cycle *cycle, const struct gang *gang, uin
 	return kept;
 }
 
-/* Whether it is time to search again where the last search gave up; a clock that was set back says nothing. */
+static bool is_short_lived(const struct cycle_memory *memory, const struct kept *kept)
+{
+	return kept->refusal.placement.outcome == PLACE_EXHAUSTED || kept->refusal.placement.steps < memory->costly;
+}
+
+/* Whether it is time to search again; a clock that was set back says nothing. */
 static bool is_old(const struct cycle *cycle, const struct kept *kept)
 {
-	return kept->refusal.placement.outcome == PLACE_EXHAUSTED &&
-	       (cycle->now < kept->asked || cycle->now - kept->asked >= MEMORY_GAVE_UP);
+	return is_short_lived(cycle->memory, kept) &&
+	       (cycle->now < kept->asked || cycle->now - kept->asked >= MEMORY_SHORT);
 }
 
 const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question)
@@ -207,8 +192,8 @@ const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, 
 	const struct kept *kept = find(cycle, gang, question);
 	if (!kept || is_old(cycle, kept))
 		return NULL;
-	if (kept->refusal.placement.outcome == PLACE_EXHAUSTED && kept->asked + MEMORY_GAVE_UP < cycle->retry_at)
-		cycle->retry_at = kept->asked + MEMORY_GAVE_UP;
+	if (is_short_lived(cycle->memory, kept) && kept->asked + MEMORY_SHORT < cycle->retry_at)
+		cycle->retry_at = kept->asked + MEMORY_SHORT;
 	cycle->memory->hits++;
 	return &kept->refusal;
 }
@@ -222,7 +207,7 @@ void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question
 {
 	struct cycle_memory *memory = cycle->memory;
 	const struct placement *placement = &refusal->placement;
-	if (!memory || memory->disturbed || placement->steps < memory->from_steps ||
+	if (!memory || memory->disturbed ||
 	    (placement->outcome != PLACE_IMPOSSIBLE && placement->outcome != PLACE_EXHAUSTED) ||
 	    depends_on_pods(cycle->cluster, gang))
 		return;
@@ -245,4 +230,22 @@ void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question
 	}
 	memory->added++;
 	HASH_ADD(hh, memory->kept, question, sizeof(kept->question), kept);
+}
+
+int memory_is_hopeless(const struct cycle *cycle, uint64_t question)
+{
+	struct outlook *outlook = NULL;
+	if (cycle->memory)
+		HASH_FIND(hh, cycle->memory->outlooks, &question, sizeof(question), outlook);
+	return outlook ? outlook->hopeless : -1;
+}
+
+void memory_keep_hopeless(struct cycle *cycle, uint64_t question, bool hopeless)
+{
+	if (!cycle->memory || memory_is_hopeless(cycle, question) >= 0)
+		return;
+	struct outlook *outlook = base_calloc(1, sizeof(*outlook));
+	outlook->question = question;
+	outlook->hopeless = hopeless;
+	HASH_ADD(hh, cycle->memory->outlooks, question, sizeof(outlook->question), outlook);
 }

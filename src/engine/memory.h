@@ -1,12 +1,14 @@
 /* Refusals that outlast a cycle. Private to the engine.
  *
- * What was proved impossible stays so while the cluster only becomes fuller: a search that took long is not repeated for every
- * change beside it. That holds for gangs without rules about other pods, because a new pod may be just what an affinity
- * waits for; and while nothing is reserved or on its way out. A search that
- * gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. So it is asked
- * again after MEMORY_GAVE_UP: what it finds is found that much later than without a memory, and not more than one such
- * search is made in that time, however many changes there are. What a cycle tried counts as there when the refusal is
- * remembered, so the next one begins by making sure that it is. */
+ * What was proved impossible stays so while the cluster only becomes fuller: it is not asked again for every change beside
+ * it. That holds for gangs without rules about other pods, because a new pod may be just what an affinity waits for; and
+ * while nothing is reserved or on its way out. What a cycle tried counts as there when the refusal is remembered, so the
+ * next one begins by making sure that it is.
+ *
+ * A search that gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. So
+ * it is asked again after MEMORY_SHORT: what it finds is found that much later than without a memory, and not more than
+ * one such search is made in that time, however many changes there are. What was proved with little effort is asked again
+ * as soon, for the sake of the numbers in its reasons; a costly proof is not. */
 #ifndef ENGINE_MEMORY_H
 #define ENGINE_MEMORY_H
 
@@ -14,7 +16,7 @@
 
 /* Nanoseconds. A second is no delay for a gang that is hard to place, and a search of the default budget, which may take
  * a tenth of that, no load. */
-#define MEMORY_GAVE_UP INT64_C(1000000000)
+#define MEMORY_SHORT INT64_C(1000000000)
 
 /* Before the first action: forgets everything unless the cluster is at least as full as it was. */
 void memory_begin(struct cycle *cycle);
@@ -23,15 +25,15 @@ void memory_bound(struct cycle *cycle, const struct gang *gang, const struct pla
 /* Something was reserved, evicted or held: what is found from here on is true for this cycle only. */
 void memory_disturb(struct cycle *cycle);
 
-/* Whether a question about the empty cluster was answered before, and how. Such answers hold until a node changes, whatever
- * runs. */
-bool memory_knows_empty(const struct cycle *cycle, uint64_t question, enum place_outcome *outcome);
-void memory_keep_empty(struct cycle *cycle, uint64_t question, enum place_outcome outcome);
-
 struct refusal;
 /* The remembered refusal, NULL when the question has to be asked. One that is to be asked again later is noted in the cycle. */
 const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question);
-/* After it was explained. Only what was costly to find is kept. */
+/* After it was explained. */
 void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question, const struct refusal *refusal);
+
+/* Whether the question had no answer even in the empty cluster, which only changes of nodes can change. 1: it had none, 0: it
+ * had one, -1: it was not asked. */
+int memory_is_hopeless(const struct cycle *cycle, uint64_t question);
+void memory_keep_hopeless(struct cycle *cycle, uint64_t question, bool hopeless);
 
 #endif

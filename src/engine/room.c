@@ -434,6 +434,18 @@ static void note_changes(const struct room *room)
 			stock_change(room->run->stock, room->units[i]->group);
 }
 
+/* What is as large as the number of groups is made for the first who has somebody to ask. */
+static void open_stock(struct cycle_run *run)
+{
+	if (run->stock)
+		return;
+	run->stock = stock_create(run, run->cycle->arena);
+	for (int i = 0; i < MARK_COUNT; i++) {
+		run->marks[i] = arena_array(run->cycle->arena, uint32_t, run->cycle->group_count);
+		cycle_clear_marks(run, (enum cycle_mark)i);
+	}
+}
+
 static bool attempt(struct room *room)
 {
 	room->scratch = room->run->decision;
@@ -441,7 +453,10 @@ static bool attempt(struct room *room)
 	cycle_clear_marks(room->run, MARK_RESERVED);
 	room_remember_held(room);
 	runtime_open(room);
-	return room_claim_allows(room) && has_candidates(room) && try_all(room);
+	if (!room_claim_allows(room) || !has_candidates(room))
+		return false;
+	open_stock(room->run);
+	return try_all(room);
 }
 
 bool room_would_fit(struct room *room, int64_t at)

@@ -114,9 +114,11 @@ void slots_need_level(const struct cluster *cluster, struct slots *slots, int to
 
 static void sum_all(const struct cluster *cluster, struct slots *slots)
 {
-	slots->total = 0;
-	for (int n = 0; n < cluster->node_count; n++)
+	slots->total = slots->open = 0;
+	for (int n = 0; n < cluster->node_count; n++) {
 		slots->total += slots->node[n];
+		slots->open += slots->node[n] > 0;
+	}
 	for (int t = 0; t < cluster->topology_count; t++)
 		sum_topology(cluster, slots, t);
 }
@@ -160,6 +162,7 @@ static void refresh_node(const struct cluster *cluster, const struct shape *shap
 	int32_t change = now - slots->node[node];
 	if (!change)
 		return;
+	slots->open += (now > 0) - (slots->node[node] > 0);
 	slots->node[node] = now;
 	slots->total += change;
 	for (int t = 0; t < cluster->topology_count; t++) {

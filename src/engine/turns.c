@@ -11,7 +11,7 @@ void turns_open(struct cycle *cycle, struct allocation *allocation)
 	struct cycle_run *run = &allocation->run;
 	*allocation = (struct allocation){.run = {.cycle = cycle}};
 	run->scratch = arena_create();
-	run->amounts = cycle_kind_amounts(cycle->cluster, cycle->arena);
+	run->amounts = cycle_kind_amounts(cycle->cluster);
 	cycle_open_accounts(run, allocation->total);
 	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
 	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);

@@ -169,10 +169,14 @@ void build_append(struct build *build, struct node *list, struct node *value)
 	yyjson_mut_arr_append(node_json(list), value ? node_json(value) : yyjson_mut_null(build->json));
 }
 
+struct doc *build_finish_sharing(struct build *build, struct node *root, struct words *words)
+{
+	return doc_pack(root ? node_json(root) : yyjson_mut_null(build->json), words);
+}
+
 struct doc *build_finish(struct build *build, struct node *root)
 {
-	yyjson_mut_val *json = root ? node_json(root) : yyjson_mut_null(build->json);
-	return doc_wrap(yyjson_mut_val_imut_copy(json, doc_allocator()));
+	return build_finish_sharing(build, root, NULL);
 }
 
 void build_write(struct build *build, struct node *root, enum doc_style style, struct buffer *out)

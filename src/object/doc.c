@@ -36,13 +36,6 @@ const yyjson_alc *doc_allocator(void)
 	return &allocator;
 }
 
-struct doc *doc_wrap(yyjson_doc *json)
-{
-	struct doc *doc = base_calloc(1, sizeof(*doc));
-	doc->json = json;
-	return doc;
-}
-
 void doc_destroy(struct doc *doc)
 {
 	if (!doc)
@@ -54,7 +47,7 @@ void doc_destroy(struct doc *doc)
 
 const struct val *doc_root(const struct doc *doc)
 {
-	return doc ? val_of(yyjson_doc_get_root(doc->json)) : NULL;
+	return doc ? val_of(doc->root) : NULL;
 }
 
 void doc_locate(const char *text, size_t offset, size_t *line, size_t *column)
@@ -133,7 +126,7 @@ static int check_duplicates(const struct doc *doc, const char *text, size_t begi
 {
 	struct keyset keys = {0};
 	int status = 0;
-	yyjson_val *val = doc->json->root;
+	yyjson_val *val = doc->root;
 	for (size_t i = 0; i < doc->json->val_read && status == 0; i++) {
 		if (!unsafe_yyjson_is_obj(&val[i]))
 			continue;
@@ -176,8 +169,8 @@ struct doc *doc_parse_json_part(const char *text, size_t begin, size_t end, stru
 		free(copy);
 		return NULL;
 	}
-	struct doc *doc = doc_wrap(json);
-	doc->text = copy;
+	struct doc *doc = base_malloc(sizeof(*doc));
+	*doc = (struct doc){.root = json->root, .json = json, .text = copy};
 	if (check_duplicates(doc, text, begin, error) < 0) {
 		doc_destroy(doc);
 		return NULL;
@@ -198,6 +191,11 @@ struct doc *doc_parse_json(const char *text, size_t length, struct error *error)
 	if (scan_nesting(text, begin, length, false, &end, error) < 0)
 		return NULL;
 	return doc_parse_json_part(text, begin, length, error);
+}
+
+struct doc *doc_parse_json_scanned(const char *text, size_t length, struct error *error)
+{
+	return doc_parse_json_part(text, 0, length, error);
 }
 
 /* Numbers too large for yyjson are kept as their text. */

@@ -23,6 +23,8 @@ enum val_kind { VAL_NULL, VAL_BOOL, VAL_INT, VAL_REAL, VAL_STRING, VAL_LIST, VAL
 
 /* NULL and *error on failure; the text names line and column. The text is copied. */
 struct doc *doc_parse_json(const char *text, size_t length, struct error *error);
+/* The same of a text whose nesting the caller has seen to be within DOC_MAX_DEPTH. */
+struct doc *doc_parse_json_scanned(const char *text, size_t length, struct error *error);
 void doc_destroy(struct doc *doc);
 const struct val *doc_root(const struct doc *doc);
 

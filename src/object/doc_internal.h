@@ -8,9 +8,14 @@
 #include <yyjson.h>
 
 struct doc {
+	yyjson_val *root;
+	/* Of docs that were parsed, NULL for those that were packed: the block of the values, and the text in which the
+	 * strings live. */
 	yyjson_doc *json;
-	char *text; /* parsed in place: the strings of `json` live here; NULL for docs that were built */
+	char *text;
 };
+
+struct words;
 
 static inline yyjson_val *val_json(const struct val *val)
 {
@@ -22,8 +27,8 @@ static inline const struct val *val_of(yyjson_val *json)
 	return (const struct val *)json;
 }
 
-/* Takes ownership of json. */
-struct doc *doc_wrap(yyjson_doc *json);
+/* A document of its own with the same content, in one block. `words` (NULL: none) are texts it may share. */
+struct doc *doc_pack(yyjson_mut_val *json, struct words *words);
 /* Allocation that never returns NULL, for documents that we build ourselves. */
 const yyjson_alc *doc_allocator(void);
 /* 1-based line and column (in characters) of a byte offset. */

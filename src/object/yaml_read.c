@@ -471,7 +471,7 @@ static void drop_document(struct reader *reader)
 static void end_document(struct reader *reader)
 {
 	if (reader->root && !yyjson_mut_is_null(reader->root)) {
-		struct doc *doc = doc_wrap(yyjson_mut_val_imut_copy(reader->root, doc_allocator()));
+		struct doc *doc = doc_pack(reader->root, NULL);
 		vec_push(&reader->docs, (struct yaml_document){.doc = doc, .line = reader->root_line});
 	}
 	drop_document(reader);

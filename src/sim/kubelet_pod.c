@@ -77,10 +77,26 @@ static int64_t after(int64_t time, int64_t seconds)
 	return seconds == KUBELET_NEVER ? KUBELET_NEVER : time + seconds;
 }
 
+static bool is_true(const struct life *life, const char *type)
+{
+	const struct val *condition = kubelet_condition(life->root, type);
+	return condition && strcmp(val_str(val_get(condition, "status"), ""), "True") == 0;
+}
+
 static bool is_ready(const struct life *life)
 {
-	const struct val *ready = kubelet_condition(life->root, "Ready");
-	return ready && strcmp(val_str(val_get(ready, "status"), ""), "True") == 0;
+	return is_true(life, "Ready");
+}
+
+/* Whether all conditions that others have to set are there. */
+static bool passes_gates(const struct life *life)
+{
+	const struct val *gate;
+	for (struct val_iter it = val_iter(val_path(life->root, "spec", "readinessGates", NULL));
+	     val_next(&it, NULL, &gate);)
+		if (!is_true(life, val_str(val_get(gate, "conditionType"), "")))
+			return false;
+	return true;
 }
 
 /* ---- writing ---- */
@@ -155,10 +171,11 @@ static void show(struct life *life, const struct look *look)
 	                  : !look->ended                          ? "ContainersNotReady"
 	                  : strcmp(look->phase, "Succeeded") == 0 ? "PodCompleted"
 	                                                          : "PodFailed";
+	bool is_held = look->ready && !passes_gates(life);
 	struct condition conditions[] = {
 		{"Initialized", "True", "", ""},
 		{"ContainersReady", yes, why, ""},
-		{"Ready", yes, why, ""},
+		{"Ready", is_held ? "False" : yes, is_held ? "ReadinessGatesNotReady" : why, ""},
 	};
 	build_put_string(build, status, "phase", look->phase);
 	build_put_string(build, status, "startTime", val_str(val_path(life->root, "status", "startTime", NULL), now));
@@ -423,7 +440,8 @@ static void turn_running(struct life *life)
 		return;
 	int64_t run = said(life, KUBELET_RUN_SECONDS, KUBELET_NEVER), end = after(life->started, run);
 	int64_t ready = KUBELET_NEVER;
-	if (!is_ready(life))
+	bool is_open = passes_gates(life);
+	if (is_ready(life) ? !is_open : is_open || !is_true(life, "ContainersReady"))
 		ready = after(life->started, said(life, KUBELET_READY_SECONDS, life->options->ready_seconds));
 	if (end <= ready && life->now >= end) {
 		end_containers(life);

@@ -53,7 +53,8 @@ static const struct store_column group_columns[] = {
 };
 
 static const struct store_column policy_columns[] = {
-	COLUMN("Target", "string", ".spec.targetRef.name"),
+	COLUMN("Target", "string", ".status.target"),
+	CONDITION("Bound", "Bound"),
 	AGE,
 	{0},
 };

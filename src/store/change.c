@@ -45,11 +45,12 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 	snprintf(version, sizeof(version), "%" PRIu64, store->version + 1);
 	if (!store->options.mirror)
 		tree_put_string(arena, tree_need_map(arena, root, "metadata"), "resourceVersion", version);
-	struct store_object *now = object_from_tree(&bucket->type, root);
+	struct store_object *now = object_from_tree(&bucket->type, root, store->words);
 	if (now)
 		now->version = store->version + 1;
 	size_t length = 0;
-	if (now)
+	/* What a mirror shows is its server's to bound, and nobody needs the text. */
+	if (now && !store->options.mirror)
 		store_object_json(now, NULL, &length);
 	if (!now || length > STORE_MAX_OBJECT) {
 		store_object_release(now);
@@ -59,6 +60,9 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 		           length, DOC_MAX_DEPTH, STORE_MAX_OBJECT, DOC_MAX_DEPTH);
 		return NULL;
 	}
+	/* Of a turn that writes more than the history keeps, most is not asked for again. */
+	if (store->batch.count > store->options.history)
+		object_forget_json(now);
 	store->version++;
 	record(store, bucket, old, now, length);
 	store_object_release(now); /* the index and the history hold it */

@@ -46,6 +46,7 @@ void history_evict(struct history *history)
 {
 	struct change *change = &history->items[history->start++];
 	history->floor = change->version;
+	object_forget_json(change->now); /* the file has it, and watches had it */
 	clear(history, change);
 	history->count--;
 	history->first++;

@@ -56,7 +56,7 @@ struct pending {
 struct submission {
 	store_done *done;
 	void *context;
-	struct arena *arena;
+	struct arena *arena; /* of the texts of the result; NULL when it has none but a uid, as nearly all */
 	struct store_result result;
 };
 
@@ -81,6 +81,10 @@ struct store {
 	VEC(struct store_object *) retired_objects;
 	VEC(struct pending) batch;
 	VEC(struct submission) submissions;
+	struct arena
+		*scratch;    /* for carrying submissions out; a result with more than a uid keeps it. NULL: not there */
+	struct arena *uids;  /* of the results of submissions; NULL: there are none */
+	struct words *words; /* of all documents that are stored */
 	VEC(uint64_t) garbage;            /* rows that the next commit removes */
 	VEC(struct store_watch *) roused; /* watches to be woken */
 	struct store_watch *waiting;      /* watches that take their first look after the next commit */

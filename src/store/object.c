@@ -36,6 +36,7 @@ struct object {
 	size_t length;
 	struct variant *variants;
 	struct cached_field fields[CACHED_FIELDS];
+	struct label labels[];
 };
 
 static struct object *inside(struct store_object *object)
@@ -45,7 +46,6 @@ static struct object *inside(struct store_object *object)
 
 static void read_labels(struct labels *labels, const struct val *map)
 {
-	labels->items = base_calloc(val_count(map), sizeof(*labels->items));
 	const char *key;
 	const struct val *item;
 	for (struct val_iter it = val_iter(map); val_next(&it, &key, &item);)
@@ -56,24 +56,25 @@ static void read_labels(struct labels *labels, const struct val *map)
 
 struct store_object *object_create(const struct store_type *type, struct doc *doc)
 {
-	struct object *object = base_calloc(1, sizeof(*object));
+	const struct val *metadata = val_get(doc_root(doc), "metadata"), *labels = val_get(metadata, "labels");
+	struct object *object = base_calloc(1, sizeof(*object) + val_count(labels) * sizeof(object->labels[0]));
 	object->references = 1;
 	object->doc = doc;
 	struct store_object *shown = &object->shown;
 	shown->type = type;
 	shown->root = doc_root(doc);
-	const struct val *metadata = val_get(shown->root, "metadata");
+	shown->labels.items = object->labels;
 	shown->namespace_ = val_str(val_get(metadata, "namespace"), "");
 	shown->name = val_str(val_get(metadata, "name"), "");
 	shown->uid = val_str(val_get(metadata, "uid"), "");
 	shown->version = strtoull(val_str(val_get(metadata, "resourceVersion"), "0"), NULL, 10);
-	read_labels(&shown->labels, val_get(metadata, "labels"));
+	read_labels(&shown->labels, labels);
 	return shown;
 }
 
-struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree)
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree, struct words *words)
 {
-	struct doc *doc = tree_finish(tree);
+	struct doc *doc = tree_finish_sharing(tree, words);
 	return doc ? object_create(type, doc) : NULL;
 }
 
@@ -84,7 +85,7 @@ struct store_object *object_with_version(struct store_object *object, uint64_t v
 	char text[24];
 	snprintf(text, sizeof(text), "%" PRIu64, version);
 	tree_put_string(arena, tree_get(arena, root, "metadata"), "resourceVersion", text);
-	struct store_object *copy = object_from_tree(object->type, root);
+	struct store_object *copy = object_from_tree(object->type, root, NULL);
 	arena_destroy(arena);
 	return copy;
 }
@@ -109,9 +110,20 @@ void store_object_release(struct store_object *object)
 		free(variant);
 	}
 	free(gone->json);
-	free(object->labels.items);
 	doc_destroy(gone->doc);
 	free(gone);
+}
+
+void object_forget_json(struct store_object *object)
+{
+	if (!object)
+		return;
+	free(inside(object)->json);
+	inside(object)->json = NULL;
+	for (struct variant *variant = inside(object)->variants; variant; variant = variant->next) {
+		free(variant->json);
+		variant->json = NULL;
+	}
 }
 
 /* ---- fields ---- */

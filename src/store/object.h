@@ -1,5 +1,5 @@
 /* Objects: immutable, counted versions of a document. Everybody who keeps one retains it; nobody copies it. The encoded
- * JSON is made once, when first asked for, and shared by all lists and watches. */
+ * JSON is made when first asked for and shared by all lists and watches, at least while the object is in the history. */
 #ifndef STORE_OBJECT_H
 #define STORE_OBJECT_H
 
@@ -26,7 +26,8 @@ void store_object_release(struct store_object *object);                /* NULL i
 /* The object as `api` shows it (NULL: as stored): the same document, or one with another apiVersion, converted once and
  * kept with the object. An api of another type gives it as stored. */
 const struct val *store_object_root(struct store_object *object, const struct store_api *api);
-/* Compact JSON of the same; *length without the NUL behind it. Lives as long as the object. */
+/* Compact JSON of the same; *length without the NUL behind it. Lives until the next commit of the store, or as long as the
+ * object. */
 const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length);
 
 /* A document of one version of its kind in another one. The caller destroys it. */

@@ -2,6 +2,7 @@
 #ifndef STORE_OBJECT_INTERNAL_H
 #define STORE_OBJECT_INTERNAL_H
 
+#include "object/words.h"
 #include "store/object.h"
 #include "store/tree.h"
 
@@ -10,7 +11,9 @@ struct store_object *object_create(const struct store_type *type, struct doc *do
 /* The same state under another resourceVersion. */
 struct store_object *object_with_version(struct store_object *object, uint64_t version);
 /* NULL: nested too deep. */
-struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree);
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree, struct words *words);
+/* Gives the memory of the encoding back; it is made again when somebody asks. */
+void object_forget_json(struct store_object *object);
 
 /* The text of a scalar at a dotted path, NULL when it is unset or none. The path must be one of those that selectors
  * share (see store_field_match): the answer is remembered by its address. */

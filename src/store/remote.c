@@ -1,16 +1,14 @@
 /* Owns the life of a remote and the turn in which everything of it moves. */
 #include "store/remote_internal.h"
 
-#include "object/build.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MILLISECOND INT64_C(1000000)
-#define DEFAULT_WRITES 64
-#define DEFAULT_PAGE 2000
-#define HISTORY 65536 /* changes of one type that informers may be behind */
+#define DEFAULT_WRITES 32 /* enough to keep a server busy; each has a connection, and new ones cost much */
+#define HISTORY 1024      /* changes of one type that informers may be behind, besides those of the last turn */
+#define LONGEST_ASKED 900 /* seconds */
 
 struct remote *remote_create(const struct remote_options *options, struct error *error)
 {
@@ -20,8 +18,6 @@ struct remote *remote_create(const struct remote_options *options, struct error 
 	remote->random = options->seed;
 	if (!remote->options.writes)
 		remote->options.writes = DEFAULT_WRITES;
-	if (!remote->options.page)
-		remote->options.page = DEFAULT_PAGE;
 	remote->client = remote_client_create(options->access, options->clock, error);
 	struct store_options mirror = {.clock = options->mirror_clock ? options->mirror_clock : options->clock,
 	                               .seed = options->seed,
@@ -33,6 +29,7 @@ struct remote *remote_create(const struct remote_options *options, struct error 
 		free(remote);
 		return NULL;
 	}
+	remote->copier = copier_create();
 	store_set_forward(remote->store, write_forward, remote);
 	follow_begin(remote);
 	return remote;
@@ -47,6 +44,7 @@ void remote_destroy(struct remote *remote)
 	write_end(remote);
 	follow_end(remote);
 	store_close(remote->store);
+	copier_destroy(remote->copier);
 	free(remote);
 }
 
@@ -92,6 +90,14 @@ int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int
 	return pause / 2 + (int64_t)(remote->random % (uint64_t)(pause / 2 + 1));
 }
 
+int64_t remote_asked_pause(const struct remote_answer *answer)
+{
+	int64_t seconds = answer->retry_after;
+	if (seconds <= 0)
+		return 0;
+	return (seconds < LONGEST_ASKED ? seconds : LONGEST_ASKED) * REMOTE_SECOND;
+}
+
 void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out)
 {
 	if (api->group[0])
@@ -101,56 +107,6 @@ void remote_path(const struct store_api *api, const char *namespace_, struct buf
 	if (namespace_[0])
 		buffer_printf(out, "/namespaces/%s", namespace_);
 	buffer_printf(out, "/%s", api->type->resource);
-}
-
-/* ---- documents ---- */
-
-static struct node *trim_metadata(struct build *build, const struct val *metadata)
-{
-	struct node *out = build_map(build);
-	const char *key;
-	const struct val *item;
-	for (struct val_iter it = val_iter(metadata); val_next(&it, &key, &item);)
-		if (strcmp(key, "managedFields") != 0)
-			build_put(build, out, key, build_copy(build, item));
-	return out;
-}
-
-/* Images are most of a node's bytes, and nobody here reads them. */
-static struct node *trim_node_status(struct build *build, const struct val *status)
-{
-	struct node *out = build_map(build);
-	const char *key;
-	const struct val *item;
-	for (struct val_iter it = val_iter(status); val_next(&it, &key, &item);)
-		if (strcmp(key, "images") != 0)
-			build_put(build, out, key, build_copy(build, item));
-	return out;
-}
-
-struct doc *remote_trim(const struct val *object, const struct store_api *api)
-{
-	struct build *build = build_create();
-	struct node *root = build_map(build);
-	/* Items of a list do not say what they are. */
-	build_put_string(build, root, "apiVersion", api->api_version);
-	build_put_string(build, root, "kind", api->type->kind);
-	bool node = strcmp(api->type->resource, "nodes") == 0 && !api->group[0];
-	const char *key;
-	const struct val *item;
-	for (struct val_iter it = val_iter(object); val_next(&it, &key, &item);) {
-		if (!key || strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0)
-			continue;
-		if (strcmp(key, "metadata") == 0)
-			build_put(build, root, key, trim_metadata(build, item));
-		else if (node && strcmp(key, "status") == 0)
-			build_put(build, root, key, trim_node_status(build, item));
-		else
-			build_put(build, root, key, build_copy(build, item));
-	}
-	struct doc *doc = build_finish(build, root);
-	build_destroy(build);
-	return doc;
 }
 
 /* ---- the turn ---- */

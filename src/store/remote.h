@@ -27,8 +27,8 @@ struct remote_options {
 	const struct logger *logger;        /* NULL: silent */
 	const struct remote_follow *follow;
 	size_t follow_count;
-	size_t writes; /* in flight at most; 0: 64 */
-	size_t page;   /* objects per list request; 0: 2000 */
+	size_t writes; /* in flight at most; 0: 32 */
+	size_t page;   /* objects per list request; 0: all of them */
 	uint64_t seed; /* of the jitter between attempts */
 	/* What the mirror's own times come from, NULL: `clock`. */
 	const struct clock_source *mirror_clock;
@@ -40,8 +40,9 @@ struct remote_options {
 struct remote_counts {
 	uint64_t lists, watches, events; /* lists begun, watches opened, events received */
 	uint64_t writes, retries, refused;
-	uint64_t errors; /* answers that were no success, and calls without an answer */
-	size_t waiting;  /* writes that the server has not answered */
+	uint64_t dropped; /* events that were not sent, because too many were waiting */
+	uint64_t errors;  /* answers that were no success, and calls without an answer */
+	size_t waiting;   /* writes that the server has not answered */
 };
 
 struct remote *remote_create(const struct remote_options *options, struct error *error);

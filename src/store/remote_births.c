@@ -15,7 +15,10 @@ static struct birth *find(const struct remote *remote, const char *uid)
 
 void births_add(struct assumed *assumed, const char *uid)
 {
-	if (assumed->birth || assumed->server || !uid[0])
+	/* What the server has of that name may be a predecessor. */
+	const char *known =
+		assumed->server ? val_str(val_path(doc_root(assumed->server), "metadata", "uid", NULL), "") : "";
+	if (assumed->birth || !uid[0] || strcmp(known, uid) == 0)
 		return;
 	struct birth *birth = base_calloc(1, sizeof(*birth));
 	birth->uid = base_strdup(uid);

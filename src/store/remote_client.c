@@ -31,6 +31,7 @@ struct remote_client {
 	const struct remote_access *access;
 	struct remote_credentials *credentials;
 	CURLM *multi;
+	CURLSH *sessions; /* of TLS: a further connection resumes one of them, which costs both sides much less */
 	char *url;                     /* in front of every path */
 	struct curl_slist *connect_to; /* the address, when the certificate is for another name */
 	VEC(CURL *) idle;
@@ -71,6 +72,8 @@ struct remote_client *remote_client_create(const struct remote_access *access, c
 	/* Watches keep a connection each; the bound on writes in flight is the caller's. */
 	curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, 256L);
 	curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	client->sessions = curl_share_init();
+	curl_share_setopt(client->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	if (access->server_name)
 		use_server_name(client);
 	else
@@ -111,6 +114,7 @@ void remote_client_destroy(struct remote_client *client)
 		curl_easy_cleanup(client->idle.items[i]);
 	vec_free(&client->idle);
 	curl_multi_cleanup(client->multi);
+	curl_share_cleanup(client->sessions);
 	curl_slist_free_all(client->connect_to);
 	free(client->url);
 	remote_credentials_destroy(client->credentials);
@@ -144,9 +148,9 @@ static size_t on_data(char *bytes, size_t size, size_t count, void *context)
 	return length;
 }
 
-static void set_blob(CURL *easy, CURLoption option, const char *text)
+static void set_blob(CURL *easy, CURLoption option, const char *text, unsigned copy)
 {
-	struct curl_blob blob = {.data = (void *)(uintptr_t)text, .len = strlen(text), .flags = CURL_BLOB_NOCOPY};
+	struct curl_blob blob = {.data = (void *)(uintptr_t)text, .len = strlen(text), .flags = copy};
 	curl_easy_setopt(easy, option, &blob);
 }
 
@@ -154,13 +158,14 @@ static void set_transport(const struct remote_client *client, CURL *easy, const 
 {
 	const struct remote_access *access = client->access;
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_SHARE, client->sessions);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (access->authority)
-		set_blob(easy, CURLOPT_CAINFO_BLOB, access->authority);
+		set_blob(easy, CURLOPT_CAINFO_BLOB, access->authority, CURL_BLOB_NOCOPY);
 	if (access->insecure) {
 		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -168,8 +173,9 @@ static void set_transport(const struct remote_client *client, CURL *easy, const 
 	if (access->proxy)
 		curl_easy_setopt(easy, CURLOPT_PROXY, access->proxy);
 	if (identity->certificate) {
-		set_blob(easy, CURLOPT_SSLCERT_BLOB, identity->certificate);
-		set_blob(easy, CURLOPT_SSLKEY_BLOB, identity->key);
+		/* They may be replaced before the connection is made. */
+		set_blob(easy, CURLOPT_SSLCERT_BLOB, identity->certificate, CURL_BLOB_COPY);
+		set_blob(easy, CURLOPT_SSLKEY_BLOB, identity->key, CURL_BLOB_COPY);
 	}
 	if (access->user && access->password) {
 		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
@@ -241,7 +247,7 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
 	set_headers(request, &identity);
 	set_limits(request);
-	if (!call->data)
+	if (!call->data || call->compressed)
 		curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->problem);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
@@ -260,15 +266,14 @@ static void finish(struct remote_request *request, CURLcode status)
 	curl_off_t retry_after = 0;
 	curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &code);
 	curl_easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &retry_after);
-	const char *problem = "";
-	if (status != CURLE_OK && !request->over) {
+	const char *problem = "", *why = remote_credentials_problem(client->credentials);
+	bool failed = status != CURLE_OK && !request->over;
+	if (why && (failed || code == 401 || code == 403))
+		problem = why; /* the server can only say that it knows nobody */
+	else if (failed)
 		problem = request->ours         ? "the answer is too large"
 		          : request->problem[0] ? request->problem
 		                                : curl_easy_strerror(status);
-		const char *why = remote_credentials_problem(client->credentials);
-		if (why)
-			problem = why;
-	}
 	if (code == 401)
 		remote_credentials_refused(client->credentials);
 	struct remote_answer answer = {

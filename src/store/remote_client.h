@@ -29,6 +29,7 @@ struct remote_call {
 	const char *body;         /* copied; NULL: none */
 	size_t length;
 	int64_t timeout_ms; /* for the whole call; 0: 30 s; < 0: none, but a silence of two minutes ends it */
+	bool compressed;    /* a stream may be; bodies that are collected always */
 	/* NULL: the body is collected. Otherwise called with each piece of a successful answer; false ends the call. */
 	bool (*data)(void *context, const char *bytes, size_t length);
 	void (*done)(void *context, const struct remote_answer *answer); /* once, never from remote_client_send */

@@ -1,6 +1,9 @@
-/* Owns keeping the objects of each type in the mirror: a list in pages, then a watch from there, again from the last
- * version when it ends, and from the beginning when that version is too old. */
+/* Owns keeping the objects of each type in the mirror: a list, then a watch from there, again from the last version when
+ * it ends, and from the beginning when that version is too old.
+ *
+ * Lists ask for the newest state (no resourceVersion): an old one would not show what was bound a moment ago. */
 #include "store/remote_internal.h"
+#include "store/remote_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +15,9 @@
 #define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
 #define WATCH_SECONDS 300                  /* then the server ends it, and it is opened anew */
-#define LINE_MAX_BYTES ((size_t)64 << 20)
+#define WATCH_SHORTEST REMOTE_SECOND       /* one that ends sooner and said nothing is no good */
+#define OBJECT_MAX_BYTES ((size_t)64 << 20)
+#define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
 
 enum follow_state { FOLLOW_PAUSED, FOLLOW_LISTING, FOLLOW_WATCHING };
 
@@ -27,11 +32,18 @@ struct follow {
 	bool synced;             /* listed at least once */
 	char *version;           /* to watch from; NULL: to be listed */
 	char *continue_;         /* next page */
-	struct interner *listed; /* namespace/name of what the list has so far */
-	struct buffer line;      /* of the watch, not complete yet */
-	bool expired;            /* the watch said so */
-	bool unreachable;        /* why it is paused: there was no server, or none that could answer */
-	bool told_missing;       /* that the server does not have it */
+	struct interner *listed; /* namespace/name of what the list has so far; NULL: the mirror had nothing before */
+	struct remote_items items;
+	struct remote_lines lines;
+	struct error problem; /* with what the answer on its way says */
+	bool checked;         /* it is a list of this kind */
+	bool expired;         /* the watch said so */
+	unsigned expiries;    /* watches in a row that said nothing else */
+	bool heard;           /* the watch said something */
+	int64_t opened;       /* when the watch was */
+	uint64_t began;       /* burials before the list */
+	bool unreachable;     /* why it is paused: there was no server, or none that could answer */
+	bool told_missing;    /* that the server does not have it */
 };
 
 static void start(struct follow *follow);
@@ -55,6 +67,8 @@ static void forget_list(struct follow *follow)
 	follow->listed = NULL;
 	free(follow->continue_);
 	follow->continue_ = NULL;
+	remote_items_free(&follow->items);
+	follow->items = (struct remote_items){0};
 }
 
 void follow_end(struct remote *remote)
@@ -62,7 +76,7 @@ void follow_end(struct remote *remote)
 	for (size_t i = 0; i < remote->options.follow_count; i++) {
 		forget_list(&remote->follows[i]);
 		free(remote->follows[i].version);
-		buffer_free(&remote->follows[i].line);
+		remote_lines_free(&remote->follows[i].lines);
 	}
 	free(remote->follows);
 }
@@ -91,9 +105,26 @@ const struct store_api *follow_api(const struct remote *remote, const struct sto
 	return type->apis;
 }
 
+static bool is_list(const struct follow *follow)
+{
+	return !follow->version || follow->continue_;
+}
+
+/* Whether it has to wait for others. At the start lists come first, a few at a time: many connections at once take from
+ * server and client what the lists need. */
+static bool is_held(const struct follow *follow, size_t listing)
+{
+	if (is_list(follow))
+		return listing >= LISTS_AT_ONCE;
+	return listing > 0 && !follow_synced(follow->remote);
+}
+
 int64_t follow_step(struct remote *remote)
 {
 	int64_t due = INT64_MAX;
+	size_t listing = 0;
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		listing += remote->follows[i].state == FOLLOW_LISTING;
 	for (size_t i = 0; i < remote->options.follow_count; i++) {
 		struct follow *follow = &remote->follows[i];
 		if (!follow->api || follow->state != FOLLOW_PAUSED)
@@ -101,14 +132,17 @@ int64_t follow_step(struct remote *remote)
 		/* While the server is away one asks for all. */
 		bool probes = remote->away && follow->unreachable;
 		int64_t when = probes ? remote->probe_due : follow->due;
-		if (when <= remote->now) {
-			if (probes)
-				remote->probe_due =
-					remote->now + remote_pause(remote, PAUSE_FIRST, remote->probes++, PAUSE_PROBE);
-			start(follow);
-		} else if (when < due) {
-			due = when;
+		if (when > remote->now) {
+			due = when < due ? when : due;
+			continue;
 		}
+		if (is_held(follow, listing))
+			continue; /* the end of a list brings the next turn */
+		if (probes)
+			remote->probe_due =
+				remote->now + remote_pause(remote, PAUSE_FIRST, remote->probes++, PAUSE_PROBE);
+		listing += is_list(follow);
+		start(follow);
 	}
 	return due;
 }
@@ -126,28 +160,40 @@ static void tell_missing(struct follow *follow, const struct remote_answer *answ
 	follow->told_missing = true;
 }
 
+/* With what went wrong: what the answer says, unless something was wrong with that. */
 static void pause_follow(struct follow *follow, const struct remote_answer *answer)
 {
 	struct remote *remote = follow->remote;
+	const char *message = follow->problem.text[0] ? follow->problem.text : remote_answer_message(answer);
 	bool missing = follow->wanted->optional && (answer->code == 404 || answer->code == 403);
 	int64_t pause = missing ? PAUSE_MISSING : remote_pause(remote, PAUSE_FIRST, follow->failures, PAUSE_LONGEST);
-	if (answer->retry_after * REMOTE_SECOND > pause)
-		pause = answer->retry_after * REMOTE_SECOND;
+	int64_t asked = remote_asked_pause(answer);
+	pause = asked > pause ? asked : pause;
 	follow->failures++;
 	follow->state = FOLLOW_PAUSED;
-	follow->unreachable = answer->code == 0 || answer->code >= 500;
-	remote->away |= follow->unreachable;
+	/* One that says when to come again is there. */
+	follow->unreachable = answer->code == 0 || (answer->code >= 500 && !asked);
 	follow->due = clock_now(remote->clock) + pause;
+	if (follow->unreachable && remote->probes == 0 && remote->probe_due == 0)
+		remote->probe_due = clock_now(remote->clock) + remote_pause(remote, PAUSE_FIRST, 0, PAUSE_PROBE);
+	remote->away |= follow->unreachable;
 	if (missing) {
 		follow->synced = true;
 		tell_missing(follow, answer);
 		return;
 	}
 	remote->counts.errors++;
-	snprintf(remote->problem, sizeof(remote->problem), "%s: %.200s", follow->api->type->resource,
-	         remote_answer_message(answer));
+	snprintf(remote->problem, sizeof(remote->problem), "%s: %.200s", follow->api->type->resource, message);
 	log_write(remote->options.logger, follow->failures > 1 ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow",
-	          "resource", follow->api->type->resource, "error", remote_answer_message(answer), NULL);
+	          "resource", follow->api->type->resource, "error", message, NULL);
+}
+
+/* What is next is so at the next turn. */
+static void go_on(struct follow *follow)
+{
+	follow->state = FOLLOW_PAUSED;
+	follow->unreachable = false;
+	follow->due = 0;
 }
 
 /* The server was away and is back: nobody waits for the end of a pause that grew meanwhile, but not all come at once. */
@@ -203,7 +249,7 @@ static void remove_missing(struct follow *follow)
 	struct store_list list = {0};
 	struct store_list_request request = {.api = follow->api};
 	struct store_error error = {0};
-	if (store_list(remote->store, &request, &list, arena, &error) == 0) {
+	if (follow->listed && store_list(remote->store, &request, &list, arena, &error) == 0) {
 		for (size_t i = 0; i < list.count; i++) {
 			const struct store_object *object = list.items[i];
 			const char *key = arena_printf(arena, "%s/%s", object->namespace_, object->name);
@@ -216,18 +262,74 @@ static void remove_missing(struct follow *follow)
 	arena_destroy(arena);
 }
 
-static void take_page(struct follow *follow, const struct val *root)
+/* Whether this is what a list of the kind says about itself. */
+static bool is_right_kind(const struct follow *follow, const char *kind)
 {
-	struct arena *arena = arena_create();
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_get(root, "items")); val_next(&it, NULL, &item);) {
-		const struct val *metadata = val_get(item, "metadata");
-		const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
-			   *name = val_str(val_get(metadata, "name"), "");
-		interner_id(follow->listed, arena_printf(arena, "%s/%s", namespace_, name));
-		write_feed(follow->remote, follow->api->type, namespace_, name, remote_trim(item, follow->api), true);
+	const struct store_api *api = follow->api;
+	if (api->group[0]) /* definitions may call their lists as they like */
+		return text_ends_with(kind, "List");
+	size_t length = strlen(api->type->kind);
+	return strncmp(kind, api->type->kind, length) == 0 && strcmp(kind + length, "List") == 0;
+}
+
+/* Something that is no list must not be taken for one without items: all objects would seem to be gone. */
+static int check_envelope(struct follow *follow, const struct val *root, bool whole)
+{
+	const char *kind = val_str(val_get(root, "kind"), ""),
+		   *version = val_str(val_path(root, "metadata", "resourceVersion", NULL), "");
+	const struct val *items = val_get(root, "items");
+	if (!whole && !val_get(root, "kind"))
+		return 0; /* it may come later */
+	if (!is_right_kind(follow, kind))
+		return error_set(&follow->problem, ERROR_INVALID, "the answer is no list of %s but \"%.60s\"",
+		                 follow->api->type->kind, kind);
+	if (whole && (!version[0] || !items || (val_kind(items) != VAL_LIST && val_kind(items) != VAL_NULL)))
+		return error_set(&follow->problem, ERROR_INVALID, "the list has no resourceVersion or no items");
+	return 0;
+}
+
+static int take_item(void *context, const char *text, size_t length)
+{
+	struct follow *follow = context;
+	struct remote *remote = follow->remote;
+	if (!follow->checked) {
+		struct doc *envelope = remote_items_envelope(&follow->items);
+		int status = check_envelope(follow, doc_root(envelope), false);
+		doc_destroy(envelope);
+		if (status < 0)
+			return -1;
+		follow->checked = true;
 	}
-	arena_destroy(arena);
+	struct doc *doc = doc_parse_json_scanned(text, length, &follow->problem);
+	const struct val *metadata = doc ? val_get(doc_root(doc), "metadata") : NULL;
+	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
+		   *name = val_str(val_get(metadata, "name"), "");
+	int status = 0;
+	if (doc && !name[0])
+		status = error_set(&follow->problem, ERROR_INVALID, "an item of the list has no name");
+	if (doc && status == 0) {
+		if (follow->listed) {
+			struct buffer key = {0};
+			buffer_printf(&key, "%s/%s", namespace_, name);
+			interner_id(follow->listed, key.text);
+			buffer_free(&key);
+		}
+		write_feed(remote, follow->api->type, namespace_, name,
+		           remote_trim(remote->copier, doc_root(doc), follow->api), (int64_t)follow->began);
+	}
+	doc_destroy(doc);
+	return doc ? status : -1;
+}
+
+static bool on_list_data(void *context, const char *bytes, size_t length)
+{
+	struct follow *follow = context;
+	return remote_items_feed(&follow->items, bytes, length, OBJECT_MAX_BYTES, take_item, follow,
+	                         &follow->problem) == 0;
+}
+
+static void end_page(struct follow *follow, const struct val *root)
+{
 	const struct val *metadata = val_get(root, "metadata");
 	const char *more = val_str(val_get(metadata, "continue"), "");
 	free(follow->continue_);
@@ -237,6 +339,7 @@ static void take_page(struct follow *follow, const struct val *root)
 	free(follow->version);
 	follow->version = base_strdup(val_str(val_get(metadata, "resourceVersion"), "0"));
 	remove_missing(follow);
+	write_listed(follow->remote, follow->api->type, follow->began);
 	forget_list(follow);
 	follow->synced = true;
 }
@@ -244,19 +347,21 @@ static void take_page(struct follow *follow, const struct val *root)
 static void on_list(void *context, const struct remote_answer *answer)
 {
 	struct follow *follow = context;
+	bool good = answer->code == 200 && !answer->problem[0] && !follow->problem.text[0];
 	follow->request = NULL;
-	struct doc *doc =
-		answer->code == 200 && !answer->problem[0] ? doc_parse_json(answer->body, answer->length, NULL) : NULL;
-	if (!doc) {
+	struct doc *doc = good ? remote_items_envelope(&follow->items) : NULL;
+	if (good && !doc)
+		error_set(&follow->problem, ERROR_SYNTAX, "the answer is not JSON");
+	if (!doc || check_envelope(follow, doc_root(doc), true) < 0 || follow->items.where == ITEMS_INSIDE) {
 		/* A page that expired, or anything else: from the beginning. */
 		forget_list(follow);
 		pause_follow(follow, answer);
-		return;
+	} else {
+		succeed(follow);
+		end_page(follow, doc_root(doc));
+		go_on(follow);
 	}
-	succeed(follow);
-	take_page(follow, doc_root(doc));
 	doc_destroy(doc);
-	start(follow);
 }
 
 static void add_encoded(struct buffer *out, const char *text)
@@ -286,26 +391,56 @@ static void collection_path(const struct follow *follow, struct buffer *out)
 	}
 }
 
+static bool has_objects(const struct follow *follow)
+{
+	struct arena *arena = arena_create();
+	struct store_list list = {0};
+	struct store_list_request request = {.api = follow->api, .limit = 1};
+	struct store_error error = {0};
+	bool has = store_list(follow->remote->store, &request, &list, arena, &error) < 0 || list.count > 0;
+	store_list_clear(&list);
+	arena_destroy(arena);
+	return has;
+}
+
+static void begin_answer(struct follow *follow, enum follow_state state)
+{
+	follow->state = state;
+	follow->problem.text[0] = '\0';
+	follow->expired = follow->heard = follow->checked = false;
+	follow->lines.rest.length = 0;
+}
+
 static void start_list(struct follow *follow)
 {
+	struct remote *remote = follow->remote;
 	struct buffer path = {0};
 	collection_path(follow, &path);
-	buffer_printf(&path, "limit=%zu", follow->remote->options.page);
+	if (remote->options.page)
+		buffer_printf(&path, "limit=%zu", remote->options.page);
+	else if (strchr("?&", path.text[path.length - 1]))
+		path.text[--path.length] = '\0';
+	remote_items_free(&follow->items);
+	follow->items = (struct remote_items){0};
 	if (follow->continue_) {
 		buffer_puts(&path, "&continue=");
 		add_encoded(&path, follow->continue_);
 	} else {
-		follow->listed = interner_create();
-		follow->remote->counts.lists++;
+		if (has_objects(follow))
+			follow->listed = interner_create();
+		follow->began = remote->burials;
+		remote->counts.lists++;
 	}
-	follow->state = FOLLOW_LISTING;
-	follow->request = remote_client_send(follow->remote->client, &(struct remote_call){
-									     .method = "GET",
-									     .path = path.text,
-									     .timeout_ms = 120000,
-									     .done = on_list,
-									     .context = follow,
-								     });
+	begin_answer(follow, FOLLOW_LISTING);
+	follow->request = remote_client_send(remote->client, &(struct remote_call){
+								     .method = "GET",
+								     .path = path.text,
+								     .timeout_ms = -1,
+								     .compressed = true,
+								     .data = on_list_data,
+								     .done = on_list,
+								     .context = follow,
+							     });
 	buffer_free(&path);
 }
 
@@ -320,65 +455,63 @@ static void take_version(struct follow *follow, const struct val *object)
 	follow->version = base_strdup(version);
 }
 
-static void take_event(struct follow *follow, const struct val *root)
+static int refuse_event(struct follow *follow, const char *what)
 {
-	const char *type = val_str(val_get(root, "type"), "");
-	const struct val *object = val_get(root, "object");
-	if (strcmp(type, "ERROR") == 0) {
-		int64_t code = 0;
-		val_int(val_get(object, "code"), &code);
-		follow->expired |= code == 410;
-		return;
-	}
-	follow->remote->counts.events++;
-	take_version(follow, object);
-	if (strcmp(type, "BOOKMARK") == 0)
-		return;
-	const struct val *metadata = val_get(object, "metadata");
-	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
-		   *name = val_str(val_get(metadata, "name"), "");
-	if (strcmp(type, "DELETED") == 0)
-		write_feed_gone(follow->remote, follow->api->type, namespace_, name,
-		                val_str(val_get(metadata, "uid"), ""));
-	else
-		write_feed(follow->remote, follow->api->type, namespace_, name, remote_trim(object, follow->api),
-		           false);
+	return error_set(&follow->problem, ERROR_INVALID, "the watch says what cannot be understood: %s", what);
 }
 
-static bool take_line(struct follow *follow, const char *text, size_t length)
+static int take_error(struct follow *follow, const struct val *status)
 {
+	int64_t code = 0;
+	val_int(val_get(status, "code"), &code);
+	follow->expired = code == 410;
+	if (!follow->expired)
+		error_set(&follow->problem, ERROR_IO, "the watch ended: %.200s",
+		          val_str(val_get(status, "message"), "the server does not say why"));
+	return -1;
+}
+
+static int take_event(struct follow *follow, const struct val *root)
+{
+	const char *type = val_str(val_get(root, "type"), "");
+	const struct val *object = val_get(root, "object"), *metadata = val_get(object, "metadata");
+	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
+		   *name = val_str(val_get(metadata, "name"), "");
+	bool bookmark = strcmp(type, "BOOKMARK") == 0, gone = strcmp(type, "DELETED") == 0;
+	if (strcmp(type, "ERROR") == 0)
+		return take_error(follow, object);
+	if (!bookmark && !gone && strcmp(type, "ADDED") != 0 && strcmp(type, "MODIFIED") != 0)
+		return refuse_event(follow, "an event of unknown type");
+	if (val_kind(metadata) != VAL_MAP || (!bookmark && !name[0]))
+		return refuse_event(follow, "an object without a name");
+	follow->remote->counts.events++;
+	follow->heard = true;
+	follow->expiries = 0;
+	succeed(follow);
+	take_version(follow, object);
+	if (gone)
+		write_feed_gone(follow->remote, follow->api->type, namespace_, name,
+		                val_str(val_get(metadata, "uid"), ""));
+	else if (!bookmark)
+		write_feed(follow->remote, follow->api->type, namespace_, name,
+		           remote_trim(follow->remote->copier, object, follow->api), -1);
+	return 0;
+}
+
+static int take_line(void *context, const char *text, size_t length)
+{
+	struct follow *follow = context;
 	struct doc *doc = doc_parse_json(text, length, NULL);
-	if (!doc)
-		return false;
-	take_event(follow, doc_root(doc));
+	int status = doc ? take_event(follow, doc_root(doc)) : refuse_event(follow, "a line that is not JSON");
 	doc_destroy(doc);
-	return !follow->expired;
+	return status;
 }
 
 static bool on_watch_data(void *context, const char *bytes, size_t length)
 {
 	struct follow *follow = context;
-	succeed(follow);
-	while (length > 0) {
-		const char *end = memchr(bytes, '\n', length);
-		size_t part = end ? (size_t)(end - bytes) : length;
-		if (follow->line.length + part > LINE_MAX_BYTES)
-			return false;
-		/* A whole line in one piece needs no copy. */
-		if (end && follow->line.length == 0) {
-			if (!take_line(follow, bytes, part))
-				return false;
-		} else {
-			buffer_append(&follow->line, bytes, part);
-			if (end && !take_line(follow, follow->line.text, follow->line.length))
-				return false;
-			if (end)
-				follow->line.length = 0;
-		}
-		bytes += part + (end != NULL);
-		length -= part + (end != NULL);
-	}
-	return true;
+	return remote_lines_feed(&follow->lines, bytes, length, OBJECT_MAX_BYTES, take_line, follow,
+	                         &follow->problem) == 0;
 }
 
 static void on_watch_end(void *context, const struct remote_answer *answer)
@@ -386,16 +519,23 @@ static void on_watch_end(void *context, const struct remote_answer *answer)
 	struct follow *follow = context;
 	follow->request = NULL;
 	bool expired = follow->expired || answer->code == 410;
+	bool usual = answer->code == 200 && !answer->problem[0] && !follow->problem.text[0];
 	if (expired) {
 		log_write(follow->remote->options.logger, LOG_INFO, LOG_FLAG_WATCH,
 		          "the server forgot the version of the watch, listing again", "resource",
 		          follow->api->type->resource, NULL);
 		free(follow->version);
 		follow->version = NULL;
+		follow->expiries++;
 	}
-	/* The usual end, after WATCH_SECONDS, or a list that is due: no pause. */
-	if (expired || (answer->code == 200 && !answer->problem[0] && follow->failures == 0))
-		start(follow);
+	if (usual && !expired && !follow->heard && clock_now(follow->remote->clock) - follow->opened < WATCH_SHORTEST) {
+		error_set(&follow->problem, ERROR_IO, "the server ends the watch at once");
+		usual = false;
+	}
+	/* The usual end, after WATCH_SECONDS, or a list that is due: no pause. But a server that knows no version for
+	 * long is not listed without end. */
+	if (expired ? follow->expiries <= 1 : usual)
+		go_on(follow);
 	else
 		pause_follow(follow, answer);
 }
@@ -406,9 +546,8 @@ static void start_watch(struct follow *follow)
 	collection_path(follow, &path);
 	buffer_printf(&path, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=", WATCH_SECONDS);
 	add_encoded(&path, follow->version);
-	follow->line.length = 0;
-	follow->expired = false;
-	follow->state = FOLLOW_WATCHING;
+	begin_answer(follow, FOLLOW_WATCHING);
+	follow->opened = clock_now(follow->remote->clock);
 	follow->remote->counts.watches++;
 	follow->request = remote_client_send(follow->remote->client, &(struct remote_call){
 									     .method = "GET",
@@ -423,8 +562,8 @@ static void start_watch(struct follow *follow)
 
 static void start(struct follow *follow)
 {
-	if (follow->version && !follow->continue_)
-		start_watch(follow);
-	else
+	if (is_list(follow))
 		start_list(follow);
+	else
+		start_watch(follow);
 }

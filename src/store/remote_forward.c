@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_COURTESIES 4096
+
 static char *json_of(const struct val *val)
 {
 	struct buffer out = {0};
@@ -86,6 +88,15 @@ static bool is_foreign(const struct store_api *asked, const struct store_api *sh
 	       (strcmp(asked->group, shown->group) != 0 || (builtin && builtin->flags & BUILTIN_ONE_FORM));
 }
 
+/* Events must not pile up while the server is slow or away: by then decisions are what counts. */
+static bool is_too_much(struct remote *remote, const struct store_request *request, const struct store_type *type)
+{
+	if (rank_of(request, type) != RANK_LAST || remote->courtesies < MOST_COURTESIES || follow_has(remote, type))
+		return false;
+	remote->counts.dropped++;
+	return true;
+}
+
 void write_forward(void *context, const struct store_request *request, const struct store_object *object)
 {
 	static const char *const methods[] = {
@@ -98,13 +109,20 @@ void write_forward(void *context, const struct store_request *request, const str
 	bool creates = request->verb == STORE_CREATE && request->subresource == STORE_MAIN;
 	const char *name = creates && object ? object->name : request->name;
 	const char *namespace_ = object ? object->namespace_ : request->namespace_ ? request->namespace_ : "";
+	if (is_too_much(remote, request, type)) {
+		store_mirror_remove(remote->store, type, namespace_, name);
+		return;
+	}
 	struct assumed *assumed = write_about(remote, type, namespace_, name);
 	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
 	outgoing->about = assumed;
 	outgoing->method = methods[request->verb];
 	outgoing->path = write_path(assumed, request->api, subresource_of(request->subresource), creates);
 	outgoing->binding = request->subresource == STORE_BINDING;
+	outgoing->terse = outgoing->binding || request->subresource == STORE_EVICTION ||
+	                  request->subresource == STORE_SCALE || request->verb == STORE_DELETE;
 	outgoing->rank = rank_of(request, type);
+	remote->courtesies += outgoing->rank == RANK_LAST;
 	outgoing->foreign = is_foreign(request->api, follow_api(remote, type));
 	if (request->verb == STORE_DELETE)
 		outgoing->body = delete_options(&request->options);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "object/copy.h"
 #include "store/remote.h"
 
 #define REMOTE_SECOND INT64_C(1000000000)
@@ -21,6 +22,7 @@ struct outgoing {
 	char *path, *body;
 	const char *content_type; /* static; NULL: JSON */
 	bool binding;
+	bool terse; /* the answer is a Status or a Scale, not the object */
 	enum rank rank;
 	bool foreign;   /* in another version than the mirror's, which looks different */
 	unsigned holds; /* births that it waits for */
@@ -43,6 +45,7 @@ struct assumed {
 	struct birth *birth;                       /* the server has not created it; NULL: it has */
 	struct doc *server;                        /* newest state heard of, NULL: none */
 	bool gone;                                 /* newest state heard of: there is none */
+	char *gone_uid;                            /* what a watch said to be gone; NULL: nothing */
 	UT_hash_handle hh;
 	char *key;
 };
@@ -56,6 +59,8 @@ struct birth {
 
 /* The uid of an object of which the server said that it is gone, until its watch says so too. */
 struct tombstone {
+	const struct store_type *type;
+	uint64_t number; /* of the burial */
 	UT_hash_handle hh;
 	char uid[];
 };
@@ -70,12 +75,15 @@ struct remote {
 	struct assumed *awaiting; /* a node, in the order of their ends */
 	struct birth *births;
 	struct tombstone *tombstones;
+	uint64_t burials;
+	struct copier *copier;
 	struct {
 		struct outgoing *first, *last;
 	} ready[RANKS]; /* each in order, to be sent when there is a slot */
 	unsigned turn;  /* of the slots: some are for the lower ranks */
 	VEC(struct outgoing *) delayed;
 	size_t in_flight;
+	size_t courtesies; /* writes of the last rank that are not answered */
 	uint64_t random;
 	struct remote_counts counts;
 	char problem[256];
@@ -89,8 +97,12 @@ struct remote {
 int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest);
 /* Appends the path of a collection; namespace "": of all of them, or of cluster scope. */
 void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out);
+/* How long the server asks to wait; 0 when it does not. Nobody is trusted to ask for hours. */
+int64_t remote_asked_pause(const struct remote_answer *answer);
+
+/* ---- remote_trim.c ---- */
 /* An object as the server gave it, without what nobody here reads. A document of its own. */
-struct doc *remote_trim(const struct val *object, const struct store_api *api);
+struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api);
 
 /* ---- remote_times.c ---- */
 /* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the
@@ -128,13 +140,15 @@ char *write_path(const struct assumed *assumed, const struct store_api *api, con
 void write_add(struct assumed *assumed, struct outgoing *outgoing);
 /* Sends the next write of the object, when none is on its way and nothing holds it. */
 void write_advance(struct assumed *assumed);
-/* What the server has of an object: from a watch, or (`truth`) from a list, which is right even when it looks older. The
- * document is taken. */
+/* What the server has of an object: from a watch (`began` is -1), or from a list, which is right even when it looks older;
+ * but for what was buried after it `began`, which is a number of burials. The document is taken. */
 void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
-                struct doc *doc, bool truth);
+                struct doc *doc, int64_t began);
 /* A watch says that the object with this uid is gone. */
 void write_feed_gone(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
                      const char *uid);
+/* A list of the type that began after so many burials is through: its watch will not tell of those. */
+void write_listed(struct remote *remote, const struct store_type *type, uint64_t began);
 /* Whether there is something the server has not heard of. */
 bool write_is_assumed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);

@@ -50,6 +50,7 @@ struct assumed *write_about(struct remote *remote, const struct store_type *type
 
 static void outgoing_free(struct outgoing *outgoing)
 {
+	outgoing->about->remote->courtesies -= outgoing->rank == RANK_LAST;
 	free(outgoing->path);
 	free(outgoing->body);
 	free(outgoing);
@@ -80,6 +81,7 @@ static void forget(struct assumed *assumed)
 	stop_awaiting(assumed);
 	HASH_DEL(assumed->remote->assumed, assumed);
 	doc_destroy(assumed->server);
+	free(assumed->gone_uid);
 	free(assumed->namespace_);
 	free(assumed->name);
 	free(assumed->key);
@@ -128,8 +130,18 @@ static bool is_older(const struct val *known, const struct val *heard)
 	return strcmp(uid_of(known), uid_of(heard)) == 0 && version_of(heard) < version_of(known);
 }
 
+/* What a watch said to be gone does not come back with an answer from before, which came on another connection. */
+static bool is_from_before(const struct assumed *assumed, const struct doc *doc)
+{
+	return assumed->gone_uid && strcmp(assumed->gone_uid, uid_of(doc_root(doc))) == 0;
+}
+
 static void hear(struct assumed *assumed, struct doc *doc)
 {
+	if (doc && is_from_before(assumed, doc)) {
+		doc_destroy(doc);
+		doc = NULL;
+	}
 	if (!doc) {
 		doc_destroy(assumed->server);
 		assumed->server = NULL;
@@ -164,6 +176,8 @@ static void bury(struct assumed *assumed, const char *uid)
 		return;
 	struct tombstone *stone = base_calloc(1, sizeof(*stone) + strlen(uid) + 1);
 	memcpy(stone->uid, uid, strlen(uid) + 1);
+	stone->type = assumed->type;
+	stone->number = ++remote->burials;
 	HASH_ADD_STR(remote->tombstones, uid, stone);
 }
 
@@ -171,6 +185,14 @@ static void unbury(struct remote *remote, struct tombstone *stone)
 {
 	HASH_DEL(remote->tombstones, stone);
 	free(stone);
+}
+
+void write_listed(struct remote *remote, const struct store_type *type, uint64_t began)
+{
+	struct tombstone *stone, *next;
+	HASH_ITER(hh, remote->tombstones, stone, next)
+		if (stone->type == type && stone->number <= began)
+			unbury(remote, stone);
 }
 
 /* What the server says of an object that it deletes or that loses its last finalizer: is it gone? */
@@ -190,10 +212,10 @@ static bool is_about_another(const struct remote *remote, const struct assumed *
                              const char *namespace_, const char *name, const char *uid)
 {
 	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
-	if (assumed && assumed->birth)
-		return true;
 	if (assumed && assumed->server)
 		return strcmp(uid_of(doc_root(assumed->server)), uid) != 0;
+	if (assumed && assumed->birth)
+		return true;
 	return known && known->uid[0] && strcmp(known->uid, uid) != 0;
 }
 
@@ -207,6 +229,8 @@ void write_feed_gone(struct remote *remote, const struct store_type *type, const
 	if (is_about_another(remote, assumed, type, namespace_, name, uid))
 		return;
 	if (assumed) {
+		free(assumed->gone_uid);
+		assumed->gone_uid = base_strdup(uid);
 		hear(assumed, NULL);
 		settle(assumed);
 	} else {
@@ -215,11 +239,12 @@ void write_feed_gone(struct remote *remote, const struct store_type *type, const
 }
 
 void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
-                struct doc *doc, bool truth)
+                struct doc *doc, int64_t began)
 {
+	bool truth = began >= 0;
 	struct assumed *assumed = find(remote, type, namespace_, name);
 	struct tombstone *stone = find_tombstone(remote, uid_of(doc_root(doc)));
-	if (stone && !truth) {
+	if (stone && (!truth || stone->number > (uint64_t)began)) {
 		doc_destroy(doc);
 		return;
 	}
@@ -319,9 +344,8 @@ static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct remote *remote = outgoing->about->remote;
 	int64_t pause = remote_pause(remote, PAUSE_FIRST, outgoing->attempts, PAUSE_LONGEST);
-	if (answer->retry_after * REMOTE_SECOND > pause)
-		pause = answer->retry_after * REMOTE_SECOND;
-	outgoing->due = clock_now(remote->clock) + pause;
+	int64_t asked = remote_asked_pause(answer);
+	outgoing->due = clock_now(remote->clock) + (asked > pause ? asked : pause);
 	outgoing->unreachable = answer->code == 0;
 	remote->away |= outgoing->unreachable;
 	remote->counts.retries++;
@@ -341,6 +365,15 @@ static void refused(struct outgoing *outgoing, const struct remote_answer *answe
 	          outgoing->method, "path", outgoing->path, "error", remote_answer_message(answer), NULL);
 }
 
+/* Writes of one name go out one after the other: while its creation waits, answers are about a predecessor. */
+static bool is_to_be_created(const struct assumed *assumed)
+{
+	for (const struct outgoing *own = assumed->first; own; own = own->next)
+		if (strcmp(own->method, "POST") == 0 && !own->terse)
+			return true;
+	return false;
+}
+
 static void take_object(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct assumed *assumed = outgoing->about;
@@ -349,16 +382,16 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	bool deletes = strcmp(outgoing->method, "DELETE") == 0;
 	bool object = strcmp(val_str(val_get(root, "kind"), ""), assumed->type->kind) == 0 &&
 	              strcmp(val_str(val_path(root, "metadata", "name", NULL), ""), assumed->name) == 0;
-	if (object)
+	if (object && !is_to_be_created(assumed))
 		births_end(assumed, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
 		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
 		hear(assumed, NULL);
-	} else if (object && outgoing->foreign) {
-		/* Another version of the type, in another form: the mirror's own has to be asked for. */
+	} else if ((object && outgoing->foreign) || (!object && !outgoing->terse)) {
+		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
 		refresh(assumed, 0);
 	} else if (object) {
-		hear(assumed, remote_trim(root, follow_api(assumed->remote, assumed->type)));
+		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type)));
 	}
 	doc_destroy(doc);
 	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server))))
@@ -389,12 +422,15 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	remote->counts.waiting--;
 	if (remote->away && good)
 		follow_back(remote);
-	if (good)
+	/* Nobody here reads events. */
+	bool matters = outgoing->rank != RANK_LAST || assumed->followed;
+	if (good && matters)
 		take_object(outgoing, answer);
-	else if (read && answer->code == 404) {
-		births_end(assumed, "");
+	else if (!good && read && answer->code == 404) {
+		if (!is_to_be_created(assumed))
+			births_end(assumed, "");
 		hear(assumed, NULL);
-	} else if (!read) {
+	} else if (!good && !read) {
 		bool usual = answer->code == 409 || answer->code == 404;
 		refused(outgoing, answer);
 		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));

@@ -149,7 +149,7 @@ int remove_object(struct store *store, struct store_object *object, const struct
 	put_deletion(store, arena, root, object, grace);
 	struct store_object *now;
 	if (dry_run)
-		now = object_from_tree(object->type, root);
+		now = object_from_tree(object->type, root, NULL);
 	else
 		now = store_object_retain(change_put(store, bucket_of(object->type), object, root, arena, error));
 	store_object_release(*left);

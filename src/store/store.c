@@ -71,6 +71,7 @@ struct store *store_open(const struct store_options *options, struct error *erro
 	struct store *store = base_calloc(1, sizeof(*store));
 	store->options = *options;
 	store->clock = options->clock ? options->clock : clock_system();
+	store->words = words_create();
 	if (!store->options.history)
 		store->options.history = DEFAULT_HISTORY;
 	if (!store->options.history_bytes)
@@ -111,12 +112,15 @@ void store_close(struct store *store)
 		return;
 	disk_close(store->disk);
 	clear_submissions(store);
+	arena_destroy(store->scratch);
+	arena_destroy(store->uids);
 	vec_free(&store->batch);
 	vec_free(&store->garbage);
 	vec_free(&store->roused);
 	chores_free(store);
 	owners_free(store);
 	registry_free(store);
+	words_destroy(store->words);
 	free(store->path);
 	free(store);
 }
@@ -135,9 +139,22 @@ uint64_t store_committed(const struct store *store)
 
 void store_submit(struct store *store, const struct store_request *request, store_done *done, void *context)
 {
-	struct submission submission = {.done = done, .context = context, .arena = arena_create()};
-	submission.result.arena = submission.arena;
-	store_write(store, request, &submission.result);
+	struct submission submission = {.done = done, .context = context};
+	struct store_result *result = &submission.result;
+	if (!store->scratch)
+		store->scratch = arena_create();
+	result->arena = store->scratch;
+	store_write(store, request, result);
+	if (result->error.code || result->warning_count || result->item_count) {
+		submission.arena = store->scratch;
+		store->scratch = NULL;
+	} else {
+		if (!store->uids)
+			store->uids = arena_create();
+		result->uid = arena_strdup(store->uids, result->uid);
+		result->arena = NULL;
+		arena_reset(store->scratch);
+	}
 	vec_push(&store->submissions, submission);
 }
 
@@ -177,12 +194,16 @@ static void acknowledge(struct store *store, const struct error *failure)
 {
 	size_t count = store->submissions.count;
 	struct submission *items = store->submissions.items;
+	struct arena *uids = store->uids;
 	store->submissions.items = NULL;
 	store->submissions.count = store->submissions.capacity = 0;
+	store->uids = NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct store_result *result = &items[i].result;
 		if (failure && !result->error.code) {
 			store_result_clear(result);
+			if (!items[i].arena)
+				items[i].arena = result->arena = arena_create();
 			store_fail(result->arena, &result->error, 500, "InternalError",
 			           "the change could not be saved: %s", failure->text);
 			result->code = 500;
@@ -193,6 +214,7 @@ static void acknowledge(struct store *store, const struct error *failure)
 		arena_destroy(items[i].arena);
 	}
 	free(items);
+	arena_destroy(uids);
 }
 
 static void undo_batch(struct store *store, const struct error *failure)

@@ -97,7 +97,7 @@ static struct tree *scale_tree(struct arena *arena, const struct store_api *api,
 struct store_object *scale_of(const struct store_api *api, struct store_object *object)
 {
 	struct arena *arena = arena_create();
-	struct store_object *scale = object_from_tree(object->type, scale_tree(arena, api, object));
+	struct store_object *scale = object_from_tree(object->type, scale_tree(arena, api, object), NULL);
 	arena_destroy(arena);
 	return scale;
 }

@@ -469,10 +469,15 @@ static struct node *finish_at(struct build *build, const struct tree *tree)
 
 struct doc *tree_finish(const struct tree *tree)
 {
+	return tree_finish_sharing(tree, NULL);
+}
+
+struct doc *tree_finish_sharing(const struct tree *tree, struct words *words)
+{
 	if (tree_size(tree, DOC_MAX_BYTES) == SIZE_MAX)
 		return NULL;
 	struct build *build = build_create();
-	struct doc *doc = build_finish(build, tree ? finish_at(build, tree) : NULL);
+	struct doc *doc = build_finish_sharing(build, tree ? finish_at(build, tree) : NULL, words);
 	build_destroy(build);
 	return doc;
 }

@@ -147,7 +147,7 @@ static int admit(struct draft *draft)
 /* The object as it would be stored, for dry runs. */
 static int answer_loose(struct draft *draft, int code)
 {
-	draft->result->object = object_from_tree(&draft->bucket->type, draft->root);
+	draft->result->object = object_from_tree(&draft->bucket->type, draft->root, NULL);
 	if (!draft->result->object)
 		return refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
 		              DOC_MAX_DEPTH);

@@ -29,6 +29,26 @@ static void roles(void **state)
 		{"no containers",
 	         "{roles: [{name: a, template: {spec: {containers: []}}}]}",
 	         {{'E', "spec.roles[0].template.spec.containers", "no containers"}}},
+		{"annotations nothing acts upon",
+	         "{roles: [{name: a, annotations: {rbg.workloads.x-k8s.io/role-inplace-scheduling: Required}, "
+	         "template: "
+	         "{metadata: {annotations: {rolebasedgroup.workloads.x-k8s.io/port-allocator: x}}, spec: {containers: "
+	         "[{name: c, image: i}]}}}]}",
+	         {{'W', "spec.roles[0].annotations.rbg.workloads.x-k8s.io/role-inplace-scheduling", "no effect"},
+	          {'W', "spec.roles[0].template.metadata.annotations.rolebasedgroup.workloads.x-k8s.io/port-allocator",
+	           "no effect"}}},
+		{"a grace that nothing waits for",
+	         "{roles: [{name: a, rolloutStrategy: {rollingUpdate: {inPlaceUpdateStrategy: {gracePeriodSeconds: "
+	         "5}}}, "
+	         "template: " POD "}]}",
+	         {{'W', "spec.roles[0].rolloutStrategy.rollingUpdate.inPlaceUpdateStrategy.gracePeriodSeconds",
+	           "no effect"}}},
+		{"a restart policy that is none",
+	         "{roles: [{name: a, restartPolicy: Always, template: " POD "}]}",
+	         {{'E', "spec.roles[0].restartPolicy", "RecreateRBGOnPodRestart"}}},
+		{"a field that components do not have",
+	         "{roles: [{name: a, components: [{name: x, sice: 2, template: " POD "}]}]}",
+	         {{'W', "spec.roles[0].components[0].sice", ""}}},
 		{"two patterns",
 	         "{roles: [{name: a, standalonePattern: {template: " POD "}, leaderWorkerPattern: {template: " POD
 	         "}}]}",

@@ -16,6 +16,8 @@ import traceback
 import urllib.error
 import urllib.request
 
+from fake_api import FakeApi
+
 PLATOON = os.path.abspath(sys.argv[1])
 PATIENCE = 60
 TESTS = []
@@ -173,6 +175,72 @@ def a_new_file_is_read_and_a_wrong_one_is_not(folder):
         run.wait_for("need a restart.*(listen, leaderElection)")
         run.wait_for(r'\{.*"configuration read".*\}')
         assert run.stop() == 0, run.log()
+
+
+@test
+def a_file_that_says_the_same_changes_nothing(folder):
+    text = "logLevel: info\nlisten: 127.0.0.1:0\nleaderElection: {enabled: true, name: same}\n"
+    write(folder, "run.yaml", text)
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--config", "run.yaml") as run:
+        url = run.wait_for(r"health and metrics on (\S+)")
+        run.wait_for("lease taken")
+        ready(url)
+
+        def cycles():
+            return int(re.search(r"platoon_decision_seconds_count (\d+)", get(url + "/metrics")[1]).group(1))
+
+        before = cycles()
+        assert before > 0
+        # The same, another level of the log, and what needs a restart: whoever decides goes on.
+        for times, new in enumerate((text, text + "logFormat: json\n", text.replace("same", "other")), 1):
+            write(folder, "run.yaml", new)
+            run.wait_for(r"(?s)(configuration read.*){%d}" % times)
+            assert cycles() >= before, f"{new}: decisions began anew"
+            assert "platoon_leader 1" in get(url + "/metrics")[1]
+        write(folder, "run.yaml", text + "schedulerNames: [other]\n")
+        run.wait_for(r"(?s)(configuration read.*){4}")
+        ready(url)
+        assert "lease lost" not in run.log() and run.log().count("lease taken") == 1, run.log()
+        assert run.stop() == 0
+
+
+def is_release(write):
+    return write.startswith("PUT") and "/leases/" in write and '"holderIdentity":""' in write
+
+
+@test
+def writes_are_finished_before_the_lease_is_given_back(folder):
+    with FakeApi() as api:
+        api.held = "/queues"  # the one that a cluster without any gets
+        # Nobody could take a lease of an hour that was not given back.
+        write(folder, "hour.yaml", "leaderElection: {enabled: true, duration: 1h}\nlisten: none\nlogLevel: info\n")
+        args = ("run", "--kubeconfig", api.kubeconfig(os.path.join(folder, "fake.json")), "--config", "hour.yaml")
+        with Process(folder, *args) as first:
+            api.wait_for(lambda writes: any("/queues" in write for write in writes), "the queue was not made")
+            with Process(folder, *args) as second:
+                second.wait_for("connected to")
+                first.process.send_signal(signal.SIGTERM)
+                time.sleep(1)
+                assert first.process.poll() is None, "it did not wait for the answer"
+                assert not any(map(is_release, api.writes)), api.writes
+                assert "lease taken" not in second.log()
+                api.release()
+                assert first.process.wait(PATIENCE) == 0, first.log()
+                assert any(map(is_release, api.writes)), api.writes
+                second.wait_for("lease taken")
+                assert second.stop() == 0
+
+
+@test
+def a_server_that_never_answers_does_not_keep_it(folder):
+    with FakeApi() as api:
+        api.held = "/queues"
+        write(folder, "hour.yaml", "leaderElection: {enabled: true, duration: 1h}\nlisten: none\nlogLevel: info\n")
+        with Process(folder, "run", "--kubeconfig", api.kubeconfig(os.path.join(folder, "fake.json")), "--config",
+                     "hour.yaml") as run:
+            api.wait_for(lambda writes: any("/queues" in write for write in writes), "the queue was not made")
+            assert run.stop() == 0, run.log()
+            assert any(map(is_release, api.writes)), api.writes
 
 
 def main():

@@ -3,6 +3,8 @@
 
 #include "object/manifest.h"
 
+#include <stdlib.h>
+
 #define POD "{spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}}"
 #define HEAD "apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\n"
 
@@ -80,13 +82,17 @@ static void policies_coordinate_and_adapters_scale(void **state)
 	struct town *town = *state;
 	town_nodes(town, 4, 8, 2);
 	assert_code(&town->kit, town_apply(town, policy), 201);
+	town_run(town, 1);
+	kit_get(&town->kit, "coordinatedpolicies.workloads.x-k8s.io", "default", "pace");
+	assert_at(&town->kit, "status.conditions.0.reason", "GroupNotFound");
 	assert_code(
 		&town->kit,
 		town_apply(
 			town,
 			"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n"
 			"  roles:\n"
-			"  - {name: prefill, replicas: 6, scalingAdapter: {enable: true}, standalonePattern: "
+			"  - {name: prefill, replicas: 6, scalingAdapter: {enable: true, labels: {team: x}}, "
+			"standalonePattern: "
 			"{template: " POD "}}\n"
 			"  - {name: decode, replicas: 3, standalonePattern: {template: " POD "}}\n"),
 		201);
@@ -95,6 +101,9 @@ static void policies_coordinate_and_adapters_scale(void **state)
 	town_run(town, 40);
 	assert_int_equal(town_ready(town, "llm", ""), 9);
 	assert_string_equal(town_group_at(town, "llm", "status.segments"), "3/3");
+	kit_get(&town->kit, "coordinatedpolicies.workloads.x-k8s.io", "default", "pace");
+	assert_at(&town->kit, "status.conditions.0.reason", "GroupFound");
+	assert_at(&town->kit, "status.target", "llm");
 	/* The scale subresource of the role. */
 	assert_code(&town->kit,
 	            kit_do(&town->kit,
@@ -111,6 +120,10 @@ static void policies_coordinate_and_adapters_scale(void **state)
 	                 200);
 	assert_at(&town->kit, "status.phase", "Bound");
 	assert_at(&town->kit, "status.readyReplicas", "8");
+	assert_at(&town->kit, "metadata.labels.team", "x");
+	assert_string_not_equal(kit_at(&town->kit, "status.lastScaleTime"), "");
+	assert_int_equal(town_events(town, "SuccessfulBound"), 1);
+	assert_int_equal(town_events(town, "SuccessfulScale"), 1);
 	assert_int_equal(town_events(town, "ReplicasOverriddenByAdapter"), 1);
 }
 
@@ -210,6 +223,71 @@ static void watch_scaling(struct town *town)
 	assert_true(a * 8 - b * 16 <= 5 * 8 * 2 && b * 16 - a * 8 <= 5 * 8 * 2);
 }
 
+/* Components have labels, annotations and a service of their own. */
+static void components_differ(void **state)
+{
+	struct town *town = *state;
+	struct kit *kit = &town->kit;
+	town_nodes(town, 4, 8, 2);
+	assert_code(kit,
+	            town_apply(town,
+	                       "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: "
+	                       "llm}\nspec:\n  roles:\n  - {name: a, labels: {l: role}, customComponentsPattern: "
+	                       "{components: [{name: one, serviceName: mine, labels: {l: x}, annotations: {note: x}, "
+	                       "template: " POD "}, {name: two, size: 2, template: " POD "}]}}\n"),
+	            201);
+	town_run(town, 20);
+	assert_int_equal(kit_get(kit, "pods", "default", "llm-a-0-one-0"), 200);
+	assert_at(kit, "metadata.labels.l", "x");
+	assert_at(kit, "metadata.annotations.note", "x");
+	assert_at(kit, "spec.subdomain", "mine");
+	assert_non_null(strstr(kit->text.text, "\"rbg.workloads.x-k8s.io/role-type\":\"Components\""));
+	assert_int_equal(kit_get(kit, "pods", "default", "llm-a-0-two-1"), 200);
+	assert_at(kit, "metadata.labels.l", "role");
+	assert_at(kit, "spec.subdomain", "s-llm-a");
+	assert_non_null(strstr(kit->text.text, "\"rbg.workloads.x-k8s.io/component-size\":\"2\""));
+	assert_int_equal(kit_get(kit, "configmaps", "default", "llm"), 200);
+	assert_non_null(strstr(kit->text.text, "llm-a-0-one-0.mine"));
+}
+
+/* What others change of the objects of a group is put right, also when the group itself has nothing to do. */
+static void what_others_change_is_put_right(void **state)
+{
+	static const struct {
+		const char *resource, *name, *change, *path, *before;
+	} rows[] = {
+		{"services", "s-llm-a", "{'spec':{'selector':{'x':'y'}}}", "spec.selector.x", ""},
+		{"configmaps", "llm", "{'data':{'config.yaml':'none'}}", "data.other", ""},
+		{"podgroups.scheduling.run.ai", "llm-a-1", "{'spec':{'minMember':7}}", "spec.minMember", "1"},
+		{"podgroups.scheduling.run.ai", "llm-a-1", "{'spec':{'queue':'other'}}", "spec.queue", ""},
+	};
+	struct town *town = *state;
+	struct kit *kit = &town->kit;
+	town_nodes(town, 4, 8, 2);
+	assert_code(kit, town_apply(town, HEAD "spec:\n  roles: [{name: a, replicas: 2, template: " POD "}]\n"), 201);
+	town_run(town, 20);
+	assert_int_equal(kit_get(kit, "configmaps", "default", "llm"), 200);
+	char *config = base_strdup(kit_at(kit, "data"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_code(kit, kit_merge(kit, rows[i].resource, "default", rows[i].name, rows[i].change), 200);
+		assert_code(kit,
+		            kit_merge(kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
+		                      i % 2 ? "{'metadata':{'labels':{'x':'1'}}}"
+		                            : "{'metadata':{'labels':{'x':'2'}}}"),
+		            200);
+		town_run(town, 2);
+		assert_int_equal(kit_get(kit, rows[i].resource, "default", rows[i].name), 200);
+		assert_at(kit, rows[i].path, rows[i].before);
+	}
+	assert_int_equal(kit_get(kit, "configmaps", "default", "llm"), 200);
+	assert_at(kit, "data", config);
+	free(config);
+	/* Without its service nobody finds the pods: that is noticed at once. */
+	assert_int_equal(kit_delete(kit, "services", "default", "s-llm-a", NULL), 200);
+	town_run(town, 2);
+	assert_int_equal(kit_get(kit, "services", "default", "s-llm-a"), 200);
+}
+
 static void scaling_in_step(void **state)
 {
 	struct town *town = *state;
@@ -235,6 +313,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dependencies_wait, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(one_gang_for_all, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(pods_find_each_other, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(components_differ, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(what_others_change_is_put_right, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(scaling_in_step, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(roles_come_and_go, town_setup, town_teardown),
 	};

@@ -116,6 +116,83 @@ static void more_than_images(void **state)
 	assert_string_equal(before, after);
 }
 
+static void apply_with_grace(struct town *town, const char *image, const char *extra)
+{
+	char text[1024];
+	snprintf(text, sizeof(text),
+	         "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n  "
+	         "roles:\n"
+	         "  - {name: a, replicas: 2, rolloutStrategy: {rollingUpdate: {type: InPlaceIfPossible, %s "
+	         "inPlaceUpdateStrategy: {gracePeriodSeconds: 30}}}, standalonePattern: {template: {spec: {containers: "
+	         "[{name: c, image: %s}]}}}}\n",
+	         extra, image);
+	assert_code(&town->kit, town_apply(town, text), strcmp(image, "one") == 0 && !*extra ? 201 : 200);
+}
+
+static const char *mark_of(struct town *town, const char *pod)
+{
+	static char text[256];
+	assert_int_equal(kit_get(&town->kit, "pods", "default", pod), 200);
+	snprintf(text, sizeof(text), "%s ", kit_at(&town->kit, "spec.containers.0.image"));
+	for (int i = 0; i < 8; i++) {
+		char path[64];
+		snprintf(path, sizeof(path), "status.conditions.%d.type", i);
+		if (strcmp(kit_at(&town->kit, path), "InPlaceUpdateReady") != 0)
+			continue;
+		snprintf(path, sizeof(path), "status.conditions.%d.status", i);
+		strcat(text, kit_at(&town->kit, path));
+	}
+	return text;
+}
+
+/* A pod is out of use for a while before its container is stopped. */
+static void grace_before_the_change(void **state)
+{
+	struct town *town = *state;
+	town_nodes(town, 2, 8, 2);
+	apply_with_grace(town, "one", "");
+	town_run(town, 20);
+	assert_string_equal(mark_of(town, "llm-a-1"), "one True");
+	assert_int_equal(town_ready(town, "llm", ""), 2);
+	apply_with_grace(town, "two", "");
+	town_run(town, 20);
+	assert_string_equal(mark_of(town, "llm-a-1"), "one False"); /* not ready, and runs on */
+	assert_string_equal(mark_of(town, "llm-a-0"), "one True");
+	assert_int_equal(town_ready(town, "llm", ""), 1);
+	assert_int_equal(town_events(town, "InPlaceUpdateGrace"), 1);
+	town_run(town, 15);
+	assert_string_equal(mark_of(town, "llm-a-1"), "two True");
+	town_run(town, 40);
+	assert_string_equal(mark_of(town, "llm-a-0"), "two True");
+	assert_int_equal(town_ready(town, "llm", ""), 2);
+	assert_int_equal(town_events(town, "SuccessfulUpdateInstanceInPlace"), 2);
+	/* Taken back or stopped within the grace, nothing has happened. */
+	apply_with_grace(town, "three", "");
+	town_run(town, 10);
+	assert_string_equal(mark_of(town, "llm-a-1"), "two False");
+	apply_with_grace(town, "three", "paused: true,");
+	town_run(town, 10);
+	assert_string_equal(mark_of(town, "llm-a-1"), "two True");
+	assert_int_equal(town_ready(town, "llm", ""), 2);
+	apply_with_grace(town, "three", "");
+	town_run(town, 10);
+	assert_string_equal(mark_of(town, "llm-a-1"), "two False");
+	apply_with_grace(town, "two", "");
+	town_run(town, 60);
+	assert_string_equal(mark_of(town, "llm-a-1"), "two True");
+	assert_int_equal(town_ready(town, "llm", ""), 2);
+	/* The second update was never written to a pod. */
+	assert_int_equal(town_events(town, "SuccessfulUpdateInstanceInPlace"), 2);
+}
+
+/* The same with a controller that is started anew before every turn. */
+static void grace_over_restarts(void **state)
+{
+	struct town *town = *state;
+	town->restarts = true;
+	grace_before_the_change(state);
+}
+
 /* The controller is started anew before every turn. */
 static void cut_off_at_any_time(void **state)
 {
@@ -130,6 +207,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(images_only, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(crashes_still_count, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(more_than_images, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(grace_before_the_change, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(grace_over_restarts, town_setup, town_teardown),
 		cmocka_unit_test_setup_teardown(cut_off_at_any_time, town_setup, town_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

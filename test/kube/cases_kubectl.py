@@ -5,7 +5,7 @@ import re
 import sys
 
 from control_plane import ROOT
-from kit import Replica, Skip, test_of
+from kit import Furnished, Replica, Skip, test_of
 
 sys.path.insert(0, os.path.join(ROOT, "test", "kubectl"))
 from cluster import Cluster  # noqa: E402
@@ -48,4 +48,4 @@ def run(plane, function):
 
 
 for case in TESTS:
-    test_of("kubectl_" + case.__name__, lambda plane, case=case: run(plane, case), None)
+    test_of("kubectl_" + case.__name__, lambda plane, case=case: run(plane, case), Furnished)

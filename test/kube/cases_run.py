@@ -1,5 +1,4 @@
-"""`platoon run` from day to day: gangs, reasons, replicas, rights."""
-import json
+"""`platoon run` from day to day: gangs, reasons, replicas."""
 import signal
 import time
 
@@ -28,6 +27,21 @@ def what_cannot_be_says_why(plane):
 
 
 @test
+def a_pod_alone_is_a_binding_and_an_event(plane):
+    pod = next(doc for doc in gang("alone", 1) if doc["kind"] == "Pod")
+    del pod["metadata"]["annotations"]
+    with Replica(plane) as replica:
+        apply(plane, [pod])
+        wait_until("it runs", runs(plane, "alone", 1), replica)
+        assert plane.kubectl("get", "podgroups", "-o", "name").stdout == ""
+        assert "pod-group-name" not in pods_of(plane, "alone")[0]["metadata"].get("annotations", {})
+        wait_until("it is told once", lambda: plane.kubectl(
+            "get", "events", "--field-selector", "reason=Scheduled,involvedObject.name=alone-0", "-o",
+            "jsonpath={.items[*].count}").stdout == "1" or "no event", replica)
+        replica.stop()
+
+
+@test
 def another_replica_takes_over(plane):
     with Replica(plane, "--leader-elect") as first:
         wait_until("the first leads", lambda: "lease taken" in first.log() or first.log(), first)
@@ -42,20 +56,3 @@ def another_replica_takes_over(plane):
             second.stop()
     holder = plane.kubectl("get", "lease", "platoon", "-o", "jsonpath={.spec.holderIdentity}").stdout
     assert holder == "", f"a replica that ended by itself still holds the lease: {holder}"
-
-
-@test
-def the_rights_of_the_manifests_suffice(plane):
-    token = plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()
-    config = plane.write_kubeconfig(plane.path("account"), {"token": token})
-    plane.kubectl("apply", "-f", "-", text=json.dumps({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "kubelets"},
-        "rules": [{"apiGroups": ["", "coordination.k8s.io"], "resources": ["nodes", "nodes/status", "leases"],
-                   "verbs": ["get", "list", "watch", "patch", "update", "create"]}]}))
-    plane.kubectl("create", "clusterrolebinding", "kubelets", "--clusterrole=kubelets",
-                  "--serviceaccount=platoon-system:platoon", check=False)
-    with Replica(plane, "--leader-elect", "-n", "platoon-system", kubeconfig=config) as replica:
-        apply(plane, gang("small", 2))
-        wait_until("small runs", runs(plane, "small", 2), replica)
-        assert "forbidden" not in replica.log(), replica.log()[-2000:]
-        replica.stop()

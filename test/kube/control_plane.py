@@ -33,11 +33,13 @@ def binaries(*names):
 
 
 class ControlPlane:
-    def __init__(self, fsync=False, flags=()):
+    def __init__(self, fsync=False, flags=(), audited=()):
+        """`audited`: users whose calls the API server writes down, in the file `audit`."""
         self.folder = tempfile.mkdtemp(prefix="platoon-kube-")
         self.commands = binaries("etcd", "kube-apiserver")
         self.processes = {}
-        self.fsync, self.flags = fsync, list(flags)
+        self.fsync, self.flags, self.audited = fsync, list(flags), list(audited)
+        self.audit = self.path("audit.log")
         self.etcd_port, self.peer_port, self.port = free_port(), free_port(), free_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.token = secrets.token_hex(16)
@@ -50,6 +52,7 @@ class ControlPlane:
         try:
             self.make_certificates()
             self.write_kubeconfig()
+            self.write_audit_policy()
             self.start_etcd()
             self.start_apiserver()
         except BaseException:
@@ -100,6 +103,14 @@ class ControlPlane:
         with open(path or self.kubeconfig, "w", encoding="utf-8") as file:
             json.dump(config, file)
         return path or self.kubeconfig
+
+    def write_audit_policy(self):
+        if not self.audited:
+            return
+        with open(self.path("policy.json"), "w", encoding="utf-8") as file:
+            json.dump({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [
+                {"level": "Metadata", "users": self.audited}, {"level": "None"}]}, file)
+        self.flags += ["--audit-policy-file=policy.json", f"--audit-log-path={self.audit}"]
 
     # ---- processes ----
 

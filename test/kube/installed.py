@@ -2,19 +2,17 @@
 
 Outside of the cluster, so the API server reaches the webhooks by address instead of by Service.
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
 import time
-import traceback
 import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kit  # noqa: E402
-from control_plane import ControlPlane, free_port  # noqa: E402
+from control_plane import free_port  # noqa: E402
 from kit import wait_until  # noqa: E402,F401  pylint: disable=unused-import
 
 ACCOUNT = "system:serviceaccount:platoon-system:platoon"
@@ -23,7 +21,7 @@ ACCOUNT = "system:serviceaccount:platoon-system:platoon"
 class Replica(kit.Replica):
     """One `platoon run` with a configuration file and the rights of the service account."""
 
-    def __init__(self, installed, *args, config=None):  # pylint: disable=super-init-not-called
+    def __init__(self, installed, *args, config=None, account=None):  # pylint: disable=super-init-not-called
         plane = installed.plane
         name = f"platoon-{time.monotonic_ns()}"
         self.health_port = free_port()
@@ -34,7 +32,7 @@ class Replica(kit.Replica):
         self.write_config({})
         with open(self.path, "wb") as log:
             self.process = subprocess.Popen(
-                [installed.platoon, "run", "--kubeconfig", installed.account, "-n", "platoon-system", "--config",
+                [installed.platoon, "run", "--kubeconfig", account or installed.account, "-n", "platoon-system", "--config",
                  self.config_path, *args], stdout=log, stderr=subprocess.STDOUT)
 
     def write_config(self, changes):
@@ -78,8 +76,11 @@ class Installed:
     def apply(self):
         self.plane.kubectl("apply", "-f", "-", text=self.manifests())
         self.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-        token = self.plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()
-        self.plane.write_kubeconfig(self.account, {"token": token})
+        self.plane.write_kubeconfig(self.account, self.user())
+
+    def user(self):
+        """The service account as user of a kubeconfig."""
+        return {"token": self.plane.kubectl("create", "token", "platoon", "-n", "platoon-system").stdout.strip()}
 
     def create(self, *docs, check=True):
         items = {"apiVersion": "v1", "kind": "List", "items": list(docs)}
@@ -108,42 +109,28 @@ def pod(name, scheduler="platoon", **metadata):
                 {"name": "main", "image": "model:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}
 
 
-def run_tests(tests, installed, only, results):
-    """Runs them in order; the last line is `N passed, M failed`."""
-    passed = failed = 0
+class Living:
+    """Surroundings: a cluster where Platoon is installed. It is `plane.installed`."""
 
-    def tell(verdict, name):
-        if results:
-            with open(results, "a", encoding="utf-8") as file:
-                file.write(f"{verdict} installed-{name}\n")
-    for case in tests:
-        if only and not any(text in case.__name__ for text in only):
-            continue
-        started = time.monotonic()
-        try:
-            case(installed)
-            passed += 1
-            tell("passed", case.__name__)
-            print(f"ok {case.__name__} ({time.monotonic() - started:.1f} s)")
-        except Exception:  # pylint: disable=broad-except
-            failed += 1
-            tell("failed", case.__name__)
-            traceback.print_exc(limit=4, file=sys.stdout)
-            print(f"not ok {case.__name__}")
-        sys.stdout.flush()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    def __init__(self, plane):
+        self.plane = plane
+
+    def __enter__(self):
+        self.plane.installed = Installed(kit.PLATOON, self.plane)
+        self.plane.installed.apply()
+        make_nodes(self.plane.installed)
+        return self
+
+    def __exit__(self, *_):
+        """Nothing stays, not even objects whose finalizer nobody is there to take away."""
+        plane = self.plane
+        plane.kubectl("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations,nodes", "--all")
+        plane.kubectl("delete", "pods,services,jobs", "--all", "--force", "--grace-period=0", "--wait=false", check=False)
+        plane.kubectl("patch", "clustertopology", "layers", "--type=merge", "-p", '{"metadata":{"finalizers":null}}', check=False)
+        plane.kubectl("delete", "crd", "--all", "--timeout=60s")
+        del plane.installed
 
 
-def run_on_plane(tests, flags=(), prepare=None):
-    """The main function of a test file: PLATOON [--results FILE] [TEXT...], where TEXT picks tests by name."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("platoon")
-    parser.add_argument("--results")
-    parser.add_argument("texts", nargs="*")
-    args = parser.parse_args()
-    with ControlPlane(flags=flags) as plane:
-        installed = Installed(args.platoon, plane)
-        if prepare:
-            prepare(installed)
-        return run_tests(tests, installed, args.texts, args.results)
+def test(function):
+    kit.test_of("install_" + function.__name__, lambda plane: function(plane.installed), Living)
+    return function

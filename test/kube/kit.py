@@ -15,7 +15,7 @@ TESTS = []
 
 
 class Case:
-    """One test. `surroundings` is a context manager of the plane that tests share, None: a furnished cluster."""
+    """One test. `surroundings` is a context manager of the plane that tests share which stand together."""
 
     def __init__(self, name, function, surroundings):
         self.name, self.function, self.surroundings = name, function, surroundings
@@ -41,7 +41,7 @@ def test(function):
             function(plane)
         finally:
             clear(plane)
-    test_of(function.__name__, run, None)
+    test_of(function.__name__, run, Furnished)
     return function
 
 
@@ -140,8 +140,21 @@ def install(plane, *args):
     plane.kubectl("apply", "-f", "-", text=json.dumps(objects))
 
 
-def furnish(plane):
+class Furnished:
     """Definitions, and two racks of four nodes."""
+
+    def __init__(self, plane):
+        self.plane = plane
+
+    def __enter__(self):
+        furnish(self.plane)
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def furnish(plane):
     install(plane)
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
     amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
@@ -165,5 +178,3 @@ def furnish(plane):
 def clear(plane):
     plane.kubectl("delete", "podgroups,pods", "--all", "--wait=false")
     plane.kubectl("delete", "pods", "--all", "--force", "--grace-period=0", check=False)
-
-

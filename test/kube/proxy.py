@@ -14,6 +14,9 @@ BUSY = (b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: appl
         b"Content-Length: 99\r\n\r\n"
         b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429       }')
 assert len(BUSY.split(b"\r\n\r\n")[1]) == 99
+CONFLICT = (b"HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: 92\r\n\r\n"
+            b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409       }')
+assert len(CONFLICT.split(b"\r\n\r\n")[1]) == 92
 
 
 def receive(end):
@@ -34,6 +37,7 @@ class Proxy:
         self.silent = False  # nothing is passed on, in neither direction
         self.closed = False  # new connections are closed at once
         self.busy = 0        # share of requests that is answered with 429
+        self.contested = None  # a set: the first write of each method to each kind is answered with 409 and noted in it
         self.pace = 0        # seconds from one binding to the next
         self.refused = {}    # request -> when it was last answered so
         self.too_soon = []   # request lines that came again before Retry-After was over
@@ -122,6 +126,25 @@ class Proxy:
             self.answered_busy += 1
             return True
 
+    def is_contested(self, line):
+        method, path = line.decode().split(" ")[:2]
+        if self.contested is None or method == "GET":
+            return False
+        parts = [part for part in path.split("?")[0].split("/") if part]
+        parts = parts[3 if parts[0] == "apis" else 2:]
+        if parts[0] == "namespaces" and len(parts) > 2:
+            parts = parts[2:]
+        what = (method, parts[0], *parts[2:])
+        # What a group owns would be created all the same, for a garbage collector that is not there; the queue that a
+        # cluster gets is made at the start only.
+        if what in (("POST", "rolebasedgroups"), ("POST", "queues")):
+            return False
+        with self.lock:
+            if what in self.contested:
+                return False
+            self.contested.add(what)
+            return True
+
     def relay(self, client, server):
         """One thread for both directions: a TLS connection must not be read and written at the same time."""
         data = b""
@@ -154,7 +177,9 @@ class Proxy:
             if self.pace and b"/binding" in lines[0]:
                 with self.pace_lock:
                     time.sleep(self.pace)
-            if self.is_refused(lines[0], body):
+            if self.is_contested(lines[0]):
+                client.sendall(CONFLICT)
+            elif self.is_refused(lines[0], body):
                 client.sendall(BUSY)
             else:
                 server.sendall(head + b"\r\n\r\n" + body)

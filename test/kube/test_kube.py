@@ -13,10 +13,17 @@ import traceback
 
 import kit
 from control_plane import ControlPlane
+from installed import ACCOUNT
+import cases_rights  # noqa: F401  pylint: disable=unused-import
+import cases_install  # noqa: F401  pylint: disable=unused-import
+import cases_webhooks  # noqa: F401  pylint: disable=unused-import
 import cases_faults  # noqa: F401  pylint: disable=unused-import
 import cases_kubectl  # noqa: F401  pylint: disable=unused-import
 import cases_run  # noqa: F401  pylint: disable=unused-import
+import cases_schedulers  # noqa: F401  pylint: disable=unused-import
 import cases_scenarios  # noqa: F401  pylint: disable=unused-import
+
+FLAGS = ["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"]
 
 
 def parse():
@@ -40,7 +47,7 @@ def run_all(plane, chosen, tell):
                     opened.__exit__(None, None, None)
                 opened = None
                 surroundings = case.surroundings
-                opened = surroundings(plane).__enter__() if surroundings else None
+                opened = surroundings(plane).__enter__()
             case.function(plane)
             tell(case.name, None, time.monotonic() - started)
         except kit.Skip as reason:
@@ -68,8 +75,7 @@ def main():
                 file.write(f"{'failed' if problem else 'passed'} kube-{name}\n")
 
     try:
-        with ControlPlane() as plane:
-            kit.furnish(plane)
+        with ControlPlane(audited=[ACCOUNT], flags=FLAGS) as plane:
             run_all(plane, chosen, tell)
     except Exception:  # pylint: disable=broad-except
         tell("control-plane", traceback.format_exc(limit=-3), 0)

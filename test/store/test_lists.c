@@ -4,6 +4,7 @@
 #include "random.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static int setup(void **state)
 {
@@ -278,6 +279,26 @@ static void lists_share_objects(void **state)
 	store_list_clear(&b);
 }
 
+/* The encoding of what was not touched for long is given up, and made again for who asks. */
+static void encodings_come_back(void **state)
+{
+	struct kit kit = {.options = {.history = 4}};
+	struct store_list list;
+	size_t length, again;
+	kit_open(&kit, NULL);
+	create(&kit, "default", "a", "{}");
+	struct store_list_request request = {.api = kit_api(&kit, "pods")};
+	store_list(kit.store, &request, &list, kit.arena, NULL);
+	char *before = base_strdup(store_object_json(list.items[0], NULL, &length));
+	for (char name[2] = "b"; name[0] < 'z'; name[0]++)
+		create(&kit, "default", name, "{}");
+	assert_string_equal(store_object_json(list.items[0], NULL, &again), before);
+	assert_int_equal(again, length);
+	free(before);
+	store_list_clear(&list);
+	kit_close(&kit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +308,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bad_tokens, setup, teardown),
 		cmocka_unit_test_setup_teardown(versions_of_lists, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_share_objects, setup, teardown),
+		cmocka_unit_test(encodings_come_back),
 	};
 	return cmocka_run_group_tests_name("store lists", tests, NULL, NULL);
 }

@@ -1,28 +1,18 @@
-#!/usr/bin/env python3
 """The webhooks asked by a real kube-apiserver: checks, changes of pods, conversion, certificates, and what happens while
-Platoon is away.
-
-    test_webhooks.py PLATOON [--results FILE] [TEXT...]        TEXT picks tests by name
-"""
+Platoon is away."""
 import base64
+import contextlib
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from installed import Replica, pod, run_on_plane, wait_until  # noqa: E402
+from installed import Replica, pod, test, wait_until
 
-TESTS = []
 QUEUE = {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "team"}, "spec": {}}
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def bundles(installed):
@@ -190,6 +180,58 @@ def versions_are_converted_there_and_back(installed):
 
 
 @test
+def both_versions_can_be_applied(installed):
+    """One object by two people with kubectl apply, one with v1alpha1 and one with v1alpha2."""
+    template = {"spec": {"containers": [{"name": "x", "image": "y"}]}}
+    name = {"name": "shared", "namespace": "default"}
+    old = {"apiVersion": "workloads.x-k8s.io/v1alpha1", "kind": "RoleBasedGroup", "metadata": name,
+           "spec": {"roles": [{"name": "serve", "replicas": 1, "template": template}]}}
+    new = {"apiVersion": "workloads.x-k8s.io/v1alpha2", "kind": "RoleBasedGroup", "metadata": name,
+           "spec": {"roles": [{"name": "serve", "replicas": 2, "standalonePattern": {"template": template}}]}}
+    kinds = "rolebasedgroups.{}.workloads.x-k8s.io"
+    with Replica(installed) as replica:
+        wait_told(installed, replica)
+        for count, doc in ((1, old), (2, new), (3, old), (4, new)):
+            doc["spec"]["roles"][0]["replicas"] = count
+            installed.plane.kubectl("apply", "-f", "-", text=json.dumps(doc))
+            for version in ("v1alpha1", "v1alpha2"):
+                role = installed.get(kinds.format(version), "shared")["spec"]["roles"][0]
+                assert role["replicas"] == count and ("template" in role) == (version == "v1alpha1"), f"{version}: {role}"
+        installed.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", text=json.dumps(old))
+        assert installed.get(kinds.format("v1alpha2"), "shared")["spec"]["roles"][0]["replicas"] == 3
+        items = installed.get(kinds.format("v1alpha1"))["items"]
+        assert [item["apiVersion"] for item in items] == ["workloads.x-k8s.io/v1alpha1"] * len(items), items
+        installed.plane.kubectl("delete", "rbg", "shared")
+        replica.stop()
+
+
+@test
+def certificates_change_while_requests_run(installed):
+    """The Secret is deleted, so that authority and certificate are new. No request fails, and soon all are checked again."""
+    bad = {**QUEUE, "metadata": {"name": "probe"}, "spec": {"parentQueue": "probe"}}
+    good = {**QUEUE, "metadata": {"name": "rotated"}, "spec": {"resources": {
+        kind: {"quota": -1, "limit": -1, "overQuotaWeight": 1} for kind in ("cpu", "gpu", "memory")}}}
+    with Replica(installed) as replica:
+        wait_told(installed, replica)
+        before, counts = secret(installed)["ca.crt"], {"good": 0, "checked": 0, "let through": 0}
+        installed.plane.kubectl("delete", "secret", "platoon-webhook", "-n", "platoon-system")
+        end = time.monotonic() + 5
+        while time.monotonic() < end or bundles(installed)[0] == before:
+            assert time.monotonic() < end + 60, "the authority did not change"
+            installed.create(good)
+            installed.plane.kubectl("delete", "queue", "rotated")
+            counts["good"] += 1
+            answer = installed.create(bad, check=False)
+            assert answer.returncode == 0 or "is invalid" in answer.stderr, answer.stderr
+            counts["checked" if answer.returncode else "let through"] += 1
+            installed.plane.kubectl("delete", "queue", "probe", "--ignore-not-found")
+        wait_told(installed, replica)
+        print(f"# while certificates changed: {counts}")
+        assert counts["good"] > 0 and counts["checked"] > 0, counts
+        replica.stop()
+
+
+@test
 def a_lost_secret_is_made_again(installed):
     with Replica(installed) as replica:
         wait_told(installed, replica)
@@ -202,17 +244,35 @@ def a_lost_secret_is_made_again(installed):
 
 @test
 def nothing_waits_while_platoon_is_away(installed):
+    """Killed, and with a port that swallows connections: the API server is not even refused."""
+    plane = installed.plane
+    others = [pod("away-other", "default-scheduler"), {
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "away"}}, {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "away", "namespace": "default"}, "spec": {
+            "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {
+                "containers": [{"name": "x", "image": "y"}]}}}}]
+    ours = [pod("away-ours"), {
+        "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "away", "namespace": "default"},
+        "spec": {"minMember": 1}}, {**QUEUE, "metadata": {"name": "away"}}]
     with Replica(installed) as replica:
         wait_told(installed, replica)
         replica.stop(signal.SIGKILL)
-    started = time.monotonic()
-    installed.create(pod("away-ours"), pod("away-other", "default-scheduler"), {
-        "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "away", "namespace": "default"},
-        "spec": {"minMember": 1}}, {**QUEUE, "metadata": {"name": "away"}})
-    installed.plane.kubectl("label", "podgroup", "away", "a=b")
-    print(f"# five writes while Platoon was away took {time.monotonic() - started:.2f} s")
-    installed.plane.kubectl("delete", "pods,podgroups", "--all", "--force", "--grace-period=0")
-    installed.plane.kubectl("delete", "queue", "away")
+    for silent in (False, True):
+        with socket.create_server(("127.0.0.1", installed.webhook_port), backlog=64) if silent else contextlib.nullcontext():
+            times = []
+            for docs in (others, ours):
+                started = time.monotonic()
+                installed.create(*docs)
+                times.append(time.monotonic() - started)
+            print(f"# Platoon {'swallows' if silent else 'is away'}: others {times[0]:.2f} s, ours {times[1]:.2f} s")
+            # Nobody asks about others; ours wait for a webhook of 2 seconds and two of 5 at most.
+            assert not silent or times[0] < times[1], times
+            if not silent:
+                answer = plane.kubectl("get", "rolebasedgroups.v1alpha1.workloads.x-k8s.io", check=False)
+                installed.get("rolebasedgroups.v1alpha2.workloads.x-k8s.io")
+                assert answer.returncode == 0 or "conversion webhook" in answer.stderr, answer.stderr
+            plane.kubectl("delete", "pods,podgroups", "--all", "--force", "--grace-period=0")
+            plane.kubectl("delete", "queue/away", "node/away", "deployment/away")
 
 
 def handshake(installed, **certificate):
@@ -260,7 +320,3 @@ def old_tls_is_refused(installed):
                                     check=False, input=b"", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20)
             assert (answer.returncode == 0) == works, f"{option}: {answer.stdout.decode(errors='replace')[-500:]}"
         replica.stop()
-
-
-if __name__ == "__main__":
-    sys.exit(run_on_plane(TESTS, prepare=lambda installed: installed.apply()))

@@ -1,0 +1,140 @@
+"""The least of an API server, in the process of a test: empty lists, watches that say nothing, one Lease, and writes that
+are answered when the test says so."""
+import http.server
+import json
+import threading
+
+KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "persistentvolumes": "PersistentVolume",
+         "persistentvolumeclaims": "PersistentVolumeClaim", "services": "Service", "configmaps": "ConfigMap"}
+
+
+class FakeApi:
+    def __init__(self):
+        self.lock = threading.Condition()
+        self.lease = None
+        self.leases = []  # watches of the lease: files to write to
+        self.version = 10
+        self.writes = []  # "METHOD path body", as they came
+        self.held = None  # a part of the path of writes that are not answered yet
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self, code, body):
+                data = json.dumps(body).encode()
+                self.send_response(code)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def do_GET(self):
+                outer.get(self)
+
+            def do_POST(self):
+                outer.write(self)
+
+            do_PUT = do_PATCH = do_DELETE = do_POST
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *_):
+                pass  # who asked did not wait for the answer
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with self.lock:
+            self.held = None
+            self.lock.notify_all()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def kubeconfig(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"current-context": "x", "clusters": [{"name": "c", "cluster": {"server": self.url}}],
+                       "contexts": [{"name": "x", "context": {"cluster": "c"}}]}, file)
+        return path
+
+    # ---- reading ----
+
+    def get(self, handler):
+        path, _, query = handler.path.partition("?")
+        if "watch=true" in query:
+            self.watch(handler, path)
+            return
+        resource = path.rsplit("/", 1)[1]
+        with self.lock:
+            items = [self.lease] if self.lease and resource == "leases" else []
+            if resource == "namespaces":
+                items = [{"metadata": {"name": "default", "uid": "uid-default", "resourceVersion": "1"}}]
+            if "/leases/" in path:
+                handler.answer(200 if self.lease else 404, self.lease or {"kind": "Status", "code": 404})
+                return
+            handler.answer(200, {"kind": KINDS.get(resource, "Any") + "List",
+                                 "metadata": {"resourceVersion": str(self.version)}, "items": items})
+
+    def watch(self, handler, path):
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        if path.endswith("/leases"):
+            with self.lock:
+                self.leases.append(handler.wfile)
+        handler.wfile.flush()
+        threading.Event().wait(300)  # the thread ends with the process
+
+    # ---- writing ----
+
+    def write(self, handler):
+        text = handler.rfile.read(int(handler.headers.get("Content-Length", 0))).decode()
+        with self.lock:
+            self.writes.append(f"{handler.command} {handler.path} {text}")
+            self.lock.notify_all()
+            while self.held and self.held in handler.path:
+                self.lock.wait(60)
+            body = json.loads(text) if text else {}
+            if "/leases" in handler.path:
+                self.write_lease(handler, body)
+                return
+            self.version += 1
+            body.setdefault("metadata", {}).update({"resourceVersion": str(self.version), "uid": f"uid-{self.version}"})
+            handler.answer(201 if handler.command == "POST" else 200, body)
+
+    def write_lease(self, handler, body):
+        old = self.lease["metadata"]["resourceVersion"] if self.lease else None
+        if body["metadata"].get("resourceVersion") != old:
+            handler.answer(409, {"kind": "Status", "code": 409, "reason": "Conflict"})
+            return
+        self.version += 1
+        body["metadata"].update({"resourceVersion": str(self.version), "uid": "uid-lease"})
+        event = json.dumps({"type": "MODIFIED" if self.lease else "ADDED", "object": body}).encode() + b"\n"
+        self.lease = body
+        for file in self.leases:
+            try:
+                file.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+                file.flush()
+            except OSError:
+                pass  # its reader is gone
+        handler.answer(200, body)
+
+    def wait_for(self, check, what):
+        """Until check(writes) is true."""
+        with self.lock:
+            assert self.lock.wait_for(lambda: check(self.writes), 60), f"{what}: {self.writes}"
+
+    def release(self):
+        with self.lock:
+            self.held = None
+            self.lock.notify_all()

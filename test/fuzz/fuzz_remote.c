@@ -1,0 +1,103 @@
+/* What comes from kubeconfigs and from API servers. The first byte picks which, the second how it is cut into pieces.
+ * However a list or a watch is cut, the same comes out; and an item is what the parser of whole documents makes of it. */
+#include "fuzz.h"
+
+#include "object/yaml_read.h"
+#include "store/remote_config.h"
+#include "store/remote_stream.h"
+
+#include <string.h>
+
+#define LARGEST ((size_t)1 << 16)
+
+static int collect(void *context, const char *text, size_t length)
+{
+	struct buffer *out = context;
+	struct doc *doc = doc_parse_json_scanned(text, length, NULL), *whole = doc_parse_json(text, length, NULL);
+	fuzz_require(!doc == !whole || (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0));
+	doc_destroy(doc);
+	doc_destroy(whole);
+	buffer_append(out, text, length);
+	buffer_puts(out, "\n");
+	return 0;
+}
+
+static int collect_line(void *context, const char *text, size_t length)
+{
+	struct buffer *out = context;
+	fuzz_require(length > 0 && !memchr(text, '\n', length));
+	buffer_append(out, text, length);
+	buffer_puts(out, "\n");
+	return 0;
+}
+
+static int feed(const char *text, size_t length, size_t size, bool items, struct buffer *out)
+{
+	struct remote_items list = {0};
+	struct remote_lines lines = {0};
+	struct error error = {0};
+	int status = 0;
+	for (size_t at = 0; at < length && status == 0; at += size) {
+		size_t part = at + size < length ? size : length - at;
+		status = items ? remote_items_feed(&list, text + at, part, LARGEST, collect, out, &error)
+		               : remote_lines_feed(&lines, text + at, part, LARGEST, collect_line, out, &error);
+	}
+	if (items) {
+		struct doc *doc = remote_items_envelope(&list);
+		if (doc)
+			val_write(doc_root(doc), DOC_JSON_COMPACT, out);
+		doc_destroy(doc);
+	}
+	remote_items_free(&list);
+	remote_lines_free(&lines);
+	return status;
+}
+
+static void cut(const char *text, size_t length, size_t size, bool items)
+{
+	struct buffer whole = {0}, pieces = {0};
+	int first = feed(text, length, length ? length : 1, items, &whole);
+	int second = feed(text, length, size, items, &pieces);
+	fuzz_require(first == second);
+	fuzz_require(whole.length == pieces.length);
+	fuzz_require(first < 0 || whole.length == 0 || memcmp(whole.text, pieces.text, whole.length) == 0);
+	buffer_free(&whole);
+	buffer_free(&pieces);
+}
+
+static void choose(const char *text, size_t length)
+{
+	struct yaml_document *docs;
+	size_t count;
+	struct error error = {0};
+	if (yaml_read(text, length, &docs, &count, &error) < 0)
+		return;
+	struct arena *arena = arena_create();
+	for (size_t i = 0; i < count; i++) {
+		const struct val *file = doc_root(docs[i].doc);
+		const char *home = "/nowhere";
+		struct remote_access access;
+		error.text[0] = '\0';
+		if (remote_config_choose(&file, &home, 1, NULL, arena, &access, &error) < 0)
+			fuzz_require(error.text[0]);
+		else
+			fuzz_require(access.server && access.namespace_ && !access.certificate == !access.key);
+	}
+	for (size_t i = 0; i < count; i++)
+		doc_destroy(docs[i].doc);
+	free(docs);
+	arena_destroy(arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2 || size > LARGEST)
+		return 0;
+	const char *text = (const char *)data + 2;
+	size_t length = size - 2, piece = (size_t)data[1] + 1;
+	if (data[0] % 3 == 2)
+		choose(text, length);
+	else
+		cut(text, length, piece, data[0] % 3 == 0);
+	return 0;
+}
