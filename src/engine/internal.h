@@ -138,7 +138,9 @@ struct node_states {
 	int32_t *buckets;      /* heads of hash chains, -1 for none */
 	uint32_t bucket_count; /* power of two */
 	int32_t unused;
-	bool stale; /* a resource was added: everything must be grouped again */
+	bool stale;        /* a resource was added: everything must be grouped again */
+	VEC(int32_t) late; /* nodes that changed since they were grouped, each once */
+	bool *is_late;     /* by node */
 };
 
 struct cluster {
