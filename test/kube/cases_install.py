@@ -5,6 +5,7 @@ import os
 import time
 
 from installed import Replica, pod, test, wait_until
+from proxy import Proxy
 
 
 @test
@@ -83,13 +84,14 @@ def secrets_do_not_get_into_logs(installed):
         file.write("#!/bin/sh\necho '%s'\n" % json.dumps({
             "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": token}}))
     os.chmod(script, 0o755)
-    account = plane.write_kubeconfig(plane.path("by-command"), {"exec": {
-        "apiVersion": "client.authentication.k8s.io/v1", "command": script, "interactiveMode": "Never"}})
-    with Replica(installed, config={"logLevel": "debug"}, account=account) as replica:
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": script, "interactiveMode": "Never"}}
+    with Proxy(plane, seed=1) as proxy, Replica(installed, config={"logLevel": "debug"},
+                                                account=proxy.kubeconfig(user)) as replica:
         replica.wait_ready()
-        plane.stop("kube-apiserver", kill=True)
+        proxy.closed = True
+        proxy.cut()
         time.sleep(2)
-        plane.start_apiserver()
+        proxy.closed = False
         installed.create(pod("later"))
         wait_until("it is placed", lambda: bool(installed.get("pod", "later")["spec"].get("nodeName")), replica)
         key = installed.get("secret", "platoon-webhook", "-n", "platoon-system")["data"]["tls.key"]
