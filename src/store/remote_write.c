@@ -423,15 +423,13 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	remote->counts.waiting--;
 	if (remote->away && good)
 		follow_back(remote);
-	/* Nobody here reads events. */
-	bool matters = outgoing->rank != RANK_LAST || assumed->followed;
-	if (good && matters)
+	if (good)
 		take_object(outgoing, answer);
-	else if (!good && read && answer->code == 404) {
+	else if (read && answer->code == 404) {
 		if (!is_to_be_created(assumed))
 			births_end(assumed, "");
 		hear(assumed, NULL);
-	} else if (!good && !read) {
+	} else if (!read) {
 		bool usual = answer->code == 409 || answer->code == 404;
 		refused(outgoing, answer);
 		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
