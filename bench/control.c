@@ -211,6 +211,22 @@ static bool gang(struct yard *yard, double *us)
 	return bound;
 }
 
+/* A node is taken away, and a moment later it is there again. */
+static bool node_turnover(struct yard *yard, double *us)
+{
+	char name[32];
+	struct store_request request = {.verb = STORE_DELETE, .name = name};
+	int number = yard->nodes - 1;
+	snprintf(name, sizeof(name), "n%d", number);
+	bool done = write_body(yard, request, "v1", "Node", NULL);
+	commit(yard);
+	*us = settle(yard);
+	make_node(yard, number);
+	commit(yard);
+	*us += settle(yard);
+	return done;
+}
+
 static uint64_t rebuilds(const struct yard *yard)
 {
 	struct buffer text = {0};
@@ -259,6 +275,7 @@ static int measure_size(int nodes, struct control_row *rows)
 	rows[count++] = measure(&yard, "one pod arrives", single_pod);
 	rows[count++] = measure(&yard, "one pod is replaced", replaced_pod);
 	rows[count++] = measure(&yard, "gang of 16 arrives", gang);
+	rows[count++] = measure(&yard, "a node goes and comes", node_turnover);
 	/* Beside a gang that never fits: every cycle says again why. */
 	make_waiting(&yard, "too-wide", 40, GPUS);
 	rows[count++] = measure(&yard, "one, beside a refusal", single_pod);

@@ -152,7 +152,7 @@ export function MapView({ state }: { state: State }) {
 				</div>
 			</div>
 			{asTable ? <DomainTable state={state} top={top} levels={levels} /> : <Tiles state={state} top={top} />}
-			<Legend state={state} />
+			{asTable ? <p className="legend" /> : <Legend state={state} />}
 		</section>
 	)
 }

@@ -26,6 +26,9 @@ spec:
         resources: {limits: {nvidia.com/gpu: 8}}
 `
 
+/** The name of a PodGroup that is made for a workload; people know the workload. */
+const MADE = /^pg-(.+)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+
 export function WhatIf({ state }: { state: State }) {
 	const [text, setText] = useState('')
 	const [asking, setAsking] = useState(false)
@@ -83,7 +86,7 @@ function Answer({ state, answer }: { state: State; answer: WhatIfAnswer }) {
 			{answer.groups?.map(group => (
 				<article key={group.n}>
 					<h2>
-						{shortName(group.n)}{' '}
+						{shortName(group.n).replace(MADE, '$1')}{' '}
 						<span className={'phase ' + (group.state === 'Placed' ? 'running' : 'unschedulable')}>
 							{group.state}
 						</span>

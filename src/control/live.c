@@ -66,6 +66,7 @@ void live_destroy(struct live *live)
 	vec_free(&live->todo);
 	vec_free(&live->dirty);
 	vec_free(&live->retired);
+	vec_free(&live->moving_nodes);
 	vec_free(&live->held);
 	arena_destroy(live->scratch);
 	arena_destroy(live->turn);
@@ -266,6 +267,8 @@ void live_remove(struct live *live, const struct store_object *gone)
 		live_pod_drop(live, object);
 	else if (kind == BUILD_POD_GROUP)
 		live_group_drop(live, object);
+	else if (kind == BUILD_NODE)
+		live_node_note(live, object->name);
 	else if (kind != BUILD_VOLUME && kind != BUILD_CLAIM)
 		live->stale = true;
 	live->changed = true;

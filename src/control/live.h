@@ -1,8 +1,9 @@
 /* Live state: what the engine works on, kept up to date change by change instead of being built for every cycle.
  *
  * Fed with objects of a store. Pods, PodGroups and the state of nodes are taken over in place, at a cost that depends on
- * what changed, and so are volumes. What gives the cluster its shape (Topologies, nodes that come, go or move, Queues,
- * PriorityClasses) makes the state stale: the next cycle builds it anew. Decisions are the same as those on a snapshot of the
+ * what changed, and so are volumes. Nodes that come, go or move in a topology change the numbers of nodes, but only the
+ * pods on them are read again. What gives the cluster its shape (Topologies, Queues, PriorityClasses) makes the state
+ * stale: the next cycle builds it anew. Decisions are the same as those on a snapshot of the
  * same objects.
  *
  * A cycle tries its decisions on the state itself and live_finish takes them back: truth is what the store shows, and

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of pods are never forgotten by the cluster; with so many more than there are pods it is built anew. */
+/* Kinds of pods, and the texts of nodes, are never forgotten by the cluster; with so many more than there are pods and nodes it
+ * is built anew. */
 #define SPARE_KINDS 100000
+#define SPARE_NODES 10000
 
 void live_unbuild(struct live *live)
 {
@@ -13,6 +15,8 @@ void live_unbuild(struct live *live)
 	struct snapshot_build *build = &live->build;
 	live_families_clear(live);
 	live_volumes_clear(live);
+	live_nodes_clear(live);
+	live->turnover = 0;
 	cluster_destroy(snapshot->cycle.cluster);
 	cycle_memory_clear(snapshot->cycle.memory);
 	arena_destroy(snapshot->arena);
@@ -115,8 +119,9 @@ void live_rebuild(struct live *live)
 
 bool live_is_worn(const struct live *live)
 {
-	return live->snapshot.cycle.cluster &&
-	       (size_t)cluster_kind_count(live->snapshot.cycle.cluster) > 2 * live->snapshot.pod_count + SPARE_KINDS;
+	const struct cluster *cluster = live->snapshot.cycle.cluster;
+	return cluster && ((size_t)cluster_kind_count(cluster) > 2 * live->snapshot.pod_count + SPARE_KINDS ||
+	                   live->turnover > (size_t)cluster_node_count(cluster) + SPARE_NODES);
 }
 
 /* What an object of the frame says that decisions depend on. */
@@ -137,7 +142,8 @@ static void update_node(struct live *live, struct live_object *object)
 	bool bad = node_decode(object->object->root, live->scratch, &spec, &ignored) < 0;
 	struct cluster_node node = build_cluster_node(&spec);
 	int changed = bad ? -1 : cluster_update_node(live->snapshot.cycle.cluster, &node);
-	live->stale |= changed < 0;
+	if (changed < 0)
+		live_node_note(live, object->name);
 	live->changed |= changed != 0;
 }
 

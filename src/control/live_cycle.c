@@ -41,6 +41,8 @@ static void list_work(struct live *live)
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count)
 {
 	struct cycle *cycle = &live->snapshot.cycle;
+	if (!live->stale)
+		live_nodes_apply(live);
 	if (live->stale || live_is_worn(live))
 		live_rebuild(live);
 	live_groups_refresh(live);

@@ -75,6 +75,8 @@ struct live {
 	size_t held_next, held_left;        /* behind the one that is looked at next; how many are left in this round */
 	uint64_t held_version;              /* of the store, when the round began */
 	struct live_grouping grouping;
+	VEC(char *) moving_nodes; /* names of nodes that came, went or moved since the last cycle */
+	size_t turnover;          /* nodes that came or went since everything was built */
 	bool stale, changed, planning;
 	size_t rebuilds;
 };
@@ -108,6 +110,11 @@ void live_volumes_clear(struct live *live);
 struct volume_index *live_volumes_of(void *context, const struct pod_spec *pod, struct arena *arena);
 /* A claim or volume came, changed, or is no longer among the objects. */
 void live_volume_changed(struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+
+/* live_nodes.c: the node came, went or would move; all of it is taken over before the next cycle. */
+void live_node_note(struct live *live, const char *name);
+void live_nodes_apply(struct live *live);
+void live_nodes_clear(struct live *live);
 
 /* live_build.c */
 void live_rebuild(struct live *live);

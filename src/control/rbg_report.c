@@ -61,6 +61,24 @@ static void tell_role(struct rbg_turn *turn, const struct rbg_role_state *role, 
 		          (long long)role->desired);
 }
 
+/* Why an update of the role does not go on because the role says so; NULL when it does, or there is none. */
+static const char *find_hold(struct rbg_turn *turn, const struct rbg_role_state *role)
+{
+	const struct update_strategy *strategy = &role->spec->rollout;
+	int64_t partition = update_partition(strategy->partition, role->desired);
+	long long old = 0, behind = 0;
+	for (size_t i = 0; i < role->instance_count; i++) {
+		bool is_old = strcmp(role->instances[i].revision, role->update_revision) != 0;
+		old += is_old;
+		behind += is_old && role->instances[i].ordinal >= partition;
+	}
+	if (old > 0 && strategy->is_paused)
+		return arena_printf(turn->arena, "the update is paused, %lld instances have the old revision", old);
+	if (old > 0 && behind == 0)
+		return arena_printf(turn->arena, "the partition keeps %lld instances at the old revision", old);
+	return NULL;
+}
+
 static void write_roles(struct report *report)
 {
 	struct rbg_turn *turn = report->turn;
@@ -83,8 +101,11 @@ static void write_roles(struct report *report)
 		build_put_string(build, node, "updateRevision", role->update_revision);
 		if (role->is_overridden)
 			build_put_bool(build, node, "overridden", true);
+		const char *hold = find_hold(turn, role);
 		if (role->wait)
 			build_put_string(build, node, "message", role->wait);
+		if (hold)
+			build_put_string(build, node, "updateMessage", hold);
 		build_append(build, list, node);
 	}
 	build_put(build, report->status, "roleStatuses", list);
@@ -262,6 +283,23 @@ static void write_plain(struct report *report)
 		build_put(report->build, report->status, gone[i], NULL);
 }
 
+/* Whether an update goes on, or stands still because somebody said so for every role that has old instances. */
+static const char *find_pace(const struct report *report)
+{
+	const char *pace = NULL;
+	for (size_t r = 0; r < report->turn->spec.role_count; r++) {
+		const struct rbg_role_state *role = &report->turn->roles[r];
+		bool is_old = false;
+		for (size_t i = 0; i < role->instance_count && !is_old; i++)
+			is_old = strcmp(role->instances[i].revision, role->update_revision) != 0;
+		if (is_old && !find_hold(report->turn, role))
+			return "Updating";
+		if (is_old)
+			pace = role->spec->rollout.is_paused ? "Paused" : pace ? pace : "HeldByPartition";
+	}
+	return pace ? pace : "Updating";
+}
+
 static void write_conditions(struct report *report)
 {
 	struct rbg_turn *turn = report->turn;
@@ -289,7 +327,7 @@ static void write_conditions(struct report *report)
 	const char *progress = arena_printf(turn->arena, "%lld/%lld replicas updated", (long long)report->updated,
 	                                    (long long)report->replicas);
 	bool rolls = report->outdated > 0 || (turn->is_updating && report->updated_ready < report->replicas);
-	add_trouble(report, "RollingUpdateInProgress", "Updating", rolls ? progress : NULL, "UpdateComplete");
+	add_trouble(report, "RollingUpdateInProgress", find_pace(report), rolls ? progress : NULL, "UpdateComplete");
 }
 
 /* Steps of the update, told when the condition changes. */

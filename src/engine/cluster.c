@@ -1,4 +1,4 @@
-/* Building the cluster: nodes into topology order, domains as ranges, resource columns, occupancy. */
+/* Building the cluster and looking at it: topologies, resource columns, occupancy. The order of nodes is in cluster_order.c. */
 #include "engine/cluster.h"
 
 #include "base/clamp.h"
@@ -14,7 +14,7 @@ struct cluster *cluster_create(void)
 	return cluster;
 }
 
-static void free_names(struct name_entry **index)
+void cluster_free_names(struct name_entry **index)
 {
 	struct name_entry *entry, *next;
 	HASH_ITER(hh, *index, entry, next) {
@@ -44,14 +44,8 @@ void cluster_destroy(struct cluster *cluster)
 		for (int view = 0; view < VIEW_COUNT; view++)
 			slots_free(cluster, shape->slots[view]);
 	}
-	for (int t = 0; t < cluster->topology_count; t++) {
-		struct topology *topology = &cluster->topologies[t];
-		for (int l = 0; l < topology->level_count; l++) {
-			free(topology->domains[l]);
-			free(topology->node_domain[l]);
-		}
-		free(topology->order);
-	}
+	for (int t = 0; t < cluster->topology_count; t++)
+		cluster_free_domains(&cluster->topologies[t]);
 	free(cluster->topologies);
 	for (size_t r = 0; r < cluster->resources.count; r++) {
 		free(cluster->resources.items[r].allocatable);
@@ -63,8 +57,8 @@ void cluster_destroy(struct cluster *cluster)
 			free(cluster->residents[n].items);
 	free(cluster->residents);
 	free(cluster->nodes);
-	free_names(&cluster->node_index);
-	free_names(&cluster->resource_index);
+	cluster_free_names(&cluster->node_index);
+	cluster_free_names(&cluster->resource_index);
 	free_keys(&cluster->shape_index);
 	free_keys(&cluster->kind_index);
 	vec_free(&cluster->resources);
@@ -110,223 +104,6 @@ struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from,
 		                         .value = arena_strdup(arena, from[i].value),
 		                         .effect = from[i].effect};
 	return copy;
-}
-
-void cluster_add_node(struct cluster *cluster, const struct cluster_node *node)
-{
-	if (cluster->sealed)
-		return;
-	struct arena *arena = cluster->arena;
-	struct cluster_node copy = *node;
-	copy.name = arena_strdup(arena, node->name);
-	copy.labels = cluster_copy_labels(arena, &node->labels);
-	copy.taints = cluster_copy_taints(arena, node->taints, node->taint_count);
-	struct resource_amount *amounts = arena_array(arena, struct resource_amount, node->allocatable_count);
-	for (size_t i = 0; i < node->allocatable_count; i++)
-		amounts[i] = (struct resource_amount){.name = arena_strdup(arena, node->allocatable[i].name),
-		                                      .amount = node->allocatable[i].amount};
-	copy.allocatable = amounts;
-	vec_push(&cluster->added, copy);
-}
-
-/* Values of the node's labels along the levels; NULL from the first missing one on. */
-static void level_values(const struct topology *topology, const struct cluster_node *node, const char **values)
-{
-	bool missing = false;
-	for (int l = 0; l < topology->level_count; l++) {
-		const char *value = missing ? NULL : labels_get(&node->labels, topology->labels[l]);
-		missing = !value;
-		values[l] = value;
-	}
-}
-
-struct sort_row {
-	const struct cluster_node *node;
-	const char **values;
-	int level_count;
-	int number; /* position in the first topology, or in the input */
-};
-
-static int compare_rows(const void *left, const void *right)
-{
-	const struct sort_row *a = left, *b = right;
-	for (int l = 0; l < a->level_count; l++) {
-		if (!a->values[l] || !b->values[l]) {
-			if (a->values[l] != b->values[l])
-				return a->values[l] ? -1 : 1;
-			continue;
-		}
-		int order = strcmp(a->values[l], b->values[l]);
-		if (order)
-			return order;
-	}
-	int order = strcmp(a->node->name, b->node->name);
-	return order ? order : (a->number > b->number) - (a->number < b->number);
-}
-
-static struct sort_row *sorted_rows(struct arena *arena, const struct topology *topology,
-                                    const struct cluster_node *nodes, int count)
-{
-	struct sort_row *rows = arena_array(arena, struct sort_row, (size_t)count);
-	int levels = topology ? topology->level_count : 0;
-	for (int n = 0; n < count; n++) {
-		rows[n] = (struct sort_row){.node = &nodes[n],
-		                            .values = arena_array(arena, const char *, (size_t)levels),
-		                            .level_count = levels,
-		                            .number = n};
-		if (topology)
-			level_values(topology, &nodes[n], rows[n].values);
-	}
-	qsort(rows, (size_t)count, sizeof(*rows), compare_rows);
-	return rows;
-}
-
-/* Cuts the sorted rows into domains, level by level. */
-static void build_domains(struct cluster *cluster, struct topology *topology, const struct sort_row *rows)
-{
-	int count = cluster->node_count;
-	topology->order = base_calloc((size_t)count, sizeof(int32_t));
-	for (int p = 0; p < count; p++)
-		topology->order[p] = rows[p].number;
-	for (int l = 0; l < topology->level_count; l++) {
-		VEC(struct domain) domains = {0};
-		int32_t *node_domain = base_calloc((size_t)count, sizeof(int32_t));
-		for (int p = 0; p < count; p++) {
-			const char *value = rows[p].values[l];
-			int node = rows[p].number;
-			int parent = l ? topology->node_domain[l - 1][node] : -1;
-			node_domain[node] = -1;
-			if (!value)
-				continue;
-			struct domain *last = domains.count ? &domains.items[domains.count - 1] : NULL;
-			if (!last || last->end != p || last->parent != parent || strcmp(last->name, value) != 0) {
-				vec_push(&domains,
-				         (struct domain){.first = p, .end = p, .parent = parent, .name = value});
-				last = &domains.items[domains.count - 1];
-			}
-			last->end = p + 1;
-			node_domain[node] = (int32_t)domains.count - 1;
-		}
-		topology->domains[l] = domains.items;
-		topology->domain_count[l] = (int)domains.count;
-		topology->node_domain[l] = node_domain;
-		for (int d = 0; l && d < topology->domain_count[l]; d++) {
-			struct domain *parent = &topology->domains[l - 1][domains.items[d].parent];
-			if (parent->child_end == 0)
-				parent->first_child = d;
-			parent->child_end = d + 1;
-		}
-	}
-	for (int l = 0; l < topology->level_count; l++) {
-		topology->hosts[l] = true;
-		for (int d = 0; d < topology->domain_count[l]; d++)
-			topology->hosts[l] &= topology->domains[l][d].end - topology->domains[l][d].first == 1;
-	}
-	int deepest = topology->level_count - 1;
-	for (int n = 0; deepest >= 0 && n < count; n++)
-		topology->unlabelled_count += topology->node_domain[deepest][n] < 0;
-}
-
-/* Drops later nodes of the same name; keeps the input order of the rest. */
-static int keep_first_by_name(struct cluster *cluster)
-{
-	struct name_entry *seen = NULL;
-	int kept = 0;
-	for (size_t i = 0; i < cluster->added.count; i++) {
-		struct name_entry *entry;
-		const char *name = cluster->added.items[i].name;
-		HASH_FIND(hh, seen, name, strlen(name), entry);
-		if (entry)
-			continue;
-		entry = base_calloc(1, sizeof(*entry));
-		entry->name = name;
-		HASH_ADD_KEYPTR(hh, seen, name, strlen(name), entry);
-		cluster->added.items[kept++] = cluster->added.items[i];
-	}
-	free_names(&seen);
-	return kept;
-}
-
-bool node_blocks_plain_pods(const struct cluster_node_data *node)
-{
-	if (!node->ready || node->unschedulable)
-		return true;
-	for (size_t i = 0; i < node->taint_count; i++)
-		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE)
-			return true;
-	return false;
-}
-
-static void place_node(struct cluster *cluster, int number, const struct cluster_node *from)
-{
-	struct cluster_node_data *node = &cluster->nodes[number];
-	*node = (struct cluster_node_data){.name = from->name,
-	                                   .labels = from->labels,
-	                                   .taints = (struct taint *)from->taints,
-	                                   .taint_count = from->taint_count,
-	                                   .unschedulable = from->unschedulable,
-	                                   .ready = from->ready};
-	cluster->plain_blocked += node_blocks_plain_pods(node);
-	for (size_t i = 0; i < node->taint_count; i++)
-		cluster->soft_taints += node->taints[i].effect == TAINT_PREFER_NO_SCHEDULE;
-	struct name_entry *entry = base_calloc(1, sizeof(*entry));
-	*entry = (struct name_entry){.name = node->name, .number = number};
-	HASH_ADD_KEYPTR(hh, cluster->node_index, node->name, strlen(node->name), entry);
-	for (size_t i = 0; i < from->allocatable_count; i++) {
-		int resource = resource_number(cluster, from->allocatable[i].name, 0);
-		struct resource_column *column = &cluster->resources.items[resource];
-		column->allocatable[number] = column->free[number] = clamp_amount(from->allocatable[i].amount);
-		column->total = clamp_add(column->total, column->allocatable[number] - column->initial);
-	}
-}
-
-static bool have_unique_hostnames(const struct cluster *cluster)
-{
-	struct name_entry *seen = NULL;
-	bool unique = true;
-	for (int n = 0; n < cluster->node_count && unique; n++) {
-		const char *host = labels_get(&cluster->nodes[n].labels, "kubernetes.io/hostname");
-		struct name_entry *entry = NULL;
-		if (host)
-			HASH_FIND(hh, seen, host, strlen(host), entry);
-		unique = host && !entry;
-		if (!unique)
-			break;
-		entry = base_calloc(1, sizeof(*entry));
-		HASH_ADD_KEYPTR(hh, seen, host, strlen(host), entry);
-	}
-	free_names(&seen);
-	return unique;
-}
-
-void cluster_seal(struct cluster *cluster)
-{
-	if (cluster->sealed)
-		return;
-	struct arena *scratch = arena_create();
-	cluster->node_count = keep_first_by_name(cluster);
-	cluster->nodes = base_calloc((size_t)cluster->node_count, sizeof(*cluster->nodes));
-	cluster->residents = base_calloc((size_t)cluster->node_count, sizeof(*cluster->residents));
-	cluster->sealed = true;
-	int topologies = cluster->topology_count ? cluster->topology_count : 1;
-	/* The first topology's order gives the node numbers. */
-	struct cluster_node *ordered = arena_array(scratch, struct cluster_node, (size_t)cluster->node_count);
-	struct sort_row *rows = sorted_rows(scratch, cluster->topology_count ? &cluster->topologies[0] : NULL,
-	                                    cluster->added.items, cluster->node_count);
-	for (int n = 0; n < cluster->node_count; n++)
-		ordered[n] = *rows[n].node;
-	for (int n = 0; n < cluster->node_count; n++)
-		place_node(cluster, n, &ordered[n]);
-	cluster->hostnames_unique = have_unique_hostnames(cluster);
-	if (!cluster->topology_count)
-		cluster->topologies[cluster->topology_count++].name = "";
-	for (int t = 0; t < topologies; t++) {
-		rows = sorted_rows(scratch, &cluster->topologies[t], ordered, cluster->node_count);
-		build_domains(cluster, &cluster->topologies[t], rows);
-	}
-	vec_free(&cluster->added);
-	states_init(cluster);
-	arena_destroy(scratch);
 }
 
 int cluster_node_count(const struct cluster *cluster)

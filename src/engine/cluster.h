@@ -88,8 +88,15 @@ uint64_t cluster_freed(struct cluster *cluster);
 
 /* Takes over what changed on the node of that name: amounts, taints, readiness, labels. 1 when something did, 0 when
  * not; -1, and nothing is changed, when there is no such node or when its labels would move it in a topology (or are
- * hostnames): that takes a new cluster. */
+ * hostnames): that takes cluster_change_nodes. */
 int cluster_update_node(struct cluster *cluster, const struct cluster_node *node);
+
+/* Takes nodes in and out of a sealed cluster. Nothing may occupy nodes that go (`out`, by number), and those that come have
+ * names that are not there then; a node that moves goes and comes. Numbers change: moved[old] is the new one, -1 for
+ * nodes that are gone. Both arrays have an item for every node before the call. False when kinds would be others with these
+ * nodes (hostnames are no longer unique, or are by now): that takes a new cluster. */
+bool cluster_change_nodes(struct cluster *cluster, const struct cluster_node *in, size_t in_count, const bool *out,
+                          int32_t *moved);
 
 int cluster_resource_count(const struct cluster *cluster);
 const char *cluster_resource_name(const struct cluster *cluster, int resource);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOSTNAME "kubernetes.io/hostname"
-
 static bool same_value(const struct labels *a, const struct labels *b, const char *key)
 {
 	return text_equal(labels_get(a, key), labels_get(b, key));
@@ -15,7 +13,7 @@ static bool same_value(const struct labels *a, const struct labels *b, const cha
 
 static bool stays_in_place(const struct cluster *cluster, const struct labels *before, const struct labels *after)
 {
-	if (!same_value(before, after, HOSTNAME))
+	if (!same_value(before, after, HOSTNAME_LABEL))
 		return false;
 	for (int t = 0; t < cluster->topology_count; t++)
 		for (int l = 0; l < cluster->topologies[t].level_count; l++)
@@ -163,16 +161,33 @@ void cluster_record(struct cluster *cluster)
 	cluster->journal.count = 0;
 }
 
+static int compare_entries(const void *left, const void *right)
+{
+	const struct journal_entry *a = left, *b = right;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return ((int)a->occupancy > (int)b->occupancy) - ((int)a->occupancy < (int)b->occupancy);
+}
+
 void cluster_rewind(struct cluster *cluster)
 {
 	uint64_t freed = cluster_freed(cluster);
 	cluster->recording = false;
-	for (size_t i = cluster->journal.count; i-- > 0;) {
-		const struct journal_entry *entry = &cluster->journal.items[i];
-		if (entry->sign > 0)
-			cluster_vacate(cluster, entry->kind, entry->node, entry->occupancy);
-		else
-			cluster_occupy(cluster, entry->kind, entry->node, entry->occupancy);
+	/* Most of what was tried was taken back at once: only what is left of it is undone. */
+	struct journal_entry *entries = cluster->journal.items;
+	size_t count = cluster->journal.count;
+	if (count > 1)
+		qsort(entries, count, sizeof(*entries), compare_entries);
+	for (size_t i = 0, end; i < count; i = end) {
+		int sum = 0;
+		for (end = i; end < count && compare_entries(&entries[i], &entries[end]) == 0; end++)
+			sum += entries[end].sign;
+		for (; sum > 0; sum--)
+			cluster_vacate(cluster, entries[i].kind, entries[i].node, entries[i].occupancy);
+		for (; sum < 0; sum++)
+			cluster_occupy(cluster, entries[i].kind, entries[i].node, entries[i].occupancy);
 	}
 	cluster->journal.count = 0;
 	cluster->freed = freed;

@@ -18,6 +18,8 @@
 
 #define CLUSTER_MAX_TOPOLOGIES 16
 
+#define HOSTNAME_LABEL "kubernetes.io/hostname"
+
 struct domain {
 	int32_t first, end;             /* range of positions in the order of its topology */
 	int32_t parent;                 /* domain one level up, -1 at level 0 */
@@ -136,7 +138,9 @@ struct node_states {
 	int32_t *buckets;      /* heads of hash chains, -1 for none */
 	uint32_t bucket_count; /* power of two */
 	int32_t unused;
-	bool stale; /* a resource was added: everything must be grouped again */
+	bool stale;        /* a resource was added: everything must be grouped again */
+	VEC(int32_t) late; /* nodes that changed since they were grouped, each once */
+	bool *is_late;     /* by node */
 };
 
 struct cluster {
@@ -185,7 +189,11 @@ bool node_blocks_plain_pods(const struct cluster_node_data *node);
 /* cluster_edit.c: for cluster_freed. */
 void freed_note(struct cluster *cluster, const struct journal_entry *change);
 
-/* cluster.c, for cluster_edit.c */
+/* cluster_order.c */
+void cluster_free_domains(struct topology *topology);
+
+/* cluster.c, for the others */
+void cluster_free_names(struct name_entry **index);
 struct labels cluster_copy_labels(struct arena *arena, const struct labels *from);
 struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count);
 
@@ -219,6 +227,8 @@ struct slots *slots_get(struct cluster *cluster, int number, int view);
 /* A private copy where nodes with mask[node] == 0 have no slots. In the arena. */
 struct slots *slots_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena);
 int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
+/* Whether one more pod of the kind fits there by its requests; node rules are not asked. */
+bool kind_has_room(const struct cluster *cluster, int kind, int node, int view);
 void slots_free(struct cluster *cluster, struct slots *slots);
 void slots_prepare_spare(struct cluster *cluster);
 

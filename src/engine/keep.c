@@ -145,15 +145,6 @@ bool keep_take_back(struct cycle_group *group)
 
 /* ---- occupying ---- */
 
-static bool has_room(const struct cluster *cluster, const struct cycle_place *place)
-{
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[place->kind].shape];
-	for (int i = 0; i < shape->request_count; i++)
-		if (resource_view(cluster, shape->resource[i], place->at, VIEW_RELEASING) < shape->amount[i])
-			return false;
-	return true;
-}
-
 static void set_kept(struct cycle *cycle, struct cycle_place *place, bool kept)
 {
 	if (kept)
@@ -179,7 +170,7 @@ static bool is_wanted(const struct cycle *cycle, const struct cycle_group *group
 	if (place->pod >= 0 && cycle_is_member(&gang->pods[place->pod]) && gang->pods[place->pod].node == place->at)
 		return false;
 	return count_kept(group, place->leaf) < place->wanted - count_members(gang, place->leaf) &&
-	       has_room(cycle->cluster, place);
+	       kind_has_room(cycle->cluster, place->kind, place->at, VIEW_RELEASING);
 }
 
 void keep_occupy(struct cycle *cycle)

@@ -166,7 +166,7 @@ static bool excludes_itself_on_host(const struct pod_input *input, const struct 
 		for (size_t n = 0; n < term->namespace_count; n++)
 			own_namespace |= strcmp(term->namespaces[n], input->namespace_) == 0;
 		if (own_namespace && !term->selects_nothing && selector_matches(&term->selector, &input->labels, "") &&
-		    strcmp(term->topology_key, "kubernetes.io/hostname") == 0)
+		    strcmp(term->topology_key, HOSTNAME_LABEL) == 0)
 			return true;
 	}
 	return false;

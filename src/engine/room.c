@@ -133,11 +133,8 @@ static size_t shortest_prefix(struct room *room, size_t low, size_t high)
 static bool has_room(const struct room *room, int kind, int node)
 {
 	const struct cluster *cluster = room->cycle->cluster;
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
-	for (int i = 0; i < shape->request_count; i++)
-		if (resource_view(cluster, shape->resource[i], node, VIEW_RELEASING) < shape->amount[i])
-			return false;
-	return rules_tolerate_members(cluster, &beneficiary(room)->gang, kind, node);
+	return kind_has_room(cluster, kind, node, VIEW_RELEASING) &&
+	       rules_tolerate_members(cluster, &beneficiary(room)->gang, kind, node);
 }
 
 static bool unit_can_return(struct room *room, const struct victim_unit *unit)

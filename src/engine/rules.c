@@ -213,7 +213,7 @@ static bool slots_express(const struct solver *solver, const struct pod_term *te
 {
 	const struct shape *shape = &solver->cluster->shapes.items[owner->shape];
 	return shape->one_per_node && owner->shape == other->shape &&
-	       strcmp(term->topology_key, "kubernetes.io/hostname") == 0;
+	       strcmp(term->topology_key, HOSTNAME_LABEL) == 0;
 }
 
 static bool kinds_interact(const struct solver *solver, const struct kind *owner, const struct kind *other)

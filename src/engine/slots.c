@@ -36,6 +36,15 @@ int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, 
 	return shape_allows_node(cluster, shape, node) ? slots_by_amounts(cluster, shape, node, view) : 0;
 }
 
+bool kind_has_room(const struct cluster *cluster, int kind, int node, int view)
+{
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	for (int i = 0; i < shape->request_count; i++)
+		if (resource_view(cluster, shape->resource[i], node, view) < shape->amount[i])
+			return false;
+	return true;
+}
+
 static struct slots *slots_alloc(const struct cluster *cluster)
 {
 	struct slots *slots = base_calloc(1, sizeof(*slots));

@@ -1,5 +1,6 @@
 /* Groups of nodes with equal free amounts. Kept up to date one node at a time, so that the first decision for a new
- * shape looks at each group once instead of at every column of every node. */
+ * shape looks at each group once instead of at every column of every node. Nodes that changed are only noted: a decision may
+ * try thousands of changes, and there may be hundreds of columns. */
 #include "engine/internal.h"
 
 #include <string.h>
@@ -89,18 +90,24 @@ static void group_all(struct cluster *cluster)
 	relink(states, states->bucket_count ? states->bucket_count : 64);
 	for (int n = 0; n < cluster->node_count; n++)
 		join(cluster, n, node_hash(cluster, n));
+	for (size_t i = 0; i < states->late.count; i++)
+		states->is_late[states->late.items[i]] = false;
+	states->late.count = 0;
 	states->stale = false;
 }
 
 void states_init(struct cluster *cluster)
 {
 	cluster->states.of_node = base_calloc((size_t)cluster->node_count, sizeof(int32_t));
+	cluster->states.is_late = base_calloc((size_t)cluster->node_count, sizeof(bool));
 	group_all(cluster);
 }
 
 void states_free(struct cluster *cluster)
 {
 	free(cluster->states.of_node);
+	free(cluster->states.is_late);
+	vec_free(&cluster->states.late);
 	free(cluster->states.buckets);
 	free(cluster->states.amounts);
 	vec_free(&cluster->states.items);
@@ -109,16 +116,32 @@ void states_free(struct cluster *cluster)
 void states_update(struct cluster *cluster, int node)
 {
 	struct node_states *states = &cluster->states;
-	uint64_t hash = node_hash(cluster, node);
-	if (states->stale || states->items.items[states->of_node[node]].hash == hash)
+	if (states->is_late[node])
 		return;
-	leave(cluster, node);
-	join(cluster, node, hash);
+	states->is_late[node] = true;
+	vec_push(&states->late, node);
+}
+
+static void catch_up(struct cluster *cluster)
+{
+	struct node_states *states = &cluster->states;
+	for (size_t i = 0; i < states->late.count; i++) {
+		int node = states->late.items[i];
+		uint64_t hash = node_hash(cluster, node);
+		states->is_late[node] = false;
+		if (states->items.items[states->of_node[node]].hash == hash)
+			continue;
+		leave(cluster, node);
+		join(cluster, node, hash);
+	}
+	states->late.count = 0;
 }
 
 const struct node_states *states_get(struct cluster *cluster)
 {
 	if (cluster->states.stale)
 		group_all(cluster);
+	else
+		catch_up(cluster);
 	return &cluster->states;
 }

@@ -33,8 +33,10 @@ const struct schema_type schema_platoon[] = {
 		"resources:0QueueResources"},
 	{"RoleBasedGroup", "metadata:0ObjectMeta spec:0RoleBasedGroupSpec status:0a"},
 	{"RoleBasedGroupSpec", "* coordination:0a podGroupPolicy:0a roleTemplates:0a roles:0[]RoleSpec"},
-	{"RoleSpec", "* dependencies:0[]s leaderWorkerPattern:0a name:0s podManagementPolicy:0s replicas:0i rolloutStrategy:0a "
-		"standalonePattern:0a template:0PodTemplateSpec"},
+	{"RoleSpec", "* annotations:0{}s components:0a customComponentsPattern:0a dependencies:0[]s engineRuntimes:0a labels:0{}s "
+		"leaderWorkerPattern:0a leaderWorkerSet:0a minReadySeconds:0i name:0s podManagementPolicy:0s replicas:0i "
+		"restartPolicy:0s restartPolicyConfig:0a rolloutStrategy:0a scalingAdapter:0a servicePorts:0a "
+		"standalonePattern:0a template:0PodTemplateSpec templatePatch:0a templateRef:0a"},
 	{"Topology", "metadata:0ObjectMeta spec:0TopologySpec status:0a"},
 	{"TopologyConstraint", "preferredTopologyLevel:0s requiredTopologyLevel:0s topology:0s"},
 	{"TopologyLevel", "alias:0s nodeLabel:0s"},

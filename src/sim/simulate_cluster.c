@@ -108,6 +108,7 @@ void cluster_open(struct simulation *simulation)
 	keep_up(simulation);
 	cluster->remote = remote_create(
 		&(struct remote_options){
+			.whole = true, /* scenarios may expect anything of a pod */
 			.access = simulation->options.access,
 			.logger = simulation->options.logger,
 			.follow = cluster->follow,

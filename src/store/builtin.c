@@ -52,6 +52,12 @@ static const struct store_column group_columns[] = {
 	{0},
 };
 
+static const struct store_column revision_columns[] = {
+	COLUMN("Revision", "integer", ".revision"),
+	AGE,
+	{0},
+};
+
 static const struct store_column policy_columns[] = {
 	COLUMN("Target", "string", ".status.target"),
 	CONDITION("Bound", "Bound"),
@@ -259,7 +265,8 @@ const struct builtin builtins[] = {
 		"ValidatingWebhookConfiguration", CLUSTER, .short_names = {NULL}},
 	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition",
 		CLUSTER | STATUS, .short_names = {"crd", "crds"}},
-	{"apps", "v1", "controllerrevisions", "controllerrevision", "ControllerRevision", 0, .short_names = {NULL}},
+	{"apps", "v1", "controllerrevisions", "controllerrevision", "ControllerRevision", 0, .short_names = {NULL},
+		.columns = revision_columns},
 	{"apps", "v1", "daemonsets", "daemonset", "DaemonSet", STATUS | BUILTIN_ALL, .short_names = {"ds"}},
 	{"apps", "v1", "deployments", "deployment", "Deployment", SCALED, .short_names = {"deploy"}, .selector = ".spec.selector"},
 	{"apps", "v1", "replicasets", "replicaset", "ReplicaSet", SCALED, .short_names = {"rs"}, .selector = ".spec.selector",

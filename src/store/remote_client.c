@@ -32,7 +32,7 @@ struct remote_client {
 	struct remote_credentials *credentials;
 	CURLM *multi;
 	CURLSH *sessions; /* of TLS: a further connection resumes one of them, which costs both sides much less */
-	char *url;                     /* in front of every path */
+	char *url;        /* in front of every path */
 	struct curl_slist *connect_to; /* the address, when the certificate is for another name */
 	VEC(CURL *) idle;
 	struct remote_request *requests;

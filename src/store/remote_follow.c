@@ -315,7 +315,8 @@ static int take_item(void *context, const char *text, size_t length)
 			buffer_free(&key);
 		}
 		write_feed(remote, follow->api->type, namespace_, name,
-		           remote_trim(remote->copier, doc_root(doc), follow->api), (int64_t)follow->began);
+		           remote_trim(remote->copier, doc_root(doc), follow->api, remote->options.whole),
+		           (int64_t)follow->began);
 	}
 	doc_destroy(doc);
 	return doc ? status : -1;
@@ -494,7 +495,7 @@ static int take_event(struct follow *follow, const struct val *root)
 		                val_str(val_get(metadata, "uid"), ""));
 	else if (!bookmark)
 		write_feed(follow->remote, follow->api->type, namespace_, name,
-		           remote_trim(follow->remote->copier, object, follow->api), -1);
+		           remote_trim(follow->remote->copier, object, follow->api, follow->remote->options.whole), -1);
 	return 0;
 }
 

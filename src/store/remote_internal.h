@@ -101,8 +101,9 @@ void remote_path(const struct store_api *api, const char *namespace_, struct buf
 int64_t remote_asked_pause(const struct remote_answer *answer);
 
 /* ---- remote_trim.c ---- */
-/* An object as the server gave it, without what nobody here reads. A document of its own. */
-struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api);
+/* An object as the server gave it, without what nobody here reads, or (`whole`) with all but the server's book-keeping. A
+ * document of its own. */
+struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api, bool whole);
 
 /* ---- remote_times.c ---- */
 /* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the

@@ -210,8 +210,10 @@ static const struct copy_field whole_fields[] = {
 	COPY_PART("metadata", whole_metadata_fields), COPY_FIELD("spec"), COPY_FIELD("status"), COPY_REST, COPY_END,
 };
 
-static const struct copy_field *fields_of(const struct store_api *api)
+static const struct copy_field *fields_of(const struct store_api *api, bool whole)
 {
+	if (whole)
+		return whole_fields;
 	if (!api->group[0] && strcmp(api->type->resource, "pods") == 0)
 		return pod_fields;
 	if (!api->group[0] && strcmp(api->type->resource, "nodes") == 0)
@@ -219,9 +221,9 @@ static const struct copy_field *fields_of(const struct store_api *api)
 	return whole_fields;
 }
 
-struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api)
+struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api, bool whole)
 {
 	/* Items of a list do not say what they are. */
 	const struct copy_member members[] = {{"apiVersion", api->api_version}, {"kind", api->type->kind}};
-	return doc_copy_with(copier, object, fields_of(api), members, 2);
+	return doc_copy_with(copier, object, fields_of(api, whole), members, 2);
 }

@@ -391,7 +391,8 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
 		refresh(assumed, 0);
 	} else if (object) {
-		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type)));
+		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type),
+		                          assumed->remote->options.whole));
 	}
 	doc_destroy(doc);
 	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server))))

@@ -264,6 +264,7 @@ static bool run(uint64_t seed, struct trial *sums)
 	                    .remember_all = seed % 2 == 1}};
 	yard_open(&trial.yard, seed);
 	trial.yard.calm = trial.options.remember_all;
+	trial.yard.some_unnamed = seed % 4 == 1;
 	trial.yard.hard = trial.options.budget > 0;
 	trial.live = live_create(&trial.options);
 	trial.watch = live_watch_create(trial.live, trial.yard.store);

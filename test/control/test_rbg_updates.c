@@ -82,6 +82,10 @@ static void partition_and_pause(void **state)
 	apply(town, "two", 4, "partition: 2", "");
 	town_run(town, 60);
 	assert_int_equal(with_image(town, "two"), 2);
+	assert_string_equal(town_condition(town, "llm", "RollingUpdateInProgress"),
+	                    "True HeldByPartition: 2/4 replicas updated");
+	assert_string_equal(town_group_at(town, "llm", "status.roleStatuses.0.updateMessage"),
+	                    "the partition keeps 2 instances at the old revision");
 	/* Whoever is lost below the partition comes back as it was. */
 	kit_delete(&town->kit, "pods", "default", "llm-a-0", NULL);
 	town_run(town, 20);
@@ -89,9 +93,13 @@ static void partition_and_pause(void **state)
 	apply(town, "two", 4, "partition: 0, paused: true", "");
 	town_run(town, 60);
 	assert_int_equal(with_image(town, "two"), 2);
+	assert_string_equal(town_condition(town, "llm", "RollingUpdateInProgress"),
+	                    "True Paused: 2/4 replicas updated");
 	apply(town, "two", 4, "partition: 0, paused: false", "");
 	town_run(town, 60);
 	assert_int_equal(with_image(town, "two"), 4);
+	assert_string_equal(town_condition(town, "llm", "RollingUpdateInProgress"), "False UpdateComplete: ");
+	assert_string_equal(town_group_at(town, "llm", "status.roleStatuses.0.updateMessage"), "");
 }
 
 static void the_way_back(void **state)

@@ -150,11 +150,10 @@ static void change_node(struct yard *yard)
 	snprintf(name, sizeof(name), "n%d", pick(yard, NODES));
 	bool exists = yard_peek(yard, "nodes", "", name) != NULL;
 	if (exists && chance(yard, 10)) {
-		yard->structural = true;
+		yard->structural = yard->some_unnamed;
 		take_away(yard, "nodes", "", name);
 		return;
 	}
-	yard->structural = !exists;
 	if (exists && chance(yard, 75)) {
 		static const char *const bodies[] = {
 			"{\"spec\":{\"unschedulable\":true}}",
@@ -181,9 +180,11 @@ static void change_node(struct yard *yard)
 		snprintf(yard->story, sizeof(yard->story), "node %s status: %.200s", name, body);
 		return;
 	}
-	yard->structural = true;
 	char host[64] = "";
-	if (chance(yard, 80))
+	/* Unique names of hosts make some rules simpler: when they no longer are, everything is built anew. */
+	bool unnamed = yard->some_unnamed && chance(yard, 20);
+	yard->structural = yard->some_unnamed;
+	if (!unnamed)
 		snprintf(host, sizeof(host), ",\"kubernetes.io/hostname\":\"%s\"", name);
 	snprintf(body, sizeof(body),
 	         "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"labels\":{\"zone\":\"z%d\","

@@ -10,10 +10,11 @@ struct yard {
 	struct clock_virtual clock;
 	struct store *store;
 	struct random random;
-	bool calm;       /* to be set: nothing is on its way out or reserved */
-	bool hard;       /* to be set: few groups, with several parts that need a rack each */
-	bool structural; /* the last change was of a kind that may build everything anew */
-	char story[256]; /* the last change, for messages */
+	bool calm;         /* to be set: nothing is on its way out or reserved */
+	bool hard;         /* to be set: few groups, with several parts that need a rack each */
+	bool some_unnamed; /* to be set: some nodes have no label of their host */
+	bool structural;   /* the last change was of a kind that may build everything anew */
+	char story[256];   /* the last change, for messages */
 };
 
 void yard_open(struct yard *yard, uint64_t seed);

@@ -9,16 +9,16 @@
 static const char pod_text[] =
 	"{'metadata':{'name':'a','generateName':'a-','namespace':'n','uid':'u','resourceVersion':'7','generation':2,"
 	"'creationTimestamp':'2026-01-01T00:00:00Z','deletionTimestamp':'2026-01-02T00:00:00Z','"
-        "deletionGracePeriodSeconds':30,"
+	"deletionGracePeriodSeconds':30,"
 	"'labels':{'app':'x','kai.scheduler/subgroup-name':'s'},"
 	"'annotations':{'pod-group-name':'g','kubectl.kubernetes.io/last-applied-configuration':'{}'},"
 	"'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':'j','uid':'o','controller':true}],"
 	"'finalizers':['f'],'managedFields':[{'manager':'kubectl','fieldsV1':{'f:metadata':{}}}]},"
 	"'spec':{'nodeName':'node','schedulerName':'platoon','priority':5,'priorityClassName':'high','preemptionPolicy'"
-        ":'Never',"
+	":'Never',"
 	"'hostNetwork':true,'restartPolicy':'Never','terminationGracePeriodSeconds':3,'serviceAccountName':'default',"
 	"'dnsPolicy':'ClusterFirst','enableServiceLinks':true,'securityContext':{'runAsUser':1},'imagePullSecrets':[{'"
-        "name':'x'}],"
+	"name':'x'}],"
 	"'overhead':{'cpu':'10m'},'nodeSelector':{'zone':'a'},"
 	"'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':"
 	"[{'matchExpressions':[{'key':'zone','operator':'In','values':['a']}]}]}}},"
@@ -31,18 +31,18 @@ static const char pod_text[] =
 	"'resources':{'requests':{'cpu':'2'}}}],"
 	"'containers':[{'name':'c','image':'c:1','command':['run'],'args':['x'],'env':[{'name':'A','value':'b'}],"
 	"'envFrom':[{}],'volumeMounts':[{'name':'v','mountPath':'/"
-        "v'}],'livenessProbe':{'exec':{}},'imagePullPolicy':'Always',"
+	"v'}],'livenessProbe':{'exec':{}},'imagePullPolicy':'Always',"
 	"'terminationMessagePath':'/dev/"
-        "termination-log','ports':[{'containerPort':80,'hostPort':8080,'protocol':'TCP'}],"
+	"termination-log','ports':[{'containerPort':80,'hostPort':8080,'protocol':'TCP'}],"
 	"'resources':{'requests':{'cpu':'1','memory':'1Gi'},'limits':{'nvidia.com/gpu':8,'example.com/nic':1}}}]},"
 	"'status':{'phase':'Running','reason':'r','message':'m','nominatedNodeName':'other','startTime':'2026-01-01T00:"
-        "00:01Z',"
+	"00:01Z',"
 	"'podIP':'10.0.0.1','podIPs':[{'ip':'10.0.0.1'}],'hostIP':'10.0.0.2','qosClass':'Burstable',"
 	"'conditions':[{'type':'Ready','status':'True','lastProbeTime':null,'lastTransitionTime':'2026-01-01T00:00:02Z'"
-        ","
+	","
 	"'reason':'r','message':'m','somethingNew':1}],"
 	"'containerStatuses':[{'name':'c','ready':true,'started':true,'restartCount':2,'image':'c:1','imageID':'sha256:"
-        "1',"
+	"1',"
 	"'containerID':'containerd://1','state':{'running':{'startedAt':'2026-01-01T00:00:02Z'}},"
 	"'lastState':{'terminated':{'exitCode':1}},'allocatedResources':{'cpu':'1'}}]}}";
 
@@ -51,10 +51,10 @@ static const char node_text[] =
 	"'spec':{'unschedulable':true,'podCIDR':'10.0.0.0/24','providerID':'x',"
 	"'taints':[{'key':'a','value':'b','effect':'NoExecute','timeAdded':'2026-01-01T00:00:00Z','somethingNew':1}]},"
 	"'status':{'capacity':{'cpu':'8','nvidia.com/gpu':'8'},'allocatable':{'cpu':'7','nvidia.com/gpu':'8','x.com/"
-        "y':'1'},"
+	"y':'1'},"
 	"'conditions':[{'type':'Ready','status':'True','lastHeartbeatTime':'2026-01-01T00:00:00Z','message':'m'}],"
 	"'images':[{'names':['a','b'],'sizeBytes':1}],'nodeInfo':{'kernelVersion':'6'},'addresses':[{'type':'"
-        "InternalIP'}],"
+	"InternalIP'}],"
 	"'volumesInUse':['v'],'daemonEndpoints':{'kubeletEndpoint':{'Port':1}}}}";
 
 struct trimmed {
@@ -67,7 +67,7 @@ static void trim(struct trimmed *trimmed, struct kit *kit, const char *resource,
 {
 	trimmed->copier = copier_create();
 	trimmed->full = kit_json(text);
-	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), kit_api(kit, resource));
+	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), kit_api(kit, resource), false);
 }
 
 static void trim_end(struct trimmed *trimmed)
@@ -215,6 +215,12 @@ static void others_are_kept_whole(void **state)
 	     "'status':{'phase':'x'},'other':true}");
 	check(&group, kept, dropped);
 	assert_string_equal(val_str(val_get(doc_root(group.part), "kind"), ""), "PodGroup");
+	trim_end(&group);
+	/* So are pods for those who want that. */
+	trim(&group, *state, "pods", pod_text);
+	doc_destroy(group.part);
+	group.part = remote_trim(group.copier, doc_root(group.full), kit_api(*state, "pods"), true);
+	check(&group, (const char *const[]){"spec", "status", "metadata.annotations", NULL}, dropped);
 	trim_end(&group);
 	/* What is no object does no harm. */
 	for (size_t i = 0; i < 4; i++) {

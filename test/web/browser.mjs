@@ -446,8 +446,11 @@ async function testEverybody(browser) {
 			await page.context().close()
 		})
 	await cases.run('a narrow screen needs no scrolling to the side', async () => {
+		// With a second topology there is a choice to be shown above the map.
+		cluster.kubectl('apply', '-f', path.join(examples, 'rbg-topology.yaml'))
 		const page = await openPage(browser, cluster.url, { viewport: { width: 390, height: 844 } })
 		await page.locator('.status.live').waitFor()
+		await page.locator('.map-head select').waitFor()
 		const wide = await page.evaluate(() =>
 			[...document.querySelectorAll('body *')]
 				.filter(
