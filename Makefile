@@ -66,6 +66,7 @@ bench: build ## measure the optimized build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
 	@cd build && bench/platoon-bench-load
+	@cd build && bench/platoon-bench-groups
 
 needs-python:
 	@command -v python3 >/dev/null || { echo "python3 is not installed; run: make deps" >&2; exit 1; }

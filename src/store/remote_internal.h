@@ -65,6 +65,13 @@ struct tombstone {
 	char uid[];
 };
 
+/* An object that the mirror shows although it is not followed. */
+struct told {
+	const struct store_type *type; /* NULL: none */
+	char *namespace_, *name;
+};
+#define REMOTE_MOST_TOLD 4096
+
 struct remote {
 	struct remote_options options;
 	const struct clock_source *clock;
@@ -83,6 +90,8 @@ struct remote {
 	unsigned turn;  /* of the slots: some are for the lower ranks */
 	VEC(struct outgoing *) delayed;
 	size_t in_flight;
+	struct told told[REMOTE_MOST_TOLD]; /* a ring */
+	size_t told_next;
 	size_t courtesies; /* writes of the last rank that are not answered */
 	uint64_t random;
 	struct remote_counts counts;

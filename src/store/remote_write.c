@@ -95,6 +95,26 @@ bool write_is_assumed(const struct remote *remote, const struct store_type *type
 }
 
 /* Nothing is on its way any more: the mirror shows what the server has. */
+static void told_free(struct told *told)
+{
+	free(told->namespace_);
+	free(told->name);
+}
+
+/* What is not followed (events) stays in the mirror only so that it can be counted up when it happens again. Nobody
+ * tells of its end, so the oldest goes when there are many; it is asked for again if it is needed. */
+static void remember(const struct assumed *assumed)
+{
+	struct remote *remote = assumed->remote;
+	struct told *told = &remote->told[remote->told_next++ % REMOTE_MOST_TOLD];
+	if (told->type && !write_is_assumed(remote, told->type, told->namespace_, told->name))
+		store_mirror_remove(remote->store, told->type, told->namespace_, told->name);
+	told_free(told);
+	*told = (struct told){.type = assumed->type,
+	                      .namespace_ = base_strdup(assumed->namespace_),
+	                      .name = base_strdup(assumed->name)};
+}
+
 static void settle(struct assumed *assumed)
 {
 	if (assumed->first || assumed->current || assumed->awaits_node)
@@ -104,6 +124,8 @@ static void settle(struct assumed *assumed)
 	} else if (assumed->server) {
 		times_put(assumed->remote, assumed->type, assumed->server);
 		assumed->server = NULL;
+		if (!assumed->followed)
+			remember(assumed);
 	}
 	forget(assumed);
 }
@@ -517,6 +539,8 @@ void write_end(struct remote *remote)
 {
 	store_set_forward(remote->store, NULL, NULL);
 	vec_free(&remote->delayed);
+	for (size_t i = 0; i < REMOTE_MOST_TOLD; i++)
+		told_free(&remote->told[i]);
 	struct assumed *assumed, *after;
 	struct tombstone *stone, *next_stone;
 	HASH_ITER(hh, remote->tombstones, stone, next_stone)

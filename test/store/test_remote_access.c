@@ -159,12 +159,12 @@ static void a_command_that_fails_is_named(void **state)
 		{NULL, "cannot run"},
 	};
 	struct remote_kit *kit = *state;
-	char path[128] = "./there-is-no-such-command";
-	const char *argv[] = {path, NULL}, *environment[] = {NULL};
-	struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
-	                           .argv = argv,
-	                           .environment = environment,
-	                           .hint = "get it at example.com"};
+	static char path[128] = "./there-is-no-such-command"; /* the remote outlives this function */
+	static const char *argv[] = {path, NULL}, *environment[] = {NULL};
+	static struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
+	                                  .argv = argv,
+	                                  .environment = environment,
+	                                  .hint = "get it at example.com"};
 	fake_always(kit->fake, LIST, 401, "", "{'kind':'Status','code':401,'message':'Unauthorized'}");
 	kit->access.exec = &exec;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -196,7 +196,7 @@ static void put_json(FILE *file, const char *text)
 static void a_command_that_gives_certificates(void **state)
 {
 	struct remote_kit *kit = *state;
-	char path[128];
+	static char path[128];
 	write_file("command", "", path);
 	FILE *file = fopen(path, "w");
 	fputs("#!/bin/sh\ncat "
@@ -210,11 +210,11 @@ static void a_command_that_gives_certificates(void **state)
 	static const struct remote_follow kinds[] = {{"", "v1", "pods", .optional = false},
 	                                             {"", "v1", "nodes", .optional = true},
 	                                             {"", "v1", "services", .optional = true}};
-	const char *argv[] = {path, NULL}, *environment[] = {NULL};
-	struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
-	                           .argv = argv,
-	                           .environment = environment,
-	                           .hint = ""};
+	static const char *argv[] = {path, NULL}, *environment[] = {NULL};
+	static struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
+	                                  .argv = argv,
+	                                  .environment = environment,
+	                                  .hint = ""};
 	use_tls(kit, false);
 	kit->access.exec = &exec;
 	kit->options.follow = kinds;

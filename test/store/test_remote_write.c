@@ -405,6 +405,35 @@ static void too_many_events_are_dropped(void **state)
 	assert_int_equal(remote_counts(kit->remote).dropped, counts.dropped);
 }
 
+/* Nobody tells of the end of events, so the mirror keeps only the last few thousand that it wrote. */
+static void events_do_not_pile_up(void **state)
+{
+	enum { EVENTS = 4500, AT_ONCE = 500 };
+	struct remote_kit *kit = *state;
+	kit->options.writes = 1; /* so that answers come in the order of the writes */
+	remote_kit_start_empty(kit);
+	for (int i = 0; i < EVENTS; i++) {
+		char body[160], answer[320];
+		snprintf(body, sizeof(body),
+		         "{'metadata':{'name':'e%d'},'involvedObject':{'kind':'Pod','name':'a','namespace':'default'}}",
+		         i);
+		snprintf(answer, sizeof(answer),
+		         "{'kind':'Event','metadata':{'name':'e%d','namespace':'default','uid':'u%d','resourceVersion':"
+		         "'%d'}}",
+		         i, i, 100 + i);
+		fake_on(kit->fake, "/events", 201, "", answer);
+		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", body), 201);
+		if ((i + 1) % AT_ONCE == 0)
+			remote_kit_await(kit, "POST /api/v1/namespaces/default/events", (size_t)i + 1);
+	}
+	remote_kit_move(kit);
+	const char *names = kit_names(&kit->kit, "events", "default", NULL, NULL);
+	size_t count = *names != '\0';
+	for (const char *at = names; *at; at++)
+		count += *at == ' ';
+	assert_int_equal(count, 4096);
+}
+
 static void writes_of_one_object_keep_their_order(void **state)
 {
 	struct remote_kit *kit = *state;
@@ -469,6 +498,7 @@ int main(void)
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
 		ON_KIT(decisions_go_first_and_events_last),
 		ON_KIT(too_many_events_are_dropped),
+		ON_KIT(events_do_not_pile_up),
 		ON_KIT(writes_of_one_object_keep_their_order),
 		ON_KIT(a_binding_is_assumed_until_the_watch_knows),
 	};
