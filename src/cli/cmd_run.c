@@ -67,6 +67,7 @@ static const struct remote_follow types[] = {
 	{"ray.io", "v1", "rayclusters", .optional = true},
 	{"ray.io", "v1", "rayjobs", .optional = true},
 	{"ray.io", "v1", "rayservices", .optional = true},
+	{"run.ai", "v1alpha1", "kartas", .optional = true},
 	{"grove.io", "v1alpha1", "podcliques", .optional = true},
 	{"grove.io", "v1alpha1", "podcliquescalinggroups", .optional = true},
 	{"grove.io", "v1alpha1", "podcliquesets", .optional = true},
@@ -126,15 +127,18 @@ static int open_remote(struct run *run, struct error *error)
 		return -1;
 	if (args->namespace_)
 		run->access.namespace_ = args->namespace_;
-	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, TYPES + MORE_TYPES);
+	size_t kinds = run->start->kind_count;
+	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, TYPES + kinds + MORE_TYPES);
 	memcpy(follow, types, sizeof(types));
+	if (kinds)
+		memcpy(follow + TYPES, run->start->kinds, kinds * sizeof(*follow));
 	int64_t now = clock_now(clock_system());
 	run->remote = remote_create(
 		&(struct remote_options){
 			.access = &run->access,
 			.logger = &args->logger,
 			.follow = follow,
-			.follow_count = follow_more(run, follow, TYPES),
+			.follow_count = follow_more(run, follow, TYPES + kinds),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
 		},
 		error);

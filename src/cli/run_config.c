@@ -22,15 +22,17 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "  listen: \":9443\"\n"
 				 "  service: platoon-webhook\n"
 				 "  clientAuthority: \"\"\n"
+				 "workloadKinds: []\n"
 				 "budget: 0\n"
 				 "placementStrategy: {gpu: binpack, cpu: binpack}\n"
 				 "logLevel: warn\n"
 				 "logFormat: text\n";
 
 /* Read at the start only. */
-static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
+static const char *const fixed[] = {"listen", "leaderElection", "webhooks", "workloadKinds"};
 /* Controllers are made with these. */
-static const char *const deciding[] = {"schedulerNames", "defaultQueue", "budget"};
+static const char *const deciding[] = {"schedulerNames", "defaultQueue", "podGroupsForSinglePods", "budget",
+                                       "placementStrategy"};
 
 void run_config_free(struct run_config *config)
 {
@@ -176,6 +178,42 @@ static void read_webhooks(struct run_config *config, const struct val *map, stru
 		problem_add(problems, SEVERITY_ERROR, "webhooks.service", NULL, "must be the name of a Service");
 }
 
+/* A word of names in the API; "" when it is none. */
+static const char *api_word(struct run_config *config, const struct val *item, const char *key, const char *allowed)
+{
+	const char *text = val_str(val_get(item, key), "");
+	return strlen(text) <= 253 && strspn(text, allowed) == strlen(text) ? arena_strdup(config->arena, text) : "";
+}
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
+
+static void read_kinds(struct run_config *config, const struct val *list, struct problems *problems)
+{
+	struct remote_follow *kinds = arena_array(config->arena, struct remote_follow, val_count(list) + 1);
+	const struct val *item;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
+		struct remote_follow *kind = &kinds[config->kind_count];
+		*kind = (struct remote_follow){
+			.group = api_word(config, item, "group", LOWER "-."),
+			.version = api_word(config, item, "version", LOWER),
+			.resource = api_word(config, item, "resource", LOWER "-"),
+			.kind = api_word(config, item, "kind", LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+			.optional = true,
+		};
+		const char *path = problem_path(problems, "workloadKinds[%zu]", config->kind_count);
+		if (!*kind->group || !*kind->version || !*kind->resource || !*kind->kind)
+			problem_add(problems, SEVERITY_ERROR, path, NULL,
+			            "must have group, version, kind and resource, such as {group: example.com, "
+			            "version: v1, "
+			            "kind: Flow, resource: flows}");
+		for (size_t i = 0; i < config->kind_count; i++)
+			if (strcmp(kinds[i].group, kind->group) == 0 && strcmp(kinds[i].resource, kind->resource) == 0)
+				problem_add(problems, SEVERITY_ERROR, path, NULL, "is there twice; name one version");
+		config->kind_count++;
+	}
+	config->kinds = kinds;
+}
+
 static void read_strategy(struct run_config *config, const struct val *map, struct problems *problems)
 {
 	static const char *const paths[] = {"placementStrategy.gpu", "placementStrategy.cpu"};
@@ -202,6 +240,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 		check_listen("listen", config->listen, problems);
 	read_lease(config, val_get(root, "leaderElection"), problems);
 	read_webhooks(config, val_get(root, "webhooks"), problems);
+	read_kinds(config, val_get(root, "workloadKinds"), problems);
 	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)
 		problem_add(problems, SEVERITY_ERROR, "budget", NULL, "must be a whole number, 0 for the usual one");
 	config->budget = (uint64_t)budget;

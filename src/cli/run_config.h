@@ -4,15 +4,18 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
+#include "store/remote.h"
 
 struct run_config {
 	struct arena *arena; /* owns all texts */
 	struct doc *doc;     /* the same as a document, for printing and comparing */
 	const char *const *schedulers;
 	size_t scheduler_count;
-	const char *default_queue; /* "": none is made */
-	bool single_groups;        /* pods that stand alone get PodGroups too */
-	const char *listen;        /* "": the usual port or a free one; "none" */
+	const char *default_queue;         /* "": none is made */
+	const struct remote_follow *kinds; /* of workloads that are described by Kartas */
+	size_t kind_count;
+	bool single_groups; /* pods that stand alone get PodGroups too */
+	const char *listen; /* "": the usual port or a free one; "none" */
 	bool leader_elect;
 	const char *lease_name;
 	int64_t lease_duration_ns;

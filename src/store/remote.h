@@ -19,6 +19,7 @@ struct remote_follow { /* a type to mirror */
 	const char *namespace_; /* only there; NULL: everywhere */
 	const char *labels;     /* only those; a selector, NULL: all */
 	const char *name;       /* only this one; NULL: all. Goes beside another follow of the same type */
+	const char *kind;       /* of a namespaced type that is not built in; NULL: it is */
 };
 
 struct remote_options {

@@ -48,11 +48,33 @@ struct follow {
 
 static void start(struct follow *follow);
 
+/* Only as much of a definition as makes the type known here; the server checks what is in its objects. */
+static void define(struct remote *remote, const struct remote_follow *wanted)
+{
+	struct buffer text = {0};
+	buffer_printf(&text,
+	              "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{"
+	              "\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"Namespaced\",\"names\":{\"kind\":"
+	              "\"%s\",\"listKind\":\"%sList\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[{\"name\":"
+	              "\"%s\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
+	              "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+	              wanted->resource, wanted->group, wanted->group, wanted->kind, wanted->kind, wanted->resource,
+	              wanted->resource, wanted->version);
+	struct doc *doc = doc_parse_json(text.text, text.length, NULL);
+	if (doc)
+		store_mirror_put(remote->store,
+		                 store_type_find(remote->store, "apiextensions.k8s.io", "customresourcedefinitions"),
+		                 doc);
+	buffer_free(&text);
+}
+
 void follow_begin(struct remote *remote)
 {
 	remote->follows = base_calloc(remote->options.follow_count, sizeof(*remote->follows));
 	for (size_t i = 0; i < remote->options.follow_count; i++) {
 		const struct remote_follow *wanted = &remote->options.follow[i];
+		if (wanted->kind)
+			define(remote, wanted);
 		remote->follows[i] = (struct follow){
 			.remote = remote,
 			.api = store_api_find(remote->store, wanted->group, wanted->version, wanted->resource),

@@ -279,4 +279,5 @@ def others():
         "leaderworkerset.x-k8s.io": ("v1", "leaderworkersets"), "ray.io": ("v1", "rayclusters rayjobs rayservices")}
     docs = [definition(group_, plural.capitalize(), plural, [version]) for group_, (version, plurals) in kinds.items()
             for plural in plurals.split()]
-    return docs + [definition("kubeflow.org", "Mpijobs", "mpijobs", ["v2beta1"])]
+    return docs + [definition("kubeflow.org", "Mpijobs", "mpijobs", ["v2beta1"]),
+                   definition("run.ai", "Karta", "kartas", ["v1alpha1"], scope="Cluster")]

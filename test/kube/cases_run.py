@@ -2,6 +2,7 @@
 import signal
 import time
 
+from definitions import definition
 from kit import Replica, apply, gang, pods_of, racks_of, runs, test, wait_until
 
 
@@ -39,6 +40,48 @@ def a_pod_alone_is_a_binding_and_an_event(plane):
             "get", "events", "--field-selector", "reason=Scheduled,involvedObject.name=alone-0", "-o",
             "jsonpath={.items[*].count}").stdout == "1" or "no event", replica)
         replica.stop()
+
+
+KARTA = {
+    "apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "flow"},
+    "spec": {
+        "structureDefinition": {
+            "rootComponent": {"name": "flow", "kind": {"group": "jobs.example.com", "version": "v1", "kind": "Flow"}},
+            "childComponents": [{
+                "name": "worker", "ownerRef": "flow", "scaleDefinition": {"replicasPath": ".spec.replicas"},
+                "podSelector": {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": "worker"}}}]},
+        "optimizationInstructions": {"gangScheduling": {"podGroup": {
+            "name": "all", "subGroups": [{"componentName": "worker"}]}}}},
+}
+
+
+@test
+def a_karta_describes_a_kind_of_ones_own(plane):
+    config = plane.path("kinds.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("workloadKinds:\n- {group: jobs.example.com, version: v1, kind: Flow, resource: flows}\n")
+    definitions = [definition("run.ai", "Karta", "kartas", ["v1alpha1"], scope="Cluster"),
+                   definition("jobs.example.com", "Flow", "flows", ["v1"])]
+    apply(plane, definitions)
+    plane.kubectl("wait", "--for=condition=Established", "crd/kartas.run.ai", "crd/flows.jobs.example.com")
+    flow = {"apiVersion": "jobs.example.com/v1", "kind": "Flow", "metadata": {"name": "f"}, "spec": {"replicas": 2}}
+    apply(plane, [KARTA, flow])
+    uid = plane.kubectl("get", "flow", "f", "-o", "jsonpath={.metadata.uid}").stdout
+    pods = [doc for doc in gang("f", 2) if doc["kind"] == "Pod"]
+    for pod in pods:
+        del pod["metadata"]["annotations"]
+        pod["metadata"]["labels"] = {"role": "worker"}
+        pod["metadata"]["ownerReferences"] = [
+            {"apiVersion": "jobs.example.com/v1", "kind": "Flow", "name": "f", "uid": uid, "controller": True}]
+    with Replica(plane, "--config", config) as replica:
+        apply(plane, pods[:1])
+        wait_until("its leaf waits for two", lambda: plane.kubectl(
+            "get", "podgroups", "-o", "jsonpath={.items[*].spec.subGroups[0].minMember}").stdout == "2" or "no leaf", replica)
+        assert not pods_of(plane, "f")[0]["spec"].get("nodeName"), "half of the gang was placed"
+        apply(plane, pods[1:])
+        wait_until("it runs", runs(plane, "f", 2), replica)
+        replica.stop()
+    plane.kubectl("delete", "crd", "flows.jobs.example.com", "kartas.run.ai")
 
 
 @test
