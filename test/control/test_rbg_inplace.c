@@ -133,14 +133,14 @@ static const char *mark_of(struct town *town, const char *pod)
 {
 	static char text[256];
 	assert_int_equal(kit_get(&town->kit, "pods", "default", pod), 200);
-	snprintf(text, sizeof(text), "%s ", kit_at(&town->kit, "spec.containers.0.image"));
+	int used = snprintf(text, sizeof(text), "%s ", kit_at(&town->kit, "spec.containers.0.image"));
 	for (int i = 0; i < 8; i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "status.conditions.%d.type", i);
 		if (strcmp(kit_at(&town->kit, path), "InPlaceUpdateReady") != 0)
 			continue;
 		snprintf(path, sizeof(path), "status.conditions.%d.status", i);
-		strcat(text, kit_at(&town->kit, path));
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", kit_at(&town->kit, path));
 	}
 	return text;
 }

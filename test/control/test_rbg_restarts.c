@@ -4,7 +4,7 @@
 #define GROUPS "rolebasedgroups.workloads.x-k8s.io"
 
 /* Two roles: `a` has two instances of a main and a helper pod, `b` one of one pod. `policy` is YAML of fields of a. */
-static void open(struct town *town, const char *policy, const char *helper)
+static void open_group(struct town *town, const char *policy, const char *helper)
 {
 	char text[2048];
 	town_nodes(town, 2, 8, 2);
@@ -73,7 +73,7 @@ static void policies(void **state)
 		char uids[5][64] = {0};
 		town_setup(state);
 		struct town *town = *state;
-		open(town, rows[i].policy, rows[i].helper);
+		open_group(town, rows[i].policy, rows[i].helper);
 		changes(town, uids);
 		fail_pod(town, rows[i].victim);
 		town_run(town, 20);
@@ -89,8 +89,9 @@ static void groups_pause_between(void **state)
 {
 	char uids[5][64] = {0};
 	struct town *town = *state;
-	open(town, "restartPolicyConfig: {type: RecreateRBGOnPodRestart, baseDelaySeconds: 60, maxDelaySeconds: 300},",
-	     "");
+	open_group(town,
+	           "restartPolicyConfig: {type: RecreateRBGOnPodRestart, baseDelaySeconds: 60, maxDelaySeconds: 300},",
+	           "");
 	changes(town, uids);
 	fail_pod(town, "llm-a-0-main-0");
 	town_run(town, 20);

@@ -78,7 +78,7 @@ static void within_a_queue(void **state)
 		}                                                                                                      \
 	}
 #define YOUNG .name = "young", .queue = "a1", .tree = "1", .pods = "n1", .since = 100
-#define CLAIM(from) .name = "claim", .queue = from, .tree = "1", .pods = "-"
+#define CLAIM(from) .name = "claim", .queue = (from), .tree = "1", .pods = "-"
 
 static void between_queues(void **state)
 {

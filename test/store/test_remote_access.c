@@ -31,7 +31,8 @@ static int remove_certificates(void **state)
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		unlink(path);
 	}
-	closedir(files);
+	if (files)
+		closedir(files);
 	return rmdir(folder);
 }
 
