@@ -42,7 +42,9 @@ def it_can_be_removed(installed):
             "get", name, "-A", check=False).returncode == 0)
     # Nobody ends the namespace here: that is the work of the controller manager.
     plane.kubectl("delete", "--ignore-not-found", "--wait=false", "-f", "-", text=installed.manifests())
-    wait_until("the definitions are gone", lambda: not [item for item in installed.get("crd")["items"]] or "not yet")
+    groups = ("scheduling.run.ai", "kai.scheduler", "workloads.x-k8s.io")
+    wait_until("the definitions are gone", lambda: not [item["metadata"]["name"] for item in installed.get("crd")["items"]
+                                                        if item["spec"]["group"] in groups] or "not yet")
     for kind in ("clusterrole", "clusterrolebinding", "validatingwebhookconfiguration", "mutatingwebhookconfiguration"):
         assert plane.kubectl("get", kind, "platoon", check=False).returncode != 0, kind
     plane.kubectl("get", "--raw", "/api/v1/namespaces/platoon-system")

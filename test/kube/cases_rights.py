@@ -115,6 +115,12 @@ def live_with_groups(installed, replica):
     plane.kubectl("apply", "-f", "-", text=example("rbg-topology.yaml"))
     wait_until("pairs run", running(installed, "pairs-", 12), replica)
     plane.kubectl("delete", "rbg", "pairs")
+    installed.create({"apiVersion": f"{WORKLOADS}/v1alpha2", "kind": "CoordinatedPolicy",
+                      "metadata": {"name": "nobody", "namespace": "default"}, "spec": {"policies": [{
+                          "name": "pd", "strategy": {"segmentPlacement": {"segmentSize": {"prefill": 2, "decode": 1}}}}]}})
+    wait_until("the policy is told that it has no group", lambda: bool(installed.get("coordinatedpolicy", "nobody").get(
+        "status", {}).get("conditions")), replica)
+    plane.kubectl("delete", "coordinatedpolicy", "nobody")
     installed.create(group("web", 3), group("auto", 1, scalingAdapter={"enable": True}))
     wait_until("web runs", running(installed, "web-", 3), replica)
     plane.kubectl("patch", "rbg", "web", "--type=json", "-p", json.dumps([

@@ -127,14 +127,18 @@ static void test_history(void **state)
 	put(feed, "a", 2);
 	put(feed, "a", -1);
 	feed_snapshot(feed, 9, &out);
-	assert_string_equal(
-		out.text, "{\"epoch\":\"e\",\"seq\":3,\"now\":9,\"version\":\"\\\"1\\\"\",\"records\":[],\"history\":["
-			  "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":1},{\"k\":\"p\",\"n\":\"a\",\"v\":2}],"
-			  "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":2},{\"k\":\"p\",\"n\":\"a\",\"gone\":true}]]}");
+	assert_string_equal(out.text,
+	                    "{\"epoch\":\"e\",\"seq\":3,\"now\":9,\"version\":\"\\\"1\\\"\",\"records\":[],"
+	                    "\"forgotten\":0,\"history\":["
+	                    "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":1},{\"k\":\"p\",\"n\":\"a\",\"v\":2}],"
+	                    "[7,{\"k\":\"p\",\"n\":\"a\",\"v\":2},{\"k\":\"p\",\"n\":\"a\",\"gone\":true}]]}");
 	buffer_free(&out);
 	put(feed, "b", 1);
 	put(feed, "b", 2);
 	assert_int_equal(feed_history_count(feed), 3);
+	feed_snapshot(feed, 9, &out);
+	assert_non_null(strstr(out.text, "\"forgotten\":1,"));
+	buffer_free(&out);
 	feed_destroy(feed);
 	feed = feed_create(&(struct feed_options){.epoch = "e", .history_bytes = 100});
 	feed_begin_history(feed);
