@@ -274,7 +274,7 @@ static int write_all(struct grouping_controller *controller, struct reconcile *t
 	int rc = 0;
 	if (group)
 		reconciler_want(controller->reconciler, KEY_GROUP, result->namespace_, result->name);
-	else
+	else if (known->group) /* which it has, as it is wanted */
 		rc = reconcile_group(controller, turn, known->group, &failure);
 	store_object_release(group);
 	if (rc == 0)
