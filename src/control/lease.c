@@ -9,6 +9,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define MILLISECOND INT64_C(1000000)
+#define LONGEST_SECONDS 86400 /* anything longer is a mistake, and would keep everybody waiting */
 #define DEFAULT_DURATION (15 * SECOND)
 
 struct lease {
@@ -156,6 +157,16 @@ static int milliseconds(int64_t ns)
 	return ns <= 0 ? 0 : (int)((ns + MILLISECOND - 1) / MILLISECOND);
 }
 
+/* How long its holder may be silent: what it said itself, as that is what it goes by. */
+static int64_t patience(const struct lease *lease, const struct store_object *object)
+{
+	int64_t seconds = 0;
+	if (object && val_int(val_path(object->root, "spec", "leaseDurationSeconds", NULL), &seconds) == 0 &&
+	    seconds > 0 && seconds <= LONGEST_SECONDS)
+		return seconds * SECOND;
+	return lease->options.duration_ns;
+}
+
 int lease_step(struct lease *lease)
 {
 	int64_t now = clock_now(lease->options.clock), third = lease->options.duration_ns / 3;
@@ -168,14 +179,17 @@ int lease_step(struct lease *lease)
 	const struct store_object *object = current(lease);
 	look(lease, object, now);
 	bool ours = strcmp(holder_of(object), lease->identity) == 0;
-	bool free_ = !object || !holder_of(object)[0] || now - lease->seen >= lease->options.duration_ns;
+	int64_t silent_until = lease->seen + patience(lease, object);
+	bool free_ = !object || !holder_of(object)[0] || now >= silent_until;
 	bool due = ours && (lease->held_until == INT64_MIN || now - lease->sent >= third);
 	if (due || (!ours && free_)) {
 		lease->waiting = write_lease(lease, object, lease->identity, now);
 		lease->sent = now;
 		return milliseconds(third / 4);
 	}
-	return milliseconds(ours ? third - (now - lease->sent) : third / 2);
+	if (ours)
+		return milliseconds(third - (now - lease->sent));
+	return milliseconds(silent_until - now < third / 2 ? silent_until - now : third / 2);
 }
 
 void lease_release(struct lease *lease)
