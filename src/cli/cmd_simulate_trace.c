@@ -234,14 +234,14 @@ int cmd_simulate_trace(struct cli_args *args)
 	}
 	struct policy policies[MOST_POLICIES];
 	int policy_count = policies_read(args, policies);
-	if (policy_count < 0)
+	if (policy_count < 1)
 		return CLI_USAGE;
 	manifests_init(&objects);
 	int rc = read_all(args, &objects);
 	const struct trace *trace = rc == CLI_OK ? trace_read(&objects, args->arena, &problems) : NULL;
 	cli_print_problems(&problems);
 	if (trace) {
-		const struct replay_result *results[MOST_POLICIES];
+		const struct replay_result *results[MOST_POLICIES] = {0};
 		size_t count = 0;
 		for (int i = 0; i < policy_count && (i == 0 || !cmd_simulate_stopped()); i++)
 			results[count++] = replay(args, trace, &policies[i]);

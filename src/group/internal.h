@@ -142,7 +142,7 @@ bool kind_is_known(const char *api_version, const char *kind);
 
 /* karta.c: the Karta that describes the subject's kind, NULL when there is none; and the group that it describes */
 const struct val *karta_find(struct grouping *grouping);
-enum group_verdict family_karta(struct grouping *grouping, const struct val *karta);
+enum group_verdict family_karta(struct grouping *grouping, const struct val *object);
 
 group_family family_default;
 group_family family_pod;
