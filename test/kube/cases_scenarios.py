@@ -32,6 +32,16 @@ def has_authority(plane):
     return (bool(hooks) and not without) or f"no authority for {without or 'anything'}"
 
 
+def clear(plane):
+    """What other tests left, also objects that wait for a controller which is not there: scenarios count everything."""
+    for kind in ("deployments", "replicasets", "statefulsets", "daemonsets", "cronjobs", "jobs", "rolebasedgroups", "pods"):
+        plane.kubectl("delete", kind, "-A", "--all", "--force", "--grace-period=0", "--wait=false", check=False)
+        for item in json.loads(plane.kubectl("get", kind, "-A", "-o", "json").stdout)["items"]:
+            if item["metadata"].get("finalizers"):
+                plane.kubectl("patch", kind, item["metadata"]["name"], "-n", item["metadata"]["namespace"], "--type=merge", "-p",
+                              '{"metadata":{"finalizers":null}}', check=False)
+
+
 class Answering:
     """Webhooks are answered while this is open."""
 
@@ -41,6 +51,7 @@ class Answering:
     def __enter__(self):
         port = free_port()
         plane = self.plane
+        clear(plane)
         install(plane, "--webhook-url", f"https://127.0.0.1:{port}")
         plane.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": OTHERS}))
         plane.kubectl("create", "namespace", "platoon-scratch", check=False)
