@@ -82,9 +82,10 @@ def an_impossible_gang_says_why(folder):
             assert "room for 4 of 5 pods" in condition_of(pod, "PodScheduled")["message"], pod
             assert "nodeName" not in pod["spec"], pod
         # Nothing is written for ever about something that does not change.
-        up.until("a pause", lambda: (lambda before: time.sleep(0.5) or up.version() == before)(up.version()))
+        # Numbers are written at most once a second, so a pause is longer than that.
+        up.until("a pause", lambda: (lambda before: time.sleep(1.5) or up.version() == before)(up.version()))
         version = up.version()
-        time.sleep(1)
+        time.sleep(2)
         assert up.version() == version
         # Four of them are enough once the group asks for less.
         up.kubectl("patch", "podgroup", "too-wide", "--type=merge", "-p", '{"spec":{"minMember":4}}')
