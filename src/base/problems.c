@@ -1,19 +1,14 @@
 /* Collecting problems: a growing array and its texts in the arena of the collection. */
+#include "base/grow.h"
 #include "base/problems.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 static struct problem *append(struct problems *problems)
 {
-	if (problems->count == problems->capacity) {
-		size_t capacity = problems->capacity ? problems->capacity * 2 : 8;
-		struct problem *items = arena_array(problems->arena, struct problem, capacity);
-		if (problems->count)
-			memcpy(items, problems->items, problems->count * sizeof(*items));
-		problems->items = items;
-		problems->capacity = capacity;
-	}
+	if (problems->count == problems->capacity)
+		problems->items = grow_array(problems->arena, problems->items, problems->count, &problems->capacity,
+		                             sizeof(*problems->items));
 	return &problems->items[problems->count++];
 }
 

@@ -3,10 +3,10 @@
 #include "cli/draw.h"
 
 #include "admit/admit.h"
+#include "base/grow.h"
 #include "base/strings.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define KINDS_NAMED 6 /* of objects that were not checked, before it says "and n more" */
 
@@ -25,14 +25,9 @@ struct findings {
 
 static void add_finding(struct findings *findings, const struct manifest *manifest, const struct problem *problem)
 {
-	if (findings->count == findings->capacity) {
-		size_t capacity = findings->capacity ? findings->capacity * 2 : 32;
-		struct finding *items = arena_array(findings->arena, struct finding, capacity);
-		if (findings->count > 0)
-			memcpy(items, findings->items, findings->count * sizeof(*items));
-		findings->items = items;
-		findings->capacity = capacity;
-	}
+	if (findings->count == findings->capacity)
+		findings->items = grow_array(findings->arena, findings->items, findings->count, &findings->capacity,
+		                             sizeof(*findings->items));
 	findings->items[findings->count++] = (struct finding){.manifest = manifest, .problem = problem};
 	findings->errors += problem->severity == SEVERITY_ERROR;
 }

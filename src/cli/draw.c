@@ -1,6 +1,7 @@
 /* Owns the properties of the terminal, and lines of coloured pieces. */
 #include "cli/draw.h"
 
+#include "base/grow.h"
 #include "base/strings.h"
 
 #include <stdarg.h>
@@ -45,14 +46,9 @@ struct draw_style draw_style(FILE *stream, enum draw_when colour)
 
 void draw_new_line(struct drawing *drawing)
 {
-	if (drawing->count == drawing->capacity) {
-		size_t capacity = drawing->capacity ? drawing->capacity * 2 : 32;
-		struct draw_line *lines = arena_array(drawing->arena, struct draw_line, capacity);
-		if (drawing->count > 0)
-			memcpy(lines, drawing->lines, drawing->count * sizeof(*lines));
-		drawing->lines = lines;
-		drawing->capacity = capacity;
-	}
+	if (drawing->count == drawing->capacity)
+		drawing->lines = grow_array(drawing->arena, drawing->lines, drawing->count, &drawing->capacity,
+		                            sizeof(*drawing->lines));
 	drawing->lines[drawing->count++] = (struct draw_line){0};
 }
 
@@ -67,14 +63,9 @@ void draw_add(struct drawing *drawing, enum colour colour, const char *format, .
 	struct draw_line *line = &drawing->lines[drawing->count - 1];
 	if (!text[0])
 		return;
-	if (line->count == line->capacity) {
-		size_t capacity = line->capacity ? line->capacity * 2 : 8;
-		struct draw_piece *pieces = arena_array(drawing->arena, struct draw_piece, capacity);
-		if (line->count > 0)
-			memcpy(pieces, line->pieces, line->count * sizeof(*pieces));
-		line->pieces = pieces;
-		line->capacity = capacity;
-	}
+	if (line->count == line->capacity)
+		line->pieces =
+			grow_array(drawing->arena, line->pieces, line->count, &line->capacity, sizeof(*line->pieces));
 	line->pieces[line->count++] = (struct draw_piece){text, colour};
 }
 

@@ -1,6 +1,7 @@
 /* Owns tables, colours and the short form of node lists. */
 #include "cli/output.h"
 
+#include "base/grow.h"
 #include "base/strings.h"
 
 #include <ctype.h>
@@ -86,14 +87,9 @@ void output_coloured(FILE *stream, bool colours, enum colour colour, const char 
 
 void table_add(struct table *table, const struct table_row *row)
 {
-	if (table->count == table->capacity) {
-		size_t capacity = table->capacity ? table->capacity * 2 : 32;
-		struct table_row *rows = arena_array(table->arena, struct table_row, capacity);
-		if (table->count > 0)
-			memcpy(rows, table->rows, table->count * sizeof(*rows));
-		table->rows = rows;
-		table->capacity = capacity;
-	}
+	if (table->count == table->capacity)
+		table->rows =
+			grow_array(table->arena, table->rows, table->count, &table->capacity, sizeof(*table->rows));
 	table->rows[table->count++] = *row;
 }
 

@@ -3,6 +3,7 @@
 #include "control/snapshot_build.h"
 
 #include "base/clock.h"
+#include "base/grow.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,14 +62,9 @@ void build_warn(struct snapshot_build *build, const char *format, ...)
 	struct snapshot *snapshot = build->snapshot;
 	if (build->quiet)
 		return;
-	if (snapshot->warning_count == snapshot->warning_capacity) {
-		size_t capacity = snapshot->warning_capacity ? snapshot->warning_capacity * 2 : 8;
-		const char **items = arena_array(build->arena, const char *, capacity);
-		if (snapshot->warning_count > 0)
-			memcpy(items, snapshot->warnings, snapshot->warning_count * sizeof(*items));
-		snapshot->warnings = items;
-		snapshot->warning_capacity = capacity;
-	}
+	if (snapshot->warning_count == snapshot->warning_capacity)
+		snapshot->warnings = grow_array(build->arena, snapshot->warnings, snapshot->warning_count,
+		                                &snapshot->warning_capacity, sizeof(*snapshot->warnings));
 	va_list args;
 	va_start(args, format);
 	snapshot->warnings[snapshot->warning_count++] = arena_vprintf(build->arena, format, args);
@@ -80,14 +76,9 @@ void build_verdict(struct snapshot_build *build, const struct manifest *manifest
 	if (problems->count == 0 || build->quiet)
 		return;
 	struct snapshot *snapshot = build->snapshot;
-	if (snapshot->verdict_count == snapshot->verdict_capacity) {
-		size_t capacity = snapshot->verdict_capacity ? snapshot->verdict_capacity * 2 : 8;
-		struct snapshot_verdict *items = arena_array(build->arena, struct snapshot_verdict, capacity);
-		if (snapshot->verdict_count > 0)
-			memcpy(items, snapshot->verdicts, snapshot->verdict_count * sizeof(*items));
-		snapshot->verdicts = items;
-		snapshot->verdict_capacity = capacity;
-	}
+	if (snapshot->verdict_count == snapshot->verdict_capacity)
+		snapshot->verdicts = grow_array(build->arena, snapshot->verdicts, snapshot->verdict_count,
+		                                &snapshot->verdict_capacity, sizeof(*snapshot->verdicts));
 	snapshot->verdicts[snapshot->verdict_count++] = (struct snapshot_verdict){
 		.kind = manifest->kind,
 		.namespace_ = manifest->namespace_,

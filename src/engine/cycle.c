@@ -2,6 +2,7 @@
 #include "base/clamp.h"
 #include "engine/cycle.h"
 
+#include "base/grow.h"
 #include "base/vec.h"
 #include "engine/cycle_internal.h"
 #include "engine/internal.h"
@@ -44,14 +45,9 @@ void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 {
 	cycle_touch(cycle, eviction.group);
 	memory_disturb(cycle);
-	if (cycle->eviction_count == cycle->eviction_capacity) {
-		size_t capacity = cycle->eviction_capacity ? cycle->eviction_capacity * 2 : 16;
-		struct cycle_eviction *items = arena_array(cycle->arena, struct cycle_eviction, capacity);
-		if (cycle->eviction_count)
-			memcpy(items, cycle->evictions, sizeof(*items) * cycle->eviction_count);
-		cycle->evictions = items;
-		cycle->eviction_capacity = capacity;
-	}
+	if (cycle->eviction_count == cycle->eviction_capacity)
+		cycle->evictions = grow_array(cycle->arena, cycle->evictions, cycle->eviction_count,
+		                              &cycle->eviction_capacity, sizeof(*cycle->evictions));
 	cycle->evictions[cycle->eviction_count++] = eviction;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/explain.h"
 
 #include "base/clamp.h"
+#include "base/grow.h"
 #include "base/quantity.h"
 #include "engine/solver.h"
 
@@ -35,14 +36,9 @@ const char *reason_code_name(enum reason_code code)
 
 void reason_add(struct reasons *reasons, struct arena *arena, struct reason reason)
 {
-	if (reasons->count == reasons->capacity) {
-		size_t capacity = reasons->capacity ? reasons->capacity * 2 : 4;
-		struct reason *items = arena_array(arena, struct reason, capacity);
-		if (reasons->count)
-			memcpy(items, reasons->items, sizeof(*items) * reasons->count);
-		reasons->items = items;
-		reasons->capacity = capacity;
-	}
+	if (reasons->count == reasons->capacity)
+		reasons->items =
+			grow_array(arena, reasons->items, reasons->count, &reasons->capacity, sizeof(*reasons->items));
 	reasons->items[reasons->count++] = reason;
 }
 

@@ -2,19 +2,15 @@
  * for. */
 #include "engine/runtime.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 static void append(struct room *room, const struct victim_unit *unit)
 {
-	if (room->unit_count == room->unit_capacity) {
-		size_t capacity = room->unit_capacity ? room->unit_capacity * 2 : 64;
-		const struct victim_unit **units = arena_array(room->scratch, const struct victim_unit *, capacity);
-		if (room->unit_count)
-			memcpy(units, room->units, sizeof(*units) * room->unit_count);
-		room->units = units;
-		room->unit_capacity = capacity;
-	}
+	if (room->unit_count == room->unit_capacity)
+		room->units = grow_array(room->scratch, room->units, room->unit_count, &room->unit_capacity,
+		                         sizeof(*room->units));
 	room->units[room->unit_count++] = unit;
 }
 

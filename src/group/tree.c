@@ -1,6 +1,7 @@
 /* The subgroups of a group: valid and unique names, limits, which one the pod joins. */
 #include "group/internal.h"
 
+#include "base/grow.h"
 #include "base/hash.h"
 
 #include <ctype.h>
@@ -67,14 +68,9 @@ static bool looks_numbered(const char *name)
 static int add(struct grouping *grouping, const char *name, int parent, int64_t min_member)
 {
 	struct group_result *out = grouping->out;
-	if (out->subgroup_count == grouping->subgroup_capacity) {
-		size_t capacity = grouping->subgroup_capacity ? grouping->subgroup_capacity * 2 : 8;
-		struct group_subgroup *grown = arena_array(grouping->arena, struct group_subgroup, capacity);
-		if (out->subgroup_count)
-			memcpy(grown, out->subgroups, out->subgroup_count * sizeof(*grown));
-		out->subgroups = grown;
-		grouping->subgroup_capacity = capacity;
-	}
+	if (out->subgroup_count == grouping->subgroup_capacity)
+		out->subgroups = grow_array(grouping->arena, out->subgroups, out->subgroup_count,
+		                            &grouping->subgroup_capacity, sizeof(*out->subgroups));
 	out->subgroups[out->subgroup_count] = (struct group_subgroup){
 		.name = unique_name(grouping, name),
 		.parent = parent,

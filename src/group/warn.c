@@ -1,8 +1,9 @@
 /* Warnings: what the user is told about a grouping, each with a stable word, a place and a way out. */
 #include "group/internal.h"
 
+#include "base/grow.h"
+
 #include <stdarg.h>
-#include <string.h>
 
 /* Each becomes an event; a workload with more faults than this has one cause. */
 #define MOST_WARNINGS 64
@@ -55,14 +56,9 @@ static void add(struct grouping *grouping, const char *kind, const char *name, e
 	struct group_result *out = grouping->out;
 	if (out->warning_count == MOST_WARNINGS)
 		return;
-	if (out->warning_count == grouping->warning_capacity) {
-		size_t capacity = grouping->warning_capacity ? grouping->warning_capacity * 2 : 4;
-		struct group_warning *grown = arena_array(grouping->arena, struct group_warning, capacity);
-		if (out->warning_count)
-			memcpy(grown, out->warnings, out->warning_count * sizeof(*grown));
-		out->warnings = grown;
-		grouping->warning_capacity = capacity;
-	}
+	if (out->warning_count == grouping->warning_capacity)
+		out->warnings = grow_array(grouping->arena, out->warnings, out->warning_count,
+		                           &grouping->warning_capacity, sizeof(*out->warnings));
 	out->warnings[out->warning_count++] = (struct group_warning){
 		.about = about,
 		.object = arena_printf(grouping->arena, "%s %s/%s", kind, grouping->namespace_, name),

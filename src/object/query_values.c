@@ -1,6 +1,8 @@
 /* Owns the values of a query: made from documents, opened, compared, calculated with. */
 #include "object/query_internal.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 bool query_fail(struct query_run_state *run, const char *format, const char *what)
@@ -15,14 +17,9 @@ bool query_push(struct query_run_state *run, struct query_results *results, stru
 		error_set(run->error, ERROR_LIMIT, "it gives or visits too many values");
 		return false;
 	}
-	if (results->count == results->capacity) {
-		size_t capacity = results->capacity ? results->capacity * 2 : 4;
-		struct query_value *grown = arena_array(run->arena, struct query_value, capacity);
-		if (results->count)
-			memcpy(grown, results->items, results->count * sizeof(*grown));
-		results->items = grown;
-		results->capacity = capacity;
-	}
+	if (results->count == results->capacity)
+		results->items = grow_array(run->arena, results->items, results->count, &results->capacity,
+		                            sizeof(*results->items));
 	results->items[results->count++] = value;
 	return true;
 }

@@ -1,6 +1,7 @@
 /* OpenAPI documents, as much of them as kubectl reads: that the server validates fields itself, and what explain prints. */
 #include "serve/serve_internal.h"
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "serve/schema.h"
 
@@ -83,14 +84,9 @@ static void want(struct wanted *wanted, struct arena *arena, const struct schema
 		if (wanted->types[i] == type)
 			return;
 	}
-	if (wanted->count == wanted->capacity) {
-		size_t capacity = wanted->capacity ? wanted->capacity * 2 : 64;
-		const struct schema_type **types = arena_array(arena, const struct schema_type *, capacity);
-		if (wanted->count)
-			memcpy(types, wanted->types, wanted->count * sizeof(types[0]));
-		wanted->types = types;
-		wanted->capacity = capacity;
-	}
+	if (wanted->count == wanted->capacity)
+		wanted->types =
+			grow_array(arena, wanted->types, wanted->count, &wanted->capacity, sizeof(*wanted->types));
 	wanted->types[wanted->count++] = type;
 }
 

@@ -1,6 +1,8 @@
 /* Owns one random run: its steps, its trace and its verdict. */
 #include "sim/faults_run.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 #define QUIET (90 * SIMULATION_SECOND)
@@ -46,14 +48,9 @@ int faults_parse(const char *text, unsigned *faults, const char **bad, size_t *l
 void faults_trace(struct fault_run *run, const char *format, ...)
 {
 	struct fault_outcome *outcome = run->outcome;
-	if (outcome->trace_count == run->trace_capacity) {
-		size_t capacity = run->trace_capacity ? run->trace_capacity * 2 : 64;
-		const char **lines = arena_array(run->arena, const char *, capacity);
-		if (outcome->trace_count > 0)
-			memcpy(lines, outcome->trace, outcome->trace_count * sizeof(*lines));
-		outcome->trace = lines;
-		run->trace_capacity = capacity;
-	}
+	if (outcome->trace_count == run->trace_capacity)
+		outcome->trace = grow_array(run->arena, outcome->trace, outcome->trace_count, &run->trace_capacity,
+		                            sizeof(*outcome->trace));
 	va_list args;
 	va_start(args, format);
 	int64_t ms = (run->simulation->clock.now - SIMULATION_START) / 1000000;

@@ -4,6 +4,7 @@
 
 #include "admit/admit.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "sim/steps.h"
 
 #include <stdarg.h>
@@ -20,14 +21,9 @@ bool scenario_is(const struct manifest *manifest)
 
 void scenario_fail(struct scenario_result *result, const char *format, ...)
 {
-	if (result->failure_count == result->failure_capacity) {
-		size_t capacity = result->failure_capacity ? result->failure_capacity * 2 : 4;
-		const char **items = arena_array(result->arena, const char *, capacity);
-		if (result->failure_count > 0)
-			memcpy(items, result->failures, result->failure_count * sizeof(*items));
-		result->failures = items;
-		result->failure_capacity = capacity;
-	}
+	if (result->failure_count == result->failure_capacity)
+		result->failures = grow_array(result->arena, result->failures, result->failure_count,
+		                              &result->failure_capacity, sizeof(*result->failures));
 	va_list args;
 	va_start(args, format);
 	result->failures[result->failure_count++] = arena_vprintf(result->arena, format, args);

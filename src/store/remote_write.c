@@ -94,7 +94,6 @@ bool write_is_assumed(const struct remote *remote, const struct store_type *type
 	return find(remote, type, namespace_, name) != NULL;
 }
 
-/* Nothing is on its way any more: the mirror shows what the server has. */
 static void told_free(struct told *told)
 {
 	free(told->namespace_);
@@ -115,6 +114,7 @@ static void remember(const struct assumed *assumed)
 	                      .name = base_strdup(assumed->name)};
 }
 
+/* Nothing is on its way any more: the mirror shows what the server has. */
 static void settle(struct assumed *assumed)
 {
 	if (assumed->first || assumed->current || assumed->awaits_node)
