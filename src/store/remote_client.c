@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "store/remote_credentials.h"
+#include "store/remote_wire.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -293,7 +294,7 @@ void remote_client_run(struct remote_client *client, int timeout_ms, int extra_f
 {
 	struct curl_waitfd extra = {.fd = extra_fd, .events = CURL_WAIT_POLLIN};
 	int running, left;
-	curl_multi_perform(client->multi, &running);
+	/* It does not wait when a request was added. Nothing may arrive before it: that would wait with it. */
 	if (timeout_ms > 0)
 		curl_multi_poll(client->multi, &extra, extra_fd >= 0, timeout_ms, NULL);
 	curl_multi_perform(client->multi, &running);
@@ -310,10 +311,24 @@ void remote_client_run(struct remote_client *client, int timeout_ms, int extra_f
 
 /* ---- one GET ---- */
 
+static const char *wire_message(const struct remote_answer *answer)
+{
+	const unsigned char *from = (const unsigned char *)answer->body;
+	struct wire_envelope envelope;
+	struct remote_wire_status status;
+	if (wire_open((struct wire_span){from, from + answer->length}, &envelope) < 0 ||
+	    remote_wire_status(envelope.object, &status) < 0 || status.message.at == status.message.end)
+		return arena_printf(answer->arena, "HTTP %d", answer->code);
+	return arena_strndup(answer->arena, (const char *)status.message.at,
+	                     (size_t)(status.message.end - status.message.at));
+}
+
 const char *remote_answer_message(const struct remote_answer *answer)
 {
 	if (answer->problem[0])
 		return answer->problem;
+	if (answer->length >= WIRE_MARK_LENGTH && memcmp(answer->body, WIRE_MARK, WIRE_MARK_LENGTH) == 0)
+		return wire_message(answer);
 	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
 	const char *message = doc ? val_str(val_get(doc_root(doc), "message"), "") : "";
 	message = message[0] ? arena_strdup(answer->arena, message)
