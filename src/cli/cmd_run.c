@@ -120,6 +120,12 @@ static void open_lease(struct run *run, int64_t now)
 	});
 }
 
+static void on_refused(void *context, const char *path, int code, const char *message)
+{
+	if (code != 409 && strstr(path, "/queues?"))
+		run_queue_refused(context, message);
+}
+
 static int open_remote(struct run *run, struct error *error)
 {
 	struct cli_args *args = run->args;
@@ -140,6 +146,8 @@ static int open_remote(struct run *run, struct error *error)
 			.follow = follow,
 			.follow_count = follow_more(run, follow, TYPES + kinds),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
+			.refused = on_refused,
+			.context = run,
 		},
 		error);
 	if (!run->remote)
@@ -156,7 +164,6 @@ static void open_controllers(struct run *run)
 {
 	if (run->manager)
 		return;
-	run_ensure_queue(run);
 	run->manager = manager_create(&(struct manager_options){
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
@@ -184,6 +191,7 @@ static void close_controllers(struct run *run)
 	manager_destroy(run->manager);
 	run->kubelet = NULL;
 	run->manager = NULL;
+	run->queue = (struct run_queue){0};
 }
 
 static int step(struct run *run)
@@ -199,6 +207,7 @@ static int step(struct run *run)
 		return wait;
 	}
 	open_controllers(run);
+	wait = manager_sooner(wait, run_ensure_queue(run));
 	wait = manager_sooner(wait, manager_step(run->manager));
 	return run->kubelet ? manager_sooner(wait, kubelet_step(run->kubelet)) : wait;
 }

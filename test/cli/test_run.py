@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`platoon run` against the API of `platoon up`: health, metrics, configuration, signals, ports.
 
-    test_run.py PLATOON
+    test_run.py PLATOON [TEST...]
 
 The last line is `N passed, M failed`.
 """
@@ -243,12 +243,55 @@ def a_server_that_never_answers_does_not_keep_it(folder):
             assert any(map(is_release, api.writes)), api.writes
 
 
+@test
+def a_queue_that_is_refused_is_made_later(folder):
+    with FakeApi() as api:
+        api.refused["/queues?"] = 2
+        with Process(folder, "run", "--kubeconfig", api.kubeconfig(os.path.join(folder, "fake.json")), "--listen",
+                     "none", "--log-level", "info") as run:
+            run.wait_for("queue made")
+            attempts = [write for write in api.writes if "/queues?" in write]
+            assert len(attempts) == 3, attempts
+            assert run.log().count("the default queue cannot be made") == 1, run.log()
+            assert "not allowed" in run.log(), run.log()
+            assert run.stop() == 0
+
+
+@test
+def a_command_for_credentials_that_is_not_there(folder):
+    with FakeApi() as api:
+        config = api.kubeconfig(os.path.join(folder, "fake.json"), {"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-command", "installHint": "see example"}})
+        with Process(folder, "run", "--kubeconfig", config, "--listen", "none") as run:
+            assert run.process.wait(PATIENCE) == 2, run.log()
+            assert run.log() == ("platoon run: the kubeconfig's context x gets its credentials from the command "
+                                 "no-such-command (users[].user.exec.command), which is not in $PATH: see example\n")
+
+
+@test
+def a_slow_command_for_credentials_holds_nothing_up(folder):
+    with FakeApi() as api:
+        write(folder, "login", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\n"
+                               "echo '{\"status\":{\"token\":\"t\"}}'\n")
+        os.chmod(os.path.join(folder, "login"), 0o700)
+        config = api.kubeconfig(os.path.join(folder, "fake.json"), {"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": "./login"}})
+        with Process(folder, "run", "--kubeconfig", config, "--listen", "127.0.0.1:0") as run:
+            url = run.wait_for(r"metrics on (http\S+)")
+            for _ in range(3):
+                assert get(url + "/livez")[0] == 200
+            assert "connected" not in run.log()
+            write(folder, "go", "")
+            run.wait_for("connected to")
+            assert run.stop() == 0
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         with Process(folder, "up", "--in-memory", "--data-dir", "d", "--port", "0") as up:
             up.wait_for("The API listens")
-            for case in TESTS:
+            for case in [case for case in TESTS if not sys.argv[2:] or case.__name__ in sys.argv[2:]]:
                 try:
                     case(folder)
                 except Exception:  # pylint: disable=broad-except
