@@ -13,7 +13,6 @@
 
 #define LONGEST_WAIT 1000    /* milliseconds, so that signals, timers and a new configuration are noticed */
 #define LAST_WRITES_TURNS 50 /* of 100 ms: what was decided is sent before the end */
-#define PROBLEM_PAUSE INT64_C(10000000000)
 
 static volatile sig_atomic_t stopped, reload;
 
@@ -285,16 +284,6 @@ static void look_at_config(struct run *run)
 
 /* ---- the loop ---- */
 
-static void tell_problem(struct run *run)
-{
-	int64_t now = clock_now(clock_system());
-	const char *problem = remote_problem(run->remote);
-	if (!problem[0] || now - run->told < PROBLEM_PAUSE)
-		return;
-	run->told = now;
-	output_line(stderr, "platoon run: waiting for %s: %s", run->access.server, problem);
-}
-
 /* Moves what the API server and those who ask us have to say. */
 static void turn(struct run *run, int wait)
 {
@@ -321,12 +310,10 @@ static void loop(struct run *run)
 		if (run->board && remote_synced(run->remote)) /* before that it is not the cluster yet */
 			board_step(run->board);
 		if (!remote_synced(run->remote)) {
-			tell_problem(run);
+			run_tell_problem(run);
 		} else if (!synced) {
 			synced = true;
-			output_line(stdout, "platoon run: connected to %s (context %s)", run->access.server,
-			            run->access.context);
-			fflush(stdout);
+			run_tell_connected(run);
 		}
 	}
 }
@@ -342,6 +329,7 @@ static void finish_writes(struct run *run)
 static void end_well(struct run *run)
 {
 	run->ending = true;
+	run_tell_ending(run);
 	close_controllers(run);
 	if (run->listener)
 		listener_drain(run->listener);
@@ -352,16 +340,7 @@ static void end_well(struct run *run)
 		lease_release(run->lease);
 		finish_writes(run);
 	}
-}
-
-static void tell_listener(const struct run *run)
-{
-	const char *url = listener_url(run->listener);
-	output_line(stdout, "platoon run: health and metrics on %s", url);
-	/* A token somebody chose is known to them and stays out of the log. */
-	const char *chosen = getenv("PLATOON_DASHBOARD_TOKEN");
-	output_line(stdout, "platoon run: dashboard on %s" DASHBOARD_PATH "/%s%s", url,
-	            chosen && *chosen ? "" : "#token=", chosen && *chosen ? "" : run->auth.read_token.text);
+	run_tell_ended(run);
 }
 
 /* ---- start and end ---- */
@@ -404,11 +383,7 @@ static int run_all(struct run *run)
 		output_line(stderr, "platoon run: %s", error.text);
 		return CLI_USAGE;
 	}
-	if (run->listener)
-		tell_listener(run);
-	if (run->webhooks)
-		output_line(stdout, "platoon run: webhooks on %s", listener_url(run_webhooks_listener(run->webhooks)));
-	fflush(stdout);
+	run_tell_start(run);
 	loop(run);
 	end_well(run);
 	return CLI_OK;

@@ -5,6 +5,7 @@
 
 The last line is `N passed, M failed`.
 """
+import json
 import os
 import re
 import signal
@@ -255,6 +256,24 @@ def a_queue_that_is_refused_is_made_later(folder):
             assert run.log().count("the default queue cannot be made") == 1, run.log()
             assert "not allowed" in run.log(), run.log()
             assert run.stop() == 0
+
+
+@test
+def logs_as_records_are_nothing_but_records(folder):
+    with FakeApi() as api:
+        write(folder, "json.yaml", "logFormat: json\nlogLevel: info\nlisten: 127.0.0.1:0\nleaderElection: {enabled: true}\n")
+        args = ("run", "--kubeconfig", api.kubeconfig(os.path.join(folder, "fake.json")), "--config", "json.yaml")
+        with Process(folder, *args) as first:
+            first.wait_for("lease taken")
+            with Process(folder, *args) as second:
+                second.wait_for("another replica acts")
+                assert second.stop() == 0
+                assert first.stop() == 0
+                for log in (first.log(), second.log()):
+                    messages = [json.loads(line)["message"] for line in log.splitlines()]
+                    assert messages[0] == "started" and "connected" in messages, messages
+                    assert messages[-1] == "ended", messages
+                    assert "token" not in log, log
 
 
 @test
