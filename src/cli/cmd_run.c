@@ -269,6 +269,7 @@ static void look_at_config(struct run *run)
 	const char *fixed = run_config_fixed(run->start, next);
 	if (fixed[0])
 		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
+	remote_follow_kinds(run->remote, next->kinds, next->kind_count);
 	if (run_config_decides_alike(run->config, next)) {
 		/* Looking at the whole cluster anew takes time, in which nothing would be decided. */
 		run_config_take_log(run->config, next);
