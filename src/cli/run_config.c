@@ -29,7 +29,7 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "logFormat: text\n";
 
 /* Read at the start only. */
-static const char *const fixed[] = {"listen", "leaderElection", "webhooks", "workloadKinds"};
+static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
 /* Controllers are made with these. */
 static const char *const deciding[] = {"schedulerNames", "defaultQueue", "podGroupsForSinglePods", "budget",
                                        "placementStrategy"};

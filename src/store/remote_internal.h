@@ -72,6 +72,7 @@ struct told {
 	char *namespace_, *name;
 };
 #define REMOTE_MOST_TOLD 4096
+#define REMOTE_MOST_KINDS 256 /* that may be followed later */
 
 struct remote {
 	struct remote_options options;
@@ -79,6 +80,8 @@ struct remote {
 	struct remote_client *client;
 	struct store *store;
 	struct follow *follows;
+	size_t follow_room;  /* for so many */
+	struct arena *kinds; /* texts of those that came later; NULL: none did */
 	struct assumed *assumed;
 	struct assumed *awaiting; /* a node, in the order of their ends */
 	struct birth *births;

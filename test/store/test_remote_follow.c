@@ -433,6 +433,56 @@ static void what_has_arrived_is_not_waited_for(void **state)
 	}
 }
 
+#define FLOWS "/apis/jobs.example.com/v1/flows?"
+
+static size_t count_flows(struct remote_kit *kit)
+{
+	struct store_list list = {0};
+	struct store_error error = {0};
+	struct store_list_request request = {.api = store_api_find(kit->kit.store, "jobs.example.com", "v1", "flows")};
+	assert_non_null(request.api);
+	assert_int_equal(store_list(kit->kit.store, &request, &list, kit->kit.arena, &error), 0);
+	size_t count = list.count;
+	store_list_clear(&list);
+	return count;
+}
+
+/* The definition comes after the configuration that names it; then the kind is taken out, and put in again. */
+static void kinds_come_and_go(void **state)
+{
+	struct remote_kit *kit = *state;
+	char kind[] = "Flow"; /* texts are copied */
+	struct remote_follow flows = {"jobs.example.com", "v1", "flows", .optional = true, .kind = kind};
+	const char *list = "{'kind':'FlowList','metadata':{'resourceVersion':'20'},'items':[{'apiVersion':"
+			   "'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f','namespace':'default','uid':'f',"
+			   "'resourceVersion':'15'}}]}";
+	remote_kit_start_empty(kit);
+	fake_on(kit->fake, FLOWS "limit", 404, "", "404 page not found");
+	remote_follow_kinds(kit->remote, &flows, 1);
+	kind[0] = 'X';
+	assert_true(remote_synced(kit->remote)); /* nothing waits for it */
+	remote_kit_await(kit, FLOWS, 1);
+	assert_int_equal(count_flows(kit), 0);
+	fake_on(kit->fake, FLOWS "limit", 200, "", list);
+	remote_kit_pass(kit, 31);
+	assert_int_equal(count_flows(kit), 1);
+	assert_int_equal(fake_open(kit->fake, FLOWS "watch"), 1);
+	/* The same again changes nothing. */
+	kind[0] = 'F';
+	remote_follow_kinds(kit->remote, &flows, 1);
+	remote_kit_pass(kit, 1);
+	assert_int_equal(fake_count(kit->fake, FLOWS), 3);
+	remote_follow_kinds(kit->remote, NULL, 0);
+	remote_kit_pass(kit, 31);
+	assert_int_equal(count_flows(kit), 0);
+	assert_int_equal(fake_count(kit->fake, FLOWS), 3);
+	assert_int_equal(fake_open(kit->fake, WATCH), 1); /* pods are none of its business */
+	fake_on(kit->fake, FLOWS "limit", 200, "", list);
+	remote_follow_kinds(kit->remote, &flows, 1);
+	remote_kit_await(kit, FLOWS, 5);
+	assert_int_equal(count_flows(kit), 1);
+}
+
 int main(void)
 {
 #define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_kit_setup, remote_kit_teardown)
@@ -455,6 +505,7 @@ int main(void)
 		ON_KIT(a_line_without_end_is_given_up),
 		ON_KIT(a_kind_that_is_not_there_is_done_without),
 		ON_KIT(what_has_arrived_is_not_waited_for),
+		ON_KIT(kinds_come_and_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
