@@ -204,15 +204,29 @@ def the_page_is_whole_and_alone():
     page = Page(first)
     assert page.outside == [] and "http:" not in first and "https:" not in first and "url(" not in first
     assert page.tags["polyline"] == 10, "five charts of two policies"
-    assert first.count("<title>z1-") == 2 * 16
+    assert first.count("<title>z1-") == 2 * 16 and 'class="tick" x="0" y="8">z1<' in first
     frames = json.loads("[" + re.search(r"const frames = \[(.*?)\];\nconst times", first, re.S).group(1) + "]")
     assert [len(policy) for policy in frames] == [49, 49]
-    assert all(len(frame) == 16 and set(frame) <= set("0123456789-") for policy in frames for frame in policy)
+    cpus = json.loads("[" + re.search(r"const cpus = \[(.*?)\];\n", first, re.S).group(1) + "]")
+    assert all(len(frame) == 16 and set(frame) <= set("0123456789-") for policy in frames + cpus for frame in policy)
+    assert frames != cpus and [len(policy) for policy in cpus] == [49, 49]
     data = json.loads(run(*args[:-2], "-o", "json"))
     for policy in data["policies"]:
         assert f"{policy['placed']} of {policy['gangs']}" in first
         share = policy["gpuThousandths"]
         assert f"{share // 10}.{share % 10} %" in first
+
+
+@test
+def a_page_says_what_there_was_not():
+    """Nothing waits, nothing leaves: a sentence in place of a line at zero. Sizes without gangs, and bars of nothing, neither."""
+    out = os.path.join(SCRATCH.name, "quiet.html")
+    run(table(*gang("g", 2, 1, 0, 100)), "--nodes-file", NODES, "--report", out)
+    with open(out, encoding="utf-8") as page:
+        text = page.read()
+    assert Page(text).tags["polyline"] == 3 - 1, "GPUs and fragmentation; the pods ask for no CPU"
+    assert text.count("None in the whole time.") == 3
+    assert 'scope="rowgroup">2-4<' in text and 'scope="rowgroup">65+<' not in text and 'class="bar"' not in text
 
 
 @test
