@@ -126,9 +126,6 @@ void grouping_mark_refused(const struct reconcile *turn, const struct store_obje
 	if (writes_has_condition(pod->root, &condition))
 		return;
 	struct build *build = build_create();
-	struct node *status = build_map(build);
-	build_put(build, status, "conditions",
-	          writes_conditions(build, pod->root, &condition, 1, turn->now_ns / SECOND));
-	writes_patch_status(turn->store, pod, build, status);
+	writes_pod_condition(turn->store, pod, &condition, turn->now_ns / SECOND, build, NULL);
 	build_destroy(build);
 }
