@@ -2,7 +2,7 @@
 import { Domain } from './domains'
 import { DomainBox, Layout, NodeBox, Rect, slotGrid } from './layout'
 import { gangName, gangOf, Model } from './model'
-import { Hues, Paint } from './palette'
+import { Hues, lookOf, Paint } from './palette'
 import { PodRecord } from './wire'
 
 export interface Scene {
@@ -80,19 +80,73 @@ function slotsOf(tile: Rect, thousandths: number): Slots {
 	return { count, columns, rows, slot }
 }
 
-function colourOf(scene: Scene, pod: PodRecord): string {
+const WEAVE = 6 // pixels of one stripe or dot with its gap
+const WEAVABLE = 5 // a smaller slot has its colour only
+const weaves = new Map<string, CanvasPattern | null>()
+
+/** The pattern over a colour: stripes for the second look, dots for the third. */
+function weaveOf(context: CanvasRenderingContext2D, look: number, colour: string): CanvasPattern | null {
+	const key = look + colour
+	if (weaves.has(key)) return weaves.get(key) ?? null
+	const tile = document.createElement('canvas')
+	tile.width = tile.height = WEAVE
+	const pen = tile.getContext('2d')
+	if (!pen) return null
+	pen.fillStyle = pen.strokeStyle = colour
+	pen.lineWidth = 1.5
+	pen.beginPath()
+	if (look === 1) {
+		for (const shift of [-WEAVE, 0, WEAVE]) {
+			pen.moveTo(shift, WEAVE)
+			pen.lineTo(shift + WEAVE, 0)
+		}
+		pen.stroke()
+	} else {
+		pen.arc(WEAVE / 2, WEAVE / 2, 1.3, 0, 2 * Math.PI)
+		pen.fill()
+	}
+	const pattern = context.createPattern(tile, 'repeat')
+	weaves.set(key, pattern)
+	return pattern
+}
+
+interface Dress {
+	colour: string
+	weave: CanvasPattern | null
+}
+
+function dressOf(context: CanvasRenderingContext2D, scene: Scene, pod: PodRecord): Dress {
 	const gang = gangOf(pod)
-	return gang ? scene.paint.hues[scene.hues.of(gang)] : scene.paint.single
+	if (!gang) return { colour: scene.paint.single, weave: null }
+	const hue = scene.hues.of(gang),
+		look = lookOf(hue)
+	return {
+		colour: scene.paint.hues[hue],
+		weave: look > 0 ? weaveOf(context, look, look === 1 ? scene.paint.text : scene.paint.page) : null,
+	}
 }
 
 /** Slots of a pod that runs are full; of one that is not ready yet, a frame with a light filling. */
 function drawPod(context: CanvasRenderingContext2D, scene: Scene, pod: PodRecord, rects: Rect[], ghost: boolean) {
-	const colour = colourOf(scene, pod)
+	const { colour, weave } = dressOf(context, scene, pod)
+	const chosen = scene.lit !== null && gangOf(pod) === scene.lit
 	const back = scene.lit !== null && gangOf(pod) !== scene.lit && !ghost ? DIM : 1
-	context.fillStyle = colour
 	for (const rect of rects) {
+		const large = rect.w >= WEAVABLE && rect.h >= WEAVABLE
 		context.globalAlpha = back * (ghost ? 0.3 : pod.ok && !pod.del ? 1 : 0.45)
+		context.fillStyle = colour
 		context.fillRect(rect.x, rect.y, rect.w, rect.h)
+		if (weave && large) {
+			context.globalAlpha *= 0.55
+			context.fillStyle = weave
+			context.fillRect(rect.x, rect.y, rect.w, rect.h)
+		}
+		if (chosen && large) {
+			context.globalAlpha = 1
+			context.strokeStyle = scene.paint.text
+			context.lineWidth = 1
+			context.strokeRect(rect.x + 0.5, rect.y + 0.5, rect.w - 1, rect.h - 1)
+		}
 		if ((ghost || !pod.ok || pod.del) && rect.w >= 4 && rect.h >= 4) {
 			context.globalAlpha = back
 			context.strokeStyle = colour

@@ -4,7 +4,7 @@ import { Domain, findDomain, findMiss, levelName } from './domains'
 import { drawAll, drawMarks, drawTile, Miss, podsOnNode, Scene } from './draw'
 import { boxAt, Layout, layoutDomains, Rect, tileAt } from './layout'
 import { gangName, gangOf, Model, shortName } from './model'
-import { paintFor } from './palette'
+import { hueClass, paintFor } from './palette'
 import { State } from './state'
 import { DomainTable } from './table'
 import { amount, plural } from './ui'
@@ -393,7 +393,7 @@ function Tip({ state, spot, x, y }: { state: State; spot: Spot; x: number; y: nu
 			<span>{describe(model, spot, levels).split(', ').slice(1, 3).join(' · ')}</span>
 			{[...gangs].slice(0, 8).map(([name, count]) => (
 				<span key={name} className="tip-gang">
-					<i className={model.groups.has(name) ? `swatch hue-${state.hues.of(name)}` : 'swatch single'} />{' '}
+					<i className={model.groups.has(name) ? `swatch ${hueClass(state.hues.of(name))}` : 'swatch single'} />{' '}
 					{titleOf(model, name)} {count > 1 && <em>×{count}</em>}
 				</span>
 			))}

@@ -25,10 +25,36 @@ const DARK = [
 	'#5cc7bf',
 ]
 
-/** Each new gang takes the colour that the fewest pods have, so that large gangs rarely share one. */
+/** A colour comes plain, then lighter with stripes, then darker with dots: three times as many gangs can be told apart, also
+ * where a slot is too small for a pattern or the eye sees few colours. */
+export const LOOKS = 3
+const HUES = LIGHT.length
+
+/** The look that goes with a number of Hues: 0 plain, 1 striped, 2 dotted. */
+export function lookOf(hue: number): number {
+	return Math.floor(hue / HUES)
+}
+
+/** Names for the style sheet. */
+export function hueClass(hue: number): string {
+	return `hue-${hue % HUES} look-${lookOf(hue)}`
+}
+
+function mix(colour: string, other: string, part: number): string {
+	const channel = (text: string, at: number) => parseInt(text.slice(at, at + 2), 16)
+	const mixed = [1, 3, 5].map(at => Math.round(channel(colour, at) * (1 - part) + channel(other, at) * part))
+	return '#' + mixed.map(value => value.toString(16).padStart(2, '0')).join('')
+}
+
+/** All looks of all colours, in the order of their numbers. */
+function looks(hues: string[], page: string, text: string): string[] {
+	return [...hues, ...hues.map(hue => mix(hue, page, 0.4)), ...hues.map(hue => mix(hue, text, 0.35))]
+}
+
+/** Each new gang takes the colour and look that the fewest pods have, so that large gangs rarely share one. */
 export class Hues {
 	private taken = new Map<string, { hue: number; size: number }>()
-	private pods: number[] = LIGHT.map(() => 0)
+	private pods: number[] = new Array<number>(HUES * LOOKS).fill(0)
 
 	of(gang: string, size = 1): number {
 		const known = this.taken.get(gang)
@@ -55,7 +81,7 @@ export class Hues {
 
 /** What the canvas is drawn with. */
 export interface Paint {
-	hues: string[]
+	hues: string[] // by number of Hues
 	page: string
 	box: string[] // by level, outermost first
 	line: string
@@ -72,7 +98,7 @@ export interface Paint {
 export function paintFor(dark: boolean): Paint {
 	return dark
 		? {
-				hues: DARK,
+				hues: looks(DARK, '#12171d', '#d7dfe7'),
 				page: '#12171d',
 				box: ['#181f27', '#1e2730', '#242e39'],
 				line: '#303c49',
@@ -86,7 +112,7 @@ export function paintFor(dark: boolean): Paint {
 				down: '#ea7a3c',
 			}
 		: {
-				hues: LIGHT,
+				hues: looks(LIGHT, '#f6f7f9', '#1c2733'),
 				page: '#f6f7f9',
 				box: ['#ffffff', '#f3f5f7', '#eaeef2'],
 				line: '#d5dce3',

@@ -1,5 +1,6 @@
 // Small pieces that several views use.
 import { KeyboardEvent, ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { hueClass } from './palette'
 import { State } from './state'
 
 export function amount(thousandths: number): string {
@@ -38,7 +39,7 @@ export function plural(count: number, word: string, words = word + 's'): string 
 
 /** The colour of a gang, beside its name. */
 export function Swatch({ state, gang }: { state: State; gang: string }) {
-	return <span className={`swatch hue-${state.hues.of(gang)}`} aria-hidden="true" />
+	return <span className={`swatch ${hueClass(state.hues.of(gang))}`} aria-hidden="true" />
 }
 
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -160,7 +161,7 @@ export function GangBar({
 	const whole = Math.max(pods, min, 1),
 		percent = (part: number) => `${(100 * Math.min(part, whole)) / whole}%`
 	return (
-		<span className={`bar hue-${hue}`} aria-hidden="true">
+		<span className={`bar ${hueClass(hue)}`} aria-hidden="true">
 			<span className="bar-placed" style={{ width: percent(placed) }} />
 			<span className="bar-ready" style={{ width: percent(ready) }} />
 			{min > 0 && min < whole && <span className="bar-min" style={{ left: percent(min) }} />}

@@ -146,7 +146,8 @@ static const char *evicted_text(struct arena *arena, const struct replay_result 
 
 static void numbers(const struct report *report)
 {
-	buffer_puts(report->out, "<div class=\"scroll\"><table class=\"numbers\"><thead><tr><td></td>");
+	buffer_puts(report->out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"numbers\"><table "
+	                         "class=\"numbers\"><thead><tr><td></td>");
 	for (size_t r = 0; r < report->count; r++) {
 		buffer_printf(report->out, "<th scope=\"col\" class=\"key p%zu\">", r);
 		report_text(report->out, report->results[r]->title);

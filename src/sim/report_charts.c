@@ -145,15 +145,15 @@ void report_waits(const struct report *report)
 		for (size_t class = 0; class < REPLAY_SIZES; class ++)
 			if (report->results[r]->sizes[class].p90 > longest)
 				longest = report->results[r]->sizes[class].p90;
-	buffer_printf(
-		out,
-		"<h2>Waiting time by gang size</h2><p>From the arrival of a gang until its minimum ran.%s</p>"
-		"<div class=\"scroll\"><table><thead><tr><th scope=\"col\">pods</th>%s<th scope=\"col\">gangs</th>"
-		"<th scope=\"col\">placed</th><th scope=\"col\">median</th><th scope=\"col\">9 of 10</th>"
-		"<th scope=\"col\">longest</th>%s</tr></thead><tbody>\n",
-		longest > 0 ? " The bars show the wait that nine of ten placed gangs did not exceed." : "",
-		report->count > 1 ? "<th scope=\"col\">policy</th>" : "",
-		longest > 0 ? "<td class=\"bars\"></td>" : "");
+	buffer_printf(out,
+	              "<h2>Waiting time by gang size</h2><p>From the arrival of a gang until its minimum ran.%s</p>"
+	              "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"waiting "
+	              "times\"><table><thead><tr><th scope=\"col\">pods</th>%s<th scope=\"col\">gangs</th>"
+	              "<th scope=\"col\">placed</th><th scope=\"col\">median</th><th scope=\"col\">9 of 10</th>"
+	              "<th scope=\"col\">longest</th>%s</tr></thead><tbody>\n",
+	              longest > 0 ? " The bars show the wait that nine of ten placed gangs did not exceed." : "",
+	              report->count > 1 ? "<th scope=\"col\" class=\"name\">policy</th>" : "",
+	              longest > 0 ? "<td class=\"bars\"></td>" : "");
 	for (size_t class = 0; class < REPLAY_SIZES; class ++)
 		if (report->results[0]->sizes[class].gangs > 0)
 			wait_row(report, class, longest);

@@ -6,12 +6,13 @@
 #define CELL 9 /* of a node, with its gap */
 #define WIDTH 720
 #define GAP 4
-#define NAME 12  /* height of the name of a zone */
-#define LETTER 5 /* width, about */
-#define ROWS 16  /* nodes without a rack, and racks that are larger, go on in the next column */
+#define NAME 12   /* height of the name of a zone */
+#define LETTER 5  /* width, about */
+#define LARGEST 3 /* times this size */
+#define ROWS 16   /* nodes without a rack, and racks that are larger, go on in the next column */
 
 struct pen {
-	int x, y, top, tallest;
+	int x, y, top, tallest, widest;
 };
 
 static bool same_rack(const struct replay_node *a, const struct replay_node *b)
@@ -86,6 +87,7 @@ static void draw_zone(const struct replay_result *result, size_t from, size_t en
 			draw_node(&result->nodes[i], result->frames[0][i], pen, cells);
 		pen->tallest = pen->y > pen->tallest ? pen->y : pen->tallest;
 		pen->x += CELL + gap_after(result, next);
+		pen->widest = pen->x > pen->widest ? pen->x : pen->widest;
 	}
 }
 
@@ -105,10 +107,12 @@ static void draw_map(const struct report *report, const struct replay_result *re
 	}
 	buffer_printf(report->out, "<figure class=\"map\"><figcaption class=\"key p%zu\">", number);
 	report_text(report->out, result->title);
+	/* A small cluster is drawn larger, but not over the whole page. */
+	int width = pen.widest > CELL ? pen.widest : CELL;
 	buffer_printf(report->out,
-	              "</figcaption><svg id=\"map%zu\" role=\"img\" aria-label=\"map of the nodes\" viewBox=\"0 0 %d "
-	              "%d\">\n%s</svg></figure>\n",
-	              number, WIDTH, pen.tallest + GAP, cells.text ? cells.text : "");
+	              "</figcaption><svg id=\"map%zu\" role=\"img\" aria-label=\"map of the nodes\" "
+	              "style=\"max-width: %dpx\" viewBox=\"0 0 %d %d\">\n%s</svg></figure>\n",
+	              number, width * LARGEST, width, pen.tallest + GAP, cells.text ? cells.text : "");
 	buffer_free(&cells);
 }
 

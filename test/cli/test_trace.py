@@ -8,6 +8,7 @@ All tables are made here. The last line is `N passed, M failed`.
 import html.parser
 import json
 import os
+import random as chance
 import re
 import subprocess
 import sys
@@ -82,6 +83,69 @@ def use_and_fragmentation_are_means_over_time():
     assert result["fragmentedThousandths"] == 200, result["fragmentedThousandths"]
     assert result["series"][0]["gpuThousandths"] == 125 and result["series"][-1]["gpuThousandths"] == 0
     assert len(result["series"]) == 240
+
+
+def count_independently(gangs, gpus):
+    """One node, allocate only, everybody in the order of arrival and name: what the replay must measure, counted by hand.
+    A gang is (name, pods, arrival, duration)."""
+    free, waiting, ends, spans, waits, now = gpus, [], [], [], {}, 0
+    todo = sorted(gangs, key=lambda each: (each[2], each[0]))
+    while todo or ends:
+        time_of_next = min([todo[0][2]] if todo else [], default=None)
+        if ends and (time_of_next is None or min(ends)[0] < time_of_next):
+            time_of_next = min(ends)[0]
+        spans.append((now, time_of_next, gpus - free, sum(each[1] for each in waiting)))
+        now = time_of_next
+        for end in [each for each in ends if each[0] == now]:
+            ends.remove(end)
+            free += end[1]
+        while todo and todo[0][2] == now:
+            waiting.append(todo.pop(0))
+        for each in list(waiting):
+            if each[1] <= free:
+                waiting.remove(each)
+                free -= each[1]
+                waits[each[0]] = now - each[2]
+                ends.append((now + each[3], each[1]))
+    return spans, waits, now
+
+
+def thousandths(part, whole):
+    return part * 1000 // whole if whole else 0
+
+
+@test
+def the_numbers_are_those_of_an_independent_count():
+    gpus = 8
+    node = file("one.csv", f"node_name,gpu_capacity_num,cpu_num\na,{gpus},64\n")
+    for seed in range(5):
+        random = chance.Random(seed)
+        gangs = [(f"g{i}", random.choice((1, 1, 2, 3, 5, 8)), random.randrange(3000), random.randrange(1, 400)) for i in range(60)]
+        spans, waits, length = count_independently(gangs, gpus)
+        rows = [row for name, pods, arrival, duration in gangs for row in gang(name, pods, 1, arrival, duration)]
+        result = replay(table(*rows), "--nodes-file", node, "--actions", "allocate")
+
+        def over(begin, end, value):
+            return sum(value(used, waiting) * max(0, min(end, b) - max(begin, a)) for a, b, used, waiting in spans)
+
+        def share(begin, end):
+            free = over(begin, end, lambda used, _: gpus - used)
+            broken = over(begin, end, lambda used, _: gpus - used if used else 0)
+            return thousandths(over(begin, end, lambda used, _: used), gpus * (end - begin)), thousandths(broken, free)
+
+        assert (result["gpuThousandths"], result["fragmentedThousandths"]) == share(0, length), seed
+        assert result["placed"] == len(gangs) and result["evicted"] == result["moved"] == 0
+        for size in result["waitsBySize"]:
+            low, high = (int(each or 10**9) for each in (re.split("[-+]", size["pods"]) * 2)[:2])
+            own = sorted(waits[name] for name, pods, _, _ in gangs if low <= pods <= high)
+            count = len(own)
+            wanted = (own[(count - 1) // 2], own[(count - 1) * 9 // 10], own[-1]) if own else (0, 0, 0)
+            got = (size["medianSeconds"], size["p90Seconds"], size["longestSeconds"])
+            assert (size["gangs"], size["placed"], got) == (count, count, wanted), (seed, size)
+        for i, bucket in enumerate(result["series"]):
+            begin, end = length * i // 240, length * (i + 1) // 240
+            assert (bucket["gpuThousandths"], bucket["fragmentedThousandths"]) == share(begin, end), (seed, i, bucket)
+            assert bucket["waitingPods"] == over(begin, end, lambda _, waiting: waiting) // (end - begin), (seed, i)
 
 
 @test

@@ -7,7 +7,7 @@ import { search } from '../../web/header'
 import { History, Past, Teller } from '../../web/history'
 import { combinations, contains, layoutDomains, slotGrid, tileAt } from '../../web/layout'
 import { gangName, isWaiting, Model } from '../../web/model'
-import { Hues } from '../../web/palette'
+import { Hues, hueClass, lookOf, paintFor } from '../../web/palette'
 import { overQuota, queueTree } from '../../web/queues'
 import { segmentsOf } from '../../web/rollouts'
 import { splitEvents } from '../../web/stream'
@@ -358,6 +358,21 @@ test('colours: few gangs never share one, and those that are gone give theirs ba
 	hues.keep(name => name !== 'g3')
 	assert.equal(hues.of('new'), 3)
 	assert.equal(hues.of('g0'), 0)
+})
+
+test('colours: after ten gangs the same hues come with stripes, then with dots', () => {
+	const hues = new Hues(),
+		numbers = Array.from({ length: 30 }, (_, i) => hues.of('g' + i))
+	assert.equal(new Set(numbers).size, 30)
+	assert.deepEqual(numbers.map(lookOf), [...Array(10).fill(0), ...Array(10).fill(1), ...Array(10).fill(2)])
+	assert.equal(new Set(numbers.map(hueClass)).size, 30)
+	assert.equal(hueClass(27), 'hue-7 look-2')
+	for (const dark of [false, true]) {
+		const colours = paintFor(dark).hues
+		assert.equal(new Set(colours).size, 30, 'without a pattern they differ in lightness')
+		assert.ok(colours.every(colour => /^#[0-9a-f]{6}$/.test(colour)))
+	}
+	assert.ok(hues.of('one more') < 30)
 })
 
 test('events of the stream are put together however they are cut', () => {
