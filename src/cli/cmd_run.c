@@ -315,6 +315,8 @@ static void loop(struct run *run)
 		} else if (!synced) {
 			synced = true;
 			run_tell_connected(run);
+		} else {
+			run_tell_away(run);
 		}
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "store/remote_credentials.h"
+#include "store/remote_wire.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -367,7 +368,7 @@ void remote_client_run(struct remote_client *client, int timeout_ms, int extra_f
 {
 	int running, left;
 	settle_held(client);
-	curl_multi_perform(client->multi, &running);
+	/* It does not wait when a request was added. Nothing may arrive before it: that would wait with it. */
 	wait_for_something(client, timeout_ms, extra_fd);
 	curl_multi_perform(client->multi, &running);
 	const CURLMsg *message;
@@ -383,10 +384,24 @@ void remote_client_run(struct remote_client *client, int timeout_ms, int extra_f
 
 /* ---- one GET ---- */
 
+static const char *wire_message(const struct remote_answer *answer)
+{
+	const unsigned char *from = (const unsigned char *)answer->body;
+	struct wire_envelope envelope;
+	struct remote_wire_status status;
+	if (wire_open((struct wire_span){from, from + answer->length}, &envelope) < 0 ||
+	    remote_wire_status(envelope.object, &status) < 0 || status.message.at == status.message.end)
+		return arena_printf(answer->arena, "HTTP %d", answer->code);
+	return arena_strndup(answer->arena, (const char *)status.message.at,
+	                     (size_t)(status.message.end - status.message.at));
+}
+
 const char *remote_answer_message(const struct remote_answer *answer)
 {
 	if (answer->problem[0])
 		return answer->problem;
+	if (answer->length >= WIRE_MARK_LENGTH && memcmp(answer->body, WIRE_MARK, WIRE_MARK_LENGTH) == 0)
+		return wire_message(answer);
 	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
 	const char *message = doc ? val_str(val_get(doc_root(doc), "message"), "") : "";
 	message = message[0] ? arena_strdup(answer->arena, message)

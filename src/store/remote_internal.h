@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "object/copy.h"
+#include "object/copy_wire.h"
 #include "store/remote.h"
 
 #define REMOTE_SECOND INT64_C(1000000000)
@@ -116,6 +116,11 @@ int64_t remote_asked_pause(const struct remote_answer *answer);
 /* An object as the server gave it, without what nobody here reads, or (`whole`) with all but the server's book-keeping. A
  * document of its own. */
 struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api, bool whole);
+/* The plan for objects that come as protobuf; NULL: for kinds that are kept whole there is none. */
+struct wire_plan *remote_trim_plan(const struct store_api *api);
+/* As remote_trim(), with such a plan. NULL and *error when it is malformed. */
+struct doc *remote_trim_wire(struct copier *copier, const struct wire_plan *plan, struct wire_span in,
+                             const struct store_api *api, struct error *error);
 
 /* ---- remote_times.c ---- */
 /* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the
