@@ -11,6 +11,7 @@
 #define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
 #define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
+#define PAUSE_TELLING (60 * REMOTE_SECOND) /* of the same problem */
 #define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
 
 static void start(struct follow *follow);
@@ -152,6 +153,24 @@ static void tell_missing(struct follow *follow, const struct remote_answer *answ
 	follow->told_missing = true;
 }
 
+/* Not at every attempt, and what is the same for all kinds (nobody answers, nobody lets us in) once for all of them: of a
+ * server that is away remote_away() tells. */
+static void tell_problem(struct follow *follow, const char *message)
+{
+	struct remote *remote = follow->remote;
+	int64_t now = clock_now(remote->clock);
+	bool same = strncmp(remote->last_problem, message, sizeof(remote->last_problem) - 1) == 0 &&
+	            now - remote->last_problem_told < PAUSE_TELLING;
+	bool told = follow->failures > 1 && !follow->unreachable && !same &&
+	            (follow->told == 0 || now - follow->told >= PAUSE_TELLING);
+	log_write(remote->options.logger, told ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow", "resource",
+	          follow->api->type->resource, "error", message, NULL);
+	if (!told)
+		return;
+	follow->told = remote->last_problem_told = now;
+	snprintf(remote->last_problem, sizeof(remote->last_problem), "%.255s", message);
+}
+
 /* With what went wrong: what the answer says, unless something was wrong with that. */
 void follow_pause(struct follow *follow, const struct remote_answer *answer)
 {
@@ -181,10 +200,7 @@ void follow_pause(struct follow *follow, const struct remote_answer *answer)
 	}
 	remote->counts.errors++;
 	snprintf(remote->problem, sizeof(remote->problem), "%s: %.200s", follow->api->type->resource, message);
-	/* That nobody answers is the same for all kinds: remote_away() says it once. */
-	bool told = follow->failures > 1 && !follow->unreachable;
-	log_write(remote->options.logger, told ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow", "resource",
-	          follow->api->type->resource, "error", message, NULL);
+	tell_problem(follow, message);
 }
 
 /* What is next is so at the next turn. */

@@ -41,6 +41,7 @@ struct follow {
 	uint64_t began;            /* burials before the list */
 	bool unreachable;          /* why it is paused: there was no server, or none that could answer */
 	bool told_missing;         /* that the server does not have it */
+	int64_t told;              /* when a problem with it last was; 0: never */
 };
 
 /* ---- remote_follow.c ---- */
