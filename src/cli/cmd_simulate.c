@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stopped;
@@ -106,6 +107,12 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 	return tally;
 }
 
+static int refuse_placement(void)
+{
+	fprintf(stderr, "platoon simulate: --placement is for traces: a .csv file, or the objects of a cluster\n");
+	return CLI_USAGE;
+}
+
 /* The one scenario of the operands, or NULL: then random runs generate their workloads. */
 static int run_seeds(struct cli_args *args)
 {
@@ -134,6 +141,18 @@ static int run_seeds(struct cli_args *args)
 	return rc;
 }
 
+/* Objects of a cluster, such as `platoon record` writes, instead of scenarios. */
+static bool is_cluster(const struct cli_args *args, const struct manifests *manifests)
+{
+	bool nodes = args->nodes_file || args->shape_given;
+	for (size_t i = 0; i < manifests->count; i++) {
+		if (scenario_is(&manifests->items[i]))
+			return false;
+		nodes |= strcmp(manifests->items[i].kind, "Node") == 0;
+	}
+	return nodes && manifests->count > 0;
+}
+
 static int run_scenarios(struct cli_args *args)
 {
 	struct manifests manifests;
@@ -146,6 +165,15 @@ static int run_scenarios(struct cli_args *args)
 	}
 	manifests_init(&manifests);
 	int loaded = cli_load(args, (const char *const *)args->operands, args->operand_count, true, &manifests);
+	if (loaded == CLI_OK && !real && is_cluster(args, &manifests)) {
+		int rc = cmd_simulate_objects(args, &manifests, false);
+		manifests_free(&manifests);
+		return rc;
+	}
+	if (args->strategy_given) {
+		manifests_free(&manifests);
+		return refuse_placement();
+	}
 	struct tally tally = run_all(args, &manifests, real ? &access : NULL);
 	if (tally.left_out > 0)
 		output_line(stderr,
@@ -181,10 +209,7 @@ int cmd_simulate(struct cli_args *args)
 		trace |= text_ends_with(args->operands[i], ".csv");
 	if (trace)
 		return cmd_simulate_trace(args);
-	if (args->strategy_given) {
-		fprintf(stderr, "platoon simulate: --placement is for traces: a .csv file, or objects with --report or "
-		                "--compare\n");
-		return CLI_USAGE;
-	}
+	if (args->has_seeds && args->strategy_given)
+		return refuse_placement();
 	return args->has_seeds ? run_seeds(args) : run_scenarios(args);
 }

@@ -10,5 +10,7 @@ bool cmd_simulate_stopped(void);
 int cmd_simulate_seeds(struct cli_args *args, const struct manifest *scenario);
 /* Replays a trace: tables of instances, or objects that were recorded. */
 int cmd_simulate_trace(struct cli_args *args);
+/* The same with what was read already; `table`: it was a table of instances, and the nodes are in it. */
+int cmd_simulate_objects(struct cli_args *args, struct manifests *objects, bool table);
 
 #endif

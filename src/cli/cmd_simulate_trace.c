@@ -75,30 +75,32 @@ static int read_table(struct cli_args *args, const char *path, struct manifests 
 	return rc;
 }
 
-static int read_all(struct cli_args *args, struct manifests *objects)
+static int read_all(struct cli_args *args, struct manifests *objects, bool *table)
 {
 	size_t tables = 0;
-	int rc = CLI_OK;
 	for (size_t i = 0; i < args->operand_count; i++)
 		tables += is_table(args->operands[i]);
+	*table = tables > 0;
 	if (tables > 0 && args->operand_count > 1) {
 		fprintf(stderr,
 		        "platoon simulate: give one table, alone; its nodes come from --nodes-file or --nodes\n");
 		return CLI_USAGE;
 	}
-	if (tables > 0) {
-		rc = read_table(args, args->operands[0], objects);
-	} else {
-		rc = cli_load(args, (const char *const *)args->operands, args->operand_count, true, objects);
-		for (size_t i = 0; i < objects->count && rc == CLI_OK; i++) {
-			if (!scenario_is(&objects->items[i]))
-				continue;
-			output_line(stderr, "%s: error: a Scenario is no trace; run it without --report and --compare",
-			            objects->items[i].source);
-			rc = CLI_USAGE;
-		}
+	if (tables > 0)
+		return read_table(args, args->operands[0], objects);
+	return cli_load(args, (const char *const *)args->operands, args->operand_count, true, objects);
+}
+
+static int refuse_scenarios(const struct manifests *objects)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		if (!scenario_is(&objects->items[i]))
+			continue;
+		output_line(stderr, "%s: error: a Scenario is no trace; run it without --report and --compare",
+		            objects->items[i].source);
+		return CLI_USAGE;
 	}
-	return rc == CLI_OK ? complete(args, objects, tables > 0) : rc;
+	return CLI_OK;
 }
 
 /* ---- replaying ---- */
@@ -224,33 +226,38 @@ static int tell(struct cli_args *args, const struct replay_result *const *result
 	return rc;
 }
 
-int cmd_simulate_trace(struct cli_args *args)
+int cmd_simulate_objects(struct cli_args *args, struct manifests *objects, bool table)
 {
 	struct problems problems = {.arena = args->arena};
+	struct policy policies[MOST_POLICIES];
+	int policy_count = policies_read(args, policies);
+	int rc = policy_count < 1 ? CLI_USAGE : refuse_scenarios(objects);
+	if (rc == CLI_OK)
+		rc = complete(args, objects, table);
+	const struct trace *trace = rc == CLI_OK ? trace_read(objects, args->arena, &problems) : NULL;
+	cli_print_problems(&problems);
+	if (!trace)
+		return CLI_USAGE;
+	const struct replay_result *results[MOST_POLICIES] = {0};
+	size_t count = 0;
+	for (int i = 0; i < policy_count && (i == 0 || !cmd_simulate_stopped()); i++)
+		results[count++] = replay(args, trace, &policies[i]);
+	rc = tell(args, results, count);
+	return rc == CLI_OK && cmd_simulate_stopped() ? CLI_INTERRUPTED : rc;
+}
+
+int cmd_simulate_trace(struct cli_args *args)
+{
 	struct manifests objects;
+	bool table = false;
 	if (args->has_seeds || args->operand_count == 0) {
 		fprintf(stderr, "platoon simulate: --report and --compare need a trace, and are not for --seeds\n");
 		return CLI_USAGE;
 	}
-	struct policy policies[MOST_POLICIES];
-	int policy_count = policies_read(args, policies);
-	if (policy_count < 1)
-		return CLI_USAGE;
 	manifests_init(&objects);
-	int rc = read_all(args, &objects);
-	const struct trace *trace = rc == CLI_OK ? trace_read(&objects, args->arena, &problems) : NULL;
-	cli_print_problems(&problems);
-	if (trace) {
-		const struct replay_result *results[MOST_POLICIES] = {0};
-		size_t count = 0;
-		for (int i = 0; i < policy_count && (i == 0 || !cmd_simulate_stopped()); i++)
-			results[count++] = replay(args, trace, &policies[i]);
-		rc = tell(args, results, count);
-		if (rc == CLI_OK && cmd_simulate_stopped())
-			rc = CLI_INTERRUPTED;
-	} else {
-		rc = CLI_USAGE;
-	}
+	int rc = read_all(args, &objects, &table);
+	if (rc == CLI_OK)
+		rc = cmd_simulate_objects(args, &objects, table);
 	manifests_free(&objects);
 	return rc;
 }

@@ -39,9 +39,10 @@ static const char simulate_text[] =
 	"a\n"
 	"FILE the objects and steps of its scenario are used.\n"
 	"A FILE that ends in .csv is a trace: a line per instance, with app_name, role, cpu_request, gpu_request,\n"
-	"creation_time, deletion_time or duration. It is replayed on the nodes of --nodes or --nodes-file. With "
-	"--report or\n"
-	"--compare objects are replayed the same way, such as those of `platoon record`: pods arrive when they were "
+	"creation_time, deletion_time or duration. It is replayed on the nodes of --nodes or --nodes-file. The objects "
+	"of\n"
+	"a cluster with its nodes are replayed the same way, such as those of `platoon record`: pods arrive when they "
+	"were\n"
 	"made.";
 static const char up_text[] =
 	"Runs a whole cluster in one process: the Kubernetes API on 127.0.0.1, simulated nodes whose pods start and "

@@ -161,6 +161,16 @@ void cluster_record(struct cluster *cluster)
 	cluster->journal.count = 0;
 }
 
+size_t cluster_recorded(const struct cluster *cluster)
+{
+	return cluster->journal.count;
+}
+
+void cluster_unrecord(struct cluster *cluster, size_t since)
+{
+	cluster->journal.count = since;
+}
+
 static int compare_entries(const void *left, const void *right)
 {
 	const struct journal_entry *a = left, *b = right;

@@ -188,6 +188,10 @@ bool node_blocks_plain_pods(const struct cluster_node_data *node);
 
 /* cluster_edit.c: for cluster_freed. */
 void freed_note(struct cluster *cluster, const struct journal_entry *change);
+/* How much is written down since cluster_record; and what was written down since then is of no account: it was taken
+ * back already. */
+size_t cluster_recorded(const struct cluster *cluster);
+void cluster_unrecord(struct cluster *cluster, size_t since);
 
 /* cluster_order.c */
 void cluster_free_domains(struct topology *topology);

@@ -169,9 +169,9 @@ static bool still_has_a_home(const struct room *room, size_t number)
 {
 	const struct victim_unit *unit = room->units[number];
 	const struct gang *gang = &room->cycle->groups[unit->group].gang;
-	for (size_t i = number + 1; i < room->applied; i++) {
+	for (size_t i = number + 1; i < room->applied && room->action != ACTION_CONSOLIDATE; i++) {
 		const struct victim_unit *later = room->units[i];
-		if (later->group != unit->group || room->kept[i] || room->action == ACTION_CONSOLIDATE)
+		if (later->group != unit->group || room->kept[i])
 			continue;
 		if (later->class_ == UNIT_GANG)
 			return false;
@@ -316,10 +316,15 @@ static bool decide(struct room *room, size_t count)
 	struct cycle_group *own = beneficiary(room);
 	apply(room, count);
 	score_nodes(room);
-	if (!fits(room, room->scratch, true)) {
+	/* A search leaves a lot behind, of which only the places are of use. */
+	arena_reset(room->run->scratch);
+	if (!fits(room, room->run->scratch, true)) {
 		apply(room, 0);
 		return false;
 	}
+	struct place_choice *choices = arena_array(room->scratch, struct place_choice, room->placement.choice_count);
+	memcpy(choices, room->placement.choices, room->placement.choice_count * sizeof(*choices));
+	room->placement.choices = choices;
 	engine_commit(cycle->cluster, &own->gang, &room->placement);
 	room->kept = arena_array(room->scratch, bool, room->applied);
 	return_what_can_stay(room);
@@ -453,7 +458,11 @@ static bool attempt(struct room *room)
 	if (!room_claim_allows(room) || !has_candidates(room))
 		return false;
 	open_stock(room->run);
-	return try_all(room);
+	size_t tried_from = cluster_recorded(room->cycle->cluster);
+	bool made = try_all(room);
+	if (!made) /* everything is as it was */
+		cluster_unrecord(room->cycle->cluster, tried_from);
+	return made;
 }
 
 bool room_would_fit(struct room *room, int64_t at)

@@ -40,9 +40,11 @@ static bool move_group(struct room *room, int number, struct moves *moves)
 	while (left > 0) {
 		struct placement placement;
 		struct place_options options = {.budget = cycle->budget, .use_releasing = true};
-		enum place_outcome outcome = engine_place(cycle->cluster, gang, &options, room->scratch, &placement);
+		struct arena *scratch = room->run->scratch;
+		arena_reset(scratch);
+		enum place_outcome outcome = engine_place(cycle->cluster, gang, &options, scratch, &placement);
 		if (outcome == PLACE_NOTHING)
-			outcome = engine_grow(cycle->cluster, gang, &options, room->scratch, &placement);
+			outcome = engine_grow(cycle->cluster, gang, &options, scratch, &placement);
 		if (outcome != PLACE_PLACED)
 			break;
 		for (size_t i = 0; i < placement.choice_count; i++)

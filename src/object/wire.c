@@ -68,7 +68,7 @@ int wire_head(struct wire_span *in, struct wire_value *value, uint64_t *length)
 	return from.end - from.at < WIRE_MAX_HEAD && in->at == in->end ? 0 : -1;
 }
 
-int wire_open_type(struct wire_span in, struct wire_envelope *envelope)
+int wire_unwrap_type(struct wire_span in, struct wire_envelope *envelope)
 {
 	struct wire_value value;
 	int status;
@@ -81,7 +81,7 @@ int wire_open_type(struct wire_span in, struct wire_envelope *envelope)
 	return status;
 }
 
-int wire_open(struct wire_span in, struct wire_envelope *envelope)
+int wire_unwrap(struct wire_span in, struct wire_envelope *envelope)
 {
 	*envelope = (struct wire_envelope){0};
 	if (in.end - in.at < WIRE_MARK_LENGTH || memcmp(in.at, WIRE_MARK, WIRE_MARK_LENGTH) != 0)
@@ -92,7 +92,7 @@ int wire_open(struct wire_span in, struct wire_envelope *envelope)
 	while ((status = wire_next(&in, &value)) == 1) {
 		if (value.wire != WIRE_BYTES)
 			continue;
-		if (value.number == 1 && wire_open_type(value.bytes, envelope) < 0)
+		if (value.number == 1 && wire_unwrap_type(value.bytes, envelope) < 0)
 			return -1;
 		if (value.number == 2)
 			envelope->object = value.bytes;

@@ -35,8 +35,8 @@ struct wire_envelope {
 };
 
 /* -1 when it is malformed. */
-int wire_open(struct wire_span in, struct wire_envelope *envelope);
+int wire_unwrap(struct wire_span in, struct wire_envelope *envelope);
 /* Its type, field 1 of the envelope. */
-int wire_open_type(struct wire_span in, struct wire_envelope *envelope);
+int wire_unwrap_type(struct wire_span in, struct wire_envelope *envelope);
 
 #endif

@@ -296,7 +296,7 @@ struct doc *protobuf_read(const char *data, size_t length, struct error *error)
 	struct reader reader = {.build = build_create()};
 	struct arena *arena = arena_create();
 	struct wire_envelope envelope;
-	if (wire_open((struct wire_span){bytes, bytes + length}, &envelope) < 0)
+	if (wire_unwrap((struct wire_span){bytes, bytes + length}, &envelope) < 0)
 		reader.problem = "a message is cut off";
 	const char *api_version = copy_text(arena, envelope.api_version), *kind = copy_text(arena, envelope.kind);
 	const struct schema_type *type = type_of(arena, api_version, kind);

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #define DEFAULT_CPUS 64
-#define DEFAULT_MEMORY 512 /* GiB */
-#define MOST 1000000       /* of anything a node has */
+#define MOST 1000000 /* of anything a node has */
 
 struct look {
 	char name[CSV_WORD + 1], zone[CSV_WORD + 1], rack[CSV_WORD + 1], model[CSV_WORD + 1];
@@ -42,7 +41,9 @@ void nodes_of_shape(struct buffer *out, int zones, int racks, int nodes, int gpu
 	for (int zone = 1; zone <= zones; zone++)
 		for (int rack = 1; rack <= racks; rack++)
 			for (int node = 1; node <= nodes; node++) {
-				struct look look = {.cpus = DEFAULT_CPUS, .memory = DEFAULT_MEMORY, .gpus = gpus};
+				struct look look = {.cpus = DEFAULT_CPUS,
+				                    .memory = DEFAULT_CPUS * NODES_MEMORY_PER_CPU,
+				                    .gpus = gpus};
 				snprintf(look.zone, sizeof(look.zone), "z%d", zone);
 				snprintf(look.rack, sizeof(look.rack), "z%d-r%d", zone, rack);
 				snprintf(look.name, sizeof(look.name), "z%d-r%d-n%d", zone, rack, node);
@@ -123,12 +124,12 @@ static void take_place(struct list *list, struct look *look)
 
 static void take_row(struct list *list, struct buffer *out)
 {
-	struct look look;
+	struct look look = {0};
 	csv_word(&list->csv, COLUMN_MODEL, look.model);
 	bool good = take_name(list, &look);
 	good &= csv_number(&list->csv, COLUMN_CPU, DEFAULT_CPUS, MOST, &look.cpus);
 	good &= csv_number(&list->csv, COLUMN_GPU, 0, MOST, &look.gpus);
-	good &= csv_number(&list->csv, COLUMN_MEMORY, DEFAULT_MEMORY, MOST, &look.memory);
+	good &= csv_number(&list->csv, COLUMN_MEMORY, look.cpus * NODES_MEMORY_PER_CPU, MOST, &look.memory);
 	if (!good)
 		return;
 	take_place(list, &look);

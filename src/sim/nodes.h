@@ -9,6 +9,9 @@
 /* Where a node list has no topology: so many nodes of one model are a rack, so many racks a zone. */
 #define NODES_PER_RACK 16
 #define RACKS_PER_ZONE 8
+/* Where nothing is said about memory: GiB for each core. An amount that is the same for small and large nodes would be
+ * what limits a large one, though nobody said so. */
+#define NODES_MEMORY_PER_CPU 8
 
 /* Zones x racks per zone x nodes per rack, called z1-r1-n1 and so on. Appends YAML documents. */
 void nodes_of_shape(struct buffer *out, int zones, int racks, int nodes, int gpus);

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "control/live.h"
 #include "object/build.h"
+#include "sim/replay_left.h"
 #include "sim/replay_measure.h"
 #include "sim/simulate.h"
 
@@ -20,14 +21,17 @@ struct pod_state {
 	const char *node_name; /* NULL: none */
 	const char *nominated;
 	int64_t gpus, cpus;
+	int leaf;             /* of its gang; -1: none */
 	unsigned incarnation; /* evicted pods come back as new ones */
 	bool there, bound, touched;
 };
 
 struct gang_state {
-	size_t there, running; /* pods */
+	size_t there, running, left_for_good; /* pods */
 	bool present, placed, gone;
-	int64_t wait; /* until its minimum ran for the first time */
+	int64_t since; /* when it came */
+	int64_t wait;  /* until its minimum ran for the first time */
+	struct left_gang left;
 };
 
 struct departure {
@@ -50,7 +54,7 @@ struct replay {
 	struct gang_state *gangs;
 	struct interner *names, *gang_names; /* "namespace/name", by number */
 	VEC(struct departure) departures;    /* a heap, the earliest first */
-	VEC(size_t) touched;
+	VEC(size_t) touched, lowered;        /* pods; gangs whose minimum has become lower */
 	int64_t now;
 	uint64_t version;
 	size_t arrived, done; /* pods */
@@ -148,13 +152,19 @@ static void put_frame(struct replay *replay, const struct manifest *manifest)
 static void put_gang(struct replay *replay, size_t index)
 {
 	const struct trace_gang *gang = &replay->trace->gangs[index];
+	struct gang_state *state = &replay->gangs[index];
 	struct build *build = build_create();
 	struct node *root = copy_without(build, gang->object, "metadata", "status");
+	if (!state->present)
+		state->since = replay->now;
+	if (state->left.lower)
+		build_put(build, root, "spec", left_spec(&state->left, val_get(gang->object, "spec"), build));
 	build_put(build, root, "metadata",
-	          metadata_of(replay, build, gang->object, gang->namespace_, gang->name, replay->now));
+	          metadata_of(replay, build, gang->object, gang->namespace_, gang->name, state->since));
 	put(replay, build, root, "scheduling.run.ai/v2alpha2", "PodGroup");
 	build_destroy(build);
-	replay->gangs[index].present = true;
+	state->present = true;
+	state->left.dirty = false;
 }
 
 static void put_pod(struct replay *replay, size_t index)
@@ -266,7 +276,14 @@ static void depart(struct replay *replay, const struct departure *departure)
 	state->there = false;
 	replay->done++;
 	take_away(replay, "", "pods", pod->namespace_, pod->name);
-	if (!gang || --gang->there > 0)
+	if (!gang)
+		return;
+	bool known = gang->left.dirty;
+	left_take(&gang->left, state->leaf);
+	if (gang->left.dirty && !known)
+		vec_push(&replay->lowered, pod->gang);
+	gang->there--;
+	if (++gang->left_for_good < replay->trace->gangs[pod->gang].pods)
 		return;
 	gang->gone = true;
 	take_away(replay, "scheduling.run.ai", "podgroups", pod->namespace_, replay->trace->gangs[pod->gang].name);
@@ -354,10 +371,19 @@ static void write_touched(struct replay *replay)
 	replay->touched.count = 0;
 }
 
+static void write_lowered(struct replay *replay)
+{
+	for (size_t i = 0; i < replay->lowered.count; i++)
+		if (!replay->gangs[replay->lowered.items[i]].gone)
+			put_gang(replay, replay->lowered.items[i]);
+	replay->lowered.count = 0;
+}
+
 static void decide(struct replay *replay)
 {
 	struct error error;
 	bool going = true;
+	write_lowered(replay);
 	for (int round = 0; going && round < ROUNDS; round++) {
 		store_commit(replay->store, &error);
 		live_watch_read(replay->watch);
@@ -375,12 +401,16 @@ static void decide(struct replay *replay)
 
 /* ---- the whole ---- */
 
-static void read_amounts(struct replay *replay, size_t index)
+static void read_pod(struct replay *replay, size_t index)
 {
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
+	struct gang_state *gang = gang_of(replay, index);
 	struct pod_spec spec;
+	replay->pods[index].leaf = -1;
 	if (pod_decode(replay->trace->pods[index].object, arena, &spec, &problems) == 0) {
+		if (gang)
+			replay->pods[index].leaf = left_expect(&gang->left, spec.subgroup);
 		for (size_t i = 0; i < spec.request_count; i++) {
 			if (strcmp(spec.requests[i].name, "cpu") == 0)
 				replay->pods[index].cpus = trace_cap(spec.requests[i].amount);
@@ -407,9 +437,11 @@ static void begin(struct replay *replay)
 	replay->gangs = arena_array(replay->arena, struct gang_state, trace->gang_count);
 	replay->names = interner_create();
 	replay->gang_names = interner_create();
-	for (size_t i = 0; i < trace->gang_count; i++)
+	for (size_t i = 0; i < trace->gang_count; i++) {
 		interner_id(replay->gang_names,
 		            arena_printf(replay->arena, "%s/%s", trace->gangs[i].namespace_, trace->gangs[i].name));
+		left_read(&replay->gangs[i].left, trace->gangs[i].object, replay->arena);
+	}
 	for (size_t i = 0; i < trace->pod_count; i++) {
 		/* The number of the name is the number of the pod; a second pod of that name has no effect. */
 		const char *key = arena_printf(replay->arena, "%s/%s", trace->pods[i].namespace_, trace->pods[i].name);
@@ -417,7 +449,7 @@ static void begin(struct replay *replay)
 			key = arena_printf(replay->arena, "%s//%zu", key, i);
 		interner_id(replay->names, key);
 		replay->pods[i].node = NOWHERE;
-		read_amounts(replay, i);
+		read_pod(replay, i);
 	}
 	for (size_t i = 0; i < trace->frame_count; i++)
 		put_frame(replay, trace->frame[i]);
@@ -511,6 +543,7 @@ static struct replay_result *replay_once(const struct trace *trace, const struct
 	interner_destroy(replay.gang_names);
 	vec_free(&replay.departures);
 	vec_free(&replay.touched);
+	vec_free(&replay.lowered);
 	return replay.result;
 }
 

@@ -48,7 +48,9 @@ struct replay_result {
 	struct replay_size sizes[REPLAY_SIZES];
 	struct replay_node *nodes;
 	size_t node_count;
-	char **frames; /* REPLAY_FRAMES texts, a character per node: '0' empty to '9' full, '-' without slots */
+	/* REPLAY_FRAMES texts, a character per node: '0' empty to '9' full, '-' without slots; and the same of the CPUs of a
+	 * cluster that has GPUs, NULL otherwise. */
+	char **frames, **cpu_frames;
 	size_t gangs, placed, withdrawn, waiting; /* gangs; withdrawn: left before they were placed */
 	size_t pods, bound;                       /* pods; bound at least once */
 	size_t evicted, moved;

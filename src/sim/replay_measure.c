@@ -17,10 +17,11 @@ struct place {
 static int compare_places(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
-	int order = strcmp(a->node.zone, b->node.zone);
+	/* r2 before r10 */
+	int order = strverscmp(a->node.zone, b->node.zone);
 	if (!order)
-		order = strcmp(a->node.rack, b->node.rack);
-	return order ? order : strcmp(a->node.name, b->node.name);
+		order = strverscmp(a->node.rack, b->node.rack);
+	return order ? order : strverscmp(a->node.name, b->node.name);
 }
 
 /* The labels of the first Topology, from the outside to the inside; at most two count for the map. */
@@ -67,9 +68,11 @@ struct measure *measure_create(const struct trace *trace, int64_t length, struct
 		};
 	}
 	qsort(places, count, sizeof(*places), compare_places);
+	/* The number of a name is the number of its node; a second node of that name has no effect. */
 	size_t distinct = 0;
+	measure->names = interner_create();
 	for (size_t i = 0; i < count; i++)
-		if (distinct == 0 || strcmp(places[distinct - 1].node.name, places[i].node.name) != 0)
+		if (interner_id(measure->names, places[i].node.name) == distinct)
 			places[distinct++] = places[i];
 	count = distinct;
 	measure->nodes = arena_array(arena, struct measure_node, count);
@@ -78,9 +81,7 @@ struct measure *measure_create(const struct trace *trace, int64_t length, struct
 	result->nodes = arena_array(arena, struct replay_node, count);
 	result->buckets = arena_array(arena, struct replay_bucket, REPLAY_BUCKETS);
 	result->frames = arena_array(arena, char *, REPLAY_FRAMES);
-	measure->names = interner_create();
 	for (size_t i = 0; i < count; i++) {
-		interner_id(measure->names, places[i].node.name);
 		measure->nodes[i] = places[i].amounts;
 		result->nodes[i] = places[i].node;
 		measure->gpus += places[i].amounts.gpus;
@@ -90,6 +91,8 @@ struct measure *measure_create(const struct trace *trace, int64_t length, struct
 		result->nodes[i].slots = measure->gpus > 0 ? measure->nodes[i].gpus : measure->nodes[i].cpus;
 		measure->free += result->nodes[i].slots;
 	}
+	if (measure->gpus > 0)
+		result->cpu_frames = arena_array(arena, char *, REPLAY_FRAMES);
 	return measure;
 }
 
@@ -144,17 +147,28 @@ struct replay_bucket *measure_bucket(const struct measure *measure)
 	return &measure->result->buckets[bucket_at(measure, measure->now)];
 }
 
+/* How full a node is: '0' and '9' only when it is empty or full. */
+static char shade(int64_t used, int64_t slots)
+{
+	int64_t part = slots > 0 ? used * 9 / slots : 0;
+	part = used > 0 && part == 0 ? 1 : part > 9 ? 9 : part;
+	return slots > 0 ? (char)('0' + part) : '-';
+}
+
 static void take_frame(struct measure *measure)
 {
+	struct replay_result *result = measure->result;
+	size_t number = measure->frame++;
 	char *frame = arena_alloc(measure->arena, measure->node_count + 1);
-	for (size_t i = 0; i < measure->node_count; i++) {
-		int64_t slots = measure->result->nodes[i].slots, used = used_of(measure, i);
-		int64_t part = slots > 0 ? used * 9 / slots : 0;
-		/* A node is empty or full only when it is. */
-		part = used > 0 && part == 0 ? 1 : part > 9 ? 9 : part;
-		frame[i] = slots > 0 ? (char)('0' + part) : '-';
-	}
-	measure->result->frames[measure->frame++] = frame;
+	for (size_t i = 0; i < measure->node_count; i++)
+		frame[i] = shade(used_of(measure, i), result->nodes[i].slots);
+	result->frames[number] = frame;
+	if (!result->cpu_frames)
+		return;
+	frame = arena_alloc(measure->arena, measure->node_count + 1);
+	for (size_t i = 0; i < measure->node_count; i++)
+		frame[i] = shade(measure->nodes[i].used_cpus, measure->nodes[i].cpus);
+	result->cpu_frames[number] = frame;
 }
 
 void measure_advance(struct measure *measure, int64_t to)

@@ -1,45 +1,22 @@
 /* Owns the page of a report, and the same as a document. */
+#include "sim/report_files.h"
 #include "sim/report_internal.h"
 
 #include <string.h>
 
-/* Two lines are told apart by colour and by dashes; shades of one colour are used for amounts. */
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
 	"content=\"width=device-width\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-	"script-src "
-	"'unsafe-inline'\">\n"
-	"<title>Simulation report</title>\n<style>\n"
-	":root { color-scheme: light dark; --ink: #1b1f24; --dim: #59636e; --line: #d1d9e0; --back: #fff; --a: "
-	"#0072b2; "
-	"--b: #b34700; --empty: #eef2f6; }\n"
-	"@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --dim: #9198a1; --line: #3d444d; --back: "
-	"#0d1117; "
-	"--a: #56b4e9; --b: #e69f00; --empty: #21262d; } }\n"
-	"body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); max-width: 60rem; "
-	"margin: 2rem auto; padding: 0 1rem; }\n"
-	"h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 1.5rem 0 0; } p { margin: .2rem 0 .6rem; color: "
-	"var(--dim); }\n"
-	"figure { margin: 0; } svg { width: 100%; height: auto; } .grid { stroke: var(--line); } .tick { fill: "
-	"var(--dim); "
-	"font-size: 11px; } .end { text-anchor: end; } .mid { text-anchor: middle; }\n"
-	".line { fill: none; stroke-width: 1.6; } .line.p0 { stroke: var(--a); } .line.p1 { stroke: var(--b); "
-	"stroke-dasharray: 6 3; } rect.p0 { fill: var(--a); } rect.p1 { fill: var(--b); } .key.p0 { color: var(--a); } "
-	".key.p1 { color: var(--b); }\n"
-	"table { border-collapse: collapse; } th, td { padding: .15rem .7rem; text-align: right; border-bottom: 1px "
-	"solid "
-	"var(--line); font-variant-numeric: tabular-nums; } th:first-child, td.key { text-align: left; } .bar { width: "
-	"12rem; }\n"
-	".maps { display: flex; gap: 1rem; } .maps figure { flex: 1; min-width: 0; } .map rect { width: 8px; height: "
-	"8px; "
-	"} input { width: 60%; vertical-align: middle; }\n"
-	".u0 { fill: var(--empty); } .un { fill: none; stroke: var(--line); } .u1 { fill: #cfe3f3; } .u2 { fill: "
-	"#b3d3ec; "
-	"} .u3 { fill: #96c3e4; } .u4 { fill: #79b2dc; } .u5 { fill: #5ca1d2; } .u6 { fill: #3f8fc6; } .u7 { fill: "
-	"#237db8; "
-	"} .u8 { fill: #0b6aa6; } .u9 { fill: #00508a; }\n"
-	"</style></head><body>\n";
+	"script-src 'unsafe-inline'\">\n<title>";
+
+const char *report_file(const char *name)
+{
+	for (const struct report_file *file = report_files; file->name; file++)
+		if (strcmp(file->name, name) == 0)
+			return file->text;
+	return "";
+}
 
 void report_text(struct buffer *out, const char *text)
 {
@@ -74,6 +51,13 @@ const char *report_time(struct arena *arena, int64_t seconds)
 			return arena_printf(arena, "%lld.%lld %s", (long long)(seconds / units[i].unit),
 			                    (long long)(seconds % units[i].unit * 10 / units[i].unit), units[i].name);
 	return arena_printf(arena, "%lld s", (long long)seconds);
+}
+
+const char *report_count(struct arena *arena, size_t number)
+{
+	if (number < 1000)
+		return arena_printf(arena, "%zu", number);
+	return arena_printf(arena, "%s,%03zu", report_count(arena, number / 1000), number % 1000);
 }
 
 static int64_t gpu_of(const struct replay_bucket *bucket)
@@ -119,17 +103,18 @@ static const char *percent(struct arena *arena, int64_t thousandths)
 
 static const char *gangs_text(struct arena *arena, const struct replay_result *result)
 {
-	return arena_printf(arena, "%zu of %zu", result->placed, result->gangs);
+	return arena_printf(arena, "%s of %s", report_count(arena, result->placed), report_count(arena, result->gangs));
 }
 
 static const char *rest_text(struct arena *arena, const struct replay_result *result)
 {
-	return arena_printf(arena, "%zu waiting at the end, %zu withdrawn", result->waiting, result->withdrawn);
+	return arena_printf(arena, "%s waiting at the end, %s withdrawn", report_count(arena, result->waiting),
+	                    report_count(arena, result->withdrawn));
 }
 
 static const char *pods_text(struct arena *arena, const struct replay_result *result)
 {
-	return arena_printf(arena, "%zu of %zu", result->bound, result->pods);
+	return arena_printf(arena, "%s of %s", report_count(arena, result->bound), report_count(arena, result->pods));
 }
 
 static const char *gpu_text(struct arena *arena, const struct replay_result *result)
@@ -155,14 +140,15 @@ static const char *wait_text(struct arena *arena, const struct replay_result *re
 
 static const char *evicted_text(struct arena *arena, const struct replay_result *result)
 {
-	return arena_printf(arena, "%zu evicted, %zu moved", result->evicted, result->moved);
+	return arena_printf(arena, "%s evicted, %s moved", report_count(arena, result->evicted),
+	                    report_count(arena, result->moved));
 }
 
 static void numbers(const struct report *report)
 {
-	buffer_puts(report->out, "<table><thead><tr><th></th>");
+	buffer_puts(report->out, "<div class=\"scroll\"><table class=\"numbers\"><thead><tr><td></td>");
 	for (size_t r = 0; r < report->count; r++) {
-		buffer_printf(report->out, "<th class=\"key p%zu\">", r);
+		buffer_printf(report->out, "<th scope=\"col\" class=\"key p%zu\">", r);
 		report_text(report->out, report->results[r]->title);
 		buffer_puts(report->out, "</th>");
 	}
@@ -174,18 +160,22 @@ static void numbers(const struct report *report)
 	number_row(report, "CPUs in use, mean", cpu_text);
 	number_row(report, "fragmentation, mean", fragmented_text);
 	number_row(report, "waiting: median, 9 of 10, longest", wait_text);
-	number_row(report, "pods", evicted_text);
-	buffer_puts(report->out, "</tbody></table>\n");
+	number_row(report, "pods that had to leave", evicted_text);
+	buffer_puts(report->out, "</tbody></table></div>\n");
 }
 
 void report_page(const struct replay_result *const *results, size_t count, const char *source, struct buffer *out)
 {
 	struct report report = {.results = results, .count = count, .arena = arena_create(), .out = out};
 	buffer_puts(out, head);
-	buffer_puts(out, "<h1>Simulation report</h1><p>");
 	report_text(out, source);
-	buffer_printf(out, ": %zu gangs, %zu pods and %zu nodes over %s.%s</p>\n", results[0]->gangs, results[0]->pods,
-	              results[0]->node_count, report_time(report.arena, results[0]->length),
+	buffer_printf(out, ": simulation report</title>\n<style>\n%s</style></head><body><main>\n",
+	              report_file("report.css"));
+	buffer_puts(out, "<h1>Simulation report</h1><p><b>");
+	report_text(out, source);
+	buffer_printf(out, "</b>: %s gangs, %s pods and %s nodes over %s.%s</p>\n",
+	              report_count(report.arena, results[0]->gangs), report_count(report.arena, results[0]->pods),
+	              report_count(report.arena, results[0]->node_count), report_time(report.arena, results[0]->length),
 	              results[0]->stopped ? " The replay was stopped before its end." : "");
 	numbers(&report);
 	report_chart(&report, "GPUs in use", "Share of all GPUs that belong to pods with a node.", gpu_of, 1000, "%");
@@ -196,11 +186,13 @@ void report_page(const struct replay_result *const *results, size_t count, const
 		"Of the free GPUs (CPUs on a cluster without GPUs), the share on nodes that are partly in use: a gang "
 		"that needs whole nodes cannot have them.",
 		fragmented_of, 1000, "%");
-	report_chart(&report, "Evictions and moves", "Pods that had to leave their node, per stretch of time.",
+	report_chart(&report, "Evictions and moves",
+	             arena_printf(report.arena, "Pods that had to leave their node, for each %s.",
+	                          report_time(report.arena, results[0]->length / REPLAY_BUCKETS)),
 	             evicted_of, 0, "");
 	report_waits(&report);
 	report_maps(&report);
-	buffer_puts(out, "</body></html>\n");
+	buffer_puts(out, "</main></body></html>\n");
 	arena_destroy(report.arena);
 }
 

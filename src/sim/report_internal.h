@@ -13,6 +13,10 @@ struct report {
 
 /* Text that may hold anything. */
 void report_text(struct buffer *out, const char *text);
+/* 12,356 */
+const char *report_count(struct arena *arena, size_t number);
+/* The text of report.css or report.js. */
+const char *report_file(const char *name);
 /* Lines over time: `value` of each bucket, in thousandths of `unit`; the axis ends at `most`, 0: at the largest value. */
 void report_chart(const struct report *report, const char *title, const char *about,
                   int64_t (*value)(const struct replay_bucket *bucket), int64_t most, const char *unit);

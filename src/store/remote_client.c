@@ -389,7 +389,7 @@ static const char *wire_message(const struct remote_answer *answer)
 	const unsigned char *from = (const unsigned char *)answer->body;
 	struct wire_envelope envelope;
 	struct remote_wire_status status;
-	if (wire_open((struct wire_span){from, from + answer->length}, &envelope) < 0 ||
+	if (wire_unwrap((struct wire_span){from, from + answer->length}, &envelope) < 0 ||
 	    remote_wire_status(envelope.object, &status) < 0 || status.message.at == status.message.end)
 		return arena_printf(answer->arena, "HTTP %d", answer->code);
 	return arena_strndup(answer->arena, (const char *)status.message.at,

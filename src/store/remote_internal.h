@@ -29,6 +29,7 @@ struct outgoing {
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
+	int64_t queued;   /* since when it waits for a slot */
 };
 
 /* An object with writes that the server has not answered. */

@@ -116,7 +116,7 @@ static int take_outside(struct remote_wire_list *list, struct feed *feed)
 	if (status <= 0)
 		return status;
 	struct wire_envelope envelope = {0};
-	if (value.number == 2 || (value.number == 1 && wire_open_type(value.bytes, &envelope) < 0))
+	if (value.number == 2 || (value.number == 1 && wire_unwrap_type(value.bytes, &envelope) < 0))
 		return malformed(feed);
 	if (value.number == 1) {
 		free(list->kind);
@@ -229,7 +229,7 @@ int remote_wire_event(const char *bytes, size_t length, struct remote_wire_event
 			continue;
 		/* The object is in a message of its own. */
 		while ((status = wire_next(&object, &raw)) == 1)
-			if (raw.number == 1 && raw.wire == WIRE_BYTES && wire_open(raw.bytes, &event->object) < 0)
+			if (raw.number == 1 && raw.wire == WIRE_BYTES && wire_unwrap(raw.bytes, &event->object) < 0)
 				return -1;
 		if (status < 0)
 			return -1;

@@ -294,7 +294,10 @@ def unreadable_input():
     expect(2, "plan", "-f", bad, "-f", worse, "-f", "examples/first-gang.yaml", err=["bad.yaml", "worse.json"])
     expect(2, "validate", "-f", bad, "-f", "examples/first-gang.yaml", out="18 objects checked", err="bad.yaml")
     expect(2, "simulate", bad, "test/scenarios/slurm", out="7 passed, 0 failed", err="bad.yaml")
-    expect(2, "simulate", "examples/elastic.yaml", out="0 passed, 0 failed", err="no scenario found")
+    expect(2, "simulate", "examples/up-gang.yaml", out="0 passed, 0 failed", err="no scenario found")
+    expect(0, "simulate", "examples/elastic.yaml", out="POLICY")  # with nodes: a cluster to replay
+    expect(0, "simulate", "examples/up-gang.yaml", "--nodes", "1x2x4", "--placement", "spread", out="spread")
+    expect(2, "simulate", "--seeds", "1..1", "--placement", "spread", err="--placement is for traces")
     folder = os.path.join(SCRATCH, "empty")
     os.mkdir(folder)
     expect(2, "simulate", folder, err="no scenario found")

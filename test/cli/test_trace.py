@@ -94,6 +94,41 @@ def what_is_deleted_leaves():
 
 
 @test
+def what_has_left_is_not_waited_for():
+    """Eight GPUs are taken until second 50. A gang of three waits; one of them is deleted at 30: the other two start at 50.
+    Which role it is of makes no difference."""
+    columns = "instance_sn,app_name,role,gpu_request,creation_time,deletion_time"
+    rows = [("big-0", "big", "", 4, "", 50), ("big-1", "big", "", 4, "", 50)]
+    for first in ("left", "right"):
+        later = [("a", "svc", "left", 1, 10, 30 if first == "left" else 90), ("b", "svc", "right", 1, 10, 90),
+                 ("c", "svc", "right", 1, 10, 90 if first == "left" else 30)]
+        result = replay(table(*rows, *later, columns=columns), "--nodes-file", NODES)
+        assert (result["placed"], result["withdrawn"], result["bound"]) == (2, 0, 4), (first, result)
+        assert result["longestWaitSeconds"] == 40, result["longestWaitSeconds"]
+
+
+@test
+def what_is_still_to_come_is_waited_for():
+    """A pod of a recorded gang is lost and comes back under another name: until then the minimum is what it was."""
+    def pod(name, arrives, leaves):
+        return (f"{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, annotations: {{pod-group-name: g, platoon.dev/arrives: '{arrives}', "
+                f"platoon.dev/leaves: '{leaves}'}}}}, spec: {{schedulerName: platoon, containers: [{{name: m, image: x, resources: "
+                f"{{limits: {{nvidia.com/gpu: 2}}}}}}]}}}}\n---\n")
+    for spec in ("minMember: 2", "minMember: 2, subGroups: [{name: s, minMember: 2}]", "subGroups: [{name: up}, {name: s, parent: up, minMember: 2}]"):
+        label = "labels: {kai.scheduler/subgroup-name: s}, annotations:"
+        pods = pod("a", 0, 10) + pod("b", 0, 100) + pod("c", 40, 100)
+        pods = pods.replace("annotations:", label) if "subGroups" in spec else pods
+        node = "{apiVersion: v1, kind: Node, metadata: {name: one}, status: {allocatable: {cpu: 64, pods: 10, nvidia.com/gpu: 4}}}\n---\n"
+        group = (f"{{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {{name: g, annotations: {{platoon.dev/arrives: '0'}}}}, "
+                 f"spec: {{queue: default-queue, {spec}}}}}\n---\n")
+        path = file("cluster.yaml", node + group + pods)
+        result = replay(path, "--actions", "allocate")
+        assert (result["placed"], result["bound"], result["waiting"]) == (1, 3, 0), (spec, result)
+        # The gang is all of the cluster but for 30 s, in which it has lost a half, and nothing waits.
+        assert result["gpuThousandths"] == 850, (spec, result["gpuThousandths"])
+
+
+@test
 def a_number_per_node_is_kept():
     columns = "name,gang,gpu,cpu,max_instance_per_node,duration"
     rows = [(f"p{i}", f"g{i}", 1, 1, 1, 10) for i in range(3)]
@@ -169,15 +204,29 @@ def the_page_is_whole_and_alone():
     page = Page(first)
     assert page.outside == [] and "http:" not in first and "https:" not in first and "url(" not in first
     assert page.tags["polyline"] == 10, "five charts of two policies"
-    assert first.count("<title>z1-") == 2 * 16
+    assert first.count("<title>z1-") == 2 * 16 and 'class="tick" x="0" y="8">z1<' in first
     frames = json.loads("[" + re.search(r"const frames = \[(.*?)\];\nconst times", first, re.S).group(1) + "]")
     assert [len(policy) for policy in frames] == [49, 49]
-    assert all(len(frame) == 16 and set(frame) <= set("0123456789-") for policy in frames for frame in policy)
+    cpus = json.loads("[" + re.search(r"const cpus = \[(.*?)\];\n", first, re.S).group(1) + "]")
+    assert all(len(frame) == 16 and set(frame) <= set("0123456789-") for policy in frames + cpus for frame in policy)
+    assert frames != cpus and [len(policy) for policy in cpus] == [49, 49]
     data = json.loads(run(*args[:-2], "-o", "json"))
     for policy in data["policies"]:
         assert f"{policy['placed']} of {policy['gangs']}" in first
         share = policy["gpuThousandths"]
         assert f"{share // 10}.{share % 10} %" in first
+
+
+@test
+def a_page_says_what_there_was_not():
+    """Nothing waits, nothing leaves: a sentence in place of a line at zero. Sizes without gangs, and bars of nothing, neither."""
+    out = os.path.join(SCRATCH.name, "quiet.html")
+    run(table(*gang("g", 2, 1, 0, 100)), "--nodes-file", NODES, "--report", out)
+    with open(out, encoding="utf-8") as page:
+        text = page.read()
+    assert Page(text).tags["polyline"] == 3 - 1, "GPUs and fragmentation; the pods ask for no CPU"
+    assert text.count("None in the whole time.") == 3
+    assert 'scope="rowgroup">2-4<' in text and 'scope="rowgroup">65+<' not in text and 'class="bar"' not in text
 
 
 @test

@@ -13,19 +13,21 @@ struct row {
 	const char *list;
 	const char *problem; /* part of the first, NULL: none */
 	size_t problems, nodes;
-	const char *name, *rack, *gpus; /* of the last node */
+	const char *name, *rack, *gpus, *memory; /* of the last node */
 };
 
 static const struct row rows[] = {
-	{"node_name\na\n", NULL, 0, 1, "a", "r1", "0"},
-	{"gpu_model,gpu_capacity_num,cpu_num,node_name\nA100,4,192,0\n", NULL, 0, 1, "node-0", "r1", "4"},
-	{"sn,gpu,rack,other\nHost_1,2.0,left,x\r\n\r\nhost-2,,right\n", NULL, 0, 2, "host-2", "right", "0"},
-	{"name,cpu\nevil\": {x: y},3\n", NULL, 0, 1, "evil----x--y", "r1", "0"},
-	{"", "there are no nodes", 1, 0, NULL, NULL, NULL},
-	{"cpu_num\n3\n", "no column node_name", 1, 0, NULL, NULL, NULL},
-	{"node_name,cpu_num\na,-1\nb,many\n,1\na,1\na,1\n", "list:2: \"-1\" is no cpu_num", 5, 0, NULL, NULL, NULL},
-	{"node_name,cpu_num\na,99999999999999999999999999\n", "is no cpu_num", 1, 0, NULL, NULL, NULL},
-	{"node_name\n---\n", "the name is missing", 1, 0, NULL, NULL, NULL},
+	{"node_name\na\n", NULL, 0, 1, "a", "r1", "0", "512Gi"},
+	{"gpu_model,gpu_capacity_num,cpu_num,node_name\nA100,4,192,0\n", NULL, 0, 1, "node-0", "r1", "4", "1536Gi"},
+	{"sn,gpu,rack,other\nHost_1,2.0,left,x\r\n\r\nhost-2,,right\n", NULL, 0, 2, "host-2", "right", "0", "512Gi"},
+	{"name,cpu\nevil\": {x: y},3\n", NULL, 0, 1, "evil----x--y", "r1", "0", "24Gi"},
+	{"name,cpu,memory_gib\na,8,3\n", NULL, 0, 1, "a", "r1", "0", "3Gi"},
+	{"", "there are no nodes", 1, 0, NULL, NULL, NULL, NULL},
+	{"cpu_num\n3\n", "no column node_name", 1, 0, NULL, NULL, NULL, NULL},
+	{"node_name,cpu_num\na,-1\nb,many\n,1\na,1\na,1\n", "list:2: \"-1\" is no cpu_num", 5, 0, NULL, NULL, NULL,
+         NULL},
+	{"node_name,cpu_num\na,99999999999999999999999999\n", "is no cpu_num", 1, 0, NULL, NULL, NULL, NULL},
+	{"node_name\n---\n", "the name is missing", 1, 0, NULL, NULL, NULL, NULL},
 };
 
 static void check(const struct row *row)
@@ -51,6 +53,7 @@ static void check(const struct row *row)
 		                    row->rack);
 		assert_string_equal(val_str(val_path(last, "status", "allocatable", "nvidia.com/gpu", NULL), ""),
 		                    row->gpus);
+		assert_string_equal(val_str(val_path(last, "status", "allocatable", "memory", NULL), ""), row->memory);
 		manifests_free(&nodes);
 	}
 	buffer_free(&out);
