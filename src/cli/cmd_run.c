@@ -218,10 +218,14 @@ static struct run_config *load_config(struct run *run)
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
 	struct run_config *config = run_config_load(run->args, &problems);
-	for (size_t i = 0; i < problems.count; i++)
-		output_line(stderr, "platoon run: %s%s%s: %s%s%s", run->args->config ? run->args->config : "",
-		            run->args->config ? ": " : "", problems.items[i].path, problems.items[i].message,
-		            problems.items[i].fix ? "; " : "", problems.items[i].fix ? problems.items[i].fix : "");
+	for (size_t i = 0; i < problems.count; i++) {
+		const struct problem *problem = &problems.items[i];
+		/* Of a file that cannot be read the message has the name. */
+		const char *file = problem->path[0] && run->args->config ? run->args->config : "";
+		output_line(stderr, "platoon run: %s%s%s%s%s%s%s", file, file[0] ? ": " : "", problem->path,
+		            problem->path[0] ? ": " : "", problem->message, problem->fix ? "; " : "",
+		            problem->fix ? problem->fix : "");
+	}
 	arena_destroy(arena);
 	return config;
 }
@@ -315,6 +319,8 @@ static void loop(struct run *run)
 		} else if (!synced) {
 			synced = true;
 			run_tell_connected(run);
+		} else {
+			run_tell_away(run);
 		}
 	}
 }

@@ -255,7 +255,7 @@ static struct doc *read_file(const struct cli_args *args, struct arena *arena, s
 	struct error error = {0};
 	struct doc *doc = args->config ? settings_read(args->config, arena, &error) : settings_parse("", 0, &error);
 	if (!doc)
-		problem_add(problems, SEVERITY_ERROR, args->config, NULL, "%s", error.text);
+		problem_add(problems, SEVERITY_ERROR, "", NULL, "%s", error.text);
 	return doc;
 }
 

@@ -38,7 +38,8 @@ struct run {
 	struct auth auth;              /* of the dashboard */
 	struct run_queue queue;
 	char identity[128];
-	int64_t told; /* when a problem was last printed */
+	int64_t told;            /* when a problem was last printed */
+	int64_t away, away_told; /* since when the API server is, and when that was last told; 0: it is not */
 	bool ending;
 };
 
@@ -67,6 +68,8 @@ void run_tell_start(const struct run *run);
 /* Why the cluster is not read yet; now and then. */
 void run_tell_problem(struct run *run);
 void run_tell_connected(const struct run *run);
+/* That the API server cannot be reached, once a minute, and that it can again. */
+void run_tell_away(struct run *run);
 void run_tell_ending(const struct run *run);
 void run_tell_ended(const struct run *run);
 

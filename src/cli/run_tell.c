@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBLEM_PAUSE INT64_C(10000000000)
+#define SECOND INT64_C(1000000000)
+#define PROBLEM_PAUSE (10 * SECOND)
+#define AWAY_PATIENCE (2 * SECOND) /* an API server that is restarted, or a cut connection, is nothing to tell of */
+#define AWAY_PAUSE (60 * SECOND)
 
 static bool is_collected(const struct run *run)
 {
@@ -57,6 +60,29 @@ void run_tell_problem(struct run *run)
 		          "error", problem, NULL);
 	else
 		output_line(stderr, "platoon run: waiting for %s: %s", run->access.server, problem);
+}
+
+void run_tell_away(struct run *run)
+{
+	int64_t now = clock_now(clock_system());
+	char seconds[32];
+	if (!run->away && !remote_away(run->remote))
+		return;
+	if (!run->away)
+		run->away = now;
+	snprintf(seconds, sizeof(seconds), "%" PRId64, (now - run->away) / SECOND);
+	if (!remote_away(run->remote)) {
+		if (run->away_told)
+			log_write(&run->args->logger, LOG_WARN, 0, "the API server answers again", "seconds", seconds,
+			          NULL);
+		run->away = run->away_told = 0;
+	} else if (now - run->away >= AWAY_PATIENCE && now - run->away_told >= AWAY_PAUSE) {
+		run->away_told = now;
+		log_write(&run->args->logger, LOG_WARN, 0,
+		          "the API server cannot be reached; nothing is decided until it can, running pods are not "
+		          "touched",
+		          "server", run->access.server, "seconds", seconds, "error", remote_problem(run->remote), NULL);
+	}
 }
 
 void run_tell_connected(const struct run *run)

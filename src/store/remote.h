@@ -60,6 +60,8 @@ void remote_follow_kinds(struct remote *remote, const struct remote_follow *kind
 bool remote_synced(const struct remote *remote);
 /* What keeps it from being so, or what went wrong last: "" when nothing does. Borrowed until the next run. */
 const char *remote_problem(const struct remote *remote);
+/* Whether calls find no server, or one that cannot answer, and no call has been answered since. */
+bool remote_away(const struct remote *remote);
 /* Whether what the mirror shows of an object is the server's word: no write to it is unanswered. */
 bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);

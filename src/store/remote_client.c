@@ -446,6 +446,8 @@ static void on_waited(void *context, const struct remote_answer *answer)
 	enum error_code code = answer->code == 404 ? ERROR_NOT_FOUND : ERROR_IO;
 	if (problem.text[0])
 		error_set(waited->error, code, "%s%s: %.300s", waited->access->server, waited->path, problem.text);
+	else if (answer->code == 401 && answer->problem[0]) /* it says itself what is wrong */
+		error_set(waited->error, code, "%s: %.400s", waited->access->server, answer->problem);
 	else
 		error_set(waited->error, code, "%s%s: %.250s (%s)", waited->access->server, waited->path,
 		          remote_answer_message(answer), advice(answer->code));

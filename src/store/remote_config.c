@@ -81,7 +81,8 @@ static const char *text_of(const struct choice *choice, const struct val *map, c
 
 static const char *path_of(const struct choice *choice, const char *folder, const char *path)
 {
-	return path[0] == '/' ? arena_strdup(choice->arena, path) : arena_printf(choice->arena, "%s/%s", folder, path);
+	bool is_here = path[0] == '/' || strcmp(folder, ".") == 0;
+	return is_here ? arena_strdup(choice->arena, path) : arena_printf(choice->arena, "%s/%s", folder, path);
 }
 
 static int decode(const struct choice *choice, const char *text, const char *field, const char **out)

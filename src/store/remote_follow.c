@@ -11,6 +11,7 @@
 #define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
 #define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
+#define PAUSE_TELLING (60 * REMOTE_SECOND) /* of the same problem */
 #define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
 
 static void start(struct follow *follow);
@@ -35,7 +36,7 @@ static void define(struct remote *remote, const struct remote_follow *wanted)
 	buffer_free(&text);
 }
 
-static void begin_one(struct remote *remote, struct follow *follow, const struct remote_follow *wanted)
+void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted)
 {
 	if (wanted->kind)
 		define(remote, wanted);
@@ -48,122 +49,29 @@ static void begin_one(struct remote *remote, struct follow *follow, const struct
 		follow->plan = remote_trim_plan(follow->api);
 }
 
+void follow_close(struct follow *follow)
+{
+	list_forget(follow);
+	wire_plan_destroy(follow->plan);
+	free(follow->version);
+	remote_lines_free(&follow->lines);
+}
+
 /* They stay where they are while requests are on their way: there is room for kinds that come later. */
 void follow_begin(struct remote *remote)
 {
 	remote->follow_room = remote->options.follow_count + REMOTE_MOST_KINDS;
 	remote->follows = base_calloc(remote->follow_room, sizeof(*remote->follows));
 	for (size_t i = 0; i < remote->options.follow_count; i++)
-		begin_one(remote, &remote->follows[i], &remote->options.follow[i]);
-}
-
-static void end_one(struct follow *follow)
-{
-	list_forget(follow);
-	free(follow->version);
-	follow->version = NULL;
-	wire_plan_destroy(follow->plan);
-	follow->plan = NULL;
-	remote_lines_free(&follow->lines);
-	follow->lines = (struct remote_lines){0};
+		follow_open(remote, &remote->follows[i], &remote->options.follow[i]);
 }
 
 void follow_end(struct remote *remote)
 {
 	for (size_t i = 0; i < remote->options.follow_count; i++)
-		end_one(&remote->follows[i]);
+		follow_close(&remote->follows[i]);
 	free(remote->follows);
 	arena_destroy(remote->kinds);
-}
-
-/* ---- kinds that come and go ---- */
-
-static bool is_same_kind(const struct remote_follow *a, const struct remote_follow *b)
-{
-	return strcmp(a->group, b->group) == 0 && strcmp(a->version, b->version) == 0 &&
-	       strcmp(a->resource, b->resource) == 0 && strcmp(a->kind, b->kind) == 0;
-}
-
-static bool is_among(const struct remote_follow *one, const struct remote_follow *kinds, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (is_same_kind(one, &kinds[i]))
-			return true;
-	return false;
-}
-
-/* What nobody follows any more is not shown either: it would never change. */
-static void drop_objects(struct remote *remote, const struct store_api *api)
-{
-	struct arena *arena = arena_create();
-	struct store_list list = {0};
-	struct store_list_request request = {.api = api};
-	struct store_error error = {0};
-	if (!follow_has(remote, api->type) && store_list(remote->store, &request, &list, arena, &error) == 0)
-		for (size_t i = 0; i < list.count; i++)
-			store_mirror_remove(remote->store, api->type, list.items[i]->namespace_, list.items[i]->name);
-	store_list_clear(&list);
-	arena_destroy(arena);
-}
-
-static void stop_following(struct follow *follow)
-{
-	struct remote *remote = follow->remote;
-	const struct store_api *api = follow->api;
-	if (follow->request)
-		remote_client_cancel(follow->request);
-	end_one(follow);
-	*follow = (struct follow){.remote = remote, .wanted = follow->wanted, .synced = true};
-	if (api)
-		drop_objects(remote, api);
-	log_write(remote->options.logger, LOG_INFO, LOG_FLAG_WATCH, "kind is no longer followed", "group",
-	          follow->wanted->group, "resource", follow->wanted->resource, NULL);
-}
-
-static void start_following(struct remote *remote, const struct remote_follow *kind)
-{
-	size_t at = 0;
-	while (at < remote->options.follow_count && (remote->follows[at].api || !remote->follows[at].wanted->kind))
-		at++;
-	if (at == remote->follow_room) {
-		log_write(remote->options.logger, LOG_ERROR, 0, "too many kinds at once, this one is not followed",
-		          "group", kind->group, "resource", kind->resource, NULL);
-		return;
-	}
-	if (!remote->kinds)
-		remote->kinds = arena_create();
-	struct remote_follow *own = arena_new(remote->kinds, struct remote_follow);
-	*own = (struct remote_follow){
-		.group = arena_strdup(remote->kinds, kind->group),
-		.version = arena_strdup(remote->kinds, kind->version),
-		.resource = arena_strdup(remote->kinds, kind->resource),
-		.kind = arena_strdup(remote->kinds, kind->kind),
-		.optional = true,
-	};
-	begin_one(remote, &remote->follows[at], own);
-	/* Nothing waits for it: pods of such workloads were there before, too. */
-	remote->follows[at].synced = true;
-	if (at == remote->options.follow_count)
-		remote->options.follow_count++;
-	log_write(remote->options.logger, LOG_INFO, LOG_FLAG_WATCH, "kind is followed", "group", kind->group,
-	          "resource", kind->resource, NULL);
-}
-
-void remote_follow_kinds(struct remote *remote, const struct remote_follow *kinds, size_t count)
-{
-	for (size_t i = 0; i < remote->options.follow_count; i++) {
-		struct follow *follow = &remote->follows[i];
-		if (follow->api && follow->wanted->kind && !is_among(follow->wanted, kinds, count))
-			stop_following(follow);
-	}
-	for (size_t i = 0; i < count; i++) {
-		bool followed = false;
-		for (size_t j = 0; j < remote->options.follow_count && !followed; j++)
-			followed = remote->follows[j].api && remote->follows[j].wanted->kind &&
-			           is_same_kind(remote->follows[j].wanted, &kinds[i]);
-		if (!followed)
-			start_following(remote, &kinds[i]);
-	}
 }
 
 bool follow_synced(const struct remote *remote)
@@ -245,6 +153,24 @@ static void tell_missing(struct follow *follow, const struct remote_answer *answ
 	follow->told_missing = true;
 }
 
+/* Not at every attempt, and what is the same for all kinds (nobody answers, nobody lets us in) once for all of them: of a
+ * server that is away remote_away() tells. */
+static void tell_problem(struct follow *follow, const char *message)
+{
+	struct remote *remote = follow->remote;
+	int64_t now = clock_now(remote->clock);
+	bool same = strncmp(remote->last_problem, message, sizeof(remote->last_problem) - 1) == 0 &&
+	            now - remote->last_problem_told < PAUSE_TELLING;
+	bool told = follow->failures > 1 && !follow->unreachable && !same &&
+	            (follow->told == 0 || now - follow->told >= PAUSE_TELLING);
+	log_write(remote->options.logger, told ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow", "resource",
+	          follow->api->type->resource, "error", message, NULL);
+	if (!told)
+		return;
+	follow->told = remote->last_problem_told = now;
+	snprintf(remote->last_problem, sizeof(remote->last_problem), "%.255s", message);
+}
+
 /* With what went wrong: what the answer says, unless something was wrong with that. */
 void follow_pause(struct follow *follow, const struct remote_answer *answer)
 {
@@ -274,8 +200,7 @@ void follow_pause(struct follow *follow, const struct remote_answer *answer)
 	}
 	remote->counts.errors++;
 	snprintf(remote->problem, sizeof(remote->problem), "%s: %.200s", follow->api->type->resource, message);
-	log_write(remote->options.logger, follow->failures > 1 ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow",
-	          "resource", follow->api->type->resource, "error", message, NULL);
+	tell_problem(follow, message);
 }
 
 /* What is next is so at the next turn. */

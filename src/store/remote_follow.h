@@ -41,9 +41,14 @@ struct follow {
 	uint64_t began;            /* burials before the list */
 	bool unreachable;          /* why it is paused: there was no server, or none that could answer */
 	bool told_missing;         /* that the server does not have it */
+	int64_t told;              /* when a problem with it last was; 0: never */
 };
 
 /* ---- remote_follow.c ---- */
+/* What is to be followed from the next turn on; `wanted` is borrowed. */
+void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted);
+/* Frees what it holds, not what the mirror shows. No request may be on its way. */
+void follow_close(struct follow *follow);
 /* The path of the collection, to which parameters are to be added. */
 void follow_path(const struct follow *follow, struct buffer *out);
 void follow_add_encoded(struct buffer *out, const char *text);

@@ -100,6 +100,8 @@ struct remote {
 	uint64_t random;
 	struct remote_counts counts;
 	char problem[256];
+	char last_problem[256]; /* that was logged, and when */
+	int64_t last_problem_told;
 	bool away; /* the server could not be reached by somebody */
 	unsigned probes;
 	int64_t probe_due;

@@ -210,6 +210,37 @@ static void a_command_that_fails_is_named(void **state)
 	assert_non_null(strstr(error.text, "get it at example.com"));
 }
 
+static const struct remote_follow three_kinds[] = {{"", "v1", "pods", .optional = false},
+                                                   {"", "v1", "nodes", .optional = true},
+                                                   {"", "v1", "services", .optional = true}};
+
+/* All kinds wait for the same thing: that is one line a minute, and not one for each kind and attempt. */
+static void what_is_wrong_for_all_is_told_once(void **state)
+{
+	struct remote_kit *kit = *state;
+	char *text = NULL;
+	size_t length = 0;
+	struct logger logger = {.stream = open_memstream(&text, &length), .level = LOG_WARN};
+	use_command(kit, "#!/bin/sh\necho not logged in >&2; exit 3\n");
+	kit->options.logger = &logger;
+	kit->options.follow = three_kinds;
+	kit->options.follow_count = 3;
+	remote_kit_start(kit);
+	await_problem(kit, "not logged in");
+	remote_kit_pass(kit, 40);
+	fflush(logger.stream);
+	int lines = 0;
+	for (const char *at = text; (at = strstr(at, "cannot follow")); at++)
+		lines++;
+	assert_int_equal(lines, 1);
+	remote_kit_pass(kit, 60);
+	fflush(logger.stream);
+	assert_non_null(strstr(strstr(text, "cannot follow") + 1, "cannot follow"));
+	stop_remote(kit);
+	fclose(logger.stream);
+	free(text);
+}
+
 /* ---- a command beside the loop ---- */
 
 static char folder_file_path[160];
@@ -273,12 +304,9 @@ static pid_t await_run(struct remote_kit *kit, int number)
 /* Nothing waits while it runs: the loop turns, and the three requests go out with what one run printed. */
 static void many_wait_for_one_run(void **state)
 {
-	static const struct remote_follow kinds[] = {{"", "v1", "pods", .optional = false},
-	                                             {"", "v1", "nodes", .optional = true},
-	                                             {"", "v1", "services", .optional = true}};
 	struct remote_kit *kit = *state;
 	use_slow_command(kit, "");
-	kit->options.follow = kinds;
+	kit->options.follow = three_kinds;
 	kit->options.follow_count = 3;
 	remote_kit_start(kit);
 	await_run(kit, 1);
@@ -392,12 +420,9 @@ static void a_command_that_gives_certificates(void **state)
 	put_json(file, pki_client_key(pki));
 	fputs("\"}}\nEND\n", file);
 	fclose(file);
-	static const struct remote_follow kinds[] = {{"", "v1", "pods", .optional = false},
-	                                             {"", "v1", "nodes", .optional = true},
-	                                             {"", "v1", "services", .optional = true}};
 	use_tls(kit, false);
 	kit->access.exec = &command_exec;
-	kit->options.follow = kinds;
+	kit->options.follow = three_kinds;
 	kit->options.follow_count = 3;
 	fake_on(kit->fake, LIST, 200, "", EMPTY);
 	remote_kit_start(kit);
@@ -416,6 +441,7 @@ int main(void)
 		ON_KIT(through_a_proxy),
 		ON_KIT(a_token_that_is_rotated_under_way),
 		ON_KIT(a_command_that_fails_is_named),
+		ON_KIT(what_is_wrong_for_all_is_told_once),
 		ON_KIT(many_wait_for_one_run),
 		ON_KIT(new_ones_are_asked_for_before_the_old_expire),
 		ON_KIT(a_command_that_does_not_end_is_ended),
