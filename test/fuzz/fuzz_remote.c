@@ -115,7 +115,7 @@ static int feed_wire(const char *text, size_t length, size_t size, bool items, s
 		status = items ? remote_wire_list_feed(&list, text + at, part, LARGEST, collect_object, out, &error)
 		               : remote_wire_frames_feed(&frames, text + at, part, LARGEST, collect_event, out, &error);
 	}
-	if (items) {
+	if (items && status == 0) { /* nobody asks after an error */
 		struct doc *doc = remote_wire_list_envelope(&list);
 		val_write(doc_root(doc), DOC_JSON_COMPACT, out);
 		buffer_puts(out, remote_wire_list_is_whole(&list) ? " whole" : "");
