@@ -4,13 +4,14 @@
  *     platoon-bench-kube KUBECONFIG nodes COUNT
  *     platoon-bench-kube KUBECONFIG create COUNT GANG SCHEDULER [PREFIX]
  *     platoon-bench-kube KUBECONFIG bind NODES IN_FLIGHT
- *     platoon-bench-kube KUBECONFIG download
+ *     platoon-bench-kube KUBECONFIG download [protobuf]
  *     platoon-bench-kube KUBECONFIG watch COUNT      until that many more pods have a node
  *
  * Each prints one JSON object; `watch` prints a line before, when it has begun. Times are seconds of the wall clock since the epoch. */
 #include "base/vec.h"
 #include "kube_bindings.h"
 #include "store/remote_client.h"
+#include "store/remote_wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,11 +202,12 @@ static void on_list(void *context, const struct remote_answer *answer)
 	on_answer(context, answer);
 }
 
-static void download(void)
+static void download(bool protobuf)
 {
 	double start = now();
 	remote_client_send(client, &(struct remote_call){.method = "GET",
 	                                                 .path = "/api/v1/pods",
+	                                                 .accept = protobuf ? REMOTE_WIRE_ACCEPT : NULL,
 	                                                 .timeout_ms = 600000,
 	                                                 .done = on_list});
 	while (answered == 0)
@@ -301,7 +303,7 @@ int main(int count, char **words)
 		node_count = number;
 		rc = bind_all(strtoul(words[4], NULL, 10));
 	} else if (strcmp(what, "download") == 0) {
-		download();
+		download(count > 3 && strcmp(words[3], "protobuf") == 0);
 	} else if (strcmp(what, "watch") == 0) {
 		rc = watch(number);
 	} else {

@@ -143,6 +143,13 @@ int clock_parse_rfc3339(const char *text, int64_t *seconds)
 	return 0;
 }
 
+static size_t put_digits(char *out, size_t at, int value)
+{
+	out[at++] = (char)('0' + value / 10);
+	out[at++] = (char)('0' + value % 10);
+	return at;
+}
+
 void clock_print_rfc3339(int64_t seconds, char out[32])
 {
 	int64_t days = seconds / DAY_SECONDS;
@@ -154,11 +161,22 @@ void clock_print_rfc3339(int64_t seconds, char out[32])
 	int64_t year;
 	int month, day;
 	date_of(days, &year, &month, &day);
-	char wide[80]; /* the compiler cannot know that the parts are short; the longest real text has 29 characters */
-	snprintf(wide, sizeof(wide), "%04" PRId64 "-%02d-%02dT%02d:%02d:%02dZ", year, month, day, rest / 3600,
-	         rest / 60 % 60, rest % 60);
-	wide[31] = '\0';
-	memcpy(out, wide, strlen(wide) + 1);
+	/* By hand: lists of a large cluster have a hundred thousand of them. */
+	size_t at = 0;
+	if (year < 0 || year > 9999)
+		at = (size_t)snprintf(out, 32, "%04" PRId64, year);
+	else
+		at = put_digits(out, put_digits(out, 0, (int)(year / 100)), (int)(year % 100));
+	const struct {
+		char before;
+		int value;
+	} parts[] = {{'-', month}, {'-', day}, {'T', rest / 3600}, {':', rest / 60 % 60}, {':', rest % 60}};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		out[at++] = parts[i].before;
+		at = put_digits(out, at, parts[i].value);
+	}
+	out[at++] = 'Z';
+	out[at] = '\0';
 }
 
 /* The unit at the start of the text and how long its name is; 0 when there is none. */

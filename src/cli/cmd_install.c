@@ -73,7 +73,7 @@ static int take_values(struct install *install, struct node *into, const struct 
 	const char *key;
 	const struct val *item;
 	if (!doc) {
-		output_line(stderr, "%s: error: %s", args->values_file, error.text);
+		output_line(stderr, "platoon install: %s", error.text);
 		return CLI_USAGE;
 	}
 	settings_check(doc_root(doc), usual, "", &problems);

@@ -13,7 +13,6 @@
 
 #define LONGEST_WAIT 1000    /* milliseconds, so that signals, timers and a new configuration are noticed */
 #define LAST_WRITES_TURNS 50 /* of 100 ms: what was decided is sent before the end */
-#define PROBLEM_PAUSE INT64_C(10000000000)
 
 static volatile sig_atomic_t stopped, reload;
 
@@ -120,6 +119,12 @@ static void open_lease(struct run *run, int64_t now)
 	});
 }
 
+static void on_refused(void *context, const char *path, int code, const char *message)
+{
+	if (code != 409 && strstr(path, "/queues?"))
+		run_queue_refused(context, message);
+}
+
 static int open_remote(struct run *run, struct error *error)
 {
 	struct cli_args *args = run->args;
@@ -140,6 +145,8 @@ static int open_remote(struct run *run, struct error *error)
 			.follow = follow,
 			.follow_count = follow_more(run, follow, TYPES + kinds),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
+			.refused = on_refused,
+			.context = run,
 		},
 		error);
 	if (!run->remote)
@@ -156,7 +163,6 @@ static void open_controllers(struct run *run)
 {
 	if (run->manager)
 		return;
-	run_ensure_queue(run);
 	run->manager = manager_create(&(struct manager_options){
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
@@ -184,6 +190,7 @@ static void close_controllers(struct run *run)
 	manager_destroy(run->manager);
 	run->kubelet = NULL;
 	run->manager = NULL;
+	run->queue = (struct run_queue){0};
 }
 
 static int step(struct run *run)
@@ -199,6 +206,7 @@ static int step(struct run *run)
 		return wait;
 	}
 	open_controllers(run);
+	wait = manager_sooner(wait, run_ensure_queue(run));
 	wait = manager_sooner(wait, manager_step(run->manager));
 	return run->kubelet ? manager_sooner(wait, kubelet_step(run->kubelet)) : wait;
 }
@@ -210,10 +218,14 @@ static struct run_config *load_config(struct run *run)
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
 	struct run_config *config = run_config_load(run->args, &problems);
-	for (size_t i = 0; i < problems.count; i++)
-		output_line(stderr, "platoon run: %s%s%s: %s%s%s", run->args->config ? run->args->config : "",
-		            run->args->config ? ": " : "", problems.items[i].path, problems.items[i].message,
-		            problems.items[i].fix ? "; " : "", problems.items[i].fix ? problems.items[i].fix : "");
+	for (size_t i = 0; i < problems.count; i++) {
+		const struct problem *problem = &problems.items[i];
+		/* Of a file that cannot be read the message has the name. */
+		const char *file = problem->path[0] && run->args->config ? run->args->config : "";
+		output_line(stderr, "platoon run: %s%s%s%s%s%s%s", file, file[0] ? ": " : "", problem->path,
+		            problem->path[0] ? ": " : "", problem->message, problem->fix ? "; " : "",
+		            problem->fix ? problem->fix : "");
+	}
 	arena_destroy(arena);
 	return config;
 }
@@ -261,6 +273,7 @@ static void look_at_config(struct run *run)
 	const char *fixed = run_config_fixed(run->start, next);
 	if (fixed[0])
 		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
+	remote_follow_kinds(run->remote, next->kinds, next->kind_count);
 	if (run_config_decides_alike(run->config, next)) {
 		/* Looking at the whole cluster anew takes time, in which nothing would be decided. */
 		run_config_take_log(run->config, next);
@@ -275,16 +288,6 @@ static void look_at_config(struct run *run)
 }
 
 /* ---- the loop ---- */
-
-static void tell_problem(struct run *run)
-{
-	int64_t now = clock_now(clock_system());
-	const char *problem = remote_problem(run->remote);
-	if (!problem[0] || now - run->told < PROBLEM_PAUSE)
-		return;
-	run->told = now;
-	output_line(stderr, "platoon run: waiting for %s: %s", run->access.server, problem);
-}
 
 /* Moves what the API server and those who ask us have to say. */
 static void turn(struct run *run, int wait)
@@ -312,12 +315,12 @@ static void loop(struct run *run)
 		if (run->board && remote_synced(run->remote)) /* before that it is not the cluster yet */
 			board_step(run->board);
 		if (!remote_synced(run->remote)) {
-			tell_problem(run);
+			run_tell_problem(run);
 		} else if (!synced) {
 			synced = true;
-			output_line(stdout, "platoon run: connected to %s (context %s)", run->access.server,
-			            run->access.context);
-			fflush(stdout);
+			run_tell_connected(run);
+		} else {
+			run_tell_away(run);
 		}
 	}
 }
@@ -333,6 +336,7 @@ static void finish_writes(struct run *run)
 static void end_well(struct run *run)
 {
 	run->ending = true;
+	run_tell_ending(run);
 	close_controllers(run);
 	if (run->listener)
 		listener_drain(run->listener);
@@ -343,16 +347,7 @@ static void end_well(struct run *run)
 		lease_release(run->lease);
 		finish_writes(run);
 	}
-}
-
-static void tell_listener(const struct run *run)
-{
-	const char *url = listener_url(run->listener);
-	output_line(stdout, "platoon run: health and metrics on %s", url);
-	/* A token somebody chose is known to them and stays out of the log. */
-	const char *chosen = getenv("PLATOON_DASHBOARD_TOKEN");
-	output_line(stdout, "platoon run: dashboard on %s" DASHBOARD_PATH "/%s%s", url,
-	            chosen && *chosen ? "" : "#token=", chosen && *chosen ? "" : run->auth.read_token.text);
+	run_tell_ended(run);
 }
 
 /* ---- start and end ---- */
@@ -395,11 +390,7 @@ static int run_all(struct run *run)
 		output_line(stderr, "platoon run: %s", error.text);
 		return CLI_USAGE;
 	}
-	if (run->listener)
-		tell_listener(run);
-	if (run->webhooks)
-		output_line(stdout, "platoon run: webhooks on %s", listener_url(run_webhooks_listener(run->webhooks)));
-	fflush(stdout);
+	run_tell_start(run);
 	loop(run);
 	end_well(run);
 	return CLI_OK;

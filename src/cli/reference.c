@@ -1,7 +1,8 @@
 /* Owns the reference of fields: a page of Markdown for each kind of ours, from the tables of schemas. */
 #include "cli/cli.h"
 
-#include "serve/schema.h"
+#include "object/schema.h"
+#include "serve/schema_words.h"
 
 #include <string.h>
 

@@ -29,7 +29,7 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "logFormat: text\n";
 
 /* Read at the start only. */
-static const char *const fixed[] = {"listen", "leaderElection", "webhooks", "workloadKinds"};
+static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
 /* Controllers are made with these. */
 static const char *const deciding[] = {"schedulerNames", "defaultQueue", "podGroupsForSinglePods", "budget",
                                        "placementStrategy"};
@@ -255,7 +255,7 @@ static struct doc *read_file(const struct cli_args *args, struct arena *arena, s
 	struct error error = {0};
 	struct doc *doc = args->config ? settings_read(args->config, arena, &error) : settings_parse("", 0, &error);
 	if (!doc)
-		problem_add(problems, SEVERITY_ERROR, args->config, NULL, "%s", error.text);
+		problem_add(problems, SEVERITY_ERROR, "", NULL, "%s", error.text);
 	return doc;
 }
 

@@ -14,6 +14,13 @@
 
 struct run_webhooks;
 
+struct run_queue {         /* the default one */
+	bool done;         /* there is a queue */
+	bool told;         /* that it was refused */
+	unsigned attempts; /* to make it */
+	int64_t due;       /* of the next one; 0: the last one was not refused */
+};
+
 struct run {
 	struct cli_args *args;
 	struct run_config *start;  /* what it was started with: settings that do not change are read here */
@@ -29,8 +36,10 @@ struct run {
 	struct stat file;              /* of the configuration, when it was last looked at */
 	struct board *board;           /* NULL without a listener */
 	struct auth auth;              /* of the dashboard */
+	struct run_queue queue;
 	char identity[128];
-	int64_t told; /* when a problem was last printed */
+	int64_t told;            /* when a problem was last printed */
+	int64_t away, away_told; /* since when the API server is, and when that was last told; 0: it is not */
 	bool ending;
 };
 
@@ -54,8 +63,21 @@ int run_webhooks_step(struct run_webhooks *webhooks, bool acts);
 bool run_webhooks_ready(const struct run_webhooks *webhooks);
 void run_webhooks_metrics(const struct run_webhooks *webhooks, struct buffer *out); /* NULL is a no-op */
 
+/* ---- run_tell.c ---- */
+void run_tell_start(const struct run *run);
+/* Why the cluster is not read yet; now and then. */
+void run_tell_problem(struct run *run);
+void run_tell_connected(const struct run *run);
+/* That the API server cannot be reached, once a minute, and that it can again. */
+void run_tell_away(struct run *run);
+void run_tell_ending(const struct run *run);
+void run_tell_ended(const struct run *run);
+
 /* ---- run_queue.c ---- */
-/* Makes the default queue when the cluster has no queue at all. */
-void run_ensure_queue(struct run *run);
+/* Makes the default queue when the cluster has no queue at all, again after a pause when that is refused. Milliseconds
+ * until there is something to do if nothing changes, -1 for never. */
+int run_ensure_queue(struct run *run);
+/* The server refused it. */
+void run_queue_refused(struct run *run, const char *message);
 
 #endif

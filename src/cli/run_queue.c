@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+#define MILLISECOND INT64_C(1000000)
+#define PAUSE_FIRST (1000 * MILLISECOND)
+#define PAUSE_LONGEST (300 * 1000 * MILLISECOND)
+#define PAUSE_DOUBLINGS 8
+
 static bool has_queues(struct store *store, const struct store_api *api)
 {
 	struct arena *arena = arena_create();
@@ -41,25 +46,59 @@ static struct doc *make_queue(const char *name)
 	return doc;
 }
 
-void run_ensure_queue(struct run *run)
+/* Sends it; whether the server takes it is seen later. */
+static void send_queue(struct run *run, const struct store_api *api, const char *name)
 {
 	struct store *store = remote_store(run->remote);
-	const struct store_api *api = store_api_find(store, "scheduling.run.ai", "v2", "queues");
-	const char *name = run->config->default_queue;
-	if (!name[0] || !api || has_queues(store, api))
-		return;
 	struct arena *arena = arena_create();
 	struct doc *doc = make_queue(name);
 	struct store_result result = {.arena = arena};
 	struct store_request request = {
 		.verb = STORE_CREATE, .api = api, .body = doc_root(doc), .manager = "platoon", .actor = "platoon"};
-	bool made = store_write(store, &request, &result) == 0;
-	if (made)
-		log_write(&run->args->logger, LOG_INFO, 0, "queue made", "queue", name, NULL);
-	else
-		log_write(&run->args->logger, LOG_WARN, 0, "queue refused", "queue", name, "error",
-		          result.error.message, NULL);
+	if (store_write(store, &request, &result) < 0)
+		run_queue_refused(run, result.error.message);
 	store_result_clear(&result);
 	doc_destroy(doc);
 	arena_destroy(arena);
+}
+
+/* At the first refusal; those after it are in the log as refused writes. */
+void run_queue_refused(struct run *run, const char *message)
+{
+	if (run->queue.told)
+		return;
+	run->queue.told = true;
+	log_write(&run->args->logger, LOG_ERROR, 0,
+	          "the default queue cannot be made; workloads wait until there is a queue. It is tried again with "
+	          "growing "
+	          "pauses. Let the user of platoon create queues.scheduling.run.ai (as `platoon install` does), see to "
+	          "the "
+	          "webhook that refuses it, create a queue yourself, or name none with `defaultQueue: \"\"`",
+	          "queue", run->config->default_queue, "error", message, NULL);
+}
+
+int run_ensure_queue(struct run *run)
+{
+	struct run_queue *queue = &run->queue;
+	const char *name = run->config->default_queue;
+	const struct store_api *api = store_api_find(remote_store(run->remote), "scheduling.run.ai", "v2", "queues");
+	int64_t now = clock_now(clock_system());
+	if (queue->done || !name[0] || !api)
+		return -1;
+	if (has_queues(remote_store(run->remote), api)) {
+		queue->done = remote_confirmed(run->remote, api->type, "", name);
+		if (queue->done && queue->attempts > 0)
+			log_write(&run->args->logger, LOG_INFO, 0, "queue made", "queue", name, NULL);
+		return -1;
+	}
+	if (queue->attempts > 0 && queue->due == 0) { /* it was, and was taken back */
+		unsigned doublings = queue->attempts - 1;
+		queue->due = now + (doublings < PAUSE_DOUBLINGS ? PAUSE_FIRST << doublings : PAUSE_LONGEST);
+	}
+	if (now < queue->due)
+		return (int)((queue->due - now) / MILLISECOND + 1);
+	queue->due = 0;
+	queue->attempts++;
+	send_queue(run, api, name);
+	return -1;
 }

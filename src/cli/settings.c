@@ -28,7 +28,13 @@ struct doc *settings_parse(const char *text, size_t length, struct error *error)
 struct doc *settings_read(const char *path, struct arena *arena, struct error *error)
 {
 	const char *text;
-	return remote_file_read(path, arena, &text, error) < 0 ? NULL : settings_parse(text, strlen(text), error);
+	struct error problem = {0};
+	if (remote_file_read(path, arena, &text, error) < 0)
+		return NULL;
+	struct doc *doc = settings_parse(text, strlen(text), &problem);
+	if (!doc)
+		error_set(error, problem.code, "%.200s: %.300s", path, problem.text);
+	return doc;
 }
 
 static const char *nearest(const char *key, const struct val *usual, struct arena *arena)

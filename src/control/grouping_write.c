@@ -2,6 +2,7 @@
  * grouped. Everything is compared with what the store has first. */
 #include "control/grouping_internal.h"
 #include "control/writes.h"
+#include "object/difference.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -28,22 +29,30 @@ int grouping_write_group(const struct reconcile *turn, const struct group_result
                          const struct group_options *options, const struct store_object *existing,
                          struct grouping_failure *failure)
 {
-	struct doc *doc = group_document(result, options, existing ? existing->root : NULL);
+	struct doc *doc = group_document(result, options, existing ? existing->root : NULL), *patch = NULL;
+	/* Of a group that is there only what differs is written, whatever its version is by then: the scheduler writes its
+	 * status all the time, and others may set fields that are theirs. */
+	if (existing) {
+		struct build *build = build_create();
+		struct node *changes = difference_merge(build, existing->root, doc_root(doc));
+		patch = changes ? build_finish(build, changes) : NULL;
+		build_destroy(build);
+	}
 	int rc = 0;
-	if (!existing || !val_equal(existing->root, doc_root(doc))) {
-		/* The document has the version it was made from: somebody else's write in between is a conflict, and the
-		 * next try starts from that. */
+	if (!existing || patch) {
 		struct store_request request = {
-			.verb = existing ? STORE_UPDATE : STORE_CREATE,
+			.verb = existing ? STORE_PATCH : STORE_CREATE,
+			.patch = STORE_PATCH_MERGE,
 			.api = store_api_find(turn->store, "scheduling.run.ai", "v2alpha2", "podgroups"),
 			.namespace_ = result->namespace_,
 			.name = existing ? result->name : NULL,
-			.body = doc_root(doc),
+			.body = doc_root(patch ? patch : doc),
 			.manager = MANAGER,
 			.actor = "platoon",
 		};
 		rc = carry_out(turn, &request, failure);
 	}
+	doc_destroy(patch);
 	doc_destroy(doc);
 	return rc;
 }
@@ -117,9 +126,6 @@ void grouping_mark_refused(const struct reconcile *turn, const struct store_obje
 	if (writes_has_condition(pod->root, &condition))
 		return;
 	struct build *build = build_create();
-	struct node *status = build_map(build);
-	build_put(build, status, "conditions",
-	          writes_conditions(build, pod->root, &condition, 1, turn->now_ns / SECOND));
-	writes_patch_status(turn->store, pod, build, status);
+	writes_pod_condition(turn->store, pod, &condition, turn->now_ns / SECOND, build, NULL);
 	build_destroy(build);
 }

@@ -21,6 +21,7 @@ struct lease {
 	int64_t held_until; /* by our clock; INT64_MIN when it is not ours */
 	bool waiting;       /* for a confirmation */
 	bool known;         /* whether one was seen at all */
+	char told[128];     /* which other holder was last told of */
 };
 
 struct lease *lease_create(const struct lease_options *options)
@@ -131,6 +132,16 @@ static void lose(struct lease *lease, const char *to)
 	lease->held_until = INT64_MIN;
 }
 
+/* Once for each holder: who looks for the replica that acts finds it in the log of the others too. */
+static void tell_other(struct lease *lease, const char *holder)
+{
+	if (!holder[0] || strncmp(lease->told, holder, sizeof(lease->told) - 1) == 0)
+		return;
+	snprintf(lease->told, sizeof(lease->told), "%s", holder);
+	log_write(lease->options.logger, LOG_INFO, 0, "another replica acts, this one waits", "holder", holder,
+	          "identity", lease->identity, NULL);
+}
+
 /* What the server has now. */
 static void look(struct lease *lease, const struct store_object *object, int64_t now)
 {
@@ -143,6 +154,7 @@ static void look(struct lease *lease, const struct store_object *object, int64_t
 	bool ours = strcmp(holder_of(object), lease->identity) == 0;
 	if (!ours) {
 		lose(lease, holder_of(object));
+		tell_other(lease, holder_of(object));
 	} else if (lease->waiting) {
 		if (lease->held_until == INT64_MIN)
 			log_write(lease->options.logger, LOG_INFO, 0, "lease taken", "identity", lease->identity, NULL);

@@ -185,12 +185,10 @@ static bool change_instance(struct rbg_turn *turn, const struct rbg_role_state *
 static void mark_pod(struct rbg_turn *turn, const struct rbg_pod *pod, bool is_fine)
 {
 	struct build *build = build_create();
-	struct node *status = build_map(build);
 	struct condition condition = {RBG_READY_CONDITION, is_fine ? "True" : "False",
 	                              is_fine ? "NothingChanges" : "StartInPlaceUpdate",
 	                              is_fine ? "" : "its images are about to change"};
-	build_put(build, status, "conditions", writes_conditions(build, pod->object->root, &condition, 1, turn->now));
-	if (writes_patch_status(turn->store, pod->object, build, status) < 0)
+	if (writes_pod_condition(turn->store, pod->object, &condition, turn->now, build, NULL) < 0)
 		turn->failed = true;
 	build_destroy(build);
 }

@@ -6,6 +6,7 @@
 #include "control/rbg_state.h"
 
 #include "base/hash.h"
+#include "object/difference.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -127,20 +128,40 @@ static struct doc *make_member(const struct set_turn *set, int64_t index, const 
 	return doc;
 }
 
+/* A patch and no update: the status of the group is being written all the time, by ourselves too, and each of these
+ * writes would make the version that an update names an old one. */
+static struct doc *make_patch(const struct store_object *old, const struct doc *wanted)
+{
+	struct build *build = build_create();
+	static const char *const parts[] = {"metadata", "spec"};
+	struct node *patch = build_map(build);
+	for (int i = 0; i < 2; i++) {
+		struct node *part =
+			difference_merge(build, val_get(old->root, parts[i]), val_get(doc_root(wanted), parts[i]));
+		if (part)
+			build_put(build, patch, parts[i], part);
+	}
+	struct doc *doc = build_finish(build, patch);
+	build_destroy(build);
+	return doc;
+}
+
 static void write_member(struct set_turn *set, int64_t index, const struct store_object *old)
 {
-	struct doc *doc = make_member(set, index, old);
+	struct doc *doc = make_member(set, index, old), *patch = old ? make_patch(old, doc) : NULL;
 	const char *name = member_name(set, index);
 	struct store_request request = {
-		.verb = old ? STORE_UPDATE : STORE_CREATE,
+		.verb = old ? STORE_PATCH : STORE_CREATE,
+		.patch = STORE_PATCH_MERGE,
 		.api = group_api(set),
 		.namespace_ = set->object->namespace_,
 		.name = old ? name : NULL,
-		.body = doc_root(doc),
+		.body = doc_root(old ? patch : doc),
 	};
 	if (carry_out(set, &request))
 		writes_event(set->store, set->object, false, old ? "SuccessfulUpdate" : "SuccessfulCreate",
 		             arena_printf(set->arena, "group %s", name), set->turn->now_ns / 1000000000);
+	doc_destroy(patch);
 	doc_destroy(doc);
 }
 

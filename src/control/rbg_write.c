@@ -1,6 +1,8 @@
 /* Owns how the controller of RoleBasedGroups writes objects: always with the group as owner, refusals noted in the turn. */
 #include "control/rbg_state.h"
 
+#include "object/difference.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -145,20 +147,22 @@ static bool is_met(const struct val *have, const struct val *want, bool filled)
 	return covers(have, want);
 }
 
-/* A value for a merge patch that leaves nothing of what was there: such a patch keeps what it does not name, so keys that
- * are gone are taken away by null, at every depth. With `filled` those at the top stay, but for ports. */
+/* A value for a merge patch that makes `want` of what was there. With `filled` keys at the top that the server may have
+ * put there stay, all but ports. */
 static struct node *replace(struct build *build, const struct val *want, const struct val *old, bool filled)
 {
 	const char *key;
 	const struct val *item;
-	if (val_kind(want) != VAL_MAP || val_kind(old) != VAL_MAP)
-		return want ? build_copy(build, want) : build_null(build);
+	if (!filled || val_kind(want) != VAL_MAP || val_kind(old) != VAL_MAP)
+		return difference_merge(build, old, want);
 	struct node *map = build_map(build);
-	for (struct val_iter it = val_iter(want); val_next(&it, &key, &item);)
-		build_put(build, map, key, replace(build, item, val_get(old, key), false));
-	for (struct val_iter it = val_iter(old); val_next(&it, &key, &item);)
-		if (!val_get(want, key) && (!filled || strcmp(key, "ports") == 0))
-			build_put(build, map, key, build_null(build));
+	for (struct val_iter it = val_iter(want); val_next(&it, &key, &item);) {
+		struct node *changed = difference_merge(build, val_get(old, key), item);
+		if (changed)
+			build_put(build, map, key, changed);
+	}
+	if (val_get(old, "ports") && !val_get(want, "ports"))
+		build_put(build, map, "ports", build_null(build));
 	return map;
 }
 

@@ -46,10 +46,8 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 	if (!same_node || (!same && (!known || news != LIVE_NO_NEWS))) {
 		struct build *build = build_create();
 		struct node *status = build_map(build);
-		build_put(build, status, "conditions",
-		          writes_conditions(build, pod->root, &condition, 1, turn->now_seconds));
 		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
-		int written = writes_patch_status(turn->store, pod, build, status);
+		int written = writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, status);
 		if (written < 0)
 			scheduler_unwritten(turn, group);
 		if (written > 0 && !same && tell &&

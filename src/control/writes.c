@@ -60,8 +60,8 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 	return list;
 }
 
-int writes_patch(struct store *store, const struct store_object *object, enum store_subresource subresource,
-                 struct build *build, struct node *body)
+static int patch(struct store *store, const struct store_object *object, enum store_subresource subresource,
+                 enum store_patch type, struct build *build, struct node *body)
 {
 	struct doc *doc = build_finish(build, body);
 	struct arena *arena = arena_create();
@@ -73,7 +73,7 @@ int writes_patch(struct store *store, const struct store_object *object, enum st
 		.namespace_ = object->namespace_,
 		.name = object->name,
 		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
+		.patch = type,
 		.manager = "platoon",
 		.actor = "platoon",
 	};
@@ -87,6 +87,29 @@ int writes_patch(struct store *store, const struct store_object *object, enum st
 	arena_destroy(arena);
 	doc_destroy(doc);
 	return changed;
+}
+
+int writes_patch(struct store *store, const struct store_object *object, enum store_subresource subresource,
+                 struct build *build, struct node *body)
+{
+	return patch(store, object, subresource, STORE_PATCH_MERGE, build, body);
+}
+
+int writes_pod_condition(struct store *store, const struct store_object *pod, const struct condition *condition,
+                         int64_t now_seconds, struct build *build, struct node *status)
+{
+	struct node *body = build_map(build), *list = build_list(build);
+	struct node *node = condition_node(build, pod->root, condition, now_seconds);
+	/* What is not said stays as it was. */
+	if (!condition->reason[0])
+		build_put(build, node, "reason", build_null(build));
+	if (!condition->message[0])
+		build_put(build, node, "message", build_null(build));
+	build_append(build, list, node);
+	status = status ? status : build_map(build);
+	build_put(build, status, "conditions", list);
+	build_put(build, body, "status", status);
+	return patch(store, pod, STORE_STATUS, STORE_PATCH_STRATEGIC, build, body);
 }
 
 int writes_patch_status(struct store *store, const struct store_object *object, struct build *build,

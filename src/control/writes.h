@@ -22,6 +22,10 @@ bool writes_has_condition(const struct val *root, const struct condition *condit
  * time of the last transition stays where the status does. */
 struct node *writes_conditions(struct build *build, const struct val *root, const struct condition *conditions,
                                size_t count, int64_t now_seconds);
+/* Puts one condition of a pod in, and with `status` (NULL: nothing) more of its status. The server merges it by its type: what
+ * others write of the same pod at the same time, like its kubelet, stays. As writes_patch(). */
+int writes_pod_condition(struct store *store, const struct store_object *pod, const struct condition *condition,
+                         int64_t now_seconds, struct build *build, struct node *status);
 /* Merges `body` into the object. 1 when that changed something, 0 when not or the object is gone, -1 when it was refused
  * and has to be tried again. */
 int writes_patch(struct store *store, const struct store_object *object, enum store_subresource subresource,

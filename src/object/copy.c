@@ -1,18 +1,9 @@
 /* Owns copying parts of a document. yyjson keeps the values of a document in a row, a container before what is in it; so
  * does the copy, with its strings behind them. */
-#include "object/copy.h"
-
-#include "base/vec.h"
-#include "object/doc_internal.h"
+#include "object/copy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct copier {
-	VEC(yyjson_val) values;
-	VEC(uint32_t) texts; /* values whose text is in `bytes`, at the offset that they hold */
-	struct buffer bytes;
-};
 
 struct copier *copier_create(void)
 {
@@ -29,7 +20,7 @@ void copier_destroy(struct copier *copier)
 	free(copier);
 }
 
-static const struct copy_field *find(const struct copy_field *fields, const char *name, size_t length)
+const struct copy_field *copy_find(const struct copy_field *fields, const char *name, size_t length)
 {
 	for (; fields->name; fields++)
 		if (fields->rest || (fields->length == length && memcmp(fields->name, name, length) == 0))
@@ -37,27 +28,34 @@ static const struct copy_field *find(const struct copy_field *fields, const char
 	return NULL;
 }
 
-/* Also numbers too large for yyjson, which are texts. */
-static void add_text(struct copier *copier, const yyjson_val *text)
+void copy_text(struct copier *copier, const char *text, size_t length, yyjson_type type)
 {
-	yyjson_val copy = *text;
-	size_t length = unsafe_yyjson_get_len((void *)(uintptr_t)text);
-	copy.uni.u64 = copier->bytes.length;
+	yyjson_val copy = {.tag = ((uint64_t)length << YYJSON_TAG_BIT) | type, .uni.u64 = copier->bytes.length};
 	vec_push(&copier->texts, (uint32_t)copier->values.count);
 	vec_push(&copier->values, copy);
-	buffer_append(&copier->bytes, text->uni.str, length);
+	buffer_append(&copier->bytes, text, length);
 	buffer_append(&copier->bytes, "", 1);
 }
 
-static void add_name(struct copier *copier, const yyjson_val *name, const struct copy_field *field)
+static void add_static(struct copier *copier, const char *text, size_t length)
 {
-	if (!field || field->rest) {
-		add_text(copier, name);
-		return;
-	}
-	yyjson_val copy = *name;
-	copy.uni.str = field->name;
+	yyjson_val copy = {.tag = ((uint64_t)length << YYJSON_TAG_BIT) | YYJSON_TYPE_STR, .uni.str = text};
 	vec_push(&copier->values, copy);
+}
+
+void copy_name(struct copier *copier, const char *name, size_t length, const struct copy_field *field)
+{
+	if (!field || field->rest)
+		copy_text(copier, name, length, YYJSON_TYPE_STR);
+	else
+		add_static(copier, field->name, length);
+}
+
+void copy_close(struct copier *copier, size_t at, yyjson_type type, size_t count)
+{
+	yyjson_val *container = &copier->values.items[at];
+	container->tag = ((uint64_t)count << YYJSON_TAG_BIT) | type;
+	container->uni.ofs = (copier->values.count - at) * sizeof(yyjson_val);
 }
 
 static void add(struct copier *copier, yyjson_val *val, const struct copy_field *fields);
@@ -78,9 +76,9 @@ static size_t add_members(struct copier *copier, yyjson_val *map, const struct c
 	for (size_t left = unsafe_yyjson_get_len(map); left > 0; left--) {
 		yyjson_val *val = name + 1;
 		const struct copy_field *field =
-			fields ? find(fields, unsafe_yyjson_get_str(name), unsafe_yyjson_get_len(name)) : NULL;
+			fields ? copy_find(fields, unsafe_yyjson_get_str(name), unsafe_yyjson_get_len(name)) : NULL;
 		if ((!fields || (field && !field->drop)) && !is_given(name, given, given_count)) {
-			add_name(copier, name, field);
+			copy_name(copier, unsafe_yyjson_get_str(name), unsafe_yyjson_get_len(name), field);
 			add(copier, val, field ? field->fields : NULL);
 			kept++;
 		}
@@ -105,7 +103,7 @@ static void add(struct copier *copier, yyjson_val *val, const struct copy_field 
 {
 	yyjson_type type = unsafe_yyjson_get_type(val);
 	if (type == YYJSON_TYPE_STR || type == YYJSON_TYPE_RAW) {
-		add_text(copier, val);
+		copy_text(copier, val->uni.str, unsafe_yyjson_get_len(val), type);
 		return;
 	}
 	size_t at = copier->values.count;
@@ -114,12 +112,10 @@ static void add(struct copier *copier, yyjson_val *val, const struct copy_field 
 		return;
 	size_t kept =
 		type == YYJSON_TYPE_OBJ ? add_members(copier, val, fields, NULL, 0) : add_items(copier, val, fields);
-	yyjson_val *copy = &copier->values.items[at];
-	copy->tag = ((uint64_t)kept << YYJSON_TAG_BIT) | unsafe_yyjson_get_tag(val);
-	copy->uni.ofs = (copier->values.count - at) * sizeof(yyjson_val);
+	copy_close(copier, at, type, kept);
 }
 
-static struct doc *finish(struct copier *copier)
+struct doc *copy_finish(struct copier *copier)
 {
 	size_t values = copier->values.count * sizeof(yyjson_val);
 	struct doc *doc = base_malloc(sizeof(*doc) + values + copier->bytes.length);
@@ -136,7 +132,7 @@ static struct doc *finish(struct copier *copier)
 	return doc;
 }
 
-static void begin(struct copier *copier)
+void copy_begin(struct copier *copier)
 {
 	copier->values.count = copier->texts.count = copier->bytes.length = 0;
 }
@@ -144,29 +140,26 @@ static void begin(struct copier *copier)
 struct doc *doc_copy(struct copier *copier, const struct val *val, const struct copy_field *fields)
 {
 	yyjson_val null = {.tag = YYJSON_TYPE_NULL};
-	begin(copier);
+	copy_begin(copier);
 	add(copier, val ? val_json(val) : &null, fields);
-	return finish(copier);
+	return copy_finish(copier);
 }
 
-static yyjson_val text_value(const char *text)
+void copy_open_root(struct copier *copier, const struct copy_member *members, size_t count)
 {
-	return (yyjson_val){.tag = ((uint64_t)strlen(text) << YYJSON_TAG_BIT) | YYJSON_TYPE_STR, .uni.str = text};
+	copy_begin(copier);
+	vec_push(&copier->values, (yyjson_val){.tag = YYJSON_TYPE_OBJ});
+	for (size_t i = 0; i < count; i++) {
+		add_static(copier, members[i].name, strlen(members[i].name));
+		copy_text(copier, members[i].value, strlen(members[i].value), YYJSON_TYPE_STR);
+	}
 }
 
 struct doc *doc_copy_with(struct copier *copier, const struct val *map, const struct copy_field *fields,
                           const struct copy_member *members, size_t count)
 {
-	begin(copier);
-	vec_push(&copier->values, (yyjson_val){.tag = YYJSON_TYPE_OBJ});
-	for (size_t i = 0; i < count; i++) {
-		yyjson_val name = text_value(members[i].name), value = text_value(members[i].value);
-		vec_push(&copier->values, name);
-		add_text(copier, &value);
-	}
+	copy_open_root(copier, members, count);
 	size_t kept = val_kind(map) == VAL_MAP ? add_members(copier, val_json(map), fields, members, count) : 0;
-	yyjson_val *root = &copier->values.items[0];
-	root->tag |= (uint64_t)(kept + count) << YYJSON_TAG_BIT;
-	root->uni.ofs = copier->values.count * sizeof(yyjson_val);
-	return finish(copier);
+	copy_close(copier, 0, YYJSON_TYPE_OBJ, kept + count);
+	return copy_finish(copier);
 }

@@ -3,7 +3,8 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "serve/schema.h"
+#include "object/schema.h"
+#include "serve/schema_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Owns writing definitions: names, columns, subresources, and a structural schema out of the table of fields. */
 #include "serve/crd.h"
 
-#include "serve/schema.h"
+#include "object/schema.h"
+#include "serve/schema_words.h"
 
 #include <string.h>
 

@@ -1,13 +1,14 @@
 /* A reader of the wire format, guided by the schema tables.
  *
  * The sender writes fields that are not pointers even when they are empty, so an empty value does not say that somebody
- * set it: those are left out, as JSON would, save for the few fields where nothing and zero differ. */
+ * set it: those are left out, as JSON would, save for the fields where nothing and zero differ. */
 #include "serve/protobuf.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "object/build.h"
-#include "serve/schema.h"
+#include "object/schema.h"
+#include "object/wire.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -16,73 +17,12 @@
 
 #define MAX_DEPTH 64
 
-struct span {
-	const unsigned char *at, *end;
-};
-
-struct value {
-	uint32_t number;
-	unsigned wire; /* 0 varint, 1 eight bytes, 2 bytes, 5 four bytes */
-	uint64_t integer;
-	struct span bytes;
-};
-
 struct reader {
 	struct build *build;
 	const char *problem;
 };
 
-static int read_varint(struct span *in, uint64_t *value)
-{
-	*value = 0;
-	for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
-		unsigned char byte = *in->at++;
-		*value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return 0;
-	}
-	return -1;
-}
-
-static int read_fixed(struct span *in, size_t size, uint64_t *value)
-{
-	*value = 0;
-	if ((size_t)(in->end - in->at) < size)
-		return -1;
-	for (size_t i = 0; i < size; i++)
-		*value |= (uint64_t)in->at[i] << (8 * i);
-	in->at += size;
-	return 0;
-}
-
-/* 1 a field, 0 the end, -1 malformed. */
-static int next(struct span *in, struct value *value)
-{
-	uint64_t key, length;
-	if (in->at == in->end)
-		return 0;
-	if (read_varint(in, &key) || key >> 3 == 0 || key >> 3 > INT32_MAX)
-		return -1;
-	*value = (struct value){.number = (uint32_t)(key >> 3), .wire = (unsigned)(key & 7)};
-	switch (value->wire) {
-	case 0:
-		return read_varint(in, &value->integer) ? -1 : 1;
-	case 1:
-		return read_fixed(in, 8, &value->integer) ? -1 : 1;
-	case 2:
-		if (read_varint(in, &length) || length > (uint64_t)(in->end - in->at))
-			return -1;
-		value->bytes = (struct span){in->at, in->at + length};
-		in->at += length;
-		return 1;
-	case 5:
-		return read_fixed(in, 4, &value->integer) ? -1 : 1;
-	default:
-		return -1;
-	}
-}
-
-static struct node *text_node(struct reader *reader, struct span bytes)
+static struct node *text_node(struct reader *reader, struct wire_span bytes)
 {
 	size_t length = (size_t)(bytes.end - bytes.at);
 	char *copy = base_malloc(length + 1);
@@ -103,7 +43,7 @@ static struct node *text_node(struct reader *reader, struct span bytes)
 	return node;
 }
 
-static struct node *base64_node(struct reader *reader, struct span bytes)
+static struct node *base64_node(struct reader *reader, struct wire_span bytes)
 {
 	size_t length = (size_t)(bytes.end - bytes.at);
 	unsigned char *text = base_malloc(length / 3 * 4 + 8);
@@ -116,12 +56,12 @@ static struct node *base64_node(struct reader *reader, struct span bytes)
 }
 
 /* A field of a small message: the last one with this number. */
-static bool find(struct reader *reader, struct span in, uint32_t number, struct value *found)
+static bool find(struct reader *reader, struct wire_span in, uint32_t number, struct wire_value *found)
 {
-	struct value value;
+	struct wire_value value;
 	int status;
 	bool any = false;
-	while ((status = next(&in, &value)) == 1) {
+	while ((status = wire_next(&in, &value)) == 1) {
 		if (value.number == number) {
 			*found = value;
 			any = true;
@@ -132,9 +72,9 @@ static bool find(struct reader *reader, struct span in, uint32_t number, struct 
 	return any;
 }
 
-static struct node *time_node(struct reader *reader, struct span in, bool micro)
+static struct node *time_node(struct reader *reader, struct wire_span in, bool micro)
 {
-	struct value seconds = {0}, nanos = {0};
+	struct wire_value seconds = {0}, nanos = {0};
 	char text[32], whole[48];
 	if (!find(reader, in, 1, &seconds))
 		return NULL; /* the zero time */
@@ -147,9 +87,9 @@ static struct node *time_node(struct reader *reader, struct span in, bool micro)
 	return build_string(reader->build, whole);
 }
 
-static struct node *int_or_string(struct reader *reader, struct span in)
+static struct node *int_or_string(struct reader *reader, struct wire_span in)
 {
-	struct value type = {0}, number = {0}, text = {0};
+	struct wire_value type = {0}, number = {0}, text = {0};
 	find(reader, in, 1, &type);
 	find(reader, in, 2, &number);
 	if (type.integer == 1 && find(reader, in, 3, &text))
@@ -157,9 +97,9 @@ static struct node *int_or_string(struct reader *reader, struct span in)
 	return build_int(reader->build, (int32_t)number.integer);
 }
 
-static struct node *duration_node(struct reader *reader, struct span in)
+static struct node *duration_node(struct reader *reader, struct wire_span in)
 {
-	struct value ns = {0};
+	struct wire_value ns = {0};
 	char text[48];
 	find(reader, in, 1, &ns);
 	snprintf(text, sizeof(text), "%lldns", (long long)ns.integer);
@@ -167,9 +107,9 @@ static struct node *duration_node(struct reader *reader, struct span in)
 }
 
 /* RawExtension and the like hold JSON. */
-static struct node *raw_node(struct reader *reader, struct span in)
+static struct node *raw_node(struct reader *reader, struct wire_span in)
 {
-	struct value raw = {0};
+	struct wire_value raw = {0};
 	if (!find(reader, in, 1, &raw) || raw.wire != 2)
 		return NULL;
 	struct doc *doc = doc_parse_json((const char *)raw.bytes.at, (size_t)(raw.bytes.end - raw.bytes.at), NULL);
@@ -178,9 +118,9 @@ static struct node *raw_node(struct reader *reader, struct span in)
 	return node;
 }
 
-static struct node *read_message(struct reader *reader, const struct schema_type *type, struct span in, int depth);
+static struct node *read_message(struct reader *reader, const struct schema_type *type, struct wire_span in, int depth);
 
-static struct node *number_node(struct reader *reader, const struct schema_field *field, const struct value *value)
+static struct node *number_node(struct reader *reader, const struct schema_field *field, const struct wire_value *value)
 {
 	if (field->kind == 'b')
 		return build_bool(reader->build, value->integer != 0);
@@ -189,10 +129,10 @@ static struct node *number_node(struct reader *reader, const struct schema_field
 	return build_int(reader->build, (int64_t)value->integer);
 }
 
-static struct node *read_value(struct reader *reader, const struct schema_field *field, const struct value *value,
+static struct node *read_value(struct reader *reader, const struct schema_field *field, const struct wire_value *value,
                                int depth)
 {
-	struct value inner = {0};
+	struct wire_value inner = {0};
 	if (field->kind == 'i' || field->kind == 'l' || field->kind == 'b')
 		return number_node(reader, field, value);
 	if (value->wire != 2) {
@@ -220,20 +160,6 @@ static struct node *read_value(struct reader *reader, const struct schema_field 
 	}
 }
 
-/* Whether a value that is empty on the wire still means something. */
-static bool keeps_zero(const struct schema_field *field)
-{
-	static const char *const names[] = {
-		"replicas",    "gracePeriodSeconds", "parallelism",      "completions",
-		"minReplicas", "backoffLimit",       "orphanDependents", "terminationGracePeriodSeconds",
-		"paused"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strlen(names[i]) == field->name_length && memcmp(names[i], field->name, field->name_length) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Structures that are always sent, and mean nothing when empty. */
 static bool drops_empty(const struct schema_field *field)
 {
@@ -245,14 +171,14 @@ static bool drops_empty(const struct schema_field *field)
 	return false;
 }
 
-static bool is_empty(const struct schema_field *field, const struct value *value)
+static bool is_empty(const struct schema_field *field, const struct wire_value *value)
 {
 	if (field->list || field->map)
 		return false;
 	if (field->kind == 'i' || field->kind == 'l' || field->kind == 'b')
-		return value->integer == 0 && !keeps_zero(field);
+		return value->integer == 0 && !field->keeps_zero;
 	if (field->kind == 's')
-		return value->bytes.at == value->bytes.end;
+		return value->bytes.at == value->bytes.end && !field->keeps_zero;
 	return value->bytes.at == value->bytes.end && drops_empty(field);
 }
 
@@ -286,10 +212,10 @@ static struct node *container(struct reader *reader, struct open_fields *open, c
 	return node;
 }
 
-static void put_entry(struct reader *reader, struct node *map, const struct schema_field *field, struct span in,
+static void put_entry(struct reader *reader, struct node *map, const struct schema_field *field, struct wire_span in,
                       int depth)
 {
-	struct value key = {.wire = 2}, value = {.wire = 2};
+	struct wire_value key = {.wire = 2}, value = {.wire = 2};
 	find(reader, in, 1, &key);
 	find(reader, in, 2, &value);
 	struct node *name = text_node(reader, key.bytes);
@@ -304,15 +230,15 @@ static void put_entry(struct reader *reader, struct node *map, const struct sche
 	free(text);
 }
 
-static void read_fields(struct reader *reader, struct node *map, const struct schema_type *type, struct span in,
+static void read_fields(struct reader *reader, struct node *map, const struct schema_type *type, struct wire_span in,
                         int depth)
 {
 	struct open_fields open = {.count = 0};
 	struct schema_field field;
-	struct value value;
+	struct wire_value value;
 	char name[96];
 	int status;
-	while (!reader->problem && (status = next(&in, &value)) != 0) {
+	while (!reader->problem && (status = wire_next(&in, &value)) != 0) {
 		if (status < 0) {
 			reader->problem = "a message is cut off";
 		} else if (!schema_field_numbered(type, value.number, &field) || is_empty(&field, &value)) {
@@ -335,7 +261,7 @@ static void read_fields(struct reader *reader, struct node *map, const struct sc
 	}
 }
 
-static struct node *read_message(struct reader *reader, const struct schema_type *type, struct span in, int depth)
+static struct node *read_message(struct reader *reader, const struct schema_type *type, struct wire_span in, int depth)
 {
 	struct node *map = build_map(reader->build);
 	if (depth > MAX_DEPTH)
@@ -345,7 +271,7 @@ static struct node *read_message(struct reader *reader, const struct schema_type
 	return map;
 }
 
-static const char *copy_text(struct arena *arena, struct span bytes)
+static const char *copy_text(struct arena *arena, struct wire_span bytes)
 {
 	return arena_strndup(arena, bytes.at ? (const char *)bytes.at : "", (size_t)(bytes.end - bytes.at));
 }
@@ -360,41 +286,30 @@ static const struct schema_type *type_of(struct arena *arena, const char *api_ve
 	return schema_of_kind(arena_strndup(arena, api_version, (size_t)(slash - api_version)), slash + 1, kind);
 }
 
-static struct doc *read_envelope(struct reader *reader, struct arena *arena, struct span in, struct error *error)
-{
-	struct value meta = {.wire = 2}, raw = {.wire = 2}, api_version = {.wire = 2}, kind = {.wire = 2};
-	find(reader, in, 1, &meta);
-	find(reader, in, 2, &raw);
-	find(reader, meta.bytes, 1, &api_version);
-	find(reader, meta.bytes, 2, &kind);
-	const char *version_text = copy_text(arena, api_version.bytes), *kind_text = copy_text(arena, kind.bytes);
-	const struct schema_type *type = type_of(arena, version_text, kind_text);
-	if (reader->problem || !type) {
-		error_set(error, ERROR_SYNTAX, "protobuf: %s",
-		          reader->problem ? reader->problem : "objects of this kind are accepted as JSON only");
-		return NULL;
-	}
-	struct node *root = build_map(reader->build);
-	build_put_string(reader->build, root, "apiVersion", version_text);
-	build_put_string(reader->build, root, "kind", kind_text);
-	read_fields(reader, root, type, raw.bytes, 0);
-	if (reader->problem) {
-		error_set(error, ERROR_SYNTAX, "protobuf: %s", reader->problem);
-		return NULL;
-	}
-	return build_finish(reader->build, root);
-}
-
 struct doc *protobuf_read(const char *data, size_t length, struct error *error)
 {
 	const unsigned char *bytes = (const unsigned char *)data;
-	if (length < 4 || memcmp(bytes, "k8s", 4) != 0) {
+	if (length < WIRE_MARK_LENGTH || memcmp(bytes, WIRE_MARK, WIRE_MARK_LENGTH) != 0) {
 		error_set(error, ERROR_SYNTAX, "protobuf: the body does not begin with the mark of Kubernetes");
 		return NULL;
 	}
 	struct reader reader = {.build = build_create()};
 	struct arena *arena = arena_create();
-	struct doc *doc = read_envelope(&reader, arena, (struct span){bytes + 4, bytes + length}, error);
+	struct wire_envelope envelope;
+	if (wire_unwrap((struct wire_span){bytes, bytes + length}, &envelope) < 0)
+		reader.problem = "a message is cut off";
+	const char *api_version = copy_text(arena, envelope.api_version), *kind = copy_text(arena, envelope.kind);
+	const struct schema_type *type = type_of(arena, api_version, kind);
+	if (!type && !reader.problem)
+		reader.problem = "objects of this kind are accepted as JSON only";
+	struct node *root = build_map(reader.build);
+	build_put_string(reader.build, root, "apiVersion", api_version);
+	build_put_string(reader.build, root, "kind", kind);
+	if (!reader.problem)
+		read_fields(&reader, root, type, envelope.object, 0);
+	if (reader.problem)
+		error_set(error, ERROR_SYNTAX, "protobuf: %s", reader.problem);
+	struct doc *doc = reader.problem ? NULL : build_finish(reader.build, root);
 	arena_destroy(arena);
 	build_destroy(reader.build);
 	return doc;

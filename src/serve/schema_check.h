@@ -6,7 +6,7 @@
 #include "base/problems.h"
 #include "object/build.h"
 #include "object/doc.h"
-#include "serve/schema.h"
+#include "object/schema.h"
 
 /* Adds one problem per unknown field: its path is the path, its message `unknown field "spec.x"`. `patch` leaves out the
  * directives of strategic merge patches. At most SCHEMA_MAX_PROBLEMS. */

@@ -1,5 +1,5 @@
 /* What kubectl explain says about types and fields: the ones people ask for. */
-#include "serve/schema.h"
+#include "serve/schema_words.h"
 
 #include <string.h>
 

@@ -52,7 +52,7 @@ static void join(struct bucket *bucket, const char *value, struct store_object *
 void by_value_follow(struct bucket *bucket, struct store_object *old, struct store_object *now)
 {
 	char old_scratch[64], now_scratch[64];
-	if (!indexed(bucket))
+	if (!bucket->by_value_used)
 		return;
 	const char *before = old ? value_of(bucket, old, old_scratch) : NULL;
 	const char *after = now ? value_of(bucket, now, now_scratch) : NULL;
@@ -62,7 +62,15 @@ void by_value_follow(struct bucket *bucket, struct store_object *old, struct sto
 		join(bucket, after, now);
 }
 
-const struct index *by_value_index(const struct bucket *bucket, const struct store_selector *selector)
+/* A mirror of a large cluster is never asked, and does without. */
+static void begin(struct bucket *bucket)
+{
+	bucket->by_value_used = true;
+	for (struct index_node *node = index_seek(&bucket->index, "", "", false); node; node = node->next[0])
+		by_value_follow(bucket, NULL, node->object);
+}
+
+const struct index *by_value_index(struct bucket *bucket, const struct store_selector *selector)
 {
 	static const struct index nothing;
 	const char *path = indexed(bucket);
@@ -73,6 +81,8 @@ const struct index *by_value_index(const struct bucket *bucket, const struct sto
 		/* "false" also selects what has no value at all. */
 		if (match->negate || strcmp(match->path, path) != 0 || strcmp(match->value, "false") == 0)
 			continue;
+		if (!bucket->by_value_used)
+			begin(bucket);
 		struct by_value *group;
 		HASH_FIND_STR(bucket->by_value, match->value, group);
 		return group ? &group->index : &nothing;

@@ -34,6 +34,7 @@ struct bucket {
 	struct store_object *definition; /* the CRD it comes from, retained */
 	struct index index;
 	struct by_value *by_value; /* the same by the value of the field that the builtin names */
+	bool by_value_used;        /* somebody asked for such a value; before that it is not kept */
 	struct history history;
 	struct store_watch *watches;  /* those without a key */
 	struct watch_key *watch_keys; /* those that ask for one value of one field, by that value */
@@ -134,7 +135,7 @@ uint64_t store_random(struct store *store);
 /* ---- by_value.c ---- */
 void by_value_follow(struct bucket *bucket, struct store_object *old, struct store_object *now);
 /* Where to look for what a selector (NULL: everything) selects: those with the value that it asks for, or all. */
-const struct index *by_value_index(const struct bucket *bucket, const struct store_selector *selector);
+const struct index *by_value_index(struct bucket *bucket, const struct store_selector *selector);
 void by_value_free(struct bucket *bucket);
 
 /* ---- owners.c ---- */

@@ -241,7 +241,7 @@ int store_list(struct store *store, const struct store_list_request *request, st
                struct arena *arena, struct store_error *error)
 {
 	*list = (struct store_list){0};
-	const struct bucket *bucket = bucket_of(request->api->type);
+	struct bucket *bucket = bucket_of(request->api->type);
 	uint64_t version;
 	const char *namespace_ = request->namespace_ && request->api->type->namespaced ? request->namespace_ : "";
 	const char *after_namespace = namespace_, *after_name = "";

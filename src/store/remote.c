@@ -63,6 +63,11 @@ const char *remote_problem(const struct remote *remote)
 	return remote->problem;
 }
 
+bool remote_away(const struct remote *remote)
+{
+	return remote->away;
+}
+
 bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name)
 {

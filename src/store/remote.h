@@ -53,10 +53,15 @@ void remote_destroy(struct remote *remote);
 struct store *remote_store(const struct remote *remote);
 /* Moves data for at most timeout_ms (also until extra_fd has something, -1: none) and commits the mirror. */
 void remote_run(struct remote *remote, int timeout_ms, int extra_fd);
+/* Of the follows with a kind, those that there are from now on (texts are copied): others end, and what they showed goes; new
+ * ones begin, and nothing waits for them. Those that the server does not have begin when it does. */
+void remote_follow_kinds(struct remote *remote, const struct remote_follow *kinds, size_t count);
 /* Whether every type was listed once, or is optional and the server does not have it. */
 bool remote_synced(const struct remote *remote);
 /* What keeps it from being so, or what went wrong last: "" when nothing does. Borrowed until the next run. */
 const char *remote_problem(const struct remote *remote);
+/* Whether calls find no server, or one that cannot answer, and no call has been answered since. */
+bool remote_away(const struct remote *remote);
 /* Whether what the mirror shows of an object is the server's word: no write to it is unanswered. */
 bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "store/remote_credentials.h"
+#include "store/remote_wire.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #define DEFAULT_TIMEOUT_MS 30000
 #define CONNECT_TIMEOUT_MS 10000
 #define SILENCE_SECONDS 120
+#define COMMAND_TURN_MS 20 /* how often it is looked whether a command that gives credentials has ended */
 #define BODY_MAX ((size_t)1 << 30)
 #define ERROR_BODY_MAX ((size_t)64 << 10) /* of a stream that is refused */
 
@@ -24,6 +26,9 @@ struct remote_request {
 	char problem[CURL_ERROR_SIZE];
 	bool over; /* the receiver wants no more */
 	bool ours; /* body too large: ended by us */
+	bool held; /* not sent: waits for credentials */
+	bool lost; /* there are none for it */
+	uint64_t identity;
 	struct remote_request *previous, *next;
 };
 
@@ -36,7 +41,7 @@ struct remote_client {
 	struct curl_slist *connect_to; /* the address, when the certificate is for another name */
 	VEC(CURL *) idle;
 	struct remote_request *requests;
-	size_t in_flight;
+	size_t in_flight, held;
 };
 
 /* ---- life ---- */
@@ -61,6 +66,8 @@ static void use_server_name(struct remote_client *client)
 struct remote_client *remote_client_create(const struct remote_access *access, const struct clock_source *clock,
                                            struct error *error)
 {
+	if (remote_credentials_check(access, error) < 0)
+		return NULL;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
 		error_set(error, ERROR_INTERNAL, "libcurl cannot be used");
 		return NULL;
@@ -94,6 +101,7 @@ static void request_free(struct remote_request *request)
 	if (request->next)
 		request->next->previous = request->previous;
 	client->in_flight--;
+	client->held -= request->held;
 	buffer_free(&request->body);
 	buffer_free(&request->sent);
 	free(request);
@@ -184,7 +192,7 @@ static void set_transport(const struct remote_client *client, CURL *easy, const 
 	}
 }
 
-static void set_headers(struct remote_request *request, const struct remote_identity *identity)
+static void set_headers(struct remote_request *request)
 {
 	const struct remote_call *call = &request->call;
 	char line[256];
@@ -196,13 +204,6 @@ static void set_headers(struct remote_request *request, const struct remote_iden
 		request->headers = curl_slist_append(request->headers, line);
 		request->headers = curl_slist_append(request->headers, "Expect:");
 	}
-	if (identity->token) {
-		struct buffer bearer = {0};
-		buffer_printf(&bearer, "Authorization: Bearer %s", identity->token);
-		request->headers = curl_slist_append(request->headers, bearer.text);
-		buffer_free(&bearer);
-	}
-	curl_easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
 }
 
 static void set_limits(struct remote_request *request)
@@ -218,6 +219,20 @@ static void set_limits(struct remote_request *request)
 	}
 }
 
+static void launch(struct remote_request *request, const struct remote_identity *identity)
+{
+	set_transport(request->client, request->easy, identity);
+	if (identity->token) {
+		struct buffer bearer = {0};
+		buffer_printf(&bearer, "Authorization: Bearer %s", identity->token);
+		request->headers = curl_slist_append(request->headers, bearer.text);
+		buffer_free(&bearer);
+	}
+	curl_easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
+	request->identity = identity->number;
+	curl_multi_add_handle(request->client->multi, request->easy);
+}
+
 struct remote_request *remote_client_send(struct remote_client *client, const struct remote_call *call)
 {
 	struct remote_request *request = base_calloc(1, sizeof(*request));
@@ -231,8 +246,6 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 	request->easy = client->idle.count ? client->idle.items[--client->idle.count] : curl_easy_init();
 	CURL *easy = request->easy;
 	curl_easy_reset(easy); /* keeps connections and sessions */
-	struct remote_identity identity = remote_credentials_now(client->credentials);
-	set_transport(client, easy, &identity);
 	struct buffer url = {0};
 	buffer_printf(&url, "%s%s", client->url, call->path);
 	curl_easy_setopt(easy, CURLOPT_URL, url.text);
@@ -245,7 +258,7 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->sent.text);
 	}
 	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
-	set_headers(request, &identity);
+	set_headers(request);
 	set_limits(request);
 	if (!call->data || call->compressed)
 		curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
@@ -253,7 +266,11 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
-	curl_multi_add_handle(client->multi, easy);
+	struct remote_identity identity;
+	request->held = remote_credentials_now(client->credentials, &identity) != CREDENTIALS_READY;
+	client->held += request->held;
+	if (!request->held)
+		launch(request, &identity);
 	return request;
 }
 
@@ -275,7 +292,7 @@ static void finish(struct remote_request *request, CURLcode status)
 		          : request->problem[0] ? request->problem
 		                                : curl_easy_strerror(status);
 	if (code == 401)
-		remote_credentials_refused(client->credentials);
+		remote_credentials_refused(client->credentials, request->identity);
 	struct remote_answer answer = {
 		.code = (int)code,
 		.problem = problem,
@@ -289,13 +306,70 @@ static void finish(struct remote_request *request, CURLcode status)
 	request_free(request);
 }
 
+/* The server was not asked, because it could only have said that it knows nobody. */
+static void lose(struct remote_request *request)
+{
+	const char *why = remote_credentials_problem(request->client->credentials);
+	struct remote_answer answer = {.code = 401,
+	                               .problem = why ? why : "there are no credentials",
+	                               .body = "",
+	                               .arena = arena_create()};
+	request->call.done(request->call.context, &answer);
+	arena_destroy(answer.arena);
+	request_free(request);
+}
+
+/* What waits for credentials goes out when there are some, and fails when there are none. Requests that come up meanwhile
+ * have their turn the next time. */
+static void settle_held(struct remote_client *client)
+{
+	struct remote_identity identity;
+	remote_credentials_step(client->credentials);
+	if (client->held == 0)
+		return;
+	enum remote_credentials_state state = remote_credentials_now(client->credentials, &identity);
+	for (struct remote_request *request = client->requests; request && state != CREDENTIALS_AWAITED;
+	     request = request->next) {
+		if (!request->held)
+			continue;
+		request->held = false;
+		client->held--;
+		request->lost = state == CREDENTIALS_NONE;
+		if (!request->lost)
+			launch(request, &identity);
+	}
+	struct remote_request *request = client->requests;
+	while (state == CREDENTIALS_NONE && request) {
+		bool lost = request->lost;
+		if (lost)
+			lose(request); /* which may change the list */
+		request = lost ? client->requests : request->next;
+	}
+}
+
+static void wait_for_something(struct remote_client *client, int timeout_ms, int extra_fd)
+{
+	struct curl_waitfd extra[1 + REMOTE_COMMAND_FDS];
+	int fds[REMOTE_COMMAND_FDS];
+	size_t count = 0, extras = 0;
+	if (remote_credentials_busy(client->credentials, fds, &count))
+		timeout_ms = timeout_ms < COMMAND_TURN_MS ? timeout_ms : COMMAND_TURN_MS;
+	else if (client->held > 0)
+		timeout_ms = 0;
+	if (extra_fd >= 0)
+		extra[extras++] = (struct curl_waitfd){.fd = extra_fd, .events = CURL_WAIT_POLLIN};
+	for (size_t i = 0; i < count; i++)
+		extra[extras++] = (struct curl_waitfd){.fd = fds[i], .events = CURL_WAIT_POLLIN};
+	if (timeout_ms > 0)
+		curl_multi_poll(client->multi, extra, (unsigned)extras, timeout_ms, NULL);
+}
+
 void remote_client_run(struct remote_client *client, int timeout_ms, int extra_fd)
 {
-	struct curl_waitfd extra = {.fd = extra_fd, .events = CURL_WAIT_POLLIN};
 	int running, left;
-	curl_multi_perform(client->multi, &running);
-	if (timeout_ms > 0)
-		curl_multi_poll(client->multi, &extra, extra_fd >= 0, timeout_ms, NULL);
+	settle_held(client);
+	/* It does not wait when a request was added. Nothing may arrive before it: that would wait with it. */
+	wait_for_something(client, timeout_ms, extra_fd);
 	curl_multi_perform(client->multi, &running);
 	const CURLMsg *message;
 	while ((message = curl_multi_info_read(client->multi, &left))) {
@@ -310,10 +384,24 @@ void remote_client_run(struct remote_client *client, int timeout_ms, int extra_f
 
 /* ---- one GET ---- */
 
+static const char *wire_message(const struct remote_answer *answer)
+{
+	const unsigned char *from = (const unsigned char *)answer->body;
+	struct wire_envelope envelope;
+	struct remote_wire_status status;
+	if (wire_unwrap((struct wire_span){from, from + answer->length}, &envelope) < 0 ||
+	    remote_wire_status(envelope.object, &status) < 0 || status.message.at == status.message.end)
+		return arena_printf(answer->arena, "HTTP %d", answer->code);
+	return arena_strndup(answer->arena, (const char *)status.message.at,
+	                     (size_t)(status.message.end - status.message.at));
+}
+
 const char *remote_answer_message(const struct remote_answer *answer)
 {
 	if (answer->problem[0])
 		return answer->problem;
+	if (answer->length >= WIRE_MARK_LENGTH && memcmp(answer->body, WIRE_MARK, WIRE_MARK_LENGTH) == 0)
+		return wire_message(answer);
 	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
 	const char *message = doc ? val_str(val_get(doc_root(doc), "message"), "") : "";
 	message = message[0] ? arena_strdup(answer->arena, message)
@@ -358,6 +446,8 @@ static void on_waited(void *context, const struct remote_answer *answer)
 	enum error_code code = answer->code == 404 ? ERROR_NOT_FOUND : ERROR_IO;
 	if (problem.text[0])
 		error_set(waited->error, code, "%s%s: %.300s", waited->access->server, waited->path, problem.text);
+	else if (answer->code == 401 && answer->problem[0]) /* it says itself what is wrong */
+		error_set(waited->error, code, "%s: %.400s", waited->access->server, answer->problem);
 	else
 		error_set(waited->error, code, "%s%s: %.250s (%s)", waited->access->server, waited->path,
 		          remote_answer_message(answer), advice(answer->code));

@@ -13,7 +13,7 @@ struct remote_request;
 
 /* Valid during the call of `done`. */
 struct remote_answer {
-	int code;            /* HTTP status, 0 when there was no answer */
+	int code; /* HTTP status, 0 when there was no answer, 401 also when there are no credentials to ask with */
 	const char *problem; /* why there was none, or why it ended early; "" when all is well */
 	const char *body;    /* NUL-terminated; "" for streams, unless the status is an error */
 	size_t length;

@@ -81,7 +81,8 @@ static const char *text_of(const struct choice *choice, const struct val *map, c
 
 static const char *path_of(const struct choice *choice, const char *folder, const char *path)
 {
-	return path[0] == '/' ? arena_strdup(choice->arena, path) : arena_printf(choice->arena, "%s/%s", folder, path);
+	bool is_here = path[0] == '/' || strcmp(folder, ".") == 0;
+	return is_here ? arena_strdup(choice->arena, path) : arena_printf(choice->arena, "%s/%s", folder, path);
 }
 
 static int decode(const struct choice *choice, const char *text, const char *field, const char **out)
@@ -144,6 +145,10 @@ static int read_exec(const struct choice *choice, const struct val *map, const c
 			choice->error, ERROR_INVALID,
 			"users[].user.exec.apiVersion: \"%.80s\" is not supported; use client.authentication.k8s.io/v1",
 			version);
+	if (strcmp(val_str(val_get(map, "interactiveMode"), ""), "Always") == 0)
+		return error_set(choice->error, ERROR_INVALID,
+		                 "users[].user.exec.interactiveMode: Always: it is run without a terminal; use a user "
+		                 "whose command needs none, or IfAvailable");
 	/* A command with a slash is a path like any other in the file; one without is looked for in PATH. */
 	if (strchr(command, '/'))
 		command = path_of(choice, folder, command);

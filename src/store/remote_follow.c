@@ -1,9 +1,6 @@
 /* Owns keeping the objects of each type in the mirror: a list, then a watch from there, again from the last version when
- * it ends, and from the beginning when that version is too old.
- *
- * Lists ask for the newest state (no resourceVersion): an old one would not show what was bound a moment ago. */
-#include "store/remote_internal.h"
-#include "store/remote_stream.h"
+ * it ends, and from the beginning when that version is too old. */
+#include "store/remote_follow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,37 +11,8 @@
 #define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
 #define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
-#define WATCH_SECONDS 300                  /* then the server ends it, and it is opened anew */
-#define WATCH_SHORTEST REMOTE_SECOND       /* one that ends sooner and said nothing is no good */
-#define OBJECT_MAX_BYTES ((size_t)64 << 20)
+#define PAUSE_TELLING (60 * REMOTE_SECOND) /* of the same problem */
 #define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
-
-enum follow_state { FOLLOW_PAUSED, FOLLOW_LISTING, FOLLOW_WATCHING };
-
-struct follow {
-	struct remote *remote;
-	const struct store_api *api;
-	const struct remote_follow *wanted;
-	enum follow_state state;
-	struct remote_request *request;
-	int64_t due; /* while paused */
-	unsigned failures;
-	bool synced;             /* listed at least once */
-	char *version;           /* to watch from; NULL: to be listed */
-	char *continue_;         /* next page */
-	struct interner *listed; /* namespace/name of what the list has so far; NULL: the mirror had nothing before */
-	struct remote_items items;
-	struct remote_lines lines;
-	struct error problem; /* with what the answer on its way says */
-	bool checked;         /* it is a list of this kind */
-	bool expired;         /* the watch said so */
-	unsigned expiries;    /* watches in a row that said nothing else */
-	bool heard;           /* the watch said something */
-	int64_t opened;       /* when the watch was */
-	uint64_t began;       /* burials before the list */
-	bool unreachable;     /* why it is paused: there was no server, or none that could answer */
-	bool told_missing;    /* that the server does not have it */
-};
 
 static void start(struct follow *follow);
 
@@ -68,39 +36,42 @@ static void define(struct remote *remote, const struct remote_follow *wanted)
 	buffer_free(&text);
 }
 
-void follow_begin(struct remote *remote)
+void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted)
 {
-	remote->follows = base_calloc(remote->options.follow_count, sizeof(*remote->follows));
-	for (size_t i = 0; i < remote->options.follow_count; i++) {
-		const struct remote_follow *wanted = &remote->options.follow[i];
-		if (wanted->kind)
-			define(remote, wanted);
-		remote->follows[i] = (struct follow){
-			.remote = remote,
-			.api = store_api_find(remote->store, wanted->group, wanted->version, wanted->resource),
-			.wanted = wanted,
-		};
-	}
+	if (wanted->kind)
+		define(remote, wanted);
+	*follow = (struct follow){
+		.remote = remote,
+		.api = store_api_find(remote->store, wanted->group, wanted->version, wanted->resource),
+		.wanted = wanted,
+	};
+	if (follow->api && !remote->options.whole)
+		follow->plan = remote_trim_plan(follow->api);
 }
 
-static void forget_list(struct follow *follow)
+void follow_close(struct follow *follow)
 {
-	interner_destroy(follow->listed);
-	follow->listed = NULL;
-	free(follow->continue_);
-	follow->continue_ = NULL;
-	remote_items_free(&follow->items);
-	follow->items = (struct remote_items){0};
+	list_forget(follow);
+	wire_plan_destroy(follow->plan);
+	free(follow->version);
+	remote_lines_free(&follow->lines);
+}
+
+/* They stay where they are while requests are on their way: there is room for kinds that come later. */
+void follow_begin(struct remote *remote)
+{
+	remote->follow_room = remote->options.follow_count + REMOTE_MOST_KINDS;
+	remote->follows = base_calloc(remote->follow_room, sizeof(*remote->follows));
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		follow_open(remote, &remote->follows[i], &remote->options.follow[i]);
 }
 
 void follow_end(struct remote *remote)
 {
-	for (size_t i = 0; i < remote->options.follow_count; i++) {
-		forget_list(&remote->follows[i]);
-		free(remote->follows[i].version);
-		remote_lines_free(&remote->follows[i].lines);
-	}
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		follow_close(&remote->follows[i]);
 	free(remote->follows);
+	arena_destroy(remote->kinds);
 }
 
 bool follow_synced(const struct remote *remote)
@@ -182,8 +153,26 @@ static void tell_missing(struct follow *follow, const struct remote_answer *answ
 	follow->told_missing = true;
 }
 
+/* Not at every attempt, and what is the same for all kinds (nobody answers, nobody lets us in) once for all of them: of a
+ * server that is away remote_away() tells. */
+static void tell_problem(struct follow *follow, const char *message)
+{
+	struct remote *remote = follow->remote;
+	int64_t now = clock_now(remote->clock);
+	bool same = strncmp(remote->last_problem, message, sizeof(remote->last_problem) - 1) == 0 &&
+	            now - remote->last_problem_told < PAUSE_TELLING;
+	bool told = follow->failures > 1 && !follow->unreachable && !same &&
+	            (follow->told == 0 || now - follow->told >= PAUSE_TELLING);
+	log_write(remote->options.logger, told ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow", "resource",
+	          follow->api->type->resource, "error", message, NULL);
+	if (!told)
+		return;
+	follow->told = remote->last_problem_told = now;
+	snprintf(remote->last_problem, sizeof(remote->last_problem), "%.255s", message);
+}
+
 /* With what went wrong: what the answer says, unless something was wrong with that. */
-static void pause_follow(struct follow *follow, const struct remote_answer *answer)
+void follow_pause(struct follow *follow, const struct remote_answer *answer)
 {
 	struct remote *remote = follow->remote;
 	const char *message = follow->problem.text[0] ? follow->problem.text : remote_answer_message(answer);
@@ -193,6 +182,11 @@ static void pause_follow(struct follow *follow, const struct remote_answer *answ
 	pause = asked > pause ? asked : pause;
 	follow->failures++;
 	follow->state = FOLLOW_PAUSED;
+	if (follow->form == FORM_WIRE && follow->problem.text[0] && !follow->spoilt) {
+		follow->spoilt = true; /* JSON is understood by all */
+		log_write(remote->options.logger, LOG_WARN, LOG_FLAG_WATCH, "reading as JSON instead of protobuf",
+		          "resource", follow->api->type->resource, "error", message, NULL);
+	}
 	/* One that says when to come again is there. */
 	follow->unreachable = answer->code == 0 || (answer->code >= 500 && !asked);
 	follow->due = clock_now(remote->clock) + pause;
@@ -206,12 +200,11 @@ static void pause_follow(struct follow *follow, const struct remote_answer *answ
 	}
 	remote->counts.errors++;
 	snprintf(remote->problem, sizeof(remote->problem), "%s: %.200s", follow->api->type->resource, message);
-	log_write(remote->options.logger, follow->failures > 1 ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow",
-	          "resource", follow->api->type->resource, "error", message, NULL);
+	tell_problem(follow, message);
 }
 
 /* What is next is so at the next turn. */
-static void go_on(struct follow *follow)
+void follow_go_on(struct follow *follow)
 {
 	follow->state = FOLLOW_PAUSED;
 	follow->unreachable = false;
@@ -234,7 +227,7 @@ void follow_back(struct remote *remote)
 	}
 }
 
-static void succeed(struct follow *follow)
+void follow_succeed(struct follow *follow)
 {
 	follow->failures = 0;
 	follow->remote->problem[0] = '\0';
@@ -242,152 +235,9 @@ static void succeed(struct follow *follow)
 		follow_back(follow->remote);
 }
 
-/* ---- lists ---- */
+/* ---- requests ---- */
 
-static bool is_named(const struct follow *follow, const struct store_object *object)
-{
-	const char *namespace_ = follow->wanted->namespace_;
-	return follow->wanted->name && strcmp(follow->wanted->name, object->name) == 0 &&
-	       (!namespace_ || strcmp(namespace_, object->namespace_) == 0);
-}
-
-/* Whether an object of the type would be in the list of this follow, and not in that of another. */
-static bool covers(const struct follow *follow, const struct store_object *object)
-{
-	const struct remote *remote = follow->remote;
-	if (follow->wanted->name)
-		return is_named(follow, object);
-	for (size_t i = 0; i < remote->options.follow_count; i++)
-		if (remote->follows[i].api == follow->api && is_named(&remote->follows[i], object))
-			return false;
-	return true;
-}
-
-/* What the mirror has and the list has not is gone, unless the server has not heard of it yet. */
-static void remove_missing(struct follow *follow)
-{
-	struct remote *remote = follow->remote;
-	struct arena *arena = arena_create();
-	struct store_list list = {0};
-	struct store_list_request request = {.api = follow->api};
-	struct store_error error = {0};
-	if (follow->listed && store_list(remote->store, &request, &list, arena, &error) == 0) {
-		for (size_t i = 0; i < list.count; i++) {
-			const struct store_object *object = list.items[i];
-			const char *key = arena_printf(arena, "%s/%s", object->namespace_, object->name);
-			if (covers(follow, object) && interner_find(follow->listed, key) == UINT32_MAX &&
-			    !write_is_assumed(remote, object->type, object->namespace_, object->name))
-				store_mirror_remove(remote->store, object->type, object->namespace_, object->name);
-		}
-		store_list_clear(&list);
-	}
-	arena_destroy(arena);
-}
-
-/* Whether this is what a list of the kind says about itself. */
-static bool is_right_kind(const struct follow *follow, const char *kind)
-{
-	const struct store_api *api = follow->api;
-	if (api->group[0]) /* definitions may call their lists as they like */
-		return text_ends_with(kind, "List");
-	size_t length = strlen(api->type->kind);
-	return strncmp(kind, api->type->kind, length) == 0 && strcmp(kind + length, "List") == 0;
-}
-
-/* Something that is no list must not be taken for one without items: all objects would seem to be gone. */
-static int check_envelope(struct follow *follow, const struct val *root, bool whole)
-{
-	const char *kind = val_str(val_get(root, "kind"), ""),
-		   *version = val_str(val_path(root, "metadata", "resourceVersion", NULL), "");
-	const struct val *items = val_get(root, "items");
-	if (!whole && !val_get(root, "kind"))
-		return 0; /* it may come later */
-	if (!is_right_kind(follow, kind))
-		return error_set(&follow->problem, ERROR_INVALID, "the answer is no list of %s but \"%.60s\"",
-		                 follow->api->type->kind, kind);
-	if (whole && (!version[0] || !items || (val_kind(items) != VAL_LIST && val_kind(items) != VAL_NULL)))
-		return error_set(&follow->problem, ERROR_INVALID, "the list has no resourceVersion or no items");
-	return 0;
-}
-
-static int take_item(void *context, const char *text, size_t length)
-{
-	struct follow *follow = context;
-	struct remote *remote = follow->remote;
-	if (!follow->checked) {
-		struct doc *envelope = remote_items_envelope(&follow->items);
-		int status = check_envelope(follow, doc_root(envelope), false);
-		doc_destroy(envelope);
-		if (status < 0)
-			return -1;
-		follow->checked = true;
-	}
-	struct doc *doc = doc_parse_json_scanned(text, length, &follow->problem);
-	const struct val *metadata = doc ? val_get(doc_root(doc), "metadata") : NULL;
-	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
-		   *name = val_str(val_get(metadata, "name"), "");
-	int status = 0;
-	if (doc && !name[0])
-		status = error_set(&follow->problem, ERROR_INVALID, "an item of the list has no name");
-	if (doc && status == 0) {
-		if (follow->listed) {
-			struct buffer key = {0};
-			buffer_printf(&key, "%s/%s", namespace_, name);
-			interner_id(follow->listed, key.text);
-			buffer_free(&key);
-		}
-		write_feed(remote, follow->api->type, namespace_, name,
-		           remote_trim(remote->copier, doc_root(doc), follow->api, remote->options.whole),
-		           (int64_t)follow->began);
-	}
-	doc_destroy(doc);
-	return doc ? status : -1;
-}
-
-static bool on_list_data(void *context, const char *bytes, size_t length)
-{
-	struct follow *follow = context;
-	return remote_items_feed(&follow->items, bytes, length, OBJECT_MAX_BYTES, take_item, follow,
-	                         &follow->problem) == 0;
-}
-
-static void end_page(struct follow *follow, const struct val *root)
-{
-	const struct val *metadata = val_get(root, "metadata");
-	const char *more = val_str(val_get(metadata, "continue"), "");
-	free(follow->continue_);
-	follow->continue_ = more[0] ? base_strdup(more) : NULL;
-	if (follow->continue_)
-		return;
-	free(follow->version);
-	follow->version = base_strdup(val_str(val_get(metadata, "resourceVersion"), "0"));
-	remove_missing(follow);
-	write_listed(follow->remote, follow->api->type, follow->began);
-	forget_list(follow);
-	follow->synced = true;
-}
-
-static void on_list(void *context, const struct remote_answer *answer)
-{
-	struct follow *follow = context;
-	bool good = answer->code == 200 && !answer->problem[0] && !follow->problem.text[0];
-	follow->request = NULL;
-	struct doc *doc = good ? remote_items_envelope(&follow->items) : NULL;
-	if (good && !doc)
-		error_set(&follow->problem, ERROR_SYNTAX, "the answer is not JSON");
-	if (!doc || check_envelope(follow, doc_root(doc), true) < 0 || follow->items.where == ITEMS_INSIDE) {
-		/* A page that expired, or anything else: from the beginning. */
-		forget_list(follow);
-		pause_follow(follow, answer);
-	} else {
-		succeed(follow);
-		end_page(follow, doc_root(doc));
-		go_on(follow);
-	}
-	doc_destroy(doc);
-}
-
-static void add_encoded(struct buffer *out, const char *text)
+void follow_add_encoded(struct buffer *out, const char *text)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
 		if ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
@@ -398,195 +248,48 @@ static void add_encoded(struct buffer *out, const char *text)
 	}
 }
 
-static void collection_path(const struct follow *follow, struct buffer *out)
+void follow_path(const struct follow *follow, struct buffer *out)
 {
 	remote_path(follow->api, follow->wanted->namespace_ ? follow->wanted->namespace_ : "", out);
 	buffer_puts(out, "?");
 	if (follow->wanted->labels) {
 		buffer_puts(out, "labelSelector=");
-		add_encoded(out, follow->wanted->labels);
+		follow_add_encoded(out, follow->wanted->labels);
 		buffer_puts(out, "&");
 	}
 	if (follow->wanted->name) {
 		buffer_puts(out, "fieldSelector=metadata.name%3D");
-		add_encoded(out, follow->wanted->name);
+		follow_add_encoded(out, follow->wanted->name);
 		buffer_puts(out, "&");
 	}
 }
 
-static bool has_objects(const struct follow *follow)
+bool follow_wants_wire(const struct follow *follow)
 {
-	struct arena *arena = arena_create();
-	struct store_list list = {0};
-	struct store_list_request request = {.api = follow->api, .limit = 1};
-	struct store_error error = {0};
-	bool has = store_list(follow->remote->store, &request, &list, arena, &error) < 0 || list.count > 0;
-	store_list_clear(&list);
-	arena_destroy(arena);
-	return has;
+	return follow->plan && !follow->spoilt;
 }
 
-static void begin_answer(struct follow *follow, enum follow_state state)
+/* What we asked for begins with the mark of Kubernetes, and its watches with the length of an event, whose first byte is
+ * zero. */
+enum follow_form follow_form_of(const struct follow *follow, const char *bytes)
+{
+	bool looks_so = bytes[0] == WIRE_MARK[0] || bytes[0] == '\0';
+	return follow_wants_wire(follow) && looks_so ? FORM_WIRE : FORM_JSON;
+}
+
+void follow_begin_answer(struct follow *follow, enum follow_state state)
 {
 	follow->state = state;
+	follow->form = FORM_UNKNOWN;
 	follow->problem.text[0] = '\0';
 	follow->expired = follow->heard = follow->checked = false;
 	follow->lines.rest.length = 0;
 }
 
-static void start_list(struct follow *follow)
-{
-	struct remote *remote = follow->remote;
-	struct buffer path = {0};
-	collection_path(follow, &path);
-	if (remote->options.page)
-		buffer_printf(&path, "limit=%zu", remote->options.page);
-	else if (strchr("?&", path.text[path.length - 1]))
-		path.text[--path.length] = '\0';
-	remote_items_free(&follow->items);
-	follow->items = (struct remote_items){0};
-	if (follow->continue_) {
-		buffer_puts(&path, "&continue=");
-		add_encoded(&path, follow->continue_);
-	} else {
-		if (has_objects(follow))
-			follow->listed = interner_create();
-		follow->began = remote->burials;
-		remote->counts.lists++;
-	}
-	begin_answer(follow, FOLLOW_LISTING);
-	follow->request = remote_client_send(remote->client, &(struct remote_call){
-								     .method = "GET",
-								     .path = path.text,
-								     .timeout_ms = -1,
-								     .compressed = true,
-								     .data = on_list_data,
-								     .done = on_list,
-								     .context = follow,
-							     });
-	buffer_free(&path);
-}
-
-/* ---- watches ---- */
-
-static void take_version(struct follow *follow, const struct val *object)
-{
-	const char *version = val_str(val_path(object, "metadata", "resourceVersion", NULL), "");
-	if (!version[0])
-		return;
-	free(follow->version);
-	follow->version = base_strdup(version);
-}
-
-static int refuse_event(struct follow *follow, const char *what)
-{
-	return error_set(&follow->problem, ERROR_INVALID, "the watch says what cannot be understood: %s", what);
-}
-
-static int take_error(struct follow *follow, const struct val *status)
-{
-	int64_t code = 0;
-	val_int(val_get(status, "code"), &code);
-	follow->expired = code == 410;
-	if (!follow->expired)
-		error_set(&follow->problem, ERROR_IO, "the watch ended: %.200s",
-		          val_str(val_get(status, "message"), "the server does not say why"));
-	return -1;
-}
-
-static int take_event(struct follow *follow, const struct val *root)
-{
-	const char *type = val_str(val_get(root, "type"), "");
-	const struct val *object = val_get(root, "object"), *metadata = val_get(object, "metadata");
-	const char *namespace_ = val_str(val_get(metadata, "namespace"), ""),
-		   *name = val_str(val_get(metadata, "name"), "");
-	bool bookmark = strcmp(type, "BOOKMARK") == 0, gone = strcmp(type, "DELETED") == 0;
-	if (strcmp(type, "ERROR") == 0)
-		return take_error(follow, object);
-	if (!bookmark && !gone && strcmp(type, "ADDED") != 0 && strcmp(type, "MODIFIED") != 0)
-		return refuse_event(follow, "an event of unknown type");
-	if (val_kind(metadata) != VAL_MAP || (!bookmark && !name[0]))
-		return refuse_event(follow, "an object without a name");
-	follow->remote->counts.events++;
-	follow->heard = true;
-	follow->expiries = 0;
-	succeed(follow);
-	take_version(follow, object);
-	if (gone)
-		write_feed_gone(follow->remote, follow->api->type, namespace_, name,
-		                val_str(val_get(metadata, "uid"), ""));
-	else if (!bookmark)
-		write_feed(follow->remote, follow->api->type, namespace_, name,
-		           remote_trim(follow->remote->copier, object, follow->api, follow->remote->options.whole), -1);
-	return 0;
-}
-
-static int take_line(void *context, const char *text, size_t length)
-{
-	struct follow *follow = context;
-	struct doc *doc = doc_parse_json(text, length, NULL);
-	int status = doc ? take_event(follow, doc_root(doc)) : refuse_event(follow, "a line that is not JSON");
-	doc_destroy(doc);
-	return status;
-}
-
-static bool on_watch_data(void *context, const char *bytes, size_t length)
-{
-	struct follow *follow = context;
-	return remote_lines_feed(&follow->lines, bytes, length, OBJECT_MAX_BYTES, take_line, follow,
-	                         &follow->problem) == 0;
-}
-
-static void on_watch_end(void *context, const struct remote_answer *answer)
-{
-	struct follow *follow = context;
-	follow->request = NULL;
-	bool expired = follow->expired || answer->code == 410;
-	bool usual = answer->code == 200 && !answer->problem[0] && !follow->problem.text[0];
-	if (expired) {
-		log_write(follow->remote->options.logger, LOG_INFO, LOG_FLAG_WATCH,
-		          "the server forgot the version of the watch, listing again", "resource",
-		          follow->api->type->resource, NULL);
-		free(follow->version);
-		follow->version = NULL;
-		follow->expiries++;
-	}
-	if (usual && !expired && !follow->heard && clock_now(follow->remote->clock) - follow->opened < WATCH_SHORTEST) {
-		error_set(&follow->problem, ERROR_IO, "the server ends the watch at once");
-		usual = false;
-	}
-	/* The usual end, after WATCH_SECONDS, or a list that is due: no pause. But a server that knows no version for
-	 * long is not listed without end. */
-	if (expired ? follow->expiries <= 1 : usual)
-		go_on(follow);
-	else
-		pause_follow(follow, answer);
-}
-
-static void start_watch(struct follow *follow)
-{
-	struct buffer path = {0};
-	collection_path(follow, &path);
-	buffer_printf(&path, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=", WATCH_SECONDS);
-	add_encoded(&path, follow->version);
-	begin_answer(follow, FOLLOW_WATCHING);
-	follow->opened = clock_now(follow->remote->clock);
-	follow->remote->counts.watches++;
-	follow->request = remote_client_send(follow->remote->client, &(struct remote_call){
-									     .method = "GET",
-									     .path = path.text,
-									     .timeout_ms = -1,
-									     .data = on_watch_data,
-									     .done = on_watch_end,
-									     .context = follow,
-								     });
-	buffer_free(&path);
-}
-
 static void start(struct follow *follow)
 {
 	if (is_list(follow))
-		start_list(follow);
+		list_start(follow);
 	else
-		start_watch(follow);
+		watch_start(follow);
 }

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "object/copy.h"
+#include "object/copy_wire.h"
 #include "store/remote.h"
 
 #define REMOTE_SECOND INT64_C(1000000000)
@@ -29,6 +29,7 @@ struct outgoing {
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
+	int64_t queued;   /* since when it waits for a slot */
 };
 
 /* An object with writes that the server has not answered. */
@@ -71,6 +72,7 @@ struct told {
 	char *namespace_, *name;
 };
 #define REMOTE_MOST_TOLD 4096
+#define REMOTE_MOST_KINDS 256 /* that may be followed later */
 
 struct remote {
 	struct remote_options options;
@@ -78,6 +80,8 @@ struct remote {
 	struct remote_client *client;
 	struct store *store;
 	struct follow *follows;
+	size_t follow_room;  /* for so many */
+	struct arena *kinds; /* texts of those that came later; NULL: none did */
 	struct assumed *assumed;
 	struct assumed *awaiting; /* a node, in the order of their ends */
 	struct birth *births;
@@ -96,6 +100,8 @@ struct remote {
 	uint64_t random;
 	struct remote_counts counts;
 	char problem[256];
+	char last_problem[256]; /* that was logged, and when */
+	int64_t last_problem_told;
 	bool away; /* the server could not be reached by somebody */
 	unsigned probes;
 	int64_t probe_due;
@@ -113,6 +119,11 @@ int64_t remote_asked_pause(const struct remote_answer *answer);
 /* An object as the server gave it, without what nobody here reads, or (`whole`) with all but the server's book-keeping. A
  * document of its own. */
 struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api, bool whole);
+/* The plan for objects that come as protobuf; NULL: for kinds that are kept whole there is none. */
+struct wire_plan *remote_trim_plan(const struct store_api *api);
+/* As remote_trim(), with such a plan. NULL and *error when it is malformed. */
+struct doc *remote_trim_wire(struct copier *copier, const struct wire_plan *plan, struct wire_span in,
+                             const struct store_api *api, struct error *error);
 
 /* ---- remote_times.c ---- */
 /* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the

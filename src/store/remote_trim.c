@@ -5,8 +5,6 @@
  * whole, but for the book-keeping of the server. */
 #include "store/remote_internal.h"
 
-#include "object/copy.h"
-
 #include <string.h>
 
 /* ---- metadata ---- */
@@ -221,9 +219,33 @@ static const struct copy_field *fields_of(const struct store_api *api, bool whol
 	return whole_fields;
 }
 
+/* Items of a list do not say what they are. */
+struct identity {
+	struct copy_member members[2];
+};
+
+static struct identity identity_of(const struct store_api *api)
+{
+	return (struct identity){{{"apiVersion", api->api_version}, {"kind", api->type->kind}}};
+}
+
 struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api, bool whole)
 {
-	/* Items of a list do not say what they are. */
-	const struct copy_member members[] = {{"apiVersion", api->api_version}, {"kind", api->type->kind}};
-	return doc_copy_with(copier, object, fields_of(api, whole), members, 2);
+	struct identity identity = identity_of(api);
+	return doc_copy_with(copier, object, fields_of(api, whole), identity.members, 2);
+}
+
+struct wire_plan *remote_trim_plan(const struct store_api *api)
+{
+	const struct copy_field *fields = fields_of(api, false);
+	const struct schema_type *type =
+		fields == whole_fields ? NULL : schema_of_kind(api->group, api->version, api->type->kind);
+	return type ? wire_plan_create(type, fields) : NULL;
+}
+
+struct doc *remote_trim_wire(struct copier *copier, const struct wire_plan *plan, struct wire_span in,
+                             const struct store_api *api, struct error *error)
+{
+	struct identity identity = identity_of(api);
+	return doc_copy_wire(copier, plan, in, identity.members, 2, error);
 }

@@ -11,7 +11,8 @@
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
 #define PAUSE_REFUSED (4 * REMOTE_SECOND)
 #define ATTEMPTS 10
-#define TURNS 16 /* one slot of so many is for what waits longest */
+#define TURNS 16                          /* one slot of so many is for what waits longest, */
+#define PATIENCE_LAST (2 * REMOTE_SECOND) /* when it has waited for so long */
 #define NODE_PATIENCE (10 * REMOTE_SECOND)
 
 /* ---- objects with unanswered writes ---- */
@@ -290,6 +291,7 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 static void enqueue(struct remote *remote, struct outgoing *outgoing)
 {
 	outgoing->next = NULL;
+	outgoing->queued = clock_now(remote->clock);
 	if (remote->ready[outgoing->rank].last)
 		remote->ready[outgoing->rank].last->next = outgoing;
 	else
@@ -497,10 +499,19 @@ void write_back(struct remote *remote, int64_t pause)
 	}
 }
 
+/* Whether a lower rank has waited for too long. */
+static bool is_neglected(const struct remote *remote)
+{
+	for (int rank = RANK_FIRST + 1; rank < RANKS; rank++)
+		if (remote->ready[rank].first && remote->now - remote->ready[rank].first->queued >= PATIENCE_LAST)
+			return true;
+	return false;
+}
+
 /* The highest rank that has something; now and then the lowest, so that nobody waits for ever. */
 static struct outgoing *next_ready(struct remote *remote)
 {
-	bool reverse = ++remote->turn % TURNS == 0;
+	bool reverse = is_neglected(remote) && ++remote->turn % TURNS == 0;
 	for (int i = 0; i < RANKS; i++) {
 		int rank = reverse ? RANKS - 1 - i : i;
 		struct outgoing *outgoing = remote->ready[rank].first;

@@ -16,6 +16,8 @@ class FakeApi:
         self.version = 10
         self.writes = []  # "METHOD path body", as they came
         self.held = None  # a part of the path of writes that are not answered yet
+        self.queue = None
+        self.refused = {}  # part of a path: how many writes there are refused
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -61,10 +63,11 @@ class FakeApi:
         self.server.shutdown()
         self.server.server_close()
 
-    def kubeconfig(self, path):
+    def kubeconfig(self, path, user=None):
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"current-context": "x", "clusters": [{"name": "c", "cluster": {"server": self.url}}],
-                       "contexts": [{"name": "x", "context": {"cluster": "c"}}]}, file)
+                       "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                       "users": [{"name": "u", "user": user or {}}]}, file)
         return path
 
     # ---- reading ----
@@ -81,6 +84,9 @@ class FakeApi:
                 items = [{"metadata": {"name": "default", "uid": "uid-default", "resourceVersion": "1"}}]
             if "/leases/" in path:
                 handler.answer(200 if self.lease else 404, self.lease or {"kind": "Status", "code": 404})
+                return
+            if path.rsplit("/", 2)[1] == "queues":
+                self.answer_queue(handler)
                 return
             handler.answer(200, {"kind": KINDS.get(resource, "Any") + "List",
                                  "metadata": {"resourceVersion": str(self.version)}, "items": items})
@@ -104,13 +110,26 @@ class FakeApi:
             self.lock.notify_all()
             while self.held and self.held in handler.path:
                 self.lock.wait(60)
+            for part, left in self.refused.items():
+                if part in handler.path and left > 0:
+                    self.refused[part] -= 1
+                    handler.answer(403, {"kind": "Status", "code": 403, "message": "not allowed"})
+                    return
             body = json.loads(text) if text else {}
             if "/leases" in handler.path:
                 self.write_lease(handler, body)
                 return
+            if "/queues/" in handler.path:  # what is written to it does not matter here
+                self.answer_queue(handler)
+                return
             self.version += 1
             body.setdefault("metadata", {}).update({"resourceVersion": str(self.version), "uid": f"uid-{self.version}"})
+            if "/queues" in handler.path:
+                self.queue = body
             handler.answer(201 if handler.command == "POST" else 200, body)
+
+    def answer_queue(self, handler):
+        handler.answer(200 if self.queue else 404, self.queue or {"kind": "Status", "code": 404})
 
     def write_lease(self, handler, body):
         old = self.lease["metadata"]["resourceVersion"] if self.lease else None

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """`platoon run` against the API of `platoon up`: health, metrics, configuration, signals, ports.
 
-    test_run.py PLATOON
+    test_run.py PLATOON [TEST...]
 
 The last line is `N passed, M failed`.
 """
+import json
 import os
 import re
 import signal
@@ -178,6 +179,21 @@ def a_new_file_is_read_and_a_wrong_one_is_not(folder):
 
 
 @test
+def kinds_of_workloads_come_and_go_without_a_restart(folder):
+    text = "logLevel: info\nlisten: 127.0.0.1:0\n"
+    write(folder, "run.yaml", text)
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--config", "run.yaml") as run:
+        run.wait_for("connected to")
+        write(folder, "run.yaml", text + "workloadKinds: [{group: jobs.example.com, version: v1, kind: Flow, resource: flows}]\n")
+        run.wait_for("kind is followed.*resource=flows")
+        run.wait_for("not on this server.*resource=flows")
+        write(folder, "run.yaml", text)
+        run.wait_for("kind is no longer followed.*resource=flows")
+        assert "need a restart" not in run.log(), run.log()
+        assert run.stop() == 0
+
+
+@test
 def a_file_that_says_the_same_changes_nothing(folder):
     text = "logLevel: info\nlisten: 127.0.0.1:0\nleaderElection: {enabled: true, name: same}\n"
     write(folder, "run.yaml", text)
@@ -243,12 +259,74 @@ def a_server_that_never_answers_does_not_keep_it(folder):
             assert any(map(is_release, api.writes)), api.writes
 
 
+@test
+def a_queue_that_is_refused_is_made_later(folder):
+    with FakeApi() as api:
+        api.refused["/queues?"] = 2
+        with Process(folder, "run", "--kubeconfig", api.kubeconfig(os.path.join(folder, "fake.json")), "--listen",
+                     "none", "--log-level", "info") as run:
+            run.wait_for("queue made")
+            attempts = [write for write in api.writes if "/queues?" in write]
+            assert len(attempts) == 3, attempts
+            assert run.log().count("the default queue cannot be made") == 1, run.log()
+            assert "not allowed" in run.log(), run.log()
+            assert run.stop() == 0
+
+
+@test
+def logs_as_records_are_nothing_but_records(folder):
+    with FakeApi() as api:
+        write(folder, "json.yaml", "logFormat: json\nlogLevel: info\nlisten: 127.0.0.1:0\nleaderElection: {enabled: true}\n")
+        args = ("run", "--kubeconfig", api.kubeconfig(os.path.join(folder, "fake.json")), "--config", "json.yaml")
+        with Process(folder, *args) as first:
+            first.wait_for("lease taken")
+            with Process(folder, *args) as second:
+                second.wait_for("another replica acts")
+                assert second.stop() == 0
+                assert first.stop() == 0
+                for log in (first.log(), second.log()):
+                    messages = [json.loads(line)["message"] for line in log.splitlines()]
+                    assert messages[0] == "started" and "connected" in messages, messages
+                    assert messages[-1] == "ended", messages
+                    assert "token" not in log, log
+
+
+@test
+def a_command_for_credentials_that_is_not_there(folder):
+    with FakeApi() as api:
+        config = api.kubeconfig(os.path.join(folder, "fake.json"), {"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-command", "installHint": "see example"}})
+        with Process(folder, "run", "--kubeconfig", config, "--listen", "none") as run:
+            assert run.process.wait(PATIENCE) == 2, run.log()
+            assert run.log() == ("platoon run: the kubeconfig's context x gets its credentials from the command "
+                                 "no-such-command (users[].user.exec.command), which is not in $PATH: see example\n")
+
+
+@test
+def a_slow_command_for_credentials_holds_nothing_up(folder):
+    with FakeApi() as api:
+        write(folder, "login", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\n"
+                               "echo '{\"status\":{\"token\":\"t\"}}'\n")
+        os.chmod(os.path.join(folder, "login"), 0o700)
+        config = api.kubeconfig(os.path.join(folder, "fake.json"), {"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": "./login"}})
+        with Process(folder, "run", "--kubeconfig", config, "--listen", "127.0.0.1:0") as run:
+            url = run.wait_for(r"metrics on (http\S+)")
+            for _ in range(3):
+                assert get(url + "/livez")[0] == 200
+            assert "connected" not in run.log()
+            write(folder, "go", "")
+            run.wait_for("connected to")
+            assert run.stop() == 0
+
+
 def main():
     failed = 0
+    chosen = [case for case in TESTS if not sys.argv[2:] or case.__name__ in sys.argv[2:]]
     with tempfile.TemporaryDirectory() as folder:
         with Process(folder, "up", "--in-memory", "--data-dir", "d", "--port", "0") as up:
             up.wait_for("The API listens")
-            for case in TESTS:
+            for case in chosen:
                 try:
                     case(folder)
                 except Exception:  # pylint: disable=broad-except
@@ -256,7 +334,7 @@ def main():
                     print(f"FAIL {case.__name__}")
                     traceback.print_exc(limit=4, file=sys.stdout)
             up.stop()
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    print(f"{len(chosen) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

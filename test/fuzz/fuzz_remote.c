@@ -2,9 +2,11 @@
  * However a list or a watch is cut, the same comes out; and an item is what the parser of whole documents makes of it. */
 #include "fuzz.h"
 
+#include "object/copy_wire.h"
 #include "object/yaml_read.h"
 #include "store/remote_config.h"
 #include "store/remote_stream.h"
+#include "store/remote_wire.h"
 
 #include <string.h>
 
@@ -53,16 +55,72 @@ static int feed(const char *text, size_t length, size_t size, bool items, struct
 	return status;
 }
 
-static void cut(const char *text, size_t length, size_t size, bool items)
+typedef int feeder(const char *text, size_t length, size_t size, bool items, struct buffer *out);
+
+static void cut(feeder *feed_by, const char *text, size_t length, size_t size, bool items)
 {
 	struct buffer whole = {0}, pieces = {0};
-	int first = feed(text, length, length ? length : 1, items, &whole);
-	int second = feed(text, length, size, items, &pieces);
+	int first = feed_by(text, length, length ? length : 1, items, &whole);
+	int second = feed_by(text, length, size, items, &pieces);
 	fuzz_require(first == second);
 	fuzz_require(whole.length == pieces.length);
 	fuzz_require(first < 0 || whole.length == 0 || memcmp(whole.text, pieces.text, whole.length) == 0);
 	buffer_free(&whole);
 	buffer_free(&pieces);
+}
+
+/* ---- protobuf ---- */
+
+static struct copier *copier;
+static struct wire_plan *plan;
+
+static int collect_object(void *context, const char *bytes, size_t length)
+{
+	struct buffer *out = context;
+	struct wire_span in = {(const unsigned char *)bytes, (const unsigned char *)bytes + length};
+	struct error error = {0};
+	struct doc *doc = doc_copy_wire(copier, plan, in, NULL, 0, &error);
+	fuzz_require(doc || error.text[0]);
+	if (doc)
+		val_write(doc_root(doc), DOC_JSON_COMPACT, out);
+	doc_destroy(doc);
+	buffer_puts(out, "\n");
+	return 0;
+}
+
+static int collect_event(void *context, const char *bytes, size_t length)
+{
+	struct remote_wire_event event;
+	struct remote_wire_status status;
+	struct buffer *out = context;
+	if (remote_wire_event(bytes, length, &event) < 0)
+		return -1;
+	buffer_puts(out, event.type);
+	remote_wire_status(event.object.object, &status);
+	return collect_object(context, (const char *)event.object.object.at,
+	                      (size_t)(event.object.object.end - event.object.object.at));
+}
+
+static int feed_wire(const char *text, size_t length, size_t size, bool items, struct buffer *out)
+{
+	struct remote_wire_list list = {0};
+	struct remote_lines frames = {0};
+	struct error error = {0};
+	int status = 0;
+	for (size_t at = 0; at < length && status == 0; at += size) {
+		size_t part = at + size < length ? size : length - at;
+		status = items ? remote_wire_list_feed(&list, text + at, part, LARGEST, collect_object, out, &error)
+		               : remote_wire_frames_feed(&frames, text + at, part, LARGEST, collect_event, out, &error);
+	}
+	if (items) {
+		struct doc *doc = remote_wire_list_envelope(&list);
+		val_write(doc_root(doc), DOC_JSON_COMPACT, out);
+		buffer_puts(out, remote_wire_list_is_whole(&list) ? " whole" : "");
+		doc_destroy(doc);
+	}
+	remote_wire_list_free(&list);
+	remote_lines_free(&frames);
+	return status;
 }
 
 static void choose(const char *text, size_t length)
@@ -95,9 +153,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const char *text = (const char *)data + 2;
 	size_t length = size - 2, piece = (size_t)data[1] + 1;
-	if (data[0] % 3 == 2)
+	if (!plan) {
+		copier = copier_create();
+		plan = wire_plan_create(schema_of_kind("", "v1", "Pod"), NULL);
+	}
+	switch (data[0] % 5) {
+	case 0:
+	case 1:
+		cut(feed, text, length, piece, data[0] % 5 == 0);
+		break;
+	case 2:
 		choose(text, length);
-	else
-		cut(text, length, piece, data[0] % 3 == 0);
+		break;
+	default:
+		cut(feed_wire, text, length, piece, data[0] % 5 == 3);
+	}
 	return 0;
 }

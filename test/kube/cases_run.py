@@ -1,4 +1,5 @@
 """`platoon run` from day to day: gangs, reasons, replicas."""
+import os
 import signal
 import time
 
@@ -58,8 +59,13 @@ KARTA = {
 @test
 def a_karta_describes_a_kind_of_ones_own(plane):
     config = plane.path("kinds.yaml")
-    with open(config, "w", encoding="utf-8") as file:
-        file.write("workloadKinds:\n- {group: jobs.example.com, version: v1, kind: Flow, resource: flows}\n")
+
+    def configure(text):
+        with open(config + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(config + ".new", config)
+
+    configure("workloadKinds: []\n")
     definitions = [definition("run.ai", "Karta", "kartas", ["v1alpha1"], scope="Cluster"),
                    definition("jobs.example.com", "Flow", "flows", ["v1"])]
     apply(plane, definitions)
@@ -74,6 +80,10 @@ def a_karta_describes_a_kind_of_ones_own(plane):
         pod["metadata"]["ownerReferences"] = [
             {"apiVersion": "jobs.example.com/v1", "kind": "Flow", "name": "f", "uid": uid, "controller": True}]
     with Replica(plane, "--config", config) as replica:
+        wait_until("it is there", lambda: "connected to" in replica.log() or "not yet", replica)
+        # A kind that it learns of while it runs.
+        configure("workloadKinds:\n- {group: jobs.example.com, version: v1, kind: Flow, resource: flows}\n")
+        time.sleep(3)
         apply(plane, pods[:1])
         wait_until("its leaf waits for two", lambda: plane.kubectl(
             "get", "podgroups", "-o", "jsonpath={.items[*].spec.subGroups[0].minMember}").stdout == "2" or "no leaf", replica)

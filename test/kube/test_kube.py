@@ -17,6 +17,7 @@ from installed import ACCOUNT
 import cases_rights  # noqa: F401  pylint: disable=unused-import
 import cases_install  # noqa: F401  pylint: disable=unused-import
 import cases_webhooks  # noqa: F401  pylint: disable=unused-import
+import cases_encodings  # noqa: F401  pylint: disable=unused-import
 import cases_faults  # noqa: F401  pylint: disable=unused-import
 import cases_kubectl  # noqa: F401  pylint: disable=unused-import
 import cases_run  # noqa: F401  pylint: disable=unused-import

@@ -1,5 +1,6 @@
 /* Building: new documents, changed copies, and that what nobody touched survives. */
 #include "object/build.h"
+#include "object/difference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,13 +105,53 @@ static void large_maps_are_not_quadratic(void **state)
 	build_destroy(build);
 }
 
+static void what_differs_as_a_patch(void **state)
+{
+	static const struct {
+		const char *have, *want, *patch; /* NULL: none */
+	} cases[] = {
+		{"{'a':1,'b':{'c':[1,2]}}", "{'b':{'c':[1,2]},'a':1}", NULL},
+		{"{'a':1}", "{'a':2}", "{'a':2}"},
+		{"{'a':1,'b':2}", "{'b':2}", "{'a':null}"},
+		{"{}", "{'a':{'b':1}}", "{'a':{'b':1}}"},
+		{"{'m':{'x':1,'y':{'z':1,'w':2}},'s':3}", "{'m':{'y':{'z':1,'w':3},'v':4},'s':3}",
+	         "{'m':{'v':4,'x':null,'y':{'w':3}}}"},
+		{"{'l':[1,2,3]}", "{'l':[1,3]}", "{'l':[1,3]}"},
+		{"{'a':{'b':1}}", "{'a':[]}", "{'a':[]}"},
+		{"{'a':'x'}", "{'a':{'b':1}}", "{'a':{'b':1}}"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buffer texts[2] = {{0}}, out = {0};
+		const char *given[2] = {cases[i].have, cases[i].want};
+		struct doc *docs[2];
+		for (int j = 0; j < 2; j++) {
+			buffer_puts(&texts[j], given[j]);
+			for (char *at = texts[j].text; *at; at++)
+				*at = *at == '\'' ? '"' : *at;
+			docs[j] = doc_parse_json(texts[j].text, texts[j].length, NULL);
+		}
+		struct build *build = build_create();
+		struct node *patch = difference_merge(build, doc_root(docs[0]), doc_root(docs[1]));
+		if (patch)
+			build_write(build, patch, DOC_JSON_COMPACT, &out);
+		for (char *at = out.text; at && *at; at++)
+			*at = *at == '"' ? '\'' : *at;
+		assert_string_equal(out.text ? out.text : "none", cases[i].patch ? cases[i].patch : "none");
+		build_destroy(build);
+		for (int j = 0; j < 2; j++) {
+			doc_destroy(docs[j]);
+			buffer_free(&texts[j]);
+		}
+		buffer_free(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_document_from_nothing),
-		cmocka_unit_test(strings_are_copied_and_made_valid),
-		cmocka_unit_test(unknown_fields_survive),
-		cmocka_unit_test(large_maps_are_not_quadratic),
+		cmocka_unit_test(a_document_from_nothing), cmocka_unit_test(strings_are_copied_and_made_valid),
+		cmocka_unit_test(unknown_fields_survive),  cmocka_unit_test(large_maps_are_not_quadratic),
+		cmocka_unit_test(what_differs_as_a_patch),
 	};
 	return cmocka_run_group_tests_name("build", tests, NULL, NULL);
 }

@@ -364,7 +364,8 @@ static void test_defaults(void **state)
 
 static void test_protobuf(void **state)
 {
-	/* apiVersion v1, kind ConfigMap; metadata {name cm, namespace ""}; data {a: b}; immutable false. */
+	/* apiVersion v1, kind ConfigMap; metadata {name cm, namespace ""}; data {a: b}; immutable false, which is only
+	 * there when somebody set it. */
 	static const char config_map[] = "k8s\0"
 					 "\x0a\x0f\x0a\x02v1\x12\x09"
 					 "ConfigMap"
@@ -386,7 +387,8 @@ static void test_protobuf(void **state)
 	val_write(doc_root(doc), DOC_JSON_COMPACT, &out);
 	assert_string_equal(
 		out.text,
-		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"cm\"},\"data\":{\"a\":\"b\"}}");
+		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"cm\"},\"data\":{\"a\":\"b\"},"
+		"\"immutable\":false}");
 	doc_destroy(doc);
 	out.length = 0;
 	doc = protobuf_read(deployment, sizeof(deployment) - 1, &error);

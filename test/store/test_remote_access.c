@@ -3,6 +3,9 @@
 #include "serve/pki.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -148,40 +151,250 @@ static void a_token_that_is_rotated_under_way(void **state)
 	unlink(path);
 }
 
-/* The server only says that nobody is known; why there are no credentials is what helps. */
+static char command_path[128];
+static const char *command_argv[] = {command_path, NULL}, *command_environment[] = {NULL};
+static const struct remote_exec command_exec = {.api_version = "client.authentication.k8s.io/v1",
+                                                .argv = command_argv,
+                                                .environment = command_environment,
+                                                .hint = "get it at example.com"};
+
+static void use_command(struct remote_kit *kit, const char *script)
+{
+	write_file("command", script, command_path);
+	kit->access.exec = &command_exec;
+}
+
+static void stop_remote(struct remote_kit *kit)
+{
+	store_result_clear(&kit->kit.result);
+	remote_destroy(kit->remote);
+	arena_destroy(kit->kit.arena);
+	kit->remote = NULL;
+	kit->kit.arena = NULL;
+}
+
+static void await_problem(struct remote_kit *kit, const char *expect)
+{
+	for (int i = 0; i < 5000 && !strstr(remote_problem(kit->remote), expect); i++) {
+		remote_run(kit->remote, 1, -1);
+		fake_step(kit->fake);
+		usleep(1000);
+	}
+	if (!strstr(remote_problem(kit->remote), expect))
+		fail_msg("%s instead of %s", remote_problem(kit->remote), expect);
+}
+
+/* The server could only say that nobody is known; why there are no credentials is what helps, and it is not bothered. */
 static void a_command_that_fails_is_named(void **state)
 {
 	static const struct {
 		const char *script, *expect;
 	} cases[] = {
-		{"#!/bin/sh\nexit 3\n", "ended with an error"},
+		{"#!/bin/sh\necho not logged in >&2; exit 3\n", "ended with status 3: not logged in"},
+		{"#!/bin/sh\nkill -9 $$\n", "was ended by signal 9"},
 		{"#!/bin/sh\necho nonsense\n", "printed no JSON"},
 		{"#!/bin/sh\necho '{\"status\":{}}'\n", "neither status.token nor a certificate"},
-		{NULL, "cannot run"},
+		{"#!/bin/sh\nexec yes\n", "prints more than a megabyte"},
 	};
 	struct remote_kit *kit = *state;
-	static char path[128] = "./there-is-no-such-command"; /* the remote outlives this function */
-	static const char *argv[] = {path, NULL}, *environment[] = {NULL};
-	static struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
-	                                  .argv = argv,
-	                                  .environment = environment,
-	                                  .hint = "get it at example.com"};
-	fake_always(kit->fake, LIST, 401, "", "{'kind':'Status','code':401,'message':'Unauthorized'}");
-	kit->access.exec = &exec;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (cases[i].script)
-			write_file("command", cases[i].script, path);
-		else
-			snprintf(path, sizeof(path), "./there-is-no-such-command");
+		use_command(kit, cases[i].script);
 		remote_kit_start(kit);
-		remote_kit_await(kit, LIST, i + 1);
-		if (!strstr(remote_problem(kit->remote), cases[i].expect))
-			fail_msg("%s: %s", cases[i].expect, remote_problem(kit->remote));
-		remote_destroy(kit->remote);
-		arena_destroy(kit->kit.arena);
-		kit->remote = NULL;
-		kit->kit.arena = NULL;
+		await_problem(kit, cases[i].expect);
+		stop_remote(kit);
+		assert_int_equal(fake_count(kit->fake, ""), 0);
 	}
+	struct error error = {0};
+	unlink(command_path);
+	assert_null(remote_create(&kit->options, &error));
+	assert_non_null(strstr(error.text, "get it at example.com"));
+}
+
+static const struct remote_follow three_kinds[] = {{"", "v1", "pods", .optional = false},
+                                                   {"", "v1", "nodes", .optional = true},
+                                                   {"", "v1", "services", .optional = true}};
+
+/* All kinds wait for the same thing: that is one line a minute, and not one for each kind and attempt. */
+static void what_is_wrong_for_all_is_told_once(void **state)
+{
+	struct remote_kit *kit = *state;
+	char *text = NULL;
+	size_t length = 0;
+	struct logger logger = {.stream = open_memstream(&text, &length), .level = LOG_WARN};
+	use_command(kit, "#!/bin/sh\necho not logged in >&2; exit 3\n");
+	kit->options.logger = &logger;
+	kit->options.follow = three_kinds;
+	kit->options.follow_count = 3;
+	remote_kit_start(kit);
+	await_problem(kit, "not logged in");
+	remote_kit_pass(kit, 40);
+	fflush(logger.stream);
+	int lines = 0;
+	for (const char *at = text; (at = strstr(at, "cannot follow")); at++)
+		lines++;
+	assert_int_equal(lines, 1);
+	remote_kit_pass(kit, 60);
+	fflush(logger.stream);
+	assert_non_null(strstr(strstr(text, "cannot follow") + 1, "cannot follow"));
+	stop_remote(kit);
+	fclose(logger.stream);
+	free(text);
+}
+
+/* ---- a command beside the loop ---- */
+
+static char folder_file_path[160];
+
+static const char *folder_file(const char *name)
+{
+	snprintf(folder_file_path, sizeof(folder_file_path), "%s/%s", folder, name);
+	return folder_file_path;
+}
+
+/* Writes down that it runs, and waits for a file before it prints the token that is in it. */
+static void use_slow_command(struct remote_kit *kit, const char *expiry)
+{
+	struct buffer script = {0};
+	buffer_printf(
+		&script,
+		"#!/bin/sh\ncd %s; echo $$ >>runs\nwhile [ ! -s go ]; do sleep 0.01; done\n"
+		"token=$(cat go); rm go\n"
+		"echo \"{\\\"status\\\":{\\\"token\\\":\\\"$token\\\",\\\"expirationTimestamp\\\":\\\"%s\\\"}}\"\n",
+		folder, expiry);
+	use_command(kit, script.text);
+	buffer_free(&script);
+	unlink(folder_file("runs"));
+	unlink(folder_file("go"));
+}
+
+static void let_print(const char *token)
+{
+	char written[128], there[160];
+	write_file("ready", token, written);
+	snprintf(there, sizeof(there), "%s", folder_file("go"));
+	assert_int_equal(rename(written, there), 0);
+}
+
+/* How often it was run; the number of the last process. */
+static int runs(pid_t *last)
+{
+	FILE *file = fopen(folder_file("runs"), "r");
+	int count = 0, pid;
+	while (file && fscanf(file, "%d", &pid) == 1) {
+		*last = pid;
+		count++;
+	}
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static pid_t await_run(struct remote_kit *kit, int number)
+{
+	pid_t pid = 0;
+	for (int i = 0; i < 5000 && runs(&pid) < number; i++) {
+		remote_run(kit->remote, 1, -1);
+		fake_step(kit->fake);
+		usleep(1000);
+	}
+	assert_int_equal(runs(&pid), number);
+	return pid;
+}
+
+/* Nothing waits while it runs: the loop turns, and the three requests go out with what one run printed. */
+static void many_wait_for_one_run(void **state)
+{
+	struct remote_kit *kit = *state;
+	use_slow_command(kit, "");
+	kit->options.follow = three_kinds;
+	kit->options.follow_count = 3;
+	remote_kit_start(kit);
+	await_run(kit, 1);
+	remote_kit_pass(kit, 5);
+	assert_int_equal(fake_count(kit->fake, ""), 0);
+	assert_string_equal(remote_problem(kit->remote), "");
+	let_print("first");
+	remote_kit_await(kit, "GET", 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_non_null(strstr(fake_request(kit->fake, "GET", i)->head, "Bearer first"));
+	pid_t pid;
+	assert_int_equal(runs(&pid), 1);
+}
+
+/* One that told of something: it is opened anew by us, and not by the library below. */
+static void end_watch(struct remote_kit *kit)
+{
+	fake_send(kit->fake, WATCH,
+	          "{'type':'BOOKMARK','object':{'kind':'Pod','metadata':{'resourceVersion':'12'}}}\n");
+	remote_kit_move(kit);
+	fake_cut(kit->fake, WATCH);
+}
+
+/* The old ones are used until the new ones are there. */
+static void new_ones_are_asked_for_before_the_old_expire(void **state)
+{
+	struct remote_kit *kit = *state;
+	use_slow_command(kit, "2026-01-01T00:10:00Z");
+	let_print("first");
+	remote_kit_start_empty(kit);
+	clock_virtual_advance(&kit->kit.clock, 550 * SECOND);
+	end_watch(kit);
+	assert_true(remote_kit_tenths(kit, WATCH, 2, 100) < 100);
+	assert_non_null(strstr(fake_request(kit->fake, WATCH, 1)->head, "Bearer first"));
+	await_run(kit, 2);
+	let_print("second");
+	for (int i = 0; i < 5000 && faccessat(AT_FDCWD, folder_file("go"), F_OK, 0) == 0; i++)
+		remote_run(kit->remote, 1, -1);
+	usleep(50000); /* until what it printed is there */
+	end_watch(kit);
+	assert_true(remote_kit_tenths(kit, WATCH, 3, 100) < 100);
+	assert_non_null(strstr(fake_request(kit->fake, WATCH, 2)->head, "Bearer second"));
+}
+
+static bool is_gone(pid_t pid)
+{
+	return kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+static void a_command_that_does_not_end_is_ended(void **state)
+{
+	struct remote_kit *kit = *state;
+	use_slow_command(kit, "");
+	remote_kit_start(kit);
+	pid_t first = await_run(kit, 1);
+	clock_virtual_advance(&kit->kit.clock, 61 * SECOND);
+	await_problem(kit, "took too long");
+	assert_true(is_gone(first));
+	/* It is run again after a pause, and whoever is asked to stop does not leave it behind. */
+	remote_kit_pass(kit, 15);
+	pid_t second = await_run(kit, 2);
+	stop_remote(kit);
+	assert_true(is_gone(second));
+	assert_int_equal(fake_count(kit->fake, ""), 0);
+}
+
+/* What is refused although it is new will be refused again: the pauses between runs grow. */
+static void a_server_that_accepts_nothing(void **state)
+{
+	struct remote_kit *kit = *state;
+	use_command(kit, "");
+	struct buffer script = {0};
+	buffer_printf(&script, "#!/bin/sh\necho 1 >>%s/runs\necho '{\"status\":{\"token\":\"wrong\"}}'\n", folder);
+	use_command(kit, script.text);
+	buffer_free(&script);
+	unlink(folder_file("runs"));
+	fake_always(kit->fake, LIST, 401, "", "{'kind':'Status','code':401,'message':'Unauthorized'}");
+	remote_kit_start(kit);
+	remote_kit_await(kit, LIST, 1);
+	for (int i = 0; i < 120; i++) {
+		remote_kit_pass(kit, 1);
+		usleep(5000); /* of the machine's time, for the command */
+	}
+	pid_t last;
+	int count = runs(&last);
+	if (count < 3 || count > 8)
+		fail_msg("%d runs in two minutes", count);
+	assert_non_null(strstr(remote_problem(kit->remote), "does not accept what"));
 }
 
 static void put_json(FILE *file, const char *text)
@@ -197,9 +410,8 @@ static void put_json(FILE *file, const char *text)
 static void a_command_that_gives_certificates(void **state)
 {
 	struct remote_kit *kit = *state;
-	static char path[128];
-	write_file("command", "", path);
-	FILE *file = fopen(path, "w");
+	write_file("command", "", command_path);
+	FILE *file = fopen(command_path, "w");
 	fputs("#!/bin/sh\ncat "
 	      "<<'END'\n{\"status\":{\"expirationTimestamp\":\"2026-01-01T00:00:01Z\",\"clientCertificateData\":\"",
 	      file);
@@ -208,24 +420,15 @@ static void a_command_that_gives_certificates(void **state)
 	put_json(file, pki_client_key(pki));
 	fputs("\"}}\nEND\n", file);
 	fclose(file);
-	static const struct remote_follow kinds[] = {{"", "v1", "pods", .optional = false},
-	                                             {"", "v1", "nodes", .optional = true},
-	                                             {"", "v1", "services", .optional = true}};
-	static const char *argv[] = {path, NULL}, *environment[] = {NULL};
-	static struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
-	                                  .argv = argv,
-	                                  .environment = environment,
-	                                  .hint = ""};
 	use_tls(kit, false);
-	kit->access.exec = &exec;
-	kit->options.follow = kinds;
+	kit->access.exec = &command_exec;
+	kit->options.follow = three_kinds;
 	kit->options.follow_count = 3;
 	fake_on(kit->fake, LIST, 200, "", EMPTY);
 	remote_kit_start(kit);
 	remote_kit_await(kit, "GET", 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_string_not_equal(fake_request(kit->fake, "GET", i)->client, "");
-	unlink(path);
 }
 
 int main(void)
@@ -238,6 +441,11 @@ int main(void)
 		ON_KIT(through_a_proxy),
 		ON_KIT(a_token_that_is_rotated_under_way),
 		ON_KIT(a_command_that_fails_is_named),
+		ON_KIT(what_is_wrong_for_all_is_told_once),
+		ON_KIT(many_wait_for_one_run),
+		ON_KIT(new_ones_are_asked_for_before_the_old_expire),
+		ON_KIT(a_command_that_does_not_end_is_ended),
+		ON_KIT(a_server_that_accepts_nothing),
 		ON_KIT(a_command_that_gives_certificates),
 	};
 	return cmocka_run_group_tests(tests, make_certificates, remove_certificates);

@@ -111,6 +111,9 @@ static void what_is_wrong_is_named(void **state)
 		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {client-key-data: S0VZ}}]", NULL, "belong together"},
 		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1}}}]",
 	         NULL, "exec.command: missing"},
+		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, "
+	                         "command: x, interactiveMode: Always}}}]",
+	         NULL, "interactiveMode: Always"},
 		{CONTEXT CLUSTER "}\nusers: [{name: u, user: {exec: {apiVersion: v9, command: x}}}]", NULL,
 	         "\"v9\" is not supported"},
 		{CONTEXT, "nope", "no context \"nope\""},
@@ -137,58 +140,111 @@ static const char *write_file(const char *name, const char *text, mode_t mode)
 	return path;
 }
 
+static const char *token_now(struct remote_credentials *credentials, enum remote_credentials_state expect)
+{
+	struct remote_identity identity;
+	assert_int_equal(remote_credentials_now(credentials, &identity), expect);
+	return identity.token;
+}
+
+/* What it is when no command is running any more. */
+static const char *token_then(struct remote_credentials *credentials, enum remote_credentials_state expect)
+{
+	int fds[REMOTE_COMMAND_FDS];
+	size_t count;
+	struct remote_identity identity;
+	remote_credentials_now(credentials, &identity);
+	for (int i = 0; i < 10000 && remote_credentials_busy(credentials, fds, &count); i++) {
+		usleep(2000);
+		remote_credentials_step(credentials);
+	}
+	return token_now(credentials, expect);
+}
+
 static void a_token_file_is_read_again(void **state)
 {
 	struct clock_virtual clock;
 	clock_virtual_init(&clock, 0);
 	struct remote_access access = {.token_file = write_file("token", "one\n", 0600)};
 	struct remote_credentials *credentials = remote_credentials_create(&access, &clock.source);
-	assert_string_equal(remote_credentials_now(credentials).token, "one");
+	assert_string_equal(token_now(credentials, CREDENTIALS_READY), "one");
 	write_file("token", "two", 0600);
-	assert_string_equal(remote_credentials_now(credentials).token, "one"); /* not at every request */
-	remote_credentials_refused(credentials);
-	assert_string_equal(remote_credentials_now(credentials).token, "two");
+	assert_string_equal(token_now(credentials, CREDENTIALS_READY), "one"); /* not at every request */
+	remote_credentials_refused(credentials, 1);
+	assert_string_equal(token_now(credentials, CREDENTIALS_READY), "two");
 	write_file("token", "three", 0600);
 	clock_virtual_advance(&clock, INT64_C(61000000000));
-	assert_string_equal(remote_credentials_now(credentials).token, "three");
+	assert_string_equal(token_now(credentials, CREDENTIALS_READY), "three");
 	assert_null(remote_credentials_problem(credentials));
 	unlink(access.token_file);
 	clock_virtual_advance(&clock, INT64_C(61000000000));
-	assert_string_equal(remote_credentials_now(credentials).token, "three");
+	assert_string_equal(token_now(credentials, CREDENTIALS_READY), "three");
 	assert_non_null(strstr(remote_credentials_problem(credentials), "No such file"));
 	remote_credentials_destroy(credentials);
 }
 
+/* The command gets the arguments, variables (also those that we have ourselves) and the description of the cluster. */
 static void a_command_gives_credentials(void **state)
 {
 	const char *path = write_file("login",
 	                              "#!/bin/sh\necho \"$KUBERNETES_EXEC_INFO\" | grep -q ExecCredential || exit 3\n"
-	                              "echo \"{\\\"status\\\":{\\\"token\\\":\\\"$1-$EXTRA\\\","
+	                              "for want in '\"server\":\"https://x\"' '\"interactive\":false' "
+	                              "'\"certificate-authority-data\":\"UEVN\"' '\"tls-server-name\":\"y\"'; do\n"
+	                              "echo \"$KUBERNETES_EXEC_INFO\" | grep -q \"$want\" || exit 4\ndone\n"
+	                              "echo \"{\\\"status\\\":{\\\"token\\\":\\\"$1-$HOME\\\","
 	                              "\\\"expirationTimestamp\\\":\\\"1970-01-01T00:10:00Z\\\"}}\"\n",
 	                              0700);
-	const char *argv[] = {path, "arg", NULL}, *environment[] = {"EXTRA=env", NULL};
+	const char *argv[] = {path, "arg", NULL}, *environment[] = {"HOME=env", NULL};
+	struct clock_virtual clock;
+	clock_virtual_init(&clock, 0);
 	struct remote_exec exec = {.api_version = "client.authentication.k8s.io/v1",
 	                           .argv = argv,
 	                           .environment = environment,
-	                           .hint = "install it"};
-	struct remote_access access = {.exec = &exec, .server = "https://x"};
-	struct remote_credentials *credentials = remote_credentials_create(&access, NULL);
-	assert_string_equal(remote_credentials_now(credentials).token, "arg-env");
+	                           .hint = "install it",
+	                           .give_cluster = true};
+	struct remote_access access = {.exec = &exec, .server = "https://x", .server_name = "y", .authority = "PEM"};
+	struct remote_credentials *credentials = remote_credentials_create(&access, &clock.source);
+	token_now(credentials, CREDENTIALS_AWAITED);
+	const char *token = token_then(credentials, CREDENTIALS_READY);
+	assert_string_equal(token ? token : remote_credentials_problem(credentials), "arg-env");
 	remote_credentials_destroy(credentials);
 
-	argv[0] = "no-such-command-anywhere";
+	/* What it prints is of no use when it has expired by our clock. */
 	credentials = remote_credentials_create(&access, NULL);
-	assert_null(remote_credentials_now(credentials).token);
-	assert_non_null(strstr(remote_credentials_problem(credentials), "install it"));
+	token_then(credentials, CREDENTIALS_NONE);
+	assert_non_null(strstr(remote_credentials_problem(credentials), "expired at 1970-01-01T00:10:00Z"));
 	remote_credentials_destroy(credentials);
 	unlink(path);
 
 	argv[0] = path = write_file("silent", "#!/bin/sh\necho '{}'\n", 0700);
 	credentials = remote_credentials_create(&access, NULL);
-	assert_null(remote_credentials_now(credentials).token);
+	assert_null(token_then(credentials, CREDENTIALS_NONE));
 	assert_non_null(strstr(remote_credentials_problem(credentials), "neither status.token"));
 	remote_credentials_destroy(credentials);
 	unlink(path);
+}
+
+static void a_command_that_is_not_there_is_told_of_at_once(void **state)
+{
+	const char *argv[] = {"no-such-command-anywhere", NULL}, *environment[] = {NULL};
+	struct remote_exec exec = {.argv = argv, .environment = environment, .hint = "get it at example.com"};
+	struct remote_access access = {.exec = &exec, .context = "prod"};
+	struct error error = {0};
+	assert_int_equal(remote_credentials_check(&access, &error), -1);
+	assert_string_equal(error.text, "the kubeconfig's context prod gets its credentials from the command "
+	                                "no-such-command-anywhere (users[].user.exec.command), which is not in $PATH: "
+	                                "get it at example.com");
+	exec.hint = "";
+	argv[0] = write_file("not-for-running", "", 0600);
+	assert_int_equal(remote_credentials_check(&access, &error), -1);
+	assert_non_null(strstr(error.text, "cannot be run; install it"));
+	unlink(argv[0]);
+	argv[0] = folder;
+	assert_int_equal(remote_credentials_check(&access, &error), -1);
+	argv[0] = "sh";
+	assert_int_equal(remote_credentials_check(&access, &error), 0);
+	access.exec = NULL;
+	assert_int_equal(remote_credentials_check(&access, &error), 0);
 }
 
 int main(void)
@@ -199,6 +255,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(a_token_file_is_read_again),
 		cmocka_unit_test(a_command_gives_credentials),
+		cmocka_unit_test(a_command_that_is_not_there_is_told_of_at_once),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,8 +1,11 @@
 /* How a mirror is kept up to date: pages, watches, and everything that a server or the way to it can do wrong. */
 #include "remote_kit.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *page(int version, const char *continue_, const char *items)
 {
@@ -393,6 +396,111 @@ static void a_kind_that_is_not_there_is_done_without(void **state)
 	assert_int_equal(fake_count(kit->fake, "/nodes"), 2);
 }
 
+/* Wakes whoever waits for it after a while, unless it is told to stop. */
+struct alarm {
+	int wake[2], stop[2];
+	pthread_t thread;
+};
+
+#define ALARM_MS 100
+#define ALARMS 10
+
+static void *ring(void *context)
+{
+	struct alarm *alarm = context;
+	if (poll(&(struct pollfd){.fd = alarm->stop[0], .events = POLLIN}, 1, ALARM_MS) == 0)
+		assert_int_equal(write(alarm->wake[1], "", 1), 1);
+	return NULL;
+}
+
+/* Whether a turn in which an event is there already ends before it rings. */
+static bool turn_is_quick(struct remote_kit *kit, int version)
+{
+	struct alarm alarm;
+	char expected[32];
+	snprintf(expected, sizeof(expected), "a:%d", version);
+	assert_int_equal(pipe(alarm.wake) | pipe(alarm.stop), 0);
+	assert_int_equal(pthread_create(&alarm.thread, NULL, ring, &alarm), 0);
+	fake_send(kit->fake, WATCH, event("MODIFIED", pod("a", version)));
+	fake_step(kit->fake);
+	remote_run(kit->remote, 300 * ALARM_MS, alarm.wake[0]);
+	bool quick = poll(&(struct pollfd){.fd = alarm.wake[0], .events = POLLIN}, 1, 0) == 0;
+	assert_int_equal(write(alarm.stop[1], "", 1), 1);
+	pthread_join(alarm.thread, NULL);
+	for (int i = 0; i < 2; i++) {
+		close(alarm.wake[i]);
+		close(alarm.stop[i]);
+	}
+	if (quick) /* and has taken the event */
+		assert_pods(kit, expected);
+	else
+		remote_kit_move(kit);
+	return quick;
+}
+
+/* What is there when a turn begins is taken in it, and the turn does not wait for something else to come. A machine that is
+ * busy may be late for some of them. */
+static void what_has_arrived_is_not_waited_for(void **state)
+{
+	struct remote_kit *kit = *state;
+	int quick = 0;
+	remote_kit_start_empty(kit);
+	tell(kit, "ADDED", pod("a", 11));
+	for (int i = 0; i < ALARMS; i++)
+		quick += turn_is_quick(kit, 12 + i);
+	assert_in_range(quick, ALARMS / 2, ALARMS);
+}
+
+#define FLOWS "/apis/jobs.example.com/v1/flows?"
+
+static size_t count_flows(struct remote_kit *kit)
+{
+	struct store_list list = {0};
+	struct store_error error = {0};
+	struct store_list_request request = {.api = store_api_find(kit->kit.store, "jobs.example.com", "v1", "flows")};
+	assert_non_null(request.api);
+	assert_int_equal(store_list(kit->kit.store, &request, &list, kit->kit.arena, &error), 0);
+	size_t count = list.count;
+	store_list_clear(&list);
+	return count;
+}
+
+/* The definition comes after the configuration that names it; then the kind is taken out, and put in again. */
+static void kinds_come_and_go(void **state)
+{
+	struct remote_kit *kit = *state;
+	char kind[] = "Flow"; /* texts are copied */
+	struct remote_follow flows = {"jobs.example.com", "v1", "flows", .optional = true, .kind = kind};
+	const char *list = "{'kind':'FlowList','metadata':{'resourceVersion':'20'},'items':[{'apiVersion':"
+			   "'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f','namespace':'default','uid':'f',"
+			   "'resourceVersion':'15'}}]}";
+	remote_kit_start_empty(kit);
+	fake_on(kit->fake, FLOWS "limit", 404, "", "404 page not found");
+	remote_follow_kinds(kit->remote, &flows, 1);
+	kind[0] = 'X';
+	assert_true(remote_synced(kit->remote)); /* nothing waits for it */
+	remote_kit_await(kit, FLOWS, 1);
+	assert_int_equal(count_flows(kit), 0);
+	fake_on(kit->fake, FLOWS "limit", 200, "", list);
+	remote_kit_pass(kit, 31);
+	assert_int_equal(count_flows(kit), 1);
+	assert_int_equal(fake_open(kit->fake, FLOWS "watch"), 1);
+	/* The same again changes nothing. */
+	kind[0] = 'F';
+	remote_follow_kinds(kit->remote, &flows, 1);
+	remote_kit_pass(kit, 1);
+	assert_int_equal(fake_count(kit->fake, FLOWS), 3);
+	remote_follow_kinds(kit->remote, NULL, 0);
+	remote_kit_pass(kit, 31);
+	assert_int_equal(count_flows(kit), 0);
+	assert_int_equal(fake_count(kit->fake, FLOWS), 3);
+	assert_int_equal(fake_open(kit->fake, WATCH), 1); /* pods are none of its business */
+	fake_on(kit->fake, FLOWS "limit", 200, "", list);
+	remote_follow_kinds(kit->remote, &flows, 1);
+	remote_kit_await(kit, FLOWS, 5);
+	assert_int_equal(count_flows(kit), 1);
+}
+
 int main(void)
 {
 #define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_kit_setup, remote_kit_teardown)
@@ -414,6 +522,8 @@ int main(void)
 		ON_KIT(a_bad_watch_is_opened_again_after_a_pause),
 		ON_KIT(a_line_without_end_is_given_up),
 		ON_KIT(a_kind_that_is_not_there_is_done_without),
+		ON_KIT(what_has_arrived_is_not_waited_for),
+		ON_KIT(kinds_come_and_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

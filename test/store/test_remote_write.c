@@ -378,6 +378,42 @@ static void decisions_go_first_and_events_last(void **state)
 			         order[i]);
 }
 
+/* How many of 40 bindings are sent before the event, when all have waited for so long. */
+static size_t bindings_before_event(struct remote_kit *kit, int64_t seconds)
+{
+	static const char binding[] = "/binding";
+	char name[16];
+	kit->options.writes = 1;
+	remote_kit_start_empty(kit);
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		tell(kit, "ADDED", pod(name, 11));
+		assert_code(&kit->kit, bind_pod(kit, name, "n"), 201);
+	}
+	assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", "{'metadata':{'name':'e'}}"), 201);
+	remote_kit_await(kit, binding, 1);
+	remote_kit_pass(kit, seconds);
+	fake_on(kit->fake, "/events", 201, "", "{}");
+	fake_always(kit->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
+	fake_answer(kit->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
+	remote_kit_await(kit, binding, 40);
+	remote_kit_await(kit, "/events", 1);
+	size_t before = 0;
+	while (!strstr(fake_request(kit->fake, "POST", before)->line, "/events"))
+		before++;
+	return before;
+}
+
+static void events_wait_for_decisions(void **state)
+{
+	assert_int_equal(bindings_before_event(*state, 0), 40);
+}
+
+static void but_not_for_ever(void **state)
+{
+	assert_in_range(bindings_before_event(*state, 3), 1, 20);
+}
+
 /* A server that does not answer: events do not pile up, decisions do. */
 static void too_many_events_are_dropped(void **state)
 {
@@ -497,6 +533,8 @@ int main(void)
 		ON_KIT(a_birth_that_happened_before),
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
 		ON_KIT(decisions_go_first_and_events_last),
+		ON_KIT(events_wait_for_decisions),
+		ON_KIT(but_not_for_ever),
 		ON_KIT(too_many_events_are_dropped),
 		ON_KIT(events_do_not_pile_up),
 		ON_KIT(writes_of_one_object_keep_their_order),

@@ -1,5 +1,5 @@
 /* Reading the schema tables. */
-#include "serve/schema.h"
+#include "object/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +57,14 @@ bool schema_next(const char **at, struct schema_field *field)
 	field->map = strncmp(text, "{}", 2) == 0;
 	text += field->list || field->map ? 2 : 0;
 	size_t length = strcspn(text, " ");
+	field->keeps_zero = length > 1 && text[length - 1] == '!';
+	length -= field->keeps_zero;
 	bool letter = length == 1 && *text >= 'a' && *text <= 'z';
 	field->kind = letter ? *text : 'T';
 	field->type = letter ? NULL : type_at(text, length);
 	if (!letter && !field->type)
 		field->kind = 'a';
-	*at = text + length;
+	*at = text + length + field->keeps_zero;
 	return true;
 }
 

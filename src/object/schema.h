@@ -1,7 +1,7 @@
 /* Schemas: which fields the built-in kinds have. One compact table serves strict field validation, OpenAPI documents
  * (kubectl explain) and the reading of protobuf bodies. */
-#ifndef SERVE_SCHEMA_H
-#define SERVE_SCHEMA_H
+#ifndef OBJECT_SCHEMA_H
+#define OBJECT_SCHEMA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +18,7 @@ struct schema_field {
 	uint32_t number; /* protobuf; 0 when it has none */
 	bool list, map;  /* of what follows */
 	bool inlined;    /* its fields stand in the outer type */
+	bool keeps_zero; /* zero and nothing differ, or JSON always has it */
 	char kind;       /* a letter of the tables, 'T' for `type` */
 	const struct schema_type *type;
 };
@@ -32,13 +33,6 @@ bool schema_field_named(const struct schema_type *type, const char *name, struct
 bool schema_field_numbered(const struct schema_type *type, uint32_t number, struct schema_field *field);
 /* The type knows only some of its fields: others are not an error. */
 bool schema_is_open(const struct schema_type *type);
-
-/* What a type, or a field of it (NULL: the type itself), is for; "" when nobody wrote it down. */
-const char *schema_words(const char *type, const char *field, size_t field_length);
-
-/* What is known of the inside of a field that may hold anything: one text after the other, "type|meaning", with *path to
- * what it is about; NULL at the end. Begin with *at 0. */
-const char *schema_words_below(const char *type, const char *field, size_t field_length, size_t *at, const char **path);
 
 /* ---- tables: schema_core.c, schema_groups.c, schema_platoon.c; sorted by name ---- */
 extern const struct schema_type schema_core[], schema_groups[], schema_platoon[];

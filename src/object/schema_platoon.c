@@ -1,6 +1,6 @@
 /* Types of Platoon's own kinds and of kinds that are not sent as protobuf, and the table of all kinds. Rows as in
  * schema_core.c; a leading * says that the type may have more fields than are listed. */
-#include "serve/schema.h"
+#include "object/schema.h"
 
 /* clang-format off */
 const struct schema_type schema_platoon[] = {
