@@ -5,6 +5,7 @@
  *
  * The times are for reading; the counts are checked, and wrong ones fail. */
 #include "api_client.h"
+#include "stage.h"
 
 #include "base/arena.h"
 #include "serve/admission.h"
@@ -258,12 +259,15 @@ static double time_list(struct client *client, const char *path, size_t items, s
 static bool measure(pid_t pid, struct client *writers, struct client *watches, uint16_t port)
 {
 	size_t bytes, page_bytes, page = load.pods < 500 ? load.pods : 500;
+	bench_stage("writing to SQLite alone");
 	double alone[3] = {sqlite_rate(load.pods, WRITERS, 800)}; /* disks have moods: before, between and after */
+	bench_stage("creating pods");
 	double empty = memory_kib(pid), started = now_ms();
 	if (!client_flood(writers, WRITERS, load.pods, 201, make_pod))
 		return false;
 	double created = now_ms() - started, full = memory_kib(pid);
 	alone[1] = sqlite_rate(load.pods, WRITERS, 800);
+	bench_stage("listing pods");
 	double list = time_list(&writers[0], "/api/v1/pods", load.pods, &bytes);
 	double first = time_list(&writers[0], "/api/v1/pods?limit=500", page, &page_bytes);
 	if (list < 0 || first < 0)
@@ -271,6 +275,7 @@ static bool measure(pid_t pid, struct client *writers, struct client *watches, u
 	started = now_ms();
 	if (!open_watches(watches, port) || !read_watches(watches, false))
 		return false;
+	bench_stage("binding pods");
 	double opened = now_ms() - started, watched = memory_kib(pid);
 	started = now_ms();
 	if (!client_flood(writers, WRITERS, load.pods, 201, make_binding))
@@ -284,6 +289,7 @@ static bool measure(pid_t pid, struct client *writers, struct client *watches, u
 	size_t events = 0;
 	for (size_t i = 0; i < load.watches; i++)
 		events += expected(i, true) - expected(i, false);
+	bench_stage("");
 	printf("API: %zu pods of %.0f bytes, %d writers, %zu watches (%zu of all pods, the others of one node)\n",
 	       load.pods, row, WRITERS, load.watches, load.wide);
 	printf("  create      %9.0f /s\n", (double)load.pods / created * 1e3);

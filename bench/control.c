@@ -2,6 +2,7 @@
  *
  * The time of a change is that of one turn: reading it, deciding, writing the decision, commit. */
 #include "control.h"
+#include "stage.h"
 
 #include "control/scheduler.h"
 #include "measure.h"
@@ -269,6 +270,9 @@ static void make_waiting(struct yard *yard, const char *group, int pods, int gpu
 static int measure_size(int nodes, struct control_row *rows)
 {
 	struct yard yard;
+	char what[64];
+	snprintf(what, sizeof(what), "changes beside %d nodes", nodes);
+	bench_stage(what);
 	open_yard(&yard, nodes);
 	double start = settle(&yard) / 1000;
 	int count = 0;
@@ -282,6 +286,7 @@ static int measure_size(int nodes, struct control_row *rows)
 	/* And beside one that would fit if the others had ended: every cycle looks for somebody to give way, too. */
 	make_waiting(&yard, "too-early", GANG, NODE_GPUS);
 	rows[count++] = measure(&yard, "one, beside a waiter", single_pod);
+	bench_stage("");
 	for (int i = 0; i < count; i++) {
 		rows[i].start_ms = start;
 		printf("%-22s %7d %12.1f %12.1f %12.1f%s\n", rows[i].name, nodes, rows[i].us, rows[i].worst_us, start,

@@ -1,6 +1,7 @@
 /* Times of decisions that make room. Each size runs in a process of its own, so that its memory is its own, too. Times
  * are of the processor: other work on the machine does not count. */
 #include "evict.h"
+#include "stage.h"
 
 #include "evict_world.h"
 
@@ -134,6 +135,7 @@ static void run_apart(const struct evict_case *test, const struct crowd *crowd, 
 
 static void print_row(const struct evict_row *row)
 {
+	bench_stage("");
 	if (row->too_long)
 		printf("%-26s %7d more than %d s\n", row->name, row->nodes, MOST_SECONDS);
 	else
@@ -148,6 +150,7 @@ static int measure_case(const struct evict_case *test, const int *sizes, int siz
 	for (int i = 0; i < size_count; i++) {
 		struct evict_row *row = &rows[used++];
 		*row = (struct evict_row){.name = test->name, .nodes = sizes[i]};
+		bench_stage(row->name);
 		run_apart(test, NULL, sizes[i] > 200 ? 3 : MOST_RUNS, row);
 		if (i > 0 && row->us > 0 && row[-1].us > 0)
 			row->exponent = log(row->us / row[-1].us) / log((double)sizes[i] / sizes[i - 1]);

@@ -2,6 +2,8 @@
  * ready, how much memory that holds, and how long one reconcile takes when there are few groups and when there are many.
  *
  * Ends with 0 when every group became ready; times are reported, never judged by the exit status. */
+#include "stage.h"
+
 #include "control/rbg_controller.h"
 #include "sim/world.h"
 #include "store/store.h"
@@ -170,11 +172,15 @@ static bool measure(int groups)
 {
 	struct yard yard;
 	struct rusage usage;
+	char what[64];
+	snprintf(what, sizeof(what), "%d groups", groups);
+	bench_stage(what);
 	open_yard(&yard, groups);
 	double seconds = run_until_ready(&yard);
 	int ready = count_ready(&yard);
 	getrusage(RUSAGE_SELF, &usage);
 	struct cost cost = reconcile_all(&yard);
+	bench_stage("");
 	printf("%6d groups %8d pods: %d ready after %.1f s of work and %.0f s of virtual time; %.0f us per reconcile, "
 	       "%.0f "
 	       "us per group after a restart; peak %ld MiB, %.1f KiB per pod\n",

@@ -8,6 +8,7 @@
  * reading. */
 #include "api_client.h"
 #include "load_watch.h"
+#include "stage.h"
 
 #include "cli/up_objects.h"
 #include "serve/http.h"
@@ -225,6 +226,7 @@ static size_t total; /* pods that should exist */
 
 static void print_waits(const char *name, const struct load_seen *seen, size_t pods)
 {
+	bench_stage("");
 	printf("%-34s %8zu %10.0f %12.0f %10.1f %10.1f %10.1f\n", name, pods,
 	       seen->seconds > 0 ? (double)pods / seen->seconds : 0, seen->busy > 0 ? (double)pods / seen->busy : 0,
 	       seen->p50_ms, seen->p99_ms, seen->most_ms);
@@ -235,11 +237,13 @@ static bool measure_quiet(struct client *clients)
 {
 	struct load_seen seen = {0};
 	bool good = true;
+	bench_stage("one pod after the other");
 	for (size_t i = 0; i < load.spaced && good; i++) {
 		good = flood(clients, 1, make_pod);
 		usleep(200000);
 	}
 	good = good && wait_for(clients, total += load.spaced, false, &seen);
+	bench_stage("");
 	printf("%-34s %8s %10s %12s %10s %10s %10s\n", "creation to committed binding", "pods", "bound/s",
 	       "bound/core s", "p50 ms", "p99 ms", "most ms");
 	seen.seconds = seen.busy = 0;
@@ -250,6 +254,7 @@ static bool measure_quiet(struct client *clients)
 static bool measure_flood(struct client *clients, const char *name, size_t count, size_t pods, client_make *make)
 {
 	struct load_seen seen = {0};
+	bench_stage(name);
 	if (!connect_again(clients) || ask(clients, "/seen/restart").broken)
 		return false;
 	bool good = flood(clients, count, make) && wait_for(clients, total += pods, false, &seen);
@@ -280,9 +285,11 @@ static bool measure_idle(struct client *clients)
 	if (!measure_flood(clients, "Deployments of 100, all at once", count, count * REPLICAS, make_deployment) ||
 	    !wait_for(clients, total, true, &before) || !wait_for_quiet(clients, &before))
 		return false;
+	bench_stage("idle");
 	sleep((unsigned)load.idle_seconds);
 	after = ask(clients, "/seen");
 	double wall = after.clock - before.clock;
+	bench_stage("");
 	printf("\nidle, %d nodes and %zu running pods: %.2f%% of one core over %.0f s, %.0f MiB resident, %zu writes\n",
 	       load.zones * load.racks * load.nodes, after.running,
 	       wall > 0 ? 100 * (after.cpu - before.cpu) / wall : 0, wall, after.resident_mib,

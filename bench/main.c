@@ -5,6 +5,7 @@
 #include "control.h"
 #include "evict.h"
 #include "measure.h"
+#include "stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,8 +75,10 @@ static void run_size(struct report *report, int nodes)
 	for (int plan = 0; plan < PLANS; plan++)
 		for (int state = 0; state < WORLD_STATES; state++) {
 			struct row *row = &report->rows[report->row_count++];
+			bench_stage(plans[plan].name);
 			*row = measure_plan(&plans[plan], nodes, (enum world_state)state, large ? 3 : 7,
 			                    large ? 31 : 61);
+			bench_stage("");
 			print_row(row);
 		}
 }
@@ -332,7 +335,9 @@ static void run_placement(struct report *report, bool quick)
 		run_size(report, 16384);
 		run_size(report, 102400);
 	}
+	bench_stage("filling a cluster");
 	report->fill = quick ? measure_fill(1024, 8000) : measure_fill(12800, 100000);
+	bench_stage("");
 }
 
 enum section { SECTION_ALL, SECTION_PLACEMENT, SECTION_EVICTION, SECTION_CONTROL };

@@ -179,6 +179,10 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
 /* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */
 void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into);
+/* What stands above the single pods among the objects of the cluster, about which no PodGroup says anything. */
+void cli_load_above(struct cli_args *args, const struct manifests *objects, struct manifests *into);
+/* input.c: the same for the objects of cli_load_world: from the cluster, if it was read, and from the files. */
+void cli_load_terms(struct cli_args *args, const struct manifests *objects, struct manifests *into);
 /* input.c: whether the live cluster is read at all. */
 bool cli_is_live(const struct cli_args *args);
 /* input.c: what a plan is made of: the files of -f, or the live cluster, or the cluster with the files in place of

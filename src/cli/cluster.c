@@ -2,9 +2,11 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 
+#include "control/grouping.h"
 #include "store/remote_client.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define PAGE 1000 /* objects per request: what a server answers quickly */
 
@@ -88,6 +90,64 @@ void cli_load_owners(struct cli_args *args, const char *namespace_, struct manif
 		          into, &problems, &error);
 	}
 	remote_client_destroy(client);
+}
+
+/* Whether the owners of a pod say by what it is placed: nobody has written that down. */
+static bool is_unmarked(const struct manifest *pod)
+{
+	const char *scheduler = val_str(val_path(pod->object, "spec", "schedulerName", NULL), "");
+	return strcmp(pod->kind, "Pod") == 0 &&
+	       (strcmp(scheduler, "platoon") == 0 || strcmp(scheduler, "kai-scheduler") == 0) &&
+	       !*val_str(val_path(pod->object, "metadata", "annotations", "pod-group-name", NULL), "");
+}
+
+/* "ReplicaSet" is read from replicasets. */
+static bool is_read_from(const char *resource, const char *kind)
+{
+	size_t length = strlen(kind);
+	return strncasecmp(resource, kind, length) == 0 && strcmp(resource + length, "s") == 0;
+}
+
+static void note_kinds(const struct manifest *object, struct interner *kinds)
+{
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(object->object, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);)
+		interner_id(kinds, val_str(val_get(owner, "kind"), ""));
+}
+
+void cli_load_above(struct cli_args *args, const struct manifests *objects, struct manifests *into)
+{
+	struct problems problems = {.arena = args->arena};
+	struct remote_access access;
+	struct error error = {0};
+	struct interner *kinds = interner_create();
+	bool wanted = false;
+	for (size_t i = 0; i < objects->count; i++)
+		if (is_unmarked(&objects->items[i])) {
+			wanted = true;
+			note_kinds(&objects->items[i], kinds);
+		}
+	struct remote_client *client = NULL;
+	if (wanted && remote_config_load(args->kubeconfig, args->context, args->arena, &access, &error) == 0)
+		client = remote_client_create(&access, NULL, &error);
+	/* Owners have owners: a Deployment stands above a ReplicaSet. What cannot be read is left out. */
+	for (uint32_t k = 0; client && k < interner_count(kinds); k++)
+		for (size_t i = 0; i < sizeof(owner_paths) / sizeof(*owner_paths); i++) {
+			size_t before = into->count;
+			if (!is_read_from(owner_paths[i][1], interner_text(kinds, k)))
+				continue;
+			read_list(client, arena_printf(args->arena, "%s/%s", owner_paths[i][0], owner_paths[i][1]),
+			          into, &problems, &error);
+			for (size_t n = before; n < into->count; n++)
+				note_kinds(&into->items[n], kinds);
+		}
+	if (client)
+		read_list(client,
+		          "/api/v1/namespaces/" GROUPING_DEFAULTS_NAMESPACE "/configmaps/" GROUPING_DEFAULTS_NAME, into,
+		          &problems, &error);
+	remote_client_destroy(client);
+	interner_destroy(kinds);
 }
 
 int cli_load_cluster(struct cli_args *args, struct manifests *into)

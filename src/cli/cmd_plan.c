@@ -24,18 +24,21 @@ static int print_plan(struct cli_args *args, struct snapshot *snapshot)
 
 int cmd_plan(struct cli_args *args)
 {
-	struct manifests objects;
+	struct manifests objects, above;
 	manifests_init(&objects);
 	int rc = cli_load_world(args, &objects);
 	if (rc == CLI_OK) {
+		cli_load_terms(args, &objects, &above);
 		struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 		                                   .budget = args->budget,
 		                                   .strategy = args->strategy,
 		                                   .starvation_after_ns = args->starvation_after_ns,
+		                                   .owners = &above,
 		                                   .explain_relax = true};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
 		rc = print_plan(args, snapshot);
 		snapshot_destroy(snapshot);
+		manifests_free(&above);
 	}
 	manifests_free(&objects);
 	return rc;

@@ -247,12 +247,14 @@ static void print_once(struct cli_args *args, const struct top_picture *picture)
 
 static int once(struct cli_args *args)
 {
-	struct manifests objects;
+	struct manifests objects, above;
 	manifests_init(&objects);
 	int rc = cli_load_world(args, &objects);
 	if (rc == CLI_OK) {
 		int64_t now = clock_now(clock_system()) / INT64_C(1000000000);
+		cli_load_terms(args, &objects, &above);
 		struct snapshot_options options = {.now_seconds = now,
+		                                   .owners = &above,
 		                                   .budget = args->budget,
 		                                   .strategy = args->strategy};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
@@ -266,6 +268,7 @@ static int once(struct cli_args *args)
 			build_destroy(build);
 		}
 		snapshot_destroy(snapshot);
+		manifests_free(&above);
 	}
 	manifests_free(&objects);
 	return rc;

@@ -121,7 +121,10 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
                    const struct manifests *owners)
 {
 	struct error error = {0};
+	struct manifests above;
+	cli_load_terms(args, objects, &above);
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+	                                   .owners = &above,
 	                                   .budget = args->budget,
 	                                   .strategy = args->strategy,
 	                                   .starvation_after_ns = args->starvation_after_ns,
@@ -143,6 +146,7 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 		rc = why.settled ? CLI_OK : CLI_FOUND;
 	}
 	snapshot_destroy(snapshot);
+	manifests_free(&above);
 	return rc;
 }
 

@@ -95,6 +95,13 @@ bool cli_is_live(const struct cli_args *args)
 	return args->file_count == 0 || args->kubeconfig || args->context;
 }
 
+void cli_load_terms(struct cli_args *args, const struct manifests *objects, struct manifests *into)
+{
+	manifests_init(into);
+	if (cli_is_live(args))
+		cli_load_above(args, objects, into);
+}
+
 int cli_load_world(struct cli_args *args, struct manifests *objects)
 {
 	int rc = cli_is_live(args) ? cli_load_cluster(args, objects) : CLI_OK;

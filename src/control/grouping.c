@@ -459,14 +459,9 @@ static bool terms(void *context, const struct store_object *pod, struct arena *a
 	struct arena *scratch = arena_create();
 	struct group_result result;
 	look(context, pod, scratch, &result);
-	if (result.verdict == GROUP_WANTED)
-		*out = (struct snapshot_terms){
-			.queue = arena_strdup(arena, result.queue),
-			.priority_class = result.priority_class ? arena_strdup(arena, result.priority_class) : NULL,
-			.preemptibility = result.preemptibility ? arena_strdup(arena, result.preemptibility) : NULL,
-		};
+	bool known = grouping_terms(&result, arena, out);
 	arena_destroy(scratch);
-	return result.verdict == GROUP_WANTED;
+	return known;
 }
 
 static bool changed(void *context, const char **namespace_, const char **name)

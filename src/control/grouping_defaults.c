@@ -31,28 +31,31 @@ static bool read_row(struct arena *arena, const struct val *item, struct group_k
 	return true;
 }
 
+/* Without a turn nobody is told. */
 static void refuse(const struct reconcile *turn, const struct store_object *object, const char *message)
 {
-	writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid", message, turn->now_ns / SECOND);
+	if (turn)
+		writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid", message, turn->now_ns / SECOND);
 }
 
 /* "true" or "false"; anything else is told and means what is usual. */
-static bool read_switch(const struct reconcile *turn, const struct store_object *object, const char *key, bool usual)
+static bool read_switch(const struct reconcile *turn, const struct store_object *object, const struct val *root,
+                        struct arena *arena, const char *key, bool usual)
 {
-	const struct val *given = object ? val_path(object->root, "data", key, NULL) : NULL;
+	const struct val *given = val_path(root, "data", key, NULL);
 	const char *text = val_str(given, "");
 	if (!given || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
 		return given ? *text == 't' : usual;
 	refuse(turn, object,
-	       arena_printf(turn->arena, "data.%s: must be \"true\" or \"false\"; %s is taken", key,
+	       arena_printf(arena, "data.%s: must be \"true\" or \"false\"; %s is taken", key,
 	                    usual ? "true" : "false"));
 	return usual;
 }
 
-static void read_types(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
-                       struct group_options *options)
+static void read_types(const struct reconcile *turn, const struct store_object *object, const struct val *root,
+                       struct arena *arena, struct group_options *options)
 {
-	const char *text = val_str(val_path(object->root, "data", KEY_TYPES, NULL), NULL);
+	const char *text = val_str(val_path(root, "data", KEY_TYPES, NULL), NULL);
 	if (!text)
 		return;
 	struct error error = {0};
@@ -60,7 +63,7 @@ static void read_types(const struct reconcile *turn, const struct store_object *
 	const struct val *list = doc_root(doc), *item;
 	if (!doc || val_kind(list) != VAL_LIST) {
 		refuse(turn, object,
-		       arena_printf(turn->arena,
+		       arena_printf(arena,
 		                    "data.types: must be a JSON list of {typeName, priorityName, "
 		                    "preemptibility}%s%s; the usual defaults are taken",
 		                    error.text[0] ? ": " : "", error.text));
@@ -74,7 +77,7 @@ static void read_types(const struct reconcile *turn, const struct store_object *
 			options->default_count++;
 		else
 			refuse(turn, object,
-			       arena_printf(turn->arena,
+			       arena_printf(arena,
 			                    "data.types[%zu].typeName: must name a kind, such as Job or "
 			                    "Deployment.apps; the entry is ignored",
 			                    index));
@@ -83,14 +86,24 @@ static void read_types(const struct reconcile *turn, const struct store_object *
 	doc_destroy(doc);
 }
 
-void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
-                            struct group_options *options)
+static void read_all(const struct reconcile *turn, const struct store_object *object, const struct val *root,
+                     struct arena *arena, struct group_options *options)
 {
 	options->defaults = NULL;
 	options->default_count = 0;
-	options->knative_gang = read_switch(turn, object, "gangScheduleKnative", false);
-	options->keep_old_names = read_switch(turn, object, "searchForLegacyPodGroups", false);
-	options->ignore_kartas = !read_switch(turn, object, "genericKartaFallback", true);
-	if (object)
-		read_types(turn, object, arena, options);
+	options->knative_gang = read_switch(turn, object, root, arena, "gangScheduleKnative", false);
+	options->keep_old_names = read_switch(turn, object, root, arena, "searchForLegacyPodGroups", false);
+	options->ignore_kartas = !read_switch(turn, object, root, arena, "genericKartaFallback", true);
+	read_types(turn, object, root, arena, options);
+}
+
+void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
+                            struct group_options *options)
+{
+	read_all(turn, object, object ? object->root : NULL, arena, options);
+}
+
+void grouping_defaults_of(const struct val *map, struct arena *arena, struct group_options *options)
+{
+	read_all(NULL, NULL, map, arena, options);
 }

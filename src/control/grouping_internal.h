@@ -84,6 +84,9 @@ void grouping_source_close(struct grouping_source *source);
 
 /* ---- grouping_single.c: pods that stand alone, about which nothing is written ---- */
 
+/* What such a pod is placed by, in the arena; false when the pod is no group that is wanted. */
+bool grouping_terms(const struct group_result *result, struct arena *arena, struct snapshot_terms *out);
+
 struct grouping_changes;
 
 struct grouping_changes *grouping_changes_create(void);
@@ -125,5 +128,7 @@ void grouping_mark_refused(const struct reconcile *turn, const struct store_obje
  * on it. */
 void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
                             struct group_options *options);
+/* The same from the ConfigMap alone (NULL: there is none); nobody is told what is wrong with it. */
+void grouping_defaults_of(const struct val *map, struct arena *arena, struct group_options *options);
 
 #endif

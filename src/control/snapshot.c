@@ -133,7 +133,7 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	size_t *counts = arena_array(build->arena, size_t, manifests->count);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
-		if (kind_of(manifest) < 0)
+		if (kind_of(manifest) < 0 && !(build->terms && terms_used(build->terms, manifest)))
 			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
 			                                       manifest->api_version[0] ? manifest->api_version
 			                                                                : "no apiVersion"))]++;
@@ -224,6 +224,8 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.now = build.options->now_seconds * INT64_C(1000000000);
 	build_frame(&build, manifests);
 	build_pods(&build);
+	if (build.options->owners)
+		build.terms = terms_open(manifests, build.options->owners);
 	build_groups(&build);
 	if (cluster_node_count(snapshot->cycle.cluster) == 0 && snapshot->cycle.group_count > 0)
 		build_warn(&build,
@@ -236,6 +238,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		           build.foreign_pods, build.foreign_pods == 1 ? "" : "s",
 		           build.foreign_pods == 1 ? "is" : "are", build.foreign_pod);
 	report_unused(&build, manifests);
+	terms_close(build.terms);
 	interner_destroy(build.priority_names);
 	interner_destroy(build.queue_names);
 	admit_index_destroy(build.index);

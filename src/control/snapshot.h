@@ -29,10 +29,13 @@ struct snapshot_options {
 	int64_t starvation_after_ns; /* a gang that waits longer gets resources held for it; 0 = never */
 	uint64_t budget;             /* search steps per placement, 0 = default */
 	struct strategy strategy;    /* in which order nodes are taken */
-	bool silent;                 /* nobody reads why groups wait, so it is not looked for */
-	bool explain_relax;          /* let the engine look for the smallest change that would help */
-	bool always_search;          /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
-	bool remember_all;           /* live state: no proof is asked for again, not only costly ones: for tests */
+	/* Workloads above the pods, and the defaults of kinds: single pods without a PodGroup are placed by what they say.
+	 * NULL: by what the pods say themselves. May be the list of objects itself. Borrowed during the call. */
+	const struct manifests *owners;
+	bool silent;        /* nobody reads why groups wait, so it is not looked for */
+	bool explain_relax; /* let the engine look for the smallest change that would help */
+	bool always_search; /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
+	bool remember_all;  /* live state: no proof is asked for again, not only costly ones: for tests */
 };
 
 /* What a group of one pod without a PodGroup is placed by, where that is known better than from the pod. NULL: unset. */

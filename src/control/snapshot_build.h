@@ -7,6 +7,7 @@
 #include "admit/volume.h"
 #include "base/strings.h"
 #include "control/snapshot.h"
+#include "control/snapshot_terms.h"
 
 enum build_kind {
 	BUILD_NODE,
@@ -46,6 +47,7 @@ struct snapshot_build {
 	struct volume_index *(*volumes_of)(void *context, const struct pod_spec *pod, struct arena *arena);
 	void *volumes_context;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
+	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
 	bool no_queues;
 	bool quiet; /* nobody reads verdicts and warnings: keep none */
 	struct build_bad_pod *bad_pods;

@@ -263,7 +263,10 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
 		key = arena_printf(build->arena, "pod:%s", key);
 	interner_id(snapshot->group_names, key);
-	build_read_implicit(build, pod, NULL, index);
+	struct snapshot_terms terms;
+	bool known =
+		build->terms && terms_read(build->terms, pod->spec.namespace_, pod->spec.name, build->arena, &terms);
+	build_read_implicit(build, pod, known ? &terms : NULL, index);
 	pod->group = (int)index;
 	pod->leaf = 0;
 }

@@ -168,6 +168,49 @@ def a_live_cluster_is_read():
     expect(2, "plan", *live, err="is the cluster up")
 
 
+QUEUES = "".join(f"---\n{{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {{name: {name}}}, spec: {{resources: "
+                 "{gpu: {quota: -1, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}}}\n"
+                 for name in ("team-a", "team-b"))
+
+
+@test
+def single_pods_are_placed_by_what_their_owners_say():
+    """No PodGroup says anything about them: the commands ask the owners and the defaults, as the scheduler does."""
+    node = "---\n{apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {allocatable: {cpu: 8, memory: 64Gi, pods: 20}}}\n"
+    owner = ("---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-1, namespace: default, uid: u1, ownerReferences: "
+             "[{apiVersion: apps/v1, kind: Deployment, name: web, uid: u0, controller: true}]}}\n---\n{apiVersion: apps/v1, kind: Deployment, "
+             "metadata: {name: web, namespace: default, uid: u0, labels: {kai.scheduler/queue: team-b}}}\n")
+    pod = ("---\n{apiVersion: v1, kind: Pod, metadata: {name: web-1-x, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: "
+           "ReplicaSet, name: web-1, uid: u1, controller: true}]}, spec: {schedulerName: platoon, containers: [{name: c, image: i}]}}\n")
+    defaults = ("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-grouping-defaults, namespace: kube-system}, data: "
+                "{types: '[{\"typeName\": \"Deployment.apps\", \"priorityName\": \"urgent\"}]'}}\n---\n{apiVersion: scheduling.k8s.io/v1, "
+                "kind: PriorityClass, metadata: {name: urgent}, value: 77}\n")
+    path = scratch("owned.yaml", node + QUEUES + owner + pod + defaults)
+    group, = json.loads(expect(0, "top", "-f", path, "-o", "json"))["groups"]
+    assert (group["queue"], group["priority"]) == ("team-b", 77), group
+    assert json.loads(expect(0, "plan", "-f", path, "-o", "json"))["warnings"] == [], "all of them have an effect"
+    full = scratch("full.yaml", node + QUEUES.replace("limit: -1", "limit: 1") + owner + pod.replace("image: i", "image: i, resources: {requests: {cpu: 2}}"))
+    expect(1, "why", "pod/web-1-x", "-f", full, out="queue team-b")
+    up = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", os.path.join(SCRATCH, "owners"), "--port", "0", "-f", scratch(
+        "deployment.yaml", QUEUES + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default, labels: "
+        "{kai.scheduler/queue: team-a}}, spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: "
+        "{app: web}}, spec: {schedulerName: platoon, containers: [{name: c, image: i}]}}}}\n")], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert "listens" in up.stdout.readline()
+        live = ("--kubeconfig", os.path.join(SCRATCH, "owners", "kubeconfig"))
+        for _ in range(200):
+            groups = json.loads(run("top", *live, "-o", "json")[1] or "{}").get("groups", [])
+            if sum(group["bound"] for group in groups) == 2:
+                break
+            time.sleep(0.1)
+        assert [group["queue"] for group in groups] == ["team-a", "team-a"], groups
+        assert "Deployment" not in run("record", *live)[1], "a recording has the pods, not who made them"
+    finally:
+        up.terminate()
+        up.wait(timeout=20)
+        up.stdout.close()
+
+
 @test
 def workloads_stand_for_their_pods():
     nodes = "".join(f"---\n{{apiVersion: v1, kind: Node, metadata: {{name: n{i}, labels: {{rack: r{i % 2}}}}}, "

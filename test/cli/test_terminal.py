@@ -124,6 +124,20 @@ def progress_is_for_terminals():
     done = subprocess.run([PLATOON, "simulate", "--seeds", "1..60"], cwd=ROOT, capture_output=True, text=True, check=False,
                           timeout=120)
     assert done.stderr == "" and "\r" not in done.stdout
+    # Without colours there is progress all the same: it is no colour.
+    assert re.search(r"\[█*░*\] \d+ of 60 seeds", shown("simulate", "--seeds", "1..60", NO_COLOR="1"))
+
+
+@test
+def a_long_replay_shows_its_progress():
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+        file.write("name,gang,gpu,arrival,duration\n" + "".join(f"p{i},g{i},1,{i},50\n" for i in range(6000)))
+        file.flush()
+        text = shown("simulate", file.name, "--nodes", "1x2x8")
+        assert re.search(r"\[█*░*\] \d+ of 12000 arrivals and ends", text), text[-300:]
+        done = subprocess.run([PLATOON, "simulate", file.name, "--nodes", "1x2x8"], cwd=ROOT, capture_output=True, text=True,
+                              check=True, timeout=120)
+        assert done.stderr == "" and "\r" not in done.stdout
 
 
 # ---- top ----
