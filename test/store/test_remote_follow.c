@@ -402,7 +402,8 @@ struct alarm {
 	pthread_t thread;
 };
 
-#define ALARM_MS 20000
+#define ALARM_MS 100
+#define ALARMS 10
 
 static void *ring(void *context)
 {
@@ -412,25 +413,42 @@ static void *ring(void *context)
 	return NULL;
 }
 
-/* An event that is there when the turn begins is taken in that turn, which does not wait for another. */
-static void what_has_arrived_is_not_waited_for(void **state)
+/* Whether a turn in which an event is there already ends before it rings. */
+static bool turn_is_quick(struct remote_kit *kit, int version)
 {
-	struct remote_kit *kit = *state;
 	struct alarm alarm;
-	remote_kit_start_empty(kit);
+	char expected[32];
+	snprintf(expected, sizeof(expected), "a:%d", version);
 	assert_int_equal(pipe(alarm.wake) | pipe(alarm.stop), 0);
 	assert_int_equal(pthread_create(&alarm.thread, NULL, ring, &alarm), 0);
-	fake_send(kit->fake, WATCH, event("ADDED", pod("a", 11)));
+	fake_send(kit->fake, WATCH, event("MODIFIED", pod("a", version)));
 	fake_step(kit->fake);
-	remote_run(kit->remote, 3 * ALARM_MS, alarm.wake[0]);
-	assert_int_equal(poll(&(struct pollfd){.fd = alarm.wake[0], .events = POLLIN}, 1, 0), 0);
-	assert_pods(kit, "a:11");
+	remote_run(kit->remote, 300 * ALARM_MS, alarm.wake[0]);
+	bool quick = poll(&(struct pollfd){.fd = alarm.wake[0], .events = POLLIN}, 1, 0) == 0;
 	assert_int_equal(write(alarm.stop[1], "", 1), 1);
 	pthread_join(alarm.thread, NULL);
 	for (int i = 0; i < 2; i++) {
 		close(alarm.wake[i]);
 		close(alarm.stop[i]);
 	}
+	if (quick) /* and has taken the event */
+		assert_pods(kit, expected);
+	else
+		remote_kit_move(kit);
+	return quick;
+}
+
+/* What is there when a turn begins is taken in it, and the turn does not wait for something else to come. A machine that is
+ * busy may be late for some of them. */
+static void what_has_arrived_is_not_waited_for(void **state)
+{
+	struct remote_kit *kit = *state;
+	int quick = 0;
+	remote_kit_start_empty(kit);
+	tell(kit, "ADDED", pod("a", 11));
+	for (int i = 0; i < ALARMS; i++)
+		quick += turn_is_quick(kit, 12 + i);
+	assert_in_range(quick, ALARMS / 2, ALARMS);
 }
 
 #define FLOWS "/apis/jobs.example.com/v1/flows?"
