@@ -20,7 +20,8 @@ struct informer {
 	struct known *known;
 	uint64_t round; /* grows with each watch that is opened */
 	uint64_t relists;
-	bool listing; /* the initial events of this watch have not all been seen */
+	bool listing;      /* the initial events of this watch have not all been seen */
+	struct buffer key; /* to look one up */
 };
 
 struct informer *informer_create(const struct informer_options *options)
@@ -47,6 +48,7 @@ void informer_destroy(struct informer *informer)
 	HASH_ITER(hh, informer->known, known, next)
 		forget(informer, known);
 	store_watch_close(informer->watch);
+	buffer_free(&informer->key);
 	free(informer->group);
 	free(informer->resource);
 	free(informer);
@@ -89,17 +91,18 @@ static bool open_watch(struct informer *informer)
 
 static struct known *find(struct informer *informer, const struct store_object *object, bool add)
 {
-	size_t space = strlen(object->namespace_), name = strlen(object->name), length = space + 1 + name;
-	struct known *known = base_calloc(1, sizeof(*known) + length + 1), *found;
-	memcpy(known->key, object->namespace_, space);
-	known->key[space] = '/';
-	memcpy(known->key + space + 1, object->name, name);
-	HASH_FIND(hh, informer->known, known->key, length, found);
-	if (found || !add) {
-		free(known);
-		return found;
-	}
-	HASH_ADD_KEYPTR(hh, informer->known, known->key, length, known);
+	struct buffer *key = &informer->key;
+	struct known *known;
+	key->length = 0;
+	buffer_puts(key, object->namespace_);
+	buffer_puts(key, "/");
+	buffer_puts(key, object->name);
+	HASH_FIND(hh, informer->known, key->text, key->length, known);
+	if (known || !add)
+		return known;
+	known = base_calloc(1, sizeof(*known) + key->length + 1);
+	memcpy(known->key, key->text, key->length);
+	HASH_ADD_KEYPTR(hh, informer->known, known->key, key->length, known);
 	return known;
 }
 
