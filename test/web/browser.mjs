@@ -464,6 +464,14 @@ async function testEverybody(browser) {
 			[await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), wide],
 			[true, []],
 		)
+		const tops = () => page.locator('.tabs button').evaluateAll(all => all.map(each => each.getBoundingClientRect().top))
+		assert.equal(new Set(await tops()).size, 1, 'all tabs in one line')
+		const lefts = () => page.locator('.tabs button').evaluateAll(all => all.map(each => each.getBoundingClientRect().left))
+		const before = await lefts()
+		for (const tab of ['Gangs', 'What if', 'Waiting']) {
+			await page.getByRole('tab', { name: tab }).click()
+			assert.deepEqual(await lefts(), before, `${tab} was chosen: no tab moves`)
+		}
 		await page.screenshot({ path: path.join(shots, 'narrow.png'), fullPage: true })
 		await page.context().close()
 	})
