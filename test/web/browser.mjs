@@ -2,11 +2,12 @@
 //
 //     browser.mjs PLATOON CROWD PACKAGES EXAMPLES WORK SHOTS [PART...]
 //
-// PART: access, truth, life, what-if, restart, keyboard, everybody, scale; all of them unless some are named.
+// PART: report, access, truth, life, what-if, restart, keyboard, everybody, scale; all of them unless some are named.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Cases, Cluster, FLAGS, freePort, load, startCrowd, until } from './harness.mjs'
+import { testReport } from './report.mjs'
 
 const [platoon, crowdProgram, packages, examples, work, shots, ...parts] = process.argv.slice(2)
 const wanted = part => parts.length === 0 || parts.includes(part)
@@ -34,7 +35,7 @@ async function openPage(browser, url, options = {}) {
 	page.on('pageerror', error => noise.push(error.message))
 	page.setDefaultTimeout(10_000)
 	page.on('request', request => {
-		if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('data:'))
+		if (!request.url().startsWith(new URL(url).protocol === 'file:' ? url : new URL(url).origin) && !request.url().startsWith('data:'))
 			noise.push('request to ' + request.url())
 	})
 	await page.goto(url)
@@ -522,6 +523,8 @@ async function testScale(browser) {
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
 try {
 	await cluster.start()
+	if (wanted('report'))
+		await testReport(cases, browser, { platoon, examples, work, shots, axe, openPage, checkAxe })
 	for (const file of ['up-gang', 'up-impossible', 'pytorchjob', 'team-queues'])
 		cluster.kubectl('apply', '-f', path.join(examples, file + '.yaml'))
 	if (wanted('access')) await testAccess(browser)
