@@ -21,6 +21,7 @@ struct lease {
 	int64_t held_until; /* by our clock; INT64_MIN when it is not ours */
 	bool waiting;       /* for a confirmation */
 	bool known;         /* whether one was seen at all */
+	bool lapsed;        /* it is ours as far as we know, but was not renewed in time */
 	char told[128];     /* which other holder was last told of */
 };
 
@@ -130,6 +131,18 @@ static void lose(struct lease *lease, const char *to)
 	if (lease->held_until != INT64_MIN)
 		log_write(lease->options.logger, LOG_WARN, 0, "lease lost", "holder", to, NULL);
 	lease->held_until = INT64_MIN;
+	lease->lapsed = false;
+}
+
+/* Others may take it from now on. */
+static void tell_lapsed(struct lease *lease, int64_t now)
+{
+	if (lease->lapsed || lease->held_until == INT64_MIN || now < lease->held_until)
+		return;
+	lease->lapsed = true;
+	log_write(lease->options.logger, LOG_WARN, 0,
+	          "lease not renewed in time, this replica stops acting: the API server does not answer", "identity",
+	          lease->identity, NULL);
 }
 
 /* Once for each holder: who looks for the replica that acts finds it in the log of the others too. */
@@ -160,6 +173,10 @@ static void look(struct lease *lease, const struct store_object *object, int64_t
 			log_write(lease->options.logger, LOG_INFO, 0, "lease taken", "identity", lease->identity, NULL);
 		/* From when it was sent: others count from when they see it, which is later. */
 		lease->held_until = lease->sent + lease->options.duration_ns * 2 / 3;
+		if (lease->lapsed)
+			log_write(lease->options.logger, LOG_WARN, 0, "lease renewed, this replica acts again",
+			          "identity", lease->identity, NULL);
+		lease->lapsed = false;
 	}
 	lease->waiting = false;
 }
@@ -183,6 +200,7 @@ int lease_step(struct lease *lease)
 {
 	int64_t now = clock_now(lease->options.clock), third = lease->options.duration_ns / 3;
 	const struct store_type *type = store_type_find(lease->options.store, "coordination.k8s.io", "leases");
+	tell_lapsed(lease, now);
 	bool confirmed =
 		!lease->options.confirmed ||
 		lease->options.confirmed(lease->options.context, type, lease->options.namespace_, lease->options.name);

@@ -145,11 +145,13 @@ int64_t follow_step(struct remote *remote)
 /* Once: a cluster may do well without it. A definition that comes later is found by the next attempt. */
 static void tell_missing(struct follow *follow, const struct remote_answer *answer)
 {
+	bool refused = answer->code == 403;
+	/* Most clusters have few of the kinds we know; of one that a configuration names somebody expects something. */
+	enum log_level level = refused ? LOG_WARN : follow->wanted->kind ? LOG_INFO : LOG_DEBUG;
 	if (!follow->told_missing)
-		log_write(follow->remote->options.logger, answer->code == 403 ? LOG_WARN : LOG_INFO, LOG_FLAG_WATCH,
-		          answer->code == 403 ? "may not be read and is done without"
-		                              : "not on this server, done without",
-		          "group", follow->api->group, "resource", follow->api->type->resource, NULL);
+		log_write(follow->remote->options.logger, level, LOG_FLAG_WATCH,
+		          refused ? "may not be read and is done without" : "not on this server, done without", "group",
+		          follow->api->group, "resource", follow->api->type->resource, NULL);
 	follow->told_missing = true;
 }
 

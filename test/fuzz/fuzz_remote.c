@@ -74,10 +74,8 @@ static void cut(feeder *feed_by, const char *text, size_t length, size_t size, b
 static struct copier *copier;
 static struct wire_plan *plan;
 
-static int collect_object(void *context, const char *bytes, size_t length)
+static int collect_span(struct buffer *out, struct wire_span in)
 {
-	struct buffer *out = context;
-	struct wire_span in = {(const unsigned char *)bytes, (const unsigned char *)bytes + length};
 	struct error error = {0};
 	struct doc *doc = doc_copy_wire(copier, plan, in, NULL, 0, &error);
 	fuzz_require(doc || error.text[0]);
@@ -86,6 +84,12 @@ static int collect_object(void *context, const char *bytes, size_t length)
 	doc_destroy(doc);
 	buffer_puts(out, "\n");
 	return 0;
+}
+
+static int collect_object(void *context, const char *bytes, size_t length)
+{
+	const unsigned char *from = (const unsigned char *)bytes;
+	return collect_span(context, (struct wire_span){from, from + length});
 }
 
 static int collect_event(void *context, const char *bytes, size_t length)
@@ -97,8 +101,7 @@ static int collect_event(void *context, const char *bytes, size_t length)
 		return -1;
 	buffer_puts(out, event.type);
 	remote_wire_status(event.object.object, &status);
-	return collect_object(context, (const char *)event.object.object.at,
-	                      (size_t)(event.object.object.end - event.object.object.at));
+	return collect_span(out, event.object.object);
 }
 
 static int feed_wire(const char *text, size_t length, size_t size, bool items, struct buffer *out)
@@ -112,7 +115,7 @@ static int feed_wire(const char *text, size_t length, size_t size, bool items, s
 		status = items ? remote_wire_list_feed(&list, text + at, part, LARGEST, collect_object, out, &error)
 		               : remote_wire_frames_feed(&frames, text + at, part, LARGEST, collect_event, out, &error);
 	}
-	if (items) {
+	if (items && status == 0) { /* nobody asks after an error */
 		struct doc *doc = remote_wire_list_envelope(&list);
 		val_write(doc_root(doc), DOC_JSON_COMPACT, out);
 		buffer_puts(out, remote_wire_list_is_whole(&list) ? " whole" : "");

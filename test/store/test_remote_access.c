@@ -279,9 +279,10 @@ static void let_print(const char *token)
 static int runs(pid_t *last)
 {
 	FILE *file = fopen(folder_file("runs"), "r");
-	int count = 0, pid;
-	while (file && fscanf(file, "%d", &pid) == 1) {
-		*last = pid;
+	char line[32];
+	int count = 0;
+	while (file && fgets(line, sizeof(line), file)) {
+		*last = (pid_t)strtol(line, NULL, 10);
 		count++;
 	}
 	if (file)
