@@ -43,10 +43,13 @@ const struct schema_type schema_core[] = {
 		"readinessProbe:11Probe resizePolicy:23[]ContainerResizePolicy resources:8ResourceRequirements "
 		"restartPolicy:24s! securityContext:15SecurityContext startupProbe:22Probe stdin:16b stdinOnce:17b "
 		"terminationMessagePath:13s terminationMessagePolicy:20s tty:18b volumeDevices:21[]VolumeDevice "
-		"volumeMounts:9[]VolumeMount workingDir:5s"},
+		"volumeMounts:9[]VolumeMount workingDir:5s restartPolicyRules:25[]ContainerRestartRule"},
+	{"ContainerExtendedResourceRequest", "containerName:1s! requestName:3s! resourceName:2s!"},
 	{"ContainerImage", "names:1[]s sizeBytes:2l"},
 	{"ContainerPort", "containerPort:3i! hostIP:5s hostPort:2i name:1s protocol:4s"},
 	{"ContainerResizePolicy", "resourceName:1s! restartPolicy:2s!"},
+	{"ContainerRestartRule", "action:1s exitCodes:2ContainerRestartRuleOnExitCodes"},
+	{"ContainerRestartRuleOnExitCodes", "operator:1s values:2[]i"},
 	{"ContainerState", "running:2ContainerStateRunning terminated:3ContainerStateTerminated "
 		"waiting:1ContainerStateWaiting"},
 	{"ContainerStateRunning", "startedAt:1t"},
@@ -73,14 +76,15 @@ const struct schema_type schema_core[] = {
 	{"EnvFromSource", "configMapRef:2ConfigMapEnvSource prefix:1s secretRef:3SecretEnvSource"},
 	{"EnvVar", "name:1s! value:2s valueFrom:3EnvVarSource"},
 	{"EnvVarSource", "configMapKeyRef:3ConfigMapKeySelector fieldRef:1ObjectFieldSelector "
-		"resourceFieldRef:2ResourceFieldSelector secretKeyRef:4SecretKeySelector fileKeyRef:0a"},
+		"resourceFieldRef:2ResourceFieldSelector secretKeyRef:4SecretKeySelector "
+		"fileKeyRef:5FileKeySelector"},
 	{"EphemeralContainer", "^:1EphemeralContainerCommon targetContainerName:2s"},
 	{"EphemeralContainerCommon", "args:4[]s command:3[]s env:7[]EnvVar envFrom:19[]EnvFromSource image:2s "
 		"imagePullPolicy:14s lifecycle:12Lifecycle livenessProbe:10Probe name:1s! ports:6[]ContainerPort "
 		"readinessProbe:11Probe resizePolicy:23[]ContainerResizePolicy resources:8ResourceRequirements "
 		"restartPolicy:24s! securityContext:15SecurityContext startupProbe:22Probe stdin:16b stdinOnce:17b "
 		"terminationMessagePath:13s terminationMessagePolicy:20s tty:18b volumeDevices:21[]VolumeDevice "
-		"volumeMounts:9[]VolumeMount workingDir:5s"},
+		"volumeMounts:9[]VolumeMount workingDir:5s restartPolicyRules:25[]ContainerRestartRule"},
 	{"EphemeralVolumeSource", "volumeClaimTemplate:1PersistentVolumeClaimTemplate"},
 	{"Event", "action:12s count:8i eventTime:10u firstTimestamp:6t involvedObject:2ObjectReference "
 		"lastTimestamp:7t message:4s metadata:1ObjectMeta reason:3s related:13ObjectReference "
@@ -90,6 +94,7 @@ const struct schema_type schema_core[] = {
 	{"ExecAction", "command:1[]s"},
 	{"FCVolumeSource", "fsType:3s lun:2i! readOnly:4b targetWWNs:1[]s wwids:5[]s"},
 	{"FieldSelectorRequirement", "key:1s! operator:2s! values:3[]s"},
+	{"FileKeySelector", "key:3s! optional:4b! path:2s! volumeName:1s!"},
 	{"FlexPersistentVolumeSource", "driver:1s! fsType:2s options:5{}s readOnly:4b secretRef:3SecretReference"},
 	{"FlexVolumeSource", "driver:1s! fsType:2s options:5{}s readOnly:4b secretRef:3LocalObjectReference"},
 	{"FlockerVolumeSource", "datasetName:1s datasetUUID:2s"},
@@ -110,6 +115,7 @@ const struct schema_type schema_core[] = {
 		"iscsiInterface:4s lun:3i! portals:7[]s readOnly:6b secretRef:10LocalObjectReference "
 		"targetPortal:1s!"},
 	{"ImageVolumeSource", "pullPolicy:2s reference:1s"},
+	{"ImageVolumeStatus", "imageRef:1s"},
 	{"KeyToPath", "key:1s! mode:3i! path:2s!"},
 	{"LabelSelector", "matchExpressions:2[]LabelSelectorRequirement matchLabels:1{}s"},
 	{"LabelSelectorRequirement", "key:1s! operator:2s! values:3[]s"},
@@ -135,6 +141,7 @@ const struct schema_type schema_core[] = {
 	{"NodeAddress", "address:2s! type:1s!"},
 	{"NodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution:2[]PreferredSchedulingTerm "
 		"requiredDuringSchedulingIgnoredDuringExecution:1NodeSelector"},
+	{"NodeAllocatableResourceClaimStatus", "containers:2[]s resourceClaimName:1s! resources:3{}q"},
 	{"NodeCondition", "lastHeartbeatTime:3t lastTransitionTime:4t message:6s reason:5s status:2s! type:1s!"},
 	{"NodeConfigSource", "configMap:2ConfigMapNodeConfigSource"},
 	{"NodeConfigStatus", "active:2NodeConfigSource assigned:1NodeConfigSource error:4s "
@@ -151,7 +158,7 @@ const struct schema_type schema_core[] = {
 	{"NodeStatus", "addresses:5[]NodeAddress allocatable:2{}q capacity:1{}q conditions:4[]NodeCondition "
 		"config:11NodeConfigStatus daemonEndpoints:6NodeDaemonEndpoints features:13NodeFeatures "
 		"images:8[]ContainerImage nodeInfo:7NodeSystemInfo phase:3s runtimeHandlers:12[]NodeRuntimeHandler "
-		"volumesAttached:10[]AttachedVolume volumesInUse:9[]s"},
+		"volumesAttached:10[]AttachedVolume volumesInUse:9[]s declaredFeatures:14[]s"},
 	{"NodeSwapStatus", "capacity:1l!"},
 	{"NodeSystemInfo", "architecture:10s! bootID:3s! containerRuntimeVersion:6s! kernelVersion:4s! "
 		"kubeProxyVersion:8s! kubeletVersion:7s! machineID:1s! operatingSystem:9s! osImage:5s! "
@@ -199,10 +206,14 @@ const struct schema_type schema_core[] = {
 		"namespaceSelector:4LabelSelector namespaces:2[]s topologyKey:3s!"},
 	{"PodAntiAffinity", "preferredDuringSchedulingIgnoredDuringExecution:2[]WeightedPodAffinityTerm "
 		"requiredDuringSchedulingIgnoredDuringExecution:1[]PodAffinityTerm"},
+	{"PodCertificateProjection", "certificateChainPath:6s credentialBundlePath:4s keyPath:5s keyType:2s "
+		"maxExpirationSeconds:3i! signerName:1s userAnnotations:7{}s"},
 	{"PodCondition", "lastProbeTime:3t lastTransitionTime:4t message:6s observedGeneration:7l reason:5s "
 		"status:2s! type:1s!"},
 	{"PodDNSConfig", "nameservers:1[]s options:3[]PodDNSConfigOption searches:2[]s"},
 	{"PodDNSConfigOption", "name:1s value:2s!"},
+	{"PodExtendedResourceClaimStatus", "requestMappings:1[]ContainerExtendedResourceRequest "
+		"resourceClaimName:2s!"},
 	{"PodIP", "ip:1s!"},
 	{"PodOS", "name:1s!"},
 	{"PodReadinessGate", "conditionType:1s!"},
@@ -231,7 +242,10 @@ const struct schema_type schema_core[] = {
 		"ephemeralContainerStatuses:13[]ContainerStatus hostIP:5s hostIPs:16[]HostIP "
 		"initContainerStatuses:10[]ContainerStatus message:3s nominatedNodeName:11s observedGeneration:17l "
 		"phase:1s podIP:6s podIPs:12[]PodIP qosClass:9s reason:4s resize:14s "
-		"resourceClaimStatuses:15[]PodResourceClaimStatus startTime:7t"},
+		"resourceClaimStatuses:15[]PodResourceClaimStatus startTime:7t "
+		"extendedResourceClaimStatus:18PodExtendedResourceClaimStatus allocatedResources:19{}q "
+		"resources:20ResourceRequirements "
+		"nodeAllocatableResourceClaimStatuses:21[]NodeAllocatableResourceClaimStatus"},
 	{"PodTemplate", "metadata:1ObjectMeta template:2PodTemplateSpec"},
 	{"PodTemplateSpec", "metadata:1ObjectMeta spec:2PodSpec"},
 	{"PortStatus", "error:3s! port:1i! protocol:2s!"},
@@ -255,7 +269,7 @@ const struct schema_type schema_core[] = {
 		"fullyLabeledReplicas:2i observedGeneration:3l readyReplicas:4i replicas:1i!"},
 	{"ResourceClaim", "name:1s! request:2s"},
 	{"ResourceFieldSelector", "containerName:1s divisor:3q resource:2s!"},
-	{"ResourceHealth", "health:2s resourceID:1s!"},
+	{"ResourceHealth", "health:2s resourceID:1s! message:6s!"},
 	{"ResourceQuota", "metadata:1ObjectMeta spec:2ResourceQuotaSpec status:3ResourceQuotaStatus"},
 	{"ResourceQuotaSpec", "hard:1{}q scopeSelector:3ScopeSelector scopes:2[]s"},
 	{"ResourceQuotaStatus", "hard:1{}q used:2{}q"},
@@ -311,11 +325,11 @@ const struct schema_type schema_core[] = {
 	{"VolumeDevice", "devicePath:2s! name:1s!"},
 	{"VolumeMount", "mountPath:3s! mountPropagation:5s! name:1s! readOnly:2b recursiveReadOnly:7s! subPath:4s "
 		"subPathExpr:6s"},
-	{"VolumeMountStatus", "mountPath:2s! name:1s! readOnly:3b recursiveReadOnly:4s!"},
+	{"VolumeMountStatus", "mountPath:2s! name:1s! readOnly:3b recursiveReadOnly:4s! volumeStatus:5VolumeStatus"},
 	{"VolumeNodeAffinity", "required:1NodeSelector"},
 	{"VolumeProjection", "clusterTrustBundle:5ClusterTrustBundleProjection configMap:3ConfigMapProjection "
 		"downwardAPI:2DownwardAPIProjection secret:1SecretProjection "
-		"serviceAccountToken:4ServiceAccountTokenProjection"},
+		"serviceAccountToken:4ServiceAccountTokenProjection podCertificate:6PodCertificateProjection"},
 	{"VolumeResourceRequirements", "limits:1{}q requests:2{}q"},
 	{"VolumeSource", "awsElasticBlockStore:4AWSElasticBlockStoreVolumeSource azureDisk:22AzureDiskVolumeSource "
 		"azureFile:18AzureFileVolumeSource cephfs:14CephFSVolumeSource cinder:13CinderVolumeSource "
@@ -330,6 +344,7 @@ const struct schema_type schema_core[] = {
 		"projected:26ProjectedVolumeSource quobyte:21QuobyteVolumeSource rbd:11RBDVolumeSource "
 		"scaleIO:25ScaleIOVolumeSource secret:6SecretVolumeSource storageos:27StorageOSVolumeSource "
 		"vsphereVolume:20VsphereVirtualDiskVolumeSource"},
+	{"VolumeStatus", "image:1ImageVolumeStatus"},
 	{"VsphereVirtualDiskVolumeSource", "fsType:2s storagePolicyID:4s storagePolicyName:3s volumePath:1s!"},
 	{"WeightedPodAffinityTerm", "podAffinityTerm:2PodAffinityTerm weight:1i!"},
 	{"WindowsSecurityContextOptions", "gmsaCredentialSpec:2s! gmsaCredentialSpecName:1s! hostProcess:4b! "
