@@ -2,11 +2,12 @@
 //
 //     browser.mjs PLATOON CROWD PACKAGES EXAMPLES WORK SHOTS [PART...]
 //
-// PART: access, truth, life, what-if, restart, keyboard, everybody, scale; all of them unless some are named.
+// PART: report, access, truth, life, what-if, restart, keyboard, everybody, scale; all of them unless some are named.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Cases, Cluster, FLAGS, freePort, load, startCrowd, until } from './harness.mjs'
+import { testReport } from './report.mjs'
 
 const [platoon, crowdProgram, packages, examples, work, shots, ...parts] = process.argv.slice(2)
 const wanted = part => parts.length === 0 || parts.includes(part)
@@ -34,7 +35,7 @@ async function openPage(browser, url, options = {}) {
 	page.on('pageerror', error => noise.push(error.message))
 	page.setDefaultTimeout(10_000)
 	page.on('request', request => {
-		if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('data:'))
+		if (!request.url().startsWith(new URL(url).protocol === 'file:' ? url : new URL(url).origin) && !request.url().startsWith('data:'))
 			noise.push('request to ' + request.url())
 	})
 	await page.goto(url)
@@ -464,6 +465,14 @@ async function testEverybody(browser) {
 			[await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), wide],
 			[true, []],
 		)
+		const tops = () => page.locator('.tabs button').evaluateAll(all => all.map(each => each.getBoundingClientRect().top))
+		assert.equal(new Set(await tops()).size, 1, 'all tabs in one line')
+		const lefts = () => page.locator('.tabs button').evaluateAll(all => all.map(each => each.getBoundingClientRect().left))
+		const before = await lefts()
+		for (const tab of ['Gangs', 'What if', 'Waiting']) {
+			await page.getByRole('tab', { name: tab }).click()
+			assert.deepEqual(await lefts(), before, `${tab} was chosen: no tab moves`)
+		}
 		await page.screenshot({ path: path.join(shots, 'narrow.png'), fullPage: true })
 		await page.context().close()
 	})
@@ -514,6 +523,8 @@ async function testScale(browser) {
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
 try {
 	await cluster.start()
+	if (wanted('report'))
+		await testReport(cases, browser, { platoon, examples, work, shots, axe, openPage, checkAxe })
 	for (const file of ['up-gang', 'up-impossible', 'pytorchjob', 'team-queues'])
 		cluster.kubectl('apply', '-f', path.join(examples, file + '.yaml'))
 	if (wanted('access')) await testAccess(browser)
