@@ -177,6 +177,8 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 /* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
  * when none was given. */
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* Whether the owners of a pod say by what it is placed: nobody has written that down. */
+bool cli_is_unmarked(const struct manifest *pod);
 /* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */
 void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into);
 /* What stands above the single pods among the objects of the cluster, about which no PodGroup says anything. */

@@ -92,8 +92,7 @@ void cli_load_owners(struct cli_args *args, const char *namespace_, struct manif
 	remote_client_destroy(client);
 }
 
-/* Whether the owners of a pod say by what it is placed: nobody has written that down. */
-static bool is_unmarked(const struct manifest *pod)
+bool cli_is_unmarked(const struct manifest *pod)
 {
 	const char *scheduler = val_str(val_path(pod->object, "spec", "schedulerName", NULL), "");
 	return strcmp(pod->kind, "Pod") == 0 &&
@@ -124,7 +123,7 @@ void cli_load_above(struct cli_args *args, const struct manifests *objects, stru
 	struct interner *kinds = interner_create();
 	bool wanted = false;
 	for (size_t i = 0; i < objects->count; i++)
-		if (is_unmarked(&objects->items[i])) {
+		if (cli_is_unmarked(&objects->items[i])) {
 			wanted = true;
 			note_kinds(&objects->items[i], kinds);
 		}

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "control/grouping.h"
 #include "control/live.h"
 #include "sim/expand.h"
 
@@ -20,6 +21,7 @@ struct question {
 	struct problems problems;
 	struct manifests given; /* the text, with pods of its workloads */
 	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
+	struct manifests above; /* workloads of the cluster that own its pods */
 	struct store_list lists[LIVE_KINDS];
 	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
 	struct build *build;
@@ -45,6 +47,43 @@ static void read_cluster(struct question *question)
 		for (size_t k = 0; k < list->count; k++)
 			manifests_add(&question->all, list->items[k]->root, "cluster", &question->problems);
 	}
+}
+
+static void read_above(struct question *question, const char *api_version, const char *kind, const char *namespace_,
+                       const char *name)
+{
+	const struct store_api *api = store_api_of_kind(question->store, api_version, kind);
+	const struct store_object *object =
+		api ? store_peek(question->store, api->type, api->type->namespaced ? namespace_ : "", name) : NULL;
+	if (object)
+		manifests_add(&question->above, object->root, "cluster", &question->problems);
+}
+
+static void read_owners(struct question *question, struct interner *read, const struct manifest *object)
+{
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(object->object, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);) {
+		const char *kind = val_str(val_get(owner, "kind"), ""), *name = val_str(val_get(owner, "name"), "");
+		const char *key = arena_printf(question->arena, "%s/%s/%s", kind, object->namespace_, name);
+		if (interner_find(read, key) != UINT32_MAX)
+			continue;
+		interner_id(read, key);
+		read_above(question, val_str(val_get(owner, "apiVersion"), ""), kind, object->namespace_, name);
+	}
+}
+
+/* What single pods are placed by stands in the workloads above them, and in those above these. */
+static void read_workloads(struct question *question)
+{
+	struct interner *read = interner_create();
+	for (size_t i = 0; i < question->all.count; i++)
+		if (cli_is_unmarked(&question->all.items[i]))
+			read_owners(question, read, &question->all.items[i]);
+	for (size_t i = 0; i < question->above.count; i++) /* which grows */
+		read_owners(question, read, &question->above.items[i]);
+	read_above(question, "v1", "ConfigMap", GROUPING_DEFAULTS_NAMESPACE, GROUPING_DEFAULTS_NAME);
+	interner_destroy(read);
 }
 
 /* Cluster and manifest together. What was given wins. */
@@ -171,6 +210,7 @@ static void decide(struct question *question)
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 	                                   .budget = question->budget,
 	                                   .strategy = question->strategy,
+	                                   .owners = &question->above,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(&question->all, &options);
 	const struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
@@ -199,6 +239,7 @@ void what_if(struct store *store, uint64_t budget, struct strategy strategy, con
 	question.answer = build_map(question.build);
 	manifests_init(&question.given);
 	manifests_init(&question.all);
+	manifests_init(&question.above);
 	int rc = manifests_parse(&question.given, text, length, SOURCE, &question.problems);
 	if (rc == 0 && question.given.count == 0) {
 		problem_add(&question.problems, SEVERITY_ERROR, "", "paste a PodGroup with its pods, or a workload",
@@ -209,6 +250,7 @@ void what_if(struct store *store, uint64_t budget, struct strategy strategy, con
 		expand_workloads(&question.given, clock_now(clock_system()), &question.problems);
 		read_cluster(&question);
 		join(&question);
+		read_workloads(&question);
 		decide(&question);
 	} else {
 		put_problems(&question, NULL);
@@ -217,6 +259,7 @@ void what_if(struct store *store, uint64_t budget, struct strategy strategy, con
 	for (size_t i = 0; i < LIVE_KINDS; i++)
 		store_list_clear(&question.lists[i]);
 	manifests_free(&question.all);
+	manifests_free(&question.above);
 	manifests_free(&question.given);
 	build_destroy(question.build);
 	interner_destroy(question.names);

@@ -64,8 +64,8 @@ class Up:
             rest = unchunk(rest)
         return int(status.split()[1]), found, rest
 
-    def kubectl(self, *args):
-        subprocess.run(["kubectl", *args], env=dict(os.environ, KUBECONFIG=self.kubeconfig), check=True, stdout=subprocess.DEVNULL)
+    def kubectl(self, *args, stdin=None):
+        subprocess.run(["kubectl", *args], env=dict(os.environ, KUBECONFIG=self.kubeconfig), check=True, stdout=subprocess.DEVNULL, input=stdin, text=True)
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
@@ -196,6 +196,18 @@ def check_what_if(up):
     with open(os.path.join(EXAMPLES, "up-impossible.yaml"), encoding="utf-8") as file:
         answer = ask(file.read())
     assert answer["groups"][0]["state"] == "Impossible" and any(reason["domain"] for reason in answer["groups"][0]["why"])
+    # A single pod is placed by what the workload above it says, pasted or in the cluster.
+    deployment = ("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: default, labels: {kai.scheduler/queue: nowhere}}, spec: "
+                  "{replicas: 1, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {schedulerName: platoon, "
+                  "containers: [{name: c, image: i}]}}}}")
+    answer = ask(deployment % "pasted")
+    assert "nowhere" in json.dumps(answer["groups"]), answer
+    up.kubectl("apply", "-f", "-", stdin="---\n" + deployment % "there")
+    pod = ("{apiVersion: v1, kind: Pod, metadata: {name: more, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: there, "
+           "controller: true}]}, spec: {schedulerName: platoon, containers: [{name: c, image: i}]}}")
+    answer = ask(pod)
+    assert "nowhere" in json.dumps(answer["groups"]), answer
+    up.kubectl("delete", "deployment", "there")
     for text in ("", " ", "a: [", "{", "[]", "null", "\0", b"\xff\xfe", "kind: Pod", "kind: List\nitems: 3", "---\n---\n", "a: &a [*a]", "- - - -" * 500,
                  '{"kind":"PodGroup","apiVersion":"scheduling.run.ai/v2alpha2","metadata":{"name":"x"},"spec":{"minMember":-1}}',
                  '{"kind":"PodGroup","apiVersion":"scheduling.run.ai/v2alpha2","metadata":{"name":3},"spec":[]}', "[" * 5000):
@@ -258,7 +270,7 @@ def main():
         for check in checks:
             try:
                 check(up)
-            except (AssertionError, OSError, ValueError, KeyError) as error:
+            except (AssertionError, OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
                 failed += 1
                 print(f"{check.__name__}: {type(error).__name__} {error}", file=sys.stderr)
         if up.end():
