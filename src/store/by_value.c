@@ -72,7 +72,7 @@ static void begin(struct bucket *bucket)
 
 const struct index *by_value_index(struct bucket *bucket, const struct store_selector *selector)
 {
-	static const struct index nothing;
+	static struct index nothing;
 	const char *path = indexed(bucket);
 	if (!selector || !path)
 		return &bucket->index;

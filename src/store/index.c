@@ -21,16 +21,37 @@ static int levels_of(const char *namespace_, const char *name)
 	return levels;
 }
 
+/* Lists of other servers come in order: what is behind all there is needs no search. */
+static bool is_behind_all(const struct index *index, const char *namespace_, const char *name)
+{
+	const struct index_node *last = index->tail[0];
+	return index->tail_known && last &&
+	       index_compare(last->object->namespace_, last->object->name, namespace_, name) < 0;
+}
+
 /* The links that point over the key, one per level; returns what stands at or behind the key. */
 static struct index_node *search(struct index *index, const char *namespace_, const char *name,
                                  struct index_node **links[INDEX_LEVELS])
 {
-	struct index_node **row = index->head;
+	if (is_behind_all(index, namespace_, name)) {
+		for (int level = 0; level < INDEX_LEVELS; level++)
+			links[level] = index->tail[level] ? &index->tail[level]->next[level] : &index->head[level];
+		return NULL;
+	}
+	struct index_node *before[INDEX_LEVELS], *at = NULL;
 	for (int level = INDEX_LEVELS - 1; level >= 0; level--) {
+		struct index_node **row = at ? at->next : index->head;
 		while (row[level] &&
-		       index_compare(row[level]->object->namespace_, row[level]->object->name, namespace_, name) < 0)
-			row = row[level]->next;
+		       index_compare(row[level]->object->namespace_, row[level]->object->name, namespace_, name) < 0) {
+			at = row[level];
+			row = at->next;
+		}
+		before[level] = at;
 		links[level] = &row[level];
+	}
+	if (!*links[0]) { /* these are the last ones */
+		memcpy(index->tail, before, sizeof(before));
+		index->tail_known = true;
 	}
 	return *links[0];
 }
@@ -43,7 +64,7 @@ static bool is_at(const struct index_node *node, const char *namespace_, const c
 struct index_node *index_seek(const struct index *index, const char *namespace_, const char *name, bool behind)
 {
 	struct index_node **links[INDEX_LEVELS];
-	/* Searching changes nothing; only the links it reports could be used to. */
+	/* Searching changes nothing but what is remembered of the end; only the links it reports could be used to. */
 	struct index_node *node = search((struct index *)(uintptr_t)index, namespace_, name, links);
 	return behind && is_at(node, namespace_, name) ? node->next[0] : node;
 }
@@ -56,8 +77,10 @@ struct store_object *index_find(const struct index *index, const char *namespace
 
 static void take_away(struct index *index, struct index_node *node, struct index_node **links[INDEX_LEVELS])
 {
-	for (int level = 0; level < INDEX_LEVELS && *links[level] == node; level++)
+	for (int level = 0; level < INDEX_LEVELS && *links[level] == node; level++) {
 		*links[level] = node->next[level];
+		index->tail_known &= index->tail[level] != node;
+	}
 	store_object_release(node->object);
 	free(node);
 	index->count--;
@@ -85,6 +108,8 @@ void index_set(struct index *index, const char *namespace_, const char *name, st
 	for (int level = 0; level < levels; level++) {
 		node->next[level] = *links[level];
 		*links[level] = node;
+		if (!node->next[level])
+			index->tail[level] = node;
 	}
 	index->count++;
 }

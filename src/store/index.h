@@ -13,6 +13,8 @@ struct index_node {
 
 struct index {
 	struct index_node *head[INDEX_LEVELS];
+	struct index_node *tail[INDEX_LEVELS]; /* the last of each level, NULL: none; when tail_known */
+	bool tail_known;
 	size_t count;
 };
 

@@ -22,6 +22,8 @@ static struct assumed *find(const struct remote *remote, const struct store_type
 {
 	struct buffer key = {0};
 	struct assumed *found;
+	if (!remote->assumed) /* as while lists arrive at the start */
+		return NULL;
 	buffer_printf(&key, "%p/%s/%s", (const void *)type, namespace_, name);
 	HASH_FIND(hh, remote->assumed, key.text, key.length, found);
 	buffer_free(&key);

@@ -299,6 +299,35 @@ static void encodings_come_back(void **state)
 	kit_close(&kit);
 }
 
+/* Objects come and go in any order, at the end more than elsewhere: lists are in order all the same. */
+static void what_comes_and_goes_stays_in_order(void **state)
+{
+	enum { NAMES = 40, STEPS = 1500 };
+	struct kit *kit = *state;
+	struct random random = {11};
+	bool there[NAMES] = {0};
+	struct buffer expected = {0};
+	char body[64], name[16];
+	int last = 0;
+	for (int i = 0; i < STEPS; i++) {
+		int which = random_chance(&random, 50) ? last++ % NAMES : random_range(&random, 0, NAMES - 1);
+		snprintf(name, sizeof(name), "c%02d", which);
+		snprintf(body, sizeof(body), "{'metadata':{'name':'%s'}}", name);
+		if (there[which])
+			assert_code(kit, kit_delete(kit, "configmaps", "default", name, NULL), 200);
+		else
+			assert_code(kit, kit_create(kit, "configmaps", "default", body), 201);
+		there[which] = !there[which];
+		expected.length = 0;
+		buffer_puts(&expected, "");
+		for (int n = 0; n < NAMES; n++)
+			if (there[n])
+				buffer_printf(&expected, "%sc%02d", expected.length ? " " : "", n);
+		assert_string_equal(kit_names(kit, "configmaps", "default", NULL, NULL), expected.text);
+	}
+	buffer_free(&expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bad_tokens, setup, teardown),
 		cmocka_unit_test_setup_teardown(versions_of_lists, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_share_objects, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_comes_and_goes_stays_in_order, setup, teardown),
 		cmocka_unit_test(encodings_come_back),
 	};
 	return cmocka_run_group_tests_name("store lists", tests, NULL, NULL);
