@@ -86,7 +86,9 @@ static void reconcile(struct reconciler *reconciler, const struct work_key *key)
 		unsigned failures = work_queue_failed(reconciler->queue, key, reconciler->now);
 		char count[16];
 		snprintf(count, sizeof(count), "%u", failures);
-		log_write(options->logger, failures == 1 ? LOG_DEBUG : LOG_WARN, 0, "reconcile failed", "controller",
+		/* Once is usual, and what fails for good is told ever more seldom. */
+		bool telling = failures > 1 && (failures & (failures - 1)) == 0;
+		log_write(options->logger, telling ? LOG_WARN : LOG_DEBUG, 0, "reconcile failed", "controller",
 		          options->name, "namespace", turn.key.namespace_, "name", turn.key.name, "failures", count,
 		          "error", turn.failure, NULL);
 	} else {

@@ -1,6 +1,8 @@
 /* The frame of controllers: changes become keys, keys are worked on once, failures wait. */
 #include "kit.h"
 
+#include <stdlib.h>
+
 #include "control/informer.h"
 #include "control/reconciler.h"
 
@@ -226,6 +228,41 @@ static void want_app(struct reconciler *reconciler, void *context, const struct 
 	reconciler_want(reconciler, 2, object->namespace_, "app");
 }
 
+/* What fails for good does not fill the log. */
+static void failures_are_told_ever_more_seldom(void **state)
+{
+	static const struct reconciler_watch watches[] = {{"", "pods", 0, want_app}};
+	struct kit *kit = *state;
+	struct trace trace = {.failures = 100};
+	char *text = NULL;
+	size_t size = 0;
+	struct logger logger = {.stream = open_memstream(&text, &size), .level = LOG_WARN};
+	struct reconciler *reconciler = reconciler_create(&(struct reconciler_options){
+		.name = "test",
+		.store = kit->store,
+		.clock = &kit->clock.source,
+		.logger = &logger,
+		.watches = watches,
+		.watch_count = 1,
+		.reconcile = record,
+		.context = &trace,
+	});
+	make_pod(kit, "a");
+	for (int i = 0; i < 20; i++) {
+		int wait = reconciler_step(reconciler);
+		clock_virtual_advance(&kit->clock, wait * INT64_C(1000000));
+	}
+	fclose(logger.stream);
+	size_t lines = 0;
+	for (const char *at = text; (at = strstr(at, "reconcile failed")); at++)
+		lines++;
+	assert_int_equal(lines, 4); /* the second time, the fourth, the eighth and the sixteenth */
+	assert_non_null(strstr(text, "failures=16"));
+	free(text);
+	reconciler_destroy(reconciler);
+	buffer_free(&trace.text);
+}
+
 static void changes_become_keys_and_failures_come_back(void **state)
 {
 	static const struct reconciler_watch watches[] = {{"", "pods", 0, want_app}, {"", "nodes", 1, NULL}};
@@ -319,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_name_taken_again_is_another_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(types_may_come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_become_keys_and_failures_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_are_told_ever_more_seldom, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_wants_itself_again_lets_others_go_first, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
