@@ -1,10 +1,10 @@
 /* The frame of controllers: changes become keys, keys are worked on once, failures wait. */
 #include "kit.h"
 
-#include <stdlib.h>
-
 #include "control/informer.h"
 #include "control/reconciler.h"
+
+#include <stdlib.h>
 
 #define SECOND INT64_C(1000000000)
 
