@@ -179,6 +179,13 @@ void clock_print_rfc3339(int64_t seconds, char out[32])
 	out[at] = '\0';
 }
 
+void clock_print_micro(int64_t seconds, unsigned microseconds, char out[48])
+{
+	char text[32];
+	clock_print_rfc3339(seconds, text);
+	snprintf(out, 48, "%.*s.%06uZ", (int)strcspn(text, "Z"), text, microseconds % 1000000);
+}
+
 /* The unit at the start of the text and how long its name is; 0 when there is none. */
 static size_t duration_unit(const char *text, int64_t *unit)
 {

@@ -21,6 +21,8 @@ int64_t clock_now(const struct clock_source *clock);
 /* RFC 3339 with or without fraction and offset, e.g. 2025-01-01T00:00:00Z. -1 when malformed. */
 int clock_parse_rfc3339(const char *text, int64_t *seconds);
 void clock_print_rfc3339(int64_t seconds, char out[32]);
+/* The same with six digits behind the second. */
+void clock_print_micro(int64_t seconds, unsigned microseconds, char out[48]);
 /* Go duration such as 1h2m3.5s or -1s, in nanoseconds. -1 when malformed or too large. */
 int clock_parse_duration(const char *text, int64_t *ns);
 

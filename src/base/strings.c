@@ -189,3 +189,19 @@ size_t text_utf8(const char *text, size_t length, uint32_t *codepoint)
 	*codepoint = value;
 	return size;
 }
+
+bool text_is_utf8(const char *text, size_t length)
+{
+	uint32_t codepoint;
+	for (size_t at = 0; at < length;) {
+		if ((signed char)text[at] > 0) { /* ASCII, nearly all of most texts */
+			at++;
+			continue;
+		}
+		size_t used = text_utf8(text + at, length - at, &codepoint);
+		if (used == 0 || codepoint == 0)
+			return false;
+		at += used;
+	}
+	return true;
+}

@@ -35,5 +35,7 @@ bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
 size_t text_distance(const char *a, const char *b);
 /* Decodes the UTF-8 character at the start of the text; the bytes it takes, 0 when there is no valid one. */
 size_t text_utf8(const char *text, size_t length, uint32_t *codepoint);
+/* Whether all of it is UTF-8 without zeros. */
+bool text_is_utf8(const char *text, size_t length);
 
 #endif

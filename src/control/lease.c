@@ -62,14 +62,6 @@ static const char *holder_of(const struct store_object *object)
 	return object ? val_str(val_path(object->root, "spec", "holderIdentity", NULL), "") : "";
 }
 
-static void print_micro_time(int64_t now, char out[48])
-{
-	char text[32];
-	clock_print_rfc3339(now / SECOND, text);
-	text[strcspn(text, "Z")] = '\0';
-	snprintf(out, 48, "%s.%06dZ", text, (int)(now % SECOND / 1000));
-}
-
 static struct node *make_spec(const struct lease *lease, struct build *build, const struct store_object *old,
                               const char *holder, int64_t now)
 {
@@ -79,7 +71,7 @@ static struct node *make_spec(const struct lease *lease, struct build *build, co
 	const struct val *before = old ? val_get(old->root, "spec") : NULL;
 	val_int(val_get(before, "leaseTransitions"), &transitions);
 	bool same = strcmp(holder_of(old), holder) == 0;
-	print_micro_time(now, text);
+	clock_print_micro(now / SECOND, (unsigned)(now % SECOND / 1000), text);
 	build_put_string(build, spec, "holderIdentity", holder);
 	build_put_int(build, spec, "leaseDurationSeconds",
 	              holder[0] ? (lease->options.duration_ns + SECOND - 1) / SECOND : 1);

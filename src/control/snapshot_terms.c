@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct found {
-	char *key;
+	const char *key;
 	const struct manifest *object;
 	bool used;
 	UT_hash_handle hh;
@@ -35,8 +35,10 @@ static void add_all(struct terms_reader *reader, const struct manifests *list)
 	for (size_t i = 0; list && i < list->count; i++) {
 		const struct manifest *item = &list->items[i];
 		struct found *found = arena_new(reader->arena, struct found);
-		const char *key = key_of(reader->arena, item->api_version, item->kind, item->namespace_, item->name);
-		*found = (struct found){.key = arena_strdup(reader->arena, key), .object = item};
+		*found = (struct found){
+			.key = key_of(reader->arena, item->api_version, item->kind, item->namespace_, item->name),
+			.object = item,
+		};
 		struct found *known;
 		HASH_FIND_STR(reader->objects, found->key, known);
 		if (!known)

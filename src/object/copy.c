@@ -132,7 +132,7 @@ struct doc *copy_finish(struct copier *copier)
 	return doc;
 }
 
-void copy_begin(struct copier *copier)
+static void begin(struct copier *copier)
 {
 	copier->values.count = copier->texts.count = copier->bytes.length = 0;
 }
@@ -140,14 +140,14 @@ void copy_begin(struct copier *copier)
 struct doc *doc_copy(struct copier *copier, const struct val *val, const struct copy_field *fields)
 {
 	yyjson_val null = {.tag = YYJSON_TYPE_NULL};
-	copy_begin(copier);
+	begin(copier);
 	add(copier, val ? val_json(val) : &null, fields);
 	return copy_finish(copier);
 }
 
 void copy_open_root(struct copier *copier, const struct copy_member *members, size_t count)
 {
-	copy_begin(copier);
+	begin(copier);
 	vec_push(&copier->values, (yyjson_val){.tag = YYJSON_TYPE_OBJ});
 	for (size_t i = 0; i < count; i++) {
 		add_static(copier, members[i].name, strlen(members[i].name));

@@ -12,7 +12,6 @@ struct copier {
 	struct buffer bytes;
 };
 
-void copy_begin(struct copier *copier);
 /* A map with these members, and more that are added then; copy_close() it. */
 void copy_open_root(struct copier *copier, const struct copy_member *members, size_t count);
 /* Adds a text, or with `type` YYJSON_TYPE_RAW a number too large for yyjson, which is one. */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "object/copy_internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_DEPTH 64
@@ -101,29 +100,14 @@ struct reader {
 	const char *problem;
 };
 
-static bool is_text(const unsigned char *at, size_t length)
-{
-	uint32_t codepoint;
-	for (size_t i = 0; i < length;) {
-		if (at[i] > 0 && at[i] < 0x80) { /* nearly all */
-			i++;
-			continue;
-		}
-		size_t used = text_utf8((const char *)at + i, length - i, &codepoint);
-		if (used == 0 || codepoint == 0)
-			return false;
-		i += used;
-	}
-	return true;
-}
-
 static void read_text(struct reader *reader, struct wire_span in)
 {
 	size_t length = (size_t)(in.end - in.at);
-	if (!is_text(in.at, length))
+	const char *text = length ? (const char *)in.at : "";
+	if (!text_is_utf8(text, length))
 		reader->problem = "a text is not UTF-8";
 	else
-		copy_text(reader->copier, length ? (const char *)in.at : "", length, YYJSON_TYPE_STR);
+		copy_text(reader->copier, text, length, YYJSON_TYPE_STR);
 }
 
 static void read_number(struct reader *reader, char kind, uint64_t number)
@@ -139,28 +123,24 @@ static void read_number(struct reader *reader, char kind, uint64_t number)
 	vec_push(&reader->copier->values, val);
 }
 
-/* The last field of a small message that has this number; without one it is zero and empty. */
+/* A field of a small message. */
 static struct wire_value find(struct reader *reader, struct wire_span in, uint32_t number)
 {
-	struct wire_value value, found = {0};
-	int status;
-	while ((status = wire_next(&in, &value)) == 1)
-		if (value.number == number)
-			found = value;
-	if (status < 0)
+	struct wire_value found = {0};
+	if (wire_find(in, number, &found) < 0)
 		reader->problem = "a message is cut off";
 	return found;
 }
 
 static void read_time(struct reader *reader, struct wire_span in, bool micro)
 {
-	char text[32], whole[48];
-	clock_print_rfc3339((int64_t)find(reader, in, 1).integer, text);
+	char text[48];
+	int64_t seconds = (int64_t)find(reader, in, 1).integer;
 	if (micro)
-		snprintf(whole, sizeof(whole), "%.*s.%06uZ", (int)strcspn(text, "Z"), text,
-		         (unsigned)(find(reader, in, 2).integer / 1000 % 1000000));
-	const char *printed = micro ? whole : text;
-	copy_text(reader->copier, printed, strlen(printed), YYJSON_TYPE_STR);
+		clock_print_micro(seconds, (unsigned)(find(reader, in, 2).integer / 1000 % 1000000), text);
+	else
+		clock_print_rfc3339(seconds, text);
+	copy_text(reader->copier, text, strlen(text), YYJSON_TYPE_STR);
 }
 
 static void read_int_or_string(struct reader *reader, struct wire_span in)
@@ -214,7 +194,7 @@ static bool read_entry(struct reader *reader, const struct field_plan *field, st
 	const struct copy_field *row = field->keys ? copy_find(field->keys, name, length) : NULL;
 	if (field->keys && (!row || row->drop))
 		return false;
-	if (!is_text(key.at, length))
+	if (!text_is_utf8(name, length))
 		reader->problem = "a key is not UTF-8";
 	if (value.number == 0) /* an empty one is not there at all */
 		value.wire = strchr("ilb", field->kind) ? WIRE_VARINT : WIRE_BYTES;

@@ -1,6 +1,10 @@
 #include "object/wire.h"
 
+#include "base/arena.h"
+
 #include <string.h>
+
+#define MAX_HEAD 20 /* two numbers of at most ten bytes each */
 
 static int read_varint(struct wire_span *in, uint64_t *value)
 {
@@ -64,8 +68,27 @@ int wire_head(struct wire_span *in, struct wire_value *value, uint64_t *length)
 	struct wire_span from = *in;
 	if (read_key(in, value) == 0 && value->wire == WIRE_BYTES && read_varint(in, length) == 0)
 		return 1;
-	/* Two numbers of at most ten bytes each. */
-	return from.end - from.at < WIRE_MAX_HEAD && in->at == in->end ? 0 : -1;
+	return from.end - from.at < MAX_HEAD && in->at == in->end ? 0 : -1;
+}
+
+int wire_find(struct wire_span in, uint32_t number, struct wire_value *found)
+{
+	struct wire_value value;
+	int status;
+	while ((status = wire_next(&in, &value)) == 1)
+		if (value.number == number)
+			*found = value;
+	return status;
+}
+
+char *wire_text(struct wire_span bytes)
+{
+	size_t length = (size_t)(bytes.end - bytes.at);
+	char *text = base_malloc(length + 1);
+	if (length)
+		memcpy(text, bytes.at, length);
+	text[length] = '\0';
+	return text;
 }
 
 int wire_unwrap_type(struct wire_span in, struct wire_envelope *envelope)

@@ -21,10 +21,15 @@ struct wire_value {
 /* 1 a field, 0 the end, -1 malformed. */
 int wire_next(struct wire_span *in, struct wire_value *value);
 
-#define WIRE_MAX_HEAD 20
 /* The beginning of a field: its number and wire type, and the length of its bytes. 1 it is there, 0 it is not complete, -1
  * malformed. */
 int wire_head(struct wire_span *in, struct wire_value *value, uint64_t *length);
+
+/* A field of a small message: the last one with this number; without one *found stays as it is. -1 when the message is
+ * malformed, also behind that field. */
+int wire_find(struct wire_span in, uint32_t number, struct wire_value *found);
+/* The bytes as a text; the caller frees it. */
+char *wire_text(struct wire_span bytes);
 
 /* Kubernetes puts its messages into an envelope: a mark, and then what kind of object it is, and the object. */
 #define WIRE_MARK "k8s"

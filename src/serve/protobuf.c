@@ -24,20 +24,9 @@ struct reader {
 
 static struct node *text_node(struct reader *reader, struct wire_span bytes)
 {
-	size_t length = (size_t)(bytes.end - bytes.at);
-	char *copy = base_malloc(length + 1);
-	if (length)
-		memcpy(copy, bytes.at, length);
-	copy[length] = '\0';
-	uint32_t codepoint;
-	for (size_t at = 0; at < length;) {
-		size_t used = text_utf8(copy + at, length - at, &codepoint);
-		if (used == 0 || codepoint == 0) {
-			reader->problem = "a text is not UTF-8";
-			break;
-		}
-		at += used;
-	}
+	char *copy = wire_text(bytes);
+	if (!text_is_utf8(copy, (size_t)(bytes.end - bytes.at)))
+		reader->problem = "a text is not UTF-8";
 	struct node *node = reader->problem ? NULL : build_string(reader->build, copy);
 	free(copy);
 	return node;
@@ -55,36 +44,26 @@ static struct node *base64_node(struct reader *reader, struct wire_span bytes)
 	return node;
 }
 
-/* A field of a small message: the last one with this number. */
+/* A field of a small message. */
 static bool find(struct reader *reader, struct wire_span in, uint32_t number, struct wire_value *found)
 {
-	struct wire_value value;
-	int status;
-	bool any = false;
-	while ((status = wire_next(&in, &value)) == 1) {
-		if (value.number == number) {
-			*found = value;
-			any = true;
-		}
-	}
-	if (status < 0)
+	if (wire_find(in, number, found) < 0)
 		reader->problem = "a message is cut off";
-	return any;
+	return found->number == number;
 }
 
 static struct node *time_node(struct reader *reader, struct wire_span in, bool micro)
 {
 	struct wire_value seconds = {0}, nanos = {0};
-	char text[32], whole[48];
+	char text[48];
 	if (!find(reader, in, 1, &seconds))
 		return NULL; /* the zero time */
 	find(reader, in, 2, &nanos);
-	clock_print_rfc3339((int64_t)seconds.integer, text);
-	if (!micro)
-		return build_string(reader->build, text);
-	size_t length = strcspn(text, "Z");
-	snprintf(whole, sizeof(whole), "%.*s.%06uZ", (int)length, text, (unsigned)(nanos.integer / 1000 % 1000000));
-	return build_string(reader->build, whole);
+	if (micro)
+		clock_print_micro((int64_t)seconds.integer, (unsigned)(nanos.integer / 1000 % 1000000), text);
+	else
+		clock_print_rfc3339((int64_t)seconds.integer, text);
+	return build_string(reader->build, text);
 }
 
 static struct node *int_or_string(struct reader *reader, struct wire_span in)
@@ -221,11 +200,7 @@ static void put_entry(struct reader *reader, struct node *map, const struct sche
 	struct node *name = text_node(reader, key.bytes);
 	if (!name)
 		return;
-	size_t length = (size_t)(key.bytes.end - key.bytes.at);
-	char *text = base_malloc(length + 1);
-	if (length)
-		memcpy(text, key.bytes.at, length);
-	text[length] = '\0';
+	char *text = wire_text(key.bytes);
 	build_put(reader->build, map, text, read_value(reader, field, &value, depth));
 	free(text);
 }

@@ -1,20 +1,9 @@
 #include "store/remote_wire.h"
 
-#include "base/arena.h"
 #include "object/build.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static char *text_of(struct wire_span bytes)
-{
-	size_t length = (size_t)(bytes.end - bytes.at);
-	char *text = base_malloc(length + 1);
-	if (length)
-		memcpy(text, bytes.at, length);
-	text[length] = '\0';
-	return text;
-}
 
 /* The first `used` bytes were taken. */
 static void consume(struct buffer *rest, size_t used)
@@ -64,7 +53,7 @@ static int take_list_meta(struct remote_wire_list *list, struct wire_span in)
 		if (!text || value.wire != WIRE_BYTES)
 			continue;
 		free(*text);
-		*text = text_of(value.bytes);
+		*text = wire_text(value.bytes);
 	}
 	return status;
 }
@@ -120,7 +109,7 @@ static int take_outside(struct remote_wire_list *list, struct feed *feed)
 		return malformed(feed);
 	if (value.number == 1) {
 		free(list->kind);
-		list->kind = text_of(envelope.kind);
+		list->kind = wire_text(envelope.kind);
 	}
 	feed->in.at = in.at;
 	return 1;

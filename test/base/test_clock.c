@@ -52,6 +52,9 @@ static void times(void **state)
 		assert_string_equal(out, rows[i].printed ? rows[i].printed : rows[i].text);
 	}
 	char out[32];
+	char micro[48];
+	clock_print_micro(0, 42, micro);
+	assert_string_equal(micro, "1970-01-01T00:00:00.000042Z");
 	clock_print_rfc3339(INT64_MAX, out);
 	assert_string_equal(out, "292277026596-12-04T15:30:07Z");
 	clock_print_rfc3339(INT64_MIN, out);

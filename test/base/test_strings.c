@@ -94,6 +94,20 @@ static void utf8(void **state)
 		assert_int_equal(text_utf8(rows[i].bytes, strlen(rows[i].bytes), &codepoint), rows[i].size);
 		assert_int_equal(codepoint, rows[i].codepoint);
 	}
+	static const struct {
+		const char *bytes;
+		size_t length;
+		bool good;
+	} texts[] = {{"", 0, true},
+	             {"abc", 3, true},
+	             {"gr\xc3\xb6\xc3\x9f", 6, true},
+	             {"a\0b", 3, false},
+	             {"\xc3", 1, false},
+	             {"ab\xffz", 4, false},
+	             {"\xc0\x80", 2, false},
+	             {"a\xf0\x9f\x98\x80", 5, true}};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_int_equal(text_is_utf8(texts[i].bytes, texts[i].length), texts[i].good);
 }
 
 int main(void)
