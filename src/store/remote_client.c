@@ -3,9 +3,10 @@
 
 #include "base/vec.h"
 #include "store/remote_credentials.h"
+#include "store/remote_sockets.h"
 #include "store/remote_wire.h"
 
-#include <curl/curl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct remote_client {
 	const struct remote_access *access;
 	struct remote_credentials *credentials;
 	CURLM *multi;
+	struct remote_sockets *sockets;
 	CURLSH *sessions; /* of TLS: a further connection resumes one of them, which costs both sides much less */
 	char *url;        /* in front of every path */
 	struct curl_slist *connect_to; /* the address, when the certificate is for another name */
@@ -76,6 +78,7 @@ struct remote_client *remote_client_create(const struct remote_access *access, c
 	client->access = access;
 	client->credentials = remote_credentials_create(access, clock);
 	client->multi = curl_multi_init();
+	client->sockets = remote_sockets_create(client->multi);
 	/* Watches keep a connection each; the bound on writes in flight is the caller's. */
 	curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, 256L);
 	curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
@@ -85,7 +88,12 @@ struct remote_client *remote_client_create(const struct remote_access *access, c
 		use_server_name(client);
 	else
 		client->url = base_strdup(access->server);
-	return client;
+	if (client->sockets)
+		return client;
+	error_set(error, ERROR_IO, "no descriptor to wait with: %s (is the limit of open files too low?)",
+	          strerror(errno));
+	remote_client_destroy(client);
+	return NULL;
 }
 
 static void request_free(struct remote_request *request)
@@ -122,6 +130,7 @@ void remote_client_destroy(struct remote_client *client)
 		curl_easy_cleanup(client->idle.items[i]);
 	vec_free(&client->idle);
 	curl_multi_cleanup(client->multi);
+	remote_sockets_destroy(client->sockets);
 	curl_share_cleanup(client->sessions);
 	curl_slist_free_all(client->connect_to);
 	free(client->url);
@@ -347,30 +356,26 @@ static void settle_held(struct remote_client *client)
 	}
 }
 
-static void wait_for_something(struct remote_client *client, int timeout_ms, int extra_fd)
+/* Waits for something to happen and lets it happen. */
+static void move(struct remote_client *client, int timeout_ms, int extra_fd)
 {
-	struct curl_waitfd extra[1 + REMOTE_COMMAND_FDS];
-	int fds[REMOTE_COMMAND_FDS];
-	size_t count = 0, extras = 0;
+	int fds[REMOTE_COMMAND_FDS + 1];
+	size_t count = 0;
 	if (remote_credentials_busy(client->credentials, fds, &count))
 		timeout_ms = timeout_ms < COMMAND_TURN_MS ? timeout_ms : COMMAND_TURN_MS;
 	else if (client->held > 0)
 		timeout_ms = 0;
 	if (extra_fd >= 0)
-		extra[extras++] = (struct curl_waitfd){.fd = extra_fd, .events = CURL_WAIT_POLLIN};
-	for (size_t i = 0; i < count; i++)
-		extra[extras++] = (struct curl_waitfd){.fd = fds[i], .events = CURL_WAIT_POLLIN};
-	if (timeout_ms > 0)
-		curl_multi_poll(client->multi, extra, (unsigned)extras, timeout_ms, NULL);
+		fds[count++] = extra_fd;
+	remote_sockets_run(client->sockets, timeout_ms, fds, count);
 }
 
 void remote_client_run(struct remote_client *client, int timeout_ms, int extra_fd)
 {
-	int running, left;
+	int left;
 	settle_held(client);
-	/* It does not wait when a request was added. Nothing may arrive before it: that would wait with it. */
-	wait_for_something(client, timeout_ms, extra_fd);
-	curl_multi_perform(client->multi, &running);
+	/* Nothing may arrive before it, because that would wait with it. */
+	move(client, timeout_ms, extra_fd);
 	const CURLMsg *message;
 	while ((message = curl_multi_info_read(client->multi, &left))) {
 		if (message->msg != CURLMSG_DONE)

@@ -77,7 +77,9 @@ static enum rank rank_of(const struct store_request *request, const struct store
 	if (request->subresource == STORE_BINDING || request->subresource == STORE_EVICTION ||
 	    request->verb == STORE_DELETE || strcmp(type->kind, "Lease") == 0)
 		return RANK_FIRST;
-	return strcmp(type->kind, "Event") == 0 ? RANK_LAST : RANK_USUAL;
+	if (strcmp(type->kind, "Event") == 0)
+		return RANK_LAST;
+	return request->subresource == STORE_STATUS ? RANK_STATUS : RANK_USUAL;
 }
 
 /* Whether the answers of one version look different in another. */

@@ -12,7 +12,7 @@
 struct follow;
 
 /* What goes first when there are more writes than slots: decisions before what is told about them. */
-enum rank { RANK_FIRST, RANK_USUAL, RANK_LAST, RANKS };
+enum rank { RANK_FIRST, RANK_USUAL, RANK_STATUS, RANK_LAST, RANKS };
 
 /* One request of a write on its way. */
 struct outgoing {

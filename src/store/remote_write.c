@@ -11,8 +11,12 @@
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
 #define PAUSE_REFUSED (4 * REMOTE_SECOND)
 #define ATTEMPTS 10
-#define TURNS 16                          /* one slot of so many is for what waits longest, */
-#define PATIENCE_LAST (2 * REMOTE_SECOND) /* when it has waited for so long */
+#define TURNS 16 /* one slot of so many is for a lower rank that has waited for longer than this */
+static const int64_t patience[RANKS] = {
+	[RANK_USUAL] = 2 * REMOTE_SECOND,
+	[RANK_STATUS] = 5 * REMOTE_SECOND,
+	[RANK_LAST] = 5 * REMOTE_SECOND,
+};
 #define NODE_PATIENCE (10 * REMOTE_SECOND)
 
 /* ---- objects with unanswered writes ---- */
@@ -501,30 +505,43 @@ void write_back(struct remote *remote, int64_t pause)
 	}
 }
 
-/* Whether a lower rank has waited for too long. */
-static bool is_neglected(const struct remote *remote)
+/* Whose patience ended first; RANK_FIRST when all have some left. */
+static enum rank most_neglected(const struct remote *remote)
 {
-	for (int rank = RANK_FIRST + 1; rank < RANKS; rank++)
-		if (remote->ready[rank].first && remote->now - remote->ready[rank].first->queued >= PATIENCE_LAST)
-			return true;
-	return false;
+	enum rank found = RANK_FIRST;
+	int64_t longest = 0;
+	for (enum rank rank = RANK_USUAL; rank < RANKS; rank++) {
+		const struct outgoing *outgoing = remote->ready[rank].first;
+		int64_t over = outgoing ? remote->now - outgoing->queued - patience[rank] : -1;
+		if (over >= longest) {
+			found = rank;
+			longest = over + 1;
+		}
+	}
+	return found;
 }
 
-/* The highest rank that has something; now and then the lowest, so that nobody waits for ever. */
+static struct outgoing *take_ready(struct remote *remote, enum rank rank)
+{
+	struct outgoing *outgoing = remote->ready[rank].first;
+	if (!outgoing)
+		return NULL;
+	remote->ready[rank].first = outgoing->next;
+	if (!outgoing->next)
+		remote->ready[rank].last = NULL;
+	outgoing->next = NULL;
+	return outgoing;
+}
+
+/* The highest rank that has something; now and then a lower one, so that nobody waits for ever. */
 static struct outgoing *next_ready(struct remote *remote)
 {
-	bool reverse = is_neglected(remote) && ++remote->turn % TURNS == 0;
-	for (int i = 0; i < RANKS; i++) {
-		int rank = reverse ? RANKS - 1 - i : i;
-		struct outgoing *outgoing = remote->ready[rank].first;
-		if (!outgoing)
-			continue;
-		remote->ready[rank].first = outgoing->next;
-		if (!outgoing->next)
-			remote->ready[rank].last = NULL;
-		outgoing->next = NULL;
-		return outgoing;
-	}
+	enum rank neglected = most_neglected(remote);
+	if (neglected != RANK_FIRST && ++remote->turn % TURNS == 0)
+		return take_ready(remote, neglected);
+	for (enum rank rank = RANK_FIRST; rank < RANKS; rank++)
+		if (remote->ready[rank].first)
+			return take_ready(remote, rank);
 	return NULL;
 }
 

@@ -5,10 +5,10 @@ import json
 import os
 import random
 import signal
-import subprocess
 import time
 import urllib.request
 
+from clocks import clock, sweep
 from kit import OPTIONS, Replica, apply, bound, gang, pods_of, runs, test, wait_until
 from proxy import Proxy
 
@@ -250,13 +250,6 @@ def fault_leader_dies_with_half_a_gang_bound(plane):
     assert leader(plane) == "", "a replica that ended by itself still holds the lease"
 
 
-def clock(offset):
-    """A command in front of another that makes its clock differ. The command faketime itself would stay in between."""
-    library = subprocess.run(["faketime", "-f", offset, "printenv", "LD_PRELOAD"], check=True, text=True,
-                             stdout=subprocess.PIPE).stdout.strip()
-    return ("env", f"FAKETIME={offset}", f"LD_PRELOAD={library}")
-
-
 @test
 def fault_clocks_differ(plane):
     """Half an hour ahead and behind: leases are judged by each replica's own clock, and nobody acts beside the leader."""
@@ -270,6 +263,7 @@ def fault_clocks_differ(plane):
             time.sleep(seconds(6, 30))
             assert "lease taken" not in behind.log(), "the second took a lease that is renewed"
             ahead.stop(signal.SIGKILL)
+            sweep(ahead.process.pid)
             wait_until("the second leads", lambda: "lease taken" in behind.log() or "not yet", behind)
             load.arrive()
             load.recovered(behind, bound)

@@ -16,6 +16,8 @@ import time
 import urllib.error
 import urllib.request
 
+from clocks import clock
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE = 120
 
@@ -72,8 +74,9 @@ class ControlPlane:
 
     def openssl(self, *args):
         # An hour old, so that clients whose clock is behind can use them.
-        subprocess.run(["faketime", "-f", "-1h", "openssl", *args], check=True, cwd=self.folder, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        done = subprocess.run([*clock("-1h"), "openssl", *args], check=False, cwd=self.folder, text=True, capture_output=True)
+        if done.returncode:
+            raise RuntimeError(f"openssl {' '.join(args)} failed: {done.stderr}")
 
     def sign(self, name, subject, extra):
         with open(self.path(name + ".ext"), "w", encoding="utf-8") as file:

@@ -43,6 +43,17 @@ static int bind_pod(struct remote_kit *kit, const char *name, const char *node)
 	              "default", name, body);
 }
 
+static int put_phase(struct remote_kit *kit, const char *name, const char *phase)
+{
+	char body[64];
+	snprintf(body, sizeof(body), "{'status':{'phase':'%s'}}", phase);
+	return kit_do(&kit->kit,
+	              (struct store_request){.verb = STORE_PATCH,
+	                                     .patch = STORE_PATCH_MERGE,
+	                                     .subresource = STORE_STATUS},
+	              "pods", "default", name, body);
+}
+
 /* ---- assumptions ---- */
 
 static void a_write_is_seen_at_once_and_confirmed_later(void **state)
@@ -350,7 +361,7 @@ static void decisions_go_first_and_events_last(void **state)
 	struct remote_kit *kit = *state;
 	kit->options.writes = 1;
 	remote_kit_start_empty(kit);
-	for (const char *name = "abcd"; *name; name++)
+	for (const char *name = "abcde"; *name; name++)
 		tell(kit, "ADDED", pod((char[]){*name, '\0'}, 11));
 	/* One write takes the only slot; the others come in the wrong order. */
 	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
@@ -361,57 +372,83 @@ static void decisions_go_first_and_events_last(void **state)
 			&kit->kit, "events", "default",
 			"{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'b','namespace':'default'}}"),
 		201);
+	assert_code(&kit->kit, put_phase(kit, "e", "Running"), 200);
 	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "b", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	assert_code(&kit->kit, bind_pod(kit, "c", "n"), 201);
 	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "d", "{'gracePeriodSeconds':0}"), 200);
-	assert_int_equal(remote_counts(kit->remote).waiting, 5);
+	assert_int_equal(remote_counts(kit->remote).waiting, 6);
 	fake_answer(kit->fake, "PATCH", 200, "", pod("a", 12));
 	fake_on(kit->fake, "/pods/c/binding", 201, "", "{'kind':'Status','status':'Success'}");
 	fake_on(kit->fake, "DELETE", 200, "", pod("d", 13));
-	fake_on(kit->fake, "PATCH", 200, "", pod("b", 14));
+	fake_on(kit->fake, "/pods/b", 200, "", pod("b", 14));
+	fake_on(kit->fake, "/pods/e/status", 200, "", pod("e", 15));
 	fake_on(kit->fake, "/events", 201, "", "{}");
 	remote_kit_await(kit, "/events", 1);
-	static const char *const order[] = {"/pods/a", "/pods/c/binding", "/pods/d", "/pods/b", "/events"};
-	for (size_t i = 0; i < 5; i++)
+	static const char *const order[] = {"/pods/a", "/pods/c/binding", "/pods/d",
+	                                    "/pods/b", "/pods/e/status",  "/events"};
+	for (size_t i = 0; i < 6; i++)
 		if (!strstr(fake_request(kit->fake, "namespaces/default", i)->line, order[i]))
 			fail_msg("%zu: %s instead of %s", i, fake_request(kit->fake, "namespaces/default", i)->line,
 			         order[i]);
 }
 
-/* How many of 40 bindings are sent before the event, when all have waited for so long. */
-static size_t bindings_before_event(struct remote_kit *kit, int64_t seconds)
+/* 60 bindings, a patch and 20 events wait for the only slot for so long; then all are answered. How many requests are sent
+ * before the first that matches. */
+static size_t sent_before(struct remote_kit *kit, int64_t seconds, const char *match)
 {
 	static const char binding[] = "/binding";
-	char name[16];
+	char text[64];
 	kit->options.writes = 1;
 	remote_kit_start_empty(kit);
-	for (int i = 0; i < 40; i++) {
-		snprintf(name, sizeof(name), "p%d", i);
-		tell(kit, "ADDED", pod(name, 11));
-		assert_code(&kit->kit, bind_pod(kit, name, "n"), 201);
+	for (int i = 0; i < 60; i++) {
+		snprintf(text, sizeof(text), "p%d", i);
+		tell(kit, "ADDED", pod(text, 11));
+		assert_code(&kit->kit, bind_pod(kit, text, "n"), 201);
 	}
-	assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", "{'metadata':{'name':'e'}}"), 201);
+	tell(kit, "ADDED", pod("told", 11));
+	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "told", "{'metadata':{'labels':{'x':'1'}}}"),
+	            200);
+	for (int i = 0; i < 20; i++) {
+		snprintf(text, sizeof(text), "{'metadata':{'name':'e%d'}}", i);
+		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", text), 201);
+	}
 	remote_kit_await(kit, binding, 1);
 	remote_kit_pass(kit, seconds);
-	fake_on(kit->fake, "/events", 201, "", "{}");
+	fake_always(kit->fake, "/events", 201, "", "{}");
+	fake_on(kit->fake, "PATCH", 200, "", pod("told", 12));
 	fake_always(kit->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
 	fake_answer(kit->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
-	remote_kit_await(kit, binding, 40);
-	remote_kit_await(kit, "/events", 1);
+	remote_kit_await(kit, binding, 60);
+	remote_kit_await(kit, "/events", 20);
 	size_t before = 0;
-	while (!strstr(fake_request(kit->fake, "POST", before)->line, "/events"))
+	while (!strstr(fake_request(kit->fake, "namespaces/default", before)->line, match))
 		before++;
 	return before;
 }
 
-static void events_wait_for_decisions(void **state)
+static void what_is_told_waits_for_decisions(void **state)
 {
-	assert_int_equal(bindings_before_event(*state, 0), 40);
+	assert_int_equal(sent_before(*state, 0, "PATCH"), 60);
+}
+
+static void and_events_for_both(void **state)
+{
+	assert_int_equal(sent_before(*state, 3, "/events"), 61);
 }
 
 static void but_not_for_ever(void **state)
 {
-	assert_in_range(bindings_before_event(*state, 3), 1, 20);
+	assert_in_range(sent_before(*state, 3, "PATCH"), 1, 20);
+}
+
+static void nor_do_events(void **state)
+{
+	assert_in_range(sent_before(*state, 6, "/events"), 1, 40);
+}
+
+static void nor_do_others_for_events(void **state)
+{
+	assert_in_range(sent_before(*state, 6, "PATCH"), 1, 20);
 }
 
 /* A server that does not answer: events do not pile up, decisions do. */
@@ -533,8 +570,11 @@ int main(void)
 		ON_KIT(a_birth_that_happened_before),
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
 		ON_KIT(decisions_go_first_and_events_last),
-		ON_KIT(events_wait_for_decisions),
+		ON_KIT(what_is_told_waits_for_decisions),
+		ON_KIT(and_events_for_both),
 		ON_KIT(but_not_for_ever),
+		ON_KIT(nor_do_events),
+		ON_KIT(nor_do_others_for_events),
 		ON_KIT(too_many_events_are_dropped),
 		ON_KIT(events_do_not_pile_up),
 		ON_KIT(writes_of_one_object_keep_their_order),
