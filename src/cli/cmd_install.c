@@ -4,6 +4,7 @@
 #include "cli/install_files.h"
 #include "cli/install_template.h"
 #include "cli/output.h"
+#include "cli/run_config.h"
 #include "cli/settings.h"
 #include "object/build.h"
 
@@ -72,11 +73,13 @@ static int take_values(struct install *install, struct node *into, const struct 
 	struct doc *doc = settings_read(args->values_file, args->arena, &error);
 	const char *key;
 	const struct val *item;
+	size_t kinds;
 	if (!doc) {
 		output_line(stderr, "platoon install: %s", error.text);
 		return CLI_USAGE;
 	}
 	settings_check(doc_root(doc), usual, "", &problems);
+	run_kinds_read(val_get(doc_root(doc), "workloadKinds"), args->arena, &kinds, &problems);
 	cli_print_problems(&problems);
 	for (struct val_iter it = val_iter(doc_root(doc)); val_next(&it, &key, &item);)
 		build_put(install->build, into, key, merge_values(install->build, val_get(usual, key), item));

@@ -179,39 +179,41 @@ static void read_webhooks(struct run_config *config, const struct val *map, stru
 }
 
 /* A word of names in the API; "" when it is none. */
-static const char *api_word(struct run_config *config, const struct val *item, const char *key, const char *allowed)
+static const char *api_word(struct arena *arena, const struct val *item, const char *key, const char *allowed)
 {
 	const char *text = val_str(val_get(item, key), "");
-	return strlen(text) <= 253 && strspn(text, allowed) == strlen(text) ? arena_strdup(config->arena, text) : "";
+	return strlen(text) <= 253 && strspn(text, allowed) == strlen(text) ? arena_strdup(arena, text) : "";
 }
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
 
-static void read_kinds(struct run_config *config, const struct val *list, struct problems *problems)
+const struct remote_follow *run_kinds_read(const struct val *list, struct arena *arena, size_t *count,
+                                           struct problems *problems)
 {
-	struct remote_follow *kinds = arena_array(config->arena, struct remote_follow, val_count(list) + 1);
+	struct remote_follow *kinds = arena_array(arena, struct remote_follow, val_count(list) + 1);
 	const struct val *item;
+	*count = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
-		struct remote_follow *kind = &kinds[config->kind_count];
+		struct remote_follow *kind = &kinds[*count];
 		*kind = (struct remote_follow){
-			.group = api_word(config, item, "group", LOWER "-."),
-			.version = api_word(config, item, "version", LOWER),
-			.resource = api_word(config, item, "resource", LOWER "-"),
-			.kind = api_word(config, item, "kind", LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+			.group = api_word(arena, item, "group", LOWER "-."),
+			.version = api_word(arena, item, "version", LOWER),
+			.resource = api_word(arena, item, "resource", LOWER "-"),
+			.kind = api_word(arena, item, "kind", LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
 			.optional = true,
 		};
-		const char *path = problem_path(problems, "workloadKinds[%zu]", config->kind_count);
+		const char *path = problem_path(problems, "workloadKinds[%zu]", *count);
 		if (!*kind->group || !*kind->version || !*kind->resource || !*kind->kind)
 			problem_add(problems, SEVERITY_ERROR, path, NULL,
 			            "must have group, version, kind and resource, such as {group: example.com, "
 			            "version: v1, "
 			            "kind: Flow, resource: flows}");
-		for (size_t i = 0; i < config->kind_count; i++)
+		for (size_t i = 0; i < *count; i++)
 			if (strcmp(kinds[i].group, kind->group) == 0 && strcmp(kinds[i].resource, kind->resource) == 0)
 				problem_add(problems, SEVERITY_ERROR, path, NULL, "is there twice; name one version");
-		config->kind_count++;
+		++*count;
 	}
-	config->kinds = kinds;
+	return kinds;
 }
 
 static void read_strategy(struct run_config *config, const struct val *map, struct problems *problems)
@@ -240,7 +242,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 		check_listen("listen", config->listen, problems);
 	read_lease(config, val_get(root, "leaderElection"), problems);
 	read_webhooks(config, val_get(root, "webhooks"), problems);
-	read_kinds(config, val_get(root, "workloadKinds"), problems);
+	config->kinds = run_kinds_read(val_get(root, "workloadKinds"), config->arena, &config->kind_count, problems);
 	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)
 		problem_add(problems, SEVERITY_ERROR, "budget", NULL, "must be a whole number, 0 for the usual one");
 	config->budget = (uint64_t)budget;

@@ -32,6 +32,10 @@ struct run_config {
 struct run_config *run_config_load(const struct cli_args *args, struct problems *problems);
 void run_config_free(struct run_config *config); /* NULL is a no-op */
 
+/* Kinds as `workloadKinds` lists them, with texts in the arena. What is wrong with them is added. */
+const struct remote_follow *run_kinds_read(const struct val *list, struct arena *arena, size_t *count,
+                                           struct problems *problems);
+
 /* HOST:PORT; :PORT for every address (""), PORT for loopback (NULL); brackets around IPv6. -1 when it is none. */
 int run_address(const char *text, struct arena *arena, const char **address, uint16_t *port);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MILLISECOND INT64_C(1000000)
-#define DEFAULT_WRITES 32 /* enough to keep a server busy; each has a connection, and new ones cost much */
+#define DEFAULT_WRITES 64 /* enough to keep a server busy; each has a connection, and new ones cost much */
 #define HISTORY 1024      /* changes of one type that informers may be behind, besides those of the last turn */
 #define LONGEST_ASKED 900 /* seconds */
 
@@ -124,6 +124,17 @@ static int wait_for(const struct remote *remote, int64_t due, int timeout_ms)
 	return wait < timeout_ms ? (int)wait : timeout_ms;
 }
 
+/* Before calls fail, so that there is time to do something about it. */
+static void tell_warning(struct remote *remote)
+{
+	const char *warning = remote_client_warning(remote->client);
+	if (!warning || (remote->warning_told && remote->now - remote->warning_told < REMOTE_PAUSE_TELLING))
+		return;
+	remote->warning_told = remote->now;
+	log_write(remote->options.logger, LOG_WARN, LOG_FLAG_HTTP,
+	          "credentials cannot be renewed, the old ones are used while they are good", "error", warning, NULL);
+}
+
 void remote_run(struct remote *remote, int timeout_ms, int extra_fd)
 {
 	remote->now = clock_now(remote->clock);
@@ -132,6 +143,7 @@ void remote_run(struct remote *remote, int timeout_ms, int extra_fd)
 	if (store_pending(remote->store))
 		timeout_ms = 0;
 	remote_client_run(remote->client, wait_for(remote, follows < writes ? follows : writes, timeout_ms), extra_fd);
+	tell_warning(remote);
 	struct error error;
 	store_commit(remote->store, &error);
 }

@@ -28,7 +28,7 @@ struct remote_options {
 	const struct logger *logger;        /* NULL: silent */
 	const struct remote_follow *follow;
 	size_t follow_count;
-	size_t writes; /* in flight at most; 0: 32 */
+	size_t writes; /* in flight at most; 0: 64 */
 	bool whole;    /* also pods and nodes are kept with everything they have */
 	size_t page;   /* objects per list request; 0: all of them */
 	uint64_t seed; /* of the jitter between attempts */

@@ -144,6 +144,11 @@ size_t remote_client_in_flight(const struct remote_client *client)
 	return client->in_flight;
 }
 
+const char *remote_client_warning(const struct remote_client *client)
+{
+	return remote_credentials_warning(client->credentials);
+}
+
 /* ---- sending ---- */
 
 static size_t on_data(char *bytes, size_t size, size_t count, void *context)

@@ -73,6 +73,14 @@ const char *remote_credentials_problem(const struct remote_credentials *credenti
 	return credentials->problem.text[0] ? credentials->problem.text : NULL;
 }
 
+const char *remote_credentials_warning(const struct remote_credentials *credentials)
+{
+	const char *problem = remote_credentials_problem(credentials);
+	if (problem && credentials->access->exec)
+		return clock_now(credentials->clock) < credentials->good_until ? problem : NULL;
+	return credentials->token ? problem : NULL;
+}
+
 /* ---- a token file ---- */
 
 /* What was read last stays in use when the file cannot be read: the server decides whether it is still good. */

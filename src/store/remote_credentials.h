@@ -40,5 +40,7 @@ bool remote_credentials_busy(const struct remote_credentials *credentials, int f
 void remote_credentials_refused(struct remote_credentials *credentials, uint64_t number);
 /* Why there are none, NULL when nothing is wrong. */
 const char *remote_credentials_problem(const struct remote_credentials *credentials);
+/* Why there will soon be none although there still are some; NULL when that is not so. */
+const char *remote_credentials_warning(const struct remote_credentials *credentials);
 
 #endif

@@ -11,7 +11,6 @@
 #define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
 #define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
 #define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
-#define PAUSE_TELLING (60 * REMOTE_SECOND) /* of the same problem */
 #define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
 
 static void start(struct follow *follow);
@@ -162,9 +161,9 @@ static void tell_problem(struct follow *follow, const char *message)
 	struct remote *remote = follow->remote;
 	int64_t now = clock_now(remote->clock);
 	bool same = strncmp(remote->last_problem, message, sizeof(remote->last_problem) - 1) == 0 &&
-	            now - remote->last_problem_told < PAUSE_TELLING;
+	            now - remote->last_problem_told < REMOTE_PAUSE_TELLING;
 	bool told = follow->failures > 1 && !follow->unreachable && !same &&
-	            (follow->told == 0 || now - follow->told >= PAUSE_TELLING);
+	            (follow->told == 0 || now - follow->told >= REMOTE_PAUSE_TELLING);
 	log_write(remote->options.logger, told ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow", "resource",
 	          follow->api->type->resource, "error", message, NULL);
 	if (!told)

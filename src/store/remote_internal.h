@@ -8,6 +8,7 @@
 #include "store/remote.h"
 
 #define REMOTE_SECOND INT64_C(1000000000)
+#define REMOTE_PAUSE_TELLING (60 * REMOTE_SECOND) /* of the same problem */
 
 struct follow;
 
@@ -102,7 +103,8 @@ struct remote {
 	char problem[256];
 	char last_problem[256]; /* that was logged, and when */
 	int64_t last_problem_told;
-	bool away; /* the server could not be reached by somebody */
+	int64_t warning_told; /* that credentials cannot be renewed */
+	bool away;            /* the server could not be reached by somebody */
 	unsigned probes;
 	int64_t probe_due;
 	int64_t now;

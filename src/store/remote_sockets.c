@@ -38,7 +38,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 		return 0;
 	}
 	event.events = (what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U);
-	epoll_ctl(sockets->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+	/* A number may be used anew without a word about its end. */
+	if (epoll_ctl(sockets->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
+		epoll_ctl(sockets->epoll, known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 	curl_multi_assign(sockets->multi, fd, sockets);
 	return 0;
 }

@@ -19,6 +19,7 @@ PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 CHART = os.path.join(ROOT, "deploy", "chart")
 ORDER = ["namespace", "definitions", "rbac", "priorities", "deployment", "webhooks", "monitor"]
 ACTION = re.compile(r"(\s*)\{\{(-?)\s*(.*?)\s*\}\}")
+RANGE = re.compile(r"\s*\{\{- range (\S+) \}\}(.*?)\{\{- end \}\}", re.S)
 RESULTS = []
 
 
@@ -54,8 +55,14 @@ def render_value(expression, scope):
     return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
+def unroll(text, scope):
+    """Ranges, none of which has another block in it."""
+    return RANGE.sub(lambda match: "".join(render(match.group(2).rstrip(), item) for item in look_up(match.group(1), scope)), text)
+
+
 def render(text, scope):
     out, stack, at = [], [], 0
+    text = unroll(text, scope)
     for match in ACTION.finditer(text):
         blank, trim, action = match.groups()
         if all(stack):
@@ -133,6 +140,32 @@ def test_rendering():
         check(f"install {args} -o json is the same", items == json.loads(json.dumps(ours)))
 
 
+def with_values(values, *args):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(values, file)
+        file.flush()
+        return run("install", "--values", file.name, *args)
+
+
+FLOWS = {"group": "jobs.example.com", "version": "v1", "kind": "Flow", "resource": "flows"}
+RIVERS = {"group": "other.example.com", "version": "v2", "kind": "River", "resource": "rivers"}
+
+
+def test_rights_for_kinds():
+    for kinds in ([], [FLOWS], [FLOWS, RIVERS]):
+        answer = with_values({"workloadKinds": kinds})
+        ours = objects(answer.stdout)
+        check(f"{len(kinds)} kinds are those of the chart", ours == rendered({"workloadKinds": kinds}), answer.stderr)
+        rules = [rule for doc in ours if doc["kind"] == "ClusterRole" for rule in doc["rules"]]
+        given = [rule for rule in rules if rule["apiGroups"][0].endswith(".example.com")]
+        check(f"rights for {len(kinds)} kinds", given == [
+            {"apiGroups": [kind["group"]], "resources": [kind["resource"]], "verbs": ["list", "watch"]} for kind in kinds], given)
+    answer = with_values({"workloadKinds": [FLOWS, {"group": "a.b", "kind": "C"}, {**FLOWS, "version": "v2"}]})
+    check("wrong kinds end with 2", answer.returncode == 2 and not answer.stdout)
+    for words in ("workloadKinds[1]: error: must have group", "workloadKinds[2]: error: is there twice"):
+        check(f"wrong kinds: {words}", words in answer.stderr, answer.stderr)
+
+
 def test_contents():
     docs = {(doc["kind"], doc["metadata"]["name"]): doc for doc in objects(run("install", "-n", "gangs").stdout)}
     container = docs["Deployment", "platoon"]["spec"]["template"]["spec"]["containers"][0]
@@ -183,7 +216,7 @@ def test_wrong_usage():
     check("a chart where no folder is", run("install", "--chart", "/nowhere/chart").returncode == 2)
 
 
-for test in (test_chart, test_rendering, test_contents, test_only, test_wrong_usage):
+for test in (test_chart, test_rendering, test_rights_for_kinds, test_contents, test_only, test_wrong_usage):
     test()
 print(f"{sum(RESULTS)} passed, {len(RESULTS) - sum(RESULTS)} failed")
 sys.exit(0 if all(RESULTS) else 1)

@@ -25,6 +25,8 @@ VALUES = (
     {"imagePullSecrets": [{"name": "key"}], "logLevel": "debug", "priorityClassName": "",
      "resources": {"limits": {"memory": "4Gi", "cpu": "2"}}, "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
      "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoSchedule"}],
+     "workloadKinds": [{"group": "jobs.example.com", "version": "v1", "kind": "Flow", "resource": "flows"},
+                       {"group": "other.example.com", "version": "v2", "kind": "River", "resource": "rivers"}],
      "podAnnotations": {"text": "with \"quotes\", a: colon and\na line"}},
 )
 

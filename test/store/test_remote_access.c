@@ -375,6 +375,44 @@ static void new_ones_are_asked_for_before_the_old_expire(void **state)
 	assert_non_null(strstr(fake_request(kit->fake, WATCH, 2)->head, "Bearer second"));
 }
 
+/* Whoever is to renew them has to hear of it while there is time: once a minute. */
+static void the_old_ones_are_good_but_there_are_no_new_ones(void **state)
+{
+	static const char warning[] = "credentials cannot be renewed";
+	struct remote_kit *kit = *state;
+	char *text = NULL;
+	size_t length = 0;
+	struct logger logger = {.stream = open_memstream(&text, &length), .level = LOG_WARN};
+	struct buffer script = {0};
+	buffer_printf(&script,
+	              "#!/bin/sh\ncd %s; echo $$ >>runs\n"
+	              "[ $(wc -l <runs) = 1 ] || { echo not logged in >&2; exit 3; }\n"
+	              "echo '{\"status\":{\"token\":\"a\",\"expirationTimestamp\":\"2026-01-01T00:10:00Z\"}}'\n",
+	              folder);
+	use_command(kit, script.text);
+	buffer_free(&script);
+	unlink(folder_file("runs"));
+	kit->options.logger = &logger;
+	remote_kit_start_empty(kit);
+	clock_virtual_advance(&kit->kit.clock, 545 * SECOND);
+	end_watch(kit);
+	assert_true(remote_kit_tenths(kit, WATCH, 2, 100) < 100);
+	await_run(kit, 2);
+	for (int i = 0; i < 5000 && (!text || !strstr(text, warning)); i++) {
+		remote_run(kit->remote, 1, -1);
+		fflush(logger.stream);
+	}
+	remote_kit_pass(kit, 10);
+	fflush(logger.stream);
+	const char *told = strstr(text, warning);
+	assert_non_null(told);
+	assert_non_null(strstr(told, "not logged in"));
+	assert_null(strstr(told + 1, warning));
+	stop_remote(kit);
+	fclose(logger.stream);
+	free(text);
+}
+
 static bool is_gone(pid_t pid)
 {
 	return kill(pid, 0) < 0 && errno == ESRCH;
@@ -469,6 +507,7 @@ int main(void)
 		ON_KIT(what_is_wrong_for_all_is_told_once),
 		ON_KIT(many_wait_for_one_run),
 		ON_KIT(new_ones_are_asked_for_before_the_old_expire),
+		ON_KIT(the_old_ones_are_good_but_there_are_no_new_ones),
 		ON_KIT(a_command_that_does_not_end_is_ended),
 		ON_KIT(a_server_that_accepts_nothing),
 		ON_KIT(a_command_that_gives_certificates),
