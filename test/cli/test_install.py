@@ -142,7 +142,7 @@ def test_rendering():
 
 def with_values(values, *args):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        yaml.safe_dump(values, file)
+        yaml.safe_dump(values, file, sort_keys=False)
         file.flush()
         return run("install", "--values", file.name, *args)
 
