@@ -1,7 +1,7 @@
 /* Owns the command `run`: controllers and scheduler over a mirror of a real cluster. */
+#include "cli/followed.h"
 #include "cli/output.h"
 #include "cli/run_internal.h"
-#include "control/grouping.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -49,28 +49,6 @@ static const struct remote_follow types[] = {
 	{"", "v1", "services", .optional = true, .labels = GROUP_LABEL},
 	{"", "v1", "configmaps", .optional = true, .labels = GROUP_LABEL},
 	{"apps", "v1", "controllerrevisions", .optional = true, .labels = GROUP_LABEL},
-	{"", "v1", "configmaps", .namespace_ = GROUPING_DEFAULTS_NAMESPACE, .name = GROUPING_DEFAULTS_NAME},
-	{"apps", "v1", "deployments", .optional = false},
-	{"apps", "v1", "replicasets", .optional = false},
-	{"apps", "v1", "statefulsets", .optional = false},
-	{"batch", "v1", "jobs", .optional = false},
-	{"batch", "v1", "cronjobs", .optional = false},
-	{"kubeflow.org", "v1", "pytorchjobs", .optional = true},
-	{"kubeflow.org", "v1", "tfjobs", .optional = true},
-	{"kubeflow.org", "v1", "mpijobs", .optional = true},
-	{"kubeflow.org", "v2beta1", "mpijobs", .optional = true},
-	{"kubeflow.org", "v1", "jaxjobs", .optional = true},
-	{"kubeflow.org", "v1", "xgboostjobs", .optional = true},
-	{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets", .optional = true},
-	{"jobset.x-k8s.io", "v1alpha2", "jobsets", .optional = true},
-	{"ray.io", "v1", "rayclusters", .optional = true},
-	{"ray.io", "v1", "rayjobs", .optional = true},
-	{"ray.io", "v1", "rayservices", .optional = true},
-	{"run.ai", "v1alpha1", "kartas", .optional = true},
-	{"grove.io", "v1alpha1", "podcliques", .optional = true},
-	{"grove.io", "v1alpha1", "podcliquescalinggroups", .optional = true},
-	{"grove.io", "v1alpha1", "podcliquesets", .optional = true},
-	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 #define MORE_TYPES (4 + RUN_WEBHOOK_DEFINITIONS)
@@ -132,18 +110,19 @@ static int open_remote(struct run *run, struct error *error)
 		return -1;
 	if (args->namespace_)
 		run->access.namespace_ = args->namespace_;
-	size_t kinds = run->start->kind_count;
-	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, TYPES + kinds + MORE_TYPES);
+	size_t kinds = run->start->kind_count, count = TYPES + followed_owner_count;
+	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, count + kinds + MORE_TYPES);
 	memcpy(follow, types, sizeof(types));
+	memcpy(follow + TYPES, followed_owners, followed_owner_count * sizeof(*follow));
 	if (kinds)
-		memcpy(follow + TYPES, run->start->kinds, kinds * sizeof(*follow));
+		memcpy(follow + count, run->start->kinds, kinds * sizeof(*follow));
 	int64_t now = clock_now(clock_system());
 	run->remote = remote_create(
 		&(struct remote_options){
 			.access = &run->access,
 			.logger = &args->logger,
 			.follow = follow,
-			.follow_count = follow_more(run, follow, TYPES + kinds),
+			.follow_count = follow_more(run, follow, count + kinds),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
 			.refused = on_refused,
 			.context = run,

@@ -2,9 +2,10 @@
 #include "cli/live_view.h"
 
 #include "base/clock.h"
-#include "store/remote.h"
+#include "cli/followed.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PAUSE_NS INT64_C(500000000) /* between two plans at least; and ten times what the last one took */
@@ -25,9 +26,11 @@ struct live_view {
 	struct cli_args *args;
 	struct remote_access access;
 	struct remote *remote;
+	struct remote_follow *follow; /* the types, and then those above pods */
+	size_t follow_count;
 	struct snapshot *snapshot; /* of the last plan, NULL for none, with what it borrows from: */
-	struct manifests objects;
-	struct store_list lists[TYPES];
+	struct manifests objects, owners;
+	struct store_list *lists; /* of each follow */
 	bool planned; /* the objects are read */
 	uint64_t version;
 	int64_t last, took; /* nanoseconds */
@@ -41,22 +44,39 @@ static void forget_plan(struct live_view *view)
 	snapshot_destroy(view->snapshot);
 	view->snapshot = NULL;
 	manifests_free(&view->objects);
-	for (size_t i = 0; i < TYPES; i++)
+	manifests_free(&view->owners);
+	for (size_t i = 0; i < view->follow_count; i++)
 		store_list_clear(&view->lists[i]);
 	view->planned = false;
+}
+
+/* Whoever looks on may not be allowed to see everything. */
+static void choose_follows(struct live_view *view)
+{
+	struct arena *arena = view->args->arena;
+	view->follow_count = TYPES + followed_owner_count;
+	view->follow = arena_array(arena, struct remote_follow, view->follow_count);
+	view->lists = arena_array(arena, struct store_list, view->follow_count);
+	memset(view->lists, 0, view->follow_count * sizeof(*view->lists));
+	memcpy(view->follow, types, sizeof(types));
+	for (size_t i = TYPES; i < view->follow_count; i++) {
+		view->follow[i] = followed_owners[i - TYPES];
+		view->follow[i].optional = true;
+	}
 }
 
 struct live_view *live_view_create(struct cli_args *args, struct error *error)
 {
 	struct live_view *view = base_calloc(1, sizeof(*view));
 	view->args = args;
+	choose_follows(view);
 	int rc = remote_config_load(args->kubeconfig, args->context, args->arena, &view->access, error);
 	if (rc == 0)
 		view->remote = remote_create(
 			&(struct remote_options){
 				.access = &view->access,
-				.follow = types,
-				.follow_count = TYPES,
+				.follow = view->follow,
+				.follow_count = view->follow_count,
 				.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
 			},
 			error);
@@ -87,18 +107,26 @@ void live_view_run(struct live_view *view, int timeout_ms, int extra_fd)
 		snprintf(view->problem, sizeof(view->problem), "%s", synced ? "" : "connecting");
 }
 
+static bool is_same_type(const struct remote_follow *a, const struct remote_follow *b)
+{
+	return strcmp(a->group, b->group) == 0 && strcmp(a->resource, b->resource) == 0;
+}
+
 static void read_type(struct live_view *view, size_t index)
 {
 	struct store *store = remote_store(view->remote);
-	const struct store_api *api =
-		store_api_find(store, types[index].group, types[index].version, types[index].resource);
-	struct problems problems = {.arena = view->objects.arena};
+	const struct remote_follow *follow = &view->follow[index];
+	if (index > 0 && is_same_type(follow, &view->follow[index - 1])) /* in another version */
+		return;
+	const struct store_api *api = store_api_find(store, follow->group, follow->version, follow->resource);
+	struct manifests *into = index < TYPES ? &view->objects : &view->owners;
+	struct problems problems = {.arena = into->arena};
 	struct store_error error = {0};
 	struct store_list_request request = {.api = api};
-	if (!api || store_list(store, &request, &view->lists[index], view->objects.arena, &error) < 0)
+	if (!api || store_list(store, &request, &view->lists[index], into->arena, &error) < 0)
 		return;
 	for (size_t i = 0; i < view->lists[index].count; i++)
-		manifests_add(&view->objects, view->lists[index].items[i]->root, "cluster", &problems);
+		manifests_add(into, view->lists[index].items[i]->root, "cluster", &problems);
 }
 
 const struct manifests *live_view_objects(struct live_view *view)
@@ -111,7 +139,8 @@ const struct manifests *live_view_objects(struct live_view *view)
 		return NULL;
 	forget_plan(view);
 	manifests_init(&view->objects);
-	for (size_t i = 0; i < TYPES; i++)
+	manifests_init(&view->owners);
+	for (size_t i = 0; i < view->follow_count; i++)
 		read_type(view, i);
 	view->planned = true;
 	view->version = version;
@@ -127,6 +156,7 @@ const struct plan *live_view_plan(struct live_view *view)
 	if (!live_view_objects(view))
 		return NULL;
 	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000),
+	                                   .owners = &view->owners,
 	                                   .budget = args->budget,
 	                                   .strategy = args->strategy};
 	view->snapshot = snapshot_create(&view->objects, &options);

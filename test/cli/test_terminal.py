@@ -237,6 +237,38 @@ spec:
 
 
 @test
+def top_knows_what_workloads_say():
+    """The queue stands on the Job, not on its pod."""
+    terminal = top()
+    try:
+        terminal.send("2")
+        terminal.wait("default/pretrain")
+        kubectl("apply", "-f", "-", text="""
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: side-queue}
+spec:
+  resources: {cpu: {quota: -1, limit: -1}, gpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: aside, labels: {kai.scheduler/queue: side-queue}}
+spec:
+  template:
+    spec:
+      schedulerName: platoon
+      restartPolicy: Never
+      containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]
+""")
+        screen = terminal.wait("aside", "side-queue")
+        row = next(line for line in screen.split("\n") if "aside" in line)
+        assert "side-queue" in row, screen
+        kubectl("delete", "job/aside", "queue/side-queue")
+    finally:
+        terminal.close()
+
+
+@test
 def top_filters_and_sorts():
     terminal = top()
     try:
