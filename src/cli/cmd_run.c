@@ -174,8 +174,14 @@ static void close_controllers(struct run *run)
 
 static int step(struct run *run)
 {
-	if (!remote_synced(run->remote))
+	if (!remote_synced(run->remote)) {
+		/* Behind a lease it is not known yet whether this replica will act. */
+		if (!run->lease) {
+			open_controllers(run);
+			manager_read(run->manager);
+		}
 		return -1;
+	}
 	int wait = run->lease ? lease_step(run->lease) : -1;
 	bool acts = !run->lease || lease_held(run->lease);
 	if (run->webhooks)

@@ -31,7 +31,7 @@ struct live_view {
 	struct snapshot *snapshot; /* of the last plan, NULL for none, with what it borrows from: */
 	struct manifests objects, owners;
 	struct store_list *lists; /* of each follow */
-	bool planned; /* the objects are read */
+	bool planned;             /* the objects are read */
 	uint64_t version;
 	int64_t last, took; /* nanoseconds */
 	char problem[300];

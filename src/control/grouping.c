@@ -393,6 +393,11 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 	return controller;
 }
 
+void grouping_read(struct grouping_controller *controller)
+{
+	reconciler_read(controller->reconciler);
+}
+
 int grouping_step(struct grouping_controller *controller)
 {
 	/* A new definition may serve the owners that pods named in vain. */

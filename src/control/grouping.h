@@ -35,6 +35,7 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 void grouping_destroy(struct grouping_controller *controller); /* NULL is a no-op */
 /* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
 int grouping_step(struct grouping_controller *controller);
+void grouping_read(struct grouping_controller *controller); /* only takes over what changed */
 
 /* Whether the pod has one of our schedulers. */
 bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);

@@ -61,6 +61,13 @@ int manager_sooner(int a, int b)
 	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
+void manager_read(struct manager *manager)
+{
+	rbg_controller_read(manager->groups);
+	grouping_read(manager->grouping);
+	scheduler_read(manager->scheduler);
+}
+
 int manager_step(struct manager *manager)
 {
 	int wait = rbg_controller_step(manager->groups);

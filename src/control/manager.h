@@ -30,6 +30,10 @@ void manager_destroy(struct manager *manager); /* NULL is a no-op */
  * 0 for at once, -1 for never. */
 int manager_step(struct manager *manager);
 
+/* Takes over what changed and does nothing about it, while a mirror is still being filled: then there is less to do when it is
+ * complete. */
+void manager_read(struct manager *manager);
+
 /* All numbers in the text format of Prometheus. */
 void manager_metrics(const struct manager *manager, struct buffer *out);
 /* Whether everything was read and a first decision made. */

@@ -313,6 +313,11 @@ void rbg_controller_destroy(struct rbg_controller *controller)
 	free(controller);
 }
 
+void rbg_controller_read(struct rbg_controller *controller)
+{
+	reconciler_read(controller->reconciler);
+}
+
 int rbg_controller_step(struct rbg_controller *controller)
 {
 	return reconciler_step(controller->reconciler);

@@ -23,6 +23,7 @@ struct rbg_controller *rbg_controller_create(const struct rbg_controller_options
 void rbg_controller_destroy(struct rbg_controller *controller); /* NULL is a no-op */
 /* Reconciles what is due. Milliseconds until there is something to do if nothing changes: 0 at once, -1 never. */
 int rbg_controller_step(struct rbg_controller *controller);
+void rbg_controller_read(struct rbg_controller *controller); /* only takes over what changed */
 /* Appends the progress of segments of all groups in the text format of Prometheus. */
 void rbg_controller_metrics(const struct rbg_controller *controller, struct buffer *out);
 

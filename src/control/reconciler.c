@@ -108,11 +108,16 @@ static void read_clock(struct reconciler *reconciler)
 	reconciler->now = clock + reconciler->behind;
 }
 
-int reconciler_step(struct reconciler *reconciler)
+void reconciler_read(struct reconciler *reconciler)
 {
 	read_clock(reconciler);
 	for (size_t i = 0; i < reconciler->options.watch_count; i++)
 		informer_poll(reconciler->sources[i].informer);
+}
+
+int reconciler_step(struct reconciler *reconciler)
+{
+	reconciler_read(reconciler);
 	struct work_key key;
 	/* A key that wants itself again at once has its next turn in the next step, after everybody else's. */
 	size_t most = work_queue_length(reconciler->queue);

@@ -137,6 +137,11 @@ static int until(int64_t now, int64_t due)
 	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
+void scheduler_read(struct scheduler *scheduler)
+{
+	live_watch_read(scheduler->watch);
+}
+
 int scheduler_step(struct scheduler *scheduler)
 {
 	int64_t now = clock_now(scheduler->options.clock);

@@ -43,6 +43,7 @@ void scheduler_destroy(struct scheduler *scheduler); /* NULL is a no-op */
 /* Runs a cycle when one is due. Writes are in memory afterwards: the owner of the loop commits. Milliseconds until the
  * next cycle is due if nothing changes, -1 for never. */
 int scheduler_step(struct scheduler *scheduler);
+void scheduler_read(struct scheduler *scheduler); /* only takes over what changed */
 
 /* Appends all metrics in the text format of Prometheus. */
 void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out);
