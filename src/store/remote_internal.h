@@ -94,7 +94,7 @@ struct remote {
 	} ready[RANKS]; /* each in order, to be sent when there is a slot */
 	unsigned turn;  /* of the slots: some are for the lower ranks */
 	VEC(struct outgoing *) delayed;
-	size_t in_flight;
+	size_t in_flight, last_in_flight;   /* the second: of the last rank */
 	struct told told[REMOTE_MOST_TOLD]; /* a ring */
 	size_t told_next;
 	size_t courtesies; /* writes of the last rank that are not answered */

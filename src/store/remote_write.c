@@ -11,7 +11,8 @@
 #define PAUSE_LONGEST (10 * REMOTE_SECOND)
 #define PAUSE_REFUSED (4 * REMOTE_SECOND)
 #define ATTEMPTS 10
-#define TURNS 16 /* one slot of so many is for a lower rank that has waited for longer than this */
+#define LAST_SHARE 8 /* of the slots, one of so many may be taken by the last rank: others use the server too */
+#define TURNS 16     /* one slot of so many is for a lower rank that has waited for longer than this */
 static const int64_t patience[RANKS] = {
 	[RANK_USUAL] = 2 * REMOTE_SECOND,
 	[RANK_STATUS] = 5 * REMOTE_SECOND,
@@ -441,6 +442,7 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	struct assumed *assumed = outgoing->about;
 	struct remote *remote = assumed->remote;
 	remote->in_flight--;
+	remote->last_in_flight -= outgoing->rank == RANK_LAST;
 	bool good = answer->code >= 200 && answer->code < 300 && !answer->problem[0];
 	bool read = strcmp(outgoing->method, "GET") == 0;
 	remote->counts.errors += !good;
@@ -472,6 +474,7 @@ static void on_answer(void *context, const struct remote_answer *answer)
 static void send(struct remote *remote, struct outgoing *outgoing)
 {
 	remote->in_flight++;
+	remote->last_in_flight += outgoing->rank == RANK_LAST;
 	remote->counts.writes += outgoing->attempts == 0;
 	remote_client_send(remote->client, &(struct remote_call){
 						   .method = outgoing->method,
@@ -505,13 +508,20 @@ void write_back(struct remote *remote, int64_t pause)
 	}
 }
 
+/* What of a rank may be sent now; NULL: nothing. */
+static struct outgoing *peek_ready(const struct remote *remote, enum rank rank)
+{
+	bool full = rank == RANK_LAST && remote->last_in_flight > (remote->options.writes - 1) / LAST_SHARE;
+	return full ? NULL : remote->ready[rank].first;
+}
+
 /* Whose patience ended first; RANK_FIRST when all have some left. */
 static enum rank most_neglected(const struct remote *remote)
 {
 	enum rank found = RANK_FIRST;
 	int64_t longest = 0;
 	for (enum rank rank = RANK_USUAL; rank < RANKS; rank++) {
-		const struct outgoing *outgoing = remote->ready[rank].first;
+		const struct outgoing *outgoing = peek_ready(remote, rank);
 		int64_t over = outgoing ? remote->now - outgoing->queued - patience[rank] : -1;
 		if (over >= longest) {
 			found = rank;
@@ -523,9 +533,7 @@ static enum rank most_neglected(const struct remote *remote)
 
 static struct outgoing *take_ready(struct remote *remote, enum rank rank)
 {
-	struct outgoing *outgoing = remote->ready[rank].first;
-	if (!outgoing)
-		return NULL;
+	struct outgoing *outgoing = peek_ready(remote, rank);
 	remote->ready[rank].first = outgoing->next;
 	if (!outgoing->next)
 		remote->ready[rank].last = NULL;
@@ -540,7 +548,7 @@ static struct outgoing *next_ready(struct remote *remote)
 	if (neglected != RANK_FIRST && ++remote->turn % TURNS == 0)
 		return take_ready(remote, neglected);
 	for (enum rank rank = RANK_FIRST; rank < RANKS; rank++)
-		if (remote->ready[rank].first)
+		if (peek_ready(remote, rank))
 			return take_ready(remote, rank);
 	return NULL;
 }

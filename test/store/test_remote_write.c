@@ -451,6 +451,25 @@ static void nor_do_others_for_events(void **state)
 	assert_in_range(sent_before(*state, 6, "PATCH"), 1, 20);
 }
 
+/* Whoever else writes has to have its turn on the server: events never take more than an eighth of our slots. */
+static void events_leave_room(void **state)
+{
+	struct remote_kit *kit = *state;
+	char text[64];
+	kit->options.writes = 16;
+	remote_kit_start_empty(kit);
+	for (int i = 0; i < 10; i++) {
+		snprintf(text, sizeof(text), "{'metadata':{'name':'e%d'}}", i);
+		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", text), 201);
+	}
+	remote_kit_await(kit, "/events", 2);
+	remote_kit_pass(kit, 10);
+	assert_int_equal(fake_count(kit->fake, "/events"), 2);
+	fake_answer(kit->fake, "/events", 201, "", "{}");
+	remote_kit_await(kit, "/events", 3);
+	assert_int_equal(fake_count(kit->fake, "/events"), 3);
+}
+
 /* A server that does not answer: events do not pile up, decisions do. */
 static void too_many_events_are_dropped(void **state)
 {
@@ -575,6 +594,7 @@ int main(void)
 		ON_KIT(but_not_for_ever),
 		ON_KIT(nor_do_events),
 		ON_KIT(nor_do_others_for_events),
+		ON_KIT(events_leave_room),
 		ON_KIT(too_many_events_are_dropped),
 		ON_KIT(events_do_not_pile_up),
 		ON_KIT(writes_of_one_object_keep_their_order),
