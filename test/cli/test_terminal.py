@@ -209,23 +209,28 @@ def top_shows_the_cluster():
         terminal.close()
 
 
+def job(metadata):
+    return f"""
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{{metadata}}}
+spec:
+  template:
+    spec:
+      schedulerName: platoon
+      restartPolicy: Never
+      containers: [{{name: main, image: x, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]
+"""
+
+
 @test
 def top_is_live():
     terminal = top()
     try:
         terminal.send("2")
         terminal.wait("default/pretrain")
-        kubectl("apply", "-f", "-", text="""
-apiVersion: batch/v1
-kind: Job
-metadata: {name: extra}
-spec:
-  template:
-    spec:
-      schedulerName: platoon
-      restartPolicy: Never
-      containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]
-""")
+        kubectl("apply", "-f", "-", text=job("name: extra"))
         terminal.wait("extra", "40 of 64 nvidia.com/gpu in use")
         kubectl("delete", "job", "extra")
         end = time.monotonic() + 60
@@ -249,17 +254,7 @@ kind: Queue
 metadata: {name: side-queue}
 spec:
   resources: {cpu: {quota: -1, limit: -1}, gpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}
----
-apiVersion: batch/v1
-kind: Job
-metadata: {name: aside, labels: {kai.scheduler/queue: side-queue}}
-spec:
-  template:
-    spec:
-      schedulerName: platoon
-      restartPolicy: Never
-      containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]
-""")
+""" + job("name: aside, labels: {kai.scheduler/queue: side-queue}"))
         screen = terminal.wait("aside", "side-queue")
         row = next(line for line in screen.split("\n") if "aside" in line)
         assert "side-queue" in row, screen
