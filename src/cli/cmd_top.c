@@ -210,7 +210,7 @@ static int follow(struct cli_args *args)
 	struct error error = {0};
 	struct top top = {.args = args, .style = draw_style(stdout, args->colour)};
 	top.look.filter = top.filter;
-	top.view = live_view_create(args, &error);
+	top.view = live_view_create(args, true, &error);
 	if (!top.view) {
 		output_line(stderr, "platoon top: %s", error.text);
 		return CLI_USAGE;

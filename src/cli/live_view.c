@@ -51,10 +51,10 @@ static void forget_plan(struct live_view *view)
 }
 
 /* Whoever looks on may not be allowed to see everything. */
-static void choose_follows(struct live_view *view)
+static void choose_follows(struct live_view *view, bool owners)
 {
 	struct arena *arena = view->args->arena;
-	view->follow_count = TYPES + followed_owner_count;
+	view->follow_count = TYPES + (owners ? followed_owner_count : 0);
 	view->follow = arena_array(arena, struct remote_follow, view->follow_count);
 	view->lists = arena_array(arena, struct store_list, view->follow_count);
 	memset(view->lists, 0, view->follow_count * sizeof(*view->lists));
@@ -65,11 +65,11 @@ static void choose_follows(struct live_view *view)
 	}
 }
 
-struct live_view *live_view_create(struct cli_args *args, struct error *error)
+struct live_view *live_view_create(struct cli_args *args, bool plans, struct error *error)
 {
 	struct live_view *view = base_calloc(1, sizeof(*view));
 	view->args = args;
-	choose_follows(view);
+	choose_follows(view, plans);
 	int rc = remote_config_load(args->kubeconfig, args->context, args->arena, &view->access, error);
 	if (rc == 0)
 		view->remote = remote_create(

@@ -6,8 +6,9 @@
 
 struct live_view;
 
-/* The cluster of the kubeconfig. NULL and *error when there is no way to reach one. */
-struct live_view *live_view_create(struct cli_args *args, struct error *error);
+/* The cluster of the kubeconfig; `plans`: what live_view_plan needs beside the objects is followed too. NULL and *error when
+ * there is no way to reach one. */
+struct live_view *live_view_create(struct cli_args *args, bool plans, struct error *error);
 void live_view_destroy(struct live_view *view); /* NULL is a no-op */
 /* Moves data for at most timeout_ms, or until extra_fd has something. */
 void live_view_run(struct live_view *view, int timeout_ms, int extra_fd);

@@ -222,7 +222,7 @@ int record_follow(struct cli_args *args, struct hide *hide)
 		        "platoon record: --for follows a cluster and writes lines of JSON; leave out -f and -o yaml\n");
 		return CLI_USAGE;
 	}
-	struct live_view *view = live_view_create(args, &error);
+	struct live_view *view = live_view_create(args, false, &error);
 	if (!view) {
 		output_line(stderr, "platoon record: %s", error.text);
 		return CLI_USAGE;

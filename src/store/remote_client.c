@@ -6,7 +6,6 @@
 #include "store/remote_sockets.h"
 #include "store/remote_wire.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +77,7 @@ struct remote_client *remote_client_create(const struct remote_access *access, c
 	client->access = access;
 	client->credentials = remote_credentials_create(access, clock);
 	client->multi = curl_multi_init();
-	client->sockets = remote_sockets_create(client->multi);
+	client->sockets = remote_sockets_create(client->multi, error);
 	/* Watches keep a connection each; the bound on writes in flight is the caller's. */
 	curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, 256L);
 	curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
@@ -90,8 +89,6 @@ struct remote_client *remote_client_create(const struct remote_access *access, c
 		client->url = base_strdup(access->server);
 	if (client->sockets)
 		return client;
-	error_set(error, ERROR_IO, "no descriptor to wait with: %s (is the limit of open files too low?)",
-	          strerror(errno));
 	remote_client_destroy(client);
 	return NULL;
 }

@@ -3,9 +3,11 @@
 
 #include "base/arena.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,11 +55,14 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 	return 0;
 }
 
-struct remote_sockets *remote_sockets_create(CURLM *multi)
+struct remote_sockets *remote_sockets_create(CURLM *multi, struct error *error)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll < 0)
+	if (epoll < 0) {
+		error_set(error, ERROR_IO, "no descriptor to wait with: %s (is the limit of open files too low?)",
+		          strerror(errno));
 		return NULL;
+	}
 	struct remote_sockets *sockets = base_calloc(1, sizeof(*sockets));
 	*sockets = (struct remote_sockets){.multi = multi, .epoll = epoll, .due = INT64_MAX};
 	curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);

@@ -3,14 +3,16 @@
 #ifndef STORE_REMOTE_SOCKETS_H
 #define STORE_REMOTE_SOCKETS_H
 
+#include "base/error.h"
+
 #include <curl/curl.h>
 #include <stddef.h>
 
 struct remote_sockets;
 
-/* Serves `multi` from now on; curl_multi_perform() and its like must not be used with it any more. NULL when the system gives
- * us no descriptor. */
-struct remote_sockets *remote_sockets_create(CURLM *multi);
+/* Serves `multi` from now on; curl_multi_perform() and its like must not be used with it any more. NULL and *error
+ * when the system gives us no descriptor. */
+struct remote_sockets *remote_sockets_create(CURLM *multi, struct error *error);
 /* After its `multi`. NULL is a no-op. */
 void remote_sockets_destroy(struct remote_sockets *sockets);
 /* Waits at most timeout_ms until there is something to do or to read from one of `others`, and lets libcurl do it. A request

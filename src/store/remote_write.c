@@ -519,21 +519,22 @@ static struct outgoing *peek_ready(const struct remote *remote, enum rank rank)
 static enum rank most_neglected(const struct remote *remote)
 {
 	enum rank found = RANK_FIRST;
-	int64_t longest = 0;
+	int64_t longest = -1;
 	for (enum rank rank = RANK_USUAL; rank < RANKS; rank++) {
 		const struct outgoing *outgoing = peek_ready(remote, rank);
 		int64_t over = outgoing ? remote->now - outgoing->queued - patience[rank] : -1;
-		if (over >= longest) {
+		if (over > longest) {
 			found = rank;
-			longest = over + 1;
+			longest = over;
 		}
 	}
 	return found;
 }
 
+/* There is one. */
 static struct outgoing *take_ready(struct remote *remote, enum rank rank)
 {
-	struct outgoing *outgoing = peek_ready(remote, rank);
+	struct outgoing *outgoing = remote->ready[rank].first;
 	remote->ready[rank].first = outgoing->next;
 	if (!outgoing->next)
 		remote->ready[rank].last = NULL;

@@ -140,11 +140,11 @@ def test_rendering():
         check(f"install {args} -o json is the same", items == json.loads(json.dumps(ours)))
 
 
-def with_values(values, *args):
+def with_values(values):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         yaml.safe_dump(values, file, sort_keys=False)
         file.flush()
-        return run("install", "--values", file.name, *args)
+        return run("install", "--values", file.name)
 
 
 FLOWS = {"group": "jobs.example.com", "version": "v1", "kind": "Flow", "resource": "flows"}
@@ -200,10 +200,7 @@ def test_only():
 
 
 def test_wrong_usage():
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write("imge: x\nreplicas: many\nresources: {anything: goes}\n")
-        file.flush()
-        answer = run("install", "--values", file.name)
+    answer = with_values({"imge": "x", "replicas": "many", "resources": {"anything": "goes"}})
     check("wrong values end with 2", answer.returncode == 2 and not answer.stdout)
     for words in ("imge: error: there is no such setting", "use image", "replicas: error: must be of type integer, not string"):
         check(f"wrong values: {words}", words in answer.stderr, answer.stderr)

@@ -164,13 +164,7 @@ void tale_phase(struct tale *tale, const char *pod, const char *phase)
 {
 	char body[64];
 	snprintf(body, sizeof(body), "{'status':{'phase':'%s'}}", phase);
-	assert_code(&tale->kit,
-	            kit_do(&tale->kit,
-	                   (struct store_request){.verb = STORE_PATCH,
-	                                          .patch = STORE_PATCH_MERGE,
-	                                          .subresource = STORE_STATUS},
-	                   "pods", "default", pod, body),
-	            200);
+	assert_code(&tale->kit, kit_merge_status(&tale->kit, "pods", "default", pod, body), 200);
 }
 
 void tale_nodes(struct tale *tale, int count)

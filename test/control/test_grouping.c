@@ -369,13 +369,7 @@ static void what_a_user_changes_is_kept_or_put_right(void **state)
 	assert_at(kit, "spec.minMember", "");
 	assert_at(kit, "spec.subGroups.1.name", "worker-0");
 	/* The status of others is left alone, and wakes nobody. */
-	assert_code(kit,
-	            kit_do(kit,
-	                   (struct store_request){.verb = STORE_PATCH,
-	                                          .patch = STORE_PATCH_MERGE,
-	                                          .subresource = STORE_STATUS},
-	                   GROUPS, "default", name, "{'status':{'phase':'Pending'}}"),
-	            200);
+	assert_code(kit, kit_merge_status(kit, GROUPS, "default", name, "{'status':{'phase':'Pending'}}"), 200);
 	assert_at_rest(fixture);
 	get_group(fixture);
 	assert_at(kit, "status.phase", "Pending");

@@ -22,15 +22,12 @@ static const struct {
 
 static void give_room(struct kit *kit)
 {
-	assert_code(kit,
-	            kit_do(kit,
-	                   (struct store_request){.verb = STORE_PATCH,
-	                                          .patch = STORE_PATCH_MERGE,
-	                                          .subresource = STORE_STATUS},
-	                   "nodes", "", "n",
-	                   "{'status':{'allocatable':{'cpu':'8','pods':'10','nvidia.com/gpu':'8'},'conditions':"
-	                   "[{'type':'Ready','status':'True'}]}}"),
-	            200);
+	assert_code(
+		kit,
+		kit_merge_status(kit, "nodes", "", "n",
+	                         "{'status':{'allocatable':{'cpu':'8','pods':'10','nvidia.com/gpu':'8'},'conditions':"
+	                         "[{'type':'Ready','status':'True'}]}}"),
+		200);
 }
 
 static struct manager *read_arrivals(struct kit *kit)

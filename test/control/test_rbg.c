@@ -178,9 +178,7 @@ static void one_gang_for_all(void **state)
 	assert_int_equal(town_bound(town, "llm", ""), 0); /* four places for five pods */
 	assert_int_equal(kit_get(&town->kit, "podgroups.scheduling.run.ai", "default", "llm"), 200);
 	assert_at(&town->kit, "spec.subGroups.1.minMember", "2");
-	kit_do(&town->kit,
-	       (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS},
-	       "nodes", "", "n1", "{'status':{'allocatable':{'nvidia.com/gpu':'5'}}}");
+	kit_merge_status(&town->kit, "nodes", "", "n1", "{'status':{'allocatable':{'nvidia.com/gpu':'5'}}}");
 	town_run(town, 20);
 	assert_int_equal(town_ready(town, "llm", ""), 5);
 }

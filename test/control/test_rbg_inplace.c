@@ -83,10 +83,8 @@ static void crashes_still_count(void **state)
 	town_run(town, 20);
 	apply(town, "InPlaceIfPossible", "two", "x");
 	town_run(town, 60);
-	kit_do(&town->kit,
-	       (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS},
-	       "pods", "default", "llm-a-2-1",
-	       "{'status':{'containerStatuses':[{'name':'c','image':'two','restartCount':2}]}}");
+	kit_merge_status(&town->kit, "pods", "default", "llm-a-2-1",
+	                 "{'status':{'containerStatuses':[{'name':'c','image':'two','restartCount':2}]}}");
 	town_run(town, 30);
 	assert_int_equal(town_events(town, "ReCreateInstance"), 1);
 	assert_int_equal(town_ready(town, "llm", ""), 8);

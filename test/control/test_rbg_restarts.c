@@ -25,12 +25,7 @@ static void open_group(struct town *town, const char *policy, const char *helper
 
 static void fail_pod(struct town *town, const char *name)
 {
-	assert_code(&town->kit,
-	            kit_do(&town->kit,
-	                   (struct store_request){.verb = STORE_PATCH,
-	                                          .patch = STORE_PATCH_MERGE,
-	                                          .subresource = STORE_STATUS},
-	                   "pods", "default", name, "{'status':{'phase':'Failed'}}"),
+	assert_code(&town->kit, kit_merge_status(&town->kit, "pods", "default", name, "{'status':{'phase':'Failed'}}"),
 	            200);
 }
 

@@ -61,9 +61,7 @@ static void a_scale_up_that_does_not_fit(void **state)
 	assert_int_equal(town_pods(town, "llm", ""), 6);
 	assert_int_equal(town_events(town, "SegmentRolledBack"), 1); /* it is not tried over and over */
 	/* There is room now; another try has to be asked for. */
-	kit_do(&town->kit,
-	       (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS},
-	       "nodes", "", "n1", "{'status':{'allocatable':{'nvidia.com/gpu':'20'}}}");
+	kit_merge_status(&town->kit, "nodes", "", "n1", "{'status':{'allocatable':{'nvidia.com/gpu':'20'}}}");
 	town_run(town, 30);
 	assert_int_equal(town_pods(town, "llm", ""), 6);
 	kit_merge(&town->kit, GROUPS, "default", "llm",

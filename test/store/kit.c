@@ -154,6 +154,15 @@ int kit_merge(struct kit *kit, const char *resource, const char *namespace_, con
 	              namespace_, name, body);
 }
 
+int kit_merge_status(struct kit *kit, const char *resource, const char *namespace_, const char *name, const char *body)
+{
+	return kit_do(kit,
+	              (struct store_request){.verb = STORE_PATCH,
+	                                     .patch = STORE_PATCH_MERGE,
+	                                     .subresource = STORE_STATUS},
+	              resource, namespace_, name, body);
+}
+
 int kit_delete(struct kit *kit, const char *resource, const char *namespace_, const char *name, const char *options)
 {
 	return kit_do(kit, (struct store_request){.verb = STORE_DELETE}, resource, namespace_, name, options);

@@ -40,6 +40,8 @@ int kit_do(struct kit *kit, struct store_request request, const char *resource, 
 int kit_create(struct kit *kit, const char *resource, const char *namespace_, const char *body);
 int kit_update(struct kit *kit, const char *resource, const char *namespace_, const char *name, const char *body);
 int kit_merge(struct kit *kit, const char *resource, const char *namespace_, const char *name, const char *body);
+/* The same of the subresource status. */
+int kit_merge_status(struct kit *kit, const char *resource, const char *namespace_, const char *name, const char *body);
 int kit_delete(struct kit *kit, const char *resource, const char *namespace_, const char *name, const char *options);
 int kit_get(struct kit *kit, const char *resource, const char *namespace_, const char *name);
 /* Runs chores until nothing is left, with commits between. */

@@ -43,17 +43,6 @@ static int bind_pod(struct remote_kit *kit, const char *name, const char *node)
 	              "default", name, body);
 }
 
-static int put_phase(struct remote_kit *kit, const char *name, const char *phase)
-{
-	char body[64];
-	snprintf(body, sizeof(body), "{'status':{'phase':'%s'}}", phase);
-	return kit_do(&kit->kit,
-	              (struct store_request){.verb = STORE_PATCH,
-	                                     .patch = STORE_PATCH_MERGE,
-	                                     .subresource = STORE_STATUS},
-	              "pods", "default", name, body);
-}
-
 /* ---- assumptions ---- */
 
 static void a_write_is_seen_at_once_and_confirmed_later(void **state)
@@ -372,7 +361,8 @@ static void decisions_go_first_and_events_last(void **state)
 			&kit->kit, "events", "default",
 			"{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'b','namespace':'default'}}"),
 		201);
-	assert_code(&kit->kit, put_phase(kit, "e", "Running"), 200);
+	assert_code(&kit->kit, kit_merge_status(&kit->kit, "pods", "default", "e", "{'status':{'phase':'Running'}}"),
+	            200);
 	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "b", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	assert_code(&kit->kit, bind_pod(kit, "c", "n"), 201);
 	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "d", "{'gracePeriodSeconds':0}"), 200);
