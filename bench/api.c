@@ -8,8 +8,8 @@
 #include "stage.h"
 
 #include "base/arena.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
+#include "serve/api/admission.h"
+#include "serve/api/serve.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "control.h"
 #include "stage.h"
 
-#include "control/scheduler.h"
+#include "schedule/scheduler.h"
 #include "measure.h"
 #include "object/doc.h"
 

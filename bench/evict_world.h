@@ -2,7 +2,7 @@
 #ifndef BENCH_EVICT_WORLD_H
 #define BENCH_EVICT_WORLD_H
 
-#include "engine/cycle.h"
+#include "engine/cycle/cycle.h"
 #include "world.h"
 
 enum evict_kind {

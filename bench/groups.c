@@ -4,9 +4,9 @@
  * Ends with 0 when every group became ready; times are reported, never judged by the exit status. */
 #include "stage.h"
 
-#include "control/rbg_controller.h"
-#include "sim/world.h"
-#include "store/store.h"
+#include "rbg/controller.h"
+#include "cluster/world.h"
+#include "api/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  * Each prints one JSON object; `watch` prints a line before, when it has begun. Times are seconds of the wall clock since the epoch. */
 #include "base/vec.h"
 #include "kube_bindings.h"
-#include "store/remote_client.h"
-#include "store/remote_wire.h"
+#include "remote/client.h"
+#include "remote/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,11 +11,11 @@
 #include "stage.h"
 
 #include "cli/up_objects.h"
-#include "serve/http.h"
-#include "serve/serve.h"
-#include "sim/nodes.h"
-#include "sim/world.h"
-#include "sim/world_admission.h"
+#include "serve/http/http.h"
+#include "serve/api/serve.h"
+#include "cluster/nodes.h"
+#include "cluster/world.h"
+#include "cluster/world_admission.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef BENCH_LOAD_WATCH_H
 #define BENCH_LOAD_WATCH_H
 
-#include "store/store.h"
+#include "api/store.h"
 
 struct load_watch;
 

@@ -2,7 +2,7 @@
 #ifndef BENCH_WORLD_H
 #define BENCH_WORLD_H
 
-#include "engine/place.h"
+#include "engine/place/place.h"
 
 enum { WORLD_ZONE, WORLD_BLOCK, WORLD_RACK, WORLD_HOST, WORLD_LEVELS, WORLD_NO_LEVEL = -1 };
 enum { WORLD_GPUS = 8, WORLD_RACK_NODES = 16, WORLD_BLOCK_RACKS = 8 };

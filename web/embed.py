@@ -32,7 +32,7 @@ def bundle(esbuild, source, work):
 
 
 def c_file(work):
-    lines = ["/* Made by web/embed.py. */", '#include "serve/dashboard_files.h"', ""]
+    lines = ["/* Made by web/embed.py. */", '#include "serve/dashboard/files.h"', ""]
     entries = []
     for index, (name, kind) in enumerate(FILES):
         path = os.path.join(work, name)

@@ -3,7 +3,7 @@
 
 #include "admit/decode.h"
 #include "base/strings.h"
-#include "plan/deploy.h"
+#include "rollout/deploy.h"
 
 #include <stdlib.h>
 #include <string.h>

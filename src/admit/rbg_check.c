@@ -2,8 +2,8 @@
 #include "admit/rbg_internal.h"
 
 #include "base/strings.h"
-#include "plan/conflicts.h"
-#include "plan/count.h"
+#include "rollout/conflicts.h"
+#include "rollout/count.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "admit/rbg_internal.h"
 
 #include "base/strings.h"
-#include "plan/count.h"
+#include "rollout/count.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "admit/rbg_internal.h"
 
 #include "base/strings.h"
-#include "plan/backoff.h"
-#include "plan/count.h"
+#include "rollout/backoff.h"
+#include "rollout/count.h"
 
 #include <stdio.h>
 #include <string.h>

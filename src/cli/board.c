@@ -2,7 +2,7 @@
 #include "cli/board.h"
 
 #include "cli/what_if.h"
-#include "control/records.h"
+#include "view/records.h"
 
 #include <stdlib.h>
 

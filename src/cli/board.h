@@ -2,9 +2,9 @@
 #ifndef CLI_BOARD_H
 #define CLI_BOARD_H
 
-#include "control/plan.h"
-#include "serve/dashboard.h"
-#include "store/store.h"
+#include "schedule/plan.h"
+#include "serve/dashboard/dashboard.h"
+#include "api/store.h"
 
 struct board;
 

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "cli/draw.h"
-#include "control/plan.h"
+#include "schedule/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

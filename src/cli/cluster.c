@@ -2,8 +2,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 
-#include "control/grouping.h"
-#include "store/remote_client.h"
+#include "grouping/grouping.h"
+#include "remote/client.h"
 
 #include <string.h>
 #include <strings.h>

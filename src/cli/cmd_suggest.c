@@ -8,7 +8,7 @@
 #include "admit/rbg.h"
 #include "admit/topology.h"
 #include "base/strings.h"
-#include "plan/suggest.h"
+#include "rollout/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

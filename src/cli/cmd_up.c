@@ -6,14 +6,14 @@
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
-#include "control/grouping.h"
-#include "control/manager.h"
-#include "control/writes.h"
-#include "serve/http.h"
-#include "serve/secret_file.h"
-#include "serve/serve.h"
-#include "sim/world.h"
-#include "sim/world_admission.h"
+#include "grouping/grouping.h"
+#include "manager/manager.h"
+#include "loop/writes.h"
+#include "serve/http/http.h"
+#include "serve/tls/secret_file.h"
+#include "serve/api/serve.h"
+#include "cluster/world.h"
+#include "cluster/world_admission.h"
 
 #include <limits.h>
 #include <signal.h>

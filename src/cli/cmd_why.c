@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
-#include "control/why.h"
+#include "view/why.h"
 
 #include <string.h>
 

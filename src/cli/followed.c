@@ -1,7 +1,7 @@
 /* Owns which kinds stand above pods. */
 #include "cli/followed.h"
 
-#include "control/grouping.h"
+#include "grouping/grouping.h"
 
 const struct remote_follow followed_owners[] = {
 	{"apps", "v1", "deployments", .optional = false},

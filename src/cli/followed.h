@@ -2,7 +2,7 @@
 #ifndef CLI_FOLLOWED_H
 #define CLI_FOLLOWED_H
 
-#include "store/remote.h"
+#include "remote/remote.h"
 
 /* Workloads above pods, what they make that is no pod, and the defaults of kinds: what pods are grouped and placed by.
  * Versions of one type stand beside each other. */

@@ -1,7 +1,7 @@
 /* Owns which kinds are defined on a cluster. */
 #include "cli/install_definitions.h"
 
-#include "serve/crd.h"
+#include "serve/api/crd.h"
 
 static const struct {
 	const char *group, *resource;

@@ -3,7 +3,7 @@
 #define CLI_MAP_H
 
 #include "cli/draw.h"
-#include "control/plan.h"
+#include "schedule/plan.h"
 
 struct map_options {
 	const struct draw_style *style;

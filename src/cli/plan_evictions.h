@@ -3,7 +3,7 @@
 #define CLI_PLAN_EVICTIONS_H
 
 #include "cli/output.h"
-#include "control/plan.h"
+#include "schedule/plan.h"
 
 struct plan_evictions;
 

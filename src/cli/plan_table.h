@@ -3,7 +3,7 @@
 #define CLI_PLAN_TABLE_H
 
 #include "cli/draw.h"
-#include "control/plan.h"
+#include "schedule/plan.h"
 
 /* `wide` adds a line per pod and never shortens a list of nodes. */
 void plan_table_print(const struct plan *plan, bool wide, const struct draw_style *style, FILE *stream);

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "object/schema.h"
-#include "serve/schema_words.h"
+#include "serve/api/schema_words.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
-#include "store/remote.h"
+#include "remote/remote.h"
 
 struct run_config {
 	struct arena *arena; /* owns all texts */

@@ -4,11 +4,11 @@
 
 #include "cli/board.h"
 #include "cli/run_config.h"
-#include "control/lease.h"
-#include "control/manager.h"
-#include "serve/listener.h"
-#include "sim/kubelet.h"
-#include "store/remote.h"
+#include "loop/lease.h"
+#include "manager/manager.h"
+#include "serve/http/listener.h"
+#include "cluster/kubelet.h"
+#include "remote/remote.h"
 
 #include <sys/stat.h>
 

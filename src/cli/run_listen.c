@@ -1,7 +1,7 @@
 /* Owns what `platoon run` answers over HTTP about itself: health, readiness, metrics, the dashboard. */
 #include "cli/run_internal.h"
 
-#include "serve/pki.h"
+#include "serve/tls/pki.h"
 
 #include <stdlib.h>
 #include <string.h>

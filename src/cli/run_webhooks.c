@@ -2,13 +2,13 @@
  * about them. */
 #include "cli/run_internal.h"
 
-#include "control/grouping.h"
-#include "control/reconciler.h"
+#include "grouping/grouping.h"
+#include "loop/reconciler.h"
 #include "object/build.h"
-#include "serve/base64.h"
-#include "serve/webhook.h"
-#include "serve/webhook_certs.h"
-#include "store/remote_config.h"
+#include "serve/tls/base64.h"
+#include "serve/webhook/webhook.h"
+#include "serve/webhook/certs.h"
+#include "remote/config.h"
 
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>

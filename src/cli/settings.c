@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "object/yaml_read.h"
-#include "store/remote_config.h"
+#include "remote/config.h"
 
 #include <stdlib.h>
 #include <string.h>

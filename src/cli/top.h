@@ -3,7 +3,7 @@
 #define CLI_TOP_H
 
 #include "cli/draw.h"
-#include "control/plan.h"
+#include "schedule/plan.h"
 
 enum top_view { TOP_MAP, TOP_GANGS, TOP_QUEUES, TOP_PENDING, TOP_VIEWS };
 

@@ -3,7 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "sim/nodes.h"
+#include "cluster/nodes.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define CLI_UP_OBJECTS_H
 
 #include "cli/cli.h"
-#include "store/store.h"
+#include "api/store.h"
 
 /* The simulated nodes: of --nodes-file when given, else of --nodes. CLI_OK, or CLI_USAGE after telling what is wrong. */
 int up_nodes(struct cli_args *args, struct manifests *nodes);

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "control/grouping.h"
-#include "control/live.h"
+#include "grouping/grouping.h"
+#include "schedule/live.h"
 #include "sim/expand.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 #define CLI_WHAT_IF_H
 
 #include "base/strings.h"
-#include "engine/strategy.h"
-#include "store/store.h"
+#include "engine/place/strategy.h"
+#include "api/store.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "base/vec.h"
-#include "engine/cluster.h"
-#include "engine/strategy.h"
+#include "engine/cluster/cluster.h"
+#include "engine/place/strategy.h"
 
 /* Host ports are resources too: a wildcard address takes the whole of PORT_WHOLE, a specific one takes 1 of it and the
  * only unit of its own column. */

@@ -1,10 +1,10 @@
 /* Owns which workloads are expanded, and taking over what came out. */
 #include "sim/expand.h"
 
-#include "control/grouping.h"
+#include "grouping/grouping.h"
 #include "object/build.h"
 #include "sim/simulate.h"
-#include "sim/workload.h"
+#include "cluster/workload.h"
 
 #include <string.h>
 

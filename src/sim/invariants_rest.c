@@ -1,8 +1,8 @@
 /* Owns the rules that hold when nothing changes any more. */
 #include "sim/invariants_rest.h"
 
-#include "control/plan.h"
-#include "control/writes.h"
+#include "schedule/plan.h"
+#include "loop/writes.h"
 
 #include <string.h>
 

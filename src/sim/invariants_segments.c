@@ -4,7 +4,7 @@
 
 #include "admit/rbg.h"
 #include "base/hash.h"
-#include "plan/naming.h"
+#include "rollout/naming.h"
 
 #include <stdio.h>
 #include <stdlib.h>

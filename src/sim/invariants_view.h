@@ -7,7 +7,7 @@
 #include "admit/podgroup.h"
 #include "admit/topology.h"
 #include "base/strings.h"
-#include "store/store.h"
+#include "api/store.h"
 
 enum view_kind { VIEW_NODES, VIEW_PODS, VIEW_GROUPS, VIEW_TOPOLOGIES, VIEW_PRIORITIES, VIEW_KINDS };
 

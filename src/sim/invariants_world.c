@@ -1,7 +1,7 @@
 /* Owns the rules that hold after every turn of the world. Those that hold at rest are in invariants_rest.c. */
 #include "sim/invariants_world.h"
 
-#include "control/scheduler.h"
+#include "schedule/scheduler.h"
 #include "sim/invariants_rest.h"
 #include "sim/invariants_segments.h"
 #include "sim/invariants_view.h"

@@ -5,7 +5,7 @@
 #define SIM_INVARIANTS_WORLD_H
 
 #include "sim/scenario_run.h"
-#include "store/store.h"
+#include "api/store.h"
 
 struct world_invariants;
 

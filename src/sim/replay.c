@@ -3,7 +3,7 @@
 
 #include "admit/pod.h"
 #include "base/vec.h"
-#include "control/live.h"
+#include "schedule/live.h"
 #include "object/build.h"
 #include "sim/replay_left.h"
 #include "sim/replay_measure.h"

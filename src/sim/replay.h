@@ -4,8 +4,8 @@
 #ifndef SIM_REPLAY_H
 #define SIM_REPLAY_H
 
-#include "engine/cycle.h"
-#include "engine/strategy.h"
+#include "engine/cycle/cycle.h"
+#include "engine/place/strategy.h"
 #include "sim/trace.h"
 
 #define REPLAY_BUCKETS 240 /* stretches of equal length into which the trace is cut */

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "object/manifest.h"
-#include "store/remote_config.h"
+#include "remote/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef SIM_SCENARIO_RUN_H
 #define SIM_SCENARIO_RUN_H
 
-#include "control/plan.h"
+#include "schedule/plan.h"
 #include "sim/scenario.h"
 
 void scenario_fail(struct scenario_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,7 +3,7 @@
 #include "sim/simulate.h"
 
 #include "sim/simulate_cluster.h"
-#include "sim/world_admission.h"
+#include "cluster/world_admission.h"
 
 #include <stdio.h>
 #include <stdlib.h>

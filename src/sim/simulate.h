@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/manifest.h"
-#include "sim/world.h"
-#include "store/remote_config.h"
-#include "store/store.h"
+#include "cluster/world.h"
+#include "remote/config.h"
+#include "api/store.h"
 
 #define SIMULATION_ACTOR "simulation" /* actor of every write that comes from outside the world */
 #define SIMULATION_SECOND INT64_C(1000000000)

@@ -2,7 +2,7 @@
  * others. */
 #include "sim/simulate_cluster.h"
 
-#include "store/remote.h"
+#include "remote/remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * there. So a scenario is checked as a whole before anything runs. */
 #include "sim/steps_expect.h"
 
-#include "serve/jsonpath.h"
+#include "object/jsonpath.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "object/build.h"
-#include "sim/csv.h"
+#include "cluster/csv.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The live state decides what a snapshot of the same objects decides, whatever happened before. */
-#include "control/live.h"
+#include "schedule/live.h"
 #include "yard.h"
 
 #include <stdio.h>

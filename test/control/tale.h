@@ -3,7 +3,7 @@
 #define TEST_CONTROL_TALE_H
 
 #include "../store/kit.h"
-#include "control/scheduler.h"
+#include "schedule/scheduler.h"
 
 #define SECOND INT64_C(1000000000)
 

@@ -1,7 +1,7 @@
 /* The grouping controller over a store: workloads and pods in, PodGroups, marks and events out. */
 #include "kit.h"
 
-#include "control/grouping.h"
+#include "grouping/grouping.h"
 
 #include <stdlib.h>
 

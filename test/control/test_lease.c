@@ -1,7 +1,7 @@
 /* Who leads: how long a holder may be silent, and who decides that. */
 #include "kit.h"
 
-#include "control/lease.h"
+#include "loop/lease.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Controllers that are there before the objects are: what arrives is taken over, and nothing is done about it yet. */
 #include "kit.h"
 
-#include "control/manager.h"
+#include "manager/manager.h"
 
 #define POD(name, gang)                                                                                                \
 	"{'metadata':{'name':'" name "','annotations':{'pod-group-name':'" gang "'}},'spec':{'schedulerName':"         \

@@ -2,12 +2,12 @@
  * reason for their next write to be refused. */
 #include "town.h"
 
-#include "control/manager.h"
-#include "control/writes.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
-#include "sim/kubelet.h"
-#include "store/remote.h"
+#include "manager/manager.h"
+#include "loop/writes.h"
+#include "serve/api/admission.h"
+#include "serve/api/serve.h"
+#include "cluster/kubelet.h"
+#include "remote/remote.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define LAG 6 /* turns of the controllers to one of the server */

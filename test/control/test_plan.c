@@ -1,7 +1,7 @@
 /* The plan and its JSON contract. */
 #include "world.h"
 
-#include "control/plan.h"
+#include "schedule/plan.h"
 
 #include <string.h>
 

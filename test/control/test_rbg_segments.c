@@ -1,7 +1,7 @@
 /* Segments: the examples of the design, run on whole clusters in virtual time. */
 #include "town.h"
 
-#include "control/rbg_controller.h"
+#include "rbg/controller.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* The frame of controllers: changes become keys, keys are worked on once, failures wait. */
 #include "kit.h"
 
-#include "control/informer.h"
-#include "control/reconciler.h"
+#include "loop/informer.h"
+#include "loop/reconciler.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Records of the dashboard: what objects become, when they are written again, and what the scheduler adds. */
 #include "../store/kit.h"
-#include "control/records.h"
-#include "control/scheduler.h"
+#include "view/records.h"
+#include "schedule/scheduler.h"
 
 #include "base/hash.h"
 

@@ -1,5 +1,5 @@
 /* The scheduler in virtual time: losses and restarts, and what it tells about it. */
-#include "control/events.h"
+#include "schedule/events.h"
 #include "tale.h"
 
 /* ---- losses ---- */

@@ -2,8 +2,8 @@
 #include "kit.h"
 #include "world.h"
 
-#include "control/scheduler.h"
-#include "control/why.h"
+#include "schedule/scheduler.h"
+#include "view/why.h"
 
 #define RACK "topologyConstraint: {topology: cluster, requiredTopologyLevel: rack}"
 #define MEMBER(name, group) POD(name, OF(group), OURS, "")

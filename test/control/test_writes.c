@@ -1,7 +1,7 @@
 /* What controllers write beside others who write the same object. */
 #include "kit.h"
 
-#include "control/writes.h"
+#include "loop/writes.h"
 
 #define NOW INT64_C(1767225600) /* 2026-01-01 */
 

@@ -2,7 +2,7 @@
 #include "town.h"
 
 #include "object/manifest.h"
-#include "serve/admission.h"
+#include "serve/api/admission.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "../store/kit.h"
 
-#include "sim/world.h"
+#include "cluster/world.h"
 
 struct town {
 	struct kit kit;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "control/snapshot.h"
+#include "schedule/snapshot.h"
 
 /* Objects as one-line YAML documents. */
 #define NODE(name, rack)                                                                                               \

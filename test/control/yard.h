@@ -4,7 +4,7 @@
 
 #include "object/manifest.h"
 #include "../property/random.h"
-#include "store/store.h"
+#include "api/store.h"
 
 struct yard {
 	struct clock_virtual clock;

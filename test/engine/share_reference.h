@@ -2,7 +2,7 @@
 #ifndef TEST_SHARE_REFERENCE_H
 #define TEST_SHARE_REFERENCE_H
 
-#include "engine/share.h"
+#include "engine/share/share.h"
 
 enum { REFERENCE_MAX = 16 };
 

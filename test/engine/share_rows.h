@@ -3,7 +3,7 @@
 #ifndef TEST_SHARE_ROWS_H
 #define TEST_SHARE_ROWS_H
 
-#include "engine/share.h"
+#include "engine/share/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

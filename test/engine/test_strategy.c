@@ -1,7 +1,7 @@
 /* Placement strategies: where pods go when everything else leaves the choice. */
 #include "yard.h"
 
-#include "engine/strategy.h"
+#include "engine/place/strategy.h"
 
 static void nodes(void **state)
 {

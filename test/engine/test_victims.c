@@ -1,5 +1,5 @@
 /* What a running group gives up, in which order. */
-#include "engine/victims.h"
+#include "engine/evict/victims.h"
 #include "yard.h"
 
 #include <stdlib.h>

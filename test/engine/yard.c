@@ -1,7 +1,7 @@
 /* Reads the words of a small world and writes down what became of it. */
 #include "yard.h"
 
-#include "engine/strategy.h"
+#include "engine/place/strategy.h"
 
 #include "base/strings.h"
 

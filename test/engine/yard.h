@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "engine/cycle.h"
+#include "engine/cycle/cycle.h"
 
 enum { YARD_QUEUES = 6, YARD_GROUPS = 12 };
 

@@ -1,8 +1,8 @@
 /* A scheduler that has forgotten what a gang is, for the test of the fault runs: every placement is asked for as if one
  * pod of each leaf and one child of each parent were enough, and nobody holds back what is bound of a gang that is not
  * whole. The linker puts these in front of the real functions. */
-#include "engine/place.h"
-#include "engine/reserve.h"
+#include "engine/place/place.h"
+#include "engine/cycle/reserve.h"
 
 enum place_outcome __real_engine_place(struct cluster *cluster, const struct gang *gang,
                                        const struct place_options *options, struct arena *arena, struct placement *out);

@@ -2,10 +2,10 @@
  * administrator, so that what lies behind the door is reached. */
 #include "fuzz.h"
 
-#include "serve/admission.h"
-#include "serve/dashboard.h"
-#include "serve/serve.h"
-#include "serve/serve_internal.h"
+#include "serve/api/admission.h"
+#include "serve/dashboard/dashboard.h"
+#include "serve/api/serve.h"
+#include "serve/api/internal.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* Kubernetes protobuf bodies. */
 #include "fuzz.h"
 
-#include "serve/protobuf.h"
+#include "serve/api/protobuf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

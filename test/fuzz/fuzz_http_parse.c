@@ -1,7 +1,7 @@
 /* HTTP requests from bytes: any pieces, any number of messages. The first byte is the size of the pieces. */
 #include "fuzz.h"
 
-#include "serve/http_parse.h"
+#include "serve/http/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * and read again, and doing it twice gives the same where that is promised. */
 #include "fuzz.h"
 
-#include "store/fields.h"
-#include "store/patch.h"
+#include "api/fields.h"
+#include "api/patch.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 
 #include "object/copy_wire.h"
 #include "object/yaml_read.h"
-#include "store/remote_config.h"
-#include "store/remote_stream.h"
-#include "store/remote_wire.h"
+#include "remote/config.h"
+#include "remote/stream.h"
+#include "remote/wire.h"
 
 #include <string.h>
 

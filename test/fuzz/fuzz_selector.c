@@ -2,10 +2,10 @@
  * selector prints it reads again, and both select the same. */
 #include "fuzz.h"
 
-#include "serve/jsonpath.h"
-#include "store/object_internal.h"
-#include "store/selector_internal.h"
-#include "store/store.h"
+#include "object/jsonpath.h"
+#include "api/object_make.h"
+#include "api/selector_match.h"
+#include "api/store.h"
 
 #include <string.h>
 

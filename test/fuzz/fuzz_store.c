@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/hash.h"
-#include "store/store.h"
+#include "api/store.h"
 
 #include <string.h>
 

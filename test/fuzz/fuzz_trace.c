@@ -1,7 +1,7 @@
 /* Tables and objects from arbitrary bytes as a trace: what is accepted can be replayed, and the sums fit. */
 #include "fuzz.h"
 
-#include "sim/nodes.h"
+#include "cluster/nodes.h"
 #include "sim/report.h"
 
 #include <string.h>

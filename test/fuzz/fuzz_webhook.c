@@ -1,7 +1,7 @@
 /* Reviews of the webhooks. The first byte picks the path; whatever is sent, the answer to a review is a review. */
 #include "fuzz.h"
 
-#include "serve/webhook.h"
+#include "serve/webhook/webhook.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  *
  * Says what differs, and exits with 1 when something does. Structures without content and null are nothing. */
 #include "base/clock.h"
-#include "store/remote_internal.h"
-#include "store/remote_wire.h"
+#include "remote/internal.h"
+#include "remote/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

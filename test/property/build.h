@@ -2,7 +2,7 @@
 #ifndef PROPERTY_BUILD_H
 #define PROPERTY_BUILD_H
 
-#include "engine/place.h"
+#include "engine/place/place.h"
 #include "instance.h"
 
 struct built {

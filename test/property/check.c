@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "build.h"
-#include "engine/explain.h"
-#include "engine/strategy.h"
+#include "engine/explain/explain.h"
+#include "engine/place/strategy.h"
 #include "objective.h"
 #include "oracle.h"
 #include "random.h"

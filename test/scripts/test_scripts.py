@@ -49,7 +49,7 @@ CHECKS = [
     ("the same folder and the ones below are allowed", "check-layers",
      {"src/admit/pod.c": '#include "admit/pod.h"\n#include "object/doc.h"\n#include <stdio.h>\n'}, 0, ""),
     ("an include that points upwards fails with its line", "check-layers",
-     {"src/engine/place.c": '#include "base/arena.h"\n\n#include "control/loop.h"\n'}, 1, "src/engine/place.c:3:"),
+     {"src/engine/place.c": '#include "base/arena.h"\n\n#include "loop/writes.h"\n'}, 1, "src/engine/place.c:3:"),
     ("the engine does not know documents", "check-layers",
      {"src/engine/gang.h": '#include "object/doc.h"\n'}, 1, "engine may not include"),
     ("a header without its folder fails", "check-layers", {"src/base/a.c": '#include "a.h"\n'}, 1, '"base/a.h"'),

@@ -1,5 +1,5 @@
 /* Requests from bytes: whatever the pieces, the same message; whatever the nonsense, a status and no crash. */
-#include "serve/http_parse.h"
+#include "serve/http/parse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  *
  * Prints `ready URL` when it listens; ends properly at SIGTERM or when standard input closes. */
 #include "base/vec.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
+#include "serve/api/admission.h"
+#include "serve/api/serve.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* What the API server of Kubernetes refuses: every problem of an object at once, each with its path. */
 #include "object/manifest.h"
-#include "serve/validate.h"
+#include "serve/api/validate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

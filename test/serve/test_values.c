@@ -1,15 +1,15 @@
 /* The small machines behind the API: JSONPath, spans of time, table cells, schemas, protobuf, certificates. */
 #include "base/arena.h"
 #include "object/yaml_read.h"
-#include "serve/auth.h"
-#include "serve/defaults.h"
-#include "serve/jsonpath.h"
-#include "serve/pki.h"
-#include "serve/protobuf.h"
-#include "serve/schema_check.h"
-#include "serve/secret_file.h"
-#include "serve/structural.h"
-#include "serve/table.h"
+#include "serve/http/auth.h"
+#include "serve/api/defaults.h"
+#include "object/jsonpath.h"
+#include "serve/tls/pki.h"
+#include "serve/api/protobuf.h"
+#include "serve/api/schema_check.h"
+#include "serve/tls/secret_file.h"
+#include "serve/api/structural.h"
+#include "serve/api/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Reviews as a real API server sends them, and the life of the certificates behind them. */
 #include "base/arena.h"
-#include "serve/webhook.h"
-#include "serve/webhook_certs.h"
+#include "serve/webhook/webhook.h"
+#include "serve/webhook/certs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

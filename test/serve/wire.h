@@ -3,8 +3,8 @@
 #define TEST_SERVE_WIRE_H
 
 #include "base/strings.h"
-#include "serve/http_server.h"
-#include "serve/serve.h"
+#include "serve/http/server.h"
+#include "serve/api/serve.h"
 
 struct wire {
 	struct http_server *server; /* one of the two */

@@ -2,8 +2,8 @@
 #ifndef TEST_SERVE_WORLD_H
 #define TEST_SERVE_WORLD_H
 
-#include "serve/admission.h"
-#include "serve/serve.h"
+#include "serve/api/admission.h"
+#include "serve/api/serve.h"
 #include "wire.h"
 
 struct world {

@@ -1,8 +1,8 @@
 /* The scheduler loop and the simulated kubelets over a store in memory, in virtual time: what happens to pods, and that
  * nothing happens when nothing changes. */
-#include "control/scheduler.h"
+#include "schedule/scheduler.h"
 #include "object/manifest.h"
-#include "sim/kubelet.h"
+#include "cluster/kubelet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Node lists: what is read, where nodes without a topology go, and what is said about bad lines. */
 #include "object/manifest.h"
-#include "sim/nodes.h"
+#include "cluster/nodes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * however odd, does harm. */
 #include "yard.h"
 
-#include "control/grouping.h"
+#include "grouping/grouping.h"
 
 #define POD(more)                                                                                                      \
 	"{'metadata':{'annotations':{'a':'b'" more "}},'spec':{'schedulerName':'platoon','containers':[{'name':'c'}]}" \

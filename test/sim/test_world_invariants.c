@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "control/scheduler.h"
+#include "schedule/scheduler.h"
 #include "sim/invariants_world.h"
 #include "sim/simulate.h"
 

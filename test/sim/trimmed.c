@@ -1,8 +1,8 @@
 /* The program with a store that keeps of pods and nodes only what a mirror of a real cluster keeps: the linker puts this in
  * front of the function through which every object comes into being. Whoever reads a field that the tables of the mirror do
  * not have fails here. */
-#include "store/object_internal.h"
-#include "store/remote_internal.h"
+#include "api/object_make.h"
+#include "remote/internal.h"
 
 #include <string.h>
 

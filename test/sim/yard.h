@@ -5,7 +5,7 @@
 #define TEST_SIM_YARD_H
 
 #include "../store/kit.h"
-#include "sim/workload.h"
+#include "cluster/workload.h"
 
 enum yard_mode { YARD_CALM, YARD_RESTARTS, YARD_FAULTS, YARD_MODES };
 

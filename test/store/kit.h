@@ -2,7 +2,7 @@
 #ifndef TEST_STORE_KIT_H
 #define TEST_STORE_KIT_H
 
-#include "store/store.h"
+#include "api/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 
 #include "fake.h"
 #include "kit.h"
-#include "store/remote.h"
+#include "remote/remote.h"
 
 #define SECOND INT64_C(1000000000)
 #define LIST "GET /api/v1/pods?limit"

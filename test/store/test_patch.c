@@ -1,7 +1,7 @@
 /* Patches as tables: object, patch, what comes out. */
 #include "kit.h"
 
-#include "store/patch.h"
+#include "api/patch.h"
 
 #include <stdlib.h>
 

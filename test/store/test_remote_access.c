@@ -1,6 +1,6 @@
 /* The way to the server: certificates, proxies, and credentials that change or fail under way. */
 #include "remote_kit.h"
-#include "serve/pki.h"
+#include "serve/tls/pki.h"
 
 #include <dirent.h>
 #include <errno.h>

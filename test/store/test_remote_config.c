@@ -1,7 +1,7 @@
 /* How to reach a cluster: kubeconfigs as kubectl reads them, credentials that are rotated. */
 #include "object/yaml_read.h"
-#include "store/remote_config.h"
-#include "store/remote_credentials.h"
+#include "remote/config.h"
+#include "remote/credentials.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Lists and watches that arrive in pieces, cut wherever the network likes to. */
 #include "kit.h"
-#include "store/remote_stream.h"
+#include "remote/stream.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* What a mirror keeps of pods and nodes: all that is read, and little else. */
 #include "admit/pod.h"
 #include "kit.h"
-#include "store/remote_internal.h"
+#include "remote/internal.h"
 #include "wire_write.h"
 
 #include <inttypes.h>

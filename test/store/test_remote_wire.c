@@ -1,7 +1,7 @@
 /* Lists and watches in protobuf: cut wherever the network likes to, followed from beginning to end, and given up for JSON
  * when they are not understood. */
 #include "remote_kit.h"
-#include "store/remote_wire.h"
+#include "remote/wire.h"
 #include "wire_write.h"
 
 #include <stdlib.h>

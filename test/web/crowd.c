@@ -5,8 +5,8 @@
  * Serves 8 GPUs a node in racks of 20 and zones of 500, and gangs of 16 pods. Once it was asked for a stream, CHANGES pods
  * a second become ready or not. Prints "ready URL"; ends when its standard input does. */
 #include "base/random.h"
-#include "serve/dashboard.h"
-#include "serve/listener.h"
+#include "serve/dashboard/dashboard.h"
+#include "serve/http/listener.h"
 
 #include <poll.h>
 #include <stdio.h>

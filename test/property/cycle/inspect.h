@@ -3,7 +3,7 @@
 #define CYCLE_INSPECT_H
 
 #include "../runner.h"
-#include "engine/victims.h"
+#include "engine/evict/victims.h"
 #include "stage.h"
 
 enum cycle_failure {

@@ -3,7 +3,7 @@
  * What a unit is, is the engine's own notion (engine/victims.h), applied to the state before the decision. */
 #include "inspect.h"
 
-#include "engine/victims.h"
+#include "engine/evict/victims.h"
 
 #include <string.h>
 

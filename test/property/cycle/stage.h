@@ -4,7 +4,7 @@
 
 #include "../build.h"
 #include "case.h"
-#include "engine/cycle.h"
+#include "engine/cycle/cycle.h"
 
 #define STAGE_SECOND INT64_C(1000000000)
 

@@ -1,7 +1,7 @@
 /* Preemption is a swap: what a queue may give up for a group of its own. */
 #include "inspect.h"
 
-#include "engine/victims.h"
+#include "engine/evict/victims.h"
 
 #include <string.h>
 

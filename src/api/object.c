@@ -1,0 +1,309 @@
+/* Counted immutable objects, their encodings, and how one API of a type shows what was written through another. */
+#include "api/object.h"
+
+#include "base/arena.h"
+#include "base/strings.h"
+#include "api/convert_rbg.h"
+#include "api/object_make.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The object as one more API shows it. */
+struct variant {
+	char *api_version;
+	struct doc *doc;
+	char *json;
+	size_t length;
+	struct variant *next;
+};
+
+/* The text of a field that selectors asked for; NULL when it is unset. */
+struct cached_field {
+	const char *path; /* compared by address: paths of selectors are shared */
+	const char *text;
+};
+
+#define CACHED_FIELDS 2
+
+struct object {
+	struct store_object shown; /* first: the two are one pointer */
+	size_t references;
+	struct doc *doc;
+	char *json;
+	size_t length;
+	struct variant *variants;
+	struct cached_field fields[CACHED_FIELDS];
+	struct label labels[];
+};
+
+static struct object *inside(struct store_object *object)
+{
+	return (struct object *)object;
+}
+
+static void read_labels(struct labels *labels, const struct val *map)
+{
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &item);)
+		if (key)
+			labels->items[labels->count++] = (struct label){.key = key, .value = val_str(item, "")};
+	labels_sort(labels);
+}
+
+struct store_object *object_create(const struct store_type *type, struct doc *doc)
+{
+	const struct val *metadata = val_get(doc_root(doc), "metadata"), *labels = val_get(metadata, "labels");
+	struct object *object = base_calloc(1, sizeof(*object) + val_count(labels) * sizeof(object->labels[0]));
+	object->references = 1;
+	object->doc = doc;
+	struct store_object *shown = &object->shown;
+	shown->type = type;
+	shown->root = doc_root(doc);
+	shown->labels.items = object->labels;
+	shown->namespace_ = val_str(val_get(metadata, "namespace"), "");
+	shown->name = val_str(val_get(metadata, "name"), "");
+	shown->uid = val_str(val_get(metadata, "uid"), "");
+	shown->version = strtoull(val_str(val_get(metadata, "resourceVersion"), "0"), NULL, 10);
+	read_labels(&shown->labels, labels);
+	return shown;
+}
+
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree, struct words *words)
+{
+	struct doc *doc = tree_finish_sharing(tree, words);
+	return doc ? object_create(type, doc) : NULL;
+}
+
+struct store_object *object_with_version(struct store_object *object, uint64_t version)
+{
+	struct arena *arena = arena_create();
+	struct tree *root = tree_of(arena, object->root);
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRIu64, version);
+	tree_put_string(arena, tree_get(arena, root, "metadata"), "resourceVersion", text);
+	struct store_object *copy = object_from_tree(object->type, root, NULL);
+	arena_destroy(arena);
+	return copy;
+}
+
+struct store_object *store_object_retain(struct store_object *object)
+{
+	if (object)
+		inside(object)->references++;
+	return object;
+}
+
+void store_object_release(struct store_object *object)
+{
+	if (!object || --inside(object)->references > 0)
+		return;
+	struct object *gone = inside(object);
+	for (struct variant *variant = gone->variants, *next; variant; variant = next) {
+		next = variant->next;
+		free(variant->api_version);
+		free(variant->json);
+		doc_destroy(variant->doc);
+		free(variant);
+	}
+	free(gone->json);
+	doc_destroy(gone->doc);
+	free(gone);
+}
+
+void object_forget_json(struct store_object *object)
+{
+	if (!object)
+		return;
+	free(inside(object)->json);
+	inside(object)->json = NULL;
+	for (struct variant *variant = inside(object)->variants; variant; variant = variant->next) {
+		free(variant->json);
+		variant->json = NULL;
+	}
+}
+
+/* ---- fields ---- */
+
+static const struct val *at_path(const struct val *val, const char *path)
+{
+	char key[128];
+	while (val && *path) {
+		size_t length = strcspn(path, ".");
+		if (length >= sizeof(key))
+			return NULL;
+		memcpy(key, path, length);
+		key[length] = '\0';
+		val = val_get(val, key);
+		path += length + (path[length] == '.');
+	}
+	return val;
+}
+
+const char *object_field(const struct store_object *object, const char *path, char scratch[64])
+{
+	struct object *cache = (struct object *)(uintptr_t)object;
+	size_t slot = 0;
+	for (; slot < CACHED_FIELDS && cache->fields[slot].path; slot++)
+		if (cache->fields[slot].path == path)
+			return cache->fields[slot].text;
+	const struct val *val = at_path(object->root, path);
+	const char *text = NULL;
+	if (val_kind(val) == VAL_BOOL)
+		text = val_bool(val, false) ? "true" : "false";
+	else
+		text = val_scalar_text(val, scratch);
+	if (slot < CACHED_FIELDS && text != scratch)
+		cache->fields[slot] = (struct cached_field){.path = path, .text = text};
+	return text;
+}
+
+/* ---- other APIs ---- */
+
+/* Event is one type with two faces. Left: core v1, right: events.k8s.io/v1. */
+static const char *const event_fields[][2] = {
+	{"involvedObject", "regarding"},
+	{"message", "note"},
+	{"source", "deprecatedSource"},
+	{"firstTimestamp", "deprecatedFirstTimestamp"},
+	{"lastTimestamp", "deprecatedLastTimestamp"},
+	{"count", "deprecatedCount"},
+	{"reportingComponent", "reportingController"},
+};
+
+static void rename_fields(struct arena *arena, struct tree *root, int from)
+{
+	for (size_t i = 0; i < sizeof(event_fields) / sizeof(event_fields[0]); i++) {
+		struct tree *field = tree_get(arena, root, event_fields[i][from]);
+		if (!field)
+			continue;
+		tree_remove(arena, root, event_fields[i][from]);
+		tree_put(arena, root, event_fields[i][1 - from], field);
+	}
+}
+
+/* autoscaling/v1 has a field for what v2 says with a metric: the use of cpu that is aimed at. */
+static struct tree *cpu_metric(struct arena *arena, struct tree *percent)
+{
+	struct tree *target = tree_map(arena), *resource = tree_map(arena), *metric = tree_map(arena);
+	tree_put_string(arena, target, "type", "Utilization");
+	tree_put(arena, target, "averageUtilization", percent);
+	tree_put_string(arena, resource, "name", "cpu");
+	tree_put(arena, resource, "target", target);
+	tree_put_string(arena, metric, "type", "Resource");
+	tree_put(arena, metric, "resource", resource);
+	return metric;
+}
+
+static struct tree *cpu_percent(struct arena *arena, struct tree *metric)
+{
+	struct tree *resource = tree_get(arena, metric, "resource");
+	bool cpu = strcmp(tree_str(tree_get(arena, metric, "type"), ""), "Resource") == 0 &&
+	           strcmp(tree_str(tree_get(arena, resource, "name"), ""), "cpu") == 0;
+	return cpu ? tree_path(arena, resource, "target", "averageUtilization", NULL) : NULL;
+}
+
+/* Metrics that v1 has no field for stay in the list, so that a change by an old client does not lose them. */
+static void move_metrics(struct arena *arena, struct tree *root, bool to_v2)
+{
+	struct tree *spec = tree_get(arena, root, "spec"), *kept = tree_list(arena), *metric, *percent = NULL;
+	if (tree_kind(spec) != VAL_MAP)
+		return;
+	if (to_v2) {
+		percent = tree_get(arena, spec, "targetCPUUtilizationPercentage");
+		tree_remove(arena, spec, "targetCPUUtilizationPercentage");
+		if (percent)
+			tree_append(arena, kept, cpu_metric(arena, percent));
+	}
+	size_t at = 0;
+	while ((metric = tree_walk(arena, tree_get(arena, spec, "metrics"), &at, NULL))) {
+		struct tree *found = to_v2 || percent ? NULL : cpu_percent(arena, metric);
+		if (found)
+			percent = found;
+		else
+			tree_append(arena, kept, metric);
+	}
+	if (!to_v2 && percent)
+		tree_put(arena, spec, "targetCPUUtilizationPercentage", percent);
+	if (tree_count(kept))
+		tree_put(arena, spec, "metrics", kept);
+	else
+		tree_remove(arena, spec, "metrics");
+}
+
+void object_convert(struct arena *arena, struct tree *root, const char *api_version)
+{
+	const char *old = tree_str(tree_get(arena, root, "apiVersion"), "");
+	if (strcmp(old, api_version) == 0)
+		return;
+	if (strcmp(old, "v1") == 0 && strcmp(api_version, "events.k8s.io/v1") == 0)
+		rename_fields(arena, root, 0);
+	else if (strcmp(old, "events.k8s.io/v1") == 0 && strcmp(api_version, "v1") == 0)
+		rename_fields(arena, root, 1);
+	else if (strcmp(old, "autoscaling/v1") == 0 && strcmp(api_version, "autoscaling/v2") == 0)
+		move_metrics(arena, root, true);
+	else if (strcmp(old, "autoscaling/v2") == 0 && strcmp(api_version, "autoscaling/v1") == 0)
+		move_metrics(arena, root, false);
+	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroup") == 0)
+		convert_group(arena, root, text_ends_with(api_version, "/v1alpha2"));
+	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroupSet") == 0)
+		convert_group_set(arena, root, text_ends_with(api_version, "/v1alpha2"));
+	tree_put_string(arena, root, "apiVersion", api_version);
+}
+
+struct doc *store_convert(const struct val *object, const char *api_version)
+{
+	struct arena *arena = arena_create();
+	struct tree *root = tree_of(arena, object);
+	object_convert(arena, root, api_version);
+	struct doc *doc = tree_finish(root);
+	arena_destroy(arena);
+	return doc;
+}
+
+/* NULL: the object as stored is what `api` shows. */
+static struct variant *variant_of(struct store_object *object, const struct store_api *api)
+{
+	if (!api || api->type != object->type)
+		return NULL;
+	const char *stored = val_str(val_get(object->root, "apiVersion"), "");
+	/* A Scale and the like keep their own apiVersion. */
+	if (strcmp(stored, api->api_version) == 0 ||
+	    strcmp(val_str(val_get(object->root, "kind"), ""), api->type->kind) != 0)
+		return NULL;
+	struct variant *variant = inside(object)->variants;
+	while (variant && strcmp(variant->api_version, api->api_version) != 0)
+		variant = variant->next;
+	if (variant)
+		return variant;
+	variant = base_calloc(1, sizeof(*variant));
+	variant->api_version = base_strdup(api->api_version);
+	variant->doc = store_convert(object->root, api->api_version);
+	variant->next = inside(object)->variants;
+	inside(object)->variants = variant;
+	return variant;
+}
+
+const struct val *store_object_root(struct store_object *object, const struct store_api *api)
+{
+	struct variant *variant = variant_of(object, api);
+	return variant ? doc_root(variant->doc) : object->root;
+}
+
+const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length)
+{
+	struct variant *variant = variant_of(object, api);
+	char **json = variant ? &variant->json : &inside(object)->json;
+	size_t *size = variant ? &variant->length : &inside(object)->length;
+	if (!*json) {
+		struct buffer out = {0};
+		val_write(variant ? doc_root(variant->doc) : object->root, DOC_JSON_COMPACT, &out);
+		*json = base_realloc_array(out.text, out.length + 1, 1); /* what the buffer had in reserve goes back */
+		*size = out.length;
+	}
+	*length = *size;
+	return *json;
+}

@@ -1,0 +1,62 @@
+/* Owns the order in which the actors of an embedded cluster take their turns. */
+#include "cluster/world.h"
+
+#include "manager/manager.h"
+#include "cluster/workload.h"
+
+#include <stdlib.h>
+
+struct world {
+	struct workloads *workloads;
+	struct manager *manager;
+	struct kubelet *kubelet;
+};
+
+struct world *world_create(const struct world_options *options)
+{
+	struct world *world = base_calloc(1, sizeof(*world));
+	world->workloads = workloads_create(&(struct workloads_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
+	world->manager = manager_create(&(struct manager_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
+		.budget = options->budget,
+		.strategy = options->strategy,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
+	});
+	struct kubelet_options kubelet = options->kubelet;
+	kubelet.store = options->store;
+	kubelet.clock = options->clock;
+	kubelet.logger = options->logger;
+	world->kubelet = kubelet_create(&kubelet);
+	return world;
+}
+
+void world_destroy(struct world *world)
+{
+	if (!world)
+		return;
+	kubelet_destroy(world->kubelet);
+	manager_destroy(world->manager);
+	workloads_destroy(world->workloads);
+	free(world);
+}
+
+int world_step(struct world *world)
+{
+	int wait = workloads_step(world->workloads);
+	wait = manager_sooner(wait, manager_step(world->manager));
+	return manager_sooner(wait, kubelet_step(world->kubelet));
+}
+
+void world_metrics(const struct world *world, struct buffer *out)
+{
+	manager_metrics(world->manager, out);
+}

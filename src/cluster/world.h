@@ -1,0 +1,38 @@
+/* World: everything that acts on the store of an embedded cluster, in a fixed order and on one thread: workload
+ * controllers, grouping, scheduler, kubelets. `platoon up` runs it in real time behind the API server, simulations run
+ * it in virtual time. It keeps nothing that is not in the store: destroy and create is a crash and a restart. */
+#ifndef CLUSTER_WORLD_H
+#define CLUSTER_WORLD_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/place/strategy.h"
+#include "cluster/kubelet.h"
+#include "api/store.h"
+
+struct plan;
+struct world;
+
+struct world_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+	const char *const *schedulers;    /* schedulerName values that are ours; NULL: the usual */
+	size_t scheduler_count;
+	uint64_t budget;                /* search steps per placement, 0: the default */
+	struct strategy strategy;       /* in which order nodes are taken */
+	struct kubelet_options kubelet; /* delays; its store, clock and logger are set by the world */
+	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan);
+	void *decided_context;
+};
+
+struct world *world_create(const struct world_options *options);
+void world_destroy(struct world *world); /* NULL is a no-op */
+/* Lets everybody do what is due. The owner of the loop commits the store afterwards. Milliseconds until something is
+ * due if nothing changes: 0 for at once, -1 for never. */
+int world_step(struct world *world);
+/* Appends the metrics of the scheduler in the text format of Prometheus. */
+void world_metrics(const struct world *world, struct buffer *out);
+
+#endif

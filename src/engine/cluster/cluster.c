@@ -1,0 +1,369 @@
+/* Building the cluster and looking at it: topologies, resource columns, occupancy. The order of nodes is in cluster_order.c. */
+#include "engine/cluster/cluster.h"
+
+#include "base/clamp.h"
+#include "engine/internal.h"
+
+#include <string.h>
+
+struct cluster *cluster_create(void)
+{
+	struct cluster *cluster = base_calloc(1, sizeof(*cluster));
+	cluster->arena = arena_create();
+	cluster->topologies = base_calloc(CLUSTER_MAX_TOPOLOGIES, sizeof(struct topology));
+	return cluster;
+}
+
+void cluster_free_names(struct name_entry **index)
+{
+	struct name_entry *entry, *next;
+	HASH_ITER(hh, *index, entry, next) {
+		HASH_DEL(*index, entry);
+		free(entry);
+	}
+}
+
+static void free_keys(struct key_entry **index)
+{
+	struct key_entry *entry, *next;
+	HASH_ITER(hh, *index, entry, next) {
+		HASH_DEL(*index, entry);
+		free(entry);
+	}
+}
+
+void cluster_destroy(struct cluster *cluster)
+{
+	if (!cluster)
+		return;
+	slots_free(cluster, cluster->spare_slots);
+	for (size_t s = 0; s < cluster->shapes.count; s++) {
+		struct shape *shape = &cluster->shapes.items[s];
+		free(shape->allowed);
+		free(shape->exclusions);
+		for (int view = 0; view < VIEW_COUNT; view++)
+			slots_free(cluster, shape->slots[view]);
+	}
+	for (int t = 0; t < cluster->topology_count; t++)
+		cluster_free_domains(&cluster->topologies[t]);
+	free(cluster->topologies);
+	for (size_t r = 0; r < cluster->resources.count; r++) {
+		free(cluster->resources.items[r].allocatable);
+		free(cluster->resources.items[r].free);
+		free(cluster->resources.items[r].releasing);
+	}
+	if (cluster->residents)
+		for (int n = 0; n < cluster->node_count; n++)
+			free(cluster->residents[n].items);
+	free(cluster->residents);
+	free(cluster->nodes);
+	cluster_free_names(&cluster->node_index);
+	cluster_free_names(&cluster->resource_index);
+	free_keys(&cluster->shape_index);
+	free_keys(&cluster->kind_index);
+	vec_free(&cluster->resources);
+	vec_free(&cluster->shapes);
+	vec_free(&cluster->kinds);
+	vec_free(&cluster->guarded_kinds);
+	vec_free(&cluster->changed);
+	vec_free(&cluster->kind_mark);
+	vec_free(&cluster->kind_amounts);
+	vec_free(&cluster->journal);
+	states_free(cluster);
+	vec_free(&cluster->added);
+	arena_destroy(cluster->arena);
+	free(cluster);
+}
+
+int cluster_add_topology(struct cluster *cluster, const char *name, const char *const *levels, size_t level_count)
+{
+	if (cluster->sealed || cluster->topology_count == CLUSTER_MAX_TOPOLOGIES || level_count > CLUSTER_MAX_LEVELS)
+		return -1;
+	struct topology *topology = &cluster->topologies[cluster->topology_count];
+	topology->name = arena_strdup(cluster->arena, name);
+	topology->level_count = (int)level_count;
+	for (size_t l = 0; l < level_count; l++)
+		topology->labels[l] = arena_strdup(cluster->arena, levels[l]);
+	return cluster->topology_count++;
+}
+
+struct labels cluster_copy_labels(struct arena *arena, const struct labels *from)
+{
+	struct labels copy = {.items = arena_array(arena, struct label, from->count), .count = from->count};
+	for (size_t i = 0; i < from->count; i++)
+		copy.items[i] = (struct label){.key = arena_strdup(arena, from->items[i].key),
+		                               .value = arena_strdup(arena, from->items[i].value)};
+	return copy;
+}
+
+struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count)
+{
+	struct taint *copy = arena_array(arena, struct taint, count);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = (struct taint){.key = arena_strdup(arena, from[i].key),
+		                         .value = arena_strdup(arena, from[i].value),
+		                         .effect = from[i].effect};
+	return copy;
+}
+
+int cluster_node_count(const struct cluster *cluster)
+{
+	return cluster->node_count;
+}
+
+const char *cluster_node_name(const struct cluster *cluster, int node)
+{
+	return cluster->nodes[node].name;
+}
+
+static int find_name(struct name_entry *index, const char *name)
+{
+	struct name_entry *entry;
+	HASH_FIND(hh, index, name, strlen(name), entry);
+	return entry ? entry->number : -1;
+}
+
+int cluster_find_node(const struct cluster *cluster, const char *name)
+{
+	return find_name(cluster->node_index, name);
+}
+
+int cluster_topology_count(const struct cluster *cluster)
+{
+	return cluster->topology_count;
+}
+
+const char *cluster_topology_name(const struct cluster *cluster, int topology)
+{
+	return cluster->topologies[topology].name;
+}
+
+int cluster_find_topology(const struct cluster *cluster, const char *name)
+{
+	for (int t = 0; t < cluster->topology_count; t++)
+		if (strcmp(cluster->topologies[t].name, name) == 0)
+			return t;
+	return -1;
+}
+
+int cluster_level_count(const struct cluster *cluster, int topology)
+{
+	return cluster->topologies[topology].level_count;
+}
+
+const char *cluster_level_label(const struct cluster *cluster, int topology, int level)
+{
+	return cluster->topologies[topology].labels[level];
+}
+
+int cluster_domain_count(const struct cluster *cluster, int topology, int level)
+{
+	return cluster->topologies[topology].domain_count[level];
+}
+
+int cluster_node_domain(const struct cluster *cluster, int topology, int level, int node)
+{
+	return cluster->topologies[topology].node_domain[level][node];
+}
+
+const char *cluster_domain_name(const struct cluster *cluster, int topology, int level, int domain)
+{
+	return cluster->topologies[topology].domains[level][domain].name;
+}
+
+const char *cluster_domain_path(const struct cluster *cluster, int topology, int level, int domain, struct arena *arena)
+{
+	const struct topology *top = &cluster->topologies[topology];
+	const char *path = top->domains[level][domain].name;
+	for (int l = level; l > 0; l--) {
+		domain = top->domains[l][domain].parent;
+		path = arena_printf(arena, "%s/%s", top->domains[l - 1][domain].name, path);
+	}
+	return path;
+}
+
+int cluster_unlabelled_count(const struct cluster *cluster, int topology)
+{
+	return cluster->topologies[topology].unlabelled_count;
+}
+
+int cluster_unlabelled_node(const struct cluster *cluster, int topology, int index, const char **missing_label)
+{
+	const struct topology *top = &cluster->topologies[topology];
+	for (int n = 0; n < cluster->node_count; n++) {
+		if (top->node_domain[top->level_count - 1][n] >= 0 || index-- > 0)
+			continue;
+		int level = 0;
+		while (top->node_domain[level][n] >= 0)
+			level++;
+		if (missing_label)
+			*missing_label = top->labels[level];
+		return n;
+	}
+	return -1;
+}
+
+int resource_number(struct cluster *cluster, const char *name, int64_t initial)
+{
+	int found = find_name(cluster->resource_index, name);
+	if (found >= 0)
+		return found;
+	size_t count = (size_t)cluster->node_count;
+	struct resource_column column = {.name = arena_strdup(cluster->arena, name),
+	                                 .allocatable = base_calloc(count, sizeof(int64_t)),
+	                                 .free = base_calloc(count, sizeof(int64_t)),
+	                                 .initial = initial};
+	for (size_t n = 0; n < count; n++)
+		column.allocatable[n] = column.free[n] = initial;
+	column.total = clamp_multiply(initial, cluster->node_count);
+	struct name_entry *entry = base_calloc(1, sizeof(*entry));
+	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
+	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
+	vec_push(&cluster->resources, column);
+	cluster->states.stale = true;
+	return entry->number;
+}
+
+int64_t resource_view(const struct cluster *cluster, int resource, int node, int view)
+{
+	const struct resource_column *column = &cluster->resources.items[resource];
+	if (view == VIEW_EMPTY)
+		return column->allocatable[node];
+	int64_t amount = column->free[node];
+	if (view == VIEW_RELEASING && column->releasing)
+		amount = clamp_add(amount, column->releasing[node]);
+	return amount;
+}
+
+void node_changed(struct cluster *cluster, int node)
+{
+	if (cluster->changed.count > 4 * (size_t)cluster->node_count + 1024) {
+		cluster->changed_base += cluster->changed.count;
+		cluster->changed.count = 0;
+	}
+	vec_push(&cluster->changed, node);
+	states_update(cluster, node);
+}
+
+static void resident_add(struct cluster *cluster, int node, int kind, int change, bool releasing)
+{
+	struct resident_list *list = &cluster->residents[node];
+	size_t i = 0;
+	while (i < list->count && list->items[i].kind != kind)
+		i++;
+	if (i == list->count)
+		vec_push(list, (struct resident){.kind = kind});
+	struct resident *resident = &list->items[i];
+	*(releasing ? &resident->releasing : &resident->count) += change;
+	if (resident->count == 0 && resident->releasing == 0)
+		*resident = list->items[--list->count];
+}
+
+static void note_guarded(struct cluster *cluster, int kind)
+{
+	if (!cluster->kinds.items[kind].rules.anti_affinity_count)
+		return;
+	for (size_t i = 0; i < cluster->guarded_kinds.count; i++)
+		if (cluster->guarded_kinds.items[i] == kind)
+			return;
+	vec_push(&cluster->guarded_kinds, kind);
+}
+
+static void change_occupancy(struct cluster *cluster, int kind, int node, enum occupancy occupancy, int sign)
+{
+	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	for (int i = 0; i < shape->request_count; i++) {
+		struct resource_column *column = &cluster->resources.items[shape->resource[i]];
+		column->free[node] = clamp_add(column->free[node], -sign * shape->amount[i]);
+		if (occupancy != OCCUPY_RELEASING)
+			continue;
+		if (!column->releasing)
+			column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
+		column->releasing[node] = clamp_add(column->releasing[node], sign * shape->amount[i]);
+	}
+	if (occupancy == OCCUPY_RELEASING)
+		cluster->releasing_pods += sign;
+	resident_add(cluster, node, kind, sign, occupancy == OCCUPY_RELEASING);
+	node_changed(cluster, node);
+	struct journal_entry entry = {kind, node, occupancy, sign};
+	if (cluster->recording)
+		vec_push(&cluster->journal, entry);
+	else
+		freed_note(cluster, &entry);
+}
+
+void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
+{
+	note_guarded(cluster, kind);
+	change_occupancy(cluster, kind, node, occupancy, 1);
+}
+
+void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
+{
+	change_occupancy(cluster, kind, node, occupancy, -1);
+}
+
+int cluster_resource_count(const struct cluster *cluster)
+{
+	return (int)cluster->resources.count;
+}
+
+const char *cluster_resource_name(const struct cluster *cluster, int resource)
+{
+	return cluster->resources.items[resource].name;
+}
+
+int cluster_find_resource(const struct cluster *cluster, const char *name)
+{
+	return find_name(cluster->resource_index, name);
+}
+
+int64_t cluster_allocatable(const struct cluster *cluster, int resource, int node)
+{
+	return cluster->resources.items[resource].allocatable[node];
+}
+
+int64_t cluster_total(const struct cluster *cluster, int resource)
+{
+	return cluster->resources.items[resource].total;
+}
+
+int cluster_kind_count(const struct cluster *cluster)
+{
+	return (int)cluster->kinds.count;
+}
+
+int64_t cluster_free(const struct cluster *cluster, int resource, int node)
+{
+	return cluster->resources.items[resource].free[node];
+}
+
+int64_t cluster_releasing(const struct cluster *cluster, int resource, int node)
+{
+	const int64_t *column = cluster->resources.items[resource].releasing;
+	return column ? column[node] : 0;
+}
+
+const int64_t *cluster_free_column(const struct cluster *cluster, int resource)
+{
+	return cluster->resources.items[resource].free;
+}
+
+size_t cluster_memory(const struct cluster *cluster)
+{
+	size_t nodes = (size_t)cluster->node_count, bytes = arena_reserved(cluster->arena);
+	size_t per_slots = nodes * sizeof(int32_t);
+	for (int t = 0; t < cluster->topology_count; t++)
+		for (int l = 0; l < cluster->topologies[t].level_count; l++) {
+			size_t domains = (size_t)cluster->topologies[t].domain_count[l];
+			bytes += domains * sizeof(struct domain) + nodes * sizeof(int32_t);
+			per_slots += domains * sizeof(int64_t);
+		}
+	bytes += nodes * (sizeof(struct cluster_node_data) + sizeof(struct resident_list) + sizeof(struct name_entry));
+	for (size_t r = 0; r < cluster->resources.count; r++)
+		bytes += nodes * sizeof(int64_t) * (cluster->resources.items[r].releasing ? 3 : 2);
+	for (size_t s = 0; s < cluster->shapes.count; s++)
+		for (int view = 0; view < VIEW_COUNT; view++)
+			bytes += cluster->shapes.items[s].slots[view] ? per_slots : 0;
+	return bytes + cluster->changed.capacity * sizeof(int32_t);
+}

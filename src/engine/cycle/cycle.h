@@ -1,0 +1,165 @@
+/* One scheduling cycle over queues and groups. Pure: it changes only the structs it is given. */
+#ifndef ENGINE_CYCLE_CYCLE_H
+#define ENGINE_CYCLE_CYCLE_H
+
+#include "engine/explain/explain.h"
+#include "engine/place/place.h"
+
+enum { CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, CYCLE_RESOURCES };
+
+struct cycle_queue {
+	const char *name;
+	int parent; /* -1 at the top */
+	int64_t priority;
+	int64_t quota[CYCLE_RESOURCES]; /* GPUs in milli-devices, CPU in milli-cores, memory in bytes; -1 = unlimited */
+	int64_t limit[CYCLE_RESOURCES]; /* -1 = none */
+	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
+	int64_t preempt_runtime,
+		reclaim_runtime; /* nanoseconds that a group may run before it is evicted for another */
+	bool has_runtime[2]; /* whether preempt_runtime and reclaim_runtime are set; if not, those above are asked */
+	/* filled by the cycle: */
+	int64_t allocated[CYCLE_RESOURCES];
+	int64_t allocated_protected[CYCLE_RESOURCES]; /* the part of it that cannot be evicted */
+	int64_t requested[CYCLE_RESOURCES];           /* in use and waiting when the cycle began */
+	int64_t fair[CYCLE_RESOURCES];                /* fair share */
+};
+
+enum cycle_preempt { CYCLE_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE };
+
+enum group_state { GROUP_PLACED, GROUP_PARTIAL, GROUP_PENDING, GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY };
+
+enum cycle_action {
+	ACTION_ALLOCATE,
+	ACTION_CONSOLIDATE,   /* move preemptible pods to make a hole; every one gets a new place in the same plan */
+	ACTION_RECLAIM,       /* take back from queues above their share */
+	ACTION_PREEMPT,       /* lower priority in the same queue gives way */
+	ACTION_RELEASE_STALE, /* gangs below their minimum for too long */
+	ACTION_COUNT,
+};
+
+/* One pod that has to leave its node. A moved pod has a reservation elsewhere in the same plan. */
+struct cycle_eviction {
+	int group, pod;
+	int node; /* where it ran */
+	int by;   /* group it makes room for, -1 for stale gangs */
+	enum cycle_action action;
+	bool moved;
+};
+
+/* What pods count for in a queue: what they hold, the part of it that cannot be evicted, and that plus what waits. */
+struct cycle_account {
+	int64_t allocated[CYCLE_RESOURCES], is_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES];
+};
+
+/* A place kept for a pod that was moved until its owner has created it again. */
+struct cycle_place {
+	int leaf, kind; /* what the pod belonged to and asked for */
+	const char *node;
+	int before;           /* pods of the leaf that ran on the node already */
+	int wanted;           /* the leaf is complete with so many: then nothing is kept for it */
+	int64_t since, until; /* nanoseconds */
+	/* filled by the cycle: */
+	enum { PLACE_OVER, PLACE_KEPT, PLACE_LIFTED } state; /* lifted: pods of the group itself have it */
+	int at, pod;                                         /* the node; a waiting pod it is for, -1 for none */
+	bool own;                                            /* that pod was nominated for nothing else */
+};
+
+struct cycle_group {
+	struct gang gang;
+	bool implicit; /* a pod without a PodGroup; ranks behind PodGroups where nothing else decides */
+	int queue;     /* -1: names a queue that does not exist */
+	const char *queue_name;
+	int32_t priority;
+	enum cycle_preempt preempt;
+	int64_t creation; /* seconds; older = smaller */
+	bool has_started;
+	int64_t started; /* nanoseconds: since when it runs */
+	bool completing; /* a pod has succeeded: never stale */
+	bool has_stale_since;
+	int64_t stale_since;        /* nanoseconds: when it fell below its minimum */
+	int64_t grace;              /* nanoseconds below the minimum that are tolerated; negative = for ever */
+	int64_t evict_after;        /* nanoseconds: before this time the group may not cause evictions */
+	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
+	bool gave_up;
+	bool blocked;               /* must not be attempted; `reasons` already says why (unknown topology, ...) */
+	struct cycle_place *places; /* kept for its pods */
+	size_t place_count;
+	/* filled by the cycle: */
+	enum group_state state;
+	bool *was_running; /* per pod, before the cycle; array of gang.pod_count given by the caller */
+	struct reasons reasons;
+	bool proved; /* the refusal is proved */
+	bool tried;  /* refused before the queues had their turn */
+	/* Only where the caller keeps accounts (cycle_settle): */
+	bool settled;
+	int settled_queue;
+	struct cycle_account account;
+};
+
+struct cycle {
+	struct cluster *cluster;
+	struct cycle_queue *queues;
+	size_t queue_count;
+	struct cycle_group *groups;
+	size_t group_count;
+	struct arena *arena;
+	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
+	size_t eviction_count, eviction_capacity;
+	int64_t now;      /* nanoseconds */
+	int64_t retry_at; /* filled by the actions: when time alone may let a refused group in; INT64_MAX = never */
+	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
+	size_t kept;              /* places kept for pods that were moved, now */
+	bool started;             /* set by the first action */
+	uint64_t budget;          /* per placement, 0 = default */
+	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
+	bool explain_relax;       /* search for relaxations when explaining */
+	bool always_search;       /* also where the answer is known: for comparison in tests */
+	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below
+	 * their minimum and those that changed, in the order of cycle_compare. All others are settled: what they hold is in
+	 * the accounts, and they are looked at only as victims; those that give way are added to the list. */
+	bool selective;
+	int *work;
+	size_t work_count, work_capacity; /* on the heap, owned by the caller */
+	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
+	struct refusals *refusals;        /* private: made by cycle_begin, in the arena */
+	struct cycle_memory *memory; /* of earlier cycles on this cluster; NULL: every cycle asks everything anew */
+};
+
+/* What costly searches of earlier cycles have refused; see memory.h. Belongs to one cluster, and to a caller that keeps its
+ * state over cycles: when the cluster is built anew it is cleared. `costly`: what took less steps to prove is asked again after a while. */
+#define CYCLE_MEMORY_STEPS 1000
+struct cycle_memory *cycle_memory_create(uint64_t costly);
+size_t cycle_memory_hits(const struct cycle_memory *memory); /* questions that were not asked again; NULL: 0 */
+void cycle_memory_clear(struct cycle_memory *memory);        /* NULL is a no-op */
+void cycle_memory_destroy(struct cycle_memory *memory);      /* NULL is a no-op */
+
+/* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */
+int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);
+/* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, what runs
+ * is less than the minimum, or places are kept for it. */
+bool cycle_needs_look(const struct cycle_group *group);
+/* The groups of this cycle: number i of the list, or simply i. */
+size_t cycle_work_count(const struct cycle *cycle);
+int cycle_work_at(const struct cycle *cycle, size_t i);
+/* Whether its queue does not exist, which is added to its reasons then. */
+bool cycle_lacks_queue(struct cycle *cycle, struct cycle_group *group);
+/* Adds the group to the list and takes it off the accounts. */
+void cycle_touch(struct cycle *cycle, int number);
+/* Puts a group on the accounts as it is now, and takes it off as it was put on. Each is a no-op the second time. */
+void cycle_settle(struct cycle *cycle, int number);
+void cycle_unsettle(struct cycle *cycle, int number);
+
+/* Before the first action of every cycle: notes what runs, restores reservations of earlier cycles. */
+void cycle_begin(struct cycle *cycle);
+/* Runs one action: newly bound pods end up RUNNING with was_running false, reserved ones RESERVED, evicted ones GONE
+ * with an entry in `evictions`. Each action changes the cluster and the groups only by decisions that are complete in themselves. */
+void cycle_run(struct cycle *cycle, enum cycle_action action);
+const char *cycle_action_name(enum cycle_action action); /* "allocate", "consolidate", ... */
+/* By name, of which `length` bytes count; -1 when unknown. */
+int cycle_action_parse(const char *text, size_t length, enum cycle_action *action);
+/* State and remaining reasons of every group; after the last action. */
+void cycle_finish(struct cycle *cycle);
+
+const char *group_state_name(enum group_state state); /* "Placed", "Partial", ... */
+
+#endif

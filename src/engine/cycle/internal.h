@@ -1,0 +1,74 @@
+/* What the files of the cycle share. Nothing outside src/engine includes this. */
+#ifndef ENGINE_CYCLE_INTERNAL_H
+#define ENGINE_CYCLE_INTERNAL_H
+
+#include "engine/cycle/cycle.h"
+#include "engine/share/share.h"
+
+struct stock;
+
+/* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
+enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_COUNT };
+
+struct cycle_run {
+	struct cycle *cycle;
+	struct share_queue *shares; /* parallel to cycle->queues */
+	struct share_claim claim;
+	struct arena *scratch;                         /* of one search; reset before the next */
+	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
+	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by kind: what one pod counts for */
+	struct stock *stock;                           /* what could be given up; NULL until somebody asks */
+	int explained_runtimes;                        /* in this action */
+	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
+};
+
+static inline bool cycle_marked(const struct cycle_run *run, enum cycle_mark which, int group)
+{
+	return run->marks[which][group] == run->mark[which];
+}
+
+static inline void cycle_mark(struct cycle_run *run, enum cycle_mark which, int group)
+{
+	run->marks[which][group] = run->mark[which];
+}
+
+static inline void cycle_clear_marks(struct cycle_run *run, enum cycle_mark which)
+{
+	run->mark[which]++;
+}
+
+/* Shares of all queues from what is settled and what the groups of this cycle hold and ask for. */
+void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
+
+bool cycle_is_member(const struct gang_pod *pod);
+/* What one pod of each kind counts for against queues; kept by the cluster, valid until a kind is added. */
+const int64_t (*cycle_kind_amounts(struct cluster *cluster))[CYCLE_RESOURCES];
+/* Adds what one pod of the kind counts for. */
+void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES]);
+/* What pods count for against queues, and how much of it cannot be evicted later: all of a non-preemptible group, the
+ * core of a semi-preemptible one (see victims_core). */
+struct cycle_cost {
+	int64_t amounts[CYCLE_RESOURCES], core[CYCLE_RESOURCES];
+};
+/* Of a placement. The core of a group may change with it as a whole: what was surplus may become part of the core. */
+void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *group, const struct placement *placement,
+                             struct cycle_cost *cost);
+/* What of the core goes with these reserved members; the array is given by the caller. */
+void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
+                        int64_t core[CYCLE_RESOURCES]);
+/* Adds (sign 1) or takes off (sign -1) a cost in a queue and all above it. */
+void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign);
+/* Whether limits, and for the core quotas, of the queue and all above it allow the cost. */
+bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost);
+/* False, and a reason on the group, when they do not. */
+bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const struct cycle_cost *cost);
+/* What limits, and for protected pods quotas, leave of each resource. False when the gang has no choice of pods or
+ * children that could make use of knowing it. */
+bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
+                          struct place_allowance *allowance);
+void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);
+
+/* surplus.c: whether pods of a group whose minimum is met still wait, and a word on why. */
+bool surplus_conclude(struct cycle *cycle, struct cycle_group *group);
+
+#endif

@@ -1,0 +1,170 @@
+/* Whose turn it is: groups in line within their queues, queues by what they use of their shares. */
+#include "engine/cycle/queue_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the state all actions share ---- */
+
+void turns_open(struct cycle *cycle, struct allocation *allocation)
+{
+	struct cycle_run *run = &allocation->run;
+	*allocation = (struct allocation){.run = {.cycle = cycle}};
+	run->scratch = arena_create();
+	run->amounts = cycle_kind_amounts(cycle->cluster);
+	cycle_open_accounts(run, allocation->total);
+	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
+	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		memcpy(cycle->queues[q].allocated, run->shares[q].allocated, sizeof(run->shares[q].allocated));
+		memcpy(cycle->queues[q].fair, run->shares[q].fair, sizeof(run->shares[q].fair));
+		memcpy(cycle->queues[q].requested, run->shares[q].requested, sizeof(run->shares[q].requested));
+	}
+}
+
+/* ---- order ---- */
+
+static bool group_before(const struct cycle *cycle, const struct candidate *a, const struct candidate *b)
+{
+	const struct cycle_group *left = &cycle->groups[a->group], *right = &cycle->groups[b->group];
+	if (left->priority != right->priority)
+		return left->priority > right->priority;
+	if (a->growth != b->growth)
+		return a->growth < b->growth;
+	if (left->creation != right->creation)
+		return left->creation < right->creation;
+	int order = cycle_compare(left, right);
+	return order ? order < 0 : a->group < b->group;
+}
+
+void turns_push(const struct cycle *cycle, struct heap *heap, struct candidate candidate)
+{
+	vec_push(&heap->items, candidate);
+	struct candidate *items = heap->items.items;
+	for (size_t i = heap->items.count - 1; i > 0;) {
+		size_t up = (i - 1) / 2;
+		if (!group_before(cycle, &items[i], &items[up]))
+			break;
+		struct candidate swap = items[i];
+		items[i] = items[up];
+		items[up] = swap;
+		i = up;
+	}
+}
+
+struct candidate turns_pop(const struct cycle *cycle, struct heap *heap)
+{
+	struct candidate *items = heap->items.items, best = items[0];
+	size_t count = --heap->items.count;
+	items[0] = items[count];
+	for (size_t i = 0;;) {
+		size_t down = 2 * i + 1;
+		if (down >= count)
+			break;
+		if (down + 1 < count && group_before(cycle, &items[down + 1], &items[down]))
+			down++;
+		if (!group_before(cycle, &items[down], &items[i]))
+			break;
+		struct candidate swap = items[i];
+		items[i] = items[down];
+		items[down] = swap;
+		i = down;
+	}
+	return best;
+}
+
+/* Amounts of the next thing the best group of a queue would get: its minimum, or one pod. */
+void turns_changed(struct allocation *allocation, int queue)
+{
+	const struct cycle *cycle = allocation->run.cycle;
+	const struct heap *heap = &allocation->heaps[queue];
+	if (!heap->items.count) {
+		share_order_set(allocation->order, queue, NULL);
+		return;
+	}
+	const struct candidate *candidate = &heap->items.items[0];
+	const struct gang *gang = &cycle->groups[candidate->group].gang;
+	int64_t amounts[CYCLE_RESOURCES] = {0};
+	int64_t pods = candidate->growth < 0 ? gang_minimum_pods(gang, 0) : 1;
+	for (size_t p = 0; candidate->growth < 0 && p < gang->pod_count; p++)
+		pods -= cycle_is_member(&gang->pods[p]);
+	for (size_t p = 0; p < gang->pod_count && pods > 0; p++)
+		if (gang->pods[p].state == MEMBER_WAITING) {
+			cycle_add_pod(&allocation->run, gang->pods[p].kind, amounts);
+			pods--;
+		}
+	share_order_set(allocation->order, queue, amounts);
+}
+
+bool turns_has_waiting(const struct cycle_group *group)
+{
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		if (group->gang.pods[p].state == MEMBER_WAITING)
+			return true;
+	return false;
+}
+
+/* Whether the group may be served at all. */
+bool turns_is_candidate(const struct cycle_group *group)
+{
+	return !group->blocked && !group->gave_up && group->queue >= 0 && turns_has_waiting(group);
+}
+
+bool turns_next(struct allocation *allocation, struct candidate *candidate)
+{
+	int queue = share_order_best(allocation->order);
+	if (queue < 0)
+		return false;
+	*candidate = turns_pop(allocation->run.cycle, &allocation->heaps[queue]);
+	turns_changed(allocation, queue);
+	return true;
+}
+
+void turns_again(struct allocation *allocation, const struct candidate *candidate)
+{
+	const struct cycle *cycle = allocation->run.cycle;
+	int queue = cycle->groups[candidate->group].queue;
+	turns_push(cycle, &allocation->heaps[queue], *candidate);
+	turns_changed(allocation, queue);
+}
+
+bool turns_is_last(const struct allocation *allocation)
+{
+	return share_order_best(allocation->order) < 0;
+}
+
+/* Fills the heaps with every group the filter accepts and announces all queues. */
+void turns_line_up(struct allocation *allocation,
+                   bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
+{
+	struct cycle *cycle = allocation->run.cycle;
+	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
+	allocation->order =
+		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+		int g = cycle_work_at(cycle, i);
+		const struct cycle_group *group = &cycle->groups[g];
+		if (!turns_is_candidate(group) || !accept(cycle, group))
+			continue;
+		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
+		turns_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = g, .growth = growth});
+	}
+	for (size_t q = 0; q < cycle->queue_count; q++)
+		turns_changed(allocation, (int)q);
+}
+
+void turns_close(struct allocation *allocation)
+{
+	struct cycle *cycle = allocation->run.cycle;
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
+		       sizeof(cycle->queues[q].allocated));
+		memcpy(cycle->queues[q].allocated_protected, allocation->run.shares[q].allocated_protected,
+		       sizeof(cycle->queues[q].allocated_protected));
+		if (allocation->heaps)
+			vec_free(&allocation->heaps[q].items);
+	}
+	free(allocation->heaps);
+	arena_destroy(allocation->run.scratch);
+	arena_destroy(allocation->run.decision);
+}

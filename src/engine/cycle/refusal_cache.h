@@ -1,0 +1,39 @@
+/* Refusals that outlast a cycle. Private to the engine.
+ *
+ * What was proved impossible stays so while the cluster only becomes fuller: it is not asked again for every change beside
+ * it. That holds for gangs without rules about other pods, because a new pod may be just what an affinity waits for; and
+ * while nothing is reserved or on its way out. What a cycle tried counts as there when the refusal is remembered, so the
+ * next one begins by making sure that it is.
+ *
+ * A search that gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. So
+ * it is asked again after MEMORY_SHORT: what it finds is found that much later than without a memory, and not more than
+ * one such search is made in that time, however many changes there are. What was proved with little effort is asked again
+ * as soon, for the sake of the numbers in its reasons; a costly proof is not. */
+#ifndef ENGINE_CYCLE_REFUSAL_CACHE_H
+#define ENGINE_CYCLE_REFUSAL_CACHE_H
+
+#include "engine/cycle/cycle.h"
+
+/* Nanoseconds. A second is no delay for a gang that is hard to place, and a search of the default budget, which may take
+ * a tenth of that, no load. */
+#define MEMORY_SHORT INT64_C(1000000000)
+
+/* Before the first action: forgets everything unless the cluster is at least as full as it was. */
+void memory_begin(struct cycle *cycle);
+/* Something was bound for good within this cycle. */
+void memory_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement);
+/* Something was reserved, evicted or held: what is found from here on is true for this cycle only. */
+void memory_disturb(struct cycle *cycle);
+
+struct refusal;
+/* The remembered refusal, NULL when the question has to be asked. One that is to be asked again later is noted in the cycle. */
+const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question);
+/* After it was explained. */
+void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question, const struct refusal *refusal);
+
+/* Whether the question had no answer even in the empty cluster, which only changes of nodes can change. 1: it had none, 0: it
+ * had one, -1: it was not asked. */
+int memory_is_hopeless(const struct cycle *cycle, uint64_t question);
+void memory_keep_hopeless(struct cycle *cycle, uint64_t question, bool hopeless);
+
+#endif

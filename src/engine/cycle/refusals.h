@@ -1,0 +1,35 @@
+/* What was refused in this cycle, so that the same question is not asked again. Private to the engine.
+ *
+ * Groups that look alike to the search (the same tree, the same kinds of pods in the same states) get the same answer
+ * as long as nothing in the cluster changes. Tentative changes that were undone do not count as such. */
+#ifndef ENGINE_CYCLE_REFUSALS_H
+#define ENGINE_CYCLE_REFUSALS_H
+
+#include "engine/cycle/cycle.h"
+
+struct refusals;
+
+struct refusals *refusals_create(struct arena *arena);
+/* Something was bound, reserved or evicted for good. */
+void refusals_change(struct refusals *refusals);
+
+/* A number for everything the search sees of a gang; groups that look alike have the same one. */
+uint64_t refusals_look(const struct gang *gang);
+
+/* One question: a look, and what else the answer depends on (the action, the queue, ...) mixed into it. */
+struct refusal {
+	struct placement placement; /* as engine_place gave it; its choices are empty */
+	bool explained;
+	struct reasons reasons; /* with a mark in place of the name of the group */
+};
+/* The refusal of that question in the present state of the cluster, NULL when it was not asked. */
+struct refusal *refusals_find(const struct refusals *refusals, uint64_t question);
+struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const struct placement *placement);
+
+/* The same from the memory of earlier cycles. */
+struct refusal *refusals_recall(struct cycle *cycle, const struct gang *gang, uint64_t question);
+
+/* Explains through the memory: the search for reasons runs once for groups that look alike. */
+void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle_group *group);
+
+#endif

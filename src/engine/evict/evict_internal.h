@@ -1,0 +1,104 @@
+/* What making room (room.c) and finding new places for victims (room_moves.c) share. */
+#ifndef ENGINE_EVICT_EVICT_INTERNAL_H
+#define ENGINE_EVICT_EVICT_INTERNAL_H
+
+#include "engine/evict/evict.h"
+#include "engine/place/solver.h"
+#include "engine/evict/victim_index.h"
+#include "engine/evict/victims.h"
+
+#define MOST_MOVES 16 /* pods that one consolidation moves at most */
+
+struct room {
+	struct cycle_run *run;
+	struct cycle *cycle;
+	int group;
+	enum cycle_action action;
+	bool grow; /* the minimum is met: room for one unit of surplus */
+	struct arena *scratch;
+	const struct victim_unit **units; /* in the stock */
+	size_t unit_count, unit_capacity;
+	size_t movable_from;         /* units from here on may be moved, but not lost */
+	struct unit_source *sources; /* reclaim: queues that have more, a heap */
+	size_t source_count;
+	const int *unopened; /* and those that were not looked at */
+	size_t unopened_count;
+	size_t applied; /* units[0 .. applied) are off their nodes */
+	bool *kept;     /* per applied unit: returned after all */
+	struct place_bias bias;
+	size_t scored; /* units that the scores of nodes have counted */
+	struct placement placement;
+	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
+	struct cycle_cost cost;                  /* of the placement */
+	size_t depth;                            /* of the beneficiary's queue */
+	int64_t (*held_before)[CYCLE_RESOURCES]; /* by the queue and those above it, before anything was lifted */
+	/* Minimum runtimes, see runtime.h: */
+	int64_t at;                           /* who has run long enough is judged at this time */
+	int64_t first_end;                    /* the first protection that ends after it */
+	int64_t *granted;                     /* by queue, NULL when none grants anything */
+	bool *above;                          /* by queue: the beneficiary's own, and those above it */
+	bool trial, agreed;                   /* decide nothing, only say whether it could be */
+	const struct cycle_group *waited_for; /* trial: who is protected longest of those that would leave */
+	int64_t waited_until;
+	size_t waited_count;
+};
+
+static inline struct cycle_group *beneficiary(const struct room *room)
+{
+	return &room->cycle->groups[room->group];
+}
+
+/* ---- room.c ---- */
+
+/* Whether there would be room at a later time, if nothing else changed. Decides nothing. */
+bool room_would_fit(struct room *room, int64_t at);
+
+/* ---- room_units.c ---- */
+
+/* Lists what may go. Reclaim lists on demand: room_more_units brings the list to `count` units if there are so many. */
+void room_list_units(struct room *room);
+void room_more_units(struct room *room, size_t count);
+/* Reclaim, with nothing applied: the rest of what could be taken, true when there is more that may only be moved; and
+ * that. */
+bool room_take_all(struct room *room);
+void room_add_movable(struct room *room);
+
+/* ---- room_rights.c ---- */
+
+/* Whether what is asked for cannot be evicted later. */
+bool room_protects(const struct room *room);
+/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
+void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign);
+/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
+void room_charge_left(struct room *room, bool moved, int sign);
+void room_remember_held(struct room *room);
+/* Before any unit is listed: whether the shares allow a claim at all. */
+bool room_claim_allows(struct room *room);
+/* Preempt: the numbers of units from the front where a queue comes down to its entitlement, ascending, and last of all
+ * how many there are. Between two of them more units never make the rights worse. At most ROOM_CUTS(depth). */
+#define ROOM_CUTS(depth) ((depth)*CYCLE_RESOURCES + 1)
+size_t room_list_cuts(const struct room *room, size_t *cuts);
+/* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
+bool room_queue_allows(const struct room *room);
+/* What the queues leave to a gang that has a choice; see cycle_find_allowance. */
+bool room_find_allowance(const struct room *room, struct place_allowance *allowance);
+/* Whether the shares still justify the victims that are left. */
+bool room_shares_agree(struct room *room);
+
+/* ---- room_moves.c ---- */
+
+struct moved_pod {
+	int group, pod, node, from;
+};
+
+struct moves {
+	struct moved_pod *items;
+	size_t count;
+};
+
+/* Finds new places for the units that left, group by group: all pods of a group or none. Without `optional` only for
+ * those who must not be lost. False when somebody found no place who needs one. */
+bool moves_find(struct room *room, bool optional, struct moves *moves);
+void moves_undo(struct room *room, const struct moves *moves);
+
+#endif

@@ -1,0 +1,581 @@
+/* Why a gang is refused: found with the same bounds the search uses, so that the reason is the cause. */
+#include "engine/explain/explain.h"
+
+#include "base/clamp.h"
+#include "base/grow.h"
+#include "base/quantity.h"
+#include "engine/place/solver.h"
+
+#include <string.h>
+
+const char *reason_code_name(enum reason_code code)
+{
+	static const char *const names[] = {
+		[REASON_NOT_READY] = "NotReady",
+		[REASON_DOMAIN] = "InsufficientDomain",
+		[REASON_RESOURCE] = "InsufficientResource",
+		[REASON_NODES] = "NodesExcluded",
+		[REASON_PINNED] = "PinnedByRunningMembers",
+		[REASON_COMBINATION] = "NoCombination",
+		[REASON_BUDGET] = "BudgetExhausted",
+		[REASON_RELAXATION] = "WouldFit",
+		[REASON_TOPOLOGY_UNKNOWN] = "TopologyUnknown",
+		[REASON_QUEUE_LIMIT] = "OverLimit",
+		[REASON_QUEUE_QUOTA] = "NonPreemptibleOverQuota",
+		[REASON_QUEUE_UNKNOWN] = "QueueDoesNotExist",
+		[REASON_SUBGROUP_UNKNOWN] = "SubGroupUnknown",
+		[REASON_SURPLUS] = "SurplusWaiting",
+		[REASON_BACKOFF] = "Backoff",
+		[REASON_GAVE_WAY] = "GaveWay",
+		[REASON_HELD] = "ResourcesHeld",
+		[REASON_KEPT] = "PlaceKept",
+		[REASON_MIN_RUNTIME] = "MinRuntime",
+	};
+	return names[code];
+}
+
+void reason_add(struct reasons *reasons, struct arena *arena, struct reason reason)
+{
+	if (reasons->count == reasons->capacity)
+		reasons->items =
+			grow_array(arena, reasons->items, reasons->count, &reasons->capacity, sizeof(*reasons->items));
+	reasons->items[reasons->count++] = reason;
+}
+
+struct explain {
+	struct solver solver;
+	struct arena *arena;   /* messages */
+	struct arena *scratch; /* everything else */
+	struct reasons *out;
+	const struct gang *gang;
+	struct gang_level *levels;
+	/* the nearest miss, for the relaxation sentence */
+	int miss_topology, miss_level, miss_domain;
+	int64_t miss_pods;
+	int miss_shape;
+};
+
+static const char *tree_name(const struct gang *gang, int tree)
+{
+	if (gang->tree[tree].name && gang->tree[tree].name[0])
+		return gang->tree[tree].name;
+	return tree == 0 ? gang->name : "(unnamed subgroup)";
+}
+
+/* ---- not ready ---- */
+
+static void explain_not_ready(struct explain *x)
+{
+	const struct gang *gang = x->gang;
+	int *members = arena_array(x->scratch, int, gang->tree_count);
+	bool *reachable = arena_array(x->scratch, bool, gang->tree_count);
+	gang_reachable(gang, members, reachable);
+	size_t gated = 0;
+	for (size_t p = 0; p < gang->pod_count; p++)
+		gated += gang->pods[p].state == MEMBER_GATED;
+	for (size_t i = 0; i < gang->tree_count && x->out->count < 8; i++) {
+		const struct gang_node *node = &gang->tree[i];
+		if (reachable[i] || (i > 0 && reachable[node->parent]))
+			continue;
+		bool leaf = node->child_count == 0;
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_NOT_READY,
+		                           .message = arena_printf(x->arena, "%s has %d of %d %s it needs%s",
+		                                                   tree_name(gang, (int)i), members[i], node->minimum,
+		                                                   leaf ? "pods"
+		                                                        : "subgroups that can reach their minimum",
+		                                                   leaf && gated ? " (gated pods do not count)" : ""),
+		                           .have = members[i],
+		                           .need = node->minimum});
+	}
+}
+
+/* ---- the part that does not fit ---- */
+
+static bool fits_anywhere(const struct solver *solver, int class_)
+{
+	for (int t = 0; t < solver->topology_count; t++)
+		if (solver->bound_total[t][class_] < 1)
+			return false;
+	return true;
+}
+
+/* Walks from the root to the deepest want whose own bound says no. -1 when every bound says yes. */
+static int find_culprit(const struct solver *solver)
+{
+	int at = 0;
+	if (fits_anywhere(solver, solver->wants[0].class_))
+		return -1;
+	for (;;) {
+		const struct want *want = &solver->wants[at];
+		int next = -1, misfits = 0;
+		for (int k = 0; k < want->kid_count; k++) {
+			int kid = solver->kids[want->first_kid + k];
+			if (fits_anywhere(solver, solver->wants[kid].class_))
+				continue;
+			misfits++;
+			next = next < 0 ? kid : next;
+		}
+		/* With K of N children a misfit matters only when too few are left. */
+		if (next < 0 || want->kid_count - misfits >= want->need)
+			return at;
+		at = next;
+	}
+}
+
+/* How many pods of a class (counted by its needs) a domain could take, at most what is needed. */
+static int64_t pods_possible(const struct solver *solver, const struct class_ *class_, int t, int level, int domain)
+{
+	int64_t sum = 0;
+	for (int s = 0; s < solver->shape_count; s++) {
+		int64_t have = level < 0 ? *solver->counters[s].total : solver->counters[s].sums[t][level][domain];
+		int64_t want = class_->least[s];
+		if (class_->mixed && class_->leaf)
+			want = class_->waiting[s] < class_->need ? class_->waiting[s] : class_->need;
+		sum += have < want ? (have > 0 ? have : 0) : want;
+	}
+	return sum;
+}
+
+static int64_t pods_needed(const struct solver *solver, const struct class_ *class_)
+{
+	if (class_->leaf)
+		return class_->need;
+	int64_t sum = 0;
+	for (int s = 0; s < solver->shape_count; s++)
+		sum += class_->least[s];
+	return sum;
+}
+
+static const char *domain_text(const struct explain *x, int t, int level, int domain)
+{
+	return cluster_domain_path(x->solver.cluster, x->solver.topologies[t], level, domain, x->arena);
+}
+
+/* The resource that leaves the fewest slots for the shape inside a range of nodes. */
+static void explain_resource(struct explain *x, int shape_number, int64_t pods, int t, int level, int domain)
+{
+	const struct cluster *cluster = x->solver.cluster;
+	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
+	const struct topology *topology = used_topology(&x->solver, t);
+	int first = level < 0 ? 0 : topology->domains[level][domain].first;
+	int end = level < 0 ? cluster->node_count : topology->domains[level][domain].end;
+	int worst = -1;
+	int64_t fewest = INT64_MAX, free_sum = 0, largest = 0;
+	for (int i = 0; i < shape->request_count; i++) {
+		int64_t slots = 0, sum = 0, best = 0;
+		for (int p = first; p < end; p++) {
+			int node = topology->order[p];
+			if (!shape_allows_node(cluster, shape, node))
+				continue;
+			int64_t free = resource_view(cluster, shape->resource[i], node, x->solver.view);
+			slots = clamp_add(slots, free > 0 ? free / shape->amount[i] : 0);
+			sum = clamp_add(sum, free > 0 ? free : 0);
+			best = free > best ? free : best;
+		}
+		if (slots < fewest) {
+			fewest = slots;
+			worst = i;
+			free_sum = sum;
+			largest = best;
+		}
+	}
+	if (worst < 0 || fewest >= pods)
+		return;
+	const char *name = cluster->resources.items[shape->resource[worst]].name;
+	const char *where = level < 0 ? "the cluster" : domain_text(x, t, level, domain);
+	const char *each = quantity_print(x->arena, name, shape->amount[worst]);
+	int64_t need = clamp_multiply(shape->amount[worst], pods);
+	const char *asked = pods == 1 ? arena_printf(x->arena, "1 pod needs %s", each)
+	                              : arena_printf(x->arena, "%lld pods of %s each need %s", (long long)pods, each,
+	                                             quantity_print(x->arena, name, need));
+	x->miss_pods = pods - fewest;
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = REASON_RESOURCE,
+	                           .message = arena_printf(
+					   x->arena,
+					   "%s binds: %s, %s has %s free on usable nodes (%s at most on one node), "
+					   "enough for %lld",
+					   name, asked, where, quantity_print(x->arena, name, free_sum),
+					   quantity_print(x->arena, name, largest), (long long)fewest),
+	                           .level = level < 0 ? NULL : topology->labels[level],
+	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
+	                           .have = free_sum,
+	                           .need = need});
+}
+
+static const char *const exclusion_text[EXCLUDE_CAUSES] = {
+	[EXCLUDE_NOT_READY] = "not ready",
+	[EXCLUDE_UNSCHEDULABLE] = "unschedulable",
+	[EXCLUDE_TAINT] = "with a taint the pod does not tolerate",
+	[EXCLUDE_SELECTOR] = "not matching the node selector",
+	[EXCLUDE_AFFINITY] = "not matching the node affinity",
+	[EXCLUDE_VOLUME] = "out of reach of a volume",
+};
+
+static void explain_nodes(struct explain *x, int shape_number)
+{
+	struct cluster *cluster = x->solver.cluster;
+	const struct local_shape *local = &x->solver.shapes[shape_number];
+	int open = slots_get(cluster, local->shape, x->solver.view)->open;
+	const int *counts = shape_exclusions(cluster, local->shape);
+	const struct shape *shape = &cluster->shapes.items[local->shape];
+	int full = counts[EXCLUDE_NONE] - open, by_rules = open - local->slots->open;
+	int excluded = cluster->node_count - counts[EXCLUDE_NONE];
+	if (!excluded && !by_rules && !full)
+		return;
+	struct buffer text = {0};
+	buffer_printf(&text, "of %d nodes", cluster->node_count);
+	const char *comma = ":";
+	for (int c = 1; c < EXCLUDE_CAUSES; c++)
+		if (counts[c]) {
+			buffer_printf(&text, "%s %d %s", comma, counts[c], exclusion_text[c]);
+			comma = ",";
+		}
+	if (by_rules)
+		buffer_printf(&text, "%s %d excluded by affinity rules between pods", comma, by_rules), comma = ",";
+	if (full)
+		buffer_printf(&text, "%s %d without room for one pod", comma, full);
+	int usable = cluster->node_count - excluded - by_rules - full;
+	const char *typo = counts[EXCLUDE_SELECTOR] + counts[EXCLUDE_AFFINITY] == cluster->node_count
+	                           ? explain_selector(cluster, shape, x->arena)
+	                           : "";
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = REASON_NODES,
+	                           .message = arena_printf(x->arena, "%s; %d usable%s", text.text, usable, typo),
+	                           .have = usable,
+	                           .need = cluster->node_count});
+	buffer_free(&text);
+}
+
+/* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
+static int64_t room_when_empty(const struct explain *x, const struct class_ *class_, int t, int level)
+{
+	struct cluster *cluster = x->solver.cluster;
+	int shape_number = -1, shapes = 0;
+	for (int s = 0; s < x->solver.shape_count; s++)
+		if (class_->least[s]) {
+			shape_number = s;
+			shapes++;
+		}
+	if (!class_->leaf || shapes != 1)
+		return -1;
+	int topology = x->solver.topologies[t];
+	struct slots *slots = slots_get(cluster, x->solver.shapes[shape_number].shape, VIEW_EMPTY);
+	slots_need_level(cluster, slots, topology, level);
+	int64_t best = 0;
+	for (int d = 0; d < cluster->topologies[topology].domain_count[level]; d++)
+		best = slots->sums[topology][level][d] > best ? slots->sums[topology][level][d] : best;
+	return best;
+}
+
+/* The domain at the level of the class that could take most of its pods, -1 when there is none; how many domains are as
+ * good. */
+static int best_domain(const struct solver *solver, const struct class_ *class_, int64_t *most, int *equal)
+{
+	int best = -1, t = class_->topology, level = class_->level;
+	*most = -1;
+	*equal = 0;
+	for (int d = 0; d < used_topology(solver, t)->domain_count[level]; d++) {
+		if (class_->fixed >= 0 && d != class_->fixed)
+			continue;
+		int64_t have = pods_possible(solver, class_, t, level, d);
+		if (have > *most) {
+			best = d;
+			*most = have;
+			*equal = 0;
+		}
+		*equal += have == *most;
+	}
+	return best;
+}
+
+/* Domains at the level of the culprit, best first in the message: "3 of 4". */
+static void explain_level(struct explain *x, const struct want *want, const struct class_ *class_)
+{
+	const struct solver *solver = &x->solver;
+	int t = class_->topology, level = class_->level, equal;
+	const struct topology *topology = used_topology(solver, t);
+	int64_t need = pods_needed(solver, class_), best_have;
+	int best = best_domain(solver, class_, &best_have, &equal);
+	if (best < 0) {
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_DOMAIN,
+		                           .message =
+		                                   arena_printf(x->arena, "%s needs one %s, but no node has that label",
+		                                                tree_name(x->gang, want->tree),
+		                                                topology->labels[level]),
+		                           .level = topology->labels[level],
+		                           .need = need});
+		return;
+	}
+	x->miss_topology = t;
+	x->miss_level = level;
+	x->miss_domain = best;
+	const char *who = tree_name(x->gang, want->tree);
+	const char *where = domain_text(x, t, level, best);
+	const char *others = equal > 2    ? arena_printf(x->arena, ", like %d others", equal - 1)
+	                     : equal == 2 ? ", like one other"
+	                                  : "";
+	int64_t empty = room_when_empty(x, class_, t, level);
+	if (empty >= 0 && empty < need)
+		others = arena_printf(x->arena, "%s; even empty, none holds more than %lld", others, (long long)empty);
+	bool fragmented = best_have >= need;
+	const char *message =
+		class_->fixed >= 0
+			? arena_printf(
+				  x->arena,
+				  "%s is held in %s %s by its running members, which has room for %lld of the %lld "
+				  "pods it still needs",
+				  who, topology->labels[level], where, (long long)best_have, (long long)need)
+		: fragmented
+			? arena_printf(x->arena,
+	                               "%s must be in one %s: the best, %s, has room for the pods one by one, but not "
+	                               "for its "
+	                               "subgroups under their own constraints",
+	                               who, topology->labels[level], where)
+			: arena_printf(x->arena, "%s must be in one %s: the best, %s, has room for %lld of %lld pods%s",
+	                               who, topology->labels[level], where, (long long)best_have, (long long)need,
+	                               others);
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN,
+	                           .message = message,
+	                           .level = topology->labels[level],
+	                           .domain = where,
+	                           .have = best_have,
+	                           .need = need});
+}
+
+static void explain_culprit(struct explain *x, int culprit)
+{
+	const struct solver *solver = &x->solver;
+	const struct want *want = &solver->wants[culprit];
+	const struct class_ *class_ = &solver->classes[want->class_];
+	int64_t need = pods_needed(solver, class_);
+	if (class_->dead) {
+		const struct topology *topology = used_topology(solver, class_->topology);
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_PINNED,
+		                           .message = arena_printf(
+						   x->arena,
+						   "%s must be in one %s, but its running members are not: nothing can "
+						   "be added until they are",
+						   tree_name(x->gang, want->tree), topology->labels[class_->level]),
+		                           .level = topology->labels[class_->level]});
+		return;
+	}
+	if (class_->level >= 0) {
+		explain_level(x, want, class_);
+	} else {
+		int64_t have = pods_possible(solver, class_, 0, -1, -1);
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_DOMAIN,
+		                           .message = arena_printf(
+						   x->arena, "the cluster has room for %lld of the %lld pod%s %s needs",
+						   (long long)have, (long long)need, need == 1 ? "" : "s",
+						   tree_name(x->gang, want->tree)),
+		                           .have = have,
+		                           .need = need});
+	}
+	/* The shape that is shortest of slots at the nearest miss. */
+	int t = x->miss_topology < 0 ? 0 : x->miss_topology, level = x->miss_level, domain = x->miss_domain;
+	int worst = 0;
+	int64_t short_of = 0;
+	for (int s = 0; s < solver->shape_count; s++) {
+		int64_t have = level < 0 ? *solver->counters[s].total : solver->counters[s].sums[t][level][domain];
+		int64_t want_pods = class_->mixed ? class_->waiting[s] : class_->least[s];
+		if (want_pods - have > short_of) {
+			short_of = want_pods - have;
+			worst = s;
+		}
+	}
+	x->miss_shape = worst;
+	/* Where no node may be used at all, no amount of a resource helps. */
+	if (shape_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
+		explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level,
+		                 domain);
+	explain_nodes(x, worst);
+}
+
+/* ---- relaxations ---- */
+
+static struct gang copy_gang(const struct gang *gang, struct arena *arena)
+{
+	struct gang copy = *gang;
+	copy.tree = arena_array(arena, struct gang_node, gang->tree_count);
+	memcpy(copy.tree, gang->tree, sizeof(*copy.tree) * gang->tree_count);
+	return copy;
+}
+
+static bool places(struct cluster *cluster, const struct gang *gang, int view)
+{
+	struct arena *scratch = arena_create();
+	struct placement placement;
+	struct place_options options = {.budget = 20000, .use_releasing = view == VIEW_RELEASING};
+	bool placed = engine_place(cluster, gang, &options, scratch, &placement) == PLACE_PLACED;
+	arena_destroy(scratch);
+	return placed;
+}
+
+static const char *level_name(const struct cluster *cluster, struct gang_level level)
+{
+	return level.level < 0 ? "the whole cluster" : cluster->topologies[level.topology].labels[level.level];
+}
+
+/* The constraint whose level has to be raised least. All constraints of one level are raised together too, because equal
+ * siblings usually fail alike. */
+static void explain_relaxation(struct explain *x)
+{
+	struct cluster *cluster = x->solver.cluster;
+	for (int raise = 1; raise <= CLUSTER_MAX_LEVELS; raise++) {
+		bool any = false;
+		for (size_t i = 0; i < x->gang->tree_count && i < 64; i++) {
+			struct gang_level level = x->gang->tree[i].required;
+			bool repeated =
+				false; /* an earlier sibling with the same level was raised together with this one */
+			for (size_t k = 0; k < i && !repeated; k++)
+				repeated = x->gang->tree[k].parent == x->gang->tree[i].parent &&
+				           x->gang->tree[k].required.topology == level.topology &&
+				           x->gang->tree[k].required.level == level.level;
+			if (level.topology < 0 || level.level + 1 < raise || repeated)
+				continue;
+			any = true;
+			struct gang copy = copy_gang(x->gang, x->scratch);
+			int raised = 0;
+			for (size_t k = i; k < copy.tree_count; k++) {
+				struct gang_level *other = &copy.tree[k].required;
+				if (copy.tree[k].parent != copy.tree[i].parent ||
+				    x->gang->tree[k].required.topology != level.topology ||
+				    x->gang->tree[k].required.level != level.level)
+					continue;
+				*other = level.level - raise < 0
+				                 ? GANG_NO_LEVEL
+				                 : (struct gang_level){level.topology, level.level - raise};
+				raised++;
+			}
+			if (!places(cluster, &copy, x->solver.view))
+				continue;
+			const char *who = tree_name(x->gang, (int)i);
+			if (raised > 1)
+				who = arena_printf(x->arena, "%s and %d more", who, raised - 1);
+			reason_add(x->out, x->arena,
+			           (struct reason){.code = REASON_RELAXATION,
+			                           .message = arena_printf(
+							   x->arena, "it would fit if %s allowed %s instead of %s", who,
+							   level_name(cluster,
+			                                              (struct gang_level){level.topology,
+			                                                                  level.level - raise}),
+							   level_name(cluster, level)),
+			                           .level = level_name(cluster, level)});
+			return;
+		}
+		if (!any)
+			return;
+	}
+}
+
+static void explain_more_capacity(struct explain *x)
+{
+	const struct cluster *cluster = x->solver.cluster;
+	if (x->miss_pods <= 0)
+		return;
+	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[x->miss_shape].shape];
+	const struct reason *binding = NULL;
+	for (size_t i = 0; i < x->out->count; i++)
+		if (x->out->items[i].code == REASON_RESOURCE)
+			binding = &x->out->items[i];
+	if (!binding)
+		return;
+	for (int i = 0; i < shape->request_count; i++) {
+		const char *name = cluster->resources.items[shape->resource[i]].name;
+		if (shape->amount[i] == 0 || strncmp(binding->message, name, strlen(name)) != 0)
+			continue;
+		const char *where =
+			x->miss_level < 0
+				? "anywhere in the cluster"
+				: arena_printf(x->arena, "in %s %s",
+		                               used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
+		                               domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
+		const char *each = x->miss_pods == 1 ? ""
+		                                     : arena_printf(x->arena, ", %s for each of %lld pods",
+		                                                    quantity_print(x->arena, name, shape->amount[i]),
+		                                                    (long long)x->miss_pods);
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_RELAXATION,
+		                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s%s",
+		                                                   quantity_print(x->arena, name,
+		                                                                  clamp_multiply(shape->amount[i],
+		                                                                                 x->miss_pods)),
+		                                                   name, where, each),
+		                           .level = x->miss_level < 0 ? NULL
+		                                                      : used_topology(&x->solver, x->miss_topology)
+		                                                                ->labels[x->miss_level],
+		                           .need = clamp_multiply(shape->amount[i], x->miss_pods)});
+		return;
+	}
+}
+
+/* ---- entry ---- */
+
+static void explain_refusal(struct explain *x, const struct placement *placement)
+{
+	struct demand demand = {.mode = DEMAND_MINIMUM, .unit_tree = -1, .unit_pod = -1, .levels = x->levels};
+	if (!demand_build(&x->solver, &demand))
+		return;
+	int culprit = find_culprit(&x->solver);
+	if (culprit >= 0) {
+		explain_culprit(x, culprit);
+	} else {
+		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_COMBINATION,
+		                           .message = arena_printf(
+						   x->arena,
+						   "every part would fit alone, but no combination does: all %llu "
+						   "alternatives were tried, %s is the part that stays without a place",
+						   (unsigned long long)placement->steps, tree_name(x->gang, tree))});
+		if (x->solver.shape_count)
+			explain_nodes(x, 0);
+	}
+}
+
+static void explain_impossible(struct explain *x, struct cluster *cluster, const struct placement *placement,
+                               bool relax)
+{
+	const struct gang *gang = x->gang;
+	int view = placement->reserve ? VIEW_RELEASING : VIEW_FREE;
+	solver_init(&x->solver, cluster, gang, view, PLACE_DEFAULT_BUDGET, x->scratch);
+	x->levels = arena_array(x->scratch, struct gang_level, gang->tree_count);
+	for (size_t i = 0; i < gang->tree_count; i++)
+		x->levels[i] = gang->tree[i].required;
+	explain_refusal(x, placement);
+	explain_more_capacity(x);
+	solver_close(&x->solver);
+	if (relax)
+		explain_relaxation(x);
+}
+
+void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
+                    struct arena *arena, struct reasons *out)
+{
+	struct explain x = {.arena = arena,
+	                    .scratch = arena_create(),
+	                    .out = out,
+	                    .gang = gang,
+	                    .miss_topology = -1,
+	                    .miss_level = -1,
+	                    .miss_domain = -1};
+	if (placement->outcome == PLACE_NOT_READY)
+		explain_not_ready(&x);
+	if (placement->outcome == PLACE_EXHAUSTED)
+		reason_add(out, arena,
+		           (struct reason){.code = REASON_BUDGET,
+		                           .message = arena_printf(
+						   arena,
+						   "the search budget ended after %llu steps without a placement and "
+						   "without a proof that none exists; raise the budget to decide",
+						   (unsigned long long)placement->steps)});
+	if (placement->outcome == PLACE_IMPOSSIBLE)
+		explain_impossible(&x, cluster, placement, relax);
+	arena_destroy(x.scratch);
+}

@@ -1,0 +1,48 @@
+/* Explanations: why a gang is not placed, in numbers, and the smallest change that would help. */
+#ifndef ENGINE_EXPLAIN_EXPLAIN_H
+#define ENGINE_EXPLAIN_EXPLAIN_H
+
+#include "engine/place/place.h"
+
+enum reason_code {
+	REASON_NOT_READY,        /* the existing pods cannot reach a minimum */
+	REASON_DOMAIN,           /* no domain at the level is big enough: best one named with have of need */
+	REASON_RESOURCE,         /* a resource binds: have of need */
+	REASON_NODES,            /* nodes excluded per cause */
+	REASON_PINNED,           /* running members hold the gang in a domain that is full or already violate a level */
+	REASON_COMBINATION,      /* every part fits alone, no combination does */
+	REASON_BUDGET,           /* search budget exhausted */
+	REASON_RELAXATION,       /* a change that would make it fit */
+	REASON_TOPOLOGY_UNKNOWN, /* set by callers: topology or level does not exist */
+	REASON_QUEUE_LIMIT,      /* set by the cycle */
+	REASON_QUEUE_QUOTA,
+	REASON_QUEUE_UNKNOWN,
+	REASON_SUBGROUP_UNKNOWN,
+	REASON_SURPLUS,     /* minimum met; some surplus does not fit */
+	REASON_BACKOFF,     /* schedulingBackoff: not tried again */
+	REASON_GAVE_WAY,    /* its pods were taken for another group in this cycle */
+	REASON_HELD,        /* resources are held for it until running work ends */
+	REASON_KEPT,        /* it would fit where places are kept for pods that were moved */
+	REASON_MIN_RUNTIME, /* fits when running groups have had the time their queue grants */
+};
+
+struct reason {
+	enum reason_code code;
+	const char *message; /* one sentence for people */
+	const char *level;   /* node-label key, NULL when none */
+	const char *domain;  /* path of the best domain, NULL when none */
+	int64_t have, need;  /* both 0 when they say nothing */
+};
+
+struct reasons {
+	struct reason *items; /* in the arena; most important first */
+	size_t count, capacity;
+};
+
+const char *reason_code_name(enum reason_code code); /* "InsufficientDomain", ... stable, for JSON */
+void reason_add(struct reasons *reasons, struct arena *arena, struct reason reason);
+/* Why engine_place refused. `relax` also searches for the smallest relaxation (costs more searches). */
+void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
+                    struct arena *arena, struct reasons *out);
+
+#endif

@@ -1,0 +1,626 @@
+/* From a gang to wants: which subtrees need what, grouped into classes of equal subtrees. */
+#include "base/clamp.h"
+#include "engine/place/solver.h"
+
+#include <string.h>
+
+static int use_topology(struct solver *solver, int topology)
+{
+	for (int t = 0; t < solver->topology_count; t++)
+		if (solver->topologies[t] == topology)
+			return t;
+	solver->topologies[solver->topology_count] = topology;
+	return solver->topology_count++;
+}
+
+static void find_topologies(struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	for (size_t i = 0; i < gang->tree_count; i++) {
+		if (gang->tree[i].required.topology >= 0)
+			use_topology(solver, gang->tree[i].required.topology);
+		if (gang->tree[i].preferred.topology >= 0)
+			use_topology(solver, gang->tree[i].preferred.topology);
+	}
+	if (!solver->topology_count)
+		use_topology(solver, 0);
+}
+
+static int add_shape(struct solver *solver, int kind)
+{
+	bool social = rules_kind_matters(solver, kind);
+	int shape = solver->cluster->kinds.items[kind].shape;
+	for (int s = 0; !social && s < solver->shape_count; s++)
+		if (!solver->shapes[s].social && solver->shapes[s].shape == shape)
+			return s;
+	solver->shapes[solver->shape_count] = (struct local_shape){.shape = shape, .kind = kind, .social = social};
+	return solver->shape_count++;
+}
+
+/* One local shape per distinct shape of the waiting pods (per kind where rules between pods tell kinds apart). */
+static void find_shapes(struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	struct cluster *cluster = solver->cluster;
+	while (cluster->kind_mark.count < cluster->kinds.count)
+		vec_push(&cluster->kind_mark, -1);
+	int32_t *mark = cluster->kind_mark.items;
+	int *kinds = arena_array(solver->arena, int, gang->pod_count);
+	int kind_count = 0;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int kind = gang->pods[p].kind;
+		if (gang->pods[p].state != MEMBER_WAITING || mark[kind] >= 0)
+			continue;
+		mark[kind] = 0;
+		kinds[kind_count++] = kind;
+		solver->member_rules |= cluster->kinds.items[kind].has_required_rules;
+	}
+	solver->shapes = arena_array(solver->arena, struct local_shape, (size_t)kind_count);
+	for (int k = 0; k < kind_count; k++)
+		mark[kinds[k]] = add_shape(solver, kinds[k]);
+	solver->pod_shape = arena_array(solver->arena, int, gang->pod_count);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		solver->pod_shape[p] = gang->pods[p].state == MEMBER_WAITING ? mark[gang->pods[p].kind] : -1;
+	for (int k = 0; k < kind_count; k++)
+		mark[kinds[k]] = -1;
+}
+
+static int compare_ints(const void *left, const void *right)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+	return (a > b) - (a < b);
+}
+
+static void find_members(struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		if (!solver->member_nodes)
+			solver->member_nodes = arena_array(solver->arena, int, gang->pod_count);
+		solver->member_nodes[solver->member_node_count++] = gang->pods[p].node;
+	}
+	if (solver->member_node_count)
+		qsort(solver->member_nodes, (size_t)solver->member_node_count, sizeof(int), compare_ints);
+}
+
+static void find_slots(struct solver *solver)
+{
+	struct cluster *cluster = solver->cluster;
+	uint8_t *mask = NULL;
+	for (int s = 0; s < solver->shape_count; s++) {
+		struct local_shape *shape = &solver->shapes[s];
+		if (shape->social && !mask)
+			mask = arena_array(solver->arena, uint8_t, (size_t)cluster->node_count);
+		/* A social shape always gets a private copy: two kinds may share one cached shape. */
+		if (shape->social) {
+			rules_mask(solver, shape->kind, mask);
+			shape->slots = slots_masked(cluster, shape->shape, solver->view, mask, solver->arena);
+		} else {
+			shape->slots = slots_get(cluster, shape->shape, solver->view);
+		}
+	}
+}
+
+void solver_init(struct solver *solver, struct cluster *cluster, const struct gang *gang, int view, uint64_t budget,
+                 struct arena *arena)
+{
+	*solver = (struct solver){
+		.cluster = cluster, .gang = gang, .arena = arena, .view = view, .budget = budget, .blocking_tree = -1};
+	find_topologies(solver);
+	find_shapes(solver);
+	find_slots(solver);
+	find_members(solver);
+	solver->social = rules_between_members(solver);
+	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social;
+}
+
+static void forget_demand(struct solver *solver)
+{
+	trail_undo(solver, 0);
+	struct key_entry *entry, *next;
+	HASH_ITER(hh, solver->class_index, entry, next) {
+		HASH_DEL(solver->class_index, entry);
+		free(entry);
+	}
+	solver->items.count = 0;
+	solver->assigned.count = 0;
+	solver->class_count = solver->class_capacity = solver->want_count = 0;
+}
+
+void solver_close(struct solver *solver)
+{
+	forget_demand(solver);
+	vec_free(&solver->trail);
+	vec_free(&solver->items);
+	vec_free(&solver->assigned);
+}
+
+static void add_allowances(struct solver *solver)
+{
+	for (int a = 0; solver->allowance && a < PLACE_ALLOWANCES; a++) {
+		if (solver->allowance->left[a] == INT64_MAX)
+			continue;
+		struct counter *counter = &solver->counters[solver->counter_count++];
+		int64_t *per_pod = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
+		for (int s = 0; s < solver->shape_count; s++)
+			per_pod[s] = solver->allowance->counts[solver->shapes[s].kind][a];
+		counter->resource = COUNTER_ALLOWANCE;
+		counter->per_pod = per_pod;
+		counter->total = arena_new(solver->arena, int64_t);
+		*counter->total = solver->allowance->left[a];
+	}
+}
+
+/* Nodes with a slot of some shape; what others have is of no use to the gang. */
+static int *list_usable(const struct solver *solver, int *count)
+{
+	int *list = arena_alloc_raw(solver->arena, (size_t)solver->cluster->node_count * sizeof(*list));
+	*count = 0;
+	for (int n = 0; n < solver->cluster->node_count; n++) {
+		bool usable = false;
+		for (int s = 0; s < solver->shape_count && !usable; s++)
+			usable = solver->shapes[s].slots->node[n] > 0;
+		if (usable)
+			list[(*count)++] = n;
+	}
+	return list;
+}
+
+/* Each node counts in the smallest domain it is in, and domains in those above them: that is quicker than every node at
+ * every level. */
+static void sum_resource(const struct solver *solver, struct counter *counter, const int *usable, int count)
+{
+	for (int i = 0; i < count; i++) {
+		int64_t amount = resource_view(solver->cluster, counter->resource, usable[i], solver->view);
+		if (amount <= 0)
+			continue;
+		*counter->total = clamp_add(*counter->total, amount);
+		for (int t = 0; t < solver->topology_count; t++) {
+			const struct topology *topology = used_topology(solver, t);
+			int level = topology->level_count - 1;
+			while (level >= 0 && topology->node_domain[level][usable[i]] < 0)
+				level--;
+			int64_t *sum =
+				level < 0 ? NULL : &counter->sums[t][level][topology->node_domain[level][usable[i]]];
+			if (sum)
+				*sum = clamp_add(*sum, amount);
+		}
+	}
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		for (int level = topology->level_count - 1; level > 0; level--)
+			for (int d = 0; d < topology->domain_count[level]; d++) {
+				int64_t *above = &counter->sums[t][level - 1][topology->domains[level][d].parent];
+				*above = clamp_add(*above, counter->sums[t][level][d]);
+			}
+	}
+}
+
+/* Counters: slots of every local shape; amounts of every resource when several shapes compete for them. */
+static void build_counters(struct solver *solver)
+{
+	struct cluster *cluster = solver->cluster;
+	int resources = solver->shape_count > 1 ? (int)cluster->resources.count : 0;
+	solver->counters = arena_array(solver->arena, struct counter,
+	                               (size_t)(solver->shape_count + resources + PLACE_ALLOWANCES));
+	solver->counter_count = solver->shape_count;
+	for (int s = 0; s < solver->shape_count; s++) {
+		struct counter *counter = &solver->counters[s];
+		counter->resource = COUNTER_SLOTS;
+		counter->total = &solver->shapes[s].slots->total;
+		for (int t = 0; t < solver->topology_count; t++)
+			counter->sums[t] = solver->shapes[s].slots->sums[solver->topologies[t]];
+	}
+	int usable_count = 0;
+	const int *usable = resources ? list_usable(solver, &usable_count) : NULL;
+	for (int r = 0; r < resources; r++) {
+		bool asked = false;
+		for (int s = 0; s < solver->shape_count; s++)
+			asked |= cluster_kind_request(cluster, solver->shapes[s].kind, r) > 0;
+		if (!asked)
+			continue;
+		struct counter *counter = &solver->counters[solver->counter_count++];
+		counter->resource = r;
+		counter->total = arena_new(solver->arena, int64_t);
+		for (int t = 0; t < solver->topology_count; t++) {
+			const struct topology *topology = used_topology(solver, t);
+			counter->sums[t] = arena_array(solver->arena, int64_t *, (size_t)topology->level_count);
+			for (int l = 0; l < topology->level_count; l++)
+				counter->sums[t][l] =
+					arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
+		}
+		sum_resource(solver, counter, usable, usable_count);
+	}
+	add_allowances(solver);
+}
+
+struct tree_state {   /* per tree node */
+	int *running; /* members running or reserved below, pods */
+	int *satisfied_members;
+	bool *satisfied;
+	bool *reachable;
+	bool *wanted; /* candidate to receive pods */
+	int *need;
+	int *fixed; /* domain at the node's level in force, -1 free, -2 violated */
+	int *want;  /* want number, -1 */
+};
+
+/* The domain that members below dictate for nodes with a level in force. */
+static void find_fixed(const struct solver *solver, const struct demand *demand, struct tree_state *state)
+{
+	const struct gang *gang = solver->gang;
+	for (size_t i = 0; i < gang->tree_count; i++)
+		state->fixed[i] = -1;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
+			continue;
+		for (int i = pod->leaf; i >= 0; i = gang->tree[i].parent) {
+			struct gang_level level = demand->levels[i];
+			if (level.topology < 0)
+				continue;
+			int domain = solver->cluster->topologies[level.topology].node_domain[level.level][pod->node];
+			if (domain < 0 || (state->fixed[i] != -1 && state->fixed[i] != domain))
+				state->fixed[i] = -2;
+			else
+				state->fixed[i] = domain;
+		}
+	}
+}
+
+static void want_minimum(const struct gang *gang, struct tree_state *state, size_t first)
+{
+	for (size_t i = first; i < gang->tree_count; i++) {
+		const struct gang_node *node = &gang->tree[i];
+		if (i != first && (node->parent < 0 || !state->wanted[node->parent]))
+			continue;
+		state->wanted[i] = !state->satisfied[i] && state->reachable[i];
+		state->need[i] = node->minimum - state->satisfied_members[i];
+	}
+}
+
+static void want_all(const struct gang *gang, struct tree_state *state, const int *waiting)
+{
+	int *kids = state->want; /* borrowed as a counter until wants are numbered */
+	memset(kids, 0, gang->tree_count * sizeof(int));
+	for (size_t i = gang->tree_count; i-- > 0;) {
+		state->wanted[i] = state->reachable[i] && (gang->tree[i].child_count ? kids[i] > 0 : waiting[i] > 0);
+		state->need[i] = gang->tree[i].child_count ? kids[i] : waiting[i];
+		if (state->wanted[i] && i > 0)
+			kids[gang->tree[i].parent]++;
+	}
+	/* A child of a subtree that cannot reach its minimum is not started. */
+	for (size_t i = 1; i < gang->tree_count; i++)
+		state->wanted[i] &= state->wanted[gang->tree[i].parent];
+}
+
+static void want_unit(const struct gang *gang, struct tree_state *state, const struct demand *demand)
+{
+	int unit = demand->unit_tree;
+	if (demand->unit_pod < 0)
+		want_minimum(gang, state, (size_t)unit);
+	state->wanted[unit] = true;
+	if (demand->unit_pod >= 0)
+		state->need[unit] = 1;
+	for (int i = gang->tree[unit].parent; i >= 0; i = gang->tree[i].parent) {
+		state->wanted[i] = true;
+		state->need[i] = 1;
+	}
+}
+
+static struct tree_state *tree_state(const struct solver *solver, const struct demand *demand, const int *waiting)
+{
+	const struct gang *gang = solver->gang;
+	struct arena *arena = solver->arena;
+	size_t count = gang->tree_count;
+	struct tree_state *state = arena_new(arena, struct tree_state);
+	state->running = arena_array(arena, int, count);
+	state->satisfied_members = arena_array(arena, int, count);
+	state->satisfied = arena_array(arena, bool, count);
+	state->reachable = arena_array(arena, bool, count);
+	state->wanted = arena_array(arena, bool, count);
+	state->need = arena_array(arena, int, count);
+	state->fixed = arena_array(arena, int, count);
+	state->want = arena_array(arena, int, count);
+	gang_satisfied(gang, state->satisfied_members, state->satisfied);
+	gang_reachable(gang, state->running, state->reachable);
+	memset(state->running, 0, count * sizeof(int));
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (gang->pods[p].state == MEMBER_RUNNING || gang->pods[p].state == MEMBER_RESERVED)
+			state->running[gang->pods[p].leaf]++;
+	for (size_t i = count; i-- > 1;)
+		state->running[gang->tree[i].parent] += state->running[i];
+	find_fixed(solver, demand, state);
+	if (demand->mode == DEMAND_ALL)
+		want_all(gang, state, waiting);
+	else if (demand->mode == DEMAND_UNIT)
+		want_unit(gang, state, demand);
+	else
+		want_minimum(gang, state, 0);
+	return state;
+}
+
+static void class_key(struct buffer *key, const struct class_ *class_, int shape_count)
+{
+	int head[] = {class_->topology, class_->level, class_->fixed,    class_->dead,
+	              class_->leaf,     class_->need,  class_->kid_count};
+	buffer_append(key, (const char *)head, sizeof(head));
+	if (class_->leaf)
+		buffer_append(key, (const char *)class_->waiting, sizeof(int) * (size_t)shape_count);
+	buffer_append(key, (const char *)class_->kids, sizeof(int) * (size_t)class_->kid_count);
+	buffer_append(key, (const char *)class_->kid_copies, sizeof(int) * (size_t)class_->kid_count);
+}
+
+struct amount_count {
+	int64_t amount;
+	int64_t count;
+};
+
+static int compare_amount_counts(const void *left, const void *right)
+{
+	int64_t a = ((const struct amount_count *)left)->amount, b = ((const struct amount_count *)right)->amount;
+	return (a > b) - (a < b);
+}
+
+/* The smallest sum of `need` values out of the list. */
+static int64_t least_sum(struct amount_count *list, int count, int64_t need)
+{
+	qsort(list, (size_t)count, sizeof(*list), compare_amount_counts);
+	int64_t sum = 0;
+	for (int i = 0; i < count && need > 0; i++) {
+		int64_t take = list[i].count < need ? list[i].count : need;
+		sum = clamp_add(sum, clamp_multiply(take, list[i].amount));
+		need -= take;
+	}
+	return sum;
+}
+
+int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
+{
+	const struct counter *c = &solver->counters[counter];
+	return c->resource == COUNTER_SLOTS ? counter == shape
+	       : c->resource == COUNTER_ALLOWANCE
+	               ? c->per_pod[shape]
+	               : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, c->resource);
+}
+
+static void class_amounts(const struct solver *solver, struct class_ *class_, struct amount_count *list)
+{
+	struct arena *arena = solver->arena;
+	class_->least = arena_array(arena, int64_t, (size_t)solver->counter_count);
+	class_->all = arena_array(arena, int64_t, (size_t)solver->counter_count);
+	for (int j = 0; j < solver->counter_count; j++) {
+		int count = class_->leaf ? solver->shape_count : class_->kid_count;
+		for (int i = 0; i < count; i++) {
+			const struct class_ *kid = class_->leaf ? NULL : &solver->classes[class_->kids[i]];
+			int64_t copies = class_->leaf ? class_->waiting[i] : class_->kid_copies[i];
+			list[i] = (struct amount_count){.amount = kid ? kid->least[j] : counter_per_pod(solver, j, i),
+			                                .count = copies};
+			class_->all[j] =
+				clamp_add(class_->all[j], kid ? clamp_multiply(copies, kid->all[j])
+			                                      : clamp_multiply(class_->ahead[i], list[i].amount));
+		}
+		class_->least[j] = least_sum(list, count, class_->need);
+		class_->surplus |= class_->all[j] > class_->least[j] && solver->counters[j].resource == COUNTER_SLOTS;
+	}
+}
+
+static int class_number(struct solver *solver, struct class_ *class_, struct amount_count *list)
+{
+	struct buffer key = {0};
+	class_key(&key, class_, solver->shape_count);
+	struct key_entry *entry;
+	HASH_FIND(hh, solver->class_index, key.text, key.length, entry);
+	if (!entry) {
+		entry = base_calloc(1, sizeof(*entry) + key.length);
+		entry->length = key.length;
+		memcpy(entry->bytes, key.text, key.length);
+		entry->number = solver->class_count;
+		HASH_ADD_KEYPTR(hh, solver->class_index, entry->bytes, key.length, entry);
+		class_amounts(solver, class_, list);
+		solver->classes[solver->class_count++] = *class_;
+	}
+	buffer_free(&key);
+	return entry->number;
+}
+
+static void class_level(const struct solver *solver, struct class_ *class_, struct gang_level level, int fixed)
+{
+	class_->topology = class_->level = class_->fixed = -1;
+	for (int t = 0; level.topology >= 0 && t < solver->topology_count; t++)
+		if (solver->topologies[t] == level.topology) {
+			class_->topology = t;
+			class_->level = level.level;
+		}
+	class_->fixed = fixed >= 0 ? fixed : -1;
+	class_->dead = fixed == -2;
+}
+
+struct kid_rank {
+	int want;
+	int class_;
+	int64_t scarcity; /* filled by bound_build's caller; here: pods needed, larger first */
+	int order;
+};
+
+static int compare_by_class(const void *left, const void *right)
+{
+	const struct kid_rank *a = left, *b = right;
+	if (a->class_ != b->class_)
+		return a->class_ < b->class_ ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static void class_kids(const struct solver *solver, struct class_ *class_, struct kid_rank *ranks, int count)
+{
+	qsort(ranks, (size_t)count, sizeof(*ranks), compare_by_class);
+	class_->kids = arena_array(solver->arena, int, (size_t)count);
+	class_->kid_copies = arena_array(solver->arena, int, (size_t)count);
+	class_->kid_total = count;
+	for (int i = 0; i < count; i++) {
+		if (!class_->kid_count || class_->kids[class_->kid_count - 1] != ranks[i].class_)
+			class_->kids[class_->kid_count++] = ranks[i].class_;
+		class_->kid_copies[class_->kid_count - 1]++;
+	}
+}
+
+/* Numbers the wants in tree order and records for each tree node where its kids start. */
+static void number_wants(struct solver *solver, struct tree_state *state)
+{
+	const struct gang *gang = solver->gang;
+	solver->want_count = 0;
+	for (size_t i = 0; i < gang->tree_count; i++) {
+		state->want[i] = -1;
+		if (!state->wanted[i])
+			continue;
+		state->want[i] = solver->want_count;
+		int parent = gang->tree[i].parent >= 0 ? state->want[gang->tree[i].parent] : -1;
+		solver->wants[solver->want_count++] =
+			(struct want){.tree = (int)i,
+		                      .parent = parent,
+		                      .need = state->need[i],
+		                      .rest = 1,
+		                      .depth = parent < 0 ? 0 : solver->wants[parent].depth + 1};
+		if (parent >= 0)
+			solver->wants[parent].kid_count++;
+	}
+	int at = 0;
+	for (int w = 0; w < solver->want_count; w++) {
+		solver->wants[w].first_kid = at;
+		at += solver->wants[w].kid_count;
+		solver->wants[w].kid_count = 0;
+	}
+	for (int w = 1; w < solver->want_count; w++) {
+		struct want *parent = &solver->wants[solver->wants[w].parent];
+		solver->kids[parent->first_kid + parent->kid_count++] = w;
+	}
+}
+
+static void classify(struct solver *solver, const struct demand *demand, const struct tree_state *state,
+                     int *const *waiting_by_shape, int *const *ahead_by_shape)
+{
+	const struct gang *gang = solver->gang;
+	size_t widest = (size_t)solver->shape_count;
+	for (int w = 0; w < solver->want_count; w++)
+		if ((size_t)solver->wants[w].kid_count > widest)
+			widest = (size_t)solver->wants[w].kid_count;
+	struct amount_count *list = arena_array(solver->arena, struct amount_count, widest);
+	struct kid_rank *ranks = arena_array(solver->arena, struct kid_rank, widest);
+	for (int w = solver->want_count; w-- > 0;) {
+		struct want *want = &solver->wants[w];
+		struct class_ class_ = {.leaf = gang->tree[want->tree].child_count == 0, .need = want->need};
+		class_level(solver, &class_, demand->levels[want->tree], state->fixed[want->tree]);
+		if (class_.leaf) {
+			class_.waiting = waiting_by_shape[want->tree];
+			class_.ahead = ahead_by_shape[want->tree];
+			int kinds = 0;
+			for (int s = 0; s < solver->shape_count; s++)
+				kinds += class_.waiting[s] > 0;
+			class_.mixed = kinds > 1;
+		} else {
+			for (int k = 0; k < want->kid_count; k++) {
+				int kid = solver->kids[want->first_kid + k];
+				ranks[k] =
+					(struct kid_rank){.want = kid, .class_ = solver->wants[kid].class_, .order = k};
+			}
+			class_kids(solver, &class_, ranks, want->kid_count);
+		}
+		want->class_ = class_number(solver, &class_, list);
+	}
+}
+
+/* Classes that every solution contains: the root, and all children of a mandatory parent that needs them all. Parents
+ * have larger numbers than their kids. */
+static void mark_mandatory(struct solver *solver)
+{
+	solver->classes[solver->wants[0].class_].mandatory = true;
+	for (int c = solver->class_count; c-- > 0;) {
+		const struct class_ *class_ = &solver->classes[c];
+		for (int k = 0; class_->mandatory && class_->need >= class_->kid_total && k < class_->kid_count; k++)
+			solver->classes[class_->kids[k]].mandatory = true;
+	}
+}
+
+/* Preference among the kids of a K-of-N parent: those that already have members first, then spec order. */
+static void order_choices(struct solver *solver, const struct tree_state *state)
+{
+	for (int w = 0; w < solver->want_count; w++) {
+		struct want *want = &solver->wants[w];
+		if (want->need >= want->kid_count)
+			continue;
+		int *kids = solver->kids + want->first_kid, front = 0;
+		int *copy = arena_array(solver->arena, int, (size_t)want->kid_count);
+		for (int pass = 0; pass < 2; pass++)
+			for (int k = 0; k < want->kid_count; k++)
+				if ((state->running[solver->wants[kids[k]].tree] > 0) == (pass == 0))
+					copy[front++] = kids[k];
+		memcpy(kids, copy, sizeof(int) * (size_t)want->kid_count);
+	}
+}
+
+/* Whether the parts that every solution contains need more pods of some shape than the whole cluster has slots for. Costs
+ * nothing beside the counters of a gang with several shapes, and is the reason for most refusals in a full cluster. */
+static bool lacks_slots(const struct solver *solver, int *const *waiting_by_shape)
+{
+	int64_t *need = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
+	bool *optional = arena_array(solver->arena, bool, (size_t)solver->want_count);
+	for (int w = 0; w < solver->want_count; w++) {
+		const struct want *want = &solver->wants[w], *parent = w ? &solver->wants[want->parent] : NULL;
+		optional[w] = parent && (optional[want->parent] || parent->need < parent->kid_count);
+		if (optional[w] || solver->gang->tree[want->tree].child_count)
+			continue;
+		const int *waiting = waiting_by_shape[want->tree];
+		int only = -1;
+		for (int s = 0; s < solver->shape_count; s++)
+			only = waiting[s] == 0 ? only : only == -1 ? s : -2;
+		if (only < 0)
+			continue;
+		need[only] += want->need;
+		if (need[only] > solver->shapes[only].slots->total)
+			return true;
+	}
+	return false;
+}
+
+bool demand_build(struct solver *solver, const struct demand *demand)
+{
+	const struct gang *gang = solver->gang;
+	forget_demand(solver);
+	int *waiting = arena_array(solver->arena, int, gang->tree_count);
+	int **by_shape = arena_array(solver->arena, int *, gang->tree_count);
+	int **ahead = by_shape;
+	for (size_t i = 0; i < gang->tree_count; i++)
+		if (gang->tree[i].child_count == 0)
+			by_shape[i] = arena_array(solver->arena, int, (size_t)solver->shape_count);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (solver->pod_shape[p] < 0)
+			continue;
+		waiting[gang->pods[p].leaf]++;
+		by_shape[gang->pods[p].leaf][solver->pod_shape[p]]++;
+	}
+	if (demand->mode == DEMAND_UNIT && demand->unit_pod >= 0) {
+		by_shape = arena_array(solver->arena, int *, gang->tree_count);
+		by_shape[demand->unit_tree] = arena_array(solver->arena, int, (size_t)solver->shape_count);
+		by_shape[demand->unit_tree][solver->pod_shape[demand->unit_pod]] = 1;
+	}
+	struct tree_state *state = tree_state(solver, demand, waiting);
+	solver->wants = arena_array(solver->arena, struct want, gang->tree_count);
+	solver->kids = arena_array(solver->arena, int, gang->tree_count);
+	number_wants(solver, state);
+	if (!solver->want_count)
+		return false;
+	if (solver->stop_when_refuted && lacks_slots(solver, by_shape)) {
+		solver->refuted = true;
+		return true;
+	}
+	if (!solver->counters)
+		build_counters(solver);
+	solver->classes = arena_array(solver->arena, struct class_, (size_t)solver->want_count);
+	classify(solver, demand, state, by_shape, ahead);
+	mark_mandatory(solver);
+	order_choices(solver, state);
+	bound_build(solver);
+	return true;
+}

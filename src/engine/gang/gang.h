@@ -1,0 +1,65 @@
+/* A gang: the tree of minimums and constraints, and its pods. Plain data, filled by the caller, which owns it. */
+#ifndef ENGINE_GANG_GANG_H
+#define ENGINE_GANG_GANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gang_level { /* topology -1: no constraint */
+	int topology;
+	int level;
+};
+#define GANG_NO_LEVEL ((struct gang_level){.topology = -1, .level = -1})
+
+/* Index 0 is the root; a parent stands before its children; siblings are in the order of the spec. */
+struct gang_node {
+	const char *name; /* "" for the root and for anonymous parents */
+	int parent;       /* -1 for the root */
+	int child_count;  /* 0 = leaf */
+	int minimum;      /* leaf: pods; parent: direct children that must reach their minimum */
+	struct gang_level required;
+	struct gang_level preferred;
+};
+
+enum member_state {
+	MEMBER_WAITING,  /* may be placed now */
+	MEMBER_GATED,    /* exists, but must not be placed yet */
+	MEMBER_RUNNING,  /* bound to `node` and counted in the cluster as running */
+	MEMBER_RESERVED, /* reserved on `node` and counted in the cluster as reserved */
+	MEMBER_GONE,     /* leaving or finished: not a member for counting */
+};
+
+struct gang_pod {
+	const char *name;
+	int kind; /* from cluster_kind */
+	int leaf; /* index of its leaf in the tree */
+	enum member_state state;
+	int node;      /* for RUNNING and RESERVED */
+	int nominated; /* preferred node while WAITING, -1 for none */
+	bool held;     /* RESERVED since an earlier cycle, so that others may take it back; set by cycle_begin */
+};
+
+/* Pods of one leaf are used in array order: earlier ones are placed first. */
+struct gang {
+	const char *namespace_;
+	const char *name;
+	struct gang_node *tree;
+	size_t tree_count;
+	struct gang_pod *pods;
+	size_t pod_count;
+};
+
+/* Members per tree node that run or are reserved (leaf: pods; parent: satisfied children), and whether each node has
+ * reached its minimum. Arrays of tree_count given by the caller; either may be NULL. */
+void gang_satisfied(const struct gang *gang, int *members, bool *satisfied);
+/* The same question with WAITING members counted in: could the existing pods reach the minimum at all? */
+void gang_reachable(const struct gang *gang, int *members, bool *reachable);
+/* Whether the root has reached its minimum, and whether it could with the WAITING members. */
+bool gang_root_satisfied(const struct gang *gang);
+bool gang_root_reachable(const struct gang *gang);
+/* Fewest pods that satisfy the subtree of every node; an array of tree_count. */
+void gang_minimums(const struct gang *gang, int64_t *fewest);
+int64_t gang_minimum_pods(const struct gang *gang, int node);
+
+#endif

@@ -1,0 +1,586 @@
+/* Pods onto nodes, once every leaf knows where it is confined.
+ *
+ * First the quick way: tightest set of domains, then of hosts, shape by shape. With one shape and one topology that
+ * cannot fail. Otherwise an exhaustive search over pods and nodes follows, equal nodes tried once. */
+#include "engine/place/solver.h"
+
+#include <string.h>
+
+struct unit { /* equal pods of one leaf */
+	int want;
+	int shape;
+	int count;
+	const struct confine *at;
+	int64_t room;  /* nodes in the confinement, for ordering */
+	int64_t slots; /* of the shape in the whole cluster, for ordering */
+};
+
+static bool inside(const struct solver *solver, const struct confine *at, int node)
+{
+	for (int t = 0; t < solver->topology_count; t++)
+		if (at->level[t] >= 0 && used_topology(solver, t)->node_domain[at->level[t]][node] != at->domain[t])
+			return false;
+	return true;
+}
+
+/* The smallest of the confinements, as a range of positions in its topology. */
+static int narrowest(const struct solver *solver, const struct confine *at, int *first, int *end)
+{
+	int best = 0;
+	*first = 0;
+	*end = solver->cluster->node_count;
+	for (int t = 0; t < solver->topology_count; t++) {
+		if (at->level[t] < 0)
+			continue;
+		const struct domain *domain = &used_topology(solver, t)->domains[at->level[t]][at->domain[t]];
+		if (domain->end - domain->first < *end - *first) {
+			*first = domain->first;
+			*end = domain->end;
+			best = t;
+		}
+	}
+	return best;
+}
+
+static void shift_sums(struct solver *solver, struct slots *slots, int node, int32_t change)
+{
+	const struct cluster *cluster = solver->cluster;
+	trail_set32(solver, &slots->node[node], slots->node[node] + change);
+	trail_set64(solver, &slots->total, slots->total + change);
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = &cluster->topologies[solver->topologies[t]];
+		int64_t **sums = slots->sums[solver->topologies[t]];
+		for (int l = 0; l < topology->level_count && topology->node_domain[l][node] >= 0; l++) {
+			if (!sums[l])
+				continue;
+			int64_t *sum = &sums[l][topology->node_domain[l][node]];
+			trail_set64(solver, sum, *sum + change);
+		}
+	}
+}
+
+/* Puts copies of a shape on a node: resources, and the slots of every shape of the gang there. */
+static void take(struct solver *solver, const struct unit *unit, int node, int copies)
+{
+	struct cluster *cluster = solver->cluster;
+	if (solver->shape_count == 1) {
+		shift_sums(solver, solver->shapes[0].slots, node, -copies);
+	} else {
+		const struct shape *shape = &cluster->shapes.items[solver->shapes[unit->shape].shape];
+		for (int i = 0; i < shape->request_count; i++) {
+			int64_t *free = &cluster->resources.items[shape->resource[i]].free[node];
+			trail_set64(solver, free, *free - copies * shape->amount[i]);
+		}
+		for (int s = 0; s < solver->shape_count; s++) {
+			struct slots *slots = solver->shapes[s].slots;
+			const struct shape *other = &cluster->shapes.items[solver->shapes[s].shape];
+			if (!slots->node[node])
+				continue;
+			int32_t now = slots_of_node(cluster, other, node, solver->view);
+			if (other->one_per_node && other == shape)
+				now = 0;
+			if (now != slots->node[node])
+				shift_sums(solver, slots, node, now - slots->node[node]);
+		}
+	}
+	for (int t = 0; t < solver->topology_count; t++) {
+		const struct topology *topology = used_topology(solver, t);
+		for (int l = 0; l < topology->level_count && topology->node_domain[l][node] >= 0; l++)
+			if (solver->used[t][l]) {
+				int32_t *used = &solver->used[t][l][topology->node_domain[l][node]];
+				trail_set32(solver, used, *used + copies);
+			}
+	}
+	for (int c = 0; c < copies; c++)
+		vec_push(&solver->assigned, (struct assigned){.want = unit->want, .shape = unit->shape, .node = node});
+}
+
+/* ---- the quick way ---- */
+
+static int compare_bins(const void *left, const void *right)
+{
+	const struct bin *a = left, *b = right;
+	if (a->used != b->used)
+		return a->used ? -1 : 1;
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	if (a->room != b->room)
+		return a->room > b->room ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static int smallest_holding(const struct bin *bins, int count, int64_t need)
+{
+	int best = -1;
+	for (int i = 0; i < count; i++) {
+		if (bins[i].room < need)
+			continue;
+		if (best < 0 || bins[i].used > bins[best].used ||
+		    (bins[i].used == bins[best].used &&
+		     (bins[i].score > bins[best].score ||
+		      (bins[i].score == bins[best].score && bins[i].room < bins[best].room))))
+			best = i;
+	}
+	return best;
+}
+
+/* Takes from `bins` (sorted, largest first) the fewest that cover `need`, each as small as the rest allows. */
+static int cover_tightly(struct bin *bins, int count, int64_t need, struct share *shares)
+{
+	int64_t sum = 0;
+	int fewest = 0, taken = 0;
+	while (sum < need)
+		sum += bins[fewest++].room;
+	while (need > 0) {
+		int64_t first = 0; /* of the `fewest` largest */
+		for (int i = 0; i < fewest; i++)
+			first += bins[i].room;
+		int pick = fewest - 1;
+		for (int i = count; i-- > fewest - 1;) {
+			int64_t others = i < fewest ? first - bins[i].room : first - bins[fewest - 1].room;
+			if (bins[i].room + others >= need) {
+				pick = i;
+				break;
+			}
+		}
+		int64_t amount = bins[pick].room < need ? bins[pick].room : need;
+		shares[taken++] = (struct share){.number = bins[pick].number, .count = amount};
+		need -= amount;
+		memmove(&bins[pick], &bins[pick + 1], sizeof(*bins) * (size_t)(count - pick - 1));
+		count--;
+		fewest--;
+	}
+	return taken;
+}
+
+/* When what the gang uses already suffices, nothing else is looked at. */
+static int keep_used_if_enough(struct bin *bins, int count, int64_t need)
+{
+	int64_t room = 0;
+	int kept = 0;
+	for (int i = 0; i < count; i++)
+		room += bins[i].used ? bins[i].room : 0;
+	if (room < need)
+		return count;
+	for (int i = 0; i < count; i++)
+		if (bins[i].used)
+			bins[kept++] = bins[i];
+	return kept;
+}
+
+/* Which bins take how much: one that holds all if there is one; else what the gang uses already, then the fewest more.
+ * Returns the number of shares, -1 when the room does not suffice. */
+static int divide(struct bin *bins, int count, int64_t need, struct share *shares)
+{
+	count = keep_used_if_enough(bins, count, need);
+	int one = smallest_holding(bins, count, need);
+	if (one >= 0) {
+		shares[0] = (struct share){.number = bins[one].number, .count = need};
+		return 1;
+	}
+	int64_t room = 0;
+	bool scored = false;
+	for (int i = 0; i < count; i++) {
+		room += bins[i].room;
+		scored |= bins[i].score != bins[0].score;
+	}
+	if (room < need)
+		return -1;
+	qsort(bins, (size_t)count, sizeof(*bins), compare_bins);
+	int at = 0, taken = 0;
+	/* Preferences decide before tightness; very many bins are simply filled from the largest down. */
+	while (at < count && need > 0 && (bins[at].used || scored || need > 64 * bins[at].room)) {
+		int64_t amount = bins[at].room < need ? bins[at].room : need;
+		shares[taken++] = (struct share){.number = bins[at++].number, .count = amount};
+		need -= amount;
+	}
+	return need > 0 ? taken + cover_tightly(bins + at, count - at, need, shares + taken) : taken;
+}
+
+/* Whether a member of the gang ran on the node before this decision. */
+static bool has_member(const struct solver *solver, int node)
+{
+	int low = 0, high = solver->member_node_count;
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		if (solver->member_nodes[middle] < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < solver->member_node_count && solver->member_nodes[low] == node;
+}
+
+/* The end of the domain at this position that has no slots at all, or the position itself. */
+static int skip_full(const struct topology *topology, int64_t *const *sums, int level, int position)
+{
+	int domain = level < 0 ? -1 : topology->node_domain[level][topology->order[position]];
+	return domain >= 0 && sums[level][domain] == 0 ? topology->domains[level][domain].end : position;
+}
+
+static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t need, int t, int first, int end,
+                       int strays_of_level)
+{
+	const struct topology *topology = used_topology(solver, t);
+	const struct local_shape *shape = &solver->shapes[unit->shape];
+	const int32_t *score = shape->score, *slots = shape->slots->node;
+	const int32_t *order = topology->order;
+	bool filter = solver->topology_count > 1;
+	VEC(struct bin) bins = {0};
+	int64_t *const *sums = shape->slots->sums[solver->topologies[t]];
+	int level = topology->level_count - 1;
+	while (level >= 0 && (!sums[level] || topology->hosts[level]))
+		level--;
+	for (int p = first, next; p < end; p = next) {
+		next = skip_full(topology, sums, level, p);
+		if (next > p)
+			continue;
+		next = p + 1;
+		int node = order[p];
+		if (slots[node] <= 0 || (filter && !inside(solver, unit->at, node)))
+			continue;
+		if (strays_of_level >= 0 && topology->node_domain[strays_of_level][node] >= 0)
+			continue;
+		vec_push(&bins, (struct bin){.room = slots[node],
+		                             .score = score ? score[node] : 0,
+		                             .number = node,
+		                             .used = has_member(solver, node)});
+	}
+	struct share *shares = base_calloc(bins.count, sizeof(*shares));
+	int taken = solver->spreading && spread_wanted(solver, unit->shape)
+	                    ? spread_divide(solver, unit->shape, bins.items, (int)bins.count, need, shares)
+	                    : divide(bins.items, (int)bins.count, need, shares);
+	for (int i = 0; i < taken; i++)
+		take(solver, unit, shares[i].number, (int)shares[i].count);
+	vec_free(&bins);
+	free(shares);
+	return taken >= 0;
+}
+
+static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t need, int t, int level, int domain)
+{
+	const struct topology *topology = used_topology(solver, t);
+	int first = level < 0 ? 0 : topology->domains[level][domain].first;
+	int end = level < 0 ? solver->cluster->node_count : topology->domains[level][domain].end;
+	int next = level + 1;
+	if (solver->topology_count > 1 || solver->shapes[unit->shape].score ||
+	    (solver->spreading && spread_wanted(solver, unit->shape)) || next >= topology->level_count ||
+	    !solver->used[t][next])
+		return fill_hosts(solver, unit, need, t, first, end, -1);
+	int from = level < 0 ? 0 : topology->domains[level][domain].first_child;
+	int to = level < 0 ? topology->domain_count[0] : topology->domains[level][domain].child_end;
+	const struct slots *slots = solver->shapes[unit->shape].slots;
+	const int64_t *sums = slots->sums[solver->topologies[t]][next];
+	int64_t strays = level < 0 ? slots->total : slots->sums[solver->topologies[t]][level][domain];
+	struct bin *bins = base_calloc((size_t)(to - from) + 1, sizeof(*bins));
+	int count = 0;
+	for (int d = from; d < to; d++) {
+		strays -= sums[d];
+		if (sums[d] > 0)
+			bins[count++] =
+				(struct bin){.room = sums[d], .number = d, .used = solver->used[t][next][d] > 0};
+	}
+	if (strays > 0)
+		bins[count++] = (struct bin){.room = strays, .number = -1};
+	struct share *shares = base_calloc((size_t)count, sizeof(*shares));
+	int taken = divide(bins, count, need, shares);
+	bool fine = taken >= 0;
+	for (int i = 0; i < taken && fine; i++)
+		fine = shares[i].number < 0 ? fill_hosts(solver, unit, shares[i].count, t, first, end, next)
+		                            : fill_domain(solver, unit, shares[i].count, t, next, shares[i].number);
+	free(bins);
+	free(shares);
+	return fine;
+}
+
+static bool quick(struct solver *solver, const struct unit *units, int count)
+{
+	for (int u = 0; u < count; u++) {
+		int first, end;
+		int t = narrowest(solver, units[u].at, &first, &end);
+		if (!fill_domain(solver, &units[u], units[u].count, t, units[u].at->level[t], units[u].at->domain[t]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the exhaustive way ---- */
+
+struct depth {
+	int unit;
+	int *nodes;
+	int node_count, at;
+	size_t trail_mark, assigned_mark;
+};
+
+struct exhaust {
+	struct solver *solver;
+	const struct unit *units;
+	int unit_count;
+	int *left; /* per unit: pods still to place */
+	VEC(struct depth) depths;
+	uint64_t budget;
+};
+
+static uint64_t node_signature(const struct exhaust *x, int node)
+{
+	const struct solver *solver = x->solver;
+	uint64_t hash = 0x77;
+	for (int s = 0; s < solver->shape_count; s++)
+		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
+	for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
+		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
+		                                              solver->view));
+	for (int u = 0; u < x->unit_count; u++)
+		if (x->left[u])
+			hash = hash_mix(hash, inside(solver, x->units[u].at, node));
+	return hash;
+}
+
+static bool refuted_before(const struct exhaust *x, int unit, int node)
+{
+	for (size_t d = x->depths.count; d-- > 0 && x->depths.items[d].unit == unit;)
+		for (int i = 0; i + 1 < x->depths.items[d].at; i++)
+			if (x->depths.items[d].nodes[i] == node)
+				return true;
+	return false;
+}
+
+struct candidate {
+	int64_t score;
+	int slots;
+	int node;
+	uint64_t signature;
+};
+
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	if (a->slots != b->slots)
+		return a->slots < b->slots ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static void list_candidates(struct exhaust *x, struct depth *depth)
+{
+	struct solver *solver = x->solver;
+	const struct unit *unit = &x->units[depth->unit];
+	const struct local_shape *shape = &solver->shapes[unit->shape];
+	int first, end, count = 0;
+	const struct topology *topology = used_topology(solver, narrowest(solver, unit->at, &first, &end));
+	struct candidate *list = base_calloc((size_t)(end - first), sizeof(*list));
+	for (int p = first; p < end; p++) {
+		int node = topology->order[p];
+		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) ||
+		    refuted_before(x, depth->unit, node))
+			continue;
+		if (solver->social && !rules_allow(solver, shape->kind, node))
+			continue;
+		list[count++] = (struct candidate){.score = shape->score ? shape->score[node] : 0,
+		                                   .slots = shape->slots->node[node],
+		                                   .node = node,
+		                                   .signature = solver->social ? 0 : node_signature(x, node)};
+	}
+	qsort(list, (size_t)count, sizeof(*list), compare_candidates);
+	depth->nodes = arena_array(solver->arena, int, (size_t)count);
+	for (int i = 0; i < count; i++) {
+		bool equal = false;
+		for (int k = 0; k < i && !equal && !solver->social; k++)
+			equal = list[k].signature == list[i].signature;
+		if (!equal)
+			depth->nodes[depth->node_count++] = list[i].node;
+	}
+	free(list);
+}
+
+/* Slots left for what is still to come: each unit alone must still fit. */
+static bool rest_fits(const struct exhaust *x)
+{
+	const struct solver *solver = x->solver;
+	for (int u = 0; u < x->unit_count; u++) {
+		if (!x->left[u])
+			continue;
+		const struct slots *slots = solver->shapes[x->units[u].shape].slots;
+		const struct confine *at = x->units[u].at;
+		for (int t = 0; t < solver->topology_count; t++) {
+			int64_t have = at->level[t] < 0
+			                       ? slots->total
+			                       : slots->sums[solver->topologies[t]][at->level[t]][at->domain[t]];
+			if (have < x->left[u])
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool descend(struct exhaust *x)
+{
+	int unit = 0;
+	while (unit < x->unit_count && !x->left[unit])
+		unit++;
+	if (unit == x->unit_count)
+		return false;
+	struct depth depth = {.unit = unit,
+	                      .trail_mark = x->solver->trail.count,
+	                      .assigned_mark = x->solver->assigned.count};
+	list_candidates(x, &depth);
+	vec_push(&x->depths, depth);
+	return true;
+}
+
+static enum verdict exhaust_run(struct exhaust *x)
+{
+	struct solver *solver = x->solver;
+	if (!rest_fits(x))
+		return VERDICT_IMPOSSIBLE;
+	if (!descend(x))
+		return VERDICT_PLACED;
+	while (x->depths.count) {
+		struct depth *depth = &x->depths.items[x->depths.count - 1];
+		if (depth->at > 0) {
+			trail_undo(solver, depth->trail_mark);
+			solver->assigned.count = depth->assigned_mark;
+			x->left[depth->unit]++;
+		}
+		if (depth->at == depth->node_count) {
+			x->depths.count--;
+			continue;
+		}
+		if (++solver->steps > solver->budget || x->budget-- == 0) {
+			solver->out_of_budget = solver->steps > solver->budget;
+			return VERDICT_EXHAUSTED;
+		}
+		int node = depth->nodes[depth->at++];
+		take(solver, &x->units[depth->unit], node, 1);
+		x->left[depth->unit]--;
+		if (!rest_fits(x))
+			continue;
+		if (!descend(x) && (!solver->social || rules_final(solver)))
+			return VERDICT_PLACED;
+	}
+	return VERDICT_IMPOSSIBLE;
+}
+
+static enum verdict exhaust(struct solver *solver, const struct unit *units, int count, uint64_t budget)
+{
+	struct exhaust x = {.solver = solver, .units = units, .unit_count = count, .budget = budget};
+	x.left = arena_array(solver->arena, int, (size_t)count);
+	for (int u = 0; u < count; u++)
+		x.left[u] = units[u].count;
+	enum verdict verdict = exhaust_run(&x);
+	vec_free(&x.depths);
+	return verdict;
+}
+
+/* ---- entry points ---- */
+
+static int compare_units(const void *left, const void *right)
+{
+	const struct unit *a = left, *b = right;
+	if (a->room != b->room)
+		return a->room < b->room ? -1 : 1;
+	if (a->slots != b->slots)
+		return a->slots < b->slots ? -1 : 1;
+	if (a->want != b->want)
+		return a->want < b->want ? -1 : 1;
+	return (a->shape > b->shape) - (a->shape < b->shape);
+}
+
+/* Units of the given items, smallest confinement and rarest shape first. */
+static struct unit *list_units(struct solver *solver, const bool *chosen, int *count)
+{
+	struct unit *units = arena_array(solver->arena, struct unit, solver->items.count * (size_t)solver->shape_count);
+	*count = 0;
+	for (size_t i = 0; i < solver->items.count; i++) {
+		const struct item *item = &solver->items.items[i];
+		int first, end;
+		if (chosen && !chosen[i])
+			continue;
+		narrowest(solver, &item->at, &first, &end);
+		for (int s = 0; s < solver->shape_count; s++)
+			if (item->counts[s])
+				units[(*count)++] = (struct unit){.want = item->want,
+				                                  .shape = s,
+				                                  .count = item->counts[s],
+				                                  .at = &item->at,
+				                                  .room = end - first,
+				                                  .slots = solver->shapes[s].slots->total};
+	}
+	qsort(units, (size_t)*count, sizeof(*units), compare_units);
+	return units;
+}
+
+const int32_t *pack_score(struct solver *solver, int shape)
+{
+	if (!solver->shapes[shape].scored) {
+		solver->shapes[shape].score = rules_score(solver, solver->shapes[shape].kind);
+		solver->shapes[shape].scored = true;
+	}
+	return solver->shapes[shape].score;
+}
+
+static bool is_spread(const struct solver *solver)
+{
+	for (int s = 0; s < solver->shape_count; s++)
+		if (spread_wanted(solver, s))
+			return true;
+	return false;
+}
+
+static enum verdict pack_units(struct solver *solver, const struct unit *units, int count, uint64_t budget)
+{
+	size_t mark = solver->trail.count;
+	/* Evenly spread pods may stand in each other's way: then they are packed, before the long search. */
+	for (int spreading = is_spread(solver); spreading >= 0; spreading--) {
+		solver->spreading = spreading;
+		solver->assigned.count = 0;
+		bool fine = quick(solver, units, count);
+		if (fine && (!solver->social || rules_final(solver)))
+			return VERDICT_PLACED;
+		trail_undo(solver, mark);
+	}
+	solver->assigned.count = 0;
+	if (solver->exact)
+		return VERDICT_IMPOSSIBLE;
+	return exhaust(solver, units, count, budget);
+}
+
+enum verdict pack_items(struct solver *solver)
+{
+	int count;
+	for (int s = 0; s < solver->shape_count; s++)
+		pack_score(solver, s);
+	for (size_t i = 0; i < solver->items.count; i++)
+		bound_reserve(solver, &solver->items.items[i], -1);
+	struct unit *units = list_units(solver, NULL, &count);
+	return pack_units(solver, units, count, UINT64_MAX);
+}
+
+enum verdict pack_local(struct solver *solver, const struct confine *at)
+{
+	enum { MANY_ITEMS = 512, LOCAL_BUDGET = 2000 };
+	if (solver->items.count > MANY_ITEMS)
+		return VERDICT_EXHAUSTED;
+	size_t mark = solver->trail.count;
+	bool *chosen = arena_array(solver->arena, bool, solver->items.count);
+	const struct topology *topology = used_topology(solver, 0);
+	for (size_t i = 0; i < solver->items.count; i++) {
+		const struct item *item = &solver->items.items[i];
+		int level = item->at.level[0], domain = item->at.domain[0];
+		for (; level > at->level[0]; level--)
+			domain = topology_parent_domain(topology, level, domain);
+		chosen[i] = level == at->level[0] && domain == at->domain[0];
+		if (chosen[i])
+			bound_reserve(solver, item, -1);
+	}
+	int count;
+	struct unit *units = list_units(solver, chosen, &count);
+	enum verdict verdict = pack_units(solver, units, count, LOCAL_BUDGET);
+	bool exhausted_all = solver->out_of_budget;
+	trail_undo(solver, mark);
+	solver->assigned.count = 0;
+	solver->out_of_budget = exhausted_all;
+	return verdict;
+}

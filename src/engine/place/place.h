@@ -1,0 +1,73 @@
+/* Placement of one gang: a complete search with three outcomes that are never blurred.
+ *
+ * engine_place decides the minimum of the whole tree; engine_grow adds one unit of surplus to a gang whose minimum is
+ * met (a child brought to its minimum as a unit, or one pod). Neither changes the cluster: engine_commit does. */
+#ifndef ENGINE_PLACE_PLACE_H
+#define ENGINE_PLACE_PLACE_H
+
+#include "base/arena.h"
+#include "engine/cluster/cluster.h"
+#include "engine/gang/gang.h"
+
+enum place_outcome {
+	PLACE_PLACED,     /* pods[] says where */
+	PLACE_NOTHING,    /* nothing to do: the minimum is met already (place), or no surplus is waiting (grow) */
+	PLACE_IMPOSSIBLE, /* proved: no placement exists under the constraints and the present cluster */
+	PLACE_EXHAUSTED,  /* the step budget ran out before an answer */
+	PLACE_NOT_READY,  /* the existing pods cannot reach the minimum; not attempted */
+};
+
+struct place_bias; /* private to the engine: where a placement costs least */
+
+/* What the pods that are chosen may count for together, for gangs that leave a choice. */
+#define PLACE_ALLOWANCES 3
+struct place_allowance {
+	int64_t left[PLACE_ALLOWANCES];
+	const int64_t (*counts)[PLACE_ALLOWANCES]; /* by kind: what one pod counts for */
+};
+
+struct place_options {
+	uint64_t budget;               /* search steps; 0 = PLACE_DEFAULT_BUDGET */
+	bool use_releasing;            /* count resources of releasing pods as free: the result is a reservation */
+	bool empty_cluster;            /* as if nothing ran: where could it go at all? Not to be committed */
+	const struct place_bias *bias; /* NULL: none */
+	const struct place_allowance *allowance; /* NULL: none */
+};
+#define PLACE_DEFAULT_BUDGET 2000000u
+
+struct place_choice {
+	int pod; /* index in gang->pods */
+	int node;
+};
+
+struct placement {
+	enum place_outcome outcome;
+	bool reserve;                 /* choices are reservations: releasing resources were counted as free */
+	struct place_choice *choices; /* in the arena; sorted by pod index */
+	size_t choice_count;
+	uint64_t steps;            /* search steps spent */
+	bool preference_exhausted; /* the budget ended while improving preferences; the placement itself is valid */
+	int blocking_node;         /* tree node that could not be placed, -1 when unknown; for explanations */
+};
+
+enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
+                                struct arena *arena, struct placement *out);
+enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
+                               struct arena *arena, struct placement *out);
+/* All waiting surplus in one decision, or nothing: for the last group in line, so that thousands of pods do not take
+ * thousands of decisions. PLACE_IMPOSSIBLE says only that not everything fits. */
+enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *gang,
+                                   const struct place_options *options, struct arena *arena, struct placement *out);
+/* Applies the choices: the cluster is occupied and the gang's pods become RUNNING (or RESERVED). */
+void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement);
+
+/* Preference cost of a placed gang: for each tree node in breadth-first order how many levels its members have to climb
+ * from the preferred level to a common domain (0 = honoured; the number of levels up to the required level or, without
+ * one, to the whole cluster at most). -1 for nodes without a preference or without members. For tests and reports. */
+void engine_preference_cost(const struct cluster *cluster, const struct gang *gang, int *cost);
+
+/* Checks a gang's present members against every rule of the tree and of the pods (required levels, node rules, inter-pod
+ * rules, no over-commit). NULL when all hold, otherwise a text. Used by tests and as a last check before a plan leaves. */
+const char *engine_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
+
+#endif

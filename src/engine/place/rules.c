@@ -1,0 +1,520 @@
+/* Rules between pods: required affinity, anti-affinity and topology spread, and what pods merely prefer.
+ *
+ * Pods that are there already exclude nodes up front (rules_mask). Rules among the pods being placed are checked while
+ * packing: anti-affinity pod by pod, affinity and spread on the finished placement. */
+#include "engine/place/solver.h"
+
+#include <string.h>
+
+static bool namespace_matches(const struct pod_term *term, const char *owner, const char *other)
+{
+	if (term->all_namespaces)
+		return true;
+	if (term->namespace_count == 0)
+		return strcmp(owner, other) == 0;
+	for (size_t i = 0; i < term->namespace_count; i++)
+		if (strcmp(term->namespaces[i], other) == 0)
+			return true;
+	return false;
+}
+
+static bool term_selects(const struct pod_term *term, const struct kind *owner, const struct kind *other)
+{
+	return !term->selects_nothing && namespace_matches(term, owner->namespace_, other->namespace_) &&
+	       selector_matches(&term->selector, &other->labels, "");
+}
+
+static bool spread_selects(const struct spread_term *term, const struct kind *owner, const struct kind *other)
+{
+	return strcmp(owner->namespace_, other->namespace_) == 0 &&
+	       selector_matches(&term->selector, &other->labels, "");
+}
+
+static const char *node_value(const struct cluster *cluster, const char *key, int node)
+{
+	return labels_get(&cluster->nodes[node].labels, key);
+}
+
+static bool same_domain(const struct cluster *cluster, const char *key, int a, int b)
+{
+	const char *left = node_value(cluster, key, a), *right = node_value(cluster, key, b);
+	return left && right && strcmp(left, right) == 0;
+}
+
+static int present(const struct resident *resident, int view)
+{
+	return resident->count + (view == VIEW_FREE ? resident->releasing : 0);
+}
+
+/* ---- sets of label values ---- */
+
+struct value_set {
+	struct name_entry *index;
+};
+
+static struct name_entry *set_find(const struct value_set *set, const char *value)
+{
+	struct name_entry *entry = NULL;
+	if (value && set->index)
+		HASH_FIND(hh, set->index, value, strlen(value), entry);
+	return entry;
+}
+
+static struct name_entry *set_add(struct value_set *set, const char *value, int count)
+{
+	struct name_entry *entry = set_find(set, value);
+	if (!entry) {
+		entry = base_calloc(1, sizeof(*entry));
+		entry->name = value;
+		HASH_ADD_KEYPTR(hh, set->index, value, strlen(value), entry);
+	}
+	entry->number += count;
+	return entry;
+}
+
+static void set_free(struct value_set *set)
+{
+	struct name_entry *entry, *next;
+	HASH_ITER(hh, set->index, entry, next) {
+		HASH_DEL(set->index, entry);
+		free(entry);
+	}
+}
+
+/* ---- pods that are there already ---- */
+
+/* Values of the term's key where a selected pod lives now; the count of them. */
+static int64_t collect_selected(const struct cluster *cluster, int view, const struct pod_term *term,
+                                const struct kind *owner, struct value_set *set)
+{
+	int64_t found = 0;
+	for (int n = 0; n < cluster->node_count; n++) {
+		const struct resident_list *list = &cluster->residents[n];
+		for (size_t i = 0; i < list->count; i++) {
+			if (!present(&list->items[i], view) ||
+			    !term_selects(term, owner, &cluster->kinds.items[list->items[i].kind]))
+				continue;
+			found += present(&list->items[i], view);
+			const char *value = node_value(cluster, term->topology_key, n);
+			if (value)
+				set_add(set, value, 1);
+		}
+	}
+	return found;
+}
+
+static bool member_selected(const struct solver *solver, const struct pod_term *term, const struct kind *owner)
+{
+	for (size_t p = 0; p < solver->gang->pod_count; p++)
+		if (solver->gang->pods[p].state == MEMBER_WAITING &&
+		    term_selects(term, owner, &solver->cluster->kinds.items[solver->gang->pods[p].kind]))
+			return true;
+	return false;
+}
+
+static void mask_values(const struct cluster *cluster, const char *key, const struct value_set *set, bool keep,
+                        uint8_t *mask)
+{
+	for (int n = 0; n < cluster->node_count; n++)
+		if ((set_find(set, node_value(cluster, key, n)) != NULL) != keep)
+			mask[n] = 0;
+}
+
+/* Terms of resident pods that keep this kind away from their domains. */
+static void mask_guarded(const struct solver *solver, int kind, uint8_t *mask)
+{
+	const struct cluster *cluster = solver->cluster;
+	const struct kind *own = &cluster->kinds.items[kind];
+	for (size_t g = 0; g < cluster->guarded_kinds.count; g++) {
+		int guard_kind = cluster->guarded_kinds.items[g];
+		const struct kind *guard = &cluster->kinds.items[guard_kind];
+		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++) {
+			const struct pod_term *term = &guard->rules.anti_affinity[a];
+			if (!term_selects(term, guard, own))
+				continue;
+			struct value_set set = {0};
+			for (int n = 0; n < cluster->node_count; n++)
+				for (size_t i = 0; i < cluster->residents[n].count; i++) {
+					const struct resident *resident = &cluster->residents[n].items[i];
+					const char *value = node_value(cluster, term->topology_key, n);
+					if (resident->kind == guard_kind && present(resident, solver->view) && value)
+						set_add(&set, value, 1);
+				}
+			mask_values(cluster, term->topology_key, &set, false, mask);
+			set_free(&set);
+		}
+	}
+}
+
+bool rules_mask(const struct solver *solver, int kind, uint8_t *mask)
+{
+	const struct cluster *cluster = solver->cluster;
+	const struct kind *own = &cluster->kinds.items[kind];
+	memset(mask, 1, (size_t)cluster->node_count);
+	for (size_t i = 0; i < own->rules.anti_affinity_count; i++) {
+		struct value_set set = {0};
+		collect_selected(cluster, solver->view, &own->rules.anti_affinity[i], own, &set);
+		mask_values(cluster, own->rules.anti_affinity[i].topology_key, &set, false, mask);
+		set_free(&set);
+	}
+	for (size_t i = 0; i < own->rules.affinity_count; i++) {
+		const struct pod_term *term = &own->rules.affinity[i];
+		struct value_set set = {0};
+		collect_selected(cluster, solver->view, term, own, &set);
+		if (!member_selected(solver, term, own))
+			mask_values(cluster, term->topology_key, &set, true, mask);
+		for (int n = 0; n < cluster->node_count; n++)
+			if (!node_value(cluster, term->topology_key, n))
+				mask[n] = 0;
+		set_free(&set);
+	}
+	for (size_t i = 0; i < own->rules.spread_count; i++)
+		for (int n = 0; own->rules.spread[i].required && n < cluster->node_count; n++)
+			if (!node_value(cluster, own->rules.spread[i].topology_key, n))
+				mask[n] = 0;
+	mask_guarded(solver, kind, mask);
+	return memchr(mask, 0, (size_t)cluster->node_count) != NULL;
+}
+
+static bool is_guarded_against(const struct cluster *cluster, int kind)
+{
+	for (size_t g = 0; g < cluster->guarded_kinds.count; g++) {
+		const struct kind *guard = &cluster->kinds.items[cluster->guarded_kinds.items[g]];
+		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++)
+			if (term_selects(&guard->rules.anti_affinity[a], guard, &cluster->kinds.items[kind]))
+				return true;
+	}
+	return false;
+}
+
+bool rules_kind_matters(const struct solver *solver, int kind)
+{
+	return solver->member_rules || is_guarded_against(solver->cluster, kind);
+}
+
+bool rules_concern(const struct cluster *cluster, const struct gang *gang)
+{
+	int last = -1;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int kind = gang->pods[p].kind;
+		if (kind != last &&
+		    (cluster->kinds.items[kind].has_required_rules || is_guarded_against(cluster, kind)))
+			return true;
+		last = kind;
+	}
+	return false;
+}
+
+/* ---- rules among the pods being placed ---- */
+
+/* One pod per host of one shape is expressed by its slots already. */
+static bool slots_express(const struct solver *solver, const struct pod_term *term, const struct kind *owner,
+                          const struct kind *other)
+{
+	const struct shape *shape = &solver->cluster->shapes.items[owner->shape];
+	return shape->one_per_node && owner->shape == other->shape && strcmp(term->topology_key, HOSTNAME_LABEL) == 0;
+}
+
+static bool kinds_interact(const struct solver *solver, const struct kind *owner, const struct kind *other)
+{
+	for (size_t i = 0; i < owner->rules.anti_affinity_count; i++) {
+		const struct pod_term *term = &owner->rules.anti_affinity[i];
+		if (term_selects(term, owner, other) && !slots_express(solver, term, owner, other))
+			return true;
+	}
+	for (size_t i = 0; i < owner->rules.affinity_count; i++)
+		if (term_selects(&owner->rules.affinity[i], owner, other))
+			return true;
+	for (size_t i = 0; i < owner->rules.spread_count; i++)
+		if (owner->rules.spread[i].required)
+			return true;
+	return false;
+}
+
+bool rules_between_members(const struct solver *solver)
+{
+	if (!solver->member_rules)
+		return false;
+	const struct kind *kinds = solver->cluster->kinds.items;
+	for (int a = 0; a < solver->shape_count; a++)
+		for (int b = 0; b < solver->shape_count; b++)
+			if (kinds_interact(solver, &kinds[solver->shapes[a].kind], &kinds[solver->shapes[b].kind]))
+				return true;
+	return false;
+}
+
+static bool anti_affine(const struct cluster *cluster, const struct kind *a, int node_a, const struct kind *b,
+                        int node_b)
+{
+	for (size_t i = 0; i < a->rules.anti_affinity_count; i++) {
+		const struct pod_term *term = &a->rules.anti_affinity[i];
+		if (term_selects(term, a, b) && same_domain(cluster, term->topology_key, node_a, node_b))
+			return true;
+	}
+	return false;
+}
+
+bool rules_allow(const struct solver *solver, int kind, int node)
+{
+	const struct cluster *cluster = solver->cluster;
+	const struct kind *own = &cluster->kinds.items[kind];
+	for (size_t i = 0; i < solver->assigned.count; i++) {
+		const struct assigned *there = &solver->assigned.items[i];
+		const struct kind *other = &cluster->kinds.items[solver->shapes[there->shape].kind];
+		if (anti_affine(cluster, own, node, other, there->node) ||
+		    anti_affine(cluster, other, there->node, own, node))
+			return false;
+	}
+	return true;
+}
+
+/* The pods a check looks at: residents of the cluster plus a list of others. */
+struct world {
+	const struct cluster *cluster;
+	int view;
+	const struct solver *solver; /* NULL: residents only */
+	size_t skip;                 /* index of the pod itself in the solver's list */
+	int self_kind, self_node;    /* one resident to leave out, kind -1 for none */
+};
+
+static int residents_without_self(const struct world *world, int node, const struct resident *resident)
+{
+	int count = present(resident, world->view);
+	return resident->kind == world->self_kind && node == world->self_node ? count - 1 : count;
+}
+
+/* Whether the term selects a pod in the node's domain; *anywhere tells whether it selects any at all. */
+static bool affinity_found(const struct world *world, const struct pod_term *term, const struct kind *own, int node,
+                           bool *anywhere)
+{
+	const struct cluster *cluster = world->cluster;
+	bool near = false;
+	*anywhere = false;
+	for (int n = 0; n < cluster->node_count && !near; n++)
+		for (size_t i = 0; i < cluster->residents[n].count; i++) {
+			const struct resident *resident = &cluster->residents[n].items[i];
+			if (residents_without_self(world, n, resident) <= 0 ||
+			    !term_selects(term, own, &cluster->kinds.items[resident->kind]))
+				continue;
+			*anywhere = true;
+			near |= same_domain(cluster, term->topology_key, n, node);
+		}
+	for (size_t i = 0; world->solver && i < world->solver->assigned.count && !near; i++) {
+		const struct assigned *there = &world->solver->assigned.items[i];
+		if (i == world->skip ||
+		    !term_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+			continue;
+		*anywhere = true;
+		near |= same_domain(cluster, term->topology_key, there->node, node);
+	}
+	return near;
+}
+
+static bool affinity_holds(const struct world *world, const struct kind *own, int node)
+{
+	for (size_t i = 0; i < own->rules.affinity_count; i++) {
+		const struct pod_term *term = &own->rules.affinity[i];
+		bool anywhere;
+		if (!node_value(world->cluster, term->topology_key, node))
+			return false;
+		if (affinity_found(world, term, own, node, &anywhere))
+			continue;
+		/* The first pod of a group that attracts itself may start anywhere. */
+		if (anywhere || !term_selects(term, own, own))
+			return false;
+	}
+	return true;
+}
+
+static bool spread_counts_node(const struct cluster *cluster, const struct spread_term *term, const struct kind *own,
+                               int node)
+{
+	const struct shape *shape = &cluster->shapes.items[own->shape];
+	const struct pod_rules *rules = &shape->rules;
+	const struct cluster_node_data *data = &cluster->nodes[node];
+	if (!term->ignore_node_affinity) {
+		bool matches = !rules->has_node_terms;
+		for (size_t i = 0; i < rules->node_term_count && !matches; i++)
+			matches = rules->node_terms[i].selector.count &&
+			          selector_matches(&rules->node_terms[i].selector, &data->labels, data->name);
+		if (!matches || !selector_matches(&rules->node_selector, &data->labels, data->name))
+			return false;
+	}
+	for (size_t i = 0; term->honor_taints && i < data->taint_count; i++)
+		if (data->taints[i].effect != TAINT_PREFER_NO_SCHEDULE &&
+		    !taint_tolerated(&data->taints[i], rules->tolerations, rules->toleration_count))
+			return false;
+	return true;
+}
+
+static bool spread_holds(const struct world *world, const struct spread_term *term, const struct kind *own, int node)
+{
+	const struct cluster *cluster = world->cluster;
+	const char *here = node_value(cluster, term->topology_key, node);
+	if (!here)
+		return false;
+	struct value_set set = {0};
+	for (int n = 0; n < cluster->node_count; n++) {
+		const char *value = node_value(cluster, term->topology_key, n);
+		if (!value || !spread_counts_node(cluster, term, own, n))
+			continue;
+		set_add(&set, value, 0);
+		for (size_t i = 0; i < cluster->residents[n].count; i++) {
+			const struct resident *resident = &cluster->residents[n].items[i];
+			if (spread_selects(term, own, &cluster->kinds.items[resident->kind]))
+				set_add(&set, value, present(resident, world->view));
+		}
+	}
+	for (size_t i = 0; world->solver && i < world->solver->assigned.count; i++) {
+		const struct assigned *there = &world->solver->assigned.items[i];
+		struct name_entry *entry = set_find(&set, node_value(cluster, term->topology_key, there->node));
+		if (entry && spread_counts_node(cluster, term, own, there->node) &&
+		    spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+			entry->number++;
+	}
+	int least = INT32_MAX, most = 0;
+	struct name_entry *entry, *next;
+	HASH_ITER(hh, set.index, entry, next) {
+		least = entry->number < least ? entry->number : least;
+		most = strcmp(entry->name, here) == 0 ? entry->number : most;
+	}
+	if ((int)HASH_COUNT(set.index) < term->min_domains)
+		least = 0;
+	bool known = set_find(&set, here) != NULL;
+	set_free(&set);
+	return known && most - least <= term->max_skew;
+}
+
+static bool spreads_hold(const struct world *world, const struct kind *own, int node)
+{
+	for (size_t i = 0; i < own->rules.spread_count; i++)
+		if (own->rules.spread[i].required && !spread_holds(world, &own->rules.spread[i], own, node))
+			return false;
+	return true;
+}
+
+bool rules_final(const struct solver *solver)
+{
+	const struct cluster *cluster = solver->cluster;
+	for (size_t i = 0; i < solver->assigned.count; i++) {
+		const struct assigned *pod = &solver->assigned.items[i];
+		const struct kind *own = &cluster->kinds.items[solver->shapes[pod->shape].kind];
+		struct world world = {
+			.cluster = cluster, .view = solver->view, .solver = solver, .skip = i, .self_kind = -1};
+		if (!affinity_holds(&world, own, pod->node) || !spreads_hold(&world, own, pod->node))
+			return false;
+		for (size_t k = 0; k < i; k++) {
+			const struct assigned *other = &solver->assigned.items[k];
+			const struct kind *there = &cluster->kinds.items[solver->shapes[other->shape].kind];
+			if (anti_affine(cluster, own, pod->node, there, other->node) ||
+			    anti_affine(cluster, there, other->node, own, pod->node))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node)
+{
+	const struct kind *own = &cluster->kinds.items[kind];
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		const struct kind *other = &cluster->kinds.items[pod->kind];
+		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
+			continue;
+		if (!own->rules.anti_affinity_count && !other->rules.anti_affinity_count)
+			continue;
+		if (anti_affine(cluster, own, node, other, pod->node) ||
+		    anti_affine(cluster, other, pod->node, own, node))
+			return false;
+	}
+	return true;
+}
+
+/* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
+ * they see. */
+const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
+{
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		const struct kind *own = &cluster->kinds.items[pod->kind];
+		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
+			continue;
+		if (!own->has_required_rules)
+			continue;
+		struct world world = {.cluster = cluster,
+		                      .view = VIEW_RELEASING,
+		                      .self_kind = pod->kind,
+		                      .self_node = pod->node};
+		for (int n = 0; n < cluster->node_count; n++)
+			for (size_t i = 0; i < cluster->residents[n].count; i++) {
+				const struct resident *resident = &cluster->residents[n].items[i];
+				if (residents_without_self(&world, n, resident) > 0 &&
+				    anti_affine(cluster, own, pod->node, &cluster->kinds.items[resident->kind], n))
+					return arena_printf(arena, "pod %s shares a domain with a pod it excludes",
+					                    pod->name);
+			}
+	}
+	return NULL;
+}
+
+/* ---- preferences ---- */
+
+static void score_terms(const struct solver *solver, const struct kind *own, const struct pod_term *terms, size_t count,
+                        int sign, int32_t *score)
+{
+	const struct cluster *cluster = solver->cluster;
+	for (size_t i = 0; i < count; i++) {
+		struct value_set set = {0};
+		collect_selected(cluster, solver->view, &terms[i], own, &set);
+		for (int n = 0; n < cluster->node_count; n++)
+			if (set_find(&set, node_value(cluster, terms[i].topology_key, n)))
+				score[n] += sign * terms[i].weight;
+		set_free(&set);
+	}
+}
+
+static void score_node(const struct cluster *cluster, const struct pod_rules *rules, int node, int32_t *score)
+{
+	const struct cluster_node_data *data = &cluster->nodes[node];
+	for (size_t i = 0; i < rules->preferred_node_count; i++)
+		if (selector_matches(&rules->preferred_nodes[i].selector, &data->labels, data->name))
+			*score += rules->preferred_nodes[i].weight;
+	for (size_t i = 0; i < data->taint_count; i++)
+		if (data->taints[i].effect == TAINT_PREFER_NO_SCHEDULE &&
+		    !taint_tolerated(&data->taints[i], rules->tolerations, rules->toleration_count))
+			*score -= 100;
+}
+
+const int32_t *rules_score(const struct solver *solver, int kind)
+{
+	enum { NOMINATED = 1 << 20 };
+	const struct cluster *cluster = solver->cluster;
+	const struct kind *own = &cluster->kinds.items[kind];
+	const struct pod_rules *node_rules = &cluster->shapes.items[own->shape].rules;
+	bool nominated = false;
+	for (size_t p = 0; p < solver->gang->pod_count; p++)
+		nominated |= solver->gang->pods[p].state == MEMBER_WAITING && solver->gang->pods[p].nominated >= 0;
+	if (!solver->bias && !nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
+	    !own->rules.preferred_affinity_count && !own->rules.preferred_anti_affinity_count)
+		return NULL;
+	int32_t *score = arena_alloc_raw(solver->arena, (size_t)cluster->node_count * sizeof(int32_t));
+	const int32_t *biased = solver->bias ? solver->bias->node_score : NULL;
+	int nodes = cluster->node_count;
+	if (!biased)
+		memset(score, 0, (size_t)nodes * sizeof(*score));
+	for (int n = 0; biased && n < nodes; n++)
+		score[n] = biased[n] * 1000;
+	for (int n = 0; (cluster->soft_taints || node_rules->preferred_node_count) && n < cluster->node_count; n++)
+		score_node(cluster, node_rules, n, &score[n]);
+	score_terms(solver, own, own->rules.preferred_affinity, own->rules.preferred_affinity_count, 1, score);
+	score_terms(solver, own, own->rules.preferred_anti_affinity, own->rules.preferred_anti_affinity_count, -1,
+	            score);
+	for (size_t p = 0; p < solver->gang->pod_count; p++) {
+		const struct gang_pod *pod = &solver->gang->pods[p];
+		if (pod->state == MEMBER_WAITING && pod->nominated >= 0 &&
+		    cluster->kinds.items[pod->kind].shape == own->shape && score[pod->nominated] < NOMINATED)
+			score[pod->nominated] += NOMINATED;
+	}
+	return score;
+}

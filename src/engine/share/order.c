@@ -1,0 +1,235 @@
+/* Owns the order in which queues are served. */
+#include "engine/share/share.h"
+
+#include <string.h>
+
+static const int64_t nothing[SHARE_RESOURCES];
+
+static int64_t plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (__builtin_add_overflow(a, b, &sum))
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
+
+/* used / of; `beyond` is larger than any fraction: use of what the queue is entitled to nothing of. */
+struct fraction {
+	bool beyond;
+	int64_t used, of;
+};
+
+static int compare_fractions(struct fraction a, struct fraction b)
+{
+	if (a.beyond != b.beyond)
+		return a.beyond ? 1 : -1;
+	__int128 left = (__int128)a.used * b.of, right = (__int128)b.used * a.of;
+	return (left > right) - (left < right);
+}
+
+static struct fraction dominant_share(const struct share_queue *queue, const int64_t *next, const int64_t *total)
+{
+	struct fraction most = {.of = 1};
+	for (int r = 0; r < SHARE_RESOURCES; r++) {
+		int64_t entitlement = share_entitlement(queue, r), used = plus(queue->allocated[r], next[r]);
+		struct fraction share = {.beyond = entitlement == 0 && used > 0, .used = used, .of = entitlement};
+		if (entitlement <= 0)
+			share.of = total[r] > 0 ? total[r] : 1;
+		if (compare_fractions(share, most) > 0)
+			most = share;
+	}
+	return most;
+}
+
+static bool over_fair_share(const struct share_queue *queue)
+{
+	for (int r = 0; r < SHARE_RESOURCES; r++)
+		if (queue->allocated[r] <= queue->fair[r])
+			return false;
+	return true;
+}
+
+static bool within_quota(const struct share_queue *queue, const int64_t *next)
+{
+	for (int r = 0; r < SHARE_RESOURCES; r++)
+		if (queue->quota[r] >= 0 && plus(queue->allocated[r], next[r]) > queue->quota[r])
+			return false;
+	return true;
+}
+
+static bool uses_without_entitlement(const struct share_queue *queue, const int64_t *next)
+{
+	for (int r = 0; r < SHARE_RESOURCES; r++)
+		if (share_entitlement(queue, r) == 0 && plus(queue->allocated[r], next[r]) > 0)
+			return true;
+	return false;
+}
+
+/* Resource by resource, so that the order of three queues never turns in a circle. */
+static int compare_entitlements(const struct share_queue *a, const struct share_queue *b)
+{
+	for (int r = 0; r < SHARE_RESOURCES; r++) {
+		/* Unlimited is -1: as an unsigned number the largest. */
+		uint64_t left = (uint64_t)share_entitlement(a, r), right = (uint64_t)share_entitlement(b, r);
+		if (left != right)
+			return left < right ? -1 : 1;
+	}
+	return 0;
+}
+
+static bool sibling_before(const struct share_queue *queues, const int64_t *total, int a, const int64_t *next_a, int b,
+                           const int64_t *next_b)
+{
+	const struct share_queue *left = &queues[a], *right = &queues[b];
+	bool flag = over_fair_share(left);
+	if (flag != over_fair_share(right))
+		return !flag;
+	flag = within_quota(left, next_a);
+	if (flag != within_quota(right, next_b))
+		return flag;
+	if (left->priority != right->priority)
+		return left->priority > right->priority;
+	flag = uses_without_entitlement(left, next_a);
+	if (flag != uses_without_entitlement(right, next_b))
+		return !flag;
+	int order = compare_fractions(dominant_share(left, next_a, total), dominant_share(right, next_b, total));
+	if (!order)
+		order = compare_fractions(dominant_share(left, nothing, total), dominant_share(right, nothing, total));
+	if (!order)
+		order = compare_entitlements(left, right);
+	if (order)
+		return order < 0;
+	return left->creation != right->creation ? left->creation < right->creation : a < b;
+}
+
+static int depth_of(const struct share_queue *queues, int queue)
+{
+	int depth = 0;
+	for (; queue >= 0; queue = queues[queue].parent)
+		depth++;
+	return depth;
+}
+
+bool share_before(const struct share_queue *queues, const int64_t total[SHARE_RESOURCES], int a, const int64_t *next_a,
+                  int b, const int64_t *next_b)
+{
+	int depth_a = depth_of(queues, a), depth_b = depth_of(queues, b);
+	int up_a = a, up_b = b;
+	for (int depth = depth_a; depth > depth_b; depth--)
+		up_a = queues[up_a].parent;
+	for (int depth = depth_b; depth > depth_a; depth--)
+		up_b = queues[up_b].parent;
+	if (up_a == up_b)
+		return depth_a < depth_b;
+	while (queues[up_a].parent != queues[up_b].parent) {
+		up_a = queues[up_a].parent;
+		up_b = queues[up_b].parent;
+	}
+	return sibling_before(queues, total, up_a, next_a ? next_a : nothing, up_b, next_b ? next_b : nothing);
+}
+
+/* ---- many queues ---- */
+
+/* Every queue, and the top above them all, has a heap of those children below which something waits. A child stands in
+ * it with the next amounts of its own best queue. */
+struct share_order {
+	const struct share_queue *queues;
+	const int64_t *total;
+	int *best;                        /* by queue: the queue at or below it to serve next; -1 = nothing waits */
+	int64_t (*next)[SHARE_RESOURCES]; /* by queue, of its own */
+	bool *waits;                      /* by queue: has something of its own */
+	int *first;                       /* by queue + 1: where its heap begins in `heap` */
+	int *size;                        /* by queue + 1 */
+	int *heap;
+	int *place; /* by queue: position in the heap of its parent, -1 = not in it */
+};
+
+struct share_order *share_order_create(const struct share_queue *queues, size_t count,
+                                       const int64_t total[SHARE_RESOURCES], struct arena *arena)
+{
+	struct share_order *order = arena_new(arena, struct share_order);
+	order->queues = queues;
+	order->total = total;
+	order->best = arena_array(arena, int, count);
+	order->next = arena_array_bytes(arena, count, sizeof(*order->next));
+	order->waits = arena_array(arena, bool, count);
+	order->first = arena_array(arena, int, count + 2);
+	order->size = arena_array(arena, int, count + 1);
+	order->heap = arena_array(arena, int, count);
+	order->place = arena_array(arena, int, count);
+	for (size_t i = 0; i < count; i++) {
+		order->best[i] = order->place[i] = -1;
+		order->first[queues[i].parent + 2]++;
+	}
+	for (size_t i = 0; i <= count; i++)
+		order->first[i + 1] += order->first[i];
+	return order;
+}
+
+static bool heap_before(const struct share_order *order, int a, int b)
+{
+	return sibling_before(order->queues, order->total, a, order->next[order->best[a]], b,
+	                      order->next[order->best[b]]);
+}
+
+static void heap_put(struct share_order *order, int *heap, int at, int queue)
+{
+	heap[at] = queue;
+	order->place[queue] = at;
+}
+
+/* Moves the queue at `at` up or down to where it belongs. */
+static void heap_fix(struct share_order *order, int *heap, int size, int at)
+{
+	int queue = heap[at];
+	for (; at > 0 && heap_before(order, queue, heap[(at - 1) / 2]); at = (at - 1) / 2)
+		heap_put(order, heap, at, heap[(at - 1) / 2]);
+	for (int down; (down = 2 * at + 1) < size; at = down) {
+		if (down + 1 < size && heap_before(order, heap[down + 1], heap[down]))
+			down++;
+		if (!heap_before(order, heap[down], queue))
+			break;
+		heap_put(order, heap, at, heap[down]);
+	}
+	heap_put(order, heap, at, queue);
+}
+
+/* Brings the queue's entry in the heap of its parent up to date. */
+static void heap_update(struct share_order *order, int queue)
+{
+	int up = order->queues[queue].parent + 1, at = order->place[queue];
+	int *heap = order->heap + order->first[up];
+	if (order->best[queue] < 0) {
+		if (at < 0)
+			return;
+		int last = heap[--order->size[up]];
+		order->place[queue] = -1;
+		if (last != queue) {
+			heap_put(order, heap, at, last);
+			heap_fix(order, heap, order->size[up], at);
+		}
+		return;
+	}
+	if (at < 0) {
+		at = order->size[up]++;
+		heap_put(order, heap, at, queue);
+	}
+	heap_fix(order, heap, order->size[up], at);
+}
+
+void share_order_set(struct share_order *order, int queue, const int64_t *next)
+{
+	order->waits[queue] = next != NULL;
+	if (next)
+		memcpy(order->next[queue], next, sizeof(order->next[queue]));
+	for (int q = queue; q >= 0; q = order->queues[q].parent) {
+		int child = order->size[q + 1] ? order->heap[order->first[q + 1]] : -1;
+		order->best[q] = order->waits[q] ? q : child >= 0 ? order->best[child] : -1;
+		heap_update(order, q);
+	}
+}
+
+int share_order_best(const struct share_order *order)
+{
+	return order->size[0] ? order->best[order->heap[order->first[0]]] : -1;
+}

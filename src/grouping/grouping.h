@@ -1,0 +1,49 @@
+/* Grouping controller: from the pods of our schedulers and the workloads that own them to PodGroups, continuously.
+ *
+ * What a group looks like is decided in group/; here it is decided when to look, and what is written: the PodGroup
+ * (owned by the workload, so that it goes with it), the marks on its pods, and warnings as events. All it remembers is a
+ * cache: a restart writes nothing that is there already. */
+#ifndef GROUPING_GROUPING_H
+#define GROUPING_GROUPING_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "schedule/live.h"
+#include "group/group.h"
+#include "api/store.h"
+
+/* ConfigMap with what kinds of workloads get when they say nothing: data.types is a JSON list of
+ * {typeName, group, priorityName, preemptibility}. */
+#define GROUPING_DEFAULTS_NAMESPACE "kube-system"
+#define GROUPING_DEFAULTS_NAME "platoon-grouping-defaults"
+
+struct grouping_controller;
+
+struct grouping_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
+	size_t scheduler_count;
+	const struct group_options *group; /* NULL: the usual; borrowed */
+	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their
+	 * terms from grouping_for_live. Only groups that say more (levels, delays) are written, and those that exist. */
+	bool single_groups;
+};
+
+struct grouping_controller *grouping_create(const struct grouping_options *options);
+void grouping_destroy(struct grouping_controller *controller); /* NULL is a no-op */
+/* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
+int grouping_step(struct grouping_controller *controller);
+void grouping_read(struct grouping_controller *controller); /* only takes over what changed */
+
+/* Whether the pod has one of our schedulers. */
+bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
+/* What a scheduler has to know of pods without marks. Valid as long as the controller. */
+struct live_grouping grouping_for_live(struct grouping_controller *controller);
+
+/* The pod with its group's marks and KAI_SEGMENT_INDEX in every container that does not set it: for admission, where
+ * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */
+struct doc *grouping_admit(const struct grouping_options *options, const struct val *pod);
+
+#endif

@@ -1,0 +1,131 @@
+/* Owns what the grouping controller writes: PodGroups, marks on pods, events and the condition of pods that cannot be
+ * grouped. Everything is compared with what the store has first. */
+#include "grouping/internal.h"
+#include "loop/writes.h"
+#include "object/difference.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define MANAGER "platoon-grouping"
+
+static int carry_out(const struct reconcile *turn, const struct store_request *request,
+                     struct grouping_failure *failure)
+{
+	struct store_result result = {.arena = turn->arena};
+	int rc = store_write(turn->store, request, &result);
+	if (rc < 0)
+		*failure = (struct grouping_failure){
+			.message = result.error.message,
+			.refused = result.error.code == 400 || result.error.code == 403 || result.error.code == 413 ||
+		                   result.error.code == 422,
+		};
+	store_result_clear(&result);
+	return rc;
+}
+
+int grouping_write_group(const struct reconcile *turn, const struct group_result *result,
+                         const struct group_options *options, const struct store_object *existing,
+                         struct grouping_failure *failure)
+{
+	struct doc *doc = group_document(result, options, existing ? existing->root : NULL), *patch = NULL;
+	/* Of a group that is there only what differs is written, whatever its version is by then: the scheduler writes its
+	 * status all the time, and others may set fields that are theirs. */
+	if (existing) {
+		struct build *build = build_create();
+		struct node *changes = difference_merge(build, existing->root, doc_root(doc));
+		patch = changes ? build_finish(build, changes) : NULL;
+		build_destroy(build);
+	}
+	int rc = 0;
+	if (!existing || patch) {
+		struct store_request request = {
+			.verb = existing ? STORE_PATCH : STORE_CREATE,
+			.patch = STORE_PATCH_MERGE,
+			.api = store_api_find(turn->store, "scheduling.run.ai", "v2alpha2", "podgroups"),
+			.namespace_ = result->namespace_,
+			.name = existing ? result->name : NULL,
+			.body = doc_root(patch ? patch : doc),
+			.manager = MANAGER,
+			.actor = "platoon",
+		};
+		rc = carry_out(turn, &request, failure);
+	}
+	doc_destroy(patch);
+	doc_destroy(doc);
+	return rc;
+}
+
+int grouping_write_pod(const struct reconcile *turn, const struct group_result *result, const struct store_object *pod,
+                       struct grouping_failure *failure)
+{
+	struct doc *patch = group_pod_patch(result, pod->root);
+	if (!patch)
+		return 0;
+	struct store_request request = {
+		.verb = STORE_PATCH,
+		.api = pod->type->apis,
+		.namespace_ = pod->namespace_,
+		.name = pod->name,
+		.body = doc_root(patch),
+		.patch = STORE_PATCH_MERGE,
+		.manager = MANAGER,
+		.actor = "platoon",
+	};
+	int rc = carry_out(turn, &request, failure);
+	doc_destroy(patch);
+	return rc;
+}
+
+/* "segment-topology-missing" as the reason of an event: SegmentTopologyMissing. */
+static const char *event_reason(struct arena *arena, enum group_about about)
+{
+	char *reason = arena_strdup(arena, group_about_name(about)), *to = reason;
+	bool first = true;
+	for (const char *from = reason; *from; from++) {
+		if (*from != '-')
+			*to++ = (char)(first ? toupper((unsigned char)*from) : *from);
+		first = *from == '-';
+	}
+	*to = '\0';
+	return reason;
+}
+
+static const char *sentence(struct arena *arena, const struct group_warning *warning)
+{
+	return arena_printf(arena, "%s%s%s: %s (%s)", warning->object, warning->path[0] ? ": " : "", warning->path,
+	                    warning->message, warning->fix);
+}
+
+void grouping_tell(const struct reconcile *turn, const struct group_result *result, const struct store_object *owner,
+                   const struct store_object *pod)
+{
+	for (size_t i = 0; i < result->warning_count; i++) {
+		const struct group_warning *warning = &result->warnings[i];
+		/* What is wrong with the workload is told once, there, and not by each of its pods. */
+		const struct store_object *about = owner && !text_starts_with(warning->object, "Pod ") ? owner : pod;
+		writes_event_once(turn->store, about, true, event_reason(turn->arena, warning->about),
+		                  sentence(turn->arena, warning), turn->now_ns / SECOND);
+	}
+}
+
+const char *grouping_warnings(const struct reconcile *turn, const struct group_result *result)
+{
+	struct buffer text = {0};
+	for (size_t i = 0; i < result->warning_count; i++)
+		buffer_printf(&text, "%s%s", i ? "; " : "", sentence(turn->arena, &result->warnings[i]));
+	const char *all = arena_strdup(turn->arena, text.text ? text.text : "");
+	buffer_free(&text);
+	return all;
+}
+
+void grouping_mark_refused(const struct reconcile *turn, const struct store_object *pod, const char *message)
+{
+	struct condition condition = {"PodScheduled", "False", "NotGrouped", message};
+	if (writes_has_condition(pod->root, &condition))
+		return;
+	struct build *build = build_create();
+	writes_pod_condition(turn->store, pod, &condition, turn->now_ns / SECOND, build, NULL);
+	build_destroy(build);
+}

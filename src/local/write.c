@@ -1,0 +1,569 @@
+/* Creates and updates from the request to the stored object. Patches and subresources end here too. */
+#include "local/write.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- refusals ---- */
+
+const char *qualified(struct arena *arena, const struct store_type *type)
+{
+	return *type->group ? arena_printf(arena, "%s.%s", type->resource, type->group) : type->resource;
+}
+
+static int with_details(struct draft *draft)
+{
+	struct store_error *error = &draft->result->error;
+	error->name = arena_strdup(draft->arena, draft->name);
+	error->group = draft->bucket->type.group;
+	error->kind = draft->bucket->type.resource;
+	return -1;
+}
+
+int refuse(struct draft *draft, int code, const char *reason, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	store_fail(draft->arena, &draft->result->error, code, reason, "%s", arena_vprintf(draft->arena, format, args));
+	va_end(args);
+	return with_details(draft);
+}
+
+int refuse_not_found(struct draft *draft)
+{
+	return refuse(draft, 404, "NotFound", "%s \"%s\" not found", qualified(draft->arena, &draft->bucket->type),
+	              draft->name);
+}
+
+int refuse_conflict(struct draft *draft, const char *what)
+{
+	return refuse(draft, 409, "Conflict", "Operation cannot be fulfilled on %s \"%s\": %s",
+	              qualified(draft->arena, &draft->bucket->type), draft->name, what);
+}
+
+int refuse_problems(struct draft *draft, const struct problems *problems)
+{
+	const char *name = *draft->name ? draft->name
+	                                : tree_str(tree_path(draft->arena, draft->root, "metadata", "name", NULL), "");
+	return store_fail_problems(draft->arena, &draft->result->error, draft->bucket->type.kind,
+	                           draft->bucket->type.group, name, problems);
+}
+
+/* ---- drafts ---- */
+
+void draft_begin(struct draft *draft, struct store *store, const struct store_request *request,
+                 struct store_result *result)
+{
+	*draft = (struct draft){
+		.store = store,
+		.request = request,
+		.result = result,
+		.arena = result->arena,
+		.api = request->api,
+		.bucket = bucket_of(request->api->type),
+		.namespace_ = request->namespace_ && request->api->type->namespaced ? request->namespace_ : "",
+		.name = request->name ? request->name : "",
+	};
+}
+
+void draft_end(struct draft *draft)
+{
+	store_object_release(draft->old);
+	for (size_t i = 0; i < draft->docs.count; i++)
+		doc_destroy(draft->docs.items[i]);
+	vec_free(&draft->docs);
+}
+
+int draft_find(struct draft *draft)
+{
+	draft->old = store_object_retain(index_find(&draft->bucket->index, draft->namespace_, draft->name));
+	return draft->old ? 0 : refuse_not_found(draft);
+}
+
+/* Admission may fill in and change much, but not who the object is. */
+static void take_replacement(struct draft *draft, const struct val *object, const struct val *replacement)
+{
+	static const char *const identity[] = {"name",          "namespace",         "uid",
+	                                       "generation",    "creationTimestamp", "deletionTimestamp",
+	                                       "managedFields", "resourceVersion",   "deletionGracePeriodSeconds"};
+	draft->root = tree_of(draft->arena, replacement);
+	struct tree *metadata = tree_need_map(draft->arena, draft->root, "metadata");
+	for (size_t i = 0; i < sizeof(identity) / sizeof(identity[0]); i++) {
+		const struct val *value = val_path(object, "metadata", identity[i], NULL);
+		if (value)
+			tree_put(draft->arena, metadata, identity[i], tree_of(draft->arena, value));
+		else
+			tree_remove(draft->arena, metadata, identity[i]);
+	}
+	tree_put(draft->arena, draft->root, "apiVersion", tree_of(draft->arena, val_get(object, "apiVersion")));
+	tree_put(draft->arena, draft->root, "kind", tree_of(draft->arena, val_get(object, "kind")));
+}
+
+/* Asks the layer above, and takes what it made of the object. */
+static int admit(struct draft *draft)
+{
+	struct store *store = draft->store;
+	if (!store->options.admit || draft->internal)
+		return 0;
+	struct doc *doc = tree_finish(draft->root);
+	if (!doc)
+		return refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
+		              DOC_MAX_DEPTH);
+	vec_push(&draft->docs, doc);
+	struct problems warnings = {.arena = draft->arena};
+	struct store_admission admission = {
+		.api = draft->api,
+		.object = doc_root(doc),
+		.old = draft->old,
+		.namespace_ = draft->namespace_,
+		.name = draft->name,
+		.status = draft->old && draft->request->subresource == STORE_STATUS,
+		.dry_run = draft->request->dry_run,
+		.actor = draft->request->actor ? draft->request->actor : "",
+		.arena = draft->arena,
+		.warnings = &warnings,
+	};
+	int status = store->options.admit(store->options.context, &admission, &draft->result->error);
+	if (admission.replacement)
+		vec_push(&draft->docs, admission.replacement);
+	if (status < 0) {
+		struct store_error *error = &draft->result->error;
+		return error->code ? -1 : refuse(draft, 403, "Forbidden", "the object was refused");
+	}
+	if (admission.replacement)
+		take_replacement(draft, doc_root(doc), doc_root(admission.replacement));
+	draft->result->warnings = arena_array(draft->arena, const char *, warnings.count);
+	draft->result->warning_count = 0;
+	for (size_t i = 0; i < warnings.count; i++) {
+		const struct problem *warning = &warnings.items[i];
+		draft->result->warnings[draft->result->warning_count++] =
+			*warning->path ? arena_printf(draft->arena, "%s: %s", warning->path, warning->message)
+				       : warning->message;
+	}
+	return 0;
+}
+
+/* The object as it would be stored, for dry runs. */
+static int answer_loose(struct draft *draft, int code)
+{
+	draft->result->object = object_from_tree(&draft->bucket->type, draft->root, NULL);
+	if (!draft->result->object)
+		return refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
+		              DOC_MAX_DEPTH);
+	draft->result->code = code;
+	return 0;
+}
+
+static int answer_stored(struct draft *draft, int code)
+{
+	if (draft->request->dry_run)
+		return answer_loose(draft, code);
+	struct store_object *object =
+		change_put(draft->store, draft->bucket, draft->old, draft->root, draft->arena, &draft->result->error);
+	if (!object)
+		return with_details(draft);
+	draft->result->object = store_object_retain(object);
+	draft->result->code = code;
+	return 0;
+}
+
+/* Where versions differ in form one of them is stored: events are kept as core events whoever writes them. */
+static void take_stored_form(struct draft *draft)
+{
+	const struct builtin *builtin = draft->bucket->builtin;
+	if (strcmp(draft->api->group, draft->bucket->type.group) != 0 || (builtin && builtin->flags & BUILTIN_ONE_FORM))
+		object_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
+}
+
+/* ---- creates ---- */
+
+static int check_namespace(struct draft *draft)
+{
+	if (!draft->bucket->type.namespaced)
+		return 0;
+	if (!*draft->namespace_)
+		return refuse(draft, 400, "BadRequest", "an empty namespace may not be set during creation");
+	struct store_object *space = index_find(&draft->store->namespaces->index, "", draft->namespace_);
+	if (!space) {
+		refuse(draft, 404, "NotFound", "namespaces \"%s\" not found", draft->namespace_);
+		draft->result->error.name = arena_strdup(draft->arena, draft->namespace_);
+		draft->result->error.group = "";
+		draft->result->error.kind = "namespaces";
+		return -1;
+	}
+	if (val_path(space->root, "metadata", "deletionTimestamp", NULL)) {
+		struct store_cause *cause = arena_new(draft->arena, struct store_cause);
+		*cause = (struct store_cause){
+			.reason = "NamespaceTerminating",
+			.message = arena_printf(draft->arena, "namespace %s is being terminated", draft->namespace_),
+			.field = "metadata.namespace",
+		};
+		refuse(draft, 403, "Forbidden",
+		       "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is being "
+		       "terminated",
+		       qualified(draft->arena, &draft->bucket->type), draft->name, draft->namespace_);
+		draft->result->error.causes = cause;
+		draft->result->error.cause_count = 1;
+		return -1;
+	}
+	return 0;
+}
+
+static void begin_status(struct draft *draft)
+{
+	const struct builtin *builtin = draft->bucket->builtin;
+	if (!draft->api->has_status || (builtin && builtin->flags & BUILTIN_KEEPS_STATUS))
+		return;
+	tree_remove(draft->arena, draft->root, "status");
+	if (builtin && builtin->status) {
+		struct doc *doc = doc_parse_json(builtin->status, strlen(builtin->status), NULL);
+		vec_push(&draft->docs, doc);
+		tree_put(draft->arena, draft->root, "status", tree_of(draft->arena, doc_root(doc)));
+	}
+}
+
+/* A namespace carries its name as a label and a finalizer of its own, for the chore that empties it. */
+static void begin_namespace(struct draft *draft)
+{
+	struct tree *labels = tree_need_map(draft->arena, tree_get(draft->arena, draft->root, "metadata"), "labels");
+	tree_put_string(draft->arena, labels, "kubernetes.io/metadata.name", draft->name);
+	struct tree *finalizers = tree_list(draft->arena);
+	tree_append(draft->arena, finalizers, tree_string(draft->arena, "kubernetes"));
+	tree_put(draft->arena, tree_need_map(draft->arena, draft->root, "spec"), "finalizers", finalizers);
+}
+
+int draft_create(struct draft *draft)
+{
+	if (metadata_identify(draft) < 0 || metadata_check(draft) < 0)
+		return -1;
+	if (!draft->request->name)
+		draft->name = tree_str(tree_path(draft->arena, draft->root, "metadata", "name", NULL), "");
+	if (check_namespace(draft) < 0 || metadata_begin(draft) < 0)
+		return -1;
+	begin_status(draft);
+	if (draft->bucket == draft->store->namespaces)
+		begin_namespace(draft);
+	if (draft->bucket == draft->store->definitions && definition_begin(draft) < 0)
+		return -1;
+	take_stored_form(draft);
+	return admit(draft) < 0 ? -1 : answer_stored(draft, 201);
+}
+
+/* ---- updates ---- */
+
+/* Whether anything but metadata and status differs. */
+static bool spec_changed(struct draft *draft)
+{
+	const char *key;
+	size_t at = 0;
+	size_t seen = 0;
+	for (struct tree *item; (item = tree_walk(draft->arena, draft->root, &at, &key));) {
+		if (strcmp(key, "metadata") == 0 || strcmp(key, "status") == 0 || strcmp(key, "apiVersion") == 0 ||
+		    strcmp(key, "kind") == 0)
+			continue;
+		seen++;
+		if (!tree_equal(draft->arena, item, val_get(draft->old->root, key)))
+			return true;
+	}
+	size_t before = 0;
+	for (struct val_iter it = val_iter(draft->old->root); val_next(&it, &key, NULL);)
+		before += strcmp(key, "metadata") != 0 && strcmp(key, "status") != 0 &&
+		          strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0;
+	return before != seen;
+}
+
+static void put_or_remove(struct draft *draft, const char *key, const struct val *value)
+{
+	if (value)
+		tree_put(draft->arena, draft->root, key, tree_of(draft->arena, value));
+	else
+		tree_remove(draft->arena, draft->root, key);
+}
+
+/* The main resource leaves status alone, the status subresource leaves all else. */
+static void separate_status(struct draft *draft)
+{
+	if (!draft->api->has_status)
+		return;
+	if (draft->request->subresource != STORE_STATUS) {
+		if (!draft->internal)
+			put_or_remove(draft, "status", val_get(draft->old->root, "status"));
+		const struct val *finalizers = val_path(draft->old->root, "spec", "finalizers", NULL);
+		if (draft->bucket == draft->store->namespaces && finalizers) /* those have a subresource of their own */
+			tree_put(draft->arena, tree_need_map(draft->arena, draft->root, "spec"), "finalizers",
+			         tree_of(draft->arena, finalizers));
+		return;
+	}
+	struct tree *status = tree_get(draft->arena, draft->root, "status");
+	struct tree *managed = tree_path(draft->arena, draft->root, "metadata", "managedFields", NULL);
+	draft->root = tree_of(draft->arena, draft->old->root);
+	if (status)
+		tree_put(draft->arena, draft->root, "status", status);
+	else
+		tree_remove(draft->arena, draft->root, "status");
+	if (managed && draft->applied)
+		tree_put(draft->arena, tree_get(draft->arena, draft->root, "metadata"), "managedFields", managed);
+}
+
+static bool is_leaving(struct draft *draft)
+{
+	struct tree *metadata = tree_get(draft->arena, draft->root, "metadata");
+	return tree_get(draft->arena, metadata, "deletionTimestamp");
+}
+
+/* No new finalizers on an object that is being deleted. */
+static int check_finalizers(struct draft *draft)
+{
+	if (!is_leaving(draft) || draft->internal)
+		return 0;
+	struct tree *after = tree_path(draft->arena, draft->root, "metadata", "finalizers", NULL);
+	const struct val *before = val_path(draft->old->root, "metadata", "finalizers", NULL);
+	size_t at = 0;
+	for (struct tree *item; (item = tree_walk(draft->arena, after, &at, NULL));) {
+		const struct val *old;
+		bool found = false;
+		for (struct val_iter it = val_iter(before); !found && val_next(&it, NULL, &old);)
+			found = strcmp(val_str(old, ""), tree_str(item, "")) == 0;
+		if (!found) {
+			struct problems problems = {.arena = draft->arena};
+			problem_add(&problems, SEVERITY_ERROR, "metadata.finalizers", NULL,
+			            "no new finalizers can be added if the object is being deleted, found new "
+			            "finalizer \"%s\"",
+			            tree_str(item, ""));
+			return refuse_problems(draft, &problems);
+		}
+	}
+	return 0;
+}
+
+/* Deletion was only waiting for finalizers, and the last one has gone. */
+static bool is_free_to_go(struct draft *draft)
+{
+	if (!is_leaving(draft))
+		return false;
+	struct tree *metadata = tree_get(draft->arena, draft->root, "metadata");
+	struct tree *grace = tree_get(draft->arena, metadata, "deletionGracePeriodSeconds");
+	const char *seconds = tree_scalar(draft->arena, grace);
+	bool waits_for_kubelet = draft->bucket->type.graceful && seconds && strcmp(seconds, "0") != 0;
+	if (tree_count(tree_get(draft->arena, metadata, "finalizers")) || waits_for_kubelet)
+		return false;
+	return draft->bucket != draft->store->namespaces ||
+	       !tree_count(tree_path(draft->arena, draft->root, "spec", "finalizers", NULL));
+}
+
+static void bump_generation(struct draft *draft)
+{
+	int64_t generation = 0;
+	val_int(val_path(draft->old->root, "metadata", "generation", NULL), &generation);
+	tree_put(draft->arena, tree_get(draft->arena, draft->root, "metadata"), "generation",
+	         tree_int(draft->arena, generation + 1));
+}
+
+/* What the spec looks like decides which version the object is kept in, and counts as a new generation. */
+static bool settle_version(struct draft *draft)
+{
+	bool changed = spec_changed(draft);
+	if (!changed)
+		tree_put(draft->arena, draft->root, "apiVersion",
+		         tree_of(draft->arena, val_get(draft->old->root, "apiVersion")));
+	return changed;
+}
+
+static bool changes_nothing(struct draft *draft)
+{
+	if (!tree_equal(draft->arena, draft->root, draft->old->root))
+		return false;
+	draft->result->object = store_object_retain(draft->old);
+	draft->result->code = 200;
+	return true;
+}
+
+static int settle(struct draft *draft)
+{
+	take_stored_form(draft);
+	settle_version(draft);
+	if (changes_nothing(draft))
+		return 0;
+	/* Admission may fill in what the writer left out: only then it shows whether anything is new. */
+	if (admit(draft) < 0)
+		return -1;
+	if (settle_version(draft) && draft->api->has_status)
+		bump_generation(draft);
+	if (!draft->applied)
+		apply_track(draft);
+	if (check_finalizers(draft) < 0)
+		return -1;
+	if (changes_nothing(draft))
+		return 0;
+	if (!is_free_to_go(draft))
+		return answer_stored(draft, 200);
+	if (answer_loose(draft, 200) < 0)
+		return -1;
+	if (!draft->request->dry_run)
+		change_remove(draft->store, draft->old);
+	return 0;
+}
+
+int draft_update(struct draft *draft)
+{
+	if (metadata_identify(draft) < 0 || metadata_carry(draft) < 0 || metadata_check(draft) < 0)
+		return -1;
+	separate_status(draft);
+	if (draft->bucket == draft->store->definitions && definition_carry(draft) < 0)
+		return -1;
+	return settle(draft);
+}
+
+int write_internal(struct store *store, struct arena *arena, struct store_object *old, struct tree *root,
+                   struct store_error *error)
+{
+	/* The type of an object may be gone, its finalizers still count. */
+	struct store_api bare = {.type = old->type, .group = old->type->group, .version = "", .api_version = ""};
+	const struct store_api *api = old->type->api_count ? old->type->apis : &bare;
+	struct store_request request = {.verb = STORE_UPDATE, .api = api, .name = old->name};
+	struct store_result result = {.arena = arena};
+	struct draft draft;
+	draft_begin(&draft, store, &request, &result);
+	draft.internal = true;
+	draft.applied = true; /* our own fields are nobody's */
+	draft.namespace_ = old->namespace_;
+	draft.old = store_object_retain(old);
+	draft.root = root;
+	int status = settle(&draft);
+	if (status < 0 && error)
+		*error = result.error;
+	store_object_release(result.object);
+	draft_end(&draft);
+	return status;
+}
+
+/* ---- requests ---- */
+
+static int write_main(struct draft *draft)
+{
+	const struct store_request *request = draft->request;
+	if (request->verb == STORE_CREATE) {
+		draft->root = tree_of(draft->arena, request->body);
+		if (!*draft->namespace_ && draft->bucket->type.namespaced)
+			draft->namespace_ = val_str(val_path(request->body, "metadata", "namespace", NULL), "");
+		return draft_create(draft);
+	}
+	if (request->verb == STORE_UPDATE) {
+		/* A body that names another object is a bad request, whether or not the named one exists. */
+		draft->root = tree_of(draft->arena, request->body);
+		if (metadata_identify(draft) < 0 || draft_find(draft) < 0)
+			return -1;
+		return draft_update(draft);
+	}
+	if (request->patch == STORE_PATCH_APPLY)
+		return apply_merge(draft);
+	if (draft_find(draft) < 0)
+		return -1;
+	draft->root = tree_of(draft->arena, store_object_root(draft->old, draft->api));
+	return patch_apply(draft) < 0 ? -1 : draft_update(draft);
+}
+
+/* PUT of a namespace's finalize: only spec.finalizers is taken. */
+static int write_finalize(struct draft *draft)
+{
+	if (draft->bucket != draft->store->namespaces || draft->request->verb != STORE_UPDATE)
+		return refuse(draft, 405, "MethodNotAllowed",
+		              "the server does not allow this method on the requested resource");
+	if (draft_find(draft) < 0)
+		return -1;
+	const struct val *finalizers = val_path(draft->request->body, "spec", "finalizers", NULL);
+	draft->root = tree_of(draft->arena, draft->old->root);
+	tree_put(draft->arena, tree_need_map(draft->arena, draft->root, "spec"), "finalizers",
+	         finalizers ? tree_of(draft->arena, finalizers) : tree_list(draft->arena));
+	return settle(draft);
+}
+
+static int carry_out(struct draft *draft)
+{
+	const struct store_request *request = draft->request;
+	bool creates = request->verb == STORE_CREATE;
+	switch (request->subresource) {
+	case STORE_STATUS:
+		if (creates || !draft->api->has_status)
+			break;
+		return write_main(draft);
+	case STORE_MAIN:
+		return write_main(draft);
+	case STORE_SCALE:
+		if (creates || !draft->api->has_scale)
+			break;
+		return write_scale(draft);
+	case STORE_BINDING:
+		if (!creates || draft->bucket != draft->store->pods)
+			break;
+		return write_binding(draft);
+	case STORE_EVICTION:
+		if (!creates || draft->bucket != draft->store->pods)
+			break;
+		return write_eviction(draft);
+	case STORE_FINALIZE:
+		return write_finalize(draft);
+	}
+	return refuse(draft, 405, "MethodNotAllowed",
+	              "the server does not allow this method on the requested resource");
+}
+
+void store_set_fault(struct store *store, store_fault *fault, void *context)
+{
+	store->fault = fault;
+	store->fault_context = context;
+}
+
+static int fail_with(const struct store_fault *fault, struct store_result *result)
+{
+	static const struct {
+		int code;
+		const char *reason, *message;
+	} table[] = {
+		{409, "Conflict", "the object has been modified; please apply your changes to the latest version"},
+		{429, "TooManyRequests", "too many requests, please try again later"},
+		{504, "Timeout", "request did not complete within the allotted timeout"},
+		{500, "InternalError", "an internal error occurred"}, /* and everything else */
+	};
+	size_t row = 0;
+	while (table[row].code != fault->code && table[row].code != 500)
+		row++;
+	struct arena *arena = result->arena;
+	store_result_clear(result);
+	*result = (struct store_result){.arena = arena, .code = fault->code};
+	store_fail(arena, &result->error, fault->code, table[row].reason, "%s", table[row].message);
+	result->error.retry_after = fault->retry_after;
+	return -1;
+}
+
+static int write_request(struct store *store, const struct store_request *request, struct store_result *result)
+{
+	int status;
+	if (request->verb == STORE_DELETE) {
+		status = write_delete(store, request, result);
+	} else if (request->verb == STORE_DELETE_COLLECTION) {
+		status = write_delete_collection(store, request, result);
+	} else {
+		struct draft draft;
+		draft_begin(&draft, store, request, result);
+		status = carry_out(&draft);
+		draft_end(&draft);
+	}
+	if (status < 0)
+		result->code = result->error.code;
+	return status;
+}
+
+int store_write(struct store *store, const struct store_request *request, struct store_result *result)
+{
+	struct store_fault fault = {0};
+	if (store->fault)
+		fault = store->fault(store->fault_context, request);
+	if (fault.code && !fault.after)
+		return fail_with(&fault, result);
+	int status = write_request(store, request, result);
+	if (status == 0 && store->forward && !request->dry_run)
+		store->forward(store->forward_context, request, result->object);
+	return fault.code ? fail_with(&fault, result) : status;
+}

@@ -1,0 +1,35 @@
+/* Leader election: of several replicas the one that holds a Lease acts.
+ *
+ * A holder that stops renewing is replaced after the duration, measured from when we last saw the lease change: clocks of
+ * different machines need not agree. A write counts only when the server confirmed it (`confirmed`), and a leader that
+ * could not renew stops before others may take over. */
+#ifndef LOOP_LEASE_H
+#define LOOP_LEASE_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "api/store.h"
+
+struct lease;
+
+struct lease_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;
+	const char *namespace_, *name;
+	const char *identity; /* of this replica */
+	int64_t duration_ns;  /* 0: 15 s; renewed at a third of it */
+	/* Whether what the store shows of this object is the server's word and not an assumption. NULL: it always is. */
+	bool (*confirmed)(void *context, const struct store_type *type, const char *namespace_, const char *name);
+	void *context;
+};
+
+struct lease *lease_create(const struct lease_options *options);
+void lease_destroy(struct lease *lease); /* NULL is a no-op */
+/* Takes or renews the lease when it is time. Milliseconds until it wants to be called again. */
+int lease_step(struct lease *lease);
+bool lease_held(const struct lease *lease);
+/* Gives it back, so that another replica need not wait. The write is in memory: let it reach the server. */
+void lease_release(struct lease *lease);
+
+#endif

@@ -1,0 +1,87 @@
+/* Owns the order in which controllers take their turns. */
+#include "manager/manager.h"
+
+#include "grouping/grouping.h"
+#include "rbg/controller.h"
+#include "schedule/scheduler.h"
+
+#include <stdlib.h>
+
+struct manager {
+	struct rbg_controller *groups;
+	struct grouping_controller *grouping;
+	struct scheduler *scheduler;
+};
+
+struct manager *manager_create(const struct manager_options *options)
+{
+	struct manager *manager = base_calloc(1, sizeof(*manager));
+	manager->groups = rbg_controller_create(&(struct rbg_controller_options){
+		.scheduler = options->scheduler_count ? options->schedulers[0] : NULL,
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
+	manager->grouping = grouping_create(&(struct grouping_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
+		.single_groups = options->single_groups,
+	});
+	struct live_grouping grouping = grouping_for_live(manager->grouping);
+	manager->scheduler = scheduler_create(&(struct scheduler_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
+		.budget = options->budget,
+		.grouping = &grouping,
+		.strategy = options->strategy,
+		.decided = options->decided,
+		.decided_context = options->decided_context,
+	});
+	return manager;
+}
+
+void manager_destroy(struct manager *manager)
+{
+	if (!manager)
+		return;
+	scheduler_destroy(manager->scheduler);
+	grouping_destroy(manager->grouping);
+	rbg_controller_destroy(manager->groups);
+	free(manager);
+}
+
+int manager_sooner(int a, int b)
+{
+	return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+}
+
+void manager_read(struct manager *manager)
+{
+	rbg_controller_read(manager->groups);
+	grouping_read(manager->grouping);
+	scheduler_read(manager->scheduler);
+}
+
+int manager_step(struct manager *manager)
+{
+	int wait = rbg_controller_step(manager->groups);
+	wait = manager_sooner(wait, grouping_step(manager->grouping));
+	return manager_sooner(wait, scheduler_step(manager->scheduler));
+}
+
+void manager_metrics(const struct manager *manager, struct buffer *out)
+{
+	scheduler_metrics(manager->scheduler, out);
+	rbg_controller_metrics(manager->groups, out);
+}
+
+bool manager_ready(const struct manager *manager)
+{
+	return scheduler_ready(manager->scheduler);
+}

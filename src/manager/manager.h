@@ -1,0 +1,45 @@
+/* Manager: the controllers that Platoon runs on any cluster, embedded or real, in a fixed order and on one thread. */
+#ifndef MANAGER_MANAGER_H
+#define MANAGER_MANAGER_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/place/strategy.h"
+#include "api/store.h"
+
+struct manager;
+struct plan;
+
+struct manager_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
+	size_t scheduler_count;
+	uint64_t budget;          /* search steps per placement, 0: the default */
+	struct strategy strategy; /* in which order nodes are taken */
+	bool single_groups;       /* see grouping.h */
+	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan);
+	void *decided_context;
+};
+
+struct manager *manager_create(const struct manager_options *options);
+void manager_destroy(struct manager *manager); /* NULL is a no-op */
+/* Lets everybody do what is due; the owner of the loop commits. Milliseconds until something is due if nothing changes:
+ * 0 for at once, -1 for never. */
+int manager_step(struct manager *manager);
+
+/* Takes over what changed and does nothing about it, while a mirror is still being filled: then there is less to do when it is
+ * complete. */
+void manager_read(struct manager *manager);
+
+/* All numbers in the text format of Prometheus. */
+void manager_metrics(const struct manager *manager, struct buffer *out);
+/* Whether everything was read and a first decision made. */
+bool manager_ready(const struct manager *manager);
+
+/* The sooner of two such waits. */
+int manager_sooner(int a, int b);
+
+#endif

@@ -1,0 +1,324 @@
+/* Owns the order of one reconcile of a RoleBasedGroup, and which changes lead to one. */
+#include "rbg/controller.h"
+
+#include "rbg/internal.h"
+#include "rollout/conflicts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+/* ---- what leads to a reconcile ---- */
+
+static void want_link(void *context, const char *from)
+{
+	char name[512];
+	const char *slash = strchr(from, '/');
+	if (!slash || (size_t)(slash - from) >= sizeof(name))
+		return;
+	memcpy(name, from, (size_t)(slash - from));
+	name[slash - from] = '\0';
+	reconciler_want(context, RBG_KEY_GROUP, name, slash + 1);
+}
+
+static void want_owner(struct reconciler *reconciler, const struct store_object *object, const char *kind, int key)
+{
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);)
+		if (strcmp(val_str(val_get(owner, "kind"), ""), kind) == 0)
+			reconciler_want(reconciler, key, object->namespace_, val_str(val_get(owner, "name"), ""));
+}
+
+static bool same_spec(const struct store_object *object, const struct store_object *old)
+{
+	return old && val_equal(val_get(object->root, "spec"), val_get(old->root, "spec"));
+}
+
+/* The status of a PodGroup is the scheduler's; a group only sees to the spec. */
+static void map_gang(struct reconciler *reconciler, void *context, const struct store_object *object,
+                     const struct store_object *old, bool deleted)
+{
+	(void)context;
+	if (deleted || !same_spec(object, old))
+		want_owner(reconciler, object, "RoleBasedGroup", RBG_KEY_GROUP);
+}
+
+/* Objects that a group owns concern that group. */
+static void map_owned(struct reconciler *reconciler, void *context, const struct store_object *object,
+                      const struct store_object *old, bool deleted)
+{
+	(void)context;
+	(void)old;
+	(void)deleted;
+	want_owner(reconciler, object, "RoleBasedGroup", RBG_KEY_GROUP);
+}
+
+static void note_link(struct rbg_links *links, const struct store_object *object, const char *target, bool present)
+{
+	struct buffer to = {0};
+	buffer_printf(&to, "%s/%s", object->namespace_, target);
+	rbg_links_set(links, to.text, object->name, present);
+	buffer_free(&to);
+}
+
+/* Profiles that roles name: the group may wait for one. */
+static void note_profiles(struct rbg_controller *controller, const struct rbg_spec *spec, const char *link,
+                          bool present)
+{
+	const struct val *item;
+	for (size_t r = 0; r < spec->role_count; r++)
+		for (struct val_iter it = val_iter(spec->roles[r].engine_runtimes); val_next(&it, NULL, &item);)
+			rbg_links_set(controller->profiles, val_str(val_get(item, "profileName"), ""), link, present);
+}
+
+/* What a document names: the finalizers of ClusterTopologies depend on it. */
+static void note_references(struct rbg_controller *controller, struct reconciler *reconciler,
+                            const struct store_object *object, bool present, bool is_policy)
+{
+	struct arena *arena = arena_create();
+	struct problems ignored = {.arena = arena};
+	struct rbg_spec spec = {0};
+	struct rbg_policy policy = {0};
+	if (is_policy)
+		rbg_policy_decode(object->root, arena, &policy, &ignored);
+	else
+		rbg_decode(object->root, arena, &spec, &ignored);
+	size_t count = is_policy ? policy.coordination_count : spec.coordination_count;
+	const struct rbg_coordination *all = is_policy ? policy.coordinations : spec.coordinations;
+	const char *from = arena_printf(arena, "%s/%s", object->namespace_,
+	                                is_policy ? val_str(val_path(object->root, "spec", "targetRef", "name", NULL),
+	                                                    object->name)
+	                                          : object->name);
+	/* Group and policy refer on their own: one may go while the other stays. */
+	const char *link = arena_printf(arena, "%s%s", from, is_policy ? "/policy" : "");
+	for (size_t k = 0; k < count; k++)
+		if (all[k].topology_name) {
+			rbg_links_set(controller->topologies, all[k].topology_name, link, present);
+			reconciler_want(reconciler, RBG_KEY_TOPOLOGY, "", all[k].topology_name);
+		}
+	note_profiles(controller, &spec, link, present);
+	rbg_release(&spec);
+	arena_destroy(arena);
+}
+
+static void map_group(struct reconciler *reconciler, void *context, const struct store_object *object,
+                      const struct store_object *old, bool deleted)
+{
+	struct rbg_controller *controller = context;
+	if (deleted || !same_spec(object, old)) {
+		if (old)
+			note_references(controller, reconciler, old, false, false);
+		note_references(controller, reconciler, object, !deleted, false);
+	}
+	want_owner(reconciler, object, "RoleBasedGroupSet", RBG_KEY_SET);
+	reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, object->name);
+}
+
+static void map_policy(struct reconciler *reconciler, void *context, const struct store_object *object,
+                       const struct store_object *old, bool deleted)
+{
+	struct rbg_controller *controller = context;
+	const struct store_object *states[] = {old, object};
+	for (int i = 0; i < 2; i++) {
+		if (!states[i])
+			continue;
+		const char *target =
+			val_str(val_path(states[i]->root, "spec", "targetRef", "name", NULL), object->name);
+		bool present = i == 1 && !deleted;
+		note_link(controller->policies, states[i], target, present);
+		note_references(controller, reconciler, states[i], present, true);
+		reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, target);
+	}
+}
+
+static void map_adapter(struct reconciler *reconciler, void *context, const struct store_object *object,
+                        const struct store_object *old, bool deleted)
+{
+	struct rbg_controller *controller = context;
+	const struct store_object *states[] = {old, object};
+	for (int i = 0; i < 2; i++) {
+		if (!states[i])
+			continue;
+		const char *target = val_str(val_path(states[i]->root, "spec", "scaleTargetRef", "name", NULL), "");
+		note_link(controller->adapters, states[i], target, i == 1 && !deleted);
+		reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, target);
+	}
+}
+
+static void map_topology(struct reconciler *reconciler, void *context, const struct store_object *object,
+                         const struct store_object *old, bool deleted)
+{
+	struct rbg_controller *controller = context;
+	(void)old;
+	(void)deleted;
+	reconciler_want(reconciler, RBG_KEY_TOPOLOGY, "", object->name);
+	rbg_links_each(controller->topologies, object->name, want_link, reconciler);
+}
+
+static void map_profile(struct reconciler *reconciler, void *context, const struct store_object *object,
+                        const struct store_object *old, bool deleted)
+{
+	struct rbg_controller *controller = context;
+	(void)old;
+	(void)deleted;
+	rbg_links_each(controller->profiles, object->name, want_link, reconciler);
+}
+
+/* ---- one reconcile ---- */
+
+/* Errors that were not refused at the door: admission was bypassed, or they show only with policies. */
+static void check_problems(struct rbg_turn *turn)
+{
+	for (size_t i = 0; i < turn->problems.count && !turn->blocked; i++) {
+		const struct problem *problem = &turn->problems.items[i];
+		if (problem->severity != SEVERITY_ERROR)
+			continue;
+		turn->blocked_reason = strstr(problem->message, "conflict") ? CONFLICT_CONDITION : "InvalidSpec";
+		turn->blocked = arena_printf(turn->arena, "%s: %s", problem->path, problem->message);
+	}
+}
+
+/* What belongs to a role or service that is no more. Finished in the order of their names, all at once. */
+static void sweep(struct rbg_turn *turn)
+{
+	for (size_t i = 0; i < turn->owned.count && !turn->blocked; i++) {
+		const struct store_object *object = turn->owned.items[i];
+		if (!turn->is_seen[i] && !val_path(object->root, "metadata", "deletionTimestamp", NULL))
+			rbg_delete(turn, object);
+	}
+}
+
+static void work(struct rbg_turn *turn)
+{
+	if (rbg_roll_back(turn))
+		return;
+	rbg_revise(turn);
+	rbg_memo_read(turn);
+	rbg_observe(turn);
+	rbg_memo_keep(turn);
+	rbg_read_restarts(turn);
+	rbg_check_topologies(turn);
+	rbg_decide(turn);
+	rbg_find_topologies(turn);
+	if (rbg_judge_progress(turn))
+		return;
+	if (!turn->blocked)
+		rbg_write_network(turn);
+	rbg_write_gangs(turn);
+	rbg_write_pods(turn);
+	rbg_report(turn);
+	if (turn->failed)
+		return;
+	if (!turn->blocked)
+		rbg_write_adapters(turn);
+	sweep(turn);
+}
+
+static int reconcile_group(struct rbg_controller *controller, struct reconcile *reconcile)
+{
+	const struct store_type *type = store_type_find(reconcile->store, RBG_GROUP, "rolebasedgroups");
+	struct rbg_turn turn = {
+		.controller = controller,
+		.turn = reconcile,
+		.arena = reconcile->arena,
+		.store = reconcile->store,
+		.pods = store_type_find(reconcile->store, "", "pods"),
+		.gangs = store_type_find(reconcile->store, "scheduling.run.ai", "podgroups"),
+		.revisions = store_type_find(reconcile->store, "apps", "controllerrevisions"),
+		.now = reconcile->now_ns / SECOND,
+		.problems = {.arena = reconcile->arena},
+	};
+	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
+	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL)) {
+		rbg_memos_drop(controller->memos, reconcile->key.namespace_, reconcile->key.name);
+		rbg_report_policies(controller, reconcile, false);
+		return 0;
+	}
+	store_object_retain(turn.object);
+	rbg_decode(turn.object->root, turn.arena, &turn.spec, &turn.problems);
+	store_dependents(turn.store, turn.object->uid, NULL, &turn.owned);
+	turn.is_seen = arena_array(turn.arena, bool, turn.owned.count + 1);
+	turn.roles = arena_array(turn.arena, struct rbg_role_state, turn.spec.role_count);
+	for (size_t r = 0; r < turn.spec.role_count; r++) {
+		turn.roles[r].spec = &turn.spec.roles[r];
+		turn.roles[r].desired = turn.spec.roles[r].replicas;
+	}
+	rbg_read_adapters(&turn);
+	rbg_add_policies(&turn);
+	check_problems(&turn);
+	rbg_check_runtimes(&turn);
+	work(&turn);
+	rbg_report_policies(controller, reconcile, true);
+	store_list_clear(&turn.owned);
+	rbg_release(&turn.spec);
+	store_object_release(turn.object);
+	reconcile->again_ns = turn.again * SECOND;
+	return turn.failed ? -1 : 0;
+}
+
+static int reconcile_key(void *context, struct reconcile *turn)
+{
+	if (turn->key.kind == RBG_KEY_TOPOLOGY)
+		return rbg_reconcile_topology(context, turn);
+	return turn->key.kind == RBG_KEY_SET ? rbg_reconcile_set(turn) : reconcile_group(context, turn);
+}
+
+static const struct reconciler_watch watches[] = {
+	{RBG_GROUP, "clustertopologies", RBG_KEY_TOPOLOGY, map_topology},
+	{RBG_GROUP, "clusterengineruntimeprofiles", RBG_KEY_GROUP, map_profile},
+	{RBG_GROUP, "coordinatedpolicies", RBG_KEY_GROUP, map_policy},
+	{RBG_GROUP, "rolebasedgroupscalingadapters", RBG_KEY_GROUP, map_adapter},
+	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
+	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
+	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_gang},
+	{"", "services", RBG_KEY_GROUP, map_owned},
+	{"", "pods", RBG_KEY_GROUP, map_owned},
+};
+
+struct rbg_controller *rbg_controller_create(const struct rbg_controller_options *options)
+{
+	struct rbg_controller *controller = base_calloc(1, sizeof(*controller));
+	controller->store = options->store;
+	controller->scheduler = options->scheduler ? options->scheduler : "platoon";
+	controller->policies = rbg_links_create();
+	controller->adapters = rbg_links_create();
+	controller->topologies = rbg_links_create();
+	controller->profiles = rbg_links_create();
+	controller->memos = rbg_memos_create();
+	controller->reconciler = reconciler_create(&(struct reconciler_options){
+		.name = "rolebasedgroup",
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+		.watches = watches,
+		.watch_count = sizeof(watches) / sizeof(watches[0]),
+		.reconcile = reconcile_key,
+		.context = controller,
+	});
+	return controller;
+}
+
+void rbg_controller_destroy(struct rbg_controller *controller)
+{
+	if (!controller)
+		return;
+	reconciler_destroy(controller->reconciler);
+	rbg_links_destroy(controller->policies);
+	rbg_links_destroy(controller->adapters);
+	rbg_links_destroy(controller->topologies);
+	rbg_links_destroy(controller->profiles);
+	rbg_memos_destroy(controller->memos);
+	free(controller);
+}
+
+void rbg_controller_read(struct rbg_controller *controller)
+{
+	reconciler_read(controller->reconciler);
+}
+
+int rbg_controller_step(struct rbg_controller *controller)
+{
+	return reconciler_step(controller->reconciler);
+}

@@ -1,0 +1,148 @@
+/* Owns what there is: the pods of a group as instances by ordinal. */
+#include "rbg/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, size_t owned, struct rbg_pod *out)
+{
+	const struct rbg_fact *fact = &turn->facts[owned];
+	*out = (struct rbg_pod){
+		.object = turn->owned.items[owned],
+		.fact = fact,
+		.index = fact->index,
+		.is_terminating = fact->flags & RBG_FACT_TERMINATING,
+		.is_over = fact->flags & RBG_FACT_OVER,
+		.is_scheduled = fact->flags & RBG_FACT_SCHEDULED,
+		.is_gated = fact->flags & RBG_FACT_GATED,
+		.has_restarts = fact->flags & RBG_FACT_RESTARTED,
+		.is_changing = fact->flags & RBG_FACT_CHANGING,
+		.is_marked = fact->flags & RBG_FACT_MARKED,
+	};
+	out->is_ready = !out->is_over && !out->is_changing && !out->is_marked && (fact->flags & RBG_FACT_READY);
+	int64_t since = fact->ready_since;
+	int64_t left = since == INT64_MIN ? 0 : since + role->min_ready_seconds - turn->now;
+	if (out->is_ready && left > 0) {
+		out->is_ready = false;
+		rbg_look_again(turn, left);
+	}
+}
+
+/* A pod with the place it claims to have. */
+struct found {
+	size_t owned;
+	int role;
+	int64_t ordinal, index;
+};
+
+static int compare_found(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+	if (a->role != b->role)
+		return a->role < b->role ? -1 : 1;
+	if (a->ordinal != b->ordinal)
+		return a->ordinal < b->ordinal ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+static size_t find_pods(struct rbg_turn *turn, struct found *found)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < turn->owned.count; i++) {
+		const struct rbg_fact *fact = &turn->facts[i];
+		if (turn->owned.items[i]->type != turn->pods)
+			continue;
+		int number = rbg_role_find(&turn->spec, rbg_memo_name(turn, fact->role));
+		/* What belongs to no role of the spec is swept away at the end. */
+		if (number >= 0 && fact->ordinal >= 0 && fact->index >= 0)
+			found[count++] = (struct found){i, number, fact->ordinal, fact->index};
+	}
+	qsort(found, count, sizeof(*found), compare_found);
+	return count;
+}
+
+static void judge_instance(struct rbg_turn *turn, struct rbg_role_state *role, struct rbg_instance *instance)
+{
+	bool is_current = strcmp(instance->revision, role->update_revision ? role->update_revision : "") == 0;
+	int64_t expected = is_current || !role->old_spec ? role->spec->pods : role->old_spec->pods;
+	instance->is_ready = instance->is_scheduled = (int64_t)instance->pod_count >= expected;
+	instance->since = INT64_MIN;
+	bool is_marked = false;
+	for (size_t i = 0; i < instance->pod_count; i++) {
+		const struct rbg_pod *pod = &instance->pods[i];
+		int64_t created = pod->fact->created;
+		instance->since = created > instance->since ? created : instance->since;
+		instance->is_ready &= pod->is_ready && !pod->is_terminating;
+		instance->is_scheduled &= pod->is_scheduled && !pod->is_terminating && !pod->is_over;
+		instance->is_terminating |= pod->is_terminating;
+		bool counts =
+			(role->spec->recreates || role->spec->recreates_group) && !(pod->fact->flags & RBG_FACT_MINOR);
+		instance->is_hit |= counts && (pod->is_over || pod->has_restarts);
+		instance->must_restart |= pod->is_over || (counts && pod->has_restarts);
+		is_marked |= pod->is_marked;
+	}
+	int64_t age = instance->since == INT64_MIN ? 0 : turn->now - instance->since;
+	/* What was marked for its update is not ready because of us: going on with it costs nothing more. */
+	instance->is_broken = !instance->is_ready &&
+	                      (instance->must_restart || (is_marked && !is_current) || age >= UPDATE_STABLE_SECONDS);
+}
+
+static void collect(struct rbg_turn *turn, struct rbg_role_state *role, const struct found *found, size_t count)
+{
+	role->instances = arena_array(turn->arena, struct rbg_instance, count);
+	for (size_t i = 0; i < count;) {
+		size_t end = i;
+		while (end < count && found[end].ordinal == found[i].ordinal)
+			end++;
+		struct rbg_instance *instance = &role->instances[role->instance_count++];
+		instance->ordinal = found[i].ordinal;
+		instance->pods = arena_array(turn->arena, struct rbg_pod, end - i);
+		for (; i < end; i++) {
+			read_pod(turn, role->spec, found[i].owned, &instance->pods[instance->pod_count++]);
+			turn->is_seen[found[i].owned] = true;
+			instance->revision = rbg_memo_name(turn, turn->facts[found[i].owned].revision);
+		}
+		role->span = instance->ordinal + 1;
+	}
+}
+
+struct rbg_instance *rbg_instance_at(const struct rbg_role_state *role, int64_t ordinal)
+{
+	if (ordinal < 0 || ordinal >= role->span || role->by_ordinal[ordinal] == 0)
+		return NULL;
+	return &role->instances[role->by_ordinal[ordinal] - 1];
+}
+
+/* Ordinals come from labels that anybody may have written: beyond what the group can have they are not indexed. */
+static void index_ordinals(struct rbg_turn *turn, struct rbg_role_state *role)
+{
+	int64_t most = role->desired + role->last_target + 2 * (int64_t)role->instance_count + 1024;
+	while (role->instance_count > 0 && role->instances[role->instance_count - 1].ordinal > most) {
+		struct rbg_instance *stray = &role->instances[--role->instance_count];
+		for (size_t i = 0; i < stray->pod_count; i++)
+			rbg_delete(turn, stray->pods[i].object);
+	}
+	role->span = role->instance_count ? role->instances[role->instance_count - 1].ordinal + 1 : 0;
+	role->by_ordinal = arena_array(turn->arena, int64_t, (size_t)role->span + 1);
+	for (size_t i = 0; i < role->instance_count; i++)
+		role->by_ordinal[role->instances[i].ordinal] = (int64_t)i + 1;
+}
+
+void rbg_observe(struct rbg_turn *turn)
+{
+	struct found *found = arena_array(turn->arena, struct found, turn->owned.count + 1);
+	size_t count = find_pods(turn, found);
+	for (size_t i = 0; i < count;) {
+		size_t end = i;
+		while (end < count && found[end].role == found[i].role)
+			end++;
+		collect(turn, &turn->roles[found[i].role], &found[i], end - i);
+		i = end;
+	}
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		struct rbg_role_state *role = &turn->roles[r];
+		index_ordinals(turn, role);
+		for (size_t i = 0; i < role->instance_count; i++)
+			judge_instance(turn, role, &role->instances[i]);
+	}
+}

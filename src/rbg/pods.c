@@ -1,0 +1,147 @@
+/* Owns the pods of a group: what the decisions ask for is created, deleted and let through the gate. */
+#include "rbg/render.h"
+
+#include "rollout/count.h"
+
+#include <string.h>
+
+static void delete_instance(struct rbg_turn *turn, const struct rbg_instance *instance)
+{
+	for (size_t i = 0; i < instance->pod_count; i++)
+		if (!instance->pods[i].is_terminating)
+			rbg_delete(turn, instance->pods[i].object);
+}
+
+/* Makes the pods of an instance that are not there. `instance` is NULL when none is. */
+static bool create_pods(struct rbg_turn *turn, struct rbg_role_state *role, int64_t ordinal,
+                        const struct rbg_instance *instance)
+{
+	bool is_new = instance ? strcmp(instance->revision, role->update_revision) == 0
+	                       : update_revision(&role->shape, ordinal) == role->shape.update_revision;
+	/* Of a revision that is neither, nothing is known any more: its instances are completed by being replaced. */
+	if (instance && !is_new && strcmp(instance->revision, role->current_revision) != 0)
+		return false;
+	const struct rbg_role *as = is_new ? role->spec : role->old_spec;
+	const char *revision = is_new ? role->update_revision : role->current_revision;
+	size_t known = 0;
+	bool created = false;
+	for (int64_t index = 0; index < as->pods; index++) {
+		if (instance && known < instance->pod_count && instance->pods[known].index == index) {
+			known++;
+			continue;
+		}
+		struct doc *doc = rbg_render(turn, role, as, revision, ordinal, index);
+		created |= doc && rbg_create(turn, "", "pods", doc_root(doc));
+		doc_destroy(doc);
+	}
+	return created;
+}
+
+/* Lets the pods of a batch whose turn has come go to the scheduler; other gates stay. */
+static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
+{
+	bool released = false;
+	for (size_t i = 0; i < instance->pod_count && instance->ordinal < role->released; i++) {
+		const struct rbg_pod *pod = &instance->pods[i];
+		const struct val *item;
+		bool found = false;
+		if (!pod->is_gated || pod->is_terminating)
+			continue;
+		struct build *build = build_create();
+		struct node *patch = build_map(build), *spec = build_map(build), *gates = build_list(build);
+		for (struct val_iter it = val_iter(val_path(pod->object->root, "spec", "schedulingGates", NULL));
+		     val_next(&it, NULL, &item);) {
+			bool is_ours = strcmp(val_str(val_get(item, "name"), ""), DEPLOY_GATE) == 0;
+			found |= is_ours;
+			if (!is_ours)
+				build_append(build, gates, build_copy(build, item));
+		}
+		build_put(build, spec, "schedulingGates", gates);
+		build_put(build, patch, "spec", spec);
+		released |= found && rbg_patch(turn, pod->object, build, patch);
+		build_destroy(build);
+	}
+	return released;
+}
+
+/* Pods that ended are made anew: alone, or with their whole instance where the restart policy says so. */
+static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
+{
+	const char *name = rbg_instance_name(turn, role->spec, instance->ordinal);
+	if (role->spec->recreates_group && instance->is_hit)
+		return; /* waits until the group may be made anew */
+	if (!rbg_may_restart(turn, role->spec, name))
+		return;
+	if (instance->is_hit) {
+		rbg_event(turn, true, "ReCreateInstance", "a pod of %s ended or was restarted", name);
+		delete_instance(turn, instance);
+		return;
+	}
+	for (size_t i = 0; i < instance->pod_count; i++)
+		if (instance->pods[i].is_over && !instance->pods[i].is_terminating)
+			rbg_delete(turn, instance->pods[i].object);
+}
+
+static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, struct rbg_instance *instance)
+{
+	if (instance->action == UPDATE_REMOVE) {
+		delete_instance(turn, instance);
+		return;
+	}
+	if (instance->action == UPDATE_REPLACE) {
+		if (rbg_update_in_place(turn, role, instance))
+			return;
+		rbg_event(turn, false, "InstanceReplaced", "%s goes to revision %s",
+		          rbg_instance_name(turn, role->spec, instance->ordinal), role->update_revision);
+		delete_instance(turn, instance);
+		return;
+	}
+	if (instance->is_terminating)
+		return; /* its names are free when it is gone */
+	rbg_unmark(turn, instance);
+	if (instance->must_restart)
+		restart(turn, role, instance);
+	else
+		create_pods(turn, role, instance->ordinal, instance);
+	if (release(turn, role, instance))
+		instance->is_scheduled = false;
+}
+
+/* Where a role asks for it, one pod that ends takes the whole group with it. */
+static bool restart_group(struct rbg_turn *turn)
+{
+	const struct rbg_instance *hit = NULL;
+	const struct rbg_role_state *role = NULL;
+	for (size_t r = 0; r < turn->spec.role_count && !hit; r++) {
+		role = &turn->roles[r];
+		for (size_t i = 0; role->spec->recreates_group && i < role->instance_count && !hit; i++) {
+			const struct rbg_instance *one = &role->instances[i];
+			if (one->is_hit && !one->is_terminating && one->action == UPDATE_KEEP)
+				hit = one;
+		}
+	}
+	if (!hit || !rbg_may_restart(turn, role->spec, turn->spec.name))
+		return false;
+	rbg_event(turn, true, "ReCreateGroup", "a pod of %s ended or was restarted, so all pods are made anew",
+	          rbg_instance_name(turn, role->spec, hit->ordinal));
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		for (size_t i = 0; i < turn->roles[r].instance_count; i++)
+			delete_instance(turn, &turn->roles[r].instances[i]);
+	return true;
+}
+
+void rbg_write_pods(struct rbg_turn *turn)
+{
+	if (restart_group(turn))
+		return; /* what is to be there follows when they are gone */
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		struct rbg_role_state *role = &turn->roles[r];
+		for (size_t i = 0; i < role->instance_count; i++)
+			settle_instance(turn, role, &role->instances[i]);
+		if (turn->blocked)
+			continue;
+		for (int64_t ordinal = 0; ordinal < role->shape.end; ordinal++)
+			if (!rbg_instance_at(role, ordinal))
+				create_pods(turn, role, ordinal, NULL);
+	}
+}

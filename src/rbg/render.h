@@ -1,0 +1,16 @@
+/* Pods of a RoleBasedGroup as documents, and the names of what belongs to them. */
+#ifndef RBG_RENDER_H
+#define RBG_RENDER_H
+
+#include "rbg/internal.h"
+
+/* The pod `index` of the instance `ordinal`, made from the role `as` it was at `revision`. The caller destroys it; NULL
+ * when the template is nested too deeply. */
+struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_role *as,
+                       const char *revision, int64_t ordinal, int64_t index);
+
+const char *rbg_pod_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, int64_t index);
+const char *rbg_instance_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal);
+const char *rbg_service_name(const struct rbg_turn *turn, const struct rbg_role *role);
+
+#endif

@@ -1,0 +1,296 @@
+/* Owns keeping the objects of each type in the mirror: a list, then a watch from there, again from the last version when
+ * it ends, and from the beginning when that version is too old. */
+#include "remote/follow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_FIRST (REMOTE_SECOND / 5)
+#define PAUSE_LONGEST (30 * REMOTE_SECOND)
+#define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
+#define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
+#define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
+#define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
+
+static void start(struct follow *follow);
+
+/* Only as much of a definition as makes the type known here; the server checks what is in its objects. */
+static void define(struct remote *remote, const struct remote_follow *wanted)
+{
+	struct buffer text = {0};
+	buffer_printf(&text,
+	              "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{"
+	              "\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"Namespaced\",\"names\":{\"kind\":"
+	              "\"%s\",\"listKind\":\"%sList\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[{\"name\":"
+	              "\"%s\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
+	              "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+	              wanted->resource, wanted->group, wanted->group, wanted->kind, wanted->kind, wanted->resource,
+	              wanted->resource, wanted->version);
+	struct doc *doc = doc_parse_json(text.text, text.length, NULL);
+	if (doc)
+		store_mirror_put(remote->store,
+		                 store_type_find(remote->store, "apiextensions.k8s.io", "customresourcedefinitions"),
+		                 doc);
+	buffer_free(&text);
+}
+
+void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted)
+{
+	if (wanted->kind)
+		define(remote, wanted);
+	*follow = (struct follow){
+		.remote = remote,
+		.api = store_api_find(remote->store, wanted->group, wanted->version, wanted->resource),
+		.wanted = wanted,
+	};
+	if (follow->api && !remote->options.whole)
+		follow->plan = remote_trim_plan(follow->api);
+}
+
+void follow_close(struct follow *follow)
+{
+	list_forget(follow);
+	wire_plan_destroy(follow->plan);
+	free(follow->version);
+	remote_lines_free(&follow->lines);
+}
+
+/* They stay where they are while requests are on their way: there is room for kinds that come later. */
+void follow_begin(struct remote *remote)
+{
+	remote->follow_room = remote->options.follow_count + REMOTE_MOST_KINDS;
+	remote->follows = base_calloc(remote->follow_room, sizeof(*remote->follows));
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		follow_open(remote, &remote->follows[i], &remote->options.follow[i]);
+}
+
+void follow_end(struct remote *remote)
+{
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		follow_close(&remote->follows[i]);
+	free(remote->follows);
+	arena_destroy(remote->kinds);
+}
+
+bool follow_synced(const struct remote *remote)
+{
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		if (!remote->follows[i].synced)
+			return false;
+	return true;
+}
+
+bool follow_has(const struct remote *remote, const struct store_type *type)
+{
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		if (remote->follows[i].api && remote->follows[i].api->type == type)
+			return true;
+	return false;
+}
+
+const struct store_api *follow_api(const struct remote *remote, const struct store_type *type)
+{
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		if (remote->follows[i].api && remote->follows[i].api->type == type)
+			return remote->follows[i].api;
+	return type->apis;
+}
+
+static bool is_list(const struct follow *follow)
+{
+	return !follow->version || follow->continue_;
+}
+
+/* Whether it has to wait for others. At the start lists come first, a few at a time: many connections at once take from
+ * server and client what the lists need. */
+static bool is_held(const struct follow *follow, size_t listing)
+{
+	if (is_list(follow))
+		return listing >= LISTS_AT_ONCE;
+	return listing > 0 && !follow_synced(follow->remote);
+}
+
+int64_t follow_step(struct remote *remote)
+{
+	int64_t due = INT64_MAX;
+	size_t listing = 0;
+	for (size_t i = 0; i < remote->options.follow_count; i++)
+		listing += remote->follows[i].state == FOLLOW_LISTING;
+	for (size_t i = 0; i < remote->options.follow_count; i++) {
+		struct follow *follow = &remote->follows[i];
+		if (!follow->api || follow->state != FOLLOW_PAUSED)
+			continue;
+		/* While the server is away one asks for all. */
+		bool probes = remote->away && follow->unreachable;
+		int64_t when = probes ? remote->probe_due : follow->due;
+		if (when > remote->now) {
+			due = when < due ? when : due;
+			continue;
+		}
+		if (is_held(follow, listing))
+			continue; /* the end of a list brings the next turn */
+		if (probes)
+			remote->probe_due =
+				remote->now + remote_pause(remote, PAUSE_FIRST, remote->probes++, PAUSE_PROBE);
+		listing += is_list(follow);
+		start(follow);
+	}
+	return due;
+}
+
+/* ---- pauses ---- */
+
+/* Once: a cluster may do well without it. A definition that comes later is found by the next attempt. */
+static void tell_missing(struct follow *follow, const struct remote_answer *answer)
+{
+	bool refused = answer->code == 403;
+	/* Most clusters have few of the kinds we know; of one that a configuration names somebody expects something. */
+	enum log_level level = refused ? LOG_WARN : follow->wanted->kind ? LOG_INFO : LOG_DEBUG;
+	if (!follow->told_missing)
+		log_write(follow->remote->options.logger, level, LOG_FLAG_WATCH,
+		          refused ? "may not be read and is done without" : "not on this server, done without", "group",
+		          follow->api->group, "resource", follow->api->type->resource, NULL);
+	follow->told_missing = true;
+}
+
+/* Not at every attempt, and what is the same for all kinds (nobody answers, nobody lets us in) once for all of them: of a
+ * server that is away remote_away() tells. */
+static void tell_problem(struct follow *follow, const char *message)
+{
+	struct remote *remote = follow->remote;
+	int64_t now = clock_now(remote->clock);
+	bool same = strncmp(remote->last_problem, message, sizeof(remote->last_problem) - 1) == 0 &&
+	            now - remote->last_problem_told < REMOTE_PAUSE_TELLING;
+	bool told = follow->failures > 1 && !follow->unreachable && !same &&
+	            (follow->told == 0 || now - follow->told >= REMOTE_PAUSE_TELLING);
+	log_write(remote->options.logger, told ? LOG_WARN : LOG_DEBUG, LOG_FLAG_WATCH, "cannot follow", "resource",
+	          follow->api->type->resource, "error", message, NULL);
+	if (!told)
+		return;
+	follow->told = remote->last_problem_told = now;
+	snprintf(remote->last_problem, sizeof(remote->last_problem), "%.255s", message);
+}
+
+/* With what went wrong: what the answer says, unless something was wrong with that. */
+void follow_pause(struct follow *follow, const struct remote_answer *answer)
+{
+	struct remote *remote = follow->remote;
+	const char *message = follow->problem.text[0] ? follow->problem.text : remote_answer_message(answer);
+	bool missing = follow->wanted->optional && (answer->code == 404 || answer->code == 403);
+	int64_t pause = missing ? PAUSE_MISSING : remote_pause(remote, PAUSE_FIRST, follow->failures, PAUSE_LONGEST);
+	int64_t asked = remote_asked_pause(answer);
+	pause = asked > pause ? asked : pause;
+	follow->failures++;
+	follow->state = FOLLOW_PAUSED;
+	if (follow->form == FORM_WIRE && follow->problem.text[0] && !follow->spoilt) {
+		follow->spoilt = true; /* JSON is understood by all */
+		log_write(remote->options.logger, LOG_WARN, LOG_FLAG_WATCH, "reading as JSON instead of protobuf",
+		          "resource", follow->api->type->resource, "error", message, NULL);
+	}
+	/* One that says when to come again is there. */
+	follow->unreachable = answer->code == 0 || (answer->code >= 500 && !asked);
+	follow->due = clock_now(remote->clock) + pause;
+	if (follow->unreachable && remote->probes == 0 && remote->probe_due == 0)
+		remote->probe_due = clock_now(remote->clock) + remote_pause(remote, PAUSE_FIRST, 0, PAUSE_PROBE);
+	remote->away |= follow->unreachable;
+	if (missing) {
+		follow->synced = true;
+		tell_missing(follow, answer);
+		return;
+	}
+	remote->counts.errors++;
+	snprintf(remote->problem, sizeof(remote->problem), "%s: %.200s", follow->api->type->resource, message);
+	tell_problem(follow, message);
+}
+
+/* What is next is so at the next turn. */
+void follow_go_on(struct follow *follow)
+{
+	follow->state = FOLLOW_PAUSED;
+	follow->unreachable = false;
+	follow->due = 0;
+}
+
+/* The server was away and is back: nobody waits for the end of a pause that grew meanwhile, but not all come at once. */
+void follow_back(struct remote *remote)
+{
+	remote->away = false;
+	remote->probes = 0;
+	remote->probe_due = 0;
+	write_back(remote, PAUSE_BACK);
+	for (size_t i = 0; i < remote->options.follow_count; i++) {
+		struct follow *follow = &remote->follows[i];
+		if (follow->state != FOLLOW_PAUSED || !follow->unreachable)
+			continue;
+		int64_t due = clock_now(remote->clock) + remote_pause(remote, PAUSE_BACK, 0, PAUSE_BACK);
+		follow->due = due < follow->due ? due : follow->due;
+	}
+}
+
+void follow_succeed(struct follow *follow)
+{
+	follow->failures = 0;
+	follow->remote->problem[0] = '\0';
+	if (follow->remote->away)
+		follow_back(follow->remote);
+}
+
+/* ---- requests ---- */
+
+void follow_add_encoded(struct buffer *out, const char *text)
+{
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+		if ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
+		    strchr("-_.~", *at))
+			buffer_printf(out, "%c", *at);
+		else
+			buffer_printf(out, "%%%02X", *at);
+	}
+}
+
+void follow_path(const struct follow *follow, struct buffer *out)
+{
+	remote_path(follow->api, follow->wanted->namespace_ ? follow->wanted->namespace_ : "", out);
+	buffer_puts(out, "?");
+	if (follow->wanted->labels) {
+		buffer_puts(out, "labelSelector=");
+		follow_add_encoded(out, follow->wanted->labels);
+		buffer_puts(out, "&");
+	}
+	if (follow->wanted->name) {
+		buffer_puts(out, "fieldSelector=metadata.name%3D");
+		follow_add_encoded(out, follow->wanted->name);
+		buffer_puts(out, "&");
+	}
+}
+
+bool follow_wants_wire(const struct follow *follow)
+{
+	return follow->plan && !follow->spoilt;
+}
+
+/* What we asked for begins with the mark of Kubernetes, and its watches with the length of an event, whose first byte is
+ * zero. */
+enum follow_form follow_form_of(const struct follow *follow, const char *bytes)
+{
+	bool looks_so = bytes[0] == WIRE_MARK[0] || bytes[0] == '\0';
+	return follow_wants_wire(follow) && looks_so ? FORM_WIRE : FORM_JSON;
+}
+
+void follow_begin_answer(struct follow *follow, enum follow_state state)
+{
+	follow->state = state;
+	follow->form = FORM_UNKNOWN;
+	follow->problem.text[0] = '\0';
+	follow->expired = follow->heard = follow->checked = false;
+	follow->lines.rest.length = 0;
+}
+
+static void start(struct follow *follow)
+{
+	if (is_list(follow))
+		list_start(follow);
+	else
+		watch_start(follow);
+}

@@ -1,0 +1,125 @@
+/* Owns objects that the server has not created yet. Only the server gives out uids, so what we create has an assumed one
+ * until the answer comes. Writes that name it (children with their owner, events) wait for the answer and then go out
+ * with the real uid, and the mirror's objects that name it are corrected at the same moment. */
+#include "remote/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct birth *find(const struct remote *remote, const char *uid)
+{
+	struct birth *found;
+	HASH_FIND_STR(remote->births, uid, found);
+	return found;
+}
+
+void births_add(struct assumed *assumed, const char *uid)
+{
+	/* What the server has of that name may be a predecessor. */
+	const char *known =
+		assumed->server ? val_str(val_path(doc_root(assumed->server), "metadata", "uid", NULL), "") : "";
+	if (assumed->birth || !uid[0] || strcmp(known, uid) == 0)
+		return;
+	struct birth *birth = base_calloc(1, sizeof(*birth));
+	birth->uid = base_strdup(uid);
+	assumed->birth = birth;
+	HASH_ADD_KEYPTR(hh, assumed->remote->births, birth->uid, strlen(birth->uid), birth);
+}
+
+static void wait_for(struct remote *remote, struct outgoing *outgoing, const char *uid)
+{
+	struct birth *birth = find(remote, uid);
+	if (!birth || birth == outgoing->about->birth)
+		return;
+	vec_push(&birth->waiting, outgoing);
+	outgoing->holds++;
+}
+
+void births_hold(struct outgoing *outgoing, const struct store_object *object)
+{
+	struct remote *remote = outgoing->about->remote;
+	const struct val *reference;
+	if (!remote->births || !object)
+		return;
+	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &reference);)
+		wait_for(remote, outgoing, val_str(val_get(reference, "uid"), ""));
+	wait_for(remote, outgoing, val_str(val_path(object->root, "involvedObject", "uid", NULL), ""));
+}
+
+/* Uids have one length: the text keeps its own. */
+static bool replace(char *text, const char *from, const char *to)
+{
+	size_t length = strlen(from);
+	bool any = false;
+	if (!text || strlen(to) != length)
+		return false;
+	for (char *at = text; (at = strstr(at, from)); at += length) {
+		memcpy(at, to, length);
+		any = true;
+	}
+	return any;
+}
+
+static void correct(struct remote *remote, const struct store_object *object, const char *from, const char *to)
+{
+	struct buffer text = {0};
+	val_write(object->root, DOC_JSON_COMPACT, &text);
+	struct doc *doc = replace(text.text, from, to) ? doc_parse_json(text.text, text.length, NULL) : NULL;
+	if (doc)
+		store_mirror_put(remote->store, object->type, doc);
+	buffer_free(&text);
+}
+
+/* The object itself too: more writes of it may be on their way, and until they are answered the mirror shows what is
+ * assumed. */
+static void correct_mirror(const struct assumed *assumed, const char *from, const char *to)
+{
+	struct remote *remote = assumed->remote;
+	struct store_list list;
+	const struct store_object *own = store_peek(remote->store, assumed->type, assumed->namespace_, assumed->name);
+	if (own)
+		correct(remote, own, from, to);
+	store_dependents(remote->store, from, NULL, &list);
+	for (size_t i = 0; i < list.count; i++)
+		correct(remote, list.items[i], from, to);
+	store_list_clear(&list);
+}
+
+static void forget(struct remote *remote, struct birth *birth)
+{
+	HASH_DEL(remote->births, birth);
+	vec_free(&birth->waiting);
+	free(birth->uid);
+	free(birth);
+}
+
+void births_end(struct assumed *assumed, const char *uid)
+{
+	struct birth *birth = assumed->birth;
+	struct remote *remote = assumed->remote;
+	if (!birth)
+		return;
+	assumed->birth = NULL;
+	if (uid[0]) {
+		for (struct outgoing *own = assumed->first; own; own = own->next)
+			replace(own->body, birth->uid, uid);
+		correct_mirror(assumed, birth->uid, uid);
+	}
+	/* Without an owner they go out as they are: the server's garbage collection knows what to do with them. */
+	for (size_t i = 0; i < birth->waiting.count; i++) {
+		struct outgoing *outgoing = birth->waiting.items[i];
+		if (uid[0])
+			replace(outgoing->body, birth->uid, uid);
+		if (--outgoing->holds == 0)
+			write_advance(outgoing->about);
+	}
+	forget(remote, birth);
+}
+
+void births_free(struct remote *remote)
+{
+	struct birth *birth, *next;
+	HASH_ITER(hh, remote->births, birth, next)
+		forget(remote, birth);
+}

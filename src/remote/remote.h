@@ -1,0 +1,72 @@
+/* Remote: a mirror of the objects of a Kubernetes API server, kept up to date by lists and watches, whose writes go to
+ * that server, many at a time and in order for each object.
+ *
+ * A write is seen in the mirror at once. Until the server answered it is an assumption, and what watches say about that
+ * object is held back; then the mirror shows what the server has. A write that the server refuses for good is logged,
+ * counted and taken back the same way: whoever watches the mirror sees the object change again and acts anew. */
+#ifndef REMOTE_REMOTE_H
+#define REMOTE_REMOTE_H
+
+#include "base/log.h"
+#include "remote/client.h"
+#include "api/store.h"
+
+struct remote;
+
+struct remote_follow { /* a type to mirror */
+	const char *group, *version, *resource;
+	bool optional;          /* a server that does not have it is no reason to wait */
+	const char *namespace_; /* only there; NULL: everywhere */
+	const char *labels;     /* only those; a selector, NULL: all */
+	const char *name;       /* only this one; NULL: all. Goes beside another follow of the same type */
+	const char *kind;       /* of a namespaced type that is not built in; NULL: it is */
+};
+
+struct remote_options {
+	const struct remote_access *access; /* must outlive the remote */
+	const struct clock_source *clock;   /* NULL: the system's */
+	const struct logger *logger;        /* NULL: silent */
+	const struct remote_follow *follow;
+	size_t follow_count;
+	size_t writes; /* in flight at most; 0: 64 */
+	bool whole;    /* also pods and nodes are kept with everything they have */
+	size_t page;   /* objects per list request; 0: all of them */
+	uint64_t seed; /* of the jitter between attempts */
+	/* What the mirror's own times come from, NULL: `clock`. */
+	const struct clock_source *mirror_clock;
+	/* Told of each write that the server refused for good, before the mirror takes it back. May be NULL. */
+	void (*refused)(void *context, const char *path, int code, const char *message);
+	void *context;
+};
+
+struct remote_counts {
+	uint64_t lists, watches, events; /* lists begun, watches opened, events received */
+	uint64_t writes, retries, refused;
+	uint64_t dropped; /* events that were not sent, because too many were waiting */
+	uint64_t errors;  /* answers that were no success, and calls without an answer */
+	size_t waiting;   /* writes that the server has not answered */
+};
+
+struct remote *remote_create(const struct remote_options *options, struct error *error);
+/* Writes that were not answered are given up. NULL is a no-op. */
+void remote_destroy(struct remote *remote);
+struct store *remote_store(const struct remote *remote);
+/* Moves data for at most timeout_ms (also until extra_fd has something, -1: none) and commits the mirror. */
+void remote_run(struct remote *remote, int timeout_ms, int extra_fd);
+/* Of the follows with a kind, those that there are from now on (texts are copied): others end, and what they showed goes; new
+ * ones begin, and nothing waits for them. Those that the server does not have begin when it does. */
+void remote_follow_kinds(struct remote *remote, const struct remote_follow *kinds, size_t count);
+/* Whether every type was listed once, or is optional and the server does not have it. */
+bool remote_synced(const struct remote *remote);
+/* What keeps it from being so, or what went wrong last: "" when nothing does. Borrowed until the next run. */
+const char *remote_problem(const struct remote *remote);
+/* Whether calls find no server, or one that cannot answer, and no call has been answered since. */
+bool remote_away(const struct remote *remote);
+/* Whether what the mirror shows of an object is the server's word: no write to it is unanswered. */
+bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                      const char *name);
+/* The same for all objects. */
+bool remote_settled(const struct remote *remote);
+struct remote_counts remote_counts(const struct remote *remote);
+
+#endif

@@ -1,0 +1,600 @@
+/* Owns the writes of a mirror on their way to the server, and what the mirror shows meanwhile. */
+#include "remote/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define PAUSE_FIRST (REMOTE_SECOND / 10)
+#define PAUSE_LONGEST (10 * REMOTE_SECOND)
+#define PAUSE_REFUSED (4 * REMOTE_SECOND)
+#define ATTEMPTS 10
+#define LAST_SHARE 8 /* of the slots, one of so many may be taken by the last rank: others use the server too */
+#define TURNS 16     /* one slot of so many is for a lower rank that has waited for longer than this */
+static const int64_t patience[RANKS] = {
+	[RANK_USUAL] = 2 * REMOTE_SECOND,
+	[RANK_STATUS] = 5 * REMOTE_SECOND,
+	[RANK_LAST] = 5 * REMOTE_SECOND,
+};
+#define NODE_PATIENCE (10 * REMOTE_SECOND)
+
+/* ---- objects with unanswered writes ---- */
+
+static struct assumed *find(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                            const char *name)
+{
+	struct buffer key = {0};
+	struct assumed *found;
+	if (!remote->assumed) /* as while lists arrive at the start */
+		return NULL;
+	buffer_printf(&key, "%p/%s/%s", (const void *)type, namespace_, name);
+	HASH_FIND(hh, remote->assumed, key.text, key.length, found);
+	buffer_free(&key);
+	return found;
+}
+
+struct assumed *write_about(struct remote *remote, const struct store_type *type, const char *namespace_,
+                            const char *name)
+{
+	struct assumed *found = find(remote, type, namespace_, name);
+	if (found)
+		return found;
+	struct buffer key = {0};
+	buffer_printf(&key, "%p/%s/%s", (const void *)type, namespace_, name);
+	found = base_calloc(1, sizeof(*found));
+	*found = (struct assumed){
+		.remote = remote,
+		.type = type,
+		.namespace_ = base_strdup(namespace_),
+		.name = base_strdup(name),
+		.followed = follow_has(remote, type),
+		.key = key.text,
+	};
+	HASH_ADD_KEYPTR(hh, remote->assumed, found->key, key.length, found);
+	return found;
+}
+
+static void outgoing_free(struct outgoing *outgoing)
+{
+	outgoing->about->remote->courtesies -= outgoing->rank == RANK_LAST;
+	free(outgoing->path);
+	free(outgoing->body);
+	free(outgoing);
+}
+
+/* Bound pods of which no watch told that they are stand in a line, the longest waiting first. */
+static void stop_awaiting(struct assumed *assumed)
+{
+	struct remote *remote = assumed->remote;
+	if (!assumed->awaits_node)
+		return;
+	assumed->awaits_node = false;
+	DL_DELETE2(remote->awaiting, assumed, line_previous, line_next);
+}
+
+static void await_node(struct assumed *assumed)
+{
+	struct remote *remote = assumed->remote;
+	stop_awaiting(assumed);
+	assumed->awaits_node = true;
+	assumed->awaits_end = clock_now(remote->clock) + NODE_PATIENCE;
+	DL_APPEND2(remote->awaiting, assumed, line_previous, line_next);
+}
+
+static void forget(struct assumed *assumed)
+{
+	births_end(assumed, "");
+	stop_awaiting(assumed);
+	HASH_DEL(assumed->remote->assumed, assumed);
+	doc_destroy(assumed->server);
+	free(assumed->gone_uid);
+	free(assumed->namespace_);
+	free(assumed->name);
+	free(assumed->key);
+	free(assumed);
+}
+
+bool write_is_assumed(const struct remote *remote, const struct store_type *type, const char *namespace_,
+                      const char *name)
+{
+	return find(remote, type, namespace_, name) != NULL;
+}
+
+static void told_free(struct told *told)
+{
+	free(told->namespace_);
+	free(told->name);
+}
+
+/* What is not followed (events) stays in the mirror only so that it can be counted up when it happens again. Nobody
+ * tells of its end, so the oldest goes when there are many; it is asked for again if it is needed. */
+static void remember(const struct assumed *assumed)
+{
+	struct remote *remote = assumed->remote;
+	struct told *told = &remote->told[remote->told_next++ % REMOTE_MOST_TOLD];
+	if (told->type && !write_is_assumed(remote, told->type, told->namespace_, told->name))
+		store_mirror_remove(remote->store, told->type, told->namespace_, told->name);
+	told_free(told);
+	*told = (struct told){.type = assumed->type,
+	                      .namespace_ = base_strdup(assumed->namespace_),
+	                      .name = base_strdup(assumed->name)};
+}
+
+/* Nothing is on its way any more: the mirror shows what the server has. */
+static void settle(struct assumed *assumed)
+{
+	if (assumed->first || assumed->current || assumed->awaits_node)
+		return;
+	if (assumed->gone) {
+		store_mirror_remove(assumed->remote->store, assumed->type, assumed->namespace_, assumed->name);
+	} else if (assumed->server) {
+		times_put(assumed->remote, assumed->type, assumed->server);
+		assumed->server = NULL;
+		if (!assumed->followed)
+			remember(assumed);
+	}
+	forget(assumed);
+}
+
+/* ---- what the server has ---- */
+
+static uint64_t version_of(const struct val *root)
+{
+	return strtoull(val_str(val_path(root, "metadata", "resourceVersion", NULL), "0"), NULL, 10);
+}
+
+static const char *uid_of(const struct val *root)
+{
+	return val_str(val_path(root, "metadata", "uid", NULL), "");
+}
+
+static bool has_node(const struct val *root)
+{
+	return val_str(val_path(root, "spec", "nodeName", NULL), "")[0] != '\0';
+}
+
+static bool is_older(const struct val *known, const struct val *heard)
+{
+	return strcmp(uid_of(known), uid_of(heard)) == 0 && version_of(heard) < version_of(known);
+}
+
+/* What a watch said to be gone does not come back with an answer from before, which came on another connection. */
+static bool is_from_before(const struct assumed *assumed, const struct doc *doc)
+{
+	return assumed->gone_uid && strcmp(assumed->gone_uid, uid_of(doc_root(doc))) == 0;
+}
+
+static void hear(struct assumed *assumed, struct doc *doc)
+{
+	if (doc && is_from_before(assumed, doc)) {
+		doc_destroy(doc);
+		doc = NULL;
+	}
+	if (!doc) {
+		doc_destroy(assumed->server);
+		assumed->server = NULL;
+		assumed->gone = true;
+		stop_awaiting(assumed);
+		return;
+	}
+	if (assumed->server && is_older(doc_root(assumed->server), doc_root(doc))) {
+		doc_destroy(doc);
+		return;
+	}
+	doc_destroy(assumed->server);
+	assumed->server = doc;
+	assumed->gone = false;
+	if (has_node(doc_root(doc)))
+		stop_awaiting(assumed);
+}
+
+/* ---- what we know to be gone, though watches still tell of its last days ---- */
+
+static struct tombstone *find_tombstone(const struct remote *remote, const char *uid)
+{
+	struct tombstone *found;
+	HASH_FIND_STR(remote->tombstones, uid, found);
+	return found;
+}
+
+static void bury(struct assumed *assumed, const char *uid)
+{
+	struct remote *remote = assumed->remote;
+	if (!assumed->followed || !uid[0] || find_tombstone(remote, uid))
+		return;
+	struct tombstone *stone = base_calloc(1, sizeof(*stone) + strlen(uid) + 1);
+	memcpy(stone->uid, uid, strlen(uid) + 1);
+	stone->type = assumed->type;
+	stone->number = ++remote->burials;
+	HASH_ADD_STR(remote->tombstones, uid, stone);
+}
+
+static void unbury(struct remote *remote, struct tombstone *stone)
+{
+	HASH_DEL(remote->tombstones, stone);
+	free(stone);
+}
+
+void write_listed(struct remote *remote, const struct store_type *type, uint64_t began)
+{
+	struct tombstone *stone, *next;
+	HASH_ITER(hh, remote->tombstones, stone, next)
+		if (stone->type == type && stone->number <= began)
+			unbury(remote, stone);
+}
+
+/* What the server says of an object that it deletes or that loses its last finalizer: is it gone? */
+static bool is_last_word(const char *method, const struct val *root)
+{
+	const struct val *metadata = val_get(root, "metadata");
+	bool deletes = strcmp(method, "DELETE") == 0;
+	int64_t grace = 0;
+	if (!val_str(val_get(metadata, "deletionTimestamp"), NULL))
+		return deletes;
+	val_int(val_get(metadata, "deletionGracePeriodSeconds"), &grace);
+	return grace == 0 && val_count(val_get(metadata, "finalizers")) == 0 && (deletes || strcmp(method, "GET") != 0);
+}
+
+/* The end of one object is not the end of the next of its name. */
+static bool is_about_another(const struct remote *remote, const struct assumed *assumed, const struct store_type *type,
+                             const char *namespace_, const char *name, const char *uid)
+{
+	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
+	if (assumed && assumed->server)
+		return strcmp(uid_of(doc_root(assumed->server)), uid) != 0;
+	if (assumed && assumed->birth)
+		return true;
+	return known && known->uid[0] && strcmp(known->uid, uid) != 0;
+}
+
+void write_feed_gone(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
+                     const char *uid)
+{
+	struct assumed *assumed = find(remote, type, namespace_, name);
+	struct tombstone *stone = find_tombstone(remote, uid);
+	if (stone)
+		unbury(remote, stone);
+	if (is_about_another(remote, assumed, type, namespace_, name, uid))
+		return;
+	if (assumed) {
+		free(assumed->gone_uid);
+		assumed->gone_uid = base_strdup(uid);
+		hear(assumed, NULL);
+		settle(assumed);
+	} else {
+		store_mirror_remove(remote->store, type, namespace_, name);
+	}
+}
+
+void write_feed(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
+                struct doc *doc, int64_t began)
+{
+	bool truth = began >= 0;
+	struct assumed *assumed = find(remote, type, namespace_, name);
+	struct tombstone *stone = find_tombstone(remote, uid_of(doc_root(doc)));
+	if (stone && (!truth || stone->number > (uint64_t)began)) {
+		doc_destroy(doc);
+		return;
+	}
+	if (stone)
+		unbury(remote, stone);
+	if (assumed) {
+		hear(assumed, doc);
+		settle(assumed);
+		return;
+	}
+	/* The answer to a write may be newer than what a watch tells of the same object afterwards. */
+	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
+	if (!truth && known && is_older(known->root, doc_root(doc)))
+		doc_destroy(doc);
+	else
+		times_put(remote, type, doc);
+}
+
+/* ---- sending ---- */
+
+static void enqueue(struct remote *remote, struct outgoing *outgoing)
+{
+	outgoing->next = NULL;
+	outgoing->queued = clock_now(remote->clock);
+	if (remote->ready[outgoing->rank].last)
+		remote->ready[outgoing->rank].last->next = outgoing;
+	else
+		remote->ready[outgoing->rank].first = outgoing;
+	remote->ready[outgoing->rank].last = outgoing;
+}
+
+/* The next write of the object, when none is on its way. */
+void write_advance(struct assumed *assumed)
+{
+	if (assumed->current || !assumed->first || assumed->first->holds > 0)
+		return;
+	struct outgoing *outgoing = assumed->first;
+	assumed->first = outgoing->next;
+	if (!assumed->first)
+		assumed->last = NULL;
+	assumed->current = outgoing;
+	enqueue(assumed->remote, outgoing);
+}
+
+void write_add(struct assumed *assumed, struct outgoing *outgoing)
+{
+	outgoing->about = assumed;
+	/* A binding overtakes what is told about the pod, if the server has the pod: nothing of it depends on that. */
+	if (outgoing->binding && !assumed->birth) {
+		outgoing->next = assumed->first;
+		assumed->first = outgoing;
+		if (!assumed->last)
+			assumed->last = outgoing;
+	} else {
+		if (assumed->last)
+			assumed->last->next = outgoing;
+		else
+			assumed->first = outgoing;
+		assumed->last = outgoing;
+	}
+	assumed->remote->counts.waiting++;
+	write_advance(assumed);
+}
+
+char *write_path(const struct assumed *assumed, const struct store_api *api, const char *subresource, bool collection)
+{
+	struct buffer path = {0};
+	remote_path(api, assumed->namespace_, &path);
+	if (!collection)
+		buffer_printf(&path, "/%s", assumed->name);
+	if (subresource)
+		buffer_printf(&path, "/%s", subresource);
+	return path.text;
+}
+
+/* Asks for the object itself: after a refusal only that is sure. Whoever decided the write decides anew when the answer
+ * is seen; a pause keeps what is refused again and again from being sent without end. */
+static void refresh(struct assumed *assumed, int64_t pause)
+{
+	struct remote *remote = assumed->remote;
+	if (!assumed->followed)
+		return;
+	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
+	outgoing->method = "GET";
+	outgoing->path = write_path(assumed, follow_api(remote, assumed->type), NULL, false);
+	if (pause == 0 || assumed->first || assumed->current) {
+		write_add(assumed, outgoing);
+		return;
+	}
+	outgoing->about = assumed;
+	outgoing->due = clock_now(remote->clock) + pause;
+	assumed->current = outgoing;
+	remote->counts.waiting++;
+	vec_push(&remote->delayed, outgoing);
+}
+
+static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
+{
+	struct remote *remote = outgoing->about->remote;
+	int64_t pause = remote_pause(remote, PAUSE_FIRST, outgoing->attempts, PAUSE_LONGEST);
+	int64_t asked = remote_asked_pause(answer);
+	outgoing->due = clock_now(remote->clock) + (asked > pause ? asked : pause);
+	outgoing->unreachable = answer->code == 0;
+	remote->away |= outgoing->unreachable;
+	remote->counts.retries++;
+	vec_push(&remote->delayed, outgoing);
+}
+
+static void refused(struct outgoing *outgoing, const struct remote_answer *answer)
+{
+	struct remote *remote = outgoing->about->remote;
+	remote->counts.refused++;
+	/* A conflict is somebody else's write: that is daily business. */
+	bool usual = answer->code == 409 || answer->code == 404;
+	if (remote->options.refused)
+		remote->options.refused(remote->options.context, outgoing->path, answer->code,
+		                        remote_answer_message(answer));
+	log_write(remote->options.logger, usual ? LOG_DEBUG : LOG_WARN, LOG_FLAG_HTTP, "write refused", "method",
+	          outgoing->method, "path", outgoing->path, "error", remote_answer_message(answer), NULL);
+}
+
+/* Writes of one name go out one after the other: while its creation waits, answers are about a predecessor. */
+static bool is_to_be_created(const struct assumed *assumed)
+{
+	for (const struct outgoing *own = assumed->first; own; own = own->next)
+		if (strcmp(own->method, "POST") == 0 && !own->terse)
+			return true;
+	return false;
+}
+
+static void take_object(struct outgoing *outgoing, const struct remote_answer *answer)
+{
+	struct assumed *assumed = outgoing->about;
+	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
+	const struct val *root = doc ? doc_root(doc) : NULL;
+	bool deletes = strcmp(outgoing->method, "DELETE") == 0;
+	bool object = strcmp(val_str(val_get(root, "kind"), ""), assumed->type->kind) == 0 &&
+	              strcmp(val_str(val_path(root, "metadata", "name", NULL), ""), assumed->name) == 0;
+	if (object && !is_to_be_created(assumed))
+		births_end(assumed, uid_of(root));
+	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
+		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
+		hear(assumed, NULL);
+	} else if ((object && outgoing->foreign) || (!object && !outgoing->terse)) {
+		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
+		refresh(assumed, 0);
+	} else if (object) {
+		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type),
+		                          assumed->remote->options.whole));
+	}
+	doc_destroy(doc);
+	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server))))
+		await_node(assumed);
+}
+
+static bool is_temporary(const struct remote_answer *answer)
+{
+	return answer->code == 0 || answer->problem[0] || answer->code == 429 || answer->code >= 500 ||
+	       answer->code == 401;
+}
+
+static void on_answer(void *context, const struct remote_answer *answer)
+{
+	struct outgoing *outgoing = context;
+	struct assumed *assumed = outgoing->about;
+	struct remote *remote = assumed->remote;
+	remote->in_flight--;
+	remote->last_in_flight -= outgoing->rank == RANK_LAST;
+	bool good = answer->code >= 200 && answer->code < 300 && !answer->problem[0];
+	bool read = strcmp(outgoing->method, "GET") == 0;
+	remote->counts.errors += !good;
+	/* What the server has must be known in the end; what it shall do may be decided anew. */
+	if (!good && is_temporary(answer) && (++outgoing->attempts < ATTEMPTS || read)) {
+		retry(outgoing, answer);
+		return;
+	}
+	assumed->current = NULL;
+	remote->counts.waiting--;
+	if (remote->away && good)
+		follow_back(remote);
+	if (good)
+		take_object(outgoing, answer);
+	else if (read && answer->code == 404) {
+		if (!is_to_be_created(assumed))
+			births_end(assumed, "");
+		hear(assumed, NULL);
+	} else if (!read) {
+		bool usual = answer->code == 409 || answer->code == 404;
+		refused(outgoing, answer);
+		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
+	}
+	outgoing_free(outgoing);
+	write_advance(assumed);
+	settle(assumed);
+}
+
+static void send(struct remote *remote, struct outgoing *outgoing)
+{
+	remote->in_flight++;
+	remote->last_in_flight += outgoing->rank == RANK_LAST;
+	remote->counts.writes += outgoing->attempts == 0;
+	remote_client_send(remote->client, &(struct remote_call){
+						   .method = outgoing->method,
+						   .path = outgoing->path,
+						   .content_type = outgoing->content_type,
+						   .body = outgoing->body,
+						   .length = outgoing->body ? strlen(outgoing->body) : 0,
+						   .done = on_answer,
+						   .context = outgoing,
+					   });
+}
+
+/* A watch may be behind or lost: the server is asked. When the next one is due. */
+static int64_t ask_for_nodes(struct remote *remote)
+{
+	while (remote->awaiting && remote->awaiting->awaits_end <= remote->now) {
+		struct assumed *assumed = remote->awaiting;
+		stop_awaiting(assumed);
+		refresh(assumed, 0);
+	}
+	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
+}
+
+void write_back(struct remote *remote, int64_t pause)
+{
+	int64_t now = clock_now(remote->clock);
+	for (size_t i = 0; i < remote->delayed.count; i++) {
+		struct outgoing *outgoing = remote->delayed.items[i];
+		if (outgoing->unreachable && outgoing->due > now + pause)
+			outgoing->due = now + remote_pause(remote, pause, 0, pause);
+	}
+}
+
+/* What of a rank may be sent now; NULL: nothing. */
+static struct outgoing *peek_ready(const struct remote *remote, enum rank rank)
+{
+	bool full = rank == RANK_LAST && remote->last_in_flight > (remote->options.writes - 1) / LAST_SHARE;
+	return full ? NULL : remote->ready[rank].first;
+}
+
+/* Whose patience ended first; RANK_FIRST when all have some left. */
+static enum rank most_neglected(const struct remote *remote)
+{
+	enum rank found = RANK_FIRST;
+	int64_t longest = -1;
+	for (enum rank rank = RANK_USUAL; rank < RANKS; rank++) {
+		const struct outgoing *outgoing = peek_ready(remote, rank);
+		int64_t over = outgoing ? remote->now - outgoing->queued - patience[rank] : -1;
+		if (over > longest) {
+			found = rank;
+			longest = over;
+		}
+	}
+	return found;
+}
+
+/* There is one. */
+static struct outgoing *take_ready(struct remote *remote, enum rank rank)
+{
+	struct outgoing *outgoing = remote->ready[rank].first;
+	remote->ready[rank].first = outgoing->next;
+	if (!outgoing->next)
+		remote->ready[rank].last = NULL;
+	outgoing->next = NULL;
+	return outgoing;
+}
+
+/* The highest rank that has something; now and then a lower one, so that nobody waits for ever. */
+static struct outgoing *next_ready(struct remote *remote)
+{
+	enum rank neglected = most_neglected(remote);
+	if (neglected != RANK_FIRST && ++remote->turn % TURNS == 0)
+		return take_ready(remote, neglected);
+	for (enum rank rank = RANK_FIRST; rank < RANKS; rank++)
+		if (peek_ready(remote, rank))
+			return take_ready(remote, rank);
+	return NULL;
+}
+
+int64_t write_step(struct remote *remote)
+{
+	int64_t due = ask_for_nodes(remote);
+	size_t kept = 0;
+	for (size_t i = 0; i < remote->delayed.count; i++) {
+		struct outgoing *outgoing = remote->delayed.items[i];
+		if (outgoing->due <= remote->now) {
+			enqueue(remote, outgoing);
+			continue;
+		}
+		remote->delayed.items[kept++] = outgoing;
+		due = outgoing->due < due ? outgoing->due : due;
+	}
+	remote->delayed.count = kept;
+	struct outgoing *outgoing;
+	while (remote->in_flight < remote->options.writes && (outgoing = next_ready(remote)))
+		send(remote, outgoing);
+	return due;
+}
+
+void write_end(struct remote *remote)
+{
+	store_set_forward(remote->store, NULL, NULL);
+	vec_free(&remote->delayed);
+	for (size_t i = 0; i < REMOTE_MOST_TOLD; i++)
+		told_free(&remote->told[i]);
+	struct assumed *assumed, *after;
+	struct tombstone *stone, *next_stone;
+	HASH_ITER(hh, remote->tombstones, stone, next_stone)
+		unbury(remote, stone);
+	HASH_ITER(hh, remote->assumed, assumed, after) {
+		if (assumed->current)
+			outgoing_free(assumed->current);
+		for (struct outgoing *at = assumed->first, *next; at; at = next) {
+			next = at->next;
+			outgoing_free(at);
+		}
+		assumed->first = NULL;
+		if (assumed->birth)
+			assumed->birth->waiting.count = 0; /* they are freed here too */
+		forget(assumed);
+	}
+	births_free(remote);
+}

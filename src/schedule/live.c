@@ -1,0 +1,327 @@
+/* Owns the objects of the live state: which there are, and to whom a change is handed. */
+#include "schedule/live_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pods that wait for their group leave that state by a change of their own, save for what happens to their owners. So few
+ * are looked at in every turn: when thousands are created at once, looking at all of them each time would be most of
+ * the work. */
+#define HELD_AT_ONCE 32
+
+struct live *live_create(const struct snapshot_options *options)
+{
+	static const struct snapshot_options no_options;
+	struct live *live = base_calloc(1, sizeof(*live));
+	live->options = options ? *options : no_options;
+	live->scratch = arena_create();
+	live->turn = arena_create();
+	live->stale = live->changed = true;
+	if (!live->options.always_search)
+		live->snapshot.cycle.memory = cycle_memory_create(live->options.remember_all ? 0 : CYCLE_MEMORY_STEPS);
+	return live;
+}
+
+static void drop_guess(struct guess *guess)
+{
+	free(guess->node);
+	*guess = (struct guess){0};
+}
+
+static void object_free(struct live *live, struct live_object *object)
+{
+	HASH_DEL(live->objects[object->kind], object);
+	for (int g = 0; g < LIVE_GUESSES; g++)
+		drop_guess(&object->guess[g]);
+	store_object_release(object->object);
+	store_object_release(object->read);
+	free(object->key);
+	free(object);
+}
+
+void live_destroy(struct live *live)
+{
+	if (!live)
+		return;
+	live_unbuild(live);
+	for (int kind = 0; kind < BUILD_KINDS; kind++) {
+		struct live_object *object, *next;
+		HASH_ITER(hh, live->objects[kind], object, next)
+			object_free(live, object);
+	}
+	for (size_t g = 0; g < live->group_capacity; g++) {
+		arena_destroy(live->slots[g].spec);
+		arena_destroy(live->slots[g].gang);
+	}
+	free(live->slots);
+	free(live->snapshot.groups);
+	free(live->snapshot.cycle.groups);
+	free(live->snapshot.cycle.work);
+	cycle_memory_destroy(live->snapshot.cycle.memory);
+	free(live->snapshot.pods);
+	vec_free(&live->pods);
+	vec_free(&live->free_pods);
+	vec_free(&live->free_groups);
+	vec_free(&live->todo);
+	vec_free(&live->dirty);
+	vec_free(&live->retired);
+	vec_free(&live->moving_nodes);
+	vec_free(&live->held);
+	arena_destroy(live->scratch);
+	arena_destroy(live->turn);
+	free(live);
+}
+
+bool live_changed(const struct live *live)
+{
+	return live->changed || live->stale;
+}
+
+size_t live_rebuilds(const struct live *live)
+{
+	return live->rebuilds;
+}
+
+const struct snapshot *live_snapshot(const struct live *live)
+{
+	return &live->snapshot;
+}
+
+struct manifest live_manifest(const struct live_object *object)
+{
+	const struct val *root = object->read->root;
+	return (struct manifest){
+		.object = root,
+		.source = object->read->type->resource,
+		.api_version = val_str(val_get(root, "apiVersion"), ""),
+		.kind = object->read->type->kind,
+		.name = object->name,
+		.namespace_ = object->namespace_,
+	};
+}
+
+struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name)
+{
+	struct buffer key = {0};
+	struct live_object *found;
+	buffer_printf(&key, "%s/%s", namespace_, name);
+	HASH_FIND(hh, live->objects[kind], key.text, key.length, found);
+	buffer_free(&key);
+	return found;
+}
+
+static struct store_object *newest(const struct live *live, enum build_kind kind, const char *namespace_,
+                                   const char *name)
+{
+	const struct live_object *found = live_find(live, kind, namespace_, name);
+	return found ? found->object : NULL;
+}
+
+struct store_object *live_pod(const struct live *live, const char *namespace_, const char *name)
+{
+	return newest(live, BUILD_POD, namespace_, name);
+}
+
+struct store_object *live_group(const struct live *live, const char *namespace_, const char *name)
+{
+	return newest(live, BUILD_POD_GROUP, namespace_, name);
+}
+
+struct store_object *live_queue(const struct live *live, const char *name)
+{
+	return newest(live, BUILD_QUEUE, "", name);
+}
+
+/* ---- changes ---- */
+
+static int kind_of(const struct store_object *object)
+{
+	return build_kind_of(val_str(val_get(object->root, "apiVersion"), ""), object->type->kind);
+}
+
+static struct live_object *object_new(struct live *live, enum build_kind kind, const struct store_object *from)
+{
+	struct live_object *object = base_calloc(1, sizeof(*object));
+	size_t namespace_length = strlen(from->namespace_), name_length = strlen(from->name);
+	/* The key, and behind it the namespace on its own. */
+	object->key = base_malloc(namespace_length + 1 + name_length + 1 + namespace_length + 1);
+	sprintf(object->key, "%s/%s", from->namespace_, from->name);
+	object->name = object->key + namespace_length + 1;
+	object->namespace_ =
+		memcpy(object->key + namespace_length + name_length + 2, from->namespace_, namespace_length + 1);
+	object->kind = kind;
+	object->slot = object->implicit = -1;
+	HASH_ADD_KEYPTR(hh, live->objects[kind], object->key, namespace_length + 1 + name_length, object);
+	return object;
+}
+
+/* An assumption ends when the store shows a version that contains it, or another object of that name. */
+static void check_guesses(struct live_object *object, const struct store_object *now)
+{
+	bool replaced = object->object && strcmp(object->object->uid, now->uid) != 0;
+	for (int g = 0; g < LIVE_GUESSES; g++)
+		if (replaced || (object->guess[g].node && now->version >= object->guess[g].until))
+			drop_guess(&object->guess[g]);
+}
+
+void live_use_grouping(struct live *live, const struct live_grouping *grouping)
+{
+	live->grouping = *grouping;
+}
+
+static void let_go(struct live *live, struct live_object *pod)
+{
+	if (!pod->held)
+		return;
+	struct live_object *last = live->held.items[--live->held.count];
+	live->held.items[pod->place] = last;
+	last->place = pod->place;
+	pod->held = false;
+}
+
+/* True when the pod is left out for now. */
+static bool hold(struct live *live, struct live_object *pod)
+{
+	bool held = live->grouping.holds && live->grouping.holds(live->grouping.context, pod->object);
+	if (held && !pod->held) {
+		live->changed |= pod->slot >= 0; /* one that was never looked at changes nothing */
+		live_pod_drop(live, pod);
+		pod->held = true;
+		pod->place = live->held.count;
+		vec_push(&live->held, pod);
+	} else if (!held) {
+		let_go(live, pod);
+	}
+	return held;
+}
+
+void live_check_held(struct live *live, uint64_t version)
+{
+	const char *namespace_, *name;
+	while (live->grouping.changed && live->grouping.changed(live->grouping.context, &namespace_, &name)) {
+		struct live_object *changed = live_find(live, BUILD_POD, namespace_, name);
+		if (!changed || changed->implicit < 0)
+			continue;
+		live->changed = true;
+		if (!live->stale)
+			live_pod_update(live, changed);
+	}
+	if (live->held_version != version) {
+		live->held_version = version;
+		live->held_left = live->held.count;
+	}
+	for (int i = 0; i < HELD_AT_ONCE && live->held_left > 0 && live->held.count > 0; i++, live->held_left--) {
+		if (live->held_next == 0 || live->held_next > live->held.count)
+			live->held_next = live->held.count;
+		struct live_object *pod = live->held.items[--live->held_next];
+		if (!hold(live, pod) && !live->stale)
+			live_pod_update(live, pod);
+	}
+	if (live->held.count == 0)
+		live->held_left = 0;
+}
+
+bool live_is_checking(const struct live *live)
+{
+	return live->held_left > 0;
+}
+
+static void update(struct live *live, struct live_object *object)
+{
+	if (object->kind == BUILD_POD)
+		live_pod_update(live, object);
+	else if (object->kind == BUILD_POD_GROUP)
+		live_group_update(live, object);
+	else
+		live_frame_update(live, object);
+}
+
+void live_set(struct live *live, struct store_object *now)
+{
+	int kind = kind_of(now);
+	if (kind < 0)
+		return;
+	struct live_object *object = live_find(live, (enum build_kind)kind, now->namespace_, now->name);
+	if (!object)
+		object = object_new(live, (enum build_kind)kind, now);
+	if (object->object && object->object->version >= now->version && strcmp(object->object->uid, now->uid) == 0)
+		return;
+	check_guesses(object, now);
+	store_object_retain(now);
+	store_object_release(object->object);
+	object->object = now;
+	if ((kind != BUILD_POD || !hold(live, object)) && !live->stale)
+		update(live, object);
+}
+
+void live_remove(struct live *live, const struct store_object *gone)
+{
+	int kind = kind_of(gone);
+	struct live_object *object =
+		kind < 0 ? NULL : live_find(live, (enum build_kind)kind, gone->namespace_, gone->name);
+	if (!object)
+		return;
+	let_go(live, object);
+	if (kind == BUILD_POD)
+		live_pod_drop(live, object);
+	else if (kind == BUILD_POD_GROUP)
+		live_group_drop(live, object);
+	else if (kind == BUILD_NODE)
+		live_node_note(live, object->name);
+	else if (kind != BUILD_VOLUME && kind != BUILD_CLAIM)
+		live->stale = true;
+	live->changed = true;
+	if (kind == BUILD_VOLUME || kind == BUILD_CLAIM) {
+		object_free(live, object);
+		live_volume_changed(live, (enum build_kind)kind, gone->namespace_, gone->name);
+		return;
+	}
+	/* The frame borrows from its objects until it is built anew. */
+	if (kind == BUILD_POD || kind == BUILD_POD_GROUP || !object->read) {
+		object_free(live, object);
+		return;
+	}
+	vec_push(&live->retired, object->read);
+	object->read = NULL;
+	object_free(live, object);
+}
+
+/* ---- assumptions ---- */
+
+static void guess_changed(struct live *live, struct live_object *object)
+{
+	if (!live->stale && !object->held)
+		live_pod_update(live, object);
+}
+
+void live_assume(struct live *live, const char *namespace_, const char *pod, enum live_guess guess, const char *node)
+{
+	struct live_object *object = live_find(live, BUILD_POD, namespace_, pod);
+	if (!object)
+		return;
+	drop_guess(&object->guess[guess]);
+	object->guess[guess] = (struct guess){.node = base_strdup(node), .until = UINT64_MAX};
+	guess_changed(live, object);
+}
+
+void live_confirm(struct live *live, const char *namespace_, const char *pod, enum live_guess guess, uint64_t version)
+{
+	struct live_object *object = live_find(live, BUILD_POD, namespace_, pod);
+	if (!object || !object->guess[guess].node)
+		return;
+	object->guess[guess].until = version;
+	if (object->object->version < version)
+		return;
+	drop_guess(&object->guess[guess]);
+	guess_changed(live, object);
+}
+
+void live_forget(struct live *live, const char *namespace_, const char *pod, enum live_guess guess)
+{
+	struct live_object *object = live_find(live, BUILD_POD, namespace_, pod);
+	if (!object || !object->guess[guess].node)
+		return;
+	drop_guess(&object->guess[guess]);
+	guess_changed(live, object);
+}

@@ -1,0 +1,114 @@
+/* Owns a cycle on the live state: which groups it looks at, and taking its trials back afterwards. */
+#include "schedule/live_internal.h"
+
+#include <stdlib.h>
+
+#define TELL_AGAIN_NS (10 * INT64_C(1000000000)) /* pods that wait hear new numbers so often */
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+	const struct cycle_group *groups = context;
+	int a = *(const int *)left, b = *(const int *)right;
+	int order = cycle_compare(&groups[a], &groups[b]);
+	return order ? order : a < b ? -1 : a > b;
+}
+
+/* The list of the cycle from what is to do; `todo` starts anew. */
+static void list_work(struct live *live)
+{
+	struct cycle *cycle = &live->snapshot.cycle;
+	if (cycle->work_capacity < live->todo.count) {
+		cycle->work_capacity = live->todo.count;
+		cycle->work = base_realloc_array(cycle->work, cycle->work_capacity, sizeof(*cycle->work));
+	}
+	cycle->work_count = 0;
+	for (size_t i = 0; i < live->todo.count; i++) {
+		int group = live->todo.items[i];
+		live->slots[group].listed = false;
+		if (!live->slots[group].used)
+			continue;
+		cycle_unsettle(cycle, group);
+		cycle->work[cycle->work_count++] = group;
+		int64_t created = live->snapshot.groups[group].creation * INT64_C(1000000000);
+		if (created > cycle->now) /* the clock of a cycle is never behind its objects */
+			cycle->now = created;
+	}
+	live->todo.count = 0;
+	if (cycle->work_count > 1)
+		qsort_r(cycle->work, cycle->work_count, sizeof(*cycle->work), compare_groups, cycle->groups);
+}
+
+struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count)
+{
+	struct cycle *cycle = &live->snapshot.cycle;
+	if (!live->stale)
+		live_nodes_apply(live);
+	if (live->stale || live_is_worn(live))
+		live_rebuild(live);
+	live_groups_refresh(live);
+	arena_reset(live->turn);
+	cycle->arena = live->turn;
+	cycle->budget = live->options.budget;
+	cycle->silent = live->options.silent;
+	cycle->explain_relax = live->options.explain_relax;
+	cycle->always_search = live->options.always_search;
+	cycle->starvation_after = live->options.starvation_after_ns;
+	cycle->now = now_ns;
+	cycle->selective = true;
+	cycle->evictions = NULL;
+	cycle->eviction_count = cycle->eviction_capacity = 0;
+	list_work(live);
+	live->changed = false;
+	live->planning = true;
+	cluster_record(cycle->cluster);
+	return plan_run(&live->snapshot, actions, action_count);
+}
+
+void live_look_again(struct live *live, int group)
+{
+	live_group_list(live, group);
+	live->changed = true;
+}
+
+void live_look_later(struct live *live, int group)
+{
+	live_group_list(live, group);
+}
+
+int64_t *live_numbers_told(struct live *live, int group)
+{
+	return &live->slots[group].numbers_told;
+}
+
+enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns)
+{
+	struct live_slot *slot = &live->slots[group];
+	bool same = slot->told == meaning;
+	if (same && now_ns >= slot->told_at && now_ns - slot->told_at < TELL_AGAIN_NS)
+		return LIVE_NO_NEWS;
+	slot->told = meaning;
+	slot->told_at = now_ns;
+	return same ? LIVE_NEW_WORDS : LIVE_NEW_MEANING;
+}
+
+void live_finish(struct live *live)
+{
+	struct cycle *cycle = &live->snapshot.cycle;
+	if (!live->planning)
+		return;
+	live->planning = false;
+	cluster_rewind(cycle->cluster);
+	/* What gives way is looked at once more: the eviction may have failed. */
+	for (size_t i = 0; i < cycle->eviction_count; i++)
+		live_group_list(live, cycle->evictions[i].group);
+	for (size_t i = 0; i < cycle->work_count; i++) {
+		int number = cycle->work[i];
+		struct cycle_group *group = &cycle->groups[number];
+		build_member_states(&live->snapshot, (size_t)number);
+		group->gave_up = live->slots[number].gave_up;
+		group->reasons = live->slots[number].reasons;
+		cycle_settle(cycle, number);
+		if (cycle_needs_look(group))
+			live_group_list(live, number);
+	}
+}

@@ -1,0 +1,231 @@
+/* Owns the groups of the live state: PodGroups, single pods, and who belongs to them. A group whose members or spec
+ * changed is made anew, alone. */
+#include "schedule/live_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands in a slot without a group: nothing runs, waits or can be evicted there. */
+static void vacate_slot(struct live *live, int group)
+{
+	static struct gang_node leaf = {.name = "", .parent = -1, .required = {-1, -1}, .preferred = {-1, -1}};
+	live->snapshot.groups[group] = (struct snapshot_group){.namespace_ = "", .name = ""};
+	live->snapshot.cycle.groups[group] = (struct cycle_group){
+		.gang = {.namespace_ = "", .name = "", .tree = &leaf, .tree_count = 1},
+		.queue = -1,
+		.blocked = true,
+		.grace = -1,
+		.state = GROUP_PENDING,
+	};
+}
+
+static void reset(struct arena **arena)
+{
+	if (*arena)
+		arena_reset(*arena);
+	else
+		*arena = arena_create_small();
+}
+
+int live_group_new(struct live *live)
+{
+	struct snapshot *snapshot = &live->snapshot;
+	struct cycle *cycle = &snapshot->cycle;
+	int group = (int)cycle->group_count;
+	if (live->free_groups.count) {
+		group = live->free_groups.items[--live->free_groups.count];
+	} else if (cycle->group_count++ == live->group_capacity) {
+		size_t old = live->group_capacity, capacity = old ? old * 2 : 32;
+		snapshot->groups = base_realloc_array(snapshot->groups, capacity, sizeof(*snapshot->groups));
+		cycle->groups = base_realloc_array(cycle->groups, capacity, sizeof(*cycle->groups));
+		live->slots = base_realloc_array(live->slots, capacity, sizeof(*live->slots));
+		memset(live->slots + old, 0, (capacity - old) * sizeof(*live->slots));
+		live->group_capacity = capacity;
+	}
+	vacate_slot(live, group);
+	live->slots[group].used = true;
+	live->slots[group].told = 0;
+	live->slots[group].numbers_told = 0;
+	return group;
+}
+
+void live_group_free(struct live *live, int group)
+{
+	cycle_unsettle(&live->snapshot.cycle, group);
+	vacate_slot(live, group);
+	live->slots[group].used = false;
+	vec_push(&live->free_groups, group);
+	live->changed = true;
+}
+
+void live_group_list(struct live *live, int group)
+{
+	if (live->slots[group].listed)
+		return;
+	live->slots[group].listed = true;
+	vec_push(&live->todo, group);
+}
+
+/* Before a group is read again: off the accounts, and nothing left of what it was. */
+static void start_reading(struct live *live, int group)
+{
+	struct live_slot *slot = &live->slots[group];
+	cycle_unsettle(&live->snapshot.cycle, group);
+	vacate_slot(live, group);
+	live->snapshot.cycle.groups[group].blocked = false;
+	reset(&slot->spec);
+	live->build.arena = slot->spec;
+}
+
+static void finish_reading(struct live *live, int group)
+{
+	live->slots[group].gave_up = live->snapshot.cycle.groups[group].gave_up;
+	live->slots[group].reasons = live->snapshot.cycle.groups[group].reasons;
+	live_group_list(live, group);
+}
+
+/* ---- single pods ---- */
+
+void live_group_implicit(struct live *live, struct live_object *pod)
+{
+	if (pod->implicit < 0)
+		pod->implicit = live_group_new(live);
+	int group = pod->implicit;
+	start_reading(live, group);
+	struct snapshot_group *into = &live->snapshot.groups[group];
+	struct snapshot_terms terms;
+	bool known = live->grouping.terms &&
+	             live->grouping.terms(live->grouping.context, pod->object, live->build.arena, &terms);
+	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], known ? &terms : NULL, (size_t)group);
+	live->snapshot.pods[pod->slot].group = group;
+	live->snapshot.pods[pod->slot].leaf = 0;
+	into->members = arena_array(live->build.arena, int, 1);
+	into->members[0] = pod->slot;
+	live->snapshot.cycle.groups[group].gang.pod_count = 1;
+	build_gang(&live->build, (size_t)group);
+	finish_reading(live, group);
+}
+
+/* ---- PodGroups ---- */
+
+/* Whether two versions of a PodGroup are the same to the engine; the status is ours but for one part. */
+static bool same_group(const struct store_object *a, const struct store_object *b)
+{
+	return strcmp(a->uid, b->uid) == 0 && val_equal(val_get(a->root, "spec"), val_get(b->root, "spec")) &&
+	       val_equal(val_path(a->root, "metadata", "annotations", NULL),
+	                 val_path(b->root, "metadata", "annotations", NULL)) &&
+	       val_equal(val_path(a->root, "status", "schedulingConditions", NULL),
+	                 val_path(b->root, "status", "schedulingConditions", NULL));
+}
+
+void live_group_update(struct live *live, struct live_object *object)
+{
+	if (object->slot >= 0 && same_group(object->read, object->object)) {
+		live_group_list(live, object->slot); /* somebody may have changed the status */
+		return;
+	}
+	if (object->slot < 0)
+		object->slot = live_group_new(live);
+	struct store_object *old = object->read;
+	object->read = store_object_retain(object->object);
+	struct manifest manifest = live_manifest(object);
+	start_reading(live, object->slot);
+	build_read_group(&live->build, &manifest, 0, (size_t)object->slot);
+	finish_reading(live, object->slot);
+	object->family = live_family_get(live, object->namespace_, object->name);
+	object->family->group = object;
+	live_family_mark(live, object->family);
+	store_object_release(old);
+}
+
+void live_group_drop(struct live *live, struct live_object *object)
+{
+	if (object->slot < 0)
+		return;
+	live_group_free(live, object->slot);
+	object->slot = -1;
+	object->family->group = NULL;
+	live_family_mark(live, object->family);
+}
+
+/* ---- members ---- */
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct live_object *const *a = left, *const *b = right;
+	return strcmp((*a)->name, (*b)->name);
+}
+
+static void note_bad_pods(struct live *live, const struct live_family *family, int group)
+{
+	VEC(const struct live_object *) bad = {0};
+	for (size_t i = 0; i < family->pods.count; i++)
+		if (family->pods.items[i]->bad)
+			vec_push(&bad, family->pods.items[i]);
+	if (bad.count > 1)
+		qsort(bad.items, bad.count, sizeof(*bad.items), compare_names);
+	for (size_t i = 0; i < bad.count; i++)
+		build_note_bad_pod(&live->build, &live->snapshot.groups[group], bad.items[i]->name);
+	vec_free(&bad);
+}
+
+/* Which pods of the family belong to the group (-1: to none), and to which leaf. */
+static void join_pods(struct live *live, const struct live_family *family, int number)
+{
+	struct snapshot *snapshot = &live->snapshot;
+	struct snapshot_group *group = number < 0 ? NULL : &snapshot->groups[number];
+	for (size_t i = 0; i < family->pods.count; i++) {
+		int slot = family->pods.items[i]->slot;
+		struct snapshot_pod *pod = &snapshot->pods[slot];
+		pod->group = pod->leaf = pod->member = -1;
+		if (!group || family->pods.items[i]->bad || !build_pod_is_ours(&live->build, &pod->spec))
+			continue;
+		pod->group = number;
+		pod->leaf = build_leaf(group, pod);
+		if (pod->leaf >= 0)
+			group->members[snapshot->cycle.groups[number].gang.pod_count++] = slot;
+		else if (!pod->gone)
+			group->strays[group->stray_count++] = slot;
+	}
+}
+
+static void refresh(struct live *live, struct live_family *family)
+{
+	int number = family->group ? family->group->slot : -1;
+	if (number < 0) {
+		join_pods(live, family, -1);
+		return;
+	}
+	struct snapshot_group *group = &live->snapshot.groups[number];
+	struct cycle_group *into = &live->snapshot.cycle.groups[number];
+	cycle_unsettle(&live->snapshot.cycle, number);
+	reset(&live->slots[number].gang);
+	live->build.arena = live->slots[number].gang;
+	group->members = arena_array(live->build.arena, int, family->pods.count);
+	group->strays = arena_array(live->build.arena, int, family->pods.count);
+	group->stray_count = into->gang.pod_count = 0;
+	group->notes = (struct reasons){0};
+	into->completing = false;
+	if (group->rejected && group->spec.tree_count == 0)
+		into->gang.tree[0].minimum = 1;
+	join_pods(live, family, number);
+	build_gang(&live->build, (size_t)number);
+	note_bad_pods(live, family, number);
+	live_group_list(live, number);
+}
+
+void live_groups_refresh(struct live *live)
+{
+	for (size_t i = 0; i < live->dirty.count; i++) {
+		struct live_family *family = live->dirty.items[i];
+		refresh(live, family);
+		family->dirty = false;
+		if (family->group || family->pods.count)
+			continue;
+		HASH_DEL(live->families, family);
+		vec_free(&family->pods);
+		free(family->key);
+		free(family);
+	}
+	live->dirty.count = 0;
+}

@@ -1,0 +1,127 @@
+/* What the files of the live state share. Private to live*.c. */
+#ifndef SCHEDULE_LIVE_INTERNAL_H
+#define SCHEDULE_LIVE_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "schedule/live.h"
+#include "schedule/snapshot_build.h"
+
+/* An assumption about a pod. */
+struct guess {
+	char *node;     /* NULL: none is made */
+	uint64_t until; /* version in which the store shows it; UINT64_MAX while nobody knows */
+};
+
+/* One object of the store. The texts of what was decoded from it are borrowed from `read`. */
+struct live_object {
+	UT_hash_handle hh;
+	char *key;                     /* "namespace/name" */
+	const char *namespace_, *name; /* own copies: gangs point to them */
+	enum build_kind kind;
+	struct store_object *object, *read;
+	/* of pods and PodGroups: */
+	int slot; /* in the pods or the groups of the snapshot, -1 for none */
+	struct live_family *family;
+	size_t place;               /* in the pods of the family */
+	bool bad;                   /* a pod that could not be decoded */
+	bool held;                  /* a pod that is not to be looked at yet; then `place` is in the list of those */
+	int implicit;               /* group of the pod alone, -1 for none */
+	struct live_claim **claims; /* of a pod: those it names */
+	size_t claim_count;
+	struct guess guess[LIVE_GUESSES];
+};
+
+/* Pods that name one PodGroup, whether it exists or not. */
+struct live_family {
+	UT_hash_handle hh;
+	char *key;
+	VEC(struct live_object *) pods;
+	struct live_object *group; /* NULL while there is none */
+	bool dirty;
+};
+
+/* Parallel to the groups of the snapshot. */
+struct live_slot {
+	bool used;
+	bool listed;        /* in `todo` */
+	struct arena *spec; /* of the PodGroup */
+	struct arena *gang; /* of its members */
+	bool gave_up;       /* these two as read; a cycle changes them */
+	struct reasons reasons;
+	/* what its pods were told last, and when */
+	uint64_t told;
+	int64_t told_at;
+	int64_t numbers_told;
+};
+
+struct live {
+	struct snapshot_options options;
+	struct snapshot snapshot;
+	struct snapshot_build build;
+	struct manifests frame; /* objects of the kinds that are built together */
+	struct arena *scratch, *turn;
+	struct live_object *objects[BUILD_KINDS];
+	struct live_family *families;
+	struct live_claim *claims;
+	VEC(struct live_family *) dirty;
+	VEC(struct live_object *) pods; /* parallel to the pods of the snapshot; NULL for free ones */
+	VEC(int) free_pods, free_groups;
+	struct live_slot *slots;
+	size_t pod_capacity, group_capacity;
+	VEC(struct store_object *) retired; /* of objects that are gone, while the frame borrows from them */
+	VEC(int) todo;                      /* groups the next cycle looks at */
+	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
+	size_t held_next, held_left;        /* behind the one that is looked at next; how many are left in this round */
+	uint64_t held_version;              /* of the store, when the round began */
+	struct live_grouping grouping;
+	VEC(char *) moving_nodes; /* names of nodes that came, went or moved since the last cycle */
+	size_t turnover;          /* nodes that came or went since everything was built */
+	bool stale, changed, planning;
+	size_t rebuilds;
+};
+
+struct manifest live_manifest(const struct live_object *object);
+struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+
+/* live.c: looks at held pods again, all of them within a few calls after the store changed. */
+void live_check_held(struct live *live, uint64_t version);
+
+/* live_pods.c */
+void live_pod_update(struct live *live, struct live_object *object);
+void live_pod_drop(struct live *live, struct live_object *object);
+struct live_family *live_family_get(struct live *live, const char *namespace_, const char *name);
+void live_family_mark(struct live *live, struct live_family *family);
+void live_families_clear(struct live *live);
+
+/* live_groups.c */
+int live_group_new(struct live *live);
+void live_group_free(struct live *live, int group);
+void live_group_list(struct live *live, int group);
+void live_group_implicit(struct live *live, struct live_object *pod);
+void live_group_update(struct live *live, struct live_object *object);
+void live_group_drop(struct live *live, struct live_object *object);
+void live_groups_refresh(struct live *live);
+
+/* live_volumes.c */
+void live_volumes_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
+void live_volumes_leave(struct live *live, struct live_object *pod);
+void live_volumes_clear(struct live *live);
+struct volume_index *live_volumes_of(void *context, const struct pod_spec *pod, struct arena *arena);
+/* A claim or volume came, changed, or is no longer among the objects. */
+void live_volume_changed(struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+
+/* live_nodes.c: the node came, went or would move; all of it is taken over before the next cycle. */
+void live_node_note(struct live *live, const char *name);
+void live_nodes_apply(struct live *live);
+void live_nodes_clear(struct live *live);
+
+/* live_build.c */
+void live_rebuild(struct live *live);
+void live_unbuild(struct live *live);
+/* Whether so much is left of pods that are gone that it is time to build anew. */
+bool live_is_worn(const struct live *live);
+/* Takes over a change of anything but pods and PodGroups, or makes the state stale. */
+void live_frame_update(struct live *live, struct live_object *object);
+
+#endif

@@ -1,0 +1,197 @@
+/* Owns the pods of the live state: what each one occupies, and which PodGroup it names. */
+#include "schedule/live_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- families ---- */
+
+struct live_family *live_family_get(struct live *live, const char *namespace_, const char *name)
+{
+	struct buffer key = {0};
+	struct live_family *family;
+	buffer_printf(&key, "%s/%s", build_namespace(namespace_), name);
+	HASH_FIND(hh, live->families, key.text, key.length, family);
+	if (!family) {
+		family = base_calloc(1, sizeof(*family));
+		family->key = base_strdup(key.text);
+		HASH_ADD_KEYPTR(hh, live->families, family->key, key.length, family);
+	}
+	buffer_free(&key);
+	return family;
+}
+
+void live_family_mark(struct live *live, struct live_family *family)
+{
+	live->changed = true;
+	if (family->dirty)
+		return;
+	family->dirty = true;
+	vec_push(&live->dirty, family);
+}
+
+static void family_join(struct live *live, struct live_family *family, struct live_object *pod)
+{
+	pod->family = family;
+	pod->place = family->pods.count;
+	vec_push(&family->pods, pod);
+	live_family_mark(live, family);
+}
+
+static void family_leave(struct live *live, struct live_object *pod)
+{
+	struct live_family *family = pod->family;
+	if (!family)
+		return;
+	struct live_object *last = family->pods.items[--family->pods.count];
+	family->pods.items[pod->place] = last;
+	last->place = pod->place;
+	pod->family = NULL;
+	live_family_mark(live, family);
+}
+
+void live_families_clear(struct live *live)
+{
+	struct live_family *family, *next;
+	HASH_ITER(hh, live->families, family, next) {
+		HASH_DEL(live->families, family);
+		vec_free(&family->pods);
+		free(family->key);
+		free(family);
+	}
+	live->dirty.count = 0;
+}
+
+/* ---- one pod ---- */
+
+static const struct snapshot_pod no_pod = {.node = -1, .group = -1, .leaf = -1, .member = -1};
+
+static int pod_slot(struct live *live, struct live_object *object)
+{
+	struct snapshot *snapshot = &live->snapshot;
+	if (live->free_pods.count) {
+		int slot = live->free_pods.items[--live->free_pods.count];
+		live->pods.items[slot] = object;
+		return slot;
+	}
+	if (snapshot->pod_count == live->pod_capacity) {
+		live->pod_capacity = live->pod_capacity ? live->pod_capacity * 2 : 64;
+		snapshot->pods = base_realloc_array(snapshot->pods, live->pod_capacity, sizeof(*snapshot->pods));
+	}
+	vec_push(&live->pods, object);
+	snapshot->pods[snapshot->pod_count] = no_pod;
+	return (int)snapshot->pod_count++;
+}
+
+/* Whether two readings of a pod are the same to the engine. Labels and requests are in the kind. */
+static bool same_pod(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+	const struct pod_spec *x = &a->spec, *y = &b->spec;
+	return a->kind == b->kind && a->node == b->node && a->releasing == b->releasing && a->gone == b->gone &&
+	       a->creation == b->creation && x->started_seconds == y->started_seconds && x->phase == y->phase &&
+	       x->deleting == y->deleting && x->gated == y->gated && x->task_priority == y->task_priority &&
+	       x->has_priority == y->has_priority && x->priority == y->priority && text_equal(x->group, y->group) &&
+	       text_equal(x->subgroup, y->subgroup) && text_equal(x->scheduler, y->scheduler) &&
+	       text_equal(x->nominated, y->nominated) && text_equal(x->priority_class, y->priority_class);
+}
+
+static void apply_guesses(const struct live_object *object, struct pod_spec *spec)
+{
+	const struct guess *guess = object->guess;
+	if (guess[LIVE_BOUND].node)
+		spec->node = guess[LIVE_BOUND].node;
+	if (guess[LIVE_LEAVING].node)
+		spec->deleting = true;
+	if (guess[LIVE_NOMINATED].node)
+		spec->nominated = guess[LIVE_NOMINATED].node[0] ? guess[LIVE_NOMINATED].node : NULL;
+}
+
+/* Texts stay borrowed from the document; what was made for reading goes with the scratch memory. */
+static void forget_scratch(struct pod_spec *spec)
+{
+	spec->labels = (struct labels){0};
+	spec->rules = (struct pod_rules){0};
+	spec->requests = NULL;
+	spec->claims = NULL;
+	spec->request_count = spec->claim_count = 0;
+}
+
+static void own_group(struct live *live, struct live_object *object, const struct snapshot_pod *pod)
+{
+	if (!object->bad && build_needs_implicit(&live->build, pod)) {
+		live_group_implicit(live, object);
+	} else if (object->implicit >= 0) {
+		live_group_free(live, object->implicit);
+		object->implicit = -1;
+	}
+}
+
+/* The family is named by the old and by the new reading; a pod that changed has to be counted again in it. */
+static void find_family(struct live *live, struct live_object *object, const char *group, bool same)
+{
+	struct live_family *family = group ? live_family_get(live, object->namespace_, group) : NULL;
+	if (family == object->family) {
+		if (family && !same)
+			live_family_mark(live, family);
+		return;
+	}
+	family_leave(live, object);
+	if (family)
+		family_join(live, family, object);
+}
+
+void live_pod_update(struct live *live, struct live_object *object)
+{
+	bool first = object->slot < 0;
+	if (first)
+		object->slot = pod_slot(live, object);
+	struct snapshot_pod before = live->snapshot.pods[object->slot], *pod = &live->snapshot.pods[object->slot];
+	struct store_object *old = object->read;
+	object->read = store_object_retain(object->object);
+	struct snapshot_pod leaving = before;
+	live_volumes_leave(live, object);
+	build_vacate(&live->build, &leaving);
+	arena_reset(live->scratch);
+	live->build.arena = live->scratch;
+	struct manifest manifest = live_manifest(object);
+	bool was_bad = object->bad;
+	object->bad = build_read_pod(&live->build, &manifest, pod) < 0;
+	if (object->bad) {
+		*pod = no_pod;
+	} else {
+		pod->spec.namespace_ = object->namespace_;
+		pod->spec.name = object->name;
+		pod->creation = build_creation(&manifest, 0);
+		live_volumes_join(live, object, &pod->spec);
+		apply_guesses(object, &pod->spec);
+		build_occupy(&live->build, pod);
+	}
+	bool same = !first && !object->bad && !was_bad && same_pod(&before, pod);
+	if (same) {
+		pod->group = before.group;
+		pod->leaf = before.leaf;
+		pod->member = before.member;
+	} else {
+		live->changed = true;
+	}
+	find_family(live, object, object->bad ? build_group_of_bad_pod(&manifest) : pod->spec.group, same);
+	own_group(live, object, pod);
+	forget_scratch(&live->snapshot.pods[object->slot].spec);
+	store_object_release(old);
+}
+
+void live_pod_drop(struct live *live, struct live_object *object)
+{
+	if (object->slot < 0)
+		return;
+	live_volumes_leave(live, object);
+	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
+	live->snapshot.pods[object->slot] = no_pod;
+	live->pods.items[object->slot] = NULL;
+	vec_push(&live->free_pods, object->slot);
+	object->slot = -1;
+	family_leave(live, object);
+	if (object->implicit >= 0)
+		live_group_free(live, object->implicit);
+	object->implicit = -1;
+}

@@ -1,0 +1,176 @@
+/* Owns what the scheduler counts and how it is printed. Names follow the conventions of Prometheus: base units, _total for
+ * what only grows. */
+#include "schedule/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Upper bounds of the latency histogram in microseconds. */
+static const int64_t bounds[METRICS_BUCKETS - 1] = {100,   250,   500,    1000,   2500,    5000,    10000,
+                                                    25000, 50000, 100000, 250000, 1000000, 10000000};
+
+static void count_pending(struct metrics *metrics, const struct plan_group *group)
+{
+	const char *reason = group->reason_count ? group->reasons[0].code : "Waiting";
+	size_t i = 0;
+	while (i < metrics->pending_count && strcmp(metrics->pending[i].reason, reason) != 0)
+		i++;
+	if (i == METRICS_REASONS)
+		return;
+	if (i == metrics->pending_count) {
+		metrics->pending_count++;
+		metrics->pending[i].groups = 0;
+		snprintf(metrics->pending[i].reason, sizeof(metrics->pending[i].reason), "%s", reason);
+	}
+	metrics->pending[i].groups++;
+}
+
+void metrics_time(struct metrics_times *times, int64_t ns)
+{
+	size_t bucket = 0;
+	while (bucket < METRICS_BUCKETS - 1 && ns > bounds[bucket] * 1000)
+		bucket++;
+	times->buckets[bucket]++;
+	times->sum_ns += ns > 0 ? (uint64_t)ns : 0;
+	times->count++;
+}
+
+void metrics_decided(struct metrics *metrics, const struct plan *plan)
+{
+	metrics->placements += plan->binding_count;
+	metrics->reservations += plan->reservation_count;
+	metrics->groups_described += plan->group_count;
+	const struct cycle *cycle = &plan->snapshot->cycle;
+	for (size_t i = 0; i < cycle->eviction_count; i++)
+		metrics->evictions[cycle->evictions[i].action]++;
+	metrics->pending_count = 0;
+	for (size_t i = 0; i < plan->group_count; i++) {
+		metrics->exhausted += cycle->groups[plan->groups[i].index].state == GROUP_EXHAUSTED;
+		if (plan->groups[i].waiting > 0)
+			count_pending(metrics, &plan->groups[i]);
+	}
+}
+
+void metrics_error(struct metrics *metrics, int code)
+{
+	size_t i = 0;
+	while (i < METRICS_CODES - 1 && metrics->errors[i].count && metrics->errors[i].code != code)
+		i++;
+	metrics->errors[i].code = i < METRICS_CODES - 1 ? code : 0;
+	metrics->errors[i].count++;
+}
+
+/* ---- text ---- */
+
+static void head(struct buffer *out, const char *name, const char *type, const char *help)
+{
+	buffer_printf(out, "# HELP platoon_%s %s\n# TYPE platoon_%s %s\n", name, help, name, type);
+}
+
+static void one(struct buffer *out, const char *name, const char *type, const char *help, uint64_t value)
+{
+	head(out, name, type, help);
+	buffer_printf(out, "platoon_%s %llu\n", name, (unsigned long long)value);
+}
+
+/* Whole numbers in, a decimal fraction out. */
+static void fraction(struct buffer *out, uint64_t value, uint64_t unit, int digits)
+{
+	buffer_printf(out, "%llu.%0*llu", (unsigned long long)(value / unit), digits,
+	              (unsigned long long)(value % unit));
+}
+
+static void write_times(const struct metrics_times *times, const char *name, const char *help, struct buffer *out)
+{
+	uint64_t sum = 0;
+	head(out, name, "histogram", help);
+	for (size_t i = 0; i < METRICS_BUCKETS - 1; i++) {
+		sum += times->buckets[i];
+		buffer_printf(out, "platoon_%s_bucket{le=\"", name);
+		fraction(out, (uint64_t)bounds[i], 1000000, 6);
+		buffer_printf(out, "\"} %llu\n", (unsigned long long)sum);
+	}
+	buffer_printf(out, "platoon_%s_bucket{le=\"+Inf\"} %llu\nplatoon_%s_sum ", name,
+	              (unsigned long long)times->count, name);
+	fraction(out, times->sum_ns, 1000000000, 9);
+	buffer_printf(out, "\nplatoon_%s_count %llu\n", name, (unsigned long long)times->count);
+}
+
+static void write_label(struct buffer *out, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '\\' || *value == '"')
+			buffer_puts(out, "\\");
+		buffer_append(out, *value == '\n' ? "\\n" : value, *value == '\n' ? 2 : 1);
+	}
+}
+
+static void write_queues(const struct cycle *cycle, struct buffer *out)
+{
+	static const char *const resources[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
+	static const char *const names[] = {"queue_allocated", "queue_fair_share"};
+	static const char *const helps[] = {"What the pods of a queue hold: devices, cores, bytes.",
+	                                    "What a queue is entitled to by its fair share: devices, cores, bytes."};
+	for (int what = 0; what < 2; what++) {
+		head(out, names[what], "gauge", helps[what]);
+		for (size_t q = 0; q < cycle->queue_count; q++)
+			for (int r = 0; r < CYCLE_RESOURCES; r++) {
+				int64_t value = what ? cycle->queues[q].fair[r] : cycle->queues[q].allocated[r];
+				buffer_printf(out, "platoon_%s{queue=\"", names[what]);
+				write_label(out, cycle->queues[q].name);
+				buffer_printf(out, "\",resource=\"%s\"} ", resources[r]);
+				if (r == CYCLE_MEMORY)
+					buffer_printf(out, "%lld", (long long)value);
+				else
+					fraction(out, value > 0 ? (uint64_t)value : 0, 1000, 3);
+				buffer_puts(out, "\n");
+			}
+	}
+}
+
+static void write_labelled(const struct metrics *metrics, struct buffer *out)
+{
+	head(out, "evictions_total", "counter", "Pods evicted, by the action that decided it.");
+	for (int a = 0; a < ACTION_COUNT; a++)
+		if (a != ACTION_ALLOCATE)
+			buffer_printf(out, "platoon_evictions_total{cause=\"%s\"} %llu\n",
+			              cycle_action_name((enum cycle_action)a),
+			              (unsigned long long)metrics->evictions[a]);
+	buffer_printf(out, "platoon_evictions_total{cause=\"unfinished\"} %llu\n",
+	              (unsigned long long)metrics->releases);
+	head(out, "pending_groups", "gauge", "Groups with pods that wait, by reason.");
+	for (size_t i = 0; i < metrics->pending_count; i++)
+		buffer_printf(out, "platoon_pending_groups{reason=\"%s\"} %llu\n", metrics->pending[i].reason,
+		              (unsigned long long)metrics->pending[i].groups);
+	head(out, "api_errors_total", "counter",
+	     "Writes the API refused, by HTTP status; 0 for writes of status, which are tried again.");
+	for (size_t i = 0; i < METRICS_CODES; i++)
+		if (metrics->errors[i].count)
+			buffer_printf(out, "platoon_api_errors_total{code=\"%d\"} %llu\n", metrics->errors[i].code,
+			              (unsigned long long)metrics->errors[i].count);
+}
+
+void metrics_write(const struct metrics *metrics, const struct cycle *cycle, struct buffer *out)
+{
+	write_times(&metrics->deciding, "decision_seconds", "Time from the start of a cycle to its decisions.", out);
+	write_times(&metrics->waiting, "change_to_decision_seconds",
+	            "Time from the first change that a cycle looks at to its decisions.", out);
+	one(out, "placements_total", "counter", "Pods a cycle bound to a node.", metrics->placements);
+	one(out, "reservations_total", "counter", "Pods a cycle reserved room for, counted in every cycle.",
+	    metrics->reservations);
+	one(out, "budget_exhausted_total", "counter", "Groups whose search ended at its step budget.",
+	    metrics->exhausted);
+	one(out, "refusals_remembered_total", "counter", "Costly searches that were not repeated.",
+	    metrics->remembered);
+	one(out, "groups_examined_total", "counter", "Groups that cycles looked at.", metrics->groups_described);
+	one(out, "bindings_refused_total", "counter", "Bindings the API refused.", metrics->refused_bindings);
+	one(out, "evictions_refused_total", "counter", "Evictions the API refused.", metrics->refused_evictions);
+	write_labelled(metrics, out);
+	write_queues(cycle, out);
+	one(out, "state_rebuilds_total", "counter", "Times the whole state was built anew.", metrics->rebuilds);
+	one(out, "watch_relists_total", "counter", "Times a kind was listed again.", metrics->relists);
+	one(out, "watch_lag_versions", "gauge", "Versions of the store that were not read before the last cycle.",
+	    metrics->store_version > metrics->watch_version ? metrics->store_version - metrics->watch_version : 0);
+	one(out, "events_left_out_total", "counter", "Events not written because their object had said too much.",
+	    metrics->events_left_out);
+}

@@ -1,0 +1,40 @@
+/* Metrics of the scheduler, as numbers and as the text Prometheus reads. */
+#ifndef SCHEDULE_METRICS_H
+#define SCHEDULE_METRICS_H
+
+#include "base/strings.h"
+#include "schedule/plan.h"
+
+enum { METRICS_BUCKETS = 14, METRICS_CODES = 16, METRICS_REASONS = 32 };
+
+struct metrics_times {
+	uint64_t count, sum_ns, buckets[METRICS_BUCKETS]; /* not cumulated */
+};
+
+struct metrics {
+	struct metrics_times deciding; /* of a cycle, from its start to its decisions */
+	struct metrics_times waiting;  /* from the first change a cycle looks at to its decisions */
+	uint64_t placements, reservations, exhausted;
+	uint64_t evictions[ACTION_COUNT], releases; /* releases: pods of gangs that could not be completed */
+	uint64_t refused_bindings, refused_evictions;
+	struct {
+		int code;
+		uint64_t count;
+	} errors[METRICS_CODES]; /* by HTTP status; the last place takes the rest */
+	struct {
+		char reason[48];
+		uint64_t groups;
+	} pending[METRICS_REASONS]; /* now */
+	size_t pending_count;
+	uint64_t groups_described, events_left_out;
+	/* state, set before writing */
+	uint64_t rebuilds, relists, remembered, watch_version, store_version;
+};
+
+void metrics_time(struct metrics_times *times, int64_t ns);
+void metrics_decided(struct metrics *metrics, const struct plan *plan);
+void metrics_error(struct metrics *metrics, int code);
+/* Appends everything in the text format; the queues are those of the last cycle. */
+void metrics_write(const struct metrics *metrics, const struct cycle *cycle, struct buffer *out);
+
+#endif

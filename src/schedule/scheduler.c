@@ -1,0 +1,186 @@
+/* Owns when a cycle runs. The state it runs on is kept by live.h; writing the decisions is in scheduler_write.c, telling
+ * about them in scheduler_status.c. */
+#include "schedule/scheduler_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MILLISECOND INT64_C(1000000)
+#define SECOND (1000 * MILLISECOND)
+#define MOST_DOUBLINGS 8 /* of the pause after refused writes */
+
+struct scheduler *scheduler_create(const struct scheduler_options *options)
+{
+	struct scheduler *scheduler = base_calloc(1, sizeof(*scheduler));
+	scheduler->options = *options;
+	if (!scheduler->options.clock)
+		scheduler->options.clock = clock_system();
+	if (!scheduler->options.pause_ns)
+		scheduler->options.pause_ns = 50 * MILLISECOND;
+	if (!scheduler->options.period_ns)
+		scheduler->options.period_ns = 10 * SECOND;
+	scheduler->live = live_create(&(struct snapshot_options){
+		.schedulers = options->schedulers,
+		.scheduler_count = options->scheduler_count,
+		.budget = options->budget,
+		.strategy = options->strategy,
+		.explain_relax = true,
+	});
+	if (options->grouping)
+		live_use_grouping(scheduler->live, options->grouping);
+	scheduler->watch = live_watch_create(scheduler->live, options->store);
+	scheduler->events = events_create(options->store);
+	scheduler->due = INT64_MAX;
+	return scheduler;
+}
+
+void scheduler_destroy(struct scheduler *scheduler)
+{
+	if (!scheduler)
+		return;
+	scheduler_forget_attempts(scheduler);
+	live_watch_close(scheduler->watch);
+	live_destroy(scheduler->live);
+	events_destroy(scheduler->events);
+	free(scheduler->queues);
+	free(scheduler);
+}
+
+static void log_cycle(const struct scheduler *scheduler, const struct plan *plan)
+{
+	char bindings[24], evictions[24], groups[24];
+	snprintf(bindings, sizeof(bindings), "%zu", plan->binding_count);
+	snprintf(evictions, sizeof(evictions), "%zu", plan->eviction_count);
+	snprintf(groups, sizeof(groups), "%zu", plan->group_count);
+	log_write(scheduler->options.logger, plan->binding_count + plan->eviction_count > 0 ? LOG_INFO : LOG_DEBUG, 0,
+	          "cycle", "groups", groups, "bindings", bindings, "evictions", evictions, NULL);
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When time alone changes what would be decided: a grace ends, a delay is over, a victim has run as long as its queue
+ * grants, a search that gave up is due again. While something waits a cycle runs now and then in any case, so that no clock
+ * that was set back and no forgotten timer leaves it waiting. */
+static int64_t next_due(const struct scheduler *scheduler, const struct plan *plan, int64_t now)
+{
+	int64_t retry_at = plan->snapshot->cycle.retry_at, due = retry_at > now ? retry_at : INT64_MAX;
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[i].index];
+		bool stale = scheduler_is_stale(group);
+		if (plan->groups[i].waiting > 0 || stale)
+			due = sooner(due, now + scheduler->options.period_ns);
+		if (stale && group->has_stale_since && group->stale_since + group->grace > now)
+			due = sooner(due, group->stale_since + group->grace);
+		if (plan->groups[i].waiting > 0 && group->evict_after > now)
+			due = sooner(due, group->evict_after);
+		for (size_t k = 0; k < group->place_count; k++)
+			if (group->places[k].state != PLACE_OVER)
+				due = sooner(due, group->places[k].until);
+	}
+	return due;
+}
+
+static int64_t pause_of(const struct scheduler *scheduler)
+{
+	unsigned doublings = scheduler->failures < MOST_DOUBLINGS ? scheduler->failures : MOST_DOUBLINGS;
+	return scheduler->options.pause_ns << doublings;
+}
+
+static void run_cycle(struct scheduler *scheduler, int64_t now)
+{
+	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
+	                                            ACTION_RELEASE_STALE};
+	/* Whole seconds, like all times that are written down and read again. */
+	int64_t now_seconds = now / SECOND;
+	struct arena *arena = arena_create();
+	struct plan *plan =
+		live_plan(scheduler->live, now_seconds * SECOND, actions, sizeof(actions) / sizeof(actions[0]));
+	int64_t decided = clock_now(scheduler->options.clock);
+	metrics_time(&scheduler->metrics.deciding, decided - now);
+	if (scheduler->changed_at)
+		metrics_time(&scheduler->metrics.waiting, decided - scheduler->changed_at);
+	scheduler->changed_at = 0;
+	metrics_decided(&scheduler->metrics, plan);
+	log_cycle(scheduler, plan);
+	scheduler->due = next_due(scheduler, plan, now);
+	struct scheduler_turn turn = {
+		.scheduler = scheduler,
+		.store = scheduler->options.store,
+		.logger = scheduler->options.logger,
+		.plan = plan,
+		.arena = arena,
+		.now_seconds = now_seconds,
+	};
+	scheduler->unwritten = false;
+	scheduler_write(&turn);
+	scheduler_write_status(&turn);
+	if (scheduler->unwritten) {
+		scheduler->failures++;
+		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
+	} else if (scheduler->under_way.count == 0) {
+		scheduler->failures = 0;
+	}
+	if (scheduler->options.decided)
+		scheduler->options.decided(scheduler->options.decided_context, plan);
+	live_finish(scheduler->live);
+	scheduler_assume(&turn);
+	arena_destroy(arena);
+}
+
+static int until(int64_t now, int64_t due)
+{
+	if (due == INT64_MAX)
+		return -1;
+	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
+}
+
+void scheduler_read(struct scheduler *scheduler)
+{
+	live_watch_read(scheduler->watch);
+}
+
+int scheduler_step(struct scheduler *scheduler)
+{
+	int64_t now = clock_now(scheduler->options.clock);
+	scheduler->metrics.store_version = store_committed(scheduler->options.store);
+	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
+	scheduler_read_answers(scheduler, now / SECOND);
+	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
+		return until(now, now + scheduler->options.pause_ns);
+	/* A clock that was set back must not stop the loop. */
+	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
+	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
+	if (changed && !scheduler->changed_at)
+		scheduler->changed_at = now;
+	int64_t earliest = scheduler->last + pause_of(scheduler);
+	if (changed && scheduler->started && now < earliest && !set_back)
+		return until(now, earliest);
+	if (!changed && !overdue)
+		return live_is_checking(scheduler->live) ? 0 : until(now, scheduler->due);
+	scheduler->last = now;
+	scheduler->started = true;
+	scheduler->again = false;
+	run_cycle(scheduler, now);
+	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
+	if (scheduler->again || live_changed(scheduler->live) || live_is_checking(scheduler->live) ||
+	    scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
+		return until(now, now + pause_of(scheduler));
+	return until(now, scheduler->due);
+}
+
+void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
+{
+	struct metrics metrics = scheduler->metrics;
+	metrics.rebuilds = live_rebuilds(scheduler->live);
+	metrics.remembered = cycle_memory_hits(live_snapshot(scheduler->live)->cycle.memory);
+	metrics.relists = live_watch_relists(scheduler->watch);
+	metrics_write(&metrics, &live_snapshot(scheduler->live)->cycle, out);
+}
+
+bool scheduler_ready(const struct scheduler *scheduler)
+{
+	return scheduler->started;
+}

@@ -1,0 +1,94 @@
+/* What the files of the scheduler share. */
+#ifndef SCHEDULE_SCHEDULER_INTERNAL_H
+#define SCHEDULE_SCHEDULER_INTERNAL_H
+
+#include "base/vec.h"
+#include "schedule/events.h"
+#include "schedule/live.h"
+#include "schedule/metrics.h"
+#include "schedule/scheduler.h"
+
+/* A write whose answer is awaited. */
+struct attempt {
+	struct scheduler *scheduler;
+	size_t place; /* among those under way */
+	enum live_guess guess;
+	char *namespace_, *pod, *node;
+	const char *what; /* "allocate", "reclaim" ... */
+	char *why;        /* of an eviction */
+	int code;         /* of the answer; below 300 when it was carried out */
+	char *message;    /* of a refusal */
+	uint64_t version; /* of the pod afterwards, 0 when it is gone */
+};
+
+/* What was last written about a queue. */
+struct queue_told {
+	int64_t allocated[CYCLE_RESOURCES], allocated_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES],
+		fair[CYCLE_RESOURCES];
+	int64_t written; /* nanoseconds: when; 0 for never */
+};
+
+struct scheduler {
+	struct scheduler_options options;
+	struct live *live;
+	struct live_watch *watch;
+	struct events *events;
+	struct metrics metrics;
+	VEC(struct attempt *) under_way, answered;
+	struct queue_told *queues;
+	size_t queue_count, queues_of; /* queues_of: number of the rebuild they belong to */
+	int64_t last;                  /* nanoseconds: when the last cycle was */
+	int64_t changed_at;            /* nanoseconds: when the first change since then was seen; 0 for none */
+	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
+	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
+	bool unwritten;                /* the last cycle could not write all it has to tell */
+	bool started;
+	bool again; /* a decision was not carried out, because it rested on something that has changed */
+};
+
+/* One cycle whose decisions are to be written. */
+struct scheduler_turn {
+	struct scheduler *scheduler;
+	struct store *store;
+	const struct logger *logger;
+	const struct plan *plan;
+	struct arena *arena;
+	int64_t now_seconds;
+};
+
+/* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
+void scheduler_write(const struct scheduler_turn *turn);
+/* After live_finish: makes the state believe what was written. */
+void scheduler_assume(const struct scheduler_turn *turn);
+/* Looks at the answers that came since. */
+void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds);
+void scheduler_forget_attempts(struct scheduler *scheduler);
+
+/* Numbers that change all the time are written at most so often. */
+#define SCHEDULER_NUMBERS_NS INT64_C(1000000000)
+/* Whether numbers that were last written at `last` (0: never) wait; then a cycle comes when their time has come. */
+bool scheduler_numbers_wait(const struct scheduler_turn *turn, int64_t last);
+
+/* Something about the group could not be written: the next cycle looks at it again, after a pause. */
+void scheduler_unwritten(const struct scheduler_turn *turn, size_t group);
+
+/* scheduler_status.c: what is told about the groups of this cycle, their pods and the queues. */
+void scheduler_write_status(const struct scheduler_turn *turn);
+
+/* scheduler_group.c: the status of one PodGroup. */
+void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message);
+/* Partial: the minimum is met, surplus waits. */
+bool scheduler_is_placed(enum group_state state);
+/* Quantities of queues and groups. */
+struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES]);
+
+/* scheduler_places.c: notes on the PodGroup which places are kept for pods of it that this cycle moves or an earlier one
+ * did. -1 when that could not be written: then they must stay where they are. */
+int scheduler_write_places(const struct scheduler_turn *turn, size_t index, const struct store_object *object);
+
+/* scheduler_times.c: whether the group is below its minimum with pods running, and may be released for that. */
+bool scheduler_is_stale(const struct cycle_group *group);
+/* Notes on the PodGroup since when it is stale and when it last lost pods. */
+void scheduler_write_times(const struct scheduler_turn *turn, size_t index, const struct store_object *object);
+
+#endif

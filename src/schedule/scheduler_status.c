@@ -1,0 +1,212 @@
+/* Owns what is told about the decisions of a cycle: the conditions of pods, the status of PodGroups (scheduler_group.c)
+ * and of Queues. Only what the cycle looked at is compared with the store, and only what differs is written. */
+#include "schedule/scheduler_internal.h"
+#include "loop/writes.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds: so long pods of a gang may be expected after its last one, and after its PodGroup. */
+#define GATHERS_AFTER_POD 2
+#define GATHERS_AT_MOST 10
+
+/* A cycle comes then, if there is no reason for one before. */
+static void wait_until(struct scheduler *scheduler, int64_t due)
+{
+	if (due < scheduler->due)
+		scheduler->due = due;
+}
+
+/* ---- pods ---- */
+
+/* Whether the pod was told that it waits, and for that reason, in whatever words. */
+static bool knows(const struct val *pod, const struct condition *condition)
+{
+	const struct val *item = writes_find_condition(pod, condition->type);
+	return item && strcmp(val_str(val_get(item, "status"), ""), condition->status) == 0 &&
+	       strcmp(val_str(val_get(item, "reason"), ""), condition->reason) == 0;
+}
+
+/* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
+static void mark_waiting(const struct scheduler_turn *turn, size_t group, const struct pod_spec *spec, const char *node,
+                         const char *reason, const char *message, bool tell, enum live_news news)
+{
+	const struct store_type *type = store_type_find(turn->store, "", "pods");
+	struct store_object *pod =
+		store_object_retain(type ? store_peek(turn->store, type, spec->namespace_, spec->name) : NULL);
+	if (!pod)
+		return;
+	struct condition condition = {"PodScheduled", "False", reason, message};
+	bool same = writes_has_condition(pod->root, &condition);
+	bool same_node = strcmp(val_str(val_path(pod->root, "status", "nominatedNodeName", NULL), ""), node) == 0;
+	bool known = knows(pod->root, &condition);
+	tell &= !known || news == LIVE_NEW_MEANING;
+	if (!same_node || (!same && (!known || news != LIVE_NO_NEWS))) {
+		struct build *build = build_create();
+		struct node *status = build_map(build);
+		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
+		int written = writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, status);
+		if (written < 0)
+			scheduler_unwritten(turn, group);
+		if (written > 0 && !same && tell &&
+		    !events_tell(turn->scheduler->events, pod, true, reason, message, turn->now_seconds))
+			turn->scheduler->metrics.events_left_out++;
+		build_destroy(build);
+	}
+	store_object_release(pod);
+}
+
+/* What a group's reasons are about, without their numbers. */
+static uint64_t meaning_of(const struct cycle_group *group)
+{
+	uint64_t meaning = hash_mix(1, (uint64_t)group->state);
+	for (size_t i = 0; i < group->reasons.count; i++)
+		meaning = hash_mix(meaning, (uint64_t)group->reasons.items[i].code);
+	return meaning;
+}
+
+static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[index];
+	const struct cycle_group *decided = &snapshot->cycle.groups[index];
+	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
+	bool tell = decided->state != GROUP_NOT_READY;
+	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
+	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
+	enum live_news news = live_news(turn->scheduler->live, (int)index, meaning_of(decided),
+	                                turn->now_seconds * INT64_C(1000000000));
+	for (size_t i = 0; i < decided->gang.pod_count; i++) {
+		const struct gang_pod *member = &decided->gang.pods[i];
+		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+		/* A pod that is evicted and moved has a reservation too, but is on a node still. */
+		if (pod->node >= 0 || pod->gone)
+			continue;
+		if (member->state == MEMBER_RESERVED) {
+			const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
+			mark_waiting(turn, index, &pod->spec, node, "Reserved",
+			             arena_printf(turn->arena,
+			                          "room on node %s is reserved until pods there have ended", node),
+			             true, LIVE_NEW_MEANING);
+		} else if (member->state == MEMBER_GATED) {
+			mark_waiting(turn, index, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
+			             false, news);
+		} else if (member->state == MEMBER_WAITING && (!quiet || pod->spec.nominated)) {
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell, news);
+		}
+	}
+	for (size_t i = 0; i < group->stray_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
+		if (pod->node < 0 && !quiet)
+			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell, news);
+	}
+}
+
+/* ---- queues ---- */
+
+static bool write_queue(const struct scheduler_turn *turn, const struct cycle_queue *queue)
+{
+	struct store_object *object = store_object_retain(live_queue(turn->scheduler->live, queue->name));
+	if (!object)
+		return true;
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	build_put(build, status, "allocated", scheduler_amounts(build, turn->arena, queue->allocated));
+	build_put(build, status, "allocatedNonPreemptible",
+	          scheduler_amounts(build, turn->arena, queue->allocated_protected));
+	build_put(build, status, "requested", scheduler_amounts(build, turn->arena, queue->requested));
+	build_put(build, status, "fairShare", scheduler_amounts(build, turn->arena, queue->fair));
+	bool written = writes_patch_status(turn->store, object, build, status) >= 0;
+	build_destroy(build);
+	store_object_release(object);
+	return written;
+}
+
+static void write_queues(const struct scheduler_turn *turn)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	const struct cycle *cycle = &turn->plan->snapshot->cycle;
+	/* A state that was built anew numbers the queues anew. */
+	if (scheduler->queues_of != live_rebuilds(scheduler->live)) {
+		free(scheduler->queues);
+		scheduler->queues = base_calloc(cycle->queue_count, sizeof(*scheduler->queues));
+		scheduler->queue_count = cycle->queue_count;
+		scheduler->queues_of = live_rebuilds(scheduler->live);
+	}
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		const struct cycle_queue *queue = &cycle->queues[q];
+		struct queue_told told;
+		memset(&told, 0, sizeof(told));
+		memcpy(told.allocated, queue->allocated, sizeof(told.allocated));
+		memcpy(told.allocated_protected, queue->allocated_protected, sizeof(told.allocated_protected));
+		memcpy(told.requested, queue->requested, sizeof(told.requested));
+		memcpy(told.fair, queue->fair, sizeof(told.fair));
+		told.written = scheduler->queues[q].written;
+		if ((told.written && memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0) ||
+		    scheduler_numbers_wait(turn, told.written))
+			continue;
+		told.written = scheduler->last;
+		if (write_queue(turn, queue))
+			scheduler->queues[q] = told;
+		else
+			scheduler->unwritten = true;
+	}
+}
+
+bool scheduler_numbers_wait(const struct scheduler_turn *turn, int64_t last)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	int64_t due = last + SCHEDULER_NUMBERS_NS;
+	/* A clock that was set back must not silence anybody. */
+	if (!last || scheduler->last >= due || scheduler->last < last)
+		return false;
+	wait_until(scheduler, due);
+	return true;
+}
+
+void scheduler_unwritten(const struct scheduler_turn *turn, size_t group)
+{
+	live_look_again(turn->scheduler->live, (int)group);
+	metrics_error(&turn->scheduler->metrics, 0);
+	turn->scheduler->unwritten = true;
+}
+
+/* Pods of a new gang arrive one by one. Nothing is told as long as they do: most gangs are complete and placed a moment
+ * later, and every word about it would be a write per pod. */
+static bool gathers(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[index];
+	const struct cycle_group *decided = &snapshot->cycle.groups[index];
+	int64_t now = turn->now_seconds, newest = group->creation;
+	if (decided->state != GROUP_NOT_READY || now - group->creation >= GATHERS_AT_MOST)
+		return false;
+	for (size_t i = 0; i < decided->gang.pod_count; i++) {
+		if (decided->gang.pods[i].state == MEMBER_RUNNING)
+			return false; /* it lost pods */
+		int64_t created = snapshot->pods[group->members[i]].creation;
+		newest = created > newest ? created : newest;
+	}
+	if (now < newest || now - newest >= GATHERS_AFTER_POD)
+		return false;
+	wait_until(turn->scheduler, (newest + GATHERS_AFTER_POD) * INT64_C(1000000000));
+	live_look_later(turn->scheduler->live, (int)index);
+	return true;
+}
+
+void scheduler_write_status(const struct scheduler_turn *turn)
+{
+	const struct plan *plan = turn->plan;
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct plan_group *group = &plan->groups[plan->order[i]];
+		if (gathers(turn, group->index))
+			continue;
+		const char *message = plan_group_message(group, turn->arena);
+		mark_pods(turn, group->index, message);
+		if (!plan->snapshot->groups[group->index].implicit)
+			scheduler_mark_group(turn, group, message);
+	}
+	write_queues(turn);
+}

@@ -1,0 +1,333 @@
+/* Owns carrying out the decisions of a cycle: bindings and evictions, all submitted at once, and what becomes of them.
+ * An answer may come turns later; until then the state assumes that they hold. */
+#include "schedule/scheduler_internal.h"
+
+#include "object/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct store_object *peek_pod(const struct scheduler *scheduler, const char *namespace_, const char *name)
+{
+	const struct store_type *type = store_type_find(scheduler->options.store, "", "pods");
+	return type ? store_object_retain(store_peek(scheduler->options.store, type, namespace_, name)) : NULL;
+}
+
+/* ---- answers ---- */
+
+static void attempt_free(struct attempt *attempt)
+{
+	free(attempt->namespace_);
+	free(attempt->pod);
+	free(attempt->node);
+	free(attempt->why);
+	free(attempt->message);
+	free(attempt);
+}
+
+/* From store_commit: only notes the answer, the next step acts on it. */
+static void answered(void *context, const struct store_result *result)
+{
+	struct attempt *attempt = context;
+	struct scheduler *scheduler = attempt->scheduler;
+	struct store_object *pod = peek_pod(scheduler, attempt->namespace_, attempt->pod);
+	attempt->code = result->error.code ? result->error.code : 200;
+	attempt->message = result->error.code ? base_strdup(result->error.message ? result->error.message : "") : NULL;
+	attempt->version = pod ? pod->version : 0;
+	store_object_release(pod);
+	struct attempt *last = scheduler->under_way.items[--scheduler->under_way.count];
+	scheduler->under_way.items[attempt->place] = last;
+	last->place = attempt->place;
+	vec_push(&scheduler->answered, attempt);
+}
+
+static struct attempt *attempt_new(struct scheduler *scheduler, enum live_guess guess, const char *namespace_,
+                                   const char *pod, const char *node)
+{
+	struct attempt *attempt = base_calloc(1, sizeof(*attempt));
+	*attempt = (struct attempt){
+		.scheduler = scheduler,
+		.place = scheduler->under_way.count,
+		.guess = guess,
+		.namespace_ = base_strdup(namespace_),
+		.pod = base_strdup(pod),
+		.node = base_strdup(node),
+	};
+	vec_push(&scheduler->under_way, attempt);
+	return attempt;
+}
+
+void scheduler_forget_attempts(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->under_way.count; i++) {
+		store_submit_forget(scheduler->options.store, scheduler->under_way.items[i]);
+		attempt_free(scheduler->under_way.items[i]);
+	}
+	for (size_t i = 0; i < scheduler->answered.count; i++)
+		attempt_free(scheduler->answered.items[i]);
+	vec_free(&scheduler->under_way);
+	vec_free(&scheduler->answered);
+}
+
+static void tell(struct scheduler *scheduler, const struct attempt *attempt, int64_t now_seconds)
+{
+	struct store_object *pod = live_pod(scheduler->live, attempt->namespace_, attempt->pod);
+	if (!pod)
+		return;
+	struct buffer text = {0};
+	if (attempt->guess == LIVE_BOUND)
+		buffer_printf(&text, "%s/%s goes to node %s", attempt->namespace_, attempt->pod, attempt->node);
+	else
+		buffer_printf(&text, "leaves node %s %s (%s)", attempt->node, attempt->why, attempt->what);
+	if (!events_tell(scheduler->events, pod, false, attempt->guess == LIVE_BOUND ? "Scheduled" : "Evicted",
+	                 text.text, now_seconds))
+		scheduler->metrics.events_left_out++;
+	buffer_free(&text);
+}
+
+/* A refusal is no error of ours: the pod or its node changed meanwhile, and the next cycle sees how. */
+static void refused(struct scheduler *scheduler, const struct attempt *attempt)
+{
+	bool binding = attempt->guess == LIVE_BOUND;
+	*(binding ? &scheduler->metrics.refused_bindings : &scheduler->metrics.refused_evictions) += 1;
+	metrics_error(&scheduler->metrics, attempt->code);
+	log_write(scheduler->options.logger, LOG_WARN, 0, binding ? "binding refused" : "eviction refused", "namespace",
+	          attempt->namespace_, "pod", attempt->pod, "node", attempt->node, "error", attempt->message, NULL);
+}
+
+void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds)
+{
+	size_t count = scheduler->answered.count;
+	unsigned bad = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct attempt *attempt = scheduler->answered.items[i];
+		if (attempt->code >= 300) {
+			bad++;
+			refused(scheduler, attempt);
+			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
+		} else {
+			tell(scheduler, attempt, now_seconds);
+			/* A pod that is gone keeps its assumption until that is seen. */
+			if (attempt->version)
+				live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+				             attempt->version);
+		}
+		attempt_free(attempt);
+	}
+	scheduler->answered.count = 0;
+	if (count > 0)
+		scheduler->failures = bad ? scheduler->failures + 1 : 0;
+}
+
+/* ---- requests ---- */
+
+static void bind(const struct scheduler_turn *turn, const struct plan_binding *binding)
+{
+	struct store_object *pod = peek_pod(turn->scheduler, binding->namespace_, binding->pod);
+	if (!pod)
+		return; /* the gang was looked at just before */
+	struct build *build = build_create();
+	struct node *body = build_map(build), *metadata = build_map(build), *target = build_map(build);
+	build_put_string(build, metadata, "name", binding->pod);
+	build_put_string(build, metadata, "uid", pod->uid);
+	build_put_string(build, target, "kind", "Node");
+	build_put_string(build, target, "name", binding->node);
+	build_put_string(build, body, "apiVersion", "v1");
+	build_put_string(build, body, "kind", "Binding");
+	build_put(build, body, "metadata", metadata);
+	build_put(build, body, "target", target);
+	struct doc *doc = build_finish(build, body);
+	struct store_request request = {
+		.verb = STORE_CREATE,
+		.api = pod->type->apis,
+		.subresource = STORE_BINDING,
+		.namespace_ = binding->namespace_,
+		.name = binding->pod,
+		.body = doc_root(doc),
+		.manager = "platoon",
+		.actor = "platoon",
+	};
+	struct attempt *attempt =
+		attempt_new(turn->scheduler, LIVE_BOUND, binding->namespace_, binding->pod, binding->node);
+	attempt->what = "allocate";
+	log_write(turn->logger, LOG_INFO, 0, "bind", "namespace", binding->namespace_, "pod", binding->pod, "node",
+	          binding->node, NULL);
+	store_submit(turn->store, &request, answered, attempt);
+	doc_destroy(doc);
+	build_destroy(build);
+	store_object_release(pod);
+}
+
+static void evict(const struct scheduler_turn *turn, const struct plan_eviction *eviction, const char *why)
+{
+	struct store_object *pod = peek_pod(turn->scheduler, eviction->namespace_, eviction->pod);
+	if (!pod)
+		return;
+	struct store_request request = {
+		.verb = STORE_DELETE,
+		.api = pod->type->apis,
+		.namespace_ = eviction->namespace_,
+		.name = eviction->pod,
+		.options = {.uid = pod->uid},
+		.actor = SCHEDULER_ACTOR,
+	};
+	struct attempt *attempt =
+		attempt_new(turn->scheduler, LIVE_LEAVING, eviction->namespace_, eviction->pod, eviction->node);
+	attempt->what = eviction->action;
+	attempt->why = base_strdup(why);
+	log_write(turn->logger, LOG_INFO, 0, "evict", "namespace", eviction->namespace_, "pod", eviction->pod, "node",
+	          eviction->node, "action", eviction->action, "why", why, NULL);
+	store_submit(turn->store, &request, answered, attempt);
+	store_object_release(pod);
+}
+
+/* Whether the store still has the gang as the cycle saw it: every pod in the same version, every node. Half a gang would be
+ * bound if one of its pods went away between the last look and now. */
+static bool is_current(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const struct store_type *pods = store_type_find(turn->store, "", "pods"),
+				*nodes = store_type_find(turn->store, "", "nodes");
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		const struct gang_pod *member = &gang->pods[i];
+		if (member->state == MEMBER_GONE)
+			continue;
+		const struct store_object *seen = live_pod(turn->scheduler->live, gang->namespace_, member->name),
+					  *now = store_peek(turn->store, pods, gang->namespace_, member->name);
+		if (!seen || !now || seen->version != now->version)
+			return false;
+		if (member->state == MEMBER_RUNNING &&
+		    !store_peek(turn->store, nodes, "", cluster_node_name(snapshot->cycle.cluster, member->node)))
+			return false;
+	}
+	return true;
+}
+
+/* Whether what is to be bound now is enough. A pod of the gang for which a later decision found only a reservation would
+ * leave the others alone: then they wait for it. */
+static bool starts_whole(const struct scheduler_turn *turn, const struct gang *gang)
+{
+	struct gang now = *gang;
+	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		now.pods[i] = gang->pods[i];
+		if (now.pods[i].state == MEMBER_RESERVED)
+			now.pods[i].state = MEMBER_WAITING;
+	}
+	return gang_root_satisfied(&now);
+}
+
+static void bind_gang(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const bool *ran = snapshot->groups[index].ran;
+	size_t count = 0;
+	for (size_t i = 0; i < gang->pod_count; i++)
+		count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
+	if (count == 0 || !starts_whole(turn, gang))
+		return;
+	if (!is_current(turn, index)) {
+		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
+		          gang->name, NULL);
+		turn->scheduler->again = true;
+		return;
+	}
+	for (size_t i = 0; i < gang->pod_count; i++)
+		if (gang->pods[i].state == MEMBER_RUNNING && !ran[i])
+			bind(turn, &(struct plan_binding){
+					   .namespace_ = gang->namespace_,
+					   .pod = gang->pods[i].name,
+					   .node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
+				   });
+}
+
+/* Whether a gang was cut off while it started and cannot be completed: part of it is bound, nothing of it runs, and there
+ * is proof that the rest finds no place. What runs already is left to the grace for stale gangs. */
+static bool cannot_be_finished(const struct snapshot *snapshot, size_t index)
+{
+	const struct cycle_group *group = &snapshot->cycle.groups[index];
+	bool bound = false;
+	if (group->state != GROUP_IMPOSSIBLE || gang_root_satisfied(&group->gang) || group->completing)
+		return false;
+	for (size_t i = 0; i < group->gang.pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[snapshot->groups[index].members[i]];
+		if (group->gang.pods[i].state == MEMBER_RESERVED || pod->spec.phase == POD_RUNNING)
+			return false;
+		bound |= group->gang.pods[i].state == MEMBER_RUNNING;
+	}
+	return bound;
+}
+
+static void release(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		if (gang->pods[i].state != MEMBER_RUNNING)
+			continue;
+		struct plan_eviction eviction = {
+			.namespace_ = gang->namespace_,
+			.pod = gang->pods[i].name,
+			.node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
+			.action = "unfinished",
+		};
+		evict(turn, &eviction, "because the rest of its gang finds no place any more");
+		turn->scheduler->metrics.releases++;
+	}
+}
+
+/* What is moved has its new place before it leaves the old one. False when that could not be written for every group: then
+ * nobody gives way in this cycle, because a part of those who have to is of no use to anybody. */
+static bool keep_places(const struct scheduler_turn *turn)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct store_type *type = store_type_find(turn->store, "scheduling.run.ai", "podgroups");
+	bool kept = true;
+	for (size_t i = 0; i < snapshot->cycle.eviction_count; i++) {
+		const struct cycle_eviction *eviction = &snapshot->cycle.evictions[i];
+		const struct snapshot_group *group = &snapshot->groups[eviction->group];
+		bool first =
+			eviction->moved && (i == 0 || eviction[-1].group != eviction->group || !eviction[-1].moved);
+		if (!first || group->implicit || !type)
+			continue;
+		struct store_object *object =
+			store_object_retain(store_peek(turn->store, type, group->namespace_, group->name));
+		if (object && scheduler_write_places(turn, (size_t)eviction->group, object) < 0) {
+			scheduler_unwritten(turn, (size_t)eviction->group);
+			kept = false;
+		}
+		store_object_release(object);
+	}
+	return kept;
+}
+
+void scheduler_write(const struct scheduler_turn *turn)
+{
+	const struct plan *plan = turn->plan;
+	bool kept = keep_places(turn);
+	for (size_t i = 0; i < plan->eviction_count; i++) {
+		const struct plan_eviction *eviction = &plan->evictions[i];
+		if (!kept && eviction->by[0])
+			continue;
+		evict(turn, eviction,
+		      eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
+		                      : "because its gang was below its minimum for too long");
+	}
+	for (size_t i = 0; i < plan->group_count; i++)
+		if (cannot_be_finished(plan->snapshot, plan->groups[i].index))
+			release(turn, plan->groups[i].index);
+	for (size_t i = 0; i < plan->group_count; i++)
+		bind_gang(turn, plan->groups[plan->order[i]].index);
+}
+
+void scheduler_assume(const struct scheduler_turn *turn)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	for (size_t i = 0; i < scheduler->under_way.count; i++) {
+		const struct attempt *attempt = scheduler->under_way.items[i];
+		live_assume(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+		            attempt->guess == LIVE_BOUND ? attempt->node : "");
+	}
+}

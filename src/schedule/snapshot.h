@@ -1,0 +1,110 @@
+/* Snapshot: Kubernetes objects turned into what the engine works on (cluster, queues, groups, gangs).
+ *
+ * Owns the cluster and every array it hands out. Texts are borrowed from the manifests, which must outlive it. Nothing
+ * is dropped silently: an object that cannot be used is a verdict, a pod that cannot join its gang is a note on the
+ * group, everything else worth knowing is a warning. */
+#ifndef SCHEDULE_SNAPSHOT_H
+#define SCHEDULE_SNAPSHOT_H
+
+#include "admit/pod.h"
+#include "admit/podgroup.h"
+#include "admit/topology.h"
+#include "base/problems.h"
+#include "base/strings.h"
+#include "engine/cycle/cycle.h"
+#include "engine/place/strategy.h"
+#include "object/manifest.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Annotation of a PodGroup: places kept for pods of it that were moved. Written by the scheduler, read by every cycle. */
+#define KEPT_PLACES "platoon.dev/kept-places"
+#define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
+
+struct snapshot_options {
+	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
+	size_t scheduler_count;
+	int64_t now_seconds;         /* time of the snapshot; never before the youngest object */
+	int64_t starvation_after_ns; /* a gang that waits longer gets resources held for it; 0 = never */
+	uint64_t budget;             /* search steps per placement, 0 = default */
+	struct strategy strategy;    /* in which order nodes are taken */
+	/* Workloads above the pods, and the defaults of kinds: single pods without a PodGroup are placed by what they say.
+	 * NULL: by what the pods say themselves. May be the list of objects itself. Borrowed during the call. */
+	const struct manifests *owners;
+	bool silent;        /* nobody reads why groups wait, so it is not looked for */
+	bool explain_relax; /* let the engine look for the smallest change that would help */
+	bool always_search; /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
+	bool remember_all;  /* live state: no proof is asked for again, not only costly ones: for tests */
+};
+
+/* What a group of one pod without a PodGroup is placed by, where that is known better than from the pod. NULL: unset. */
+struct snapshot_terms {
+	const char *queue, *priority_class, *preemptibility;
+};
+
+/* The verdict on one object. Only objects about which there is something to say have one. */
+struct snapshot_verdict {
+	const char *kind, *namespace_, *name, *source;
+	bool allowed;
+	const struct problem *problems;
+	size_t problem_count;
+};
+
+struct snapshot_pod {
+	struct pod_spec spec;
+	int64_t creation; /* seconds; list order, one minute apart, where the object does not say */
+	int kind;         /* in the cluster */
+	int node;         /* number of the node it occupies, -1 when it occupies nothing */
+	bool releasing;   /* it occupies that node, but is on its way out */
+	bool gone;        /* finished or leaving: nothing more is to be done for it */
+	int group;        /* index of its group, -1 for a pod that is only usage */
+	int leaf;         /* leaf in the group's tree, -1 when it names none that exists */
+	int member;       /* index in the gang's pods, -1 when it is not one */
+};
+
+/* Parallel to cycle.groups. */
+struct snapshot_group {
+	struct podgroup spec; /* tree_count 0 when implicit or rejected */
+	const char *namespace_, *name;
+	const char *source; /* where the PodGroup was read, NULL when implicit */
+	bool implicit;      /* a single pod without a PodGroup */
+	bool rejected;      /* the PodGroup breaks a rule; `rejections` says which */
+	const char **rejections;
+	size_t rejection_count;
+	int64_t creation;
+	struct reasons notes; /* what is odd about its pods, independent of the outcome of the cycle */
+	int *members;         /* gang pod index -> index in snapshot.pods */
+	bool *ran;            /* per gang pod: it ran when the snapshot was taken */
+	int *strays;          /* pods that belong to the group and to none of its leaves */
+	size_t stray_count;
+};
+
+struct snapshot {
+	struct arena *arena;
+	struct cycle cycle;
+	struct snapshot_pod *pods;
+	size_t pod_count;
+	struct snapshot_group *groups;    /* cycle.group_count */
+	const struct node_spec **nodes;   /* by node number of the cluster */
+	struct topology_spec *topologies; /* by topology number of the cluster */
+	size_t topology_count;
+	struct snapshot_verdict *verdicts;
+	size_t verdict_count, verdict_capacity;
+	const char **warnings;
+	size_t warning_count, warning_capacity;
+	struct interner *pod_names, *group_names; /* "namespace/name" -> index */
+};
+
+/* Never fails: whatever cannot be used is reported in the result. `options` may be NULL. */
+struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options);
+void snapshot_destroy(struct snapshot *snapshot); /* NULL is a no-op */
+
+/* Whether some object was rejected. */
+bool snapshot_has_rejections(const struct snapshot *snapshot);
+/* Index of a group by namespace and name, -1 when there is none. */
+int snapshot_find_group(const struct snapshot *snapshot, const char *namespace_, const char *name);
+/* Index in snapshot.pods, -1 when there is none. */
+int snapshot_find_pod(const struct snapshot *snapshot, const char *namespace_, const char *name);
+
+#endif

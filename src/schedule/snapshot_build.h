@@ -1,0 +1,119 @@
+/* What the parts of the snapshot builder share. Private to snapshot*.c. */
+#ifndef SCHEDULE_SNAPSHOT_BUILD_H
+#define SCHEDULE_SNAPSHOT_BUILD_H
+
+#include "admit/admit.h"
+#include "admit/queue.h"
+#include "admit/volume.h"
+#include "base/strings.h"
+#include "schedule/snapshot.h"
+#include "schedule/snapshot_terms.h"
+
+enum build_kind {
+	BUILD_NODE,
+	BUILD_POD,
+	BUILD_POD_GROUP,
+	BUILD_QUEUE,
+	BUILD_TOPOLOGY,
+	BUILD_PRIORITY_CLASS,
+	BUILD_VOLUME,
+	BUILD_CLAIM,
+	BUILD_KINDS,
+};
+
+struct build_slice { /* manifests of one kind, in list order */
+	const struct manifest **items;
+	size_t *order; /* position in the whole list */
+	size_t count;
+};
+
+struct build_bad_pod { /* a pod that could not be read, though it says to which group it belongs */
+	const char *group_key, *name;
+};
+
+/* Names get numbers in order of first appearance, so the number of a name is the index of its item as long as every
+ * item is interned once: that is what makes the interners below look-up tables. */
+struct snapshot_build {
+	struct snapshot *snapshot;
+	struct arena *arena;
+	const struct snapshot_options *options;
+	struct build_slice kinds[BUILD_KINDS];
+	struct admit_index *index; /* over all objects, for verdicts */
+
+	struct interner *priority_names, *queue_names;
+	struct priority_class *priorities;
+	struct volume_index *volumes;
+	/* Finds them pod by pod instead; NULL: from the index of all. */
+	struct volume_index *(*volumes_of)(void *context, const struct pod_spec *pod, struct arena *arena);
+	void *volumes_context;
+	const struct priority_class *default_priority; /* NULL when no class is the global default */
+	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
+	bool no_queues;
+	bool quiet; /* nobody reads verdicts and warnings: keep none */
+	struct build_bad_pod *bad_pods;
+	size_t bad_pod_count;
+	size_t foreign_pods;     /* pending pods of other schedulers */
+	const char *foreign_pod; /* the first of them; one that names a PodGroup, if there is any */
+	bool foreign_member;     /* it does name one */
+};
+
+/* Number of the kind of an object by apiVersion (of which the group counts) and kind; -1 for those that are not used. */
+int build_kind_of(const char *api_version, const char *kind);
+/* Everything but pods and groups: topologies, nodes, queues, priority classes, volumes. */
+void build_frame(struct snapshot_build *build, const struct manifests *manifests);
+/* "namespace/name" in the arena; an empty namespace is "default". */
+const char *build_key(struct snapshot_build *build, const char *namespace_, const char *name);
+const char *build_namespace(const char *namespace_);
+/* Interns a name; false when an object of that name was there before. */
+bool build_new_name(struct interner *names, const char *key);
+/* The same, with a verdict on the second object. */
+bool build_claim_name(struct snapshot_build *build, struct interner *names, const char *key,
+                      const struct manifest *manifest);
+/* Judges an object by all rules of admission and keeps the verdict. For kinds of which there are few: it decodes. */
+struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest);
+/* Keeps the problems found with one object, if any. */
+void build_verdict(struct snapshot_build *build, const struct manifest *manifest, const struct problems *problems);
+void build_warn(struct snapshot_build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Seconds from creationTimestamp, else from the position in the list. */
+int64_t build_creation(const struct manifest *manifest, size_t order);
+
+/* snapshot_cluster.c */
+void build_topologies(struct snapshot_build *build);
+void build_nodes(struct snapshot_build *build); /* seals the cluster */
+struct cluster_node build_cluster_node(const struct node_spec *node);
+void build_queues(struct snapshot_build *build);
+void build_priorities(struct snapshot_build *build);
+int32_t build_priority(const struct snapshot_build *build, const char *class_name);
+void build_volumes(struct snapshot_build *build);
+/* snapshot_pods.c */
+void build_pods(struct snapshot_build *build);
+/* Decodes one pod; what it occupies comes later. -1 when it cannot be used. */
+int build_read_pod(struct snapshot_build *build, const struct manifest *manifest, struct snapshot_pod *pod);
+/* Its kind and node, and what it takes there. */
+void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod);
+void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);
+/* Group a pod names that could not be decoded, NULL when it names none. */
+const char *build_group_of_bad_pod(const struct manifest *manifest);
+bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod);
+/* snapshot_groups.c; needs the pods */
+void build_groups(struct snapshot_build *build);
+/* One PodGroup, and one pod without any, into the group of that number; names and members are the caller's business. */
+void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index);
+/* `terms` NULL: what the pod says. */
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod,
+                         const struct snapshot_terms *terms, size_t index);
+/* Whether the pod gets a group of its own. */
+bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod);
+/* snapshot_places.c: the places kept for a group that has been read. What cannot be read is no place. */
+void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index);
+/* snapshot_members.c; called by build_groups */
+void build_members(struct snapshot_build *build);
+/* Leaf of a pod in a group, -1 when it names none that exists. */
+int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod);
+/* The gang of a group from members[0 .. pod_count of the gang] and strays[0 .. stray_count], in any order. */
+void build_gang(struct snapshot_build *build, size_t group_index);
+/* The members as the pods are now, not as a cycle left them. */
+void build_member_states(const struct snapshot *snapshot, size_t group_index);
+void build_note_bad_pod(struct snapshot_build *build, struct snapshot_group *group, const char *name);
+
+#endif

@@ -1,0 +1,223 @@
+/* Owns the cluster-scoped part of the snapshot: topologies, nodes, queues, priority classes and volumes. */
+#include "schedule/snapshot_build.h"
+
+#include <string.h>
+
+#define PRIORITY_FALLBACK 50
+
+/* Classes every installation knows, used where the objects themselves are not part of the input. */
+static const struct {
+	const char *name;
+	int32_t value;
+} well_known_priorities[] = {
+	{"train", 50},
+	{"build-preemptible", 75},
+	{"build", 100},
+	{"inference", 125},
+	{"system-cluster-critical", 2000000000},
+	{"system-node-critical", 2000001000},
+};
+
+void build_priorities(struct snapshot_build *build)
+{
+	const struct build_slice *slice = &build->kinds[BUILD_PRIORITY_CLASS];
+	build->priorities = arena_array(build->arena, struct priority_class, slice->count);
+	size_t count = 0;
+	for (size_t i = 0; i < slice->count; i++) {
+		struct problems problems = {.arena = build->arena};
+		struct priority_class class_;
+		int rc = priority_class_decode(slice->items[i]->object, build->arena, &class_, &problems);
+		build_verdict(build, slice->items[i], &problems);
+		if (rc < 0 || !build_claim_name(build, build->priority_names, class_.name, slice->items[i]))
+			continue;
+		build->priorities[count] = class_;
+		/* Kubernetes takes the lowest value when several classes claim to be the default. */
+		if (class_.global_default &&
+		    (!build->default_priority || class_.value < build->default_priority->value))
+			build->default_priority = &build->priorities[count];
+		count++;
+	}
+}
+
+int32_t build_priority(const struct snapshot_build *build, const char *class_name)
+{
+	if (class_name && class_name[0]) {
+		uint32_t id = interner_find(build->priority_names, class_name);
+		if (id != UINT32_MAX)
+			return build->priorities[id].value;
+		for (size_t i = 0; i < sizeof(well_known_priorities) / sizeof(well_known_priorities[0]); i++)
+			if (strcmp(well_known_priorities[i].name, class_name) == 0)
+				return well_known_priorities[i].value;
+	}
+	return build->default_priority ? build->default_priority->value : PRIORITY_FALLBACK;
+}
+
+void build_topologies(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	const struct build_slice *slice = &build->kinds[BUILD_TOPOLOGY];
+	snapshot->topologies = arena_array(build->arena, struct topology_spec, slice->count);
+	struct interner *names = interner_create();
+	for (size_t i = 0; i < slice->count; i++) {
+		struct problems ignored = {.arena = build->arena};
+		struct topology_spec topology;
+		build_judge(build, slice->items[i]);
+		int rc = topology_decode(slice->items[i]->object, build->arena, &topology, &ignored);
+		if (rc < 0 || !build_new_name(names, topology.name))
+			continue;
+		if (cluster_add_topology(snapshot->cycle.cluster, topology.name, topology.levels,
+		                         topology.level_count) < 0)
+			build_warn(build, "Topology %s is ignored: more than %zu Topologies at once are not supported",
+			           topology.name, snapshot->topology_count);
+		else
+			snapshot->topologies[snapshot->topology_count++] = topology;
+	}
+	interner_destroy(names);
+}
+
+struct cluster_node build_cluster_node(const struct node_spec *node)
+{
+	return (struct cluster_node){
+		.name = node->name,
+		.labels = node->labels,
+		.taints = node->taints,
+		.taint_count = node->taint_count,
+		.allocatable = node->allocatable,
+		.allocatable_count = node->allocatable_count,
+		.unschedulable = node->unschedulable || node->deleting,
+		.ready = node->ready,
+	};
+}
+
+void build_nodes(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct cluster *cluster = snapshot->cycle.cluster;
+	const struct build_slice *slice = &build->kinds[BUILD_NODE];
+	struct node_spec *nodes = arena_array(build->arena, struct node_spec, slice->count);
+	size_t count = 0;
+	struct interner *names = interner_create();
+	for (size_t i = 0; i < slice->count; i++) {
+		struct problems problems = {.arena = build->arena};
+		struct node_spec *node = &nodes[count];
+		int rc = node_decode(slice->items[i]->object, build->arena, node, &problems);
+		build_verdict(build, slice->items[i], &problems);
+		if (rc < 0 || !build_claim_name(build, names, node->name, slice->items[i]))
+			continue;
+		count++;
+		struct cluster_node added = build_cluster_node(node);
+		cluster_add_node(cluster, &added);
+	}
+	cluster_seal(cluster);
+	cluster_set_strategy(cluster, build->options->strategy);
+	snapshot->nodes = arena_array(build->arena, const struct node_spec *, count);
+	for (size_t i = 0; i < count; i++) {
+		int number = cluster_find_node(cluster, nodes[i].name);
+		if (number >= 0)
+			snapshot->nodes[number] = &nodes[i];
+	}
+	interner_destroy(names);
+}
+
+/* Parents by name; a parent that is missing or that leads back to the queue itself is cut, because the engine walks
+ * upwards. The verdict on the queue says so. */
+static void link_queues(struct snapshot_build *build, const struct queue_spec *specs)
+{
+	struct cycle *cycle = &build->snapshot->cycle;
+	for (size_t i = 0; i < cycle->queue_count; i++) {
+		if (!specs[i].parent)
+			continue;
+		uint32_t parent = interner_find(build->queue_names, specs[i].parent);
+		if (parent != UINT32_MAX)
+			cycle->queues[i].parent = (int)parent;
+	}
+	/* Each walk marks its way with its own number, so every queue is visited about once over all walks. */
+	size_t *walked = arena_array(build->arena, size_t, cycle->queue_count);
+	for (size_t i = 0; i < cycle->queue_count; i++) {
+		size_t mark = i + 1;
+		int at = (int)i;
+		while (at >= 0 && walked[at] == 0) {
+			walked[at] = mark;
+			int parent = cycle->queues[at].parent;
+			if (parent >= 0 && walked[parent] == mark) {
+				cycle->queues[at].parent = -1;
+				break;
+			}
+			at = parent;
+		}
+	}
+}
+
+static struct cycle_queue unlimited_queue(const char *name)
+{
+	struct cycle_queue queue = {.name = name, .parent = -1, .priority = 100};
+	for (int resource = 0; resource < CYCLE_RESOURCES; resource++) {
+		queue.quota[resource] = queue.limit[resource] = -1;
+		queue.weight[resource] = 1000;
+	}
+	return queue;
+}
+
+void build_queues(struct snapshot_build *build)
+{
+	_Static_assert((int)QUEUE_GPU == (int)CYCLE_GPU && (int)QUEUE_CPU == (int)CYCLE_CPU &&
+	                       (int)QUEUE_MEMORY == (int)CYCLE_MEMORY,
+	               "the resources of queues are numbered alike in both layers");
+	struct cycle *cycle = &build->snapshot->cycle;
+	const struct build_slice *slice = &build->kinds[BUILD_QUEUE];
+	struct queue_spec *specs = arena_array(build->arena, struct queue_spec, slice->count);
+	cycle->queues = arena_array(build->arena, struct cycle_queue, slice->count + 1);
+	for (size_t i = 0; i < slice->count; i++) {
+		struct problems ignored = {.arena = build->arena};
+		struct queue_spec *spec = &specs[cycle->queue_count];
+		build_judge(build, slice->items[i]);
+		int rc = queue_decode(slice->items[i]->object, build->arena, spec, &ignored);
+		if (rc < 0 || !build_new_name(build->queue_names, spec->name))
+			continue;
+		struct cycle_queue *queue = &cycle->queues[cycle->queue_count++];
+		*queue = (struct cycle_queue){.name = spec->name,
+		                              .parent = -1,
+		                              .priority = spec->priority,
+		                              .preempt_runtime = spec->preempt_runtime_ns,
+		                              .reclaim_runtime = spec->reclaim_runtime_ns,
+		                              .has_runtime = {spec->has_preempt_runtime, spec->has_reclaim_runtime}};
+		for (int resource = 0; resource < CYCLE_RESOURCES; resource++) {
+			queue->quota[resource] = spec->share[resource].quota;
+			queue->limit[resource] = spec->share[resource].limit;
+			queue->weight[resource] = spec->share[resource].weight;
+		}
+	}
+	link_queues(build, specs);
+	build->no_queues = slice->count == 0;
+	if (build->no_queues)
+		cycle->queues[cycle->queue_count++] = unlimited_queue("default-queue");
+}
+
+void build_volumes(struct snapshot_build *build)
+{
+	const struct build_slice *volumes = &build->kinds[BUILD_VOLUME], *claims = &build->kinds[BUILD_CLAIM];
+	struct volume_spec *volume_specs = arena_array(build->arena, struct volume_spec, volumes->count);
+	struct claim_spec *claim_specs = arena_array(build->arena, struct claim_spec, claims->count);
+	struct interner *volume_names = interner_create(), *claim_names = interner_create();
+	size_t volume_count = 0, claim_count = 0;
+	for (size_t i = 0; i < volumes->count; i++) {
+		struct problems problems = {.arena = build->arena};
+		struct volume_spec volume;
+		int rc = volume_decode(volumes->items[i]->object, build->arena, &volume, &problems);
+		build_verdict(build, volumes->items[i], &problems);
+		if (rc == 0 && build_claim_name(build, volume_names, volume.name, volumes->items[i]))
+			volume_specs[volume_count++] = volume;
+	}
+	for (size_t i = 0; i < claims->count; i++) {
+		struct problems problems = {.arena = build->arena};
+		struct claim_spec claim;
+		int rc = claim_decode(claims->items[i]->object, build->arena, &claim, &problems);
+		build_verdict(build, claims->items[i], &problems);
+		if (rc == 0 && build_claim_name(build, claim_names, build_key(build, claim.namespace_, claim.name),
+		                                claims->items[i]))
+			claim_specs[claim_count++] = claim;
+	}
+	build->volumes = volume_index_create(build->arena, claim_specs, claim_count, volume_specs, volume_count);
+	interner_destroy(volume_names);
+	interner_destroy(claim_names);
+}

@@ -1,0 +1,294 @@
+/* Owns the groups of the snapshot: decoded PodGroups, one-pod groups for pods without one, their order, priority and
+ * queue. Which pods are members is decided in snapshot_members.c. */
+#include "schedule/snapshot_build.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+#define NON_PREEMPTIBLE_FROM 100 /* priority from which a group that says nothing is protected */
+#define DEFAULT_QUEUE "default-queue"
+#define QUEUE_LABEL "kai.scheduler/queue"
+
+static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priority)
+{
+	switch (written) {
+	case PREEMPTIBLE:
+		return CYCLE_PREEMPTIBLE;
+	case NON_PREEMPTIBLE:
+		return CYCLE_NON_PREEMPTIBLE;
+	case SEMI_PREEMPTIBLE:
+		return CYCLE_SEMI_PREEMPTIBLE;
+	case PREEMPTIBILITY_UNSET:
+		break;
+	}
+	return priority < NON_PREEMPTIBLE_FROM ? CYCLE_PREEMPTIBLE : CYCLE_NON_PREEMPTIBLE;
+}
+
+#define SECOND INT64_C(1000000000)
+#define DEFAULT_STALENESS_GRACE (60 * SECOND)
+
+static void set_queue(const struct snapshot_build *build, struct cycle_group *group, const char *name)
+{
+	group->queue_name = name && name[0] ? name : DEFAULT_QUEUE;
+	if (build->no_queues) {
+		group->queue = 0;
+		return;
+	}
+	uint32_t id = interner_find(build->queue_names, group->queue_name);
+	group->queue = id == UINT32_MAX ? -1 : (int)id;
+}
+
+static void block_topology(struct snapshot_build *build, struct cycle_group *group, const struct tree_node *node,
+                           const char *message)
+{
+	const char *what = node->name[0] ? arena_printf(build->arena, "subgroup %s", node->name) : "the PodGroup";
+	group->blocked = true;
+	reason_add(&group->reasons, build->arena,
+	           (struct reason){
+			   .code = REASON_TOPOLOGY_UNKNOWN,
+			   .message = arena_printf(build->arena, "%s cannot be placed: %s", what, message),
+			   .level = node->constraint.required ? node->constraint.required : node->constraint.preferred,
+		   });
+}
+
+static const char *list_levels(struct snapshot_build *build, const struct topology_spec *topology)
+{
+	struct buffer text = {0};
+	for (size_t i = 0; i < topology->level_count; i++)
+		buffer_printf(&text, "%s%s", i ? ", " : "", topology->levels[i]);
+	const char *result = arena_strdup(build->arena, text.text ? text.text : "none");
+	buffer_free(&text);
+	return result;
+}
+
+static struct gang_level resolve_level(struct snapshot_build *build, struct cycle_group *group,
+                                       const struct tree_node *node, int topology, const char *level)
+{
+	if (!level || topology < 0)
+		return GANG_NO_LEVEL;
+	const struct topology_spec *spec = &build->snapshot->topologies[topology];
+	int number = topology_level(spec, level);
+	if (number < 0) {
+		block_topology(build, group, node,
+		               arena_printf(build->arena, "Topology %s has no level %s (its levels are %s)", spec->name,
+		                            level, list_levels(build, spec)));
+		return GANG_NO_LEVEL;
+	}
+	return (struct gang_level){.topology = topology, .level = number};
+}
+
+static void resolve_constraint(struct snapshot_build *build, struct cycle_group *group, const struct tree_node *node,
+                               struct gang_node *out)
+{
+	const struct constraint_spec *constraint = &node->constraint;
+	out->required = out->preferred = GANG_NO_LEVEL;
+	if (!constraint->topology || (!constraint->required && !constraint->preferred))
+		return;
+	int topology = cluster_find_topology(build->snapshot->cycle.cluster, constraint->topology);
+	if (topology < 0) {
+		block_topology(build, group, node,
+		               arena_printf(build->arena, "Topology %s does not exist", constraint->topology));
+		return;
+	}
+	out->required = resolve_level(build, group, node, topology, constraint->required);
+	out->preferred = resolve_level(build, group, node, topology, constraint->preferred);
+}
+
+static void build_tree(struct snapshot_build *build, struct cycle_group *group, const struct podgroup *spec)
+{
+	group->gang.tree_count = spec->tree_count;
+	group->gang.tree = arena_array(build->arena, struct gang_node, spec->tree_count);
+	for (size_t i = 0; i < spec->tree_count; i++) {
+		struct gang_node *node = &group->gang.tree[i];
+		node->name = spec->tree[i].name ? spec->tree[i].name : "";
+		node->parent = spec->tree[i].parent;
+		node->child_count = spec->tree[i].child_count;
+		node->minimum = spec->tree[i].minimum;
+		resolve_constraint(build, group, &spec->tree[i], node);
+	}
+}
+
+/* A tree of one leaf, for pods without a PodGroup and for groups whose own tree cannot be used. */
+static void single_leaf(struct snapshot_build *build, struct cycle_group *group)
+{
+	group->gang.tree_count = 1;
+	group->gang.tree = arena_array(build->arena, struct gang_node, 1);
+	group->gang.tree[0] = (struct gang_node){
+		.name = "", .parent = -1, .minimum = 1, .required = GANG_NO_LEVEL, .preferred = GANG_NO_LEVEL};
+}
+
+static void keep_rejections(struct snapshot_build *build, struct snapshot_group *group, const struct problems *problems)
+{
+	group->rejected = true;
+	group->rejections = arena_array(build->arena, const char *, problems->errors);
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct problem *problem = &problems->items[i];
+		if (problem->severity != SEVERITY_ERROR)
+			continue;
+		group->rejections[group->rejection_count++] =
+			arena_printf(build->arena, "%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "",
+		                     problem->message, problem->fix ? " (" : "", problem->fix ? problem->fix : "",
+		                     problem->fix ? ")" : "");
+	}
+}
+
+static bool read_time(const struct manifest *manifest, const char *annotation, int64_t *ns)
+{
+	const char *text = val_str(val_path(manifest->object, "metadata", "annotations", annotation, NULL), NULL);
+	int64_t seconds;
+	if (!text || clock_parse_rfc3339(text, &seconds) < 0)
+		return false;
+	*ns = seconds * SECOND;
+	return true;
+}
+
+/* Whether an earlier cycle has already marked the group as unschedulable. */
+static bool marked_unschedulable(const struct manifest *manifest)
+{
+	const struct val *conditions = val_path(manifest->object, "status", "schedulingConditions", NULL), *item;
+	const char *key;
+	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "UnschedulableOnNodePool") == 0 &&
+		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
+			return true;
+	return false;
+}
+
+/* When the group counts as stale, and from when on it may cause evictions. */
+static void set_times(const struct snapshot_group *group, const struct manifest *manifest, struct cycle_group *into)
+{
+	const struct podgroup *spec = &group->spec;
+	into->has_stale_since = read_time(manifest, "kai.scheduler/stale-podgroup-timestamp", &into->stale_since);
+	into->grace = spec->has_staleness_grace                ? spec->staleness_grace_ns
+	              : into->preempt == CYCLE_NON_PREEMPTIBLE ? -1
+	                                                       : DEFAULT_STALENESS_GRACE;
+	into->evict_after = INT64_MIN;
+	into->give_up_after_failure = spec->scheduling_backoff == 1;
+	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest);
+	if (!spec->has_preemption_delay)
+		return;
+	int64_t since = group->creation * SECOND;
+	int64_t evicted;
+	if (read_time(manifest, "kai.scheduler/last-eviction-timestamp", &evicted) && evicted > since)
+		since = evicted;
+	into->evict_after = since + spec->preemption_delay_ns;
+}
+
+static void read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
+                       const struct problems *problems)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct problems ignored = {.arena = build->arena};
+	struct snapshot_group *group = &snapshot->groups[index];
+	struct cycle_group *into = &snapshot->cycle.groups[index];
+	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &ignored);
+	group->namespace_ = build_namespace(manifest->namespace_);
+	group->name = manifest->name;
+	group->source = manifest->source;
+	into->creation = group->creation = build_creation(manifest, order);
+	into->state = GROUP_PENDING;
+	if (rc < 0) {
+		group->spec = (struct podgroup){0};
+		single_leaf(build, into);
+	} else {
+		build_tree(build, into, &group->spec);
+	}
+	/* An unknown topology or level has its own reason, so that it is not mistaken for a malformed object. */
+	if (problems->errors > 0 && !into->blocked)
+		keep_rejections(build, group, problems);
+	into->blocked = into->blocked || problems->errors > 0;
+	into->priority = build_priority(build, group->spec.priority_class);
+	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
+	set_times(group, manifest, into);
+	build_places(build, manifest, index);
+	set_queue(build, into, group->spec.queue);
+	if (rc < 0)
+		set_queue(build, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL));
+}
+
+void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index)
+{
+	struct problems problems = build_judge(build, manifest);
+	read_group(build, manifest, order, index, &problems);
+}
+
+static void add_podgroup(struct snapshot_build *build, const struct manifest *manifest, size_t order)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct problems problems = build_judge(build, manifest);
+	if (build_new_name(snapshot->group_names, build_key(build, manifest->namespace_, manifest->name)))
+		read_group(build, manifest, order, snapshot->cycle.group_count++, &problems);
+}
+
+bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod)
+{
+	return !pod->spec.group && !pod->gone && build_pod_is_ours(build, &pod->spec);
+}
+
+static enum preemptibility preemptibility_of(const char *text)
+{
+	return text_equal(text, "preemptible")        ? PREEMPTIBLE
+	       : text_equal(text, "non-preemptible")  ? NON_PREEMPTIBLE
+	       : text_equal(text, "semi-preemptible") ? SEMI_PREEMPTIBLE
+	                                              : PREEMPTIBILITY_UNSET;
+}
+
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod,
+                         const struct snapshot_terms *terms, size_t index)
+{
+	struct snapshot_group *group = &build->snapshot->groups[index];
+	struct cycle_group *into = &build->snapshot->cycle.groups[index];
+	group->implicit = into->implicit = true;
+	group->namespace_ = pod->spec.namespace_;
+	group->name = pod->spec.name;
+	into->creation = group->creation = pod->creation;
+	into->state = GROUP_PENDING;
+	into->priority = terms                    ? build_priority(build, terms->priority_class)
+	                 : pod->spec.has_priority ? pod->spec.priority
+	                                          : build_priority(build, pod->spec.priority_class);
+	into->preempt = preempt_of(preemptibility_of(terms ? terms->preemptibility : NULL), into->priority);
+	into->grace = -1;
+	into->evict_after = INT64_MIN;
+	set_queue(build, into, terms ? terms->queue : labels_get(&pod->spec.labels, QUEUE_LABEL));
+	single_leaf(build, into);
+}
+
+static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
+{
+	struct snapshot *snapshot = build->snapshot;
+	size_t index = snapshot->cycle.group_count++;
+	const char *key = build_key(build, pod->spec.namespace_, pod->spec.name);
+	/* A PodGroup may have the pod's name; a key with a character that no name has keeps the numbering in step. */
+	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
+		key = arena_printf(build->arena, "pod:%s", key);
+	interner_id(snapshot->group_names, key);
+	struct snapshot_terms terms;
+	bool known =
+		build->terms && terms_read(build->terms, pod->spec.namespace_, pod->spec.name, build->arena, &terms);
+	build_read_implicit(build, pod, known ? &terms : NULL, index);
+	pod->group = (int)index;
+	pod->leaf = 0;
+}
+
+void build_groups(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	const struct build_slice *slice = &build->kinds[BUILD_POD_GROUP];
+	size_t implicit = 0;
+	for (size_t i = 0; i < snapshot->pod_count; i++)
+		implicit += build_needs_implicit(build, &snapshot->pods[i]);
+	snapshot->groups = arena_array(build->arena, struct snapshot_group, slice->count + implicit);
+	snapshot->cycle.groups = arena_array(build->arena, struct cycle_group, slice->count + implicit);
+	snapshot->group_names = interner_create();
+	for (size_t i = 0; i < slice->count; i++)
+		add_podgroup(build, slice->items[i], slice->order[i]);
+	for (size_t i = 0; i < snapshot->pod_count; i++)
+		if (build_needs_implicit(build, &snapshot->pods[i]))
+			add_implicit(build, &snapshot->pods[i]);
+	build_members(build);
+	/* The clock of a snapshot is never behind its objects. */
+	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
+		if (snapshot->groups[i].creation * SECOND > snapshot->cycle.now)
+			snapshot->cycle.now = snapshot->groups[i].creation * SECOND;
+}

@@ -1,0 +1,259 @@
+/* Owns membership: which pod belongs to which leaf of which gang, in which order, and what is said about pods that do
+ * not fit into the tree. */
+#include "schedule/snapshot_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAVES_NAMED 6 /* leaves listed in a message before it says "and n more" */
+
+/* Pods whose group does not exist, told together: there may be thousands of them. */
+struct missing_group {
+	const struct snapshot_pod *first;
+	size_t count;
+};
+
+int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod)
+{
+	return group->spec.tree_count == 0 ? 0 : podgroup_leaf(&group->spec, pod->spec.subgroup);
+}
+
+static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct interner *missing,
+                 struct missing_group *groups)
+{
+	struct snapshot *snapshot = build->snapshot;
+	const char *key = build_key(build, pod->spec.namespace_, pod->spec.group);
+	uint32_t group = interner_find(snapshot->group_names, key);
+	if (group == UINT32_MAX || snapshot->groups[group].implicit) {
+		if (pod->gone)
+			return;
+		struct missing_group *told = &groups[interner_id(missing, key)];
+		told->first = told->count++ ? told->first : pod;
+		return;
+	}
+	pod->group = (int)group;
+	pod->leaf = build_leaf(&snapshot->groups[group], pod);
+}
+
+static void leave_out(struct snapshot_build *build, const struct snapshot_pod *pod)
+{
+	if (pod->spec.node || pod->gone)
+		return;
+	bool likely = pod->spec.group && !build->foreign_member; /* meant for us, but for its schedulerName */
+	if (build->foreign_pods++ == 0 || likely)
+		build->foreign_pod = build_key(build, pod->spec.namespace_, pod->spec.name);
+	build->foreign_member |= likely;
+}
+
+static void join_pods(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct interner *missing = interner_create();
+	struct missing_group *groups = arena_array(build->arena, struct missing_group, snapshot->pod_count);
+	for (size_t i = 0; i < snapshot->pod_count; i++) {
+		struct snapshot_pod *pod = &snapshot->pods[i];
+		if (pod->group >= 0)
+			continue;
+		if (!build_pod_is_ours(build, &pod->spec))
+			leave_out(build, pod);
+		else if (pod->spec.group)
+			join(build, pod, missing, groups);
+	}
+	for (uint32_t i = 0; i < interner_count(missing); i++) {
+		const struct pod_spec *first = &groups[i].first->spec;
+		const char *others = "";
+		if (groups[i].count > 1)
+			others = arena_printf(build->arena, " and %zu more", groups[i].count - 1);
+		build_warn(build,
+		           "pod %s%s name%s PodGroup %s, which does not exist; create it, or remove the annotation "
+		           "pod-group-name",
+		           build_key(build, first->namespace_, first->name), others, others[0] ? "" : "s",
+		           interner_text(missing, i));
+	}
+	interner_destroy(missing);
+}
+
+static int compare_members(const void *left, const void *right, void *context)
+{
+	int a_index = *(const int *)left, b_index = *(const int *)right;
+	const struct snapshot_pod *pods = context, *a = &pods[a_index], *b = &pods[b_index];
+	if (a->leaf != b->leaf)
+		return a->leaf < b->leaf ? -1 : 1;
+	if (a->spec.task_priority != b->spec.task_priority)
+		return a->spec.task_priority > b->spec.task_priority ? -1 : 1;
+	if (a->creation != b->creation)
+		return a->creation < b->creation ? -1 : 1;
+	return strcmp(a->spec.name, b->spec.name);
+}
+
+static int compare_strays(const void *left, const void *right, void *context)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+	const struct snapshot_pod *pods = context;
+	const char *a_name = pods[a].spec.subgroup, *b_name = pods[b].spec.subgroup;
+	int order = strcmp(a_name ? a_name : "", b_name ? b_name : "");
+	return order ? order : strcmp(pods[a].spec.name, pods[b].spec.name);
+}
+
+static const char *name_leaves(struct snapshot_build *build, const struct gang *gang)
+{
+	struct buffer text = {0};
+	size_t count = 0;
+	for (size_t n = 0; n < gang->tree_count; n++) {
+		if (gang->tree[n].child_count > 0 || !gang->tree[n].name[0])
+			continue;
+		if (count < LEAVES_NAMED)
+			buffer_printf(&text, "%s%s", count ? ", " : "", gang->tree[n].name);
+		count++;
+	}
+	if (count > LEAVES_NAMED)
+		buffer_printf(&text, " and %zu more", count - LEAVES_NAMED);
+	const char *result =
+		count == 0 ? "the PodGroup has no subgroups: remove the label kai.scheduler/subgroup-name"
+			   : arena_printf(build->arena, "set the label kai.scheduler/subgroup-name to a leaf: %s",
+	                                  text.text);
+	buffer_free(&text);
+	return result;
+}
+
+/* One note per wrong name, naming the first pod: a thousand pods with the same mistake are one mistake. */
+static void note_strays(struct snapshot_build *build, size_t group_index)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct snapshot_group *group = &snapshot->groups[group_index];
+	const struct gang *gang = &snapshot->cycle.groups[group_index].gang;
+	if (group->stray_count > 1)
+		qsort_r(group->strays, group->stray_count, sizeof(int), compare_strays, snapshot->pods);
+	for (size_t i = 0, end; i < group->stray_count; i = end) {
+		const struct pod_spec *first = &snapshot->pods[group->strays[i]].spec;
+		for (end = i + 1; end < group->stray_count; end++)
+			if (!text_equal(snapshot->pods[group->strays[end]].spec.subgroup, first->subgroup))
+				break;
+		size_t more = end - i - 1;
+		const char *who = more == 0 ? arena_printf(build->arena, "pod %s", first->name)
+		                            : arena_printf(build->arena, "pod %s and %zu more", first->name, more);
+		const char *what = first->subgroup
+		                           ? arena_printf(build->arena, "%s subgroup %s, which is not a leaf",
+		                                          more ? "name" : "names", first->subgroup)
+		                           : arena_printf(build->arena, "%s no subgroup", more ? "name" : "names");
+		reason_add(&group->notes, build->arena,
+		           (struct reason){.code = REASON_SUBGROUP_UNKNOWN,
+		                           .message = arena_printf(build->arena, "%s %s, and cannot be placed; %s", who,
+		                                                   what, name_leaves(build, gang))});
+	}
+}
+
+void build_note_bad_pod(struct snapshot_build *build, struct snapshot_group *group, const char *name)
+{
+	reason_add(&group->notes, build->arena,
+	           (struct reason){.code = REASON_NOT_READY,
+	                           .message =
+	                                   arena_printf(build->arena, "pod %s is not valid and does not count", name)});
+}
+
+static void note_bad_pods(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	for (size_t i = 0; i < build->bad_pod_count; i++) {
+		uint32_t id = interner_find(snapshot->group_names, build->bad_pods[i].group_key);
+		if (id != UINT32_MAX)
+			build_note_bad_pod(build, &snapshot->groups[id], build->bad_pods[i].name);
+	}
+}
+
+static enum member_state state_of(const struct snapshot_pod *pod)
+{
+	if (pod->gone)
+		return MEMBER_GONE;
+	if (pod->node >= 0)
+		return MEMBER_RUNNING;
+	return pod->spec.gated ? MEMBER_GATED : MEMBER_WAITING;
+}
+
+void build_member_states(const struct snapshot *snapshot, size_t group_index)
+{
+	const struct snapshot_group *group = &snapshot->groups[group_index];
+	struct cycle_group *into = &snapshot->cycle.groups[group_index];
+	int64_t started = INT64_MAX; /* since the first of those that run now */
+	for (size_t i = 0; i < into->gang.pod_count; i++) {
+		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+		enum member_state state = state_of(pod);
+		if (state == MEMBER_RUNNING && pod->spec.started_seconds != INT64_MIN &&
+		    pod->spec.started_seconds < started)
+			started = pod->spec.started_seconds;
+		pod->member = (int)i;
+		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
+		into->gang.pods[i] = (struct gang_pod){
+			.name = pod->spec.name,
+			.kind = pod->kind,
+			.leaf = pod->leaf,
+			.state = state,
+			.node = state == MEMBER_RUNNING ? pod->node : -1,
+			.nominated = pod->spec.nominated
+		                             ? cluster_find_node(snapshot->cycle.cluster, pod->spec.nominated)
+		                             : -1,
+		};
+	}
+	into->has_started = started != INT64_MAX;
+	into->started = into->has_started ? started * INT64_C(1000000000) : 0;
+}
+
+static void fill_gang(struct snapshot_build *build, size_t group_index)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct snapshot_group *group = &snapshot->groups[group_index];
+	struct cycle_group *into = &snapshot->cycle.groups[group_index];
+	struct gang *gang = &into->gang;
+	gang->namespace_ = group->namespace_;
+	gang->name = group->name;
+	qsort_r(group->members, gang->pod_count, sizeof(int), compare_members, snapshot->pods);
+	gang->pods = arena_array(build->arena, struct gang_pod, gang->pod_count);
+	into->was_running = arena_array(build->arena, bool, gang->pod_count);
+	group->ran = arena_array(build->arena, bool, gang->pod_count);
+	build_member_states(snapshot, group_index);
+	for (size_t i = 0; i < gang->pod_count; i++)
+		into->completing |= snapshot->pods[group->members[i]].spec.phase == POD_SUCCEEDED;
+	if (group->rejected && group->spec.tree_count == 0 && gang->pod_count > 1)
+		gang->tree[0].minimum = (int)gang->pod_count;
+}
+
+void build_gang(struct snapshot_build *build, size_t group_index)
+{
+	fill_gang(build, group_index);
+	note_strays(build, group_index);
+}
+
+void build_members(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	size_t group_count = snapshot->cycle.group_count;
+	join_pods(build);
+	size_t *member_counts = arena_array(build->arena, size_t, group_count);
+	for (size_t i = 0; i < snapshot->pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[i];
+		if (pod->group < 0)
+			continue;
+		if (pod->leaf >= 0)
+			member_counts[pod->group]++;
+		else if (!pod->gone)
+			snapshot->groups[pod->group].stray_count++;
+	}
+	for (size_t g = 0; g < group_count; g++) {
+		snapshot->groups[g].members = arena_array(build->arena, int, member_counts[g]);
+		snapshot->groups[g].strays = arena_array(build->arena, int, snapshot->groups[g].stray_count);
+		snapshot->groups[g].stray_count = 0;
+	}
+	for (size_t i = 0; i < snapshot->pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[i];
+		if (pod->group < 0)
+			continue;
+		struct snapshot_group *group = &snapshot->groups[pod->group];
+		if (pod->leaf >= 0)
+			group->members[snapshot->cycle.groups[pod->group].gang.pod_count++] = (int)i;
+		else if (!pod->gone)
+			group->strays[group->stray_count++] = (int)i;
+	}
+	for (size_t g = 0; g < group_count; g++)
+		build_gang(build, g);
+	note_bad_pods(build);
+}

@@ -1,0 +1,20 @@
+/* What groups of one pod are placed by, read from the workloads above it: the same answer that the scheduler has from the
+ * grouping controller, for those who have only a list of objects. */
+#ifndef SCHEDULE_SNAPSHOT_TERMS_H
+#define SCHEDULE_SNAPSHOT_TERMS_H
+
+#include "schedule/snapshot.h"
+
+struct terms_reader;
+
+/* Both lists are borrowed. */
+struct terms_reader *terms_open(const struct manifests *objects, const struct manifests *owners);
+void terms_close(struct terms_reader *reader); /* NULL is a no-op */
+/* In the arena. False: nobody knows more than the pod says. */
+bool terms_read(struct terms_reader *reader, const char *namespace_, const char *pod, struct arena *arena,
+                struct snapshot_terms *out);
+
+/* Whether somebody's terms depended on the object. */
+bool terms_used(const struct terms_reader *reader, const struct manifest *object);
+
+#endif

@@ -1,0 +1,296 @@
+/* Rules at the door of the store. */
+#include "serve/api/admission.h"
+
+#include "admit/admit.h"
+#include "serve/api/defaults.h"
+#include "serve/api/schema_check.h"
+#include "serve/api/structural.h"
+#include "serve/api/validate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The objects that verdicts on others need: few, and read again only after one of them changed. */
+static const struct {
+	const char *group, *version, *resource;
+} context_types[] = {
+	{"kai.scheduler", "v1alpha1", "topologies"},
+	{"scheduling.run.ai", "v2", "queues"},
+	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies"},
+	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies"},
+};
+#define CONTEXT_TYPES (sizeof(context_types) / sizeof(context_types[0]))
+
+struct admission {
+	struct store *store;
+	struct store_watch *watches[CONTEXT_TYPES];
+	struct manifests manifests;
+	struct store_list lists[CONTEXT_TYPES];
+	struct admit_index *index;
+	bool stale, strict;
+};
+
+struct admission *admission_create(void)
+{
+	struct admission *admission = base_calloc(1, sizeof(*admission));
+	manifests_init(&admission->manifests);
+	admission->stale = true;
+
+	return admission;
+}
+
+static void forget(struct admission *admission)
+{
+	admit_index_destroy(admission->index);
+	admission->index = NULL;
+	manifests_free(&admission->manifests);
+	manifests_init(&admission->manifests);
+	for (size_t i = 0; i < CONTEXT_TYPES; i++)
+		store_list_clear(&admission->lists[i]);
+	memset(admission->lists, 0, sizeof(admission->lists));
+}
+
+static void on_change(void *context)
+{
+	((struct admission *)context)->stale = true;
+}
+
+void admission_be_strict(struct admission *admission)
+{
+	admission->strict = true;
+}
+
+void admission_use(struct admission *admission, struct store *store)
+{
+	struct arena *arena = arena_create();
+	admission->store = store;
+	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
+		struct store_watch_request request = {
+			.api = store_api_find(store, context_types[i].group, context_types[i].version,
+		                              context_types[i].resource),
+			.wake = on_change,
+			.context = admission,
+		};
+		if (request.api)
+			admission->watches[i] = store_watch_open(store, &request, arena, NULL);
+	}
+	arena_destroy(arena);
+}
+
+void admission_destroy(struct admission *admission)
+{
+	if (!admission)
+		return;
+	for (size_t i = 0; i < CONTEXT_TYPES; i++)
+		store_watch_close(admission->watches[i]);
+	forget(admission);
+	manifests_free(&admission->manifests);
+	free(admission);
+}
+
+static bool is_context(const struct store_api *api)
+{
+	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
+		if (strcmp(api->group, context_types[i].group) == 0 &&
+		    strcmp(api->type->resource, context_types[i].resource) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void drain(struct store_watch *watch, struct arena *arena)
+{
+	struct store_event event;
+	while (watch && store_watch_next(watch, &event, arena, NULL) == 1)
+		;
+}
+
+static const struct val *find_group(void *context, const char *namespace_, const char *name)
+{
+	const struct admission *admission = context;
+	const struct store_type *type = store_type_find(admission->store, "workloads.x-k8s.io", "rolebasedgroups");
+	const struct store_object *object = type ? store_peek(admission->store, type, namespace_, name) : NULL;
+	return object ? object->root : NULL;
+}
+
+static void refresh(struct admission *admission, struct arena *arena)
+{
+	struct problems ignored = {.arena = arena};
+	forget(admission);
+	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
+		struct store_list_request request = {
+			.api = store_api_find(admission->store, context_types[i].group, context_types[i].version,
+		                              context_types[i].resource),
+		};
+		drain(admission->watches[i], arena);
+		if (!request.api || store_list(admission->store, &request, &admission->lists[i], arena, NULL))
+			continue;
+		for (size_t at = 0; at < admission->lists[i].count; at++)
+			manifests_add(&admission->manifests, admission->lists[i].items[at]->root, "", &ignored);
+	}
+	admission->index = admit_index_create(&admission->manifests);
+	admit_index_is_cluster(admission->index);
+	admit_index_find_groups(admission->index, find_group, admission);
+	admission->stale = false;
+}
+
+/* ---- verdicts ---- */
+
+static int refuse(struct store_admission *request, struct store_error *error, const struct problems *problems)
+{
+	return store_fail_problems(request->arena, error, request->api->type->kind, request->api->group, request->name,
+	                           problems);
+}
+
+static int check_types(struct store_admission *request, struct store_error *error)
+{
+	const char *api_version = val_str(val_get(request->object, "apiVersion"), "");
+	struct problems problems = {.arena = request->arena};
+	struct buffer text = {0};
+	const struct store_api *api = NULL; /* that of the object as it is stored, not that of the request */
+	for (size_t i = 0; !api && i < request->api->type->api_count; i++)
+		if (strcmp(request->api->type->apis[i].api_version, api_version) == 0)
+			api = &request->api->type->apis[i];
+	const struct schema_type *type = api ? schema_of_kind(api->group, api->version, api->type->kind) : NULL;
+	if (!type)
+		return 0;
+	schema_types(type, request->object, &problems);
+	if (problems.errors == 0)
+		return 0;
+	for (size_t i = 0; i < problems.count; i++)
+		buffer_printf(&text, "%s%s: %s", i ? ", " : "", problems.items[i].path, problems.items[i].message);
+	store_fail(request->arena, error, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s: %s",
+	           request->api->type->kind, request->api->version, request->api->type->kind, text.text);
+	buffer_free(&text);
+	return -1;
+}
+
+static int check_structure(struct store_admission *request, struct store_error *error)
+{
+	struct problems problems = {.arena = request->arena};
+	request->replacement = structural_shape(request->api->schema, request->object);
+	const struct val *object = request->replacement ? doc_root(request->replacement) : request->object;
+	structural_validate(request->api->schema, object, &problems);
+	return problems.errors ? refuse(request, error, &problems) : 0;
+}
+
+static void hand_on_warnings(struct store_admission *request, const struct problems *problems)
+{
+	for (size_t i = 0; request->warnings && i < problems->count; i++) {
+		const struct problem *problem = &problems->items[i];
+		if (problem->severity == SEVERITY_WARNING)
+			problem_add(request->warnings, SEVERITY_WARNING, problem->path, NULL, "%s%s%s",
+			            problem->message, problem->fix ? "; " : "", problem->fix ? problem->fix : "");
+	}
+}
+
+/* Kinds whose verdict depends on the objects of the context. */
+static bool needs_context(const struct store_api *api)
+{
+	return is_context(api) || strcmp(api->type->kind, "PodGroup") == 0 ||
+	       strcmp(api->type->kind, "RoleBasedGroup") == 0 || strcmp(api->type->kind, "RoleBasedGroupSet") == 0;
+}
+
+/* Groups were admitted by what a ClusterTopology says: it stays as it is. */
+static void check_immutable(struct store_admission *request, struct problems *problems)
+{
+	if (!request->old || strcmp(request->api->type->kind, "ClusterTopology") != 0 ||
+	    val_equal(val_get(request->object, "spec"), val_get(request->old->root, "spec")))
+		return;
+	problem_add(problems, SEVERITY_ERROR, "spec", "create another ClusterTopology and refer to that",
+	            "the spec of a ClusterTopology cannot be changed");
+}
+
+static bool speaks_cel(const struct val *schema)
+{
+	const char *key;
+	const struct val *item;
+	if (val_kind(schema) == VAL_MAP && val_count(val_get(schema, "x-kubernetes-validations")) > 0)
+		return true;
+	for (struct val_iter it = val_iter(schema); val_next(&it, &key, &item);)
+		if ((val_kind(item) == VAL_MAP || val_kind(item) == VAL_LIST) && speaks_cel(item))
+			return true;
+	return false;
+}
+
+static bool is_definition(const struct store_api *api)
+{
+	return strcmp(api->group, "apiextensions.k8s.io") == 0 &&
+	       strcmp(api->type->kind, "CustomResourceDefinition") == 0;
+}
+
+/* What the author of a new object would otherwise find out late. */
+static void warn_once(struct store_admission *request)
+{
+	const char *idle = request->old ? NULL : validate_idle(request->api->group, request->api->type->kind);
+	if (!request->warnings)
+		return;
+	if (idle)
+		problem_add(request->warnings, SEVERITY_WARNING, "", NULL, "%s: %s", request->api->type->kind, idle);
+	if (is_definition(request->api) && speaks_cel(val_path(request->object, "spec", "versions", NULL)))
+		problem_add(
+			request->warnings, SEVERITY_WARNING, "", NULL,
+			"the rules in CEL (x-kubernetes-validations) of this definition are not evaluated here; the "
+			"rest of its schema is");
+}
+
+/* The rules of the API server for its own kinds, and then those of Platoon. */
+static void judge(const struct admission *admission, struct store_admission *request, const struct manifest *manifest,
+                  struct problems *problems)
+{
+	if (!admission->strict)
+		return;
+	validate_object(request->api->group, request->api->type->kind, manifest->object,
+	                request->old ? request->old->root : NULL, problems);
+	warn_once(request);
+}
+
+static bool is_new_job(const struct store_admission *request)
+{
+	return !request->old && strcmp(request->api->group, "batch") == 0 &&
+	       strcmp(request->api->type->kind, "Job") == 0;
+}
+
+static int check_rules(struct admission *admission, struct store_admission *request, struct store_error *error)
+{
+	struct manifest manifest = {
+		.object = request->object,
+		.source = "",
+		.api_version = request->api->api_version,
+		.kind = request->api->type->kind,
+		.name = *request->name ? request->name : "generated",
+		.namespace_ = request->namespace_,
+	};
+	struct problems problems = {.arena = request->arena};
+	request->replacement = defaults_fill(request->api->group, request->api->type->kind, request->object);
+	if (request->replacement)
+		manifest.object = doc_root(request->replacement);
+	struct doc *job = admission->strict && is_new_job(request) ? defaults_job(manifest.object) : NULL;
+	if (job) {
+		doc_destroy(request->replacement);
+		request->replacement = job;
+		manifest.object = doc_root(job);
+	}
+	judge(admission, request, &manifest, &problems);
+	if (!admit_knows(&manifest))
+		return problems.errors ? refuse(request, error, &problems) : 0;
+	bool context = is_context(request->api);
+	bool needs = needs_context(request->api);
+	if (needs && admission->stale && admission->store)
+		refresh(admission, request->arena);
+	admit_object(&manifest, needs ? admission->index : NULL, &problems);
+	check_immutable(request, &problems);
+	/* Written in this turn and not seen by the watches yet. */
+	admission->stale = admission->stale || context;
+	hand_on_warnings(request, &problems);
+	return problems.errors ? refuse(request, error, &problems) : 0;
+}
+
+int admission_check(void *context, struct store_admission *request, struct store_error *error)
+{
+	if (request->api->schema)
+		return check_structure(request, error);
+	if (check_types(request, error))
+		return -1;
+	return request->status ? 0 : check_rules(context, request, error);
+}

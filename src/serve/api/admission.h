@@ -1,0 +1,21 @@
+/* Admission: what the store asks before it takes an object. Types of built-in kinds, schema of custom ones, and the rules
+ * of Platoon's own kinds. */
+#ifndef SERVE_API_ADMISSION_H
+#define SERVE_API_ADMISSION_H
+
+#include "api/store.h"
+
+struct admission;
+
+/* Give `admission_check` and the admission to store_open as admit and context, then tell it the store. */
+struct admission *admission_create(void);
+void admission_use(struct admission *admission, struct store *store);
+/* From now on what the API server of Kubernetes refuses is refused too, see validate.h. Without, only what Platoon cannot
+ * read is: simulations and tests leave out what does not matter to them. */
+void admission_be_strict(struct admission *admission);
+/* Before store_close. NULL is a no-op. */
+void admission_destroy(struct admission *admission);
+
+int admission_check(void *context, struct store_admission *request, struct store_error *error);
+
+#endif

@@ -1,0 +1,38 @@
+/* Webhooks: what a real API server asks before it stores an object of ours. The same rules and words as the embedded API.
+ *
+ *   /validate       AdmissionReview of our kinds
+ *   /mutate/pods    AdmissionReview of new pods
+ *   /convert        ConversionReview between versions of our kinds
+ *
+ * What is asked is answered from the review alone and from what the store has of other objects; nothing is written. */
+#ifndef SERVE_WEBHOOK_WEBHOOK_H
+#define SERVE_WEBHOOK_WEBHOOK_H
+
+#include "serve/http/listener.h"
+#include "api/store.h"
+
+struct webhook;
+
+struct webhook_options {
+	struct store *store;
+	/* The pod as it should be; NULL: as it is. The caller destroys it. */
+	struct doc *(*mutate)(void *context, const struct val *pod);
+	void *context;
+	const struct logger *logger; /* NULL: silent */
+};
+
+struct webhook_counts {
+	uint64_t reviews, refused, mutated, conversions, malformed;
+};
+
+struct webhook *webhook_create(const struct webhook_options *options);
+void webhook_destroy(struct webhook *webhook); /* before the store goes; NULL is a no-op */
+void webhook_route(struct webhook *webhook, struct listener *listener);
+struct webhook_counts webhook_counts(const struct webhook *webhook);
+
+/* What the paths answer to a body. 200 and a review, or another code and words. */
+int webhook_validate(struct webhook *webhook, const char *body, size_t length, struct buffer *out);
+int webhook_mutate(struct webhook *webhook, const char *body, size_t length, struct buffer *out);
+int webhook_convert(struct webhook *webhook, const char *body, size_t length, struct buffer *out);
+
+#endif

@@ -1,0 +1,232 @@
+/* Owns finding what belongs to a workload: PodGroups and pods whose owners lead to it, over however many steps. */
+#include "view/why_internal.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define MOST_STEPS 8 /* of ownership: RayService, RayCluster, pod; CronJob, Job, pod, PodGroup */
+
+static const struct {
+	const char *word, *kind;
+} short_names[] = {
+	{"cj", "CronJob"},         {"deploy", "Deployment"},        {"ds", "DaemonSet"},
+	{"ksvc", "Service"},       {"lws", "LeaderWorkerSet"},      {"pcs", "PodCliqueSet"},
+	{"rbg", "RoleBasedGroup"}, {"rc", "ReplicationController"}, {"rs", "ReplicaSet"},
+	{"sts", "StatefulSet"},
+};
+
+/* "tfjob", "tfjobs" and "tfjobs.kubeflow.org" all mean TFJob. */
+static bool names_kind(const char *word, const char *kind)
+{
+	size_t length = strcspn(word, "."), own = strlen(kind);
+	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
+		if (strlen(short_names[i].word) == length && strncasecmp(short_names[i].word, word, length) == 0)
+			return strcmp(short_names[i].kind, kind) == 0;
+	if (length == own + 1 && (word[own] == 's' || word[own] == 'S'))
+		length = own;
+	return own > 0 && length == own && strncasecmp(word, kind, own) == 0;
+}
+
+struct search {
+	const struct why_subject *subject;
+	const struct manifests *lists[2]; /* the second one may be NULL */
+	struct arena *arena;
+	struct interner *family; /* "Kind/name" of everything that belongs to the workload, in its namespace */
+	const struct manifest *self;
+	struct nearest nearest; /* of the kind */
+};
+
+static bool in_namespace(const struct search *search, const struct manifest *object)
+{
+	return strcmp(object->namespace_[0] ? object->namespace_ : "default", search->subject->namespace_) == 0;
+}
+
+static bool is_self(const struct search *search, const char *kind, const char *name)
+{
+	return strcmp(name, search->subject->name) == 0 && names_kind(search->subject->workload, kind);
+}
+
+static bool is_known(const struct search *search, const char *kind, const char *name)
+{
+	return is_self(search, kind, name) ||
+	       interner_find(search->family, arena_printf(search->arena, "%s/%s", kind, name)) != UINT32_MAX;
+}
+
+static bool has_known_owner(const struct search *search, const struct manifest *object)
+{
+	const struct val *owner;
+	for (struct val_iter it = val_iter(val_path(object->object, "metadata", "ownerReferences", NULL));
+	     val_next(&it, NULL, &owner);)
+		if (is_known(search, val_str(val_get(owner, "kind"), ""), val_str(val_get(owner, "name"), "")))
+			return true;
+	return false;
+}
+
+/* One step further down. True when somebody was found. */
+static bool find_children(struct search *search)
+{
+	uint32_t before = interner_count(search->family);
+	for (int l = 0; l < 2; l++)
+		for (size_t i = 0; search->lists[l] && i < search->lists[l]->count; i++) {
+			const struct manifest *object = &search->lists[l]->items[i];
+			if (in_namespace(search, object) && has_known_owner(search, object))
+				interner_id(search->family,
+				            arena_printf(search->arena, "%s/%s", object->kind, object->name));
+		}
+	return interner_count(search->family) > before;
+}
+
+static void find_self(struct search *search)
+{
+	for (int l = 0; l < 2; l++)
+		for (size_t i = 0; search->lists[l] && i < search->lists[l]->count; i++) {
+			const struct manifest *object = &search->lists[l]->items[i];
+			if (!names_kind(search->subject->workload, object->kind) || strcmp(object->kind, "Node") == 0)
+				continue;
+			if (in_namespace(search, object) && strcmp(object->name, search->subject->name) == 0)
+				search->self = object;
+			why_consider(&search->nearest, object->namespace_[0] ? object->namespace_ : "default",
+			             object->name, !in_namespace(search, object));
+		}
+}
+
+/* ---- what was found ---- */
+
+struct found {
+	VEC(int) waiting, placed; /* groups */
+	bool *seen;               /* by group */
+	size_t pods, strangers;   /* strangers: without a group of ours */
+	const struct snapshot_pod *stranger;
+};
+
+static void add_group(struct found *found, const struct snapshot *snapshot, int group)
+{
+	if (group < 0 || found->seen[group])
+		return;
+	found->seen[group] = true;
+	if (snapshot->cycle.groups[group].state == GROUP_PLACED) {
+		vec_push(&found->placed, group);
+		return;
+	}
+	vec_push(&found->waiting, group);
+}
+
+static void collect(const struct search *search, const struct snapshot *snapshot, struct found *found)
+{
+	found->seen = arena_array(search->arena, bool, snapshot->cycle.group_count);
+	for (size_t g = 0; g < snapshot->cycle.group_count; g++)
+		if (!snapshot->groups[g].implicit &&
+		    strcmp(snapshot->groups[g].namespace_, search->subject->namespace_) == 0 &&
+		    is_known(search, "PodGroup", snapshot->groups[g].name))
+			add_group(found, snapshot, (int)g);
+	for (size_t i = 0; i < snapshot->pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[i];
+		if (strcmp(pod->spec.namespace_, search->subject->namespace_) != 0 ||
+		    !is_known(search, "Pod", pod->spec.name) || pod->gone)
+			continue;
+		found->pods++;
+		add_group(found, snapshot, pod->group);
+		if (pod->group >= 0)
+			continue;
+		found->strangers++;
+		if (!found->stranger || pod->node < 0)
+			found->stranger = pod;
+	}
+}
+
+/* ---- answers ---- */
+
+/* Why a workload has no pods, from its own words. */
+static const char *childless(const struct manifest *self, struct arena *arena)
+{
+	const struct val *spec = val_get(self->object, "spec"), *item;
+	int64_t replicas = 1;
+	if (val_bool(val_get(spec, "suspend"), false))
+		return "it is suspended (spec.suspend)";
+	if (val_int(val_get(spec, "replicas"), &replicas) == 0 && replicas == 0)
+		return "it asks for 0 replicas";
+	if (strcmp(self->kind, "CronJob") == 0)
+		return "no Job of its schedule runs now";
+	for (struct val_iter it = val_iter(val_path(self->object, "status", "conditions", NULL));
+	     val_next(&it, NULL, &item);) {
+		const char *type = val_str(val_get(item, "type"), ""), *message = val_str(val_get(item, "message"), "");
+		bool yes = strcmp(val_str(val_get(item, "status"), ""), "True") == 0;
+		if (yes && (strcmp(type, "Complete") == 0 || strcmp(type, "Succeeded") == 0))
+			return "it has completed";
+		if (yes && (strstr(type, "Fail") != NULL))
+			return arena_printf(arena, "%s%s%s", type, message[0] ? ": " : "", message);
+	}
+	return "its controller has not made any";
+}
+
+static void tell_strangers(struct why *why, const struct found *found, const struct manifests *objects,
+                           struct arena *arena)
+{
+	why_fill_outsider(why, found->stranger, objects, arena);
+	why->summary =
+		arena_printf(arena, "%zu of its %zu pods %s in no PodGroup; %s: %s", found->strangers, found->pods,
+	                     found->strangers == 1 ? "is" : "are", found->stranger->spec.name, why->summary);
+}
+
+static void tell_groups(struct why *why, struct found *found, struct arena *arena)
+{
+	const struct snapshot *snapshot = why->plan->snapshot;
+	size_t count = found->waiting.count + found->placed.count;
+	int *groups = arena_array(arena, int, count);
+	for (size_t i = 0; i < count; i++)
+		groups[i] = i < found->waiting.count ? found->waiting.items[i]
+		                                     : found->placed.items[i - found->waiting.count];
+	why->groups = groups;
+	why->group_count = count;
+	why_fill_group(why, (size_t)groups[0], arena);
+	if (count == 1)
+		why->summary = arena_printf(arena, "PodGroup %s: %s", snapshot->groups[groups[0]].name, why->summary);
+	else if (found->waiting.count == 0)
+		why->summary = arena_printf(arena, "all of its %zu PodGroups have their place", count);
+	else
+		why->summary = arena_printf(arena, "%zu of its %zu PodGroups %s", found->waiting.count, count,
+		                            found->waiting.count == 1 ? "waits" : "wait");
+}
+
+static int tell_nothing(struct why *why, const struct search *search, struct arena *arena, struct error *error)
+{
+	const struct why_subject *subject = &why->subject;
+	if (search->self) {
+		why->state = "NoPods";
+		why->settled = false;
+		why->summary = arena_printf(arena, "it has no pods: %s", childless(search->self, arena));
+		return 0;
+	}
+	if (search->nearest.name)
+		return why_not_found(subject->workload, subject, &search->nearest, error);
+	return error_set(error, ERROR_NOT_FOUND, "there is no %.100s %.100s/%.100s, and nothing belongs to one",
+	                 subject->workload, subject->namespace_, subject->name);
+}
+
+int why_ask_workload(struct why *why, const struct manifests *objects, const struct manifests *owners,
+                     struct arena *arena, struct error *error)
+{
+	struct search search = {.subject = &why->subject,
+	                        .lists = {objects, owners},
+	                        .arena = arena,
+	                        .family = interner_create(),
+	                        .nearest = {.wanted = why->subject.name}};
+	struct found found = {0};
+	int rc = 0;
+	find_self(&search);
+	for (int step = 0; step < MOST_STEPS && find_children(&search); step++)
+		;
+	collect(&search, why->plan->snapshot, &found);
+	if (found.waiting.count + found.placed.count > 0)
+		tell_groups(why, &found, arena);
+	else if (found.stranger)
+		tell_strangers(why, &found, objects, arena);
+	else
+		rc = tell_nothing(why, &search, arena, error);
+	interner_destroy(search.family);
+	vec_free(&found.waiting);
+	vec_free(&found.placed);
+	return rc;
+}
