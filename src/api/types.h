@@ -45,6 +45,7 @@ struct store_type {
 	bool namespaced;
 	bool custom;                  /* from a CRD: no strategic merge patch */
 	bool graceful;                /* pods: deletion waits for the kubelet */
+	bool one_form;                /* its versions differ in form; it is kept in that of the first */
 	const struct store_api *apis; /* served ones, the preferred first */
 	size_t api_count;
 };

@@ -127,6 +127,7 @@ static void add_builtin(struct store *store, struct arena *arena, const struct b
 		.namespaced = !(row->flags & BUILTIN_CLUSTER),
 		.custom = row->flags & BUILTIN_CUSTOM,
 		.graceful = row->flags & BUILTIN_GRACEFUL,
+		.one_form = row->flags & BUILTIN_ONE_FORM,
 	};
 	size_t rows = 0;
 	for (size_t i = 0; i < builtin_count; i++)

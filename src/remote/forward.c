@@ -1,5 +1,4 @@
 /* Owns turning a write of the mirror into a request of the API. */
-#include "local/internal.h"
 #include "remote/internal.h"
 
 #include <inttypes.h>
@@ -85,9 +84,7 @@ static enum rank rank_of(const struct store_request *request, const struct store
 /* Whether the answers of one version look different in another. */
 static bool is_foreign(const struct store_api *asked, const struct store_api *shown)
 {
-	const struct builtin *builtin = bucket_of(asked->type)->builtin;
-	return asked != shown &&
-	       (strcmp(asked->group, shown->group) != 0 || (builtin && builtin->flags & BUILTIN_ONE_FORM));
+	return asked != shown && (strcmp(asked->group, shown->group) != 0 || asked->type->one_form);
 }
 
 /* Events must not pile up while the server is slow or away: by then decisions are what counts. */
