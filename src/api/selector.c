@@ -1,7 +1,7 @@
 /* Selectors: reading the texts of the API, matching objects. */
 #include "api/selector.h"
 
-#include "api/builtin.h"
+#include "kinds/builtin.h"
 #include "api/object_make.h"
 #include "api/selector_match.h"
 

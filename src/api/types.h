@@ -1,4 +1,4 @@
-/* Resource types: what the store knows about a kind of object. Built-in ones stand in one table (builtin.c), others
+/* Resource types: what the store knows about a kind of object. Built-in ones stand in one table (kinds/builtin.c), others
  * come and go with CustomResourceDefinitions.
  *
  * A store_type is the storage identity (group, resource) and lives as long as the store, also when its definition is
@@ -7,6 +7,7 @@
 #ifndef API_TYPES_H
 #define API_TYPES_H
 
+#include "kinds/builtin.h"
 #include "object/doc.h"
 
 #include <stdbool.h>
@@ -16,12 +17,6 @@
 struct store;
 struct store_type;
 
-struct store_column { /* additionalPrinterColumns */
-	const char *name, *type, *format, *description;
-	const char *path; /* JSONPath such as .status.phase */
-	int priority;     /* > 0: only with -o wide */
-};
-
 struct store_api {
 	const struct store_type *type;
 	const char *group;       /* "" for core */
@@ -30,7 +25,7 @@ struct store_api {
 	bool has_status;         /* status subresource: the main resource ignores status and the reverse */
 	bool has_scale;
 	const char *scale_spec, *scale_status, *scale_selector; /* ".spec.replicas" ...; selector path may be "" */
-	const struct store_column *columns; /* none for core kinds: their tables are made by whoever prints them */
+	const struct kind_column *columns; /* none for core kinds: their tables are made by whoever prints them */
 	size_t column_count;
 	const struct val *schema; /* openAPIV3Schema of a CRD, NULL for built-in types */
 	bool deprecated;

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "api/builtin.h"
+#include "kinds/builtin.h"
 #include "local/history.h"
 #include "local/index.h"
 #include "api/object_make.h"

@@ -190,7 +190,7 @@ static const char *const *read_names(struct arena *arena, const struct val *list
 
 static void read_columns(struct arena *arena, struct store_api *api, const struct val *list)
 {
-	static const struct store_column age = {
+	static const struct kind_column age = {
 		.name = "Age", .type = "date", .format = "", .description = "", .path = ".metadata.creationTimestamp"};
 	size_t count = val_count(list);
 	if (!count) {
@@ -198,12 +198,12 @@ static void read_columns(struct arena *arena, struct store_api *api, const struc
 		api->column_count = 1;
 		return;
 	}
-	struct store_column *columns = arena_array(arena, struct store_column, count);
+	struct kind_column *columns = arena_array(arena, struct kind_column, count);
 	const struct val *item;
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
 		int64_t priority = 0;
 		val_int(val_get(item, "priority"), &priority);
-		columns[api->column_count++] = (struct store_column){
+		columns[api->column_count++] = (struct kind_column){
 			.name = val_str(val_get(item, "name"), ""),
 			.type = val_str(val_get(item, "type"), "string"),
 			.format = val_str(val_get(item, "format"), ""),

@@ -122,7 +122,7 @@ static struct node *columns_of(struct build *build, const struct store_api *api)
 {
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < api->column_count; i++) {
-		const struct store_column *column = &api->columns[i];
+		const struct kind_column *column = &api->columns[i];
 		struct node *item = build_map(build);
 		build_put_string(build, item, "name", column->name);
 		build_put_string(build, item, "type", column->type);

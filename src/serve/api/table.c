@@ -14,7 +14,7 @@ static const struct table_column plain[] = {
 /* What the columns come from: a table of ours, or the definition of a custom type (behind the name). */
 struct layout {
 	const struct table_column *columns;
-	const struct store_column *defined;
+	const struct kind_column *defined;
 	size_t defined_count;
 };
 
@@ -54,7 +54,7 @@ static void put_definitions(struct buffer *out, const struct layout *layout)
 	if (layout->defined) {
 		put_definition(out, "Name", "string", "name", "", 0);
 		for (size_t i = 0; i < layout->defined_count; i++) {
-			const struct store_column *column = &layout->defined[i];
+			const struct kind_column *column = &layout->defined[i];
 			buffer_puts(out, ",");
 			put_definition(out, column->name, column->type, column->format, column->description,
 			               column->priority);

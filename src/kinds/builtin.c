@@ -1,5 +1,5 @@
 /* Every built-in type, one row each. Columns of core kinds are not here: those take more than a path to compute. */
-#include "api/builtin.h"
+#include "kinds/builtin.h"
 
 #define AGE                                                                                                            \
 	{                                                                                                              \
@@ -14,7 +14,7 @@
 		.name = (title), .type = (kind), .format = "", .description = "", .path = (where), .priority = 1       \
 	}
 
-static const struct store_column pod_group_columns[] = {
+static const struct kind_column pod_group_columns[] = {
 	COLUMN("Queue", "string", ".spec.queue"),
 	COLUMN("Min", "integer", ".spec.minMember"),
 	COLUMN("Phase", "string", ".status.phase"),
@@ -24,14 +24,14 @@ static const struct store_column pod_group_columns[] = {
 	{0},
 };
 
-static const struct store_column queue_columns[] = {
+static const struct kind_column queue_columns[] = {
 	COLUMN("Parent", "string", ".spec.parentQueue"),
 	COLUMN("Priority", "integer", ".spec.priority"),
 	AGE,
 	{0},
 };
 
-static const struct store_column topology_columns[] = {
+static const struct kind_column topology_columns[] = {
 	COLUMN("Outermost", "string", ".spec.levels[0].nodeLabel"), /* a column shows one value, not a list */
 	COLUMN("Innermost", "string", ".spec.levels[-1:].nodeLabel"),
 	AGE,
@@ -41,7 +41,7 @@ static const struct store_column topology_columns[] = {
 /* How far a condition is: one row in three tables. */
 #define CONDITION(title, type) COLUMN(title, "string", ".status.conditions[?(@.type==\"" type "\")].status")
 
-static const struct store_column group_columns[] = {
+static const struct kind_column group_columns[] = {
 	CONDITION("Ready", "Ready"),
 	COLUMN("Pods", "string", ".status.readyPods"),
 	COLUMN("Segments", "string", ".status.segments"),
@@ -52,27 +52,27 @@ static const struct store_column group_columns[] = {
 	{0},
 };
 
-static const struct store_column revision_columns[] = {
+static const struct kind_column revision_columns[] = {
 	COLUMN("Revision", "integer", ".revision"),
 	AGE,
 	{0},
 };
 
-static const struct store_column policy_columns[] = {
+static const struct kind_column policy_columns[] = {
 	COLUMN("Target", "string", ".status.target"),
 	CONDITION("Bound", "Bound"),
 	AGE,
 	{0},
 };
 
-static const struct store_column cluster_topology_columns[] = {
+static const struct kind_column cluster_topology_columns[] = {
 	COLUMN("Levels", "string", ".status.currentTopologyLevel"),
 	CONDITION("Valid", "Valid"),
 	AGE,
 	{0},
 };
 
-static const struct store_column karta_columns[] = {
+static const struct kind_column karta_columns[] = {
 	COLUMN("Kind", "string", ".spec.structureDefinition.rootComponent.kind.kind"),
 	WIDE("Group", "string", ".spec.structureDefinition.rootComponent.kind.group"),
 	WIDE("Version", "string", ".spec.structureDefinition.rootComponent.kind.version"),
@@ -80,7 +80,7 @@ static const struct store_column karta_columns[] = {
 	{0},
 };
 
-static const struct store_column group_set_columns[] = {
+static const struct kind_column group_set_columns[] = {
 	COLUMN("Desired", "integer", ".spec.replicas"),
 	COLUMN("Replicas", "integer", ".status.replicas"),
 	COLUMN("Ready", "integer", ".status.readyReplicas"),
@@ -89,7 +89,7 @@ static const struct store_column group_set_columns[] = {
 	{0},
 };
 
-static const struct store_column scaling_adapter_columns[] = {
+static const struct kind_column scaling_adapter_columns[] = {
 	COLUMN("Phase", "string", ".status.phase"),
 	COLUMN("Replicas", "integer", ".status.replicas"),
 	COLUMN("Ready", "integer", ".status.readyReplicas"),
@@ -99,7 +99,7 @@ static const struct store_column scaling_adapter_columns[] = {
 	{0},
 };
 
-static const struct store_column instance_set_columns[] = {
+static const struct kind_column instance_set_columns[] = {
 	COLUMN("Desired", "integer", ".spec.replicas"),
 	COLUMN("Updated", "integer", ".status.updatedReplicas"),
 	COLUMN("Updated_Ready", "integer", ".status.updatedReadyReplicas"),
@@ -110,7 +110,7 @@ static const struct store_column instance_set_columns[] = {
 	{0},
 };
 
-static const struct store_column instance_columns[] = {
+static const struct kind_column instance_columns[] = {
 	CONDITION("Ready", "RoleInstanceReady"),
 	AGE,
 	{0},
@@ -118,13 +118,13 @@ static const struct store_column instance_columns[] = {
 
 /* ---- kinds of other projects ---- */
 
-static const struct store_column training_job_columns[] = {
+static const struct kind_column training_job_columns[] = {
 	COLUMN("State", "string", ".status.conditions[-1:].type"),
 	AGE,
 	{0},
 };
 
-static const struct store_column leader_worker_set_columns[] = {
+static const struct kind_column leader_worker_set_columns[] = {
 	COLUMN("Ready", "integer", ".status.readyReplicas"),
 	COLUMN("Desired", "integer", ".spec.replicas"),
 	COLUMN("Up-to-date", "integer", ".status.updatedReplicas"),
@@ -132,7 +132,7 @@ static const struct store_column leader_worker_set_columns[] = {
 	{0},
 };
 
-static const struct store_column job_set_columns[] = {
+static const struct kind_column job_set_columns[] = {
 	COLUMN("TerminalState", "string", ".status.terminalState"),
 	COLUMN("Restarts", "integer", ".status.restarts"),
 	CONDITION("Completed", "Completed"),
@@ -141,7 +141,7 @@ static const struct store_column job_set_columns[] = {
 	{0},
 };
 
-static const struct store_column ray_cluster_columns[] = {
+static const struct kind_column ray_cluster_columns[] = {
 	COLUMN("Desired Workers", "integer", ".status.desiredWorkerReplicas"),
 	COLUMN("Available Workers", "integer", ".status.availableWorkerReplicas"),
 	COLUMN("CPUs", "string", ".status.desiredCPU"),
@@ -154,7 +154,7 @@ static const struct store_column ray_cluster_columns[] = {
 	{0},
 };
 
-static const struct store_column ray_job_columns[] = {
+static const struct kind_column ray_job_columns[] = {
 	COLUMN("Job Status", "string", ".status.jobStatus"),
 	COLUMN("Deployment Status", "string", ".status.jobDeploymentStatus"),
 	COLUMN("Ray Cluster Name", "string", ".status.rayClusterName"),
@@ -164,14 +164,14 @@ static const struct store_column ray_job_columns[] = {
 	{0},
 };
 
-static const struct store_column ray_service_columns[] = {
+static const struct kind_column ray_service_columns[] = {
 	COLUMN("Service Status", "string", ".status.serviceStatus"),
 	COLUMN("Num Serve Endpoints", "string", ".status.numServeEndpoints"),
 	AGE,
 	{0},
 };
 
-static const struct store_column grove_columns[] = {
+static const struct kind_column grove_columns[] = {
 	COLUMN("Desired", "integer", ".spec.replicas"),
 	COLUMN("Replicas", "integer", ".status.replicas"),
 	COLUMN("Available", "integer", ".status.availableReplicas"),
@@ -180,7 +180,7 @@ static const struct store_column grove_columns[] = {
 	{0},
 };
 
-static const struct store_column clique_columns[] = {
+static const struct kind_column clique_columns[] = {
 	COLUMN("Desired", "integer", ".spec.replicas"),
 	COLUMN("Replicas", "integer", ".status.replicas"),
 	COLUMN("Ready", "integer", ".status.readyReplicas"),
@@ -189,7 +189,7 @@ static const struct store_column clique_columns[] = {
 	{0},
 };
 
-static const struct store_column pod_gang_columns[] = {
+static const struct kind_column pod_gang_columns[] = {
 	COLUMN("Phase", "string", ".status.phase"),
 	CONDITION("Scheduled", "Scheduled"),
 	AGE,

@@ -1,8 +1,14 @@
 /* The table of built-in resource types. */
-#ifndef API_BUILTIN_H
-#define API_BUILTIN_H
+#ifndef KINDS_BUILTIN_H
+#define KINDS_BUILTIN_H
 
-#include "api/types.h"
+#include <stddef.h>
+
+struct kind_column { /* additionalPrinterColumns */
+	const char *name, *type, *format, *description;
+	const char *path; /* JSONPath such as .status.phase */
+	int priority;     /* > 0: only with -o wide */
+};
 
 enum builtin_flag {
 	BUILTIN_CLUSTER = 1 << 0, /* not in a namespace */
@@ -27,7 +33,7 @@ struct builtin {
 	const char *face_of;
 	const char *status;                    /* JSON: status of new objects, "" for none */
 	const char *const *fields;             /* field selectors besides metadata.name and metadata.namespace */
-	const struct store_column *columns;    /* ends with a NULL name */
+	const struct kind_column *columns;    /* ends with a NULL name */
 	const char *selector;                  /* path of the selector for the Scale subresource */
 	const char *scale_spec, *scale_status; /* paths of the counts; NULL: .spec.replicas and .status.replicas */
 };
