@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 
-#include "grouping/grouping.h"
+#include "group/defaults.h"
 #include "remote/client.h"
 
 #include <string.h>
@@ -142,9 +142,8 @@ void cli_load_above(struct cli_args *args, const struct manifests *objects, stru
 				note_kinds(&into->items[n], kinds);
 		}
 	if (client)
-		read_list(client,
-		          "/api/v1/namespaces/" GROUPING_DEFAULTS_NAMESPACE "/configmaps/" GROUPING_DEFAULTS_NAME, into,
-		          &problems, &error);
+		read_list(client, "/api/v1/namespaces/" GROUP_DEFAULTS_NAMESPACE "/configmaps/" GROUP_DEFAULTS_NAME,
+		          into, &problems, &error);
 	remote_client_destroy(client);
 	interner_destroy(kinds);
 }

@@ -1,7 +1,7 @@
 /* Owns which kinds stand above pods. */
 #include "cli/followed.h"
 
-#include "grouping/grouping.h"
+#include "group/defaults.h"
 
 const struct remote_follow followed_owners[] = {
 	{"apps", "v1", "deployments", .optional = false},
@@ -25,6 +25,6 @@ const struct remote_follow followed_owners[] = {
 	{"grove.io", "v1alpha1", "podcliquescalinggroups", .optional = true},
 	{"grove.io", "v1alpha1", "podcliquesets", .optional = true},
 	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
-	{"", "v1", "configmaps", .namespace_ = GROUPING_DEFAULTS_NAMESPACE, .name = GROUPING_DEFAULTS_NAME},
+	{"", "v1", "configmaps", .namespace_ = GROUP_DEFAULTS_NAMESPACE, .name = GROUP_DEFAULTS_NAME},
 };
 const size_t followed_owner_count = sizeof(followed_owners) / sizeof(followed_owners[0]);

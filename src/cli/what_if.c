@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "grouping/grouping.h"
+#include "group/defaults.h"
 #include "schedule/live.h"
 #include "sim/expand.h"
 
@@ -82,7 +82,7 @@ static void read_workloads(struct question *question)
 			read_owners(question, read, &question->all.items[i]);
 	for (size_t i = 0; i < question->above.count; i++) /* which grows */
 		read_owners(question, read, &question->above.items[i]);
-	read_above(question, "v1", "ConfigMap", GROUPING_DEFAULTS_NAMESPACE, GROUPING_DEFAULTS_NAME);
+	read_above(question, "v1", "ConfigMap", GROUP_DEFAULTS_NAMESPACE, GROUP_DEFAULTS_NAME);
 	interner_destroy(read);
 }
 

@@ -238,3 +238,15 @@ void group_pod_marks(const struct val *pod, const struct group_source *source, c
 	if (!build_result(pod, &owners, source, options, true, arena, out))
 		build_result(pod, &owners, source, options, false, arena, out);
 }
+
+bool group_terms_of(const struct group_result *result, struct arena *arena, struct group_terms *out)
+{
+	if (result->verdict != GROUP_WANTED)
+		return false;
+	*out = (struct group_terms){
+		.queue = arena_strdup(arena, result->queue),
+		.priority_class = result->priority_class ? arena_strdup(arena, result->priority_class) : NULL,
+		.preemptibility = result->preemptibility ? arena_strdup(arena, result->preemptibility) : NULL,
+	};
+	return true;
+}

@@ -185,6 +185,13 @@ void group_pod(const struct val *pod, const struct group_source *source, const s
 void group_pod_marks(const struct val *pod, const struct group_source *source, const struct group_options *options,
                      struct arena *arena, struct group_result *out);
 
+/* What a pod that stands alone is placed by. NULL: unset. */
+struct group_terms {
+	const char *queue, *priority_class, *preemptibility;
+};
+/* The terms of a result, copied into the arena; false, and *out as it was, when it is no group that is wanted. */
+bool group_terms_of(const struct group_result *result, struct arena *arena, struct group_terms *out);
+
 /* Fewest pods that satisfy the tree. */
 int64_t group_minimum(const struct group_result *result);
 

@@ -3,6 +3,7 @@
 #include "grouping/internal.h"
 
 #include "base/vec.h"
+#include "group/defaults.h"
 #include "loop/informer.h"
 #include "loop/writes.h"
 
@@ -76,7 +77,7 @@ static void on_config(struct reconciler *reconciler, void *context, const struct
                       const struct store_object *old, bool deleted)
 {
 	(void)context, (void)old, (void)deleted;
-	if (strcmp(object->name, GROUPING_DEFAULTS_NAME) == 0)
+	if (strcmp(object->name, GROUP_DEFAULTS_NAME) == 0)
 		reconciler_want(reconciler, KEY_DEFAULTS, object->namespace_, object->name);
 }
 
@@ -343,8 +344,14 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 static int defaults_changed(struct grouping_controller *controller, struct reconcile *turn)
 {
 	struct store_object *object = peek(turn, "", "configmaps", turn->key.namespace_, turn->key.name);
+	struct problems problems = {.arena = turn->arena};
 	arena_reset(controller->defaults);
-	grouping_defaults_read(turn, object, controller->defaults, &controller->group);
+	group_defaults_read(object ? object->root : NULL, controller->defaults, &controller->group, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid",
+		                  arena_printf(turn->arena, "%s: %s", problems.items[i].path,
+		                               problems.items[i].message),
+		                  turn->now_ns / SECOND);
 	grouping_index_each(controller->index, false, want_pod, controller);
 	store_object_release(object);
 	return 0;
@@ -368,7 +375,7 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 {
 	static const struct reconciler_watch watches[] = {
 		/* First, so that pods which were there before are grouped with them at once. */
-		{.group = "", .resource = "configmaps", .namespace_ = GROUPING_DEFAULTS_NAMESPACE, .map = on_config},
+		{.group = "", .resource = "configmaps", .namespace_ = GROUP_DEFAULTS_NAMESPACE, .map = on_config},
 		{.group = "", .resource = "pods", .map = on_pod},
 		{.group = "scheduling.run.ai", .resource = "podgroups", .map = on_group},
 	};
@@ -459,12 +466,12 @@ static bool holds(void *context, const struct store_object *pod)
 	return held;
 }
 
-static bool terms(void *context, const struct store_object *pod, struct arena *arena, struct snapshot_terms *out)
+static bool terms(void *context, const struct store_object *pod, struct arena *arena, struct group_terms *out)
 {
 	struct arena *scratch = arena_create();
 	struct group_result result;
 	look(context, pod, scratch, &result);
-	bool known = grouping_terms(&result, arena, out);
+	bool known = group_terms_of(&result, arena, out);
 	arena_destroy(scratch);
 	return known;
 }
@@ -475,7 +482,7 @@ static bool changed(void *context, const char **namespace_, const char **name)
 	return grouping_next_change(controller->changes, namespace_, name);
 }
 
-struct live_grouping grouping_for_live(struct grouping_controller *controller)
+struct pod_grouping grouping_for_scheduler(struct grouping_controller *controller)
 {
-	return (struct live_grouping){.context = controller, .holds = holds, .terms = terms, .changed = changed};
+	return (struct pod_grouping){.context = controller, .holds = holds, .terms = terms, .changed = changed};
 }

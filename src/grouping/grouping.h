@@ -8,14 +8,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "schedule/live.h"
-#include "group/group.h"
 #include "api/store.h"
-
-/* ConfigMap with what kinds of workloads get when they say nothing: data.types is a JSON list of
- * {typeName, group, priorityName, preemptibility}. */
-#define GROUPING_DEFAULTS_NAMESPACE "kube-system"
-#define GROUPING_DEFAULTS_NAME "platoon-grouping-defaults"
+#include "group/group.h"
+#include "loop/pod_grouping.h"
 
 struct grouping_controller;
 
@@ -27,7 +22,7 @@ struct grouping_options {
 	size_t scheduler_count;
 	const struct group_options *group; /* NULL: the usual; borrowed */
 	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their
-	 * terms from grouping_for_live. Only groups that say more (levels, delays) are written, and those that exist. */
+	 * terms from grouping_for_scheduler. Only groups that say more (levels, delays) are written, and those that exist. */
 	bool single_groups;
 };
 
@@ -40,7 +35,7 @@ void grouping_read(struct grouping_controller *controller); /* only takes over w
 /* Whether the pod has one of our schedulers. */
 bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
 /* What a scheduler has to know of pods without marks. Valid as long as the controller. */
-struct live_grouping grouping_for_live(struct grouping_controller *controller);
+struct pod_grouping grouping_for_scheduler(struct grouping_controller *controller);
 
 /* The pod with its group's marks and KAI_SEGMENT_INDEX in every container that does not set it: for admission, where
  * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */

@@ -84,9 +84,6 @@ void grouping_source_close(struct grouping_source *source);
 
 /* ---- grouping_single.c: pods that stand alone, about which nothing is written ---- */
 
-/* What such a pod is placed by, in the arena; false when the pod is no group that is wanted. */
-bool grouping_terms(const struct group_result *result, struct arena *arena, struct snapshot_terms *out);
-
 struct grouping_changes;
 
 struct grouping_changes *grouping_changes_create(void);
@@ -96,7 +93,7 @@ bool grouping_is_single(const struct grouping_options *options, struct grouping_
                         const struct store_object *pod, const struct group_result *result);
 /* Notes the terms of the pod, and that they changed if they were others before. */
 void grouping_note_terms(struct grouping_changes *changes, struct grouping_pod *pod, const struct group_result *result);
-/* As live_grouping.changed says. */
+/* As pod_grouping.changed says. */
 bool grouping_next_change(struct grouping_changes *changes, const char **namespace_, const char **name);
 
 /* ---- grouping_write.c ---- */
@@ -121,14 +118,5 @@ void grouping_tell(const struct reconcile *turn, const struct group_result *resu
 const char *grouping_warnings(const struct reconcile *turn, const struct group_result *result);
 /* A pod that cannot be grouped says why in its condition PodScheduled. */
 void grouping_mark_refused(const struct reconcile *turn, const struct store_object *pod, const char *message);
-
-/* ---- grouping_defaults.c ---- */
-
-/* Sets the defaults of kinds from the ConfigMap (NULL: none); texts go into the arena. Mistakes in it are told as events
- * on it. */
-void grouping_defaults_read(const struct reconcile *turn, const struct store_object *object, struct arena *arena,
-                            struct group_options *options);
-/* The same from the ConfigMap alone (NULL: there is none); nobody is told what is wrong with it. */
-void grouping_defaults_of(const struct val *map, struct arena *arena, struct group_options *options);
 
 #endif

@@ -50,17 +50,6 @@ bool grouping_is_single(const struct grouping_options *options, struct grouping_
 	return !type || !store_peek(options->store, type, result->namespace_, result->name);
 }
 
-bool grouping_terms(const struct group_result *result, struct arena *arena, struct snapshot_terms *out)
-{
-	if (result->verdict == GROUP_WANTED)
-		*out = (struct snapshot_terms){
-			.queue = arena_strdup(arena, result->queue),
-			.priority_class = result->priority_class ? arena_strdup(arena, result->priority_class) : NULL,
-			.preemptibility = result->preemptibility ? arena_strdup(arena, result->preemptibility) : NULL,
-		};
-	return result->verdict == GROUP_WANTED;
-}
-
 static uint64_t mix_text(uint64_t hash, const char *text)
 {
 	return hash_mix(hash, text ? XXH3_64bits(text, strlen(text)) : 0);

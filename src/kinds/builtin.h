@@ -33,7 +33,7 @@ struct builtin {
 	const char *face_of;
 	const char *status;                    /* JSON: status of new objects, "" for none */
 	const char *const *fields;             /* field selectors besides metadata.name and metadata.namespace */
-	const struct kind_column *columns;    /* ends with a NULL name */
+	const struct kind_column *columns;     /* ends with a NULL name */
 	const char *selector;                  /* path of the selector for the Scale subresource */
 	const char *scale_spec, *scale_status; /* paths of the counts; NULL: .spec.replicas and .status.replicas */
 };

@@ -30,7 +30,7 @@ struct manager *manager_create(const struct manager_options *options)
 		.scheduler_count = options->scheduler_count,
 		.single_groups = options->single_groups,
 	});
-	struct live_grouping grouping = grouping_for_live(manager->grouping);
+	struct pod_grouping grouping = grouping_for_scheduler(manager->grouping);
 	manager->scheduler = scheduler_create(&(struct scheduler_options){
 		.store = options->store,
 		.clock = options->clock,

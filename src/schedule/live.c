@@ -165,7 +165,7 @@ static void check_guesses(struct live_object *object, const struct store_object 
 			drop_guess(&object->guess[g]);
 }
 
-void live_use_grouping(struct live *live, const struct live_grouping *grouping)
+void live_use_grouping(struct live *live, const struct pod_grouping *grouping)
 {
 	live->grouping = *grouping;
 }

@@ -11,6 +11,7 @@
 #ifndef SCHEDULE_LIVE_H
 #define SCHEDULE_LIVE_H
 
+#include "loop/pod_grouping.h"
 #include "schedule/plan.h"
 #include "api/store.h"
 
@@ -20,19 +21,8 @@ struct live;
 struct live *live_create(const struct snapshot_options *options);
 void live_destroy(struct live *live); /* NULL is a no-op */
 
-/* What is known elsewhere about pods that name no PodGroup. */
-struct live_grouping {
-	void *context;
-	/* Whether a pod is not to be looked at yet, because its group is not known. Asked when it changes, and again for
-	 * those that are held when the store has changed; live_is_checking: not all of them yet. */
-	bool (*holds)(void *context, const struct store_object *pod);
-	/* The terms of a pod that is a group of its own, in the arena. False: nobody knows more than the pod says. */
-	bool (*terms)(void *context, const struct store_object *pod, struct arena *arena, struct snapshot_terms *out);
-	/* The next pod whose terms have changed since they were asked for; false when there is none. The texts are borrowed
-	 * until the next call. */
-	bool (*changed)(void *context, const char **namespace_, const char **name);
-};
-void live_use_grouping(struct live *live, const struct live_grouping *grouping);
+/* Whom to ask about pods that name no PodGroup; copied. live_is_checking: not all held pods were asked for again yet. */
+void live_use_grouping(struct live *live, const struct pod_grouping *grouping);
 
 bool live_is_checking(const struct live *live);
 

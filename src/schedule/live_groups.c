@@ -93,7 +93,7 @@ void live_group_implicit(struct live *live, struct live_object *pod)
 	int group = pod->implicit;
 	start_reading(live, group);
 	struct snapshot_group *into = &live->snapshot.groups[group];
-	struct snapshot_terms terms;
+	struct group_terms terms;
 	bool known = live->grouping.terms &&
 	             live->grouping.terms(live->grouping.context, pod->object, live->build.arena, &terms);
 	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], known ? &terms : NULL, (size_t)group);

@@ -74,7 +74,7 @@ struct live {
 	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
 	size_t held_next, held_left;        /* behind the one that is looked at next; how many are left in this round */
 	uint64_t held_version;              /* of the store, when the round began */
-	struct live_grouping grouping;
+	struct pod_grouping grouping;
 	VEC(char *) moving_nodes; /* names of nodes that came, went or moved since the last cycle */
 	size_t turnover;          /* nodes that came or went since everything was built */
 	bool stale, changed, planning;

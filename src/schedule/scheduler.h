@@ -17,7 +17,7 @@
 /* Who evicts: other controllers of the same process delete pods for other reasons. */
 #define SCHEDULER_ACTOR "platoon-scheduler"
 
-struct live_grouping;
+struct pod_grouping;
 struct plan;
 struct scheduler;
 
@@ -31,8 +31,8 @@ struct scheduler_options {
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
 	uint64_t budget;                  /* search steps per placement, 0: the default */
 	struct strategy strategy;         /* in which order nodes are taken */
-	/* Of pods that name no PodGroup, see live.h; copied. NULL: nobody groups. */
-	const struct live_grouping *grouping;
+	/* Of pods that name no PodGroup, see pod_grouping.h; copied. NULL: nobody groups. */
+	const struct pod_grouping *grouping;
 	/* Told of every cycle before its trials are taken back. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

@@ -38,11 +38,6 @@ struct snapshot_options {
 	bool remember_all;  /* live state: no proof is asked for again, not only costly ones: for tests */
 };
 
-/* What a group of one pod without a PodGroup is placed by, where that is known better than from the pod. NULL: unset. */
-struct snapshot_terms {
-	const char *queue, *priority_class, *preemptibility;
-};
-
 /* The verdict on one object. Only objects about which there is something to say have one. */
 struct snapshot_verdict {
 	const char *kind, *namespace_, *name, *source;

@@ -100,8 +100,8 @@ void build_groups(struct snapshot_build *build);
 /* One PodGroup, and one pod without any, into the group of that number; names and members are the caller's business. */
 void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index);
 /* `terms` NULL: what the pod says. */
-void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod,
-                         const struct snapshot_terms *terms, size_t index);
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, const struct group_terms *terms,
+                         size_t index);
 /* Whether the pod gets a group of its own. */
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod);
 /* snapshot_places.c: the places kept for a group that has been read. What cannot be read is no place. */

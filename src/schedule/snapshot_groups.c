@@ -234,8 +234,8 @@ static enum preemptibility preemptibility_of(const char *text)
 	                                              : PREEMPTIBILITY_UNSET;
 }
 
-void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod,
-                         const struct snapshot_terms *terms, size_t index)
+void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, const struct group_terms *terms,
+                         size_t index)
 {
 	struct snapshot_group *group = &build->snapshot->groups[index];
 	struct cycle_group *into = &build->snapshot->cycle.groups[index];
@@ -263,7 +263,7 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
 		key = arena_printf(build->arena, "pod:%s", key);
 	interner_id(snapshot->group_names, key);
-	struct snapshot_terms terms;
+	struct group_terms terms;
 	bool known =
 		build->terms && terms_read(build->terms, pod->spec.namespace_, pod->spec.name, build->arena, &terms);
 	build_read_implicit(build, pod, known ? &terms : NULL, index);

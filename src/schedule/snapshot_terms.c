@@ -2,8 +2,9 @@
 #include "schedule/snapshot_terms.h"
 
 #include "base/hash.h"
-#include "grouping/internal.h"
+#include "group/defaults.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct found {
@@ -87,8 +88,8 @@ struct terms_reader *terms_open(const struct manifests *objects, const struct ma
 		(struct group_source){.context = reader, .get = get, .next_pod = next_pod, .next_object = next_object};
 	add_all(reader, owners);
 	add_all(reader, objects);
-	grouping_defaults_of(get(reader, "v1", "ConfigMap", GROUPING_DEFAULTS_NAMESPACE, GROUPING_DEFAULTS_NAME),
-	                     reader->arena, &reader->group);
+	group_defaults_read(get(reader, "v1", "ConfigMap", GROUP_DEFAULTS_NAMESPACE, GROUP_DEFAULTS_NAME),
+	                    reader->arena, &reader->group, NULL);
 	return reader;
 }
 
@@ -112,7 +113,7 @@ void terms_close(struct terms_reader *reader)
 }
 
 bool terms_read(struct terms_reader *reader, const char *namespace_, const char *pod, struct arena *arena,
-                struct snapshot_terms *out)
+                struct group_terms *out)
 {
 	const struct val *object = get(reader, "v1", "Pod", namespace_, pod);
 	if (!object)
@@ -120,7 +121,7 @@ bool terms_read(struct terms_reader *reader, const char *namespace_, const char 
 	struct arena *scratch = arena_create();
 	struct group_result result;
 	group_pod_marks(object, &reader->source, &reader->group, scratch, &result);
-	bool known = grouping_terms(&result, arena, out);
+	bool known = group_terms_of(&result, arena, out);
 	arena_destroy(scratch);
 	return known;
 }

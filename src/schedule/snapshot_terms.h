@@ -3,6 +3,7 @@
 #ifndef SCHEDULE_SNAPSHOT_TERMS_H
 #define SCHEDULE_SNAPSHOT_TERMS_H
 
+#include "group/group.h"
 #include "schedule/snapshot.h"
 
 struct terms_reader;
@@ -12,7 +13,7 @@ struct terms_reader *terms_open(const struct manifests *objects, const struct ma
 void terms_close(struct terms_reader *reader); /* NULL is a no-op */
 /* In the arena. False: nobody knows more than the pod says. */
 bool terms_read(struct terms_reader *reader, const char *namespace_, const char *pod, struct arena *arena,
-                struct snapshot_terms *out);
+                struct group_terms *out);
 
 /* Whether somebody's terms depended on the object. */
 bool terms_used(const struct terms_reader *reader, const struct manifest *object);

@@ -24,7 +24,7 @@ static void start(struct fixture *fixture)
 
 static bool holds(struct fixture *fixture, const struct store_object *pod)
 {
-	struct live_grouping link = grouping_for_live(fixture->grouping);
+	struct pod_grouping link = grouping_for_scheduler(fixture->grouping);
 	return link.holds(link.context, pod);
 }
 
