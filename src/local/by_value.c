@@ -72,7 +72,7 @@ static void begin(struct bucket *bucket)
 
 const struct index *by_value_index(struct bucket *bucket, const struct store_selector *selector)
 {
-	static struct index nothing;
+	static const struct index nothing = {0};
 	const char *path = indexed(bucket);
 	if (!selector || !path)
 		return &bucket->index;

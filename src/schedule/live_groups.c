@@ -8,10 +8,10 @@
 /* What stands in a slot without a group: nothing runs, waits or can be evicted there. */
 static void vacate_slot(struct live *live, int group)
 {
-	static struct gang_node leaf = {.name = "", .parent = -1, .required = {-1, -1}, .preferred = {-1, -1}};
+	live->vacant = (struct gang_node){.name = "", .parent = -1, .required = {-1, -1}, .preferred = {-1, -1}};
 	live->snapshot.groups[group] = (struct snapshot_group){.namespace_ = "", .name = ""};
 	live->snapshot.cycle.groups[group] = (struct cycle_group){
-		.gang = {.namespace_ = "", .name = "", .tree = &leaf, .tree_count = 1},
+		.gang = {.namespace_ = "", .name = "", .tree = &live->vacant, .tree_count = 1},
 		.queue = -1,
 		.blocked = true,
 		.grace = -1,

@@ -69,6 +69,7 @@ struct live {
 	VEC(int) free_pods, free_groups;
 	struct live_slot *slots;
 	size_t pod_capacity, group_capacity;
+	struct gang_node vacant;            /* the tree of slots without a group */
 	VEC(struct store_object *) retired; /* of objects that are gone, while the frame borrows from them */
 	VEC(int) todo;                      /* groups the next cycle looks at */
 	VEC(struct live_object *) held;     /* pods that are not to be looked at yet */
