@@ -5,6 +5,7 @@ Each case builds a small tree or a list of fake test programs and looks at the e
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,20 +47,6 @@ RUNS = [
 
 # name, script, files of the tree, expected exit status, a text that must appear
 CHECKS = [
-    ("the same folder and the ones below are allowed", "check-layers",
-     {"src/admit/pod.c": '#include "admit/pod.h"\n#include "object/doc.h"\n#include <stdio.h>\n'}, 0, ""),
-    ("an include that points upwards fails with its line", "check-layers",
-     {"src/engine/place.c": '#include "base/arena.h"\n\n#include "loop/writes.h"\n'}, 1, "src/engine/place.c:3:"),
-    ("the engine does not know documents", "check-layers",
-     {"src/engine/gang.h": '#include "object/doc.h"\n'}, 1, "engine may not include"),
-    ("the scheduler does not know who groups", "check-layers",
-     {"src/schedule/a.c": '#include "grouping/grouping.h"\n'}, 1, 'schedule may not include "grouping/grouping.h"'),
-    ("who groups does not know the scheduler", "check-layers",
-     {"src/grouping/a.c": '#include "schedule/live.h"\n'}, 1, 'grouping may not include "schedule/live.h"'),
-    ("a header without its folder fails", "check-layers", {"src/base/a.c": '#include "a.h"\n'}, 1, '"base/a.h"'),
-    ("a new folder has to be entered in the table", "check-layers", {"src/extra/a.c": ""}, 1, "folder extra is missing"),
-    ("uthash has one home", "check-layers", {"src/engine/a.c": "#include <uthash.h>\n"}, 1, "src/base/hash.h"),
-    ("pure folders do not log", "check-layers", {"src/admit/a.c": '#include "base/log.h"\n'}, 1, "pure"),
     ("a header that stands alone", "check-headers",
      {"src/base/a.h": "#ifndef A_H\n#define A_H\n#include <stddef.h>\nsize_t a(void);\n#endif\n"}, 0, ""),
     ("a header that leans on its includer fails", "check-headers", {"src/base/a.h": "size_t a(void);\n"}, 1, "src/base/a.h:1:"),
@@ -68,6 +55,111 @@ CHECKS = [
     ("an unfinished mark in a source fails", "check-words", {"src/base/a.c": "\n/* TO" + "DO later */\n"}, 1, "src/base/a.c:2:"),
     ("a path of a machine fails anywhere", "check-words", {"docs/a.md": "see /wor" + "k/notes\n"}, 1, "docs/a.md:1:"),
     ("a host in a script fails", "check-words", {"scripts/a": "curl http:" + "//example.com\n"}, 1, "scripts/a:1:"),
+]
+
+# name, file below src, its text, a text that must appear; "" when the file is as it should be
+LAYERS = [
+    ("the same room and those named for it are allowed", "admit/pod.c",
+     '#include "admit/pod.h"\n#include "object/doc.h"\n#include <stdio.h>\n', ""),
+    ("an include against the table fails with its line", "engine/place.c",
+     '#include "base/arena.h"\n\n#include "loop/writes.h"\n', "src/engine/place.c:3: engine may not include"),
+    ("the scheduler does not know who groups", "schedule/a.c", '#include "grouping/grouping.h"\n',
+     'schedule may not include "grouping/grouping.h"'),
+    ("who groups does not know the scheduler", "grouping/a.c", '#include "schedule/live.h"\n',
+     'grouping may not include "schedule/live.h"'),
+    ("a folder of a room is that room", "engine/gang/gang.h", '#include "object/doc.h"\n', "engine may not include"),
+    ("a space in an include hides nothing", "engine/a.c", ' # include  "cli/cli.h"\n', "engine may not include"),
+    ("a header without its folder fails", "base/a.c", '#include "a.h"\n', '"base/a.h"'),
+    ("a header by way of the folder above fails", "base/a.c", '#include "../cli/cli.h"\n', "with their folder"),
+    ("an include by a macro fails", "base/a.c", "#include HEADER\n", "names its file"),
+    ("a new room has to be entered in the table", "extra/a.c", "", "folder extra is missing"),
+
+    ("a private header in its room", "rbg/write.c", '#include "rbg/internal.h"\n', ""),
+    ("a private header of another room", "manager/manager.c", '#include "rbg/internal.h"\n', "private to src/rbg"),
+    ("a private header with a longer name", "view/why.c", '#include "schedule/live_internal.h"\n', "private to src/schedule"),
+    ("a header that only sounds private", "view/why.c", '#include "schedule/liveinternal.h"\n', ""),
+    ("a folder of the engine reads what the engine shares", "engine/place/a.c", '#include "engine/internal.h"\n', ""),
+    ("folders of serve keep theirs to themselves", "serve/api/a.c", '#include "serve/http/internal.h"\n',
+     "private to src/serve/http"),
+    ("and read their own", "serve/http/a.c", '#include "serve/http/internal.h"\n', ""),
+
+    ("a third-party header at home", "base/hash.h", "#include <uthash.h>\n", ""),
+    ("uthash has one home", "engine/a.c", "#include <uthash.h>\n", "base/hash.h"),
+    ("xxhash has one home", "local/a.c", "#include <xxhash.h>\n", "base/hash.h"),
+    ("curl has one home", "remote/client.c", "#include <curl/curl.h>\n", "remote/sockets.h"),
+    ("any header of OpenSSL", "local/a.c", "#include <openssl/sha.h>\n", "serve/tls/"),
+    ("sqlite has one home", "local/write.c", "#include <sqlite3.h>\n", "local/disk.c"),
+    ("zlib has one home", "cli/a.c", "#include <zlib.h>\n", "serve/http/gzip.c"),
+    ("llhttp has one home", "serve/http/conn.c", "#include <llhttp.h>\n", "serve/http/parse.c"),
+    ("yyjson has one home", "object/tree.c", "#include <yyjson.h>\n", "object/doc_internal.h"),
+    ("yaml has one home", "object/yaml_write.c", "#include <yaml.h>\n", "object/yaml_read.c"),
+    ("cmocka has none", "sim/a.c", "#include <cmocka.h>\n", "does not belong into src"),
+    ("a library nobody named has none", "cli/a.c", "#include <ncurses.h>\n", "has no home"),
+    ("a header of the system is nobody's", "serve/http/a.c", "#include <sys/epoll.h>\n#include <time.h>\n", ""),
+
+    ("the clock", "engine/a.c", "long a(void)\n{\n\treturn time(NULL);\n}\n", "src/engine/a.c:3: engine is pure: time is the clock"),
+    ("the clock with a space", "rollout/a.c", "int a(void)\n{\n\treturn clock_gettime (0, 0);\n}\n", "clock_gettime is the clock"),
+    ("the clock of the day", "group/a.c", "int a(void)\n{\n\treturn gettimeofday(0, 0);\n}\n", "gettimeofday is the clock"),
+    ("the clock that was handed in", "admit/a.c", "int a(const struct clock_source *c)\n{\n\treturn c->now_ns(c);\n}\n", "now_ns is the clock"),
+    ("chance", "engine/a.c", "int a(void)\n{\n\treturn rand();\n}\n", "rand is chance"),
+    ("the environment", "admit/a.c", "int a(void)\n{\n\treturn !getenv(\"A\");\n}\n", "getenv is the environment"),
+    ("opening a file", "group/a.c", "void *a(void)\n{\n\treturn fopen(\"a\", \"r\");\n}\n", "fopen is input and output"),
+    ("reading a descriptor", "rollout/a.c", "long a(void)\n{\n\treturn read(0, 0, 0);\n}\n", "read is input and output"),
+    ("writing a descriptor", "engine/a.c", "long a(void)\n{\n\tif (open(\"a\", 0))\n\t\treturn 1;\n\treturn 0;\n}\n", "open is input and output"),
+    ("printing", "engine/a.c", "void a(void)\n{\n\tprintf(\"a\");\n}\n", "printf is input and output"),
+    ("printing to a stream", "object/a.c", "void a(void)\n{\n\tput(stderr);\n}\n", "stderr is input and output"),
+    ("a header for files", "group/a.c", "#include <fcntl.h>\n", "<fcntl.h> is not for it"),
+    ("a header for the clock", "engine/a.h", "#include <time.h>\n", "<time.h> is not for it"),
+    ("the log", "admit/a.c", '#include "base/log.h"\n', "does not log"),
+    ("the log without its header", "group/a.c", "void a(void *l)\n{\n\tlog_write(l, 0);\n}\n", "log_write is the log"),
+    ("rooms that are nearly pure", "api/a.c", "int a(void)\n{\n\treturn rand();\n}\n", "rand is chance"),
+    ("files of such a room that are not", "base/clock.c", "#include <time.h>\nlong a(void)\n{\n\treturn time(0);\n}\n", ""),
+    ("words that only look like it", "engine/a.c",
+     "/* time(NULL) and\n * printf(x) */\n// rand()\n#include <stdio.h>\n"
+     "static int lifetime(int a)\n{\n\treturn a; /* open(2) */\n}\n"
+     "void b(struct c *c, bool (*accept)(int))\n{\n\tint time = lifetime(1);\n\tputs_of(\"read(0) getenv(\\\"A\\\")\");\n"
+     "\tc->read(time);\n\tc->ops.write(snprintf(0, 0, \"rand()\"), '(');\n\taccept(1);\n}\n", ""),
+    ("a function of the file itself", "rollout/a.c",
+     "static int open(int a)\n{\n\treturn a;\n}\nint b(void)\n{\n\treturn open(1);\n}\n", ""),
+    ("a format that is checked like printf", "admit/a.h",
+     "void a(const char *f, ...) __attribute__((format(printf, 1, 2)));\n", ""),
+    ("other rooms may", "serve/a.c", "#include <time.h>\nlong a(void)\n{\n\treturn time(0);\n}\n", ""),
+
+    ("a variable of the file", "engine/a.c", "\nstatic int count;\n", "src/engine/a.c:2: count can change"),
+    ("a variable of the program", "loop/a.c", "int count = 1;\n", "count can change"),
+    ("a variable of a function", "group/a.c", "int a(void)\n{\n\tif (1) {\n\t\tstatic int calls;\n\t\treturn calls++;\n\t}\n\treturn 0;\n}\n",
+     "src/group/a.c:4: calls can change"),
+    ("the second of one line", "rollout/a.c", "static int one, *two = 0;\n", "two can change"),
+    ("a table of several lines", "engine/a.c",
+     "static struct row {\n\tint a;\n} rows[] = {\n\t{1},\n\t{2},\n};\n", "rows can change"),
+    ("a pointer to constant text", "admit/a.c", "static const char *name = \"a\";\n", "name can change"),
+    ("a table of such pointers", "admit/a.c", "static const char *names[] = {\n\t\"a\",\n\t\"b\",\n};\n", "names can change"),
+    ("a pointer to a function", "engine/a.c", "static int (*hook)(int);\n", "hook can change"),
+    ("a variable per thread", "engine/a.c", "static _Thread_local int depth;\n", "depth can change"),
+    ("a variable in a header", "engine/a.h", "static int count;\n", "count can change"),
+    ("a variable behind a function", "engine/a.c", "static int a(void)\n{\n\treturn 1;\n}\nstatic char text[8];\n", "text can change"),
+    ("what cannot change, and what is no variable", "engine/a.c",
+     "#define STEP(a) \\\n\tstatic int a##_count;\n"
+     "struct row {\n\tconst char *name;\n\tint (*use)(int a);\n};\n"
+     "enum color { RED, GREEN = 2 };\ntypedef int word;\nextern const int limits[];\n"
+     "static const int small = 1, large = 2;\nstatic const char *const names[] = {\n\t\"static int a;\",\n};\n"
+     "static const struct row rows[] = {\n\t{\"a\", 0},\n};\nstatic int (*const hooks[2])(int) = {0};\n"
+     "static int use(int a, void (*visit)(int b));\nint use_all(const struct row *row,\n            int count);\n"
+     "_Static_assert(sizeof(int) == 4, \"a\");\n"
+     "static struct row *find(const char *name)\n{\n\tstatic const char *const all[] = {\"x\", \"y\"};\n"
+     "\tstatic const struct {\n\t\tint a;\n\t} pairs[] = {{1}, {2}};\n\tint count = 0;\n\tchar *text;\n\treturn 0;\n}\n", ""),
+    ("a function that a header declares by its type", "group/a.h", "typedef int visit(int a);\nvisit visit_pod, visit_job;\n", ""),
+    ("what a signal handler of a command sets", "cli/a.c", "static volatile sig_atomic_t stopped;\n", ""),
+]
+
+# What a page says that agrees with the table: made by the check itself.
+PAGES = [
+    ("a page that says what the table says", lambda text: text, 0, ""),
+    ("a page that allows more", lambda text: text.replace("| `engine` | x | base |", "| `engine` | x | base, object |"), 1,
+     "engine may include 'base', not 'base, object'"),
+    ("a page without a room", lambda text: text.replace("| `rbg` |", "| `rgb` |"), 1, "no row for rbg"),
+    ("a page with the rooms in another order",
+     lambda text: "".join(sorted(text.splitlines(keepends=True))), 1, "not in the order"),
 ]
 
 
@@ -108,6 +200,30 @@ def check_tree(script, files, status, text):
     return None
 
 
+def check_layers(path, content, text):
+    return check_tree("check-layers", {"src/" + path: content}, 1 if text else 0, text)
+
+
+def check_page(change, status, text):
+    """A table of rooms with wrong uses becomes right by --write; then it is changed and looked at again."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "docs"))
+        page, script = os.path.join(folder, "docs/architecture.md"), os.path.join(TOP, "scripts/check-layers")
+        with open(os.path.join(TOP, "docs/architecture.md"), encoding="utf-8") as file:
+            rooms = [line.split("`")[1] for line in file if re.match(r"\| `\w+` \|.*\|.*\|$", line)]
+        with open(page, "w", encoding="utf-8") as file:
+            file.writelines(f"| `{room}` | x | ? |\n" for room in rooms)
+        wrong, written = run([script, folder]), run([script, "--write", folder])
+        with open(page, encoding="utf-8") as file:
+            content = file.read()
+        with open(page, "w", encoding="utf-8") as file:
+            file.write(change(content))
+        answer = run([script, folder])
+    if wrong.returncode == 0 or written.returncode != 0 or answer.returncode != status or text not in answer.stdout:
+        return f"exit status {answer.returncode}, expected {status} and '{text}':\n{written.stdout}{answer.stdout}"
+    return None
+
+
 def check_results():
     """Steps that ran before are part of the sum."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -122,6 +238,8 @@ def check_results():
 def main():
     cases = [(name, check_run, rest) for name, *rest in RUNS]
     cases += [(name, check_tree, rest) for name, *rest in CHECKS]
+    cases += [(f"layers: {name}", check_layers, rest) for name, *rest in LAYERS]
+    cases += [(f"layers: {name}", check_page, rest) for name, *rest in PAGES]
     cases += [("earlier steps are added, a folder that is none fails", check_results, [])]
     failed = 0
     for name, check, arguments in cases:
