@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LONGEST_WAIT 1000    /* milliseconds, so that signals, timers and a new configuration are noticed */
-#define LAST_WRITES_TURNS 50 /* of 100 ms: what was decided is sent before the end */
+#define LONGEST_WAIT 1000 /* milliseconds, so that signals, timers and a new configuration are noticed */
 
 static volatile sig_atomic_t stopped, reload;
 
@@ -310,10 +309,14 @@ static void loop(struct run *run)
 	}
 }
 
-/* Moves until the server has answered everything, but not for ever. */
+/* Moves until the server has answered everything, but not longer than the configuration says. */
 static void finish_writes(struct run *run)
 {
-	for (int i = 0; i < LAST_WRITES_TURNS && (i == 0 || remote_counts(run->remote).waiting > 0); i++)
+	int64_t end = clock_now(clock_system()) + run->start->shutdown_ns;
+	turn(run, 100);
+	if (remote_counts(run->remote).waiting > 0)
+		run_tell_waiting(run);
+	while (remote_counts(run->remote).waiting > 0 && clock_now(clock_system()) < end)
 		turn(run, 100);
 }
 

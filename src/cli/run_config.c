@@ -17,6 +17,7 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "  enabled: false\n"
 				 "  name: platoon\n"
 				 "  duration: 15s\n"
+				 "shutdownTimeout: 5s\n"
 				 "webhooks:\n"
 				 "  enabled: false\n"
 				 "  listen: \":9443\"\n"
@@ -29,7 +30,7 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 				 "logFormat: text\n";
 
 /* Read at the start only. */
-static const char *const fixed[] = {"listen", "leaderElection", "webhooks"};
+static const char *const fixed[] = {"listen", "leaderElection", "shutdownTimeout", "webhooks"};
 /* Controllers are made with these. */
 static const char *const deciding[] = {"schedulerNames", "defaultQueue", "podGroupsForSinglePods", "budget",
                                        "placementStrategy"};
@@ -155,6 +156,14 @@ static void check_listen(const char *path, const char *text, struct problems *pr
 		            "must be HOST:PORT such as 127.0.0.1:8080, or :8080 for every address");
 }
 
+static void read_shutdown(struct run_config *config, const struct val *text, struct problems *problems)
+{
+	if (clock_parse_duration(val_str(text, ""), &config->shutdown_ns) < 0 || config->shutdown_ns < 0 ||
+	    config->shutdown_ns > INT64_C(3600000000000))
+		problem_add(problems, SEVERITY_ERROR, "shutdownTimeout", NULL,
+		            "must be a duration of at most 1h, such as 5s");
+}
+
 static void read_lease(struct run_config *config, const struct val *map, struct problems *problems)
 {
 	config->leader_elect = val_bool(val_get(map, "enabled"), false);
@@ -241,6 +250,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 	if (config->listen[0] && strcmp(config->listen, "none") != 0)
 		check_listen("listen", config->listen, problems);
 	read_lease(config, val_get(root, "leaderElection"), problems);
+	read_shutdown(config, val_get(root, "shutdownTimeout"), problems);
 	read_webhooks(config, val_get(root, "webhooks"), problems);
 	config->kinds = run_kinds_read(val_get(root, "workloadKinds"), config->arena, &config->kind_count, problems);
 	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)

@@ -19,6 +19,7 @@ struct run_config {
 	bool leader_elect;
 	const char *lease_name;
 	int64_t lease_duration_ns;
+	int64_t shutdown_ns; /* how long the end waits for answers to what was written */
 	bool webhooks;
 	const char *webhook_listen, *webhook_service;
 	const char *client_authority; /* file; "": clients need no certificate */

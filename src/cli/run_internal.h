@@ -71,6 +71,8 @@ void run_tell_connected(const struct run *run);
 /* That the API server cannot be reached, once a minute, and that it can again. */
 void run_tell_away(struct run *run);
 void run_tell_ending(const struct run *run);
+/* That the end waits for answers of the API server. */
+void run_tell_waiting(const struct run *run);
 void run_tell_ended(const struct run *run);
 
 /* ---- run_queue.c ---- */

@@ -100,6 +100,13 @@ void run_tell_ending(const struct run *run)
 	log_write(&run->args->logger, LOG_INFO, 0, "asked to end: what was decided is still sent", NULL);
 }
 
+void run_tell_waiting(const struct run *run)
+{
+	char count[32];
+	snprintf(count, sizeof(count), "%zu", remote_counts(run->remote).waiting);
+	log_write(&run->args->logger, LOG_INFO, 0, "waiting for answers of the API server", "writes", count, NULL);
+}
+
 /* What was not answered may have been done or not; whoever acts next sees which. */
 void run_tell_ended(const struct run *run)
 {

@@ -2,6 +2,7 @@
 are answered when the test says so."""
 import http.server
 import json
+import re
 import threading
 
 KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "persistentvolumes": "PersistentVolume",
@@ -15,6 +16,7 @@ class FakeApi:
         self.leases = []  # watches of the lease: files to write to
         self.version = 10
         self.writes = []  # "METHOD path body", as they came
+        self.log = []  # the same, and "answered METHOD path body" before the answer is sent
         self.held = None  # a part of the path of writes that are not answered yet
         self.queue = None
         self.refused = {}  # part of a path: how many writes there are refused
@@ -75,7 +77,7 @@ class FakeApi:
     def get(self, handler):
         path, _, query = handler.path.partition("?")
         if "watch=true" in query:
-            self.watch(handler, path)
+            self.watch(handler, path, int(re.search(r"resourceVersion=(\d+)", query).group(1)))
             return
         resource = path.rsplit("/", 1)[1]
         with self.lock:
@@ -91,13 +93,16 @@ class FakeApi:
             handler.answer(200, {"kind": KINDS.get(resource, "Any") + "List",
                                  "metadata": {"resourceVersion": str(self.version)}, "items": items})
 
-    def watch(self, handler, path):
+    def watch(self, handler, path, since):
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
         if path.endswith("/leases"):
             with self.lock:
                 self.leases.append(handler.wfile)
+                # What happened between the list and this watch.
+                if self.lease and int(self.lease["metadata"]["resourceVersion"]) > since:
+                    self.send_lease(handler.wfile, "MODIFIED")
         handler.wfile.flush()
         threading.Event().wait(300)  # the thread ends with the process
 
@@ -106,10 +111,13 @@ class FakeApi:
     def write(self, handler):
         text = handler.rfile.read(int(handler.headers.get("Content-Length", 0))).decode()
         with self.lock:
-            self.writes.append(f"{handler.command} {handler.path} {text}")
+            write = f"{handler.command} {handler.path} {text}"
+            self.writes.append(write)
+            self.log.append(write)
             self.lock.notify_all()
             while self.held and self.held in handler.path:
                 self.lock.wait(60)
+            self.log.append("answered " + write)
             for part, left in self.refused.items():
                 if part in handler.path and left > 0:
                     self.refused[part] -= 1
@@ -138,15 +146,19 @@ class FakeApi:
             return
         self.version += 1
         body["metadata"].update({"resourceVersion": str(self.version), "uid": "uid-lease"})
-        event = json.dumps({"type": "MODIFIED" if self.lease else "ADDED", "object": body}).encode() + b"\n"
+        kind = "MODIFIED" if self.lease else "ADDED"
         self.lease = body
         for file in self.leases:
             try:
-                file.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
-                file.flush()
+                self.send_lease(file, kind)
             except OSError:
                 pass  # its reader is gone
         handler.answer(200, body)
+
+    def send_lease(self, file, kind):
+        event = json.dumps({"type": kind, "object": self.lease}).encode() + b"\n"
+        file.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+        file.flush()
 
     def wait_for(self, check, what):
         """Until check(writes) is true."""
