@@ -19,6 +19,7 @@ PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
 GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
 COMMANDS = ["plan", "why", "validate", "simulate", "top", "install", "completion", "help"]
+PATIENCE = 120  # seconds until something that should happen counts as never
 TESTS = []
 
 
@@ -30,9 +31,17 @@ def test(function):
 def run(*args, text=None, env=None):
     """Exit code, standard output and standard error of one call from the source folder."""
     environment = dict(os.environ, **(env or {}))
-    done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=60,
+    done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE,
                           env=environment, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def until(check):
+    """Waits for something that happens in another process, however slow the machine is."""
+    end = time.monotonic() + PATIENCE
+    while not check():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.1)
 
 
 def expect(code, *args, out="", err="", text=None):
@@ -139,11 +148,8 @@ def a_live_cluster_is_read():
     cluster, kubeconfig = start_cluster(folder)
     try:
         live = ("--kubeconfig", kubeconfig)
-        for _ in range(100):
-            code, out, err = run("why", "pg/pretrain", *live)
-            if code == 0 and "Running" in run("why", "pod/pretrain-0", *live)[1]:
-                break
-            time.sleep(0.1)
+        until(lambda: run("why", "pg/pretrain", *live)[0] == 0 and "Running" in run("why", "pod/pretrain-0", *live)[1])
+        code, out, err = run("why", "pg/pretrain", *live)
         assert code == 0 and "zone z1 / rack z1-r" in out, out + err
         expect(0, "why", "pod/pretrain-0", *live, out="it has node z1-r")
         told = json.loads(run("why", "podgroup/too-wide", *live, "-o", "json")[1])
@@ -164,7 +170,7 @@ def a_live_cluster_is_read():
         expect(2, "plan", "--kubeconfig", wrong, err="certificate")
     finally:
         cluster.terminate()
-        cluster.wait(timeout=20)
+        cluster.wait(timeout=PATIENCE)
     expect(2, "plan", *live, err="is the cluster up")
 
 
@@ -198,16 +204,16 @@ def single_pods_are_placed_by_what_their_owners_say():
     try:
         assert "listens" in up.stdout.readline()
         live = ("--kubeconfig", os.path.join(SCRATCH, "owners", "kubeconfig"))
-        for _ in range(200):
-            groups = json.loads(run("top", *live, "-o", "json")[1] or "{}").get("groups", [])
-            if sum(group["bound"] for group in groups) == 2:
-                break
-            time.sleep(0.1)
-        assert [group["queue"] for group in groups] == ["team-a", "team-a"], groups
+
+        def groups():
+            return json.loads(run("top", *live, "-o", "json")[1] or "{}").get("groups", [])
+
+        until(lambda: sum(group["bound"] for group in groups()) == 2)
+        assert [group["queue"] for group in groups()] == ["team-a", "team-a"], groups()
         assert "Deployment" not in run("record", *live)[1], "a recording has the pods, not who made them"
     finally:
         up.terminate()
-        up.wait(timeout=20)
+        up.wait(timeout=PATIENCE)
         up.stdout.close()
 
 

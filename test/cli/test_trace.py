@@ -495,10 +495,10 @@ def a_period_is_recorded_whatever_ends_it():
             record = subprocess.Popen([PLATOON, "record", "--for", "ever", "--kubeconfig", config], stdout=out,
                                       stderr=subprocess.DEVNULL)
         wait_for(lambda item: item["kind"] == "Pod", 4)
-        for _ in range(2):  # twice the same name: two pods
+        for count in (5, 6):  # twice the same name: two pods
             kubectl(config, "apply", "-f", "-", text=json.dumps(pod))
             kubectl(config, "wait", "--for=condition=Ready", "pod/secret", "--timeout=60s")
-            time.sleep(1.5)  # it looks about twice a second
+            wait_for(lambda item: item["kind"] == "Pod", count)
             kubectl(config, "delete", "pod", "secret")
         whole = wait_for(lambda item: item["kind"] == "Departure", 2)
         record.kill()
@@ -510,7 +510,7 @@ def a_period_is_recorded_whatever_ends_it():
         up.stdout.close()
     assert "secret" not in json.dumps(whole) and "pretrain" not in json.dumps(whole)
     ends = [item for item in whole if item["kind"] == "Departure"]
-    assert len({item["metadata"]["name"] for item in ends}) == 2 and all(item["leaves"] > 0 for item in ends), ends
+    assert len({item["metadata"]["name"] for item in ends}) == 2 and all("leaves" in item for item in ends), ends
     result = replay(path, "--compare", "allocate")[0]
     assert (result["pods"], result["bound"], result["waiting"]) == (6, 6, 0), (result["bound"], result["waiting"])
     for wrong in (["--for", "0s"], ["--for", "soon"], ["--for", "1s", "-f", "examples/up-gang.yaml"], ["--for", "1s", "-o", "yaml"]):
