@@ -1,5 +1,5 @@
 /* Whole cycles: who is served first, how gangs grow, what queues allow, when timers run out. */
-#include "yard.h"
+#include "cluster_fixture.h"
 
 #include <string.h>
 

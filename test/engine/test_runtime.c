@@ -1,5 +1,5 @@
 /* Minimum runtimes of queues: who is safe for a while, from whom, and what those hear who wait for it. */
-#include "yard.h"
+#include "cluster_fixture.h"
 
 #include <string.h>
 

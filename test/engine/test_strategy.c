@@ -1,5 +1,5 @@
 /* Placement strategies: where pods go when everything else leaves the choice. */
-#include "yard.h"
+#include "cluster_fixture.h"
 
 #include "engine/place/strategy.h"
 

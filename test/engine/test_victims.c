@@ -1,6 +1,6 @@
 /* What a running group gives up, in which order. */
 #include "engine/evict/victims.h"
-#include "yard.h"
+#include "cluster_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The units that may go are sorted from the one that hurts least; the shortest prefix that lets the group fit is found by
  * bisection. Then the group is placed, preferring domains and nodes that need no eviction, and every unit the placement
  * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
-#include "engine/evict/evict_internal.h"
+#include "engine/evict/internal.h"
 
 #include "base/clamp.h"
 #include "engine/evict/runtime.h"

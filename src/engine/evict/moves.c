@@ -1,5 +1,5 @@
 /* New places for pods that have to leave: a victim that can run elsewhere is moved, not lost. */
-#include "engine/evict/evict_internal.h"
+#include "engine/evict/internal.h"
 
 /* Pods of one group that left, as waiting members; those that waited before stay out of it. */
 static int reopen_group(struct room *room, int number, bool *evicted)

@@ -1,5 +1,5 @@
 /* What the queues say to making room: limits and quotas, the right to reclaim, and what a preemption may swap. */
-#include "engine/evict/evict_internal.h"
+#include "engine/evict/internal.h"
 
 #include <string.h>
 

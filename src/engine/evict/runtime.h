@@ -6,7 +6,7 @@
 #ifndef ENGINE_EVICT_RUNTIME_H
 #define ENGINE_EVICT_RUNTIME_H
 
-#include "engine/evict/evict_internal.h"
+#include "engine/evict/internal.h"
 
 /* Before units are listed. */
 void runtime_open(struct room *room);

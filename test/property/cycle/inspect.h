@@ -4,7 +4,7 @@
 
 #include "../runner.h"
 #include "engine/evict/victims.h"
-#include "stage.h"
+#include "cycle_fixture.h"
 
 enum cycle_failure {
 	CYCLE_FINE,
@@ -95,7 +95,7 @@ bool inspect_whole(struct scene *scene, const struct decision *decisions, const 
                    const struct picture *after);
 bool inspect_decision(struct scene *scene, const struct decision *decision, const struct picture *before,
                       const struct picture *after);
-/* keep.c: none of the victims could have stayed. */
+/* necessity.c: none of the victims could have stayed. */
 bool inspect_necessity(struct scene *scene, const struct decision *decision, const struct picture *before,
                        const struct picture *after);
 /* idle.c: when nothing changes any more, nobody waits who had a right to a place. */

@@ -1,5 +1,5 @@
 /* Builds the engine's view of a case and plays the rest of the world. */
-#include "stage.h"
+#include "cycle_fixture.h"
 
 #include "../random.h"
 

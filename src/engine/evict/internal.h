@@ -1,6 +1,6 @@
 /* What making room (room.c) and finding new places for victims (room_moves.c) share. */
-#ifndef ENGINE_EVICT_EVICT_INTERNAL_H
-#define ENGINE_EVICT_EVICT_INTERNAL_H
+#ifndef ENGINE_EVICT_INTERNAL_H
+#define ENGINE_EVICT_INTERNAL_H
 
 #include "engine/evict/evict.h"
 #include "engine/place/solver.h"

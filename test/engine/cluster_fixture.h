@@ -6,8 +6,8 @@
  *                                    afterwards also ~n2 for a reservation and x for a pod that had to leave
  *
  * Every pod asks for the devices its group says. Words that do not fit the world fail the test at once. */
-#ifndef TEST_ENGINE_YARD_H
-#define TEST_ENGINE_YARD_H
+#ifndef TEST_ENGINE_CLUSTER_FIXTURE_H
+#define TEST_ENGINE_CLUSTER_FIXTURE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Reads the words of a small world and writes down what became of it. */
-#include "yard.h"
+#include "cluster_fixture.h"
 
 #include "engine/place/strategy.h"
 

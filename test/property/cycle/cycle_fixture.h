@@ -1,6 +1,6 @@
 /* A case on stage: the engine's cluster, queues and groups, and what the world does between two cycles. */
-#ifndef CYCLE_STAGE_H
-#define CYCLE_STAGE_H
+#ifndef CYCLE_FIXTURE_H
+#define CYCLE_FIXTURE_H
 
 #include "../build.h"
 #include "case.h"

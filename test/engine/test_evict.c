@@ -1,5 +1,5 @@
 /* Making room: who has to go, who may stay, who moves. */
-#include "yard.h"
+#include "cluster_fixture.h"
 
 static void check_all(const struct yard_story *stories, size_t count)
 {
