@@ -1,4 +1,4 @@
-/* Reads the words of a small world and writes down what became of it. */
+/* Reads the words of a small cluster and writes down what became of it. */
 #include "cluster_fixture.h"
 
 #include "engine/place/strategy.h"
@@ -23,7 +23,7 @@ static const char *word(const char **text, struct arena *arena)
 	return arena_strndup(arena, start, (size_t)(*text - start));
 }
 
-static void add_node(struct yard *yard, const char *text)
+static void add_node(struct cluster_fixture *fixture, const char *text)
 {
 	const char *colon = strchr(text, ':'), *slash = strchr(text, '/');
 	if (!colon) {
@@ -31,7 +31,7 @@ static void add_node(struct yard *yard, const char *text)
 		return;
 	}
 	struct resource_amount amounts[] = {{"nvidia.com/gpu", strtol(colon + 1, NULL, 10)}, {"pods", 110}};
-	const char *name = arena_strndup(yard->arena, text, (size_t)(colon - text));
+	const char *name = arena_strndup(fixture->arena, text, (size_t)(colon - text));
 	struct label labels[] = {{"kubernetes.io/hostname", name}, {"rack", slash ? slash + 1 : "none"}};
 	struct cluster_node node = {.name = name,
 	                            .labels = {labels, slash ? 2 : 1},
@@ -39,22 +39,22 @@ static void add_node(struct yard *yard, const char *text)
 	                            .allocatable_count = 2,
 	                            .ready = true};
 	labels_sort(&node.labels);
-	cluster_add_node(yard->cycle.cluster, &node);
+	cluster_add_node(fixture->cycle.cluster, &node);
 }
 
-static void add_nodes(struct yard *yard, const char *nodes)
+static void add_nodes(struct cluster_fixture *fixture, const char *nodes)
 {
 	static const char *const levels[] = {"rack", "kubernetes.io/hostname"};
-	yard->cycle.cluster = cluster_create();
-	cluster_add_topology(yard->cycle.cluster, "floor", levels, 2);
+	fixture->cycle.cluster = cluster_create();
+	cluster_add_topology(fixture->cycle.cluster, "floor", levels, 2);
 	while (*nodes)
-		add_node(yard, word(&nodes, yard->arena));
-	cluster_seal(yard->cycle.cluster);
+		add_node(fixture, word(&nodes, fixture->arena));
+	cluster_seal(fixture->cycle.cluster);
 }
 
-static int find_node(const struct yard *yard, const char *name)
+static int find_node(const struct cluster_fixture *fixture, const char *name)
 {
-	int node = cluster_find_node(yard->cycle.cluster, name);
+	int node = cluster_find_node(fixture->cycle.cluster, name);
 	if (node < 0)
 		fail_msg("there is no node %s", name);
 	return node;
@@ -62,24 +62,24 @@ static int find_node(const struct yard *yard, const char *name)
 
 /* ---- queues ---- */
 
-static int find_queue(const struct yard *yard, const char *name)
+static int find_queue(const struct cluster_fixture *fixture, const char *name)
 {
-	for (size_t q = 0; name && q < yard->cycle.queue_count; q++)
-		if (strcmp(yard->cycle.queues[q].name, name) == 0)
+	for (size_t q = 0; name && q < fixture->cycle.queue_count; q++)
+		if (strcmp(fixture->cycle.queues[q].name, name) == 0)
 			return (int)q;
 	return -1;
 }
 
-static void add_queues(struct yard *yard, const struct yard_queue *queues)
+static void add_queues(struct cluster_fixture *fixture, const struct fixture_queue *queues)
 {
-	static const struct yard_queue only[] = {{"q", NULL, -1, -1, 1, 100}, {0}};
+	static const struct fixture_queue only[] = {{"q", NULL, -1, -1, 1, 100}, {0}};
 	if (!queues || !queues[0].name)
 		queues = only;
-	yard->cycle.queues = arena_array(yard->arena, struct cycle_queue, YARD_QUEUES);
+	fixture->cycle.queues = arena_array(fixture->arena, struct cycle_queue, FIXTURE_QUEUES);
 	for (; queues->name; queues++) {
-		struct cycle_queue *queue = &yard->cycle.queues[yard->cycle.queue_count];
+		struct cycle_queue *queue = &fixture->cycle.queues[fixture->cycle.queue_count];
 		*queue = (struct cycle_queue){.name = queues->name,
-		                              .parent = find_queue(yard, queues->parent),
+		                              .parent = find_queue(fixture, queues->parent),
 		                              .priority = queues->priority ? queues->priority : 100};
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			bool devices = r == CYCLE_GPU;
@@ -91,7 +91,7 @@ static void add_queues(struct yard *yard, const struct yard_queue *queues)
 		queue->has_runtime[1] = queues->reclaim_runtime != 0;
 		queue->preempt_runtime = queues->preempt_runtime * SECOND;
 		queue->reclaim_runtime = queues->reclaim_runtime * SECOND;
-		yard->cycle.queue_count++;
+		fixture->cycle.queue_count++;
 	}
 }
 
@@ -110,7 +110,7 @@ static struct gang_level read_level(const char **text)
 }
 
 /* In preorder: the number, the level, the children in brackets. */
-static void read_tree(struct yard *yard, struct gang *gang, const char **text, int parent)
+static void read_tree(struct cluster_fixture *fixture, struct gang *gang, const char **text, int parent)
 {
 	int self = (int)gang->tree_count++;
 	struct gang_node *node = &gang->tree[self];
@@ -119,7 +119,7 @@ static void read_tree(struct yard *yard, struct gang *gang, const char **text, i
 	if (end == *text)
 		fail_msg("a tree needs a number: %s", *text);
 	*text = end;
-	*node = (struct gang_node){.name = self ? arena_printf(yard->arena, "s%d", self) : "",
+	*node = (struct gang_node){.name = self ? arena_printf(fixture->arena, "s%d", self) : "",
 	                           .parent = parent,
 	                           .minimum = (int)minimum,
 	                           .required = read_level(text),
@@ -128,7 +128,7 @@ static void read_tree(struct yard *yard, struct gang *gang, const char **text, i
 		return;
 	for (++*text; **text && **text != ')';) {
 		node->child_count++;
-		read_tree(yard, gang, text, self);
+		read_tree(fixture, gang, text, self);
 		while (**text == ' ')
 			++*text;
 	}
@@ -144,12 +144,12 @@ static int next_leaf(const struct gang *gang, int after)
 	return -1;
 }
 
-static void read_pods(struct yard *yard, struct gang *gang, const char *text, int kind)
+static void read_pods(struct cluster_fixture *fixture, struct gang *gang, const char *text, int kind)
 {
 	int leaf = next_leaf(gang, -1);
-	gang->pods = arena_array(yard->arena, struct gang_pod, strlen(text) + 1);
+	gang->pods = arena_array(fixture->arena, struct gang_pod, strlen(text) + 1);
 	while (*text) {
-		const char *name = word(&text, yard->arena);
+		const char *name = word(&text, fixture->arena);
 		if (!*name)
 			break;
 		if (strcmp(name, "|") == 0) {
@@ -157,7 +157,7 @@ static void read_pods(struct yard *yard, struct gang *gang, const char *text, in
 			continue;
 		}
 		struct gang_pod *pod = &gang->pods[gang->pod_count];
-		*pod = (struct gang_pod){.name = arena_printf(yard->arena, "%s%zu", gang->name, gang->pod_count),
+		*pod = (struct gang_pod){.name = arena_printf(fixture->arena, "%s%zu", gang->name, gang->pod_count),
 		                         .kind = kind,
 		                         .leaf = leaf,
 		                         .state = name[0] == '!' ? MEMBER_GATED : MEMBER_WAITING,
@@ -166,76 +166,77 @@ static void read_pods(struct yard *yard, struct gang *gang, const char *text, in
 		gang->pod_count++;
 		bool reserved = name[0] == '~';
 		if (isalpha((unsigned char)name[reserved])) {
-			pod->node = find_node(yard, name + reserved);
+			pod->node = find_node(fixture, name + reserved);
 			pod->state = reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
-			cluster_occupy(yard->cycle.cluster, kind, pod->node,
+			cluster_occupy(fixture->cycle.cluster, kind, pod->node,
 			               reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		}
 	}
 }
 
-static void add_group(struct yard *yard, const struct yard_group *from)
+static void add_group(struct cluster_fixture *fixture, const struct fixture_group *from)
 {
-	struct cycle_group *group = &yard->cycle.groups[yard->cycle.group_count];
+	struct cycle_group *group = &fixture->cycle.groups[fixture->cycle.group_count];
 	struct resource_amount requests[] = {{"nvidia.com/gpu", from->devices ? from->devices : 1}, {"pods", 1}};
 	struct pod_input input = {.namespace_ = "default", .requests = requests, .request_count = 2};
 	struct gang *gang = &group->gang;
 	const char *tree = from->tree;
 	*gang = (struct gang){.namespace_ = "default", .name = from->name};
-	gang->tree = arena_array(yard->arena, struct gang_node, strlen(tree) + 1);
-	read_tree(yard, gang, &tree, -1);
-	read_pods(yard, gang, from->pods, cluster_kind(yard->cycle.cluster, &input));
-	group->queue_name = from->queue ? from->queue : yard->cycle.queues[0].name;
-	group->queue = find_queue(yard, group->queue_name);
+	gang->tree = arena_array(fixture->arena, struct gang_node, strlen(tree) + 1);
+	read_tree(fixture, gang, &tree, -1);
+	read_pods(fixture, gang, from->pods, cluster_kind(fixture->cycle.cluster, &input));
+	group->queue_name = from->queue ? from->queue : fixture->cycle.queues[0].name;
+	group->queue = find_queue(fixture, group->queue_name);
 	group->priority = from->priority;
 	group->preempt = from->preempt;
-	group->creation = (int64_t)yard->cycle.group_count;
+	group->creation = (int64_t)fixture->cycle.group_count;
 	group->grace = from->grace ? from->grace * SECOND : -1;
 	group->has_stale_since = from->stale > 0;
 	group->stale_since = -from->stale * SECOND;
 	group->evict_after = from->delay * SECOND;
 	group->has_started = from->since > 0;
 	group->started = from->since * SECOND;
-	group->was_running = arena_array(yard->arena, bool, gang->pod_count);
-	yard->cycle.group_count++;
+	group->was_running = arena_array(fixture->arena, bool, gang->pod_count);
+	fixture->cycle.group_count++;
 }
 
-void yard_create(struct yard *yard, const char *nodes, const struct yard_queue *queues, const struct yard_group *groups)
+void cluster_fixture_create(struct cluster_fixture *fixture, const char *nodes, const struct fixture_queue *queues,
+                            const struct fixture_group *groups)
 {
-	*yard = (struct yard){.arena = arena_create()};
-	yard->cycle.arena = yard->arena;
-	add_nodes(yard, nodes);
-	add_queues(yard, queues);
-	yard->cycle.groups = arena_array(yard->arena, struct cycle_group, YARD_GROUPS);
-	for (size_t g = 0; g < YARD_GROUPS && groups[g].name; g++)
-		add_group(yard, &groups[g]);
+	*fixture = (struct cluster_fixture){.arena = arena_create()};
+	fixture->cycle.arena = fixture->arena;
+	add_nodes(fixture, nodes);
+	add_queues(fixture, queues);
+	fixture->cycle.groups = arena_array(fixture->arena, struct cycle_group, FIXTURE_GROUPS);
+	for (size_t g = 0; g < FIXTURE_GROUPS && groups[g].name; g++)
+		add_group(fixture, &groups[g]);
 }
 
-void yard_destroy(struct yard *yard)
+void cluster_fixture_destroy(struct cluster_fixture *fixture)
 {
-	cluster_destroy(yard->cycle.cluster);
-	arena_destroy(yard->arena);
+	cluster_destroy(fixture->cycle.cluster);
+	arena_destroy(fixture->arena);
 }
 
-void yard_run(struct yard *yard, const char *actions, int second)
+void cluster_fixture_run(struct cluster_fixture *fixture, const char *actions, int second)
 {
-	yard->cycle.now = second * SECOND;
-	cycle_begin(&yard->cycle);
+	fixture->cycle.now = second * SECOND;
+	cycle_begin(&fixture->cycle);
 	while (*actions) {
 		enum cycle_action action;
-		const char *name = word(&actions, yard->arena);
+		const char *name = word(&actions, fixture->arena);
 		if (cycle_action_parse(name, strlen(name), &action) < 0)
 			fail_msg("%s is not an action", name);
-		cycle_run(&yard->cycle, action);
+		cycle_run(&fixture->cycle, action);
 	}
-	cycle_finish(&yard->cycle);
+	cycle_finish(&fixture->cycle);
 }
 
 /* ---- afterwards ---- */
 
-const char *yard_pods(const struct yard *yard, int number)
+const char *cluster_fixture_pods(const struct cluster_fixture *fixture, int number)
 {
-	const struct gang *gang = &yard->cycle.groups[number].gang;
+	const struct gang *gang = &fixture->cycle.groups[number].gang;
 	const char *text = "";
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		const struct gang_pod *pod = &gang->pods[p];
@@ -246,16 +247,16 @@ const char *yard_pods(const struct yard *yard, int number)
 		                   : pod->state == MEMBER_WAITING ? "-"
 		                                                  : "";
 		const char *between = p == 0 ? "" : pod->leaf != gang->pods[p - 1].leaf ? " | " : " ";
-		text = arena_printf(yard->arena, "%s%s%s%s", text, between, mark,
-		                    placed ? cluster_node_name(yard->cycle.cluster, pod->node) : "");
+		text = arena_printf(fixture->arena, "%s%s%s%s", text, between, mark,
+		                    placed ? cluster_node_name(fixture->cycle.cluster, pod->node) : "");
 	}
 	return text;
 }
 
 /* Free is what there is, less what runs, is reserved or leaves. */
-static void check_books(const struct yard *yard, const char *story)
+static void check_books(const struct cluster_fixture *fixture, const char *title)
 {
-	const struct cycle *cycle = &yard->cycle;
+	const struct cycle *cycle = &fixture->cycle;
 	int gpu = cluster_find_resource(cycle->cluster, "nvidia.com/gpu");
 	for (int n = 0; n < cluster_node_count(cycle->cluster); n++) {
 		int64_t used = 0, leaving = 0;
@@ -274,33 +275,34 @@ static void check_books(const struct yard *yard, const char *story)
 		if (cluster_free(cycle->cluster, gpu, n) !=
 		            cluster_allocatable(cycle->cluster, gpu, n) - used - leaving ||
 		    cluster_releasing(cycle->cluster, gpu, n) != leaving)
-			fail_msg("%s: the books of %s do not add up", story, cluster_node_name(cycle->cluster, n));
+			fail_msg("%s: the books of %s do not add up", title, cluster_node_name(cycle->cluster, n));
 	}
 }
 
-void yard_check(const struct yard_story *story)
+void cluster_fixture_check(const struct fixture_case *given)
 {
-	struct yard yard;
-	yard_create(&yard, story->nodes, story->queues, story->groups);
+	struct cluster_fixture fixture;
+	cluster_fixture_create(&fixture, given->nodes, given->queues, given->groups);
 	struct strategy strategy;
-	if (story->placement && strategy_parse(story->placement, &strategy) < 0)
-		fail_msg("%s is no strategy", story->placement);
-	if (story->placement)
-		cluster_set_strategy(yard.cycle.cluster, strategy);
-	yard_run(&yard, story->actions, story->second);
-	for (size_t g = 0; g < yard.cycle.group_count; g++) {
-		const struct yard_group *group = &story->groups[g];
-		const char *want = group->after ? group->after : group->pods, *got = yard_pods(&yard, (int)g);
+	if (given->placement && strategy_parse(given->placement, &strategy) < 0)
+		fail_msg("%s is no strategy", given->placement);
+	if (given->placement)
+		cluster_set_strategy(fixture.cycle.cluster, strategy);
+	cluster_fixture_run(&fixture, given->actions, given->second);
+	for (size_t g = 0; g < fixture.cycle.group_count; g++) {
+		const struct fixture_group *group = &given->groups[g];
+		const char *want = group->after ? group->after : group->pods,
+			   *got = cluster_fixture_pods(&fixture, (int)g);
 		if (strcmp(want, got) != 0)
-			fail_msg("%s: %s is \"%s\", not \"%s\"", story->story, group->name, got, want);
-		const struct reasons *reasons = &yard.cycle.groups[g].reasons;
+			fail_msg("%s: %s is \"%s\", not \"%s\"", given->title, group->name, got, want);
+		const struct reasons *reasons = &fixture.cycle.groups[g].reasons;
 		bool said = !group->says;
 		for (size_t i = 0; i < reasons->count; i++)
 			said |= group->says && strstr(reasons->items[i].message, group->says);
 		if (!said)
-			fail_msg("%s: %s does not say \"%s\", but %s", story->story, group->name, group->says,
+			fail_msg("%s: %s does not say \"%s\", but %s", given->title, group->name, group->says,
 			         reasons->count ? reasons->items[reasons->count - 1].message : "nothing");
 	}
-	check_books(&yard, story->story);
-	yard_destroy(&yard);
+	check_books(&fixture, given->title);
+	cluster_fixture_destroy(&fixture);
 }

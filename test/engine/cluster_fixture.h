@@ -1,11 +1,11 @@
-/* Small worlds for table tests of victims, room and cycles, written as text.
+/* Small clusters for table tests of victims, evictions and cycles, written as text.
  *
  *   nodes   "n1:4 n2:4/r1 n3:4/r2"   devices, and the rack when there is a topology of racks
  *   tree    "2"  "2@rack"  "1(2 2)"  minimum; children in brackets; a required level
  *   pods    "n1 n1 | n2 -"           one word per pod, leaves separated by |: where it runs, - waits, ! is gated;
  *                                    afterwards also ~n2 for a reservation and x for a pod that had to leave
  *
- * Every pod asks for the devices its group says. Words that do not fit the world fail the test at once. */
+ * Every pod asks for the devices its group says. Words that do not fit the cluster fail the test at once. */
 #ifndef TEST_ENGINE_CLUSTER_FIXTURE_H
 #define TEST_ENGINE_CLUSTER_FIXTURE_H
 
@@ -18,16 +18,16 @@
 
 #include "engine/cycle/cycle.h"
 
-enum { YARD_QUEUES = 6, YARD_GROUPS = 12 };
+enum { FIXTURE_QUEUES = 6, FIXTURE_GROUPS = 12 };
 
-struct yard_queue {
+struct fixture_queue {
 	const char *name, *parent; /* NULL: at the top */
 	int quota, limit, weight;  /* devices; -1: unlimited, none */
 	int priority;
 	int preempt_runtime, reclaim_runtime; /* seconds; 0: not set, -1: none, whatever those above say */
 };
 
-struct yard_group {
+struct fixture_group {
 	const char *name, *queue, *tree, *pods;
 	const char *after; /* the pods after the actions; NULL: as before */
 	int priority;
@@ -40,29 +40,29 @@ struct yard_group {
 	const char *says; /* a part of one of its reasons */
 };
 
-struct yard {
+struct cluster_fixture {
 	struct arena *arena;
 	struct cycle cycle;
 };
 
 /* Queues may be left out: then there is one, "q", without any bounds. Lists end with a NULL name. */
-void yard_create(struct yard *yard, const char *nodes, const struct yard_queue *queues,
-                 const struct yard_group *groups);
-void yard_destroy(struct yard *yard);
+void cluster_fixture_create(struct cluster_fixture *fixture, const char *nodes, const struct fixture_queue *queues,
+                            const struct fixture_group *groups);
+void cluster_fixture_destroy(struct cluster_fixture *fixture);
 /* Runs the actions, given by their names ("allocate reclaim"), as one cycle at the given second. */
-void yard_run(struct yard *yard, const char *actions, int second);
+void cluster_fixture_run(struct cluster_fixture *fixture, const char *actions, int second);
 /* The pods of a group as text. */
-const char *yard_pods(const struct yard *yard, int number);
+const char *cluster_fixture_pods(const struct cluster_fixture *fixture, int number);
 
-struct yard_story {
-	const char *story, *nodes, *actions;
-	struct yard_queue queues[YARD_QUEUES];
-	struct yard_group groups[YARD_GROUPS];
+struct fixture_case {
+	const char *title, *nodes, *actions;
+	struct fixture_queue queues[FIXTURE_QUEUES];
+	struct fixture_group groups[FIXTURE_GROUPS];
 	int second;            /* when it happens */
 	const char *placement; /* the strategy; NULL: binpack */
 };
 
-/* Runs the story, compares the pods of every group with `after`, and checks that the books of the nodes add up. */
-void yard_check(const struct yard_story *story);
+/* Runs the case, compares the pods of every group with `after`, and checks that the books of the nodes add up. */
+void cluster_fixture_check(const struct fixture_case *given);
 
 #endif

@@ -5,16 +5,16 @@
 
 #define ALL "allocate consolidate reclaim preempt stalegangeviction"
 
-static void check_all(const struct yard_story *stories, size_t count)
+static void check_all(const struct fixture_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		yard_check(&stories[i]);
+		cluster_fixture_check(&cases[i]);
 }
-#define CHECK_ALL(stories) check_all(stories, sizeof(stories) / sizeof((stories)[0]))
+#define CHECK_ALL(cases) check_all(cases, sizeof(cases) / sizeof((cases)[0]))
 
 static void order_of_service(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"the higher priority first", "n1:1", "allocate",
 	         .groups = {{.name = "a", .tree = "1", .pods = "-"},
 	                    {.name = "b", .tree = "1", .pods = "-", .after = "n1", .priority = 1}}},
@@ -42,12 +42,12 @@ static void order_of_service(void **state)
 	                    {.name = "e", .queue = "y", .tree = "1", .pods = "-", .after = "n1"}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void whole_gangs(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"all of the minimum or nothing", "n1:2", "allocate",
 	         .groups = {{.name = "a", .tree = "3", .pods = "- - -"}}},
 		{"too few pods exist: not tried", "n1:9", "allocate",
@@ -72,12 +72,12 @@ static void whole_gangs(void **state)
 	         .groups = {{.name = "b", .tree = "1", .pods = "~n1", .after = "n1"}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void bounds_of_queues(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"a limit holds on an empty cluster", "n1:9", ALL, .queues = {{"q", NULL, 0, 2, 1, 100}},
 	         .groups = {{.name = "a", .tree = "1", .pods = "- - -", .after = "n1 n1 -"}}},
 		{"a gang beyond the limit does not start at all", "n1:9", ALL, .queues = {{"q", NULL, 0, 2, 1, 100}},
@@ -112,12 +112,12 @@ static void bounds_of_queues(void **state)
 	         .groups = {{.name = "a", .queue = "nowhere", .tree = "1", .pods = "-"}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void timers(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"a gang below its minimum is tolerated for its grace", "n1:9", "stalegangeviction", .second = 0,
 	         .groups = {{.name = "a", .tree = "2", .pods = "n1", .grace = 60, .stale = 59}}},
 		{"then all of it goes", "n1:9", "stalegangeviction", .second = 1,
@@ -145,12 +145,12 @@ static void timers(void **state)
 	                    {.name = "b", .tree = "1", .pods = "-", .after = "~n1", .priority = 9, .delay = 10}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void one_cycle(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"moving comes before taking: consolidation saves the victim of reclaim", "n1:2 n2:2", ALL,
 	         .queues = {{"x", NULL, 1, -1, 1, 100}, {"y", NULL, 3, -1, 1, 100}},
 	         .groups = {{.name = "a", .queue = "x", .tree = "1", .pods = "n1"},
@@ -166,7 +166,7 @@ static void one_cycle(void **state)
 	                    {.name = "c", .tree = "1", .pods = "-", .after = "~n1", .priority = 9}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 /* The words for people: states and reasons. */
@@ -184,35 +184,35 @@ static void states(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct yard yard;
-		struct yard_queue queues[] = {{"q", NULL, 0, table[i].limit, 1, 100}, {0}};
-		struct yard_group groups[] = {{.name = "a", .tree = table[i].tree, .pods = table[i].pods}, {0}};
-		yard_create(&yard, "n1:4", queues, groups);
-		yard_run(&yard, ALL, 0);
-		const struct cycle_group *group = &yard.cycle.groups[0];
+		struct cluster_fixture fixture;
+		struct fixture_queue queues[] = {{"q", NULL, 0, table[i].limit, 1, 100}, {0}};
+		struct fixture_group groups[] = {{.name = "a", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		cluster_fixture_create(&fixture, "n1:4", queues, groups);
+		cluster_fixture_run(&fixture, ALL, 0);
+		const struct cycle_group *group = &fixture.cycle.groups[0];
 		if (strcmp(group_state_name(group->state), table[i].name) != 0)
 			fail_msg("%s: %s, not %s", table[i].story, group_state_name(group->state), table[i].name);
 		if (strcmp(table[i].name, "Placed") != 0 && !group->reasons.count)
 			fail_msg("%s: no reason is given", table[i].story);
-		yard_destroy(&yard);
+		cluster_fixture_destroy(&fixture);
 	}
 }
 
 /* What queues hold is told after the cycle, parents with what is below them. */
 static void accounts(void **state)
 {
-	struct yard yard;
-	struct yard_queue queues[] = {{"top", NULL, 4, -1, 1, 100}, {"x", "top", 2, -1, 1, 100}, {0}};
-	struct yard_group groups[] = {{.name = "a", .queue = "x", .tree = "1", .pods = "n1 -"},
-	                              {.name = "b", .queue = "x", .tree = "1", .pods = "-", .devices = 2},
-	                              {0}};
+	struct cluster_fixture fixture;
+	struct fixture_queue queues[] = {{"top", NULL, 4, -1, 1, 100}, {"x", "top", 2, -1, 1, 100}, {0}};
+	struct fixture_group groups[] = {{.name = "a", .queue = "x", .tree = "1", .pods = "n1 -"},
+	                                 {.name = "b", .queue = "x", .tree = "1", .pods = "-", .devices = 2},
+	                                 {0}};
 	(void)state;
-	yard_create(&yard, "n1:4", queues, groups);
-	yard_run(&yard, "allocate", 0);
-	assert_int_equal(yard.cycle.queues[1].allocated[CYCLE_GPU], 4000);
-	assert_int_equal(yard.cycle.queues[0].allocated[CYCLE_GPU], 4000);
-	assert_int_equal(yard.cycle.queues[1].fair[CYCLE_GPU], 4000);
-	yard_destroy(&yard);
+	cluster_fixture_create(&fixture, "n1:4", queues, groups);
+	cluster_fixture_run(&fixture, "allocate", 0);
+	assert_int_equal(fixture.cycle.queues[1].allocated[CYCLE_GPU], 4000);
+	assert_int_equal(fixture.cycle.queues[0].allocated[CYCLE_GPU], 4000);
+	assert_int_equal(fixture.cycle.queues[1].fair[CYCLE_GPU], 4000);
+	cluster_fixture_destroy(&fixture);
 }
 
 static void names_of_actions(void **state)
@@ -231,7 +231,7 @@ static void names_of_actions(void **state)
 /* Without the second of these rules two queues take the same devices from each other for ever. */
 static void preemption_swaps(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"within the entitlement as it likes", "n1:3", "preempt", .queues = {{"a", NULL, 3, -1, 0, 100}},
 	         .groups = {{.name = "low", .queue = "a", .tree = "0", .pods = "n1 n1 n1", .after = "x x x"},
 	                    {.name = "high",
@@ -267,13 +267,13 @@ static void preemption_swaps(void **state)
 	                    {.name = "high", .queue = "a", .tree = "3", .pods = "- - -", .priority = 1}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 /* Of several children those that the queue has room for, not the first that fit. */
 static void choice_within_bounds(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"the smaller child, where a limit forbids the larger one", "n1:9", "allocate",
 	         .queues = {{"a", NULL, -1, 2, 0, 100}},
 	         .groups = {{.name = "g",
@@ -313,7 +313,7 @@ static void choice_within_bounds(void **state)
 	                    {.name = "v", .queue = "b", .tree = "0", .pods = "n1 n1 n1", .after = "n1 x x"}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 /* A gang of high priority that arrives while another one waits for pods to leave takes its reservation over. */
@@ -322,26 +322,26 @@ static void reservations_give_way(void **state)
 	static const enum cycle_preempt kinds[] = {CYCLE_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE};
 	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		struct yard yard;
-		struct yard_group groups[] = {
+		struct cluster_fixture fixture;
+		struct fixture_group groups[] = {
 			{.name = "victim", .tree = "1", .pods = "n1 n1"},
 			{.name = "low", .tree = "2", .pods = "- -", .priority = 1, .preempt = kinds[k]},
 			{.name = "high", .tree = "2", .pods = "! !", .priority = 2},
 			{0}};
-		yard_create(&yard, "n1:2", NULL, groups);
-		yard_run(&yard, "allocate preempt", 0);
-		assert_string_equal(yard_pods(&yard, 0), "x x");
-		assert_string_equal(yard_pods(&yard, 1), "~n1 ~n1");
-		struct gang *high = &yard.cycle.groups[2].gang;
+		cluster_fixture_create(&fixture, "n1:2", NULL, groups);
+		cluster_fixture_run(&fixture, "allocate preempt", 0);
+		assert_string_equal(cluster_fixture_pods(&fixture, 0), "x x");
+		assert_string_equal(cluster_fixture_pods(&fixture, 1), "~n1 ~n1");
+		struct gang *high = &fixture.cycle.groups[2].gang;
 		for (size_t p = 0; p < high->pod_count; p++)
 			high->pods[p].state = MEMBER_WAITING;
-		yard_run(&yard, "allocate", 1);
-		assert_string_equal(yard_pods(&yard, 1),
+		cluster_fixture_run(&fixture, "allocate", 1);
+		assert_string_equal(cluster_fixture_pods(&fixture, 1),
 		                    "~n1 ~n1"); /* it is not for allocation to take something away */
-		yard_run(&yard, "preempt", 2);
-		assert_string_equal(yard_pods(&yard, 1), "- -");
-		assert_string_equal(yard_pods(&yard, 2), "~n1 ~n1");
-		yard_destroy(&yard);
+		cluster_fixture_run(&fixture, "preempt", 2);
+		assert_string_equal(cluster_fixture_pods(&fixture, 1), "- -");
+		assert_string_equal(cluster_fixture_pods(&fixture, 2), "~n1 ~n1");
+		cluster_fixture_destroy(&fixture);
 	}
 }
 
@@ -359,25 +359,26 @@ static void one_try(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct yard yard;
-		struct yard_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
-		yard_create(&yard, "n1:2", NULL, groups);
-		yard.cycle.groups[0].give_up_after_failure = true;
-		yard_run(&yard, "allocate", 0);
-		cycle_finish(&yard.cycle);
-		if (yard.cycle.groups[0].gave_up != table[i].gives_up)
-			fail_msg("%s: gave up %d", table[i].story, yard.cycle.groups[0].gave_up);
-		yard_destroy(&yard);
+		struct cluster_fixture fixture;
+		struct fixture_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		cluster_fixture_create(&fixture, "n1:2", NULL, groups);
+		fixture.cycle.groups[0].give_up_after_failure = true;
+		cluster_fixture_run(&fixture, "allocate", 0);
+		cycle_finish(&fixture.cycle);
+		if (fixture.cycle.groups[0].gave_up != table[i].gives_up)
+			fail_msg("%s: gave up %d", table[i].story, fixture.cycle.groups[0].gave_up);
+		cluster_fixture_destroy(&fixture);
 	}
 }
 
 /* A search that gave up is asked again after a second, not before; a proof is never asked for twice. */
 static void remembered_refusals(void **state)
 {
-	struct yard yard;
-	struct yard_group groups[] = {
+	struct cluster_fixture fixture;
+	struct fixture_group groups[] = {
 		{.name = "parts", .tree = "3(3@rack 3@rack 4@rack)", .pods = "- - - | - - - | - - - -"}, {0}};
-	struct yard_group never[] = {{.name = "never", .tree = "2(4@rack 4@rack)", .pods = "- - - - | - - - -"}, {0}};
+	struct fixture_group never[] = {{.name = "never", .tree = "2(4@rack 4@rack)", .pods = "- - - - | - - - -"},
+	                                {0}};
 	const struct {
 		const char *story;
 		int second;
@@ -395,31 +396,31 @@ static void remembered_refusals(void **state)
 		{"found", 7, 0, 3, -1, GROUP_PLACED},
 	};
 	(void)state;
-	yard_create(&yard, "n1:3/r1 n2:3/r1 n3:2/r2 n4:2/r2", NULL, groups);
-	yard.cycle.memory = cycle_memory_create(0);
+	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:2/r2 n4:2/r2", NULL, groups);
+	fixture.cycle.memory = cycle_memory_create(0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
-		yard.cycle.groups[0].reasons = (struct reasons){0};
-		yard.cycle.budget = table[i].budget;
-		yard_run(&yard, "allocate", table[i].second);
-		if (yard.cycle.groups[0].state != table[i].is || yard.cycle.retry_at != again ||
-		    cycle_memory_hits(yard.cycle.memory) != table[i].hits)
+		fixture.cycle.groups[0].reasons = (struct reasons){0};
+		fixture.cycle.budget = table[i].budget;
+		cluster_fixture_run(&fixture, "allocate", table[i].second);
+		if (fixture.cycle.groups[0].state != table[i].is || fixture.cycle.retry_at != again ||
+		    cycle_memory_hits(fixture.cycle.memory) != table[i].hits)
 			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
-			         group_state_name(yard.cycle.groups[0].state), cycle_memory_hits(yard.cycle.memory),
-			         (long long)yard.cycle.retry_at);
+			         group_state_name(fixture.cycle.groups[0].state),
+			         cycle_memory_hits(fixture.cycle.memory), (long long)fixture.cycle.retry_at);
 	}
-	cycle_memory_destroy(yard.cycle.memory);
-	yard_destroy(&yard);
-	yard_create(&yard, "n1:3/r1 n2:3/r1 n3:1/r2 n4:2/r2", NULL, never);
-	yard.cycle.memory = cycle_memory_create(0);
+	cycle_memory_destroy(fixture.cycle.memory);
+	cluster_fixture_destroy(&fixture);
+	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:1/r2 n4:2/r2", NULL, never);
+	fixture.cycle.memory = cycle_memory_create(0);
 	for (int second = 0; second < 100; second += 10) {
-		yard.cycle.groups[0].reasons = (struct reasons){0};
-		yard_run(&yard, "allocate", second);
-		assert_int_equal(yard.cycle.groups[0].state, GROUP_IMPOSSIBLE);
-		assert_int_equal(cycle_memory_hits(yard.cycle.memory), second / 10);
+		fixture.cycle.groups[0].reasons = (struct reasons){0};
+		cluster_fixture_run(&fixture, "allocate", second);
+		assert_int_equal(fixture.cycle.groups[0].state, GROUP_IMPOSSIBLE);
+		assert_int_equal(cycle_memory_hits(fixture.cycle.memory), second / 10);
 	}
-	cycle_memory_destroy(yard.cycle.memory);
-	yard_destroy(&yard);
+	cycle_memory_destroy(fixture.cycle.memory);
+	cluster_fixture_destroy(&fixture);
 }
 
 int main(void)

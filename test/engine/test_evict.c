@@ -1,16 +1,16 @@
 /* Making room: who has to go, who may stay, who moves. */
 #include "cluster_fixture.h"
 
-static void check_all(const struct yard_story *stories, size_t count)
+static void check_all(const struct fixture_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		yard_check(&stories[i]);
+		cluster_fixture_check(&cases[i]);
 }
-#define CHECK_ALL(stories) check_all(stories, sizeof(stories) / sizeof((stories)[0]))
+#define CHECK_ALL(cases) check_all(cases, sizeof(cases) / sizeof((cases)[0]))
 
 static void no_more_than_needed(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"nobody goes when there is room already, that is for allocate", "n1:2", "preempt",
 	         .groups = {{.name = "low", .tree = "1", .pods = "n1"},
 	                    {.name = "high", .tree = "1", .pods = "-", .priority = 9}}},
@@ -44,12 +44,12 @@ static void no_more_than_needed(void **state)
 	                    {.name = "high", .tree = "3", .pods = "- - - -", .after = "~n1 ~n1 ~n1 -", .priority = 9}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void who_may_be_taken(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"equal priority is not lower", "n1:1", "preempt",
 	         .groups = {{.name = "a", .tree = "1", .pods = "n1", .priority = 9},
 	                    {.name = "b", .tree = "1", .pods = "-", .priority = 9}}},
@@ -94,12 +94,12 @@ static void who_may_be_taken(void **state)
 	                   .preempt = CYCLE_NON_PREEMPTIBLE}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void domains(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"the rack with the fewest victims", "n1:1/r1 n2:1/r1 n3:1/r2 n4:1/r2", "preempt",
 	         .groups = {{.name = "a", .tree = "1", .pods = "n1"},
 	                    {.name = "b", .tree = "1", .pods = "n2"},
@@ -121,12 +121,12 @@ static void domains(void **state)
 	                    {.name = "high", .tree = "2@rack", .pods = "n1 -", .after = "n1 ~n2", .priority = 9}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void moves(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"consolidation: two singles make room for a wide pod by moving together", "n1:2 n2:2", "consolidate",
 	         .groups = {{.name = "a", .tree = "1", .pods = "n1"},
 	                    {.name = "b", .tree = "1", .pods = "n2", .after = "~n1"},
@@ -157,12 +157,12 @@ static void moves(void **state)
 	                    {.name = "high", .tree = "1", .pods = "-", .after = "~n2", .devices = 2, .priority = 9}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void growing(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"surplus may evict, one unit at a time", "n1:3", "preempt",
 	         .groups = {{.name = "low", .tree = "0", .pods = "n1 n1", .after = "n1 x"},
 	                    {.name = "high", .tree = "1", .pods = "n1 - -", .after = "n1 ~n1 -", .priority = 9}}},
@@ -178,12 +178,12 @@ static void growing(void **state)
 	                    {.name = "high", .tree = "1", .pods = "n1 !", .priority = 9}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void limits(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"room on the nodes, but not below the limit: the lower priority gives way", "n1:9", "preempt",
 	         .queues = {{"q", NULL, -1, 2, 1, 100}},
 	         .groups = {{.name = "low", .tree = "0", .pods = "n1 n1", .after = "n1 x"},
@@ -210,7 +210,7 @@ static void limits(void **state)
 	                     .preempt = CYCLE_NON_PREEMPTIBLE}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 int main(void)

@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-static void check_all(const struct yard_story *stories, size_t count)
+static void check_all(const struct fixture_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		yard_check(&stories[i]);
+		cluster_fixture_check(&cases[i]);
 }
-#define CHECK_ALL(stories) check_all(stories, sizeof(stories) / sizeof((stories)[0]))
+#define CHECK_ALL(cases) check_all(cases, sizeof(cases) / sizeof((cases)[0]))
 
 #define HIGH .name = "high", .queue = "q", .tree = "1", .pods = "-", .priority = 9
 
 static void within_a_queue(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"who has run too short a time stays", "n1:1", "preempt", .second = 100 + 360,
 	         .queues = {{"q", NULL, -1, -1, 1, 100, .preempt_runtime = 600}},
 	         .groups = {{.name = "low", .tree = "1", .pods = "n1", .since = 100},
@@ -64,7 +64,7 @@ static void within_a_queue(void **state)
 	                     .says = "would fit when default/c and 1 more has run 10m"}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 /* root has two departments, a and b; a has two teams. */
@@ -82,7 +82,7 @@ static void within_a_queue(void **state)
 
 static void between_queues(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"another department asks the department, not the team", "n1:1", "reclaim", .second = 200,
 	         .queues = TREE(0, 300, 900),
 	         .groups = {{YOUNG}, {CLAIM("b"), .says = "run 5m (reclaimMinRuntime of queue a), in 4m"}}},
@@ -102,26 +102,26 @@ static void between_queues(void **state)
 	                    {.name = "c", .tree = "1", .pods = "-", .devices = 2, .after = "~n2"}}},
 	};
 	(void)state;
-	CHECK_ALL(stories);
+	CHECK_ALL(cases);
 }
 
 static void sibling_teams(void **state)
 {
-	struct yard yard;
-	struct yard_queue queues[] = TREE(0, 300, 900);
-	struct yard_group groups[] = {{YOUNG}, {CLAIM("a2")}, {0}};
-	struct yard_queue list[6] = {0};
+	struct cluster_fixture fixture;
+	struct fixture_queue queues[] = TREE(0, 300, 900);
+	struct fixture_group groups[] = {{YOUNG}, {CLAIM("a2")}, {0}};
+	struct fixture_queue list[6] = {0};
 	(void)state;
 	memcpy(list, queues, sizeof(queues));
 	/* Within a department the team itself is asked. */
-	yard_create(&yard, "n1:1", list, groups);
-	yard_run(&yard, "reclaim", 999);
-	assert_string_equal(yard_pods(&yard, 0), "n1");
-	assert_true(yard.cycle.retry_at == INT64_C(1000) * 1000000000);
-	yard_run(&yard, "reclaim", 1000);
-	assert_string_equal(yard_pods(&yard, 0), "x");
-	assert_true(yard.cycle.retry_at == INT64_MAX);
-	yard_destroy(&yard);
+	cluster_fixture_create(&fixture, "n1:1", list, groups);
+	cluster_fixture_run(&fixture, "reclaim", 999);
+	assert_string_equal(cluster_fixture_pods(&fixture, 0), "n1");
+	assert_true(fixture.cycle.retry_at == INT64_C(1000) * 1000000000);
+	cluster_fixture_run(&fixture, "reclaim", 1000);
+	assert_string_equal(cluster_fixture_pods(&fixture, 0), "x");
+	assert_true(fixture.cycle.retry_at == INT64_MAX);
+	cluster_fixture_destroy(&fixture);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 static void nodes(void **state)
 {
-	static const struct yard_story stories[] = {
+	static const struct fixture_case cases[] = {
 		{"binpack fills one node, and keeps the other whole", "n1:4 n2:4", "allocate",
 	         .groups = {{.name = "a", .tree = "2", .pods = "- -", .after = "n1 n1"}}},
 		{"spread takes both", "n1:4 n2:4", "allocate", .placement = "spread",
@@ -31,8 +31,8 @@ static void nodes(void **state)
 	         .groups = {{.name = "a", .tree = "1", .pods = "- - - -", .after = "n1 n1 n2 n2"}}},
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(stories) / sizeof(*stories); i++)
-		yard_check(&stories[i]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		cluster_fixture_check(&cases[i]);
 }
 
 static void names(void **state)

@@ -56,38 +56,38 @@ static void units_of_a_group(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct yard yard;
-		struct yard_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		struct cluster_fixture fixture;
+		struct fixture_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
 		struct victim_list list = {0}, kept = {0};
-		yard_create(&yard, "n:100", NULL, groups);
-		victims_of_group(&yard.cycle, 0, true, yard.arena, &list);
-		const char *got = units_text(&list, yard.arena);
+		cluster_fixture_create(&fixture, "n:100", NULL, groups);
+		victims_of_group(&fixture.cycle, 0, true, fixture.arena, &list);
+		const char *got = units_text(&list, fixture.arena);
 		if (strcmp(got, table[i].units) != 0)
 			fail_msg("%s: \"%s\", not \"%s\"", table[i].story, got, table[i].units);
 		/* Without the right to the whole, the gang itself stays and everything else is the same. */
-		victims_of_group(&yard.cycle, 0, false, yard.arena, &kept);
+		victims_of_group(&fixture.cycle, 0, false, fixture.arena, &kept);
 		bool whole = list.count && list.items[list.count - 1].class_ == UNIT_GANG;
 		assert_int_equal(kept.count, list.count - whole);
-		yard_destroy(&yard);
+		cluster_fixture_destroy(&fixture);
 	}
 }
 
 static void numbered_in_sequence(void **state)
 {
-	struct yard yard;
-	struct yard_group groups[] = {{.name = "g", .tree = "1(1 1)", .pods = "n n | n n"}, {0}};
+	struct cluster_fixture fixture;
+	struct fixture_group groups[] = {{.name = "g", .tree = "1(1 1)", .pods = "n n | n n"}, {0}};
 	struct victim_list list = {0};
 	(void)state;
-	yard_create(&yard, "n:100", NULL, groups);
-	victims_of_group(&yard.cycle, 0, true, yard.arena, &list);
+	cluster_fixture_create(&fixture, "n:100", NULL, groups);
+	victims_of_group(&fixture.cycle, 0, true, fixture.arena, &list);
 	for (size_t i = 0; i < list.count; i++)
 		assert_int_equal(list.items[i].sequence, i);
-	yard_destroy(&yard);
+	cluster_fixture_destroy(&fixture);
 }
 
 struct order_case {
 	const char *story;
-	struct yard_group groups[4];
+	struct fixture_group groups[4];
 	const char *order; /* names of the groups, unit by unit */
 };
 
@@ -114,46 +114,46 @@ static void order_of_all(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct yard yard;
+		struct cluster_fixture fixture;
 		struct victim_list list = {0};
 		const char *got = "";
-		yard_create(&yard, "n:100", NULL, table[i].groups);
-		cycle_begin(&yard.cycle);
-		for (size_t g = 0; g < yard.cycle.group_count; g++)
-			victims_of_group(&yard.cycle, (int)g, true, yard.arena, &list);
+		cluster_fixture_create(&fixture, "n:100", NULL, table[i].groups);
+		cycle_begin(&fixture.cycle);
+		for (size_t g = 0; g < fixture.cycle.group_count; g++)
+			victims_of_group(&fixture.cycle, (int)g, true, fixture.arena, &list);
 		victims_sort(&list);
 		for (size_t u = 0; u < list.count; u++)
-			got = arena_printf(yard.arena, "%s%s%s", got, u ? " " : "",
-			                   yard.cycle.groups[list.items[u].group].gang.name);
+			got = arena_printf(fixture.arena, "%s%s%s", got, u ? " " : "",
+			                   fixture.cycle.groups[list.items[u].group].gang.name);
 		if (strcmp(got, table[i].order) != 0)
 			fail_msg("%s: %s, not %s", table[i].story, got, table[i].order);
-		yard_destroy(&yard);
+		cluster_fixture_destroy(&fixture);
 	}
 }
 
 /* Pods that were bound in this cycle cost nothing: they go first, but never before what their group gives up earlier. */
 static void fresh_ones_first(void **state)
 {
-	struct yard_group groups[] = {{.name = "a", .tree = "1", .pods = "n"},
-	                              {.name = "b", .tree = "1", .pods = "n", .priority = 9},
-	                              {.name = "c", .tree = "2", .pods = "n n n", .priority = 9},
-	                              {0}};
-	struct yard yard;
+	struct fixture_group groups[] = {{.name = "a", .tree = "1", .pods = "n"},
+	                                 {.name = "b", .tree = "1", .pods = "n", .priority = 9},
+	                                 {.name = "c", .tree = "2", .pods = "n n n", .priority = 9},
+	                                 {0}};
+	struct cluster_fixture fixture;
 	struct victim_list list = {0};
 	const char *got = "";
 	(void)state;
-	yard_create(&yard, "n:100", NULL, groups);
-	cycle_begin(&yard.cycle);
-	yard.cycle.groups[1].was_running[0] = false;
-	yard.cycle.groups[2].was_running[0] = yard.cycle.groups[2].was_running[1] = false;
-	for (size_t g = 0; g < yard.cycle.group_count; g++)
-		victims_of_group(&yard.cycle, (int)g, true, yard.arena, &list);
+	cluster_fixture_create(&fixture, "n:100", NULL, groups);
+	cycle_begin(&fixture.cycle);
+	fixture.cycle.groups[1].was_running[0] = false;
+	fixture.cycle.groups[2].was_running[0] = fixture.cycle.groups[2].was_running[1] = false;
+	for (size_t g = 0; g < fixture.cycle.group_count; g++)
+		victims_of_group(&fixture.cycle, (int)g, true, fixture.arena, &list);
 	victims_sort(&list);
 	for (size_t u = 0; u < list.count; u++)
-		got = arena_printf(yard.arena, "%s%s%s%d", got, u ? " " : "",
-		                   yard.cycle.groups[list.items[u].group].gang.name, list.items[u].pods[0]);
+		got = arena_printf(fixture.arena, "%s%s%s%d", got, u ? " " : "",
+		                   fixture.cycle.groups[list.items[u].group].gang.name, list.items[u].pods[0]);
 	assert_string_equal(got, "b0 c2 a0 c0"); /* c0 and c1 are fresh, but go after c2, which ran */
-	yard_destroy(&yard);
+	cluster_fixture_destroy(&fixture);
 }
 
 struct core_case {
@@ -172,12 +172,12 @@ static void core_of_a_group(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct yard yard;
-		struct yard_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		struct cluster_fixture fixture;
+		struct fixture_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
 		bool core[8] = {0};
 		char text[9] = "";
-		yard_create(&yard, "n:9", NULL, groups);
-		const struct gang *gang = &yard.cycle.groups[0].gang;
+		cluster_fixture_create(&fixture, "n:9", NULL, groups);
+		const struct gang *gang = &fixture.cycle.groups[0].gang;
 		victims_core(gang, core);
 		for (size_t p = 0; p < gang->pod_count; p++)
 			text[p] = core[p] ? '+' : '-';
@@ -192,7 +192,7 @@ static void core_of_a_group(void **state)
 			victims_core(gang, after);
 			assert_memory_equal(core, after, sizeof(core));
 		}
-		yard_destroy(&yard);
+		cluster_fixture_destroy(&fixture);
 	}
 }
 

@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-static void make_queues(struct stage *stage)
+static void make_queues(struct cycle_fixture *fixture)
 {
-	const struct cycle_case *world = stage->world;
-	struct arena *arena = stage->built.arena;
-	stage->cycle.queue_count = (size_t)world->queue_count;
-	stage->cycle.queues = arena_array(arena, struct cycle_queue, CASE_QUEUES);
+	const struct cycle_case *world = fixture->world;
+	struct arena *arena = fixture->built.arena;
+	fixture->cycle.queue_count = (size_t)world->queue_count;
+	fixture->cycle.queues = arena_array(arena, struct cycle_queue, CASE_QUEUES);
 	for (int q = 0; q < world->queue_count; q++) {
 		const struct c_queue *from = &world->queues[q];
-		struct cycle_queue *queue = &stage->cycle.queues[q];
+		struct cycle_queue *queue = &fixture->cycle.queues[q];
 		*queue = (struct cycle_queue){.name = arena_printf(arena, "q%d", q),
 		                              .parent = from->parent,
 		                              .priority = from->priority};
@@ -25,86 +25,86 @@ static void make_queues(struct stage *stage)
 		}
 		queue->has_runtime[0] = from->preempt_runtime >= 0;
 		queue->has_runtime[1] = from->reclaim_runtime >= 0;
-		queue->preempt_runtime = from->preempt_runtime * STAGE_SECOND;
-		queue->reclaim_runtime = from->reclaim_runtime * STAGE_SECOND;
+		queue->preempt_runtime = from->preempt_runtime * FIXTURE_SECOND;
+		queue->reclaim_runtime = from->reclaim_runtime * FIXTURE_SECOND;
 	}
 }
 
-static void make_group(struct stage *stage, int number)
+static void make_group(struct cycle_fixture *fixture, int number)
 {
 	static const enum cycle_preempt preempts[] = {[C_PREEMPTIBLE] = CYCLE_PREEMPTIBLE,
 	                                              [C_NON_PREEMPTIBLE] = CYCLE_NON_PREEMPTIBLE,
 	                                              [C_SEMI_PREEMPTIBLE] = CYCLE_SEMI_PREEMPTIBLE};
-	const struct c_group *from = &stage->world->groups[number];
-	struct cycle_group *group = &stage->cycle.groups[number];
-	struct arena *arena = stage->built.arena;
+	const struct c_group *from = &fixture->world->groups[number];
+	struct cycle_group *group = &fixture->cycle.groups[number];
+	struct arena *arena = fixture->built.arena;
 	struct instance instance;
-	case_instance(stage->world, number, &instance);
-	built_gang(&stage->built, &instance, arena_printf(arena, "g%d", number), &group->gang);
+	case_instance(fixture->world, number, &instance);
+	built_gang(&fixture->built, &instance, arena_printf(arena, "g%d", number), &group->gang);
 	group->queue = from->queue;
-	group->queue_name = stage->cycle.queues[from->queue].name;
+	group->queue_name = fixture->cycle.queues[from->queue].name;
 	group->priority = from->priority;
 	group->preempt = preempts[from->preempt];
 	group->creation = number;
-	group->grace = from->grace < 0 ? -1 : from->grace * STAGE_SECOND;
-	group->evict_after = stage->cycle.now + from->delay * STAGE_SECOND;
+	group->grace = from->grace < 0 ? -1 : from->grace * FIXTURE_SECOND;
+	group->evict_after = fixture->cycle.now + from->delay * FIXTURE_SECOND;
 	group->was_running = arena_array(arena, bool, INSTANCE_PODS);
 	for (size_t p = 0; p < group->gang.pod_count && from->age >= 0; p++)
 		group->has_started |= group->gang.pods[p].state == MEMBER_RUNNING;
-	group->started = stage->cycle.now - from->age * STAGE_SECOND;
+	group->started = fixture->cycle.now - from->age * FIXTURE_SECOND;
 }
 
-static void occupy_members(struct stage *stage)
+static void occupy_members(struct cycle_fixture *fixture)
 {
-	for (size_t g = 0; g < stage->cycle.group_count; g++) {
-		const struct gang *gang = &stage->cycle.groups[g].gang;
+	for (size_t g = 0; g < fixture->cycle.group_count; g++) {
+		const struct gang *gang = &fixture->cycle.groups[g].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
 			if (gang->pods[p].state == MEMBER_RUNNING)
-				cluster_occupy(stage->cycle.cluster, gang->pods[p].kind, gang->pods[p].node,
+				cluster_occupy(fixture->cycle.cluster, gang->pods[p].kind, gang->pods[p].node,
 				               OCCUPY_RUNNING);
 	}
 }
 
-static void vacate_leavers(struct stage *stage)
+static void vacate_leavers(struct cycle_fixture *fixture)
 {
-	const struct instance *base = &stage->world->base;
-	for (int i = 0; i < base->other_count && !stage->leavers_left; i++)
+	const struct instance *base = &fixture->world->base;
+	for (int i = 0; i < base->other_count && !fixture->leavers_left; i++)
 		if (base->others[i].occupancy == W_RELEASING)
-			cluster_vacate(stage->cycle.cluster, stage->built.kinds[base->others[i].kind],
-			               stage->built.to_engine[base->others[i].node], OCCUPY_RELEASING);
-	stage->leavers_left = true;
+			cluster_vacate(fixture->cycle.cluster, fixture->built.kinds[base->others[i].kind],
+			               fixture->built.to_engine[base->others[i].node], OCCUPY_RELEASING);
+	fixture->leavers_left = true;
 }
 
 /* Everything but the members on their nodes. */
-static void make_stage(struct stage *stage, const struct cycle_case *world)
+static void make_fixture(struct cycle_fixture *fixture, const struct cycle_case *world)
 {
-	*stage = (struct stage){.world = world, .arena = arena_create(), .retry_at = INT64_MAX};
-	built_create(&stage->built, &world->base);
-	stage->cycle.cluster = stage->built.cluster;
-	stage->cycle.arena = stage->arena;
-	make_queues(stage);
+	*fixture = (struct cycle_fixture){.world = world, .arena = arena_create(), .retry_at = INT64_MAX};
+	built_create(&fixture->built, &world->base);
+	fixture->cycle.cluster = fixture->built.cluster;
+	fixture->cycle.arena = fixture->arena;
+	make_queues(fixture);
 	if (world->starved) {
-		stage->cycle.now = 1000 * STAGE_SECOND;
-		stage->cycle.starvation_after = 500 * STAGE_SECOND;
+		fixture->cycle.now = 1000 * FIXTURE_SECOND;
+		fixture->cycle.starvation_after = 500 * FIXTURE_SECOND;
 	}
-	stage->cycle.group_count = (size_t)world->group_count;
-	stage->cycle.groups = arena_array(stage->built.arena, struct cycle_group, CASE_GROUPS);
+	fixture->cycle.group_count = (size_t)world->group_count;
+	fixture->cycle.groups = arena_array(fixture->built.arena, struct cycle_group, CASE_GROUPS);
 	for (int g = 0; g < world->group_count; g++)
-		make_group(stage, g);
+		make_group(fixture, g);
 }
 
-void stage_create(struct stage *stage, const struct cycle_case *world)
+void cycle_fixture_create(struct cycle_fixture *fixture, const struct cycle_case *world)
 {
-	make_stage(stage, world);
-	occupy_members(stage);
+	make_fixture(fixture, world);
+	occupy_members(fixture);
 }
 
-void stage_copy(struct stage *stage, const struct stage *from)
+void cycle_fixture_copy(struct cycle_fixture *fixture, const struct cycle_fixture *from)
 {
-	make_stage(stage, from->world);
-	stage->cycle.now = from->cycle.now;
-	for (size_t g = 0; g < stage->cycle.group_count; g++) {
-		struct cycle_group *group = &stage->cycle.groups[g];
+	make_fixture(fixture, from->world);
+	fixture->cycle.now = from->cycle.now;
+	for (size_t g = 0; g < fixture->cycle.group_count; g++) {
+		struct cycle_group *group = &fixture->cycle.groups[g];
 		const struct cycle_group *before = &from->cycle.groups[g];
 		memcpy(group->gang.pods, before->gang.pods, sizeof(*group->gang.pods) * group->gang.pod_count);
 		group->has_stale_since = before->has_stale_since;
@@ -112,36 +112,36 @@ void stage_copy(struct stage *stage, const struct stage *from)
 		group->has_started = before->has_started;
 		group->started = before->started;
 	}
-	for (size_t g = 0; g < stage->cycle.group_count; g++) {
-		struct gang *gang = &stage->cycle.groups[g].gang;
+	for (size_t g = 0; g < fixture->cycle.group_count; g++) {
+		struct gang *gang = &fixture->cycle.groups[g].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
 			if (gang->pods[p].state == MEMBER_RESERVED) {
 				gang->pods[p].state = MEMBER_WAITING;
 				gang->pods[p].nominated = gang->pods[p].node;
 			}
 	}
-	occupy_members(stage);
-	stage->leaver_count = from->leaver_count;
-	memcpy(stage->leavers, from->leavers, sizeof(stage->leavers));
-	for (int i = 0; i < stage->leaver_count; i++) {
-		const struct leaver *leaver = &stage->leavers[i];
-		cluster_occupy(stage->cycle.cluster, stage->cycle.groups[leaver->group].gang.pods[leaver->pod].kind,
+	occupy_members(fixture);
+	fixture->leaver_count = from->leaver_count;
+	memcpy(fixture->leavers, from->leavers, sizeof(fixture->leavers));
+	for (int i = 0; i < fixture->leaver_count; i++) {
+		const struct leaver *leaver = &fixture->leavers[i];
+		cluster_occupy(fixture->cycle.cluster, fixture->cycle.groups[leaver->group].gang.pods[leaver->pod].kind,
 		               leaver->node, OCCUPY_RELEASING);
 	}
 	if (from->leavers_left)
-		vacate_leavers(stage);
+		vacate_leavers(fixture);
 }
 
-void stage_destroy(struct stage *stage)
+void cycle_fixture_destroy(struct cycle_fixture *fixture)
 {
-	arena_destroy(stage->arena);
-	built_destroy(&stage->built);
+	arena_destroy(fixture->arena);
+	built_destroy(&fixture->built);
 }
 
-void stage_begin(struct stage *stage)
+void cycle_fixture_begin(struct cycle_fixture *fixture)
 {
-	struct cycle *cycle = &stage->cycle;
-	arena_reset(stage->arena);
+	struct cycle *cycle = &fixture->cycle;
+	arena_reset(fixture->arena);
 	cycle->evictions = NULL;
 	cycle->eviction_count = cycle->eviction_capacity = 0;
 	cycle_begin(cycle);
@@ -149,11 +149,11 @@ void stage_begin(struct stage *stage)
 		cycle->groups[g].reasons = (struct reasons){0};
 }
 
-static void finish_leaver(struct stage *stage, const struct leaver *leaver)
+static void finish_leaver(struct cycle_fixture *fixture, const struct leaver *leaver)
 {
-	struct cycle_group *group = &stage->cycle.groups[leaver->group];
+	struct cycle_group *group = &fixture->cycle.groups[leaver->group];
 	struct gang_pod *pod = &group->gang.pods[leaver->pod];
-	cluster_vacate(stage->cycle.cluster, pod->kind, leaver->node, OCCUPY_RELEASING);
+	cluster_vacate(fixture->cycle.cluster, pod->kind, leaver->node, OCCUPY_RELEASING);
 	if (leaver->moved)
 		return;
 	pod->state = MEMBER_WAITING;
@@ -178,35 +178,35 @@ static void start_groups(struct cycle *cycle)
 	}
 }
 
-bool stage_settle(struct stage *stage)
+bool cycle_fixture_settle(struct cycle_fixture *fixture)
 {
-	struct cycle *cycle = &stage->cycle;
+	struct cycle *cycle = &fixture->cycle;
 	start_groups(cycle);
-	stage->retry_at = cycle->retry_at < stage->retry_at ? cycle->retry_at : stage->retry_at;
-	struct random random = {.state = stage->world->base.seed * 1000 + stage->days++};
+	fixture->retry_at = cycle->retry_at < fixture->retry_at ? cycle->retry_at : fixture->retry_at;
+	struct random random = {.state = fixture->world->base.seed * 1000 + fixture->days++};
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
-		stage->leavers[stage->leaver_count++] =
+		fixture->leavers[fixture->leaver_count++] =
 			(struct leaver){eviction->group, eviction->pod, eviction->node, eviction->moved};
 	}
 	cycle->eviction_count = 0;
-	bool busy = stage->leaver_count > 0 || !stage->leavers_left;
+	bool busy = fixture->leaver_count > 0 || !fixture->leavers_left;
 	int left = 0;
-	for (int i = 0; i < stage->leaver_count; i++) {
-		if (stage->world->slow && random_chance(&random, 50))
-			stage->leavers[left++] = stage->leavers[i];
+	for (int i = 0; i < fixture->leaver_count; i++) {
+		if (fixture->world->slow && random_chance(&random, 50))
+			fixture->leavers[left++] = fixture->leavers[i];
 		else
-			finish_leaver(stage, &stage->leavers[i]);
+			finish_leaver(fixture, &fixture->leavers[i]);
 	}
-	stage->leaver_count = left;
-	if (!stage->world->slow || random_chance(&random, 50))
-		vacate_leavers(stage);
+	fixture->leaver_count = left;
+	if (!fixture->world->slow || random_chance(&random, 50))
+		vacate_leavers(fixture);
 	return busy;
 }
 
-bool stage_wait(struct stage *stage)
+bool cycle_fixture_wait(struct cycle_fixture *fixture)
 {
-	struct cycle *cycle = &stage->cycle;
+	struct cycle *cycle = &fixture->cycle;
 	int64_t next = INT64_MAX;
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		struct cycle_group *group = &cycle->groups[g];
@@ -226,18 +226,18 @@ bool stage_wait(struct stage *stage)
 		if (group->evict_after > cycle->now && group->evict_after < next)
 			next = group->evict_after;
 	}
-	if (stage->retry_at > cycle->now && stage->retry_at < next)
-		next = stage->retry_at;
-	stage->retry_at = INT64_MAX;
+	if (fixture->retry_at > cycle->now && fixture->retry_at < next)
+		next = fixture->retry_at;
+	fixture->retry_at = INT64_MAX;
 	if (next == INT64_MAX)
 		return false;
 	cycle->now = next;
 	return true;
 }
 
-uint64_t stage_fingerprint(const struct stage *stage)
+uint64_t cycle_fixture_fingerprint(const struct cycle_fixture *fixture)
 {
-	const struct cycle *cycle = &stage->cycle;
+	const struct cycle *cycle = &fixture->cycle;
 	uint64_t sum = cycle->eviction_count;
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];

@@ -1,4 +1,4 @@
-/* A case on stage: the engine's cluster, queues and groups, and what the world does between two cycles. */
+/* A case set up for the engine: the engine's cluster, queues and groups, and what the world does between two cycles. */
 #ifndef CYCLE_FIXTURE_H
 #define CYCLE_FIXTURE_H
 
@@ -6,14 +6,14 @@
 #include "case.h"
 #include "engine/cycle/cycle.h"
 
-#define STAGE_SECOND INT64_C(1000000000)
+#define FIXTURE_SECOND INT64_C(1000000000)
 
 struct leaver { /* evicted, and still there */
 	int group, pod, node;
 	bool moved;
 };
 
-struct stage {
+struct cycle_fixture {
 	const struct cycle_case *world;
 	struct built built;
 	struct arena *arena; /* of the present cycle */
@@ -25,19 +25,19 @@ struct stage {
 	uint64_t days; /* how often the world moved on */
 };
 
-void stage_create(struct stage *stage, const struct cycle_case *world);
-/* A second stage in the state of the first between two cycles, on a cluster that was built anew. Reservations come
+void cycle_fixture_create(struct cycle_fixture *fixture, const struct cycle_case *world);
+/* A second one in the state of the first between two cycles, on a cluster that was built anew. Reservations come
  * back as nominations, as they do after a restart. */
-void stage_copy(struct stage *stage, const struct stage *from);
-void stage_destroy(struct stage *stage);
+void cycle_fixture_copy(struct cycle_fixture *fixture, const struct cycle_fixture *from);
+void cycle_fixture_destroy(struct cycle_fixture *fixture);
 
 /* Forgets the reasons and evictions of the cycle before. */
-void stage_begin(struct stage *stage);
+void cycle_fixture_begin(struct cycle_fixture *fixture);
 /* Evicted pods end and wait again, in a slow world only some of them. True when there were any. */
-bool stage_settle(struct stage *stage);
+bool cycle_fixture_settle(struct cycle_fixture *fixture);
 /* Moves the clock to the next moment at which something may happen; false when there is none. */
-bool stage_wait(struct stage *stage);
+bool cycle_fixture_wait(struct cycle_fixture *fixture);
 /* One number for everything the cycle decided and left. */
-uint64_t stage_fingerprint(const struct stage *stage);
+uint64_t cycle_fixture_fingerprint(const struct cycle_fixture *fixture);
 
 #endif

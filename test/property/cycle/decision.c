@@ -6,7 +6,7 @@
 static bool check_victim(struct scene *scene, const struct cycle_eviction *eviction, const struct picture *before,
                          const struct picture *after)
 {
-	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle *cycle = &scene->fixture->cycle;
 	const struct cycle_group *victim = &cycle->groups[eviction->group];
 	const struct spot *was = &before->pods[eviction->group][eviction->pod];
 	const struct spot *is = &after->pods[eviction->group][eviction->pod];
@@ -55,11 +55,11 @@ static bool is_victim(const struct decision *decision, int group)
 
 static bool check_remains(struct scene *scene, int group, const struct picture *before, const struct picture *after)
 {
-	const struct stage *stage = scene->stage;
-	const struct cycle_group *victim = &stage->cycle.groups[group];
+	const struct cycle_fixture *fixture = scene->fixture;
+	const struct cycle_group *victim = &fixture->cycle.groups[group];
 	bool was[INSTANCE_TREE], is[INSTANCE_TREE];
-	picture_satisfied(stage, before, group, NULL, was);
-	picture_satisfied(stage, after, group, NULL, is);
+	picture_satisfied(fixture, before, group, NULL, was);
+	picture_satisfied(fixture, after, group, NULL, is);
 	int left = 0, ran = 0; /* a reservation may be taken back, whoever has it */
 	for (size_t p = 0; p < victim->gang.pod_count; p++) {
 		left += picture_is_member(&after->pods[group][p]);
@@ -71,8 +71,8 @@ static bool check_remains(struct scene *scene, int group, const struct picture *
 	if (was[0] && !is[0] && left > 0)
 		return scene_fail(scene, CYCLE_MINIMUM, "g%d keeps %d pods, less than its minimum", group, left);
 	for (size_t p = 0; p < victim->gang.pod_count && is[0]; p++)
-		if (picture_is_member(&after->pods[group][p]) && !picture_is_useful(stage, after, group, (int)p) &&
-		    picture_is_useful(stage, before, group, (int)p))
+		if (picture_is_member(&after->pods[group][p]) && !picture_is_useful(fixture, after, group, (int)p) &&
+		    picture_is_useful(fixture, before, group, (int)p))
 			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%zu stays in a subgroup below its minimum", group,
 			                  p);
 	return true;
@@ -100,7 +100,7 @@ static int64_t granted(const struct cycle *cycle, const struct cycle_group *vict
 /* A group that has not run long enough keeps, unmoved, as much as it needs. */
 static bool check_runtime(struct scene *scene, const struct decision *decision, int group, const struct picture *before)
 {
-	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle *cycle = &scene->fixture->cycle;
 	const struct cycle_group *victim = &cycle->groups[group];
 	bool reclaim = scene->action == ACTION_RECLAIM, is[INSTANCE_TREE];
 	if ((!reclaim && scene->action != ACTION_PREEMPT) || !victim->has_started)
@@ -112,27 +112,27 @@ static bool check_runtime(struct scene *scene, const struct decision *decision, 
 	for (size_t i = 0; i < decision->count; i++)
 		if (decision->evictions[i].group == group)
 			left.pods[group][decision->evictions[i].pod].state = MEMBER_GONE;
-	picture_satisfied(scene->stage, &left, group, NULL, is);
+	picture_satisfied(scene->fixture, &left, group, NULL, is);
 	scene->tally->young++;
 	if (is[0])
 		return true;
 	return scene_fail(scene, CYCLE_PROTECTED, "g%d has run for %lld of %lld seconds and falls below its minimum",
-	                  group, (long long)((cycle->now - victim->started) / STAGE_SECOND),
-	                  (long long)(time / STAGE_SECOND));
+	                  group, (long long)((cycle->now - victim->started) / FIXTURE_SECOND),
+	                  (long long)(time / FIXTURE_SECOND));
 }
 
 static bool check_gain(struct scene *scene, const struct decision *decision, const struct picture *before,
                        const struct picture *after)
 {
-	const struct stage *stage = scene->stage;
+	const struct cycle_fixture *fixture = scene->fixture;
 	int by = decision->by, gained = 0;
 	bool was[INSTANCE_TREE], is[INSTANCE_TREE];
-	picture_satisfied(stage, before, by, NULL, was);
-	picture_satisfied(stage, after, by, NULL, is);
-	for (int p = 0; p < stage->world->groups[by].pod_count; p++) {
+	picture_satisfied(fixture, before, by, NULL, was);
+	picture_satisfied(fixture, after, by, NULL, is);
+	for (int p = 0; p < fixture->world->groups[by].pod_count; p++) {
 		bool new = picture_is_member(&after->pods[by][p]) && !picture_is_member(&before->pods[by][p]);
 		gained += new;
-		if (new && !picture_is_useful(stage, after, by, p))
+		if (new && !picture_is_useful(fixture, after, by, p))
 			return scene_fail(scene, CYCLE_NO_GAIN, "g%d-p%d gets a place below a minimum", by, p);
 	}
 	if (!is[0] || gained == 0)
@@ -145,17 +145,17 @@ static bool check_gain(struct scene *scene, const struct decision *decision, con
 static bool check_share(struct scene *scene, const struct decision *decision, const struct picture *before,
                         const struct picture *after)
 {
-	const struct stage *stage = scene->stage;
-	int queue = stage->cycle.groups[decision->by].queue;
+	const struct cycle_fixture *fixture = scene->fixture;
+	int queue = fixture->cycle.groups[decision->by].queue;
 	int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];
-	picture_charge(stage, before, queue, was, ignored);
-	picture_charge(stage, after, queue, is, ignored);
+	picture_charge(fixture, before, queue, was, ignored);
+	picture_charge(fixture, after, queue, is, ignored);
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
-		if (is[r] > was[r] && is[r] > stage->cycle.queues[queue].fair[r])
+		if (is[r] > was[r] && is[r] > fixture->cycle.queues[queue].fair[r])
 			return scene_fail(scene, CYCLE_SHARE,
 			                  "queue q%d reclaims up to %lld of %s, its fair share is %lld", queue,
 			                  (long long)is[r], built_resource_name(r),
-			                  (long long)stage->cycle.queues[queue].fair[r]);
+			                  (long long)fixture->cycle.queues[queue].fair[r]);
 	return true;
 }
 
@@ -165,7 +165,7 @@ bool inspect_whole(struct scene *scene, const struct decision *decisions, const 
 	for (size_t i = 0; i < decisions->count; i++)
 		if (!check_victim(scene, &decisions->evictions[i], before, after))
 			return false;
-	for (int g = 0; g < scene->stage->world->group_count; g++)
+	for (int g = 0; g < scene->fixture->world->group_count; g++)
 		if (!check_remains(scene, g, before, after))
 			return false;
 	return true;
@@ -180,7 +180,7 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 		scene->tally->evicted[scene->action] += !decision->evictions[i].moved;
 		scene->tally->moved[scene->action] += decision->evictions[i].moved;
 	}
-	for (int g = 0; g < scene->stage->world->group_count; g++)
+	for (int g = 0; g < scene->fixture->world->group_count; g++)
 		if (is_victim(decision, g) &&
 		    (!check_remains(scene, g, before, after) || !check_runtime(scene, decision, g, before)))
 			return false;
@@ -190,7 +190,7 @@ bool inspect_decision(struct scene *scene, const struct decision *decision, cons
 		return false;
 	if (scene->action == ACTION_RECLAIM && !check_share(scene, decision, before, after))
 		return false;
-	if (scene->action == ACTION_PREEMPT && !picture_is_swap(scene->stage, before, after, decision->by))
+	if (scene->action == ACTION_PREEMPT && !picture_is_swap(scene->fixture, before, after, decision->by))
 		return scene_fail(scene, CYCLE_SHARE, "g%d lifts its queue above what it may hold", decision->by);
 	return inspect_necessity(scene, decision, before, after);
 }

@@ -16,13 +16,13 @@ static void add_use(int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1], const
 	use[which][node][INSTANCE_RESOURCES]++;
 }
 
-static void sum_up(const struct stage *stage, int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1])
+static void sum_up(const struct cycle_fixture *fixture, int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1])
 {
-	const struct instance *base = &stage->world->base;
-	const struct cycle *cycle = &stage->cycle;
+	const struct instance *base = &fixture->world->base;
+	const struct cycle *cycle = &fixture->cycle;
 	memset(use, 0, sizeof(int) * USES * INSTANCE_NODES * (INSTANCE_RESOURCES + 1));
 	for (int i = 0; i < base->other_count; i++)
-		if (base->others[i].occupancy == W_RUNNING || !stage->leavers_left)
+		if (base->others[i].occupancy == W_RUNNING || !fixture->leavers_left)
 			add_use(use, base, base->others[i].occupancy == W_RUNNING ? USE_RUNNING : USE_RELEASING,
 			        base->others[i].kind, base->others[i].node);
 	for (size_t g = 0; g < cycle->group_count; g++)
@@ -30,26 +30,26 @@ static void sum_up(const struct stage *stage, int use[USES][INSTANCE_NODES][INST
 			const struct gang_pod *pod = &cycle->groups[g].gang.pods[p];
 			if (pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED)
 				add_use(use, base, pod->state == MEMBER_RUNNING ? USE_RUNNING : USE_RESERVED,
-				        stage->world->groups[g].pods[p].kind, stage->built.from_engine[pod->node]);
+				        fixture->world->groups[g].pods[p].kind, fixture->built.from_engine[pod->node]);
 		}
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
-		add_use(use, base, USE_RELEASING, stage->world->groups[eviction->group].pods[eviction->pod].kind,
-		        stage->built.from_engine[eviction->node]);
+		add_use(use, base, USE_RELEASING, fixture->world->groups[eviction->group].pods[eviction->pod].kind,
+		        fixture->built.from_engine[eviction->node]);
 	}
-	for (int i = 0; i < stage->leaver_count; i++) {
-		const struct leaver *leaver = &stage->leavers[i];
-		add_use(use, base, USE_RELEASING, stage->world->groups[leaver->group].pods[leaver->pod].kind,
-		        stage->built.from_engine[leaver->node]);
+	for (int i = 0; i < fixture->leaver_count; i++) {
+		const struct leaver *leaver = &fixture->leavers[i];
+		add_use(use, base, USE_RELEASING, fixture->world->groups[leaver->group].pods[leaver->pod].kind,
+		        fixture->built.from_engine[leaver->node]);
 	}
 }
 
 static bool check_nodes(struct scene *scene)
 {
-	const struct stage *stage = scene->stage;
-	const struct instance *base = &stage->world->base;
+	const struct cycle_fixture *fixture = scene->fixture;
+	const struct instance *base = &fixture->world->base;
 	static int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1];
-	sum_up(stage, use);
+	sum_up(fixture, use);
 	for (int n = 0; n < base->node_count; n++)
 		for (int r = 0; r <= INSTANCE_RESOURCES; r++) {
 			if (r >= base->resource_count && r < INSTANCE_RESOURCES)
@@ -66,13 +66,13 @@ static bool check_nodes(struct scene *scene)
 				return scene_fail(scene, CYCLE_OVERCOMMIT,
 				                  "node n%d will hold %d + %d reserved of %d %s", n, running, reserved,
 				                  capacity, name);
-			int column = cluster_find_resource(stage->cycle.cluster, name);
+			int column = cluster_find_resource(fixture->cycle.cluster, name);
 			int64_t unit = built_resource_unit(r);
-			int node = stage->built.to_engine[n];
+			int node = fixture->built.to_engine[n];
 			if (column < 0)
 				continue;
-			int64_t free_ = cluster_free(stage->cycle.cluster, column, node);
-			int64_t leaving = cluster_releasing(stage->cycle.cluster, column, node);
+			int64_t free_ = cluster_free(fixture->cycle.cluster, column, node);
+			int64_t leaving = cluster_releasing(fixture->cycle.cluster, column, node);
 			if (free_ != (capacity - running - reserved - releasing) * unit || leaving != releasing * unit)
 				return scene_fail(
 					scene, CYCLE_BOOKS,
@@ -86,15 +86,15 @@ static bool check_nodes(struct scene *scene)
 
 /* ---- groups ---- */
 
-static bool breaks_level(const struct stage *stage, const struct picture *picture, int group)
+static bool breaks_level(const struct cycle_fixture *fixture, const struct picture *picture, int group)
 {
 	struct instance instance;
-	case_instance(stage->world, group, &instance);
+	case_instance(fixture->world, group, &instance);
 	for (int p = 0; p < instance.pod_count; p++) {
 		const struct spot *spot = &picture->pods[group][p];
 		bool member = picture_is_member(spot);
 		instance.pods[p].state = member ? W_MEMBER_RUNNING : W_WAITING;
-		instance.pods[p].node = member ? stage->built.from_engine[spot->node] : -1;
+		instance.pods[p].node = member ? fixture->built.from_engine[spot->node] : -1;
 	}
 	return instance_breaks_levels(&instance);
 }
@@ -102,8 +102,8 @@ static bool breaks_level(const struct stage *stage, const struct picture *pictur
 /* Placements that no eviction paid for: whole minimums and useful surplus only. */
 static bool check_starts(struct scene *scene, int group, const struct picture *before, const struct picture *after)
 {
-	const struct stage *stage = scene->stage;
-	for (int p = 0; p < stage->world->groups[group].pod_count; p++) {
+	const struct cycle_fixture *fixture = scene->fixture;
+	for (int p = 0; p < fixture->world->groups[group].pod_count; p++) {
 		const struct spot *was = &before->pods[group][p], *is = &after->pods[group][p];
 		if (picture_is_member(was) || !picture_is_member(is))
 			continue;
@@ -112,7 +112,7 @@ static bool check_starts(struct scene *scene, int group, const struct picture *b
 		if (was->state != MEMBER_WAITING && was->state != MEMBER_RESERVED)
 			return scene_fail(scene, CYCLE_UNEXPLAINED, "g%d-p%d was started from state %d", group, p,
 			                  was->state);
-		if (!picture_is_useful(stage, after, group, p))
+		if (!picture_is_useful(fixture, after, group, p))
 			return scene_fail(scene, CYCLE_MINIMUM, "g%d-p%d was started below a minimum", group, p);
 	}
 	return true;
@@ -120,11 +120,11 @@ static bool check_starts(struct scene *scene, int group, const struct picture *b
 
 static bool check_group(struct scene *scene, int group, const struct picture *before, const struct picture *after)
 {
-	struct stage *stage = scene->stage;
-	const struct gang *gang = &stage->cycle.groups[group].gang;
-	if (breaks_level(stage, after, group) && !breaks_level(stage, before, group))
+	struct cycle_fixture *fixture = scene->fixture;
+	const struct gang *gang = &fixture->cycle.groups[group].gang;
+	if (breaks_level(fixture, after, group) && !breaks_level(fixture, before, group))
 		return scene_fail(scene, CYCLE_VERIFY, "g%d breaks a required level", group);
-	const char *objection = engine_verify(stage->cycle.cluster, gang, stage->arena);
+	const char *objection = engine_verify(fixture->cycle.cluster, gang, fixture->arena);
 	if (objection)
 		return scene_fail(scene, CYCLE_VERIFY, "g%d: %s", group, objection);
 	return check_starts(scene, group, before, after);
@@ -134,12 +134,12 @@ static bool check_group(struct scene *scene, int group, const struct picture *be
 
 bool inspect_queues(struct scene *scene, const struct picture *before, const struct picture *after)
 {
-	const struct stage *stage = scene->stage;
-	for (int q = 0; q < stage->world->queue_count; q++) {
+	const struct cycle_fixture *fixture = scene->fixture;
+	for (int q = 0; q < fixture->world->queue_count; q++) {
 		int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], kept[CYCLE_RESOURCES], keeps[CYCLE_RESOURCES];
-		const struct cycle_queue *queue = &stage->cycle.queues[q];
-		picture_charge(stage, before, q, was, kept);
-		picture_charge(stage, after, q, is, keeps);
+		const struct cycle_queue *queue = &fixture->cycle.queues[q];
+		picture_charge(fixture, before, q, was, kept);
+		picture_charge(fixture, after, q, is, keeps);
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
 			if (queue->limit[r] >= 0 && is[r] > queue->limit[r] && is[r] > was[r])
 				return scene_fail(scene, CYCLE_LIMIT, "queue q%d has %lld of %s, its limit is %lld", q,
@@ -170,7 +170,7 @@ static void apply_decision(const struct scene *scene, const struct decision *dec
 	}
 	if (decision->by < 0)
 		return;
-	for (int p = 0; p < scene->stage->world->groups[decision->by].pod_count; p++) {
+	for (int p = 0; p < scene->fixture->world->groups[decision->by].pod_count; p++) {
 		struct spot *spot = &now->pods[decision->by][p];
 		if (spot->state == MEMBER_WAITING && picture_is_member(&after->pods[decision->by][p]))
 			*spot = after->pods[decision->by][p];
@@ -179,7 +179,7 @@ static void apply_decision(const struct scene *scene, const struct decision *dec
 
 static bool same_spots(struct scene *scene, const struct picture *now, const struct picture *after)
 {
-	const struct cycle_case *world = scene->stage->world;
+	const struct cycle_case *world = scene->fixture->world;
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct spot *is = &after->pods[g][p], *known = &now->pods[g][p];
@@ -210,9 +210,9 @@ static bool took_back(const struct scene *scene, int group, int pod, const struc
 static bool gained_for_nothing(const struct scene *scene, int group, const struct picture *before,
                                const struct picture *after)
 {
-	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle *cycle = &scene->fixture->cycle;
 	bool gained = false, paid = false;
-	for (int p = 0; p < scene->stage->world->groups[group].pod_count; p++)
+	for (int p = 0; p < scene->fixture->world->groups[group].pod_count; p++)
 		gained |= before->pods[group][p].state == MEMBER_WAITING && picture_is_member(&after->pods[group][p]);
 	for (size_t i = before->evictions; i < cycle->eviction_count; i++)
 		paid |= cycle->evictions[i].by == group;
@@ -221,10 +221,10 @@ static bool gained_for_nothing(const struct scene *scene, int group, const struc
 
 static bool is_muddled(const struct scene *scene, const struct picture *before, const struct picture *after)
 {
-	for (int g = 0; g < scene->stage->world->group_count; g++) {
+	for (int g = 0; g < scene->fixture->world->group_count; g++) {
 		if (gained_for_nothing(scene, g, before, after))
 			return true;
-		for (int p = 0; p < scene->stage->world->groups[g].pod_count; p++)
+		for (int p = 0; p < scene->fixture->world->groups[g].pod_count; p++)
 			if (took_back(scene, g, p, before, after))
 				return true;
 	}
@@ -233,12 +233,12 @@ static bool is_muddled(const struct scene *scene, const struct picture *before, 
 
 static bool check_muddle(struct scene *scene, const struct picture *before, const struct picture *after)
 {
-	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle *cycle = &scene->fixture->cycle;
 	struct decision all = {.evictions = &cycle->evictions[before->evictions],
 	                       .count = cycle->eviction_count - before->evictions};
 	scene->tally->muddled++;
-	for (int g = 0; g < scene->stage->world->group_count; g++)
-		for (int p = 0; p < scene->stage->world->groups[g].pod_count; p++) {
+	for (int g = 0; g < scene->fixture->world->group_count; g++)
+		for (int p = 0; p < scene->fixture->world->groups[g].pod_count; p++) {
 			const struct spot *was = &before->pods[g][p], *is = &after->pods[g][p];
 			bool entry = false;
 			for (size_t i = 0; i < all.count; i++)
@@ -259,7 +259,7 @@ static bool check_decisions(struct scene *scene, const struct picture *before, c
 {
 	if (is_muddled(scene, before, after))
 		return check_muddle(scene, before, after);
-	const struct cycle *cycle = &scene->stage->cycle;
+	const struct cycle *cycle = &scene->fixture->cycle;
 	struct picture now = *before, then;
 	for (size_t first = before->evictions; first < cycle->eviction_count;) {
 		struct decision decision = {.evictions = &cycle->evictions[first], .by = cycle->evictions[first].by};
@@ -282,7 +282,7 @@ static bool check_decisions(struct scene *scene, const struct picture *before, c
 bool inspect_action(struct scene *scene, const struct picture *before)
 {
 	struct picture after;
-	picture_take(scene->stage, &after);
+	picture_take(scene->fixture, &after);
 	if (scene->action == ACTION_ALLOCATE) {
 		if (after.evictions != before->evictions)
 			return scene_fail(scene, CYCLE_UNEXPLAINED, "an eviction");
@@ -291,7 +291,7 @@ bool inspect_action(struct scene *scene, const struct picture *before)
 	} else if (!check_decisions(scene, before, &after)) {
 		return false;
 	}
-	for (int g = 0; g < scene->stage->world->group_count; g++)
+	for (int g = 0; g < scene->fixture->world->group_count; g++)
 		if (!check_group(scene, g, before, &after))
 			return false;
 	return check_nodes(scene);

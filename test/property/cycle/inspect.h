@@ -48,7 +48,7 @@ struct picture {
 
 /* Everything a check needs to know. */
 struct scene {
-	struct stage *stage;
+	struct cycle_fixture *fixture;
 	enum cycle_action action;
 	struct result *result;
 	struct cycle_tally *tally;
@@ -57,26 +57,27 @@ struct scene {
 	bool trace;           /* tell what happens */
 };
 
-void picture_take(const struct stage *stage, struct picture *picture);
+void picture_take(const struct cycle_fixture *fixture, struct picture *picture);
 bool picture_is_member(const struct spot *spot);
 /* Members per tree node and whether each has reached its minimum; `members` may be NULL. */
-void picture_satisfied(const struct stage *stage, const struct picture *picture, int group, int *members,
+void picture_satisfied(const struct cycle_fixture *fixture, const struct picture *picture, int group, int *members,
                        bool *satisfied);
 /* Whether the pod and everything above it counts. */
-bool picture_is_useful(const struct stage *stage, const struct picture *picture, int group, int pod);
+bool picture_is_useful(const struct cycle_fixture *fixture, const struct picture *picture, int group, int pod);
 /* What members use of a queue and everything below it. */
-void picture_charge(const struct stage *stage, const struct picture *picture, int queue,
+void picture_charge(const struct cycle_fixture *fixture, const struct picture *picture, int queue,
                     int64_t allocated[CYCLE_RESOURCES], int64_t protected_[CYCLE_RESOURCES]);
 
 /* The group with its pods as they are in the picture. */
-void picture_recall(const struct stage *stage, const struct picture *picture, int group, struct cycle_group *copy,
-                    struct gang_pod *pods);
+void picture_recall(const struct cycle_fixture *fixture, const struct picture *picture, int group,
+                    struct cycle_group *copy, struct gang_pod *pods);
 /* What groups of lower priority in the queue of the group can give up, the cheapest first. */
-void picture_lower_units(const struct stage *stage, const struct picture *picture, int number,
+void picture_lower_units(const struct cycle_fixture *fixture, const struct picture *picture, int number,
                          struct victim_list *list);
 /* Whether a preemption by the group stays a swap: its queue, and each above it, is within its entitlement of what the
  * group got; or holds no more of it than before, and every unit that went did so while the queue was above it. */
-bool picture_is_swap(const struct stage *stage, const struct picture *before, const struct picture *after, int by);
+bool picture_is_swap(const struct cycle_fixture *fixture, const struct picture *before, const struct picture *after,
+                     int by);
 
 /* Fills the result. True only for failures after which the checks go on. */
 bool scene_fail(struct scene *scene, enum cycle_failure failure, const char *format, ...)

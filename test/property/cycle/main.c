@@ -28,99 +28,99 @@ static void generate(uint64_t seed, void *world)
 /* One line per pod that an action touched. */
 static void trace_action(const struct scene *scene, const struct picture *before)
 {
-	const struct stage *stage = scene->stage;
-	const struct cycle *cycle = &stage->cycle;
+	const struct cycle_fixture *fixture = scene->fixture;
+	const struct cycle *cycle = &fixture->cycle;
 	struct picture after;
-	picture_take(stage, &after);
+	picture_take(fixture, &after);
 	for (size_t i = before->evictions; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
 		printf("    %s: g%d-p%d leaves n%d for g%d%s\n", cycle_action_name(eviction->action), eviction->group,
-		       eviction->pod, stage->built.from_engine[eviction->node], eviction->by,
+		       eviction->pod, fixture->built.from_engine[eviction->node], eviction->by,
 		       eviction->moved ? " (moved)" : "");
 	}
-	for (int g = 0; g < stage->world->group_count; g++)
-		for (int p = 0; p < stage->world->groups[g].pod_count; p++) {
+	for (int g = 0; g < fixture->world->group_count; g++)
+		for (int p = 0; p < fixture->world->groups[g].pod_count; p++) {
 			const struct spot *was = &before->pods[g][p], *is = &after.pods[g][p];
 			if (picture_is_member(is) && (is->state != was->state || is->node != was->node))
 				printf("    %s: g%d-p%d %s n%d\n", cycle_action_name(scene->action), g, p,
 				       is->state == MEMBER_RUNNING ? "starts on" : "waits for",
-				       stage->built.from_engine[is->node]);
+				       fixture->built.from_engine[is->node]);
 		}
 }
 
 /* All actions, or in a case that takes them apart one of them. */
-static void actions_of(const struct stage *stage, uint64_t number, int *first, int *last)
+static void actions_of(const struct cycle_fixture *fixture, uint64_t number, int *first, int *last)
 {
-	*first = stage->world->apart ? (int)((number - 1) % ACTION_COUNT) : 0;
-	*last = stage->world->apart ? *first : ACTION_COUNT - 1;
+	*first = fixture->world->apart ? (int)((number - 1) % ACTION_COUNT) : 0;
+	*last = fixture->world->apart ? *first : ACTION_COUNT - 1;
 }
 
 static bool run_cycle(struct scene *scene, uint64_t number)
 {
-	struct stage *stage = scene->stage;
+	struct cycle_fixture *fixture = scene->fixture;
 	int first, last;
-	actions_of(stage, number, &first, &last);
-	stage_begin(stage);
-	picture_take(stage, &scene->start);
+	actions_of(fixture, number, &first, &last);
+	cycle_fixture_begin(fixture);
+	picture_take(fixture, &scene->start);
 	for (int action = first; action <= last; action++) {
 		struct picture before;
 		scene->action = (enum cycle_action)action;
-		picture_take(stage, &before);
-		cycle_run(&stage->cycle, scene->action);
+		picture_take(fixture, &before);
+		cycle_run(&fixture->cycle, scene->action);
 		if (scene->trace)
 			trace_action(scene, &before);
 		if (!inspect_action(scene, &before))
 			return false;
 	}
-	cycle_finish(&stage->cycle);
+	cycle_finish(&fixture->cycle);
 	return true;
 }
 
 /* The same cycle on a cluster built anew gives the same plan. */
-static bool check_again(struct scene *scene, struct stage *again, uint64_t number)
+static bool check_again(struct scene *scene, struct cycle_fixture *again, uint64_t number)
 {
 	int first, last;
 	actions_of(again, number, &first, &last);
-	stage_begin(again);
+	cycle_fixture_begin(again);
 	for (int action = first; action <= last; action++)
 		cycle_run(&again->cycle, (enum cycle_action)action);
 	cycle_finish(&again->cycle);
-	if (stage_fingerprint(again) == stage_fingerprint(scene->stage))
+	if (cycle_fixture_fingerprint(again) == cycle_fixture_fingerprint(scene->fixture))
 		return true;
 	return scene_fail(scene, CYCLE_DIFFERENT, "the same state gave another plan (%zu evictions, then %zu)",
-	                  scene->stage->cycle.eviction_count, again->cycle.eviction_count);
+	                  scene->fixture->cycle.eviction_count, again->cycle.eviction_count);
 }
 
 /* One cycle and what follows it. False when nothing changed, or something is wrong. A third of the cases is played
  * twice. */
 static bool play_cycle(struct scene *scene, uint64_t number)
 {
-	struct stage *stage = scene->stage, again;
-	bool twice = stage->world->base.seed % 3 == 0, more = false;
+	struct cycle_fixture *fixture = scene->fixture, again;
+	bool twice = fixture->world->base.seed % 3 == 0, more = false;
 	if (twice)
-		stage_copy(&again, stage);
-	stage_begin(stage);
-	uint64_t before = stage_fingerprint(stage);
+		cycle_fixture_copy(&again, fixture);
+	cycle_fixture_begin(fixture);
+	uint64_t before = cycle_fixture_fingerprint(fixture);
 	if (run_cycle(scene, number) && (!twice || check_again(scene, &again, number))) {
-		more = stage_fingerprint(stage) != before;
-		more |= stage_settle(stage);
+		more = cycle_fixture_fingerprint(fixture) != before;
+		more |= cycle_fixture_settle(fixture);
 	}
 	if (twice)
-		stage_destroy(&again);
+		cycle_fixture_destroy(&again);
 	return more;
 }
 
 /* Cycles until nothing changes and no timer is left. */
 static void play_to_the_end(struct scene *scene)
 {
-	struct stage *stage = scene->stage;
-	uint64_t round = stage->world->apart ? ACTION_COUNT : 1, quiet = 0;
+	struct cycle_fixture *fixture = scene->fixture;
+	uint64_t round = fixture->world->apart ? ACTION_COUNT : 1, quiet = 0;
 	for (uint64_t cycle = 1; quiet < round; cycle++) {
 		if (scene->trace)
 			printf("  cycle %llu at %lld s\n", (unsigned long long)cycle,
-			       (long long)(stage->cycle.now / STAGE_SECOND));
+			       (long long)(fixture->cycle.now / FIXTURE_SECOND));
 		quiet = play_cycle(scene, cycle) ? 0 : quiet + 1;
-		if (quiet == round && !scene->result->failure && stage_wait(stage))
+		if (quiet == round && !scene->result->failure && cycle_fixture_wait(fixture))
 			quiet = 0;
 		if (cycle == MOST_CYCLES * round && quiet < round)
 			scene_fail(scene, CYCLE_RESTLESS, "still changing after %d rounds", MOST_CYCLES);
@@ -142,12 +142,12 @@ static void play_to_the_end(struct scene *scene)
 
 static void play(const struct cycle_case *world, struct scene *scene)
 {
-	struct stage stage;
-	scene->stage = &stage;
+	struct cycle_fixture fixture;
+	scene->fixture = &fixture;
 	scene->result->failure = CYCLE_FINE;
-	stage_create(&stage, world);
+	cycle_fixture_create(&fixture, world);
 	play_to_the_end(scene);
-	stage_destroy(&stage);
+	cycle_fixture_destroy(&fixture);
 	if (!scene->result->failure)
 		*scene->result = scene->mild;
 }

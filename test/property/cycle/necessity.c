@@ -40,11 +40,11 @@ static bool is_inside(const struct gang *gang, int leaf, int node)
 }
 
 /* Whether a later unit took away what this one belongs to. */
-static bool lost_its_home(const struct stage *stage, const struct decision *decision, const struct victim_list *units,
-                          size_t number)
+static bool lost_its_home(const struct cycle_fixture *fixture, const struct decision *decision,
+                          const struct victim_list *units, size_t number)
 {
 	const struct victim_unit *unit = &units->items[number];
-	const struct gang *gang = &stage->cycle.groups[unit->group].gang;
+	const struct gang *gang = &fixture->cycle.groups[unit->group].gang;
 	for (size_t i = number + 1; i < units->count; i++) {
 		const struct victim_unit *later = &units->items[i];
 		if (count_gone(decision, later) == 0)
@@ -65,9 +65,9 @@ static void put_back(const struct victim_unit *unit, const struct picture *befor
 		now->pods[unit->group][unit->pods[i]] = before->pods[unit->group][unit->pods[i]];
 }
 
-static bool node_holds(const struct stage *stage, const struct picture *now, int node)
+static bool node_holds(const struct cycle_fixture *fixture, const struct picture *now, int node)
 {
-	const struct cycle_case *world = stage->world;
+	const struct cycle_case *world = fixture->world;
 	const struct instance *base = &world->base;
 	int use[INSTANCE_RESOURCES] = {0}, pods = 0;
 	for (int i = 0; i < base->other_count; i++) {
@@ -80,7 +80,7 @@ static bool node_holds(const struct stage *stage, const struct picture *now, int
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct spot *spot = &now->pods[g][p];
-			if (!picture_is_member(spot) || stage->built.from_engine[spot->node] != node)
+			if (!picture_is_member(spot) || fixture->built.from_engine[spot->node] != node)
 				continue;
 			pods++;
 			for (int r = 0; r < base->resource_count; r++)
@@ -92,74 +92,74 @@ static bool node_holds(const struct stage *stage, const struct picture *now, int
 	return pods <= base->nodes[node].pods;
 }
 
-static bool pod_is_tolerated(const struct stage *stage, const struct picture *now, int group, int pod)
+static bool pod_is_tolerated(const struct cycle_fixture *fixture, const struct picture *now, int group, int pod)
 {
-	const struct cycle_case *world = stage->world;
+	const struct cycle_case *world = fixture->world;
 	int kind = world->groups[group].pods[pod].kind;
-	int node = stage->built.from_engine[now->pods[group][pod].node];
+	int node = fixture->built.from_engine[now->pods[group][pod].node];
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct spot *spot = &now->pods[g][p];
 			if ((g == group && p == pod) || !picture_is_member(spot))
 				continue;
 			if (!case_tolerate(&world->base, kind, node, world->groups[g].pods[p].kind,
-			                   stage->built.from_engine[spot->node]))
+			                   fixture->built.from_engine[spot->node]))
 				return false;
 		}
 	return true;
 }
 
-static bool levels_hold(const struct stage *stage, const struct picture *now, int group)
+static bool levels_hold(const struct cycle_fixture *fixture, const struct picture *now, int group)
 {
 	struct instance instance;
-	case_instance(stage->world, group, &instance);
+	case_instance(fixture->world, group, &instance);
 	for (int p = 0; p < instance.pod_count; p++) {
 		const struct spot *spot = &now->pods[group][p];
 		instance.pods[p].state = picture_is_member(spot) ? W_MEMBER_RUNNING : W_WAITING;
-		instance.pods[p].node = picture_is_member(spot) ? stage->built.from_engine[spot->node] : -1;
+		instance.pods[p].node = picture_is_member(spot) ? fixture->built.from_engine[spot->node] : -1;
 	}
 	return !instance_breaks_levels(&instance);
 }
 
-static bool limits_hold(const struct stage *stage, const struct picture *now)
+static bool limits_hold(const struct cycle_fixture *fixture, const struct picture *now)
 {
-	for (int q = 0; q < stage->world->queue_count; q++) {
+	for (int q = 0; q < fixture->world->queue_count; q++) {
 		int64_t is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];
-		picture_charge(stage, now, q, is, ignored);
+		picture_charge(fixture, now, q, is, ignored);
 		for (int r = 0; r < CYCLE_RESOURCES; r++)
-			if (stage->cycle.queues[q].limit[r] >= 0 && is[r] > stage->cycle.queues[q].limit[r])
+			if (fixture->cycle.queues[q].limit[r] >= 0 && is[r] > fixture->cycle.queues[q].limit[r])
 				return false;
 	}
 	return true;
 }
 
-static bool could_stay(const struct stage *stage, const struct victim_unit *unit, const struct picture *now)
+static bool could_stay(const struct cycle_fixture *fixture, const struct victim_unit *unit, const struct picture *now)
 {
 	for (int i = 0; i < unit->pod_count; i++) {
-		int node = stage->built.from_engine[now->pods[unit->group][unit->pods[i]].node];
-		if (!node_holds(stage, now, node) || !pod_is_tolerated(stage, now, unit->group, unit->pods[i]))
+		int node = fixture->built.from_engine[now->pods[unit->group][unit->pods[i]].node];
+		if (!node_holds(fixture, now, node) || !pod_is_tolerated(fixture, now, unit->group, unit->pods[i]))
 			return false;
 	}
-	return levels_hold(stage, now, unit->group) && limits_hold(stage, now);
+	return levels_hold(fixture, now, unit->group) && limits_hold(fixture, now);
 }
 
 static void list_units(struct scene *scene, const struct picture *before, int group, struct victim_list *units)
 {
-	struct stage *stage = scene->stage;
+	struct cycle_fixture *fixture = scene->fixture;
 	struct gang_pod pods[INSTANCE_PODS];
 	struct cycle_group groups[CASE_GROUPS];
-	picture_recall(stage, before, group, &groups[group], pods);
+	picture_recall(fixture, before, group, &groups[group], pods);
 	if (scene->action != ACTION_CONSOLIDATE) {
-		struct cycle then = {.groups = groups, .group_count = stage->cycle.group_count};
-		victims_of_group(&then, group, groups[group].preempt == CYCLE_PREEMPTIBLE, stage->arena, units);
+		struct cycle then = {.groups = groups, .group_count = fixture->cycle.group_count};
+		victims_of_group(&then, group, groups[group].preempt == CYCLE_PREEMPTIBLE, fixture->arena, units);
 		return;
 	}
-	units->items = arena_array(stage->arena, struct victim_unit, INSTANCE_PODS); /* pods move one by one */
+	units->items = arena_array(fixture->arena, struct victim_unit, INSTANCE_PODS); /* pods move one by one */
 	for (size_t p = 0; p < groups[group].gang.pod_count; p++) {
 		struct victim_unit *unit = &units->items[units->count++];
 		*unit = (struct victim_unit){.group = group,
 		                             .tree = -1,
-		                             .pods = arena_array(stage->arena, int, 1),
+		                             .pods = arena_array(fixture->arena, int, 1),
 		                             .pod_count = 1};
 		unit->pods[0] = (int)p;
 	}
@@ -168,7 +168,7 @@ static void list_units(struct scene *scene, const struct picture *before, int gr
 static bool check_group(struct scene *scene, const struct decision *decision, int group, const struct picture *before,
                         const struct picture *after)
 {
-	struct stage *stage = scene->stage;
+	struct cycle_fixture *fixture = scene->fixture;
 	struct victim_list units = {0};
 	list_units(scene, before, group, &units);
 	for (size_t i = 0; i < units.count; i++) {
@@ -183,7 +183,7 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		scene->tally->whole_gangs += unit->class_ == UNIT_GANG;
 		scene->tally->children += unit->class_ == UNIT_CHILD;
 		scene->tally->single_pods += unit->class_ == UNIT_POD;
-		if (scene->action != ACTION_CONSOLIDATE && lost_its_home(stage, decision, &units, i))
+		if (scene->action != ACTION_CONSOLIDATE && lost_its_home(fixture, decision, &units, i))
 			continue;
 		/* What a preemption may swap depends on what moves: a pod may move that, with the others moved, could stay. */
 		if (scene->action == ACTION_PREEMPT && is_moved(decision, group))
@@ -191,8 +191,8 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		struct picture now = *after;
 		put_back(unit, before, &now);
 		scene->tally->returns_tried++;
-		if (could_stay(stage, unit, &now) &&
-		    (scene->action != ACTION_PREEMPT || picture_is_swap(stage, before, &now, decision->by)))
+		if (could_stay(fixture, unit, &now) &&
+		    (scene->action != ACTION_PREEMPT || picture_is_swap(fixture, before, &now, decision->by)))
 			return scene_fail(scene, CYCLE_UNNEEDED, "g%d-p%d%s could have stayed beside g%d", group,
 			                  unit->pods[0], unit->pod_count > 1 ? " and what goes with it" : "",
 			                  decision->by);

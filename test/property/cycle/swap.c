@@ -13,10 +13,10 @@ static int64_t entitlement(const struct cycle_queue *queue, int resource)
 	return limit >= 0 && (most < 0 || most > limit) ? limit : most;
 }
 
-void picture_recall(const struct stage *stage, const struct picture *picture, int group, struct cycle_group *copy,
-                    struct gang_pod *pods)
+void picture_recall(const struct cycle_fixture *fixture, const struct picture *picture, int group,
+                    struct cycle_group *copy, struct gang_pod *pods)
 {
-	*copy = stage->cycle.groups[group];
+	*copy = fixture->cycle.groups[group];
 	if (copy->gang.pod_count)
 		memcpy(pods, copy->gang.pods, sizeof(*pods) * copy->gang.pod_count);
 	for (size_t p = 0; p < copy->gang.pod_count; p++) {
@@ -26,25 +26,26 @@ void picture_recall(const struct stage *stage, const struct picture *picture, in
 	copy->gang.pods = pods;
 }
 
-void picture_lower_units(const struct stage *stage, const struct picture *picture, int number, struct victim_list *list)
+void picture_lower_units(const struct cycle_fixture *fixture, const struct picture *picture, int number,
+                         struct victim_list *list)
 {
 	static struct gang_pod pods[CASE_GROUPS][INSTANCE_PODS];
 	struct cycle_group groups[CASE_GROUPS];
-	struct cycle then = {.groups = groups, .group_count = stage->cycle.group_count};
+	struct cycle then = {.groups = groups, .group_count = fixture->cycle.group_count};
 	for (size_t g = 0; g < then.group_count; g++)
-		picture_recall(stage, picture, (int)g, &groups[g], pods[g]);
+		picture_recall(fixture, picture, (int)g, &groups[g], pods[g]);
 	for (size_t g = 0; g < then.group_count; g++)
 		if (groups[g].queue == groups[number].queue && groups[g].priority < groups[number].priority &&
 		    groups[g].preempt != CYCLE_NON_PREEMPTIBLE)
-			victims_of_group(&then, (int)g, groups[g].preempt == CYCLE_PREEMPTIBLE, stage->arena, list);
+			victims_of_group(&then, (int)g, groups[g].preempt == CYCLE_PREEMPTIBLE, fixture->arena, list);
 	victims_sort(list);
 }
 
 /* How much the most expensive unit has that was lost; 0 when nothing of the resource was. */
-static int64_t last_lost(const struct stage *stage, const struct victim_list *units, const struct picture *after,
-                         int resource)
+static int64_t last_lost(const struct cycle_fixture *fixture, const struct victim_list *units,
+                         const struct picture *after, int resource)
 {
-	const struct cycle_case *world = stage->world;
+	const struct cycle_case *world = fixture->world;
 	for (size_t i = units->count; i-- > 0;) {
 		const struct victim_unit *unit = &units->items[i];
 		int64_t amount = 0;
@@ -60,9 +61,10 @@ static int64_t last_lost(const struct stage *stage, const struct victim_list *un
 	return 0;
 }
 
-bool picture_is_swap(const struct stage *stage, const struct picture *before, const struct picture *after, int by)
+bool picture_is_swap(const struct cycle_fixture *fixture, const struct picture *before, const struct picture *after,
+                     int by)
 {
-	const struct cycle_case *world = stage->world;
+	const struct cycle_case *world = fixture->world;
 	int64_t asked[CYCLE_RESOURCES] = {0};
 	struct victim_list units = {0};
 	for (int p = 0; p < world->groups[by].pod_count; p++)
@@ -70,16 +72,16 @@ bool picture_is_swap(const struct stage *stage, const struct picture *before, co
 			if (picture_is_member(&after->pods[by][p]) && !picture_is_member(&before->pods[by][p]))
 				asked[r] += world->base.kinds[world->groups[by].pods[p].kind].request[r] *
 				            (r == CYCLE_GPU ? 1000 : built_resource_unit(r));
-	picture_lower_units(stage, before, by, &units);
+	picture_lower_units(fixture, before, by, &units);
 	for (int q = world->groups[by].queue; q >= 0; q = world->queues[q].parent) {
 		int64_t was[CYCLE_RESOURCES], is[CYCLE_RESOURCES], ignored[CYCLE_RESOURCES];
-		picture_charge(stage, before, q, was, ignored);
-		picture_charge(stage, after, q, is, ignored);
+		picture_charge(fixture, before, q, was, ignored);
+		picture_charge(fixture, after, q, is, ignored);
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			int64_t most = entitlement(&stage->cycle.queues[q], r);
+			int64_t most = entitlement(&fixture->cycle.queues[q], r);
 			if (asked[r] <= 0 || most < 0 || is[r] <= most)
 				continue;
-			int64_t last = last_lost(stage, &units, after, r);
+			int64_t last = last_lost(fixture, &units, after, r);
 			if (is[r] > was[r] || (last > 0 && is[r] - asked[r] + last <= most))
 				return false;
 		}
