@@ -410,7 +410,7 @@ static void make_room(struct cycle *cycle, enum cycle_action action)
 			turns_changed(&allocation, group->queue);
 		}
 	}
-	stock_destroy(run->stock);
+	victim_index_destroy(run->victim_index);
 	turns_close(&allocation);
 }
 

@@ -5,7 +5,7 @@
 #include "engine/cycle/cycle.h"
 #include "engine/share/share.h"
 
-struct stock;
+struct victim_index;
 
 /* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
 enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_COUNT };
@@ -17,7 +17,7 @@ struct cycle_run {
 	struct arena *scratch;                         /* of one search; reset before the next */
 	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
 	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by kind: what one pod counts for */
-	struct stock *stock;                           /* what could be given up; NULL until somebody asks */
+	struct victim_index *victim_index;             /* what could be given up; NULL until somebody asks */
 	int explained_runtimes;                        /* in this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
 };

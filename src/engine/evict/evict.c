@@ -427,21 +427,21 @@ static bool has_candidates(const struct room *room)
 	return false;
 }
 
-/* The stock follows what was decided. */
+/* The index follows what was decided. */
 static void note_changes(const struct room *room)
 {
-	stock_change(room->run->stock, room->group);
+	victim_index_mark_changed(room->run->victim_index, room->group);
 	for (size_t i = 0; i < room->applied; i++)
 		if (!room->kept[i])
-			stock_change(room->run->stock, room->units[i]->group);
+			victim_index_mark_changed(room->run->victim_index, room->units[i]->group);
 }
 
 /* What is as large as the number of groups is made for the first who has somebody to ask. */
-static void open_stock(struct cycle_run *run)
+static void open_victim_index(struct cycle_run *run)
 {
-	if (run->stock)
+	if (run->victim_index)
 		return;
-	run->stock = stock_create(run, run->cycle->arena);
+	run->victim_index = victim_index_create(run, run->cycle->arena);
 	for (int i = 0; i < MARK_COUNT; i++) {
 		run->marks[i] = arena_array(run->cycle->arena, uint32_t, run->cycle->group_count);
 		cycle_clear_marks(run, (enum cycle_mark)i);
@@ -457,7 +457,7 @@ static bool attempt(struct room *room)
 	runtime_open(room);
 	if (!room_claim_allows(room) || !has_candidates(room))
 		return false;
-	open_stock(room->run);
+	open_victim_index(room->run);
 	size_t tried_from = cluster_recorded(room->cycle->cluster);
 	bool made = try_all(room);
 	if (!made) /* everything is as it was */

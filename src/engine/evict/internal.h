@@ -16,7 +16,7 @@ struct room {
 	enum cycle_action action;
 	bool grow; /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
-	const struct victim_unit **units; /* in the stock */
+	const struct victim_unit **units; /* of the victim index */
 	size_t unit_count, unit_capacity;
 	size_t movable_from;         /* units from here on may be moved, but not lost */
 	struct unit_source *sources; /* reclaim: queues that have more, a heap */

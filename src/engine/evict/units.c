@@ -27,7 +27,7 @@ static const struct victim_unit *next_unit(struct room *room, int queue, size_t 
 {
 	const struct victim_unit *unit;
 	do
-		unit = stock_next(room->run->stock, queue, at);
+		unit = victim_index_next_unit(room->run->victim_index, queue, at);
 	while (unit && runtime_protects(room, unit));
 	return unit;
 }
@@ -70,7 +70,7 @@ static void open_sources(struct room *room)
 	for (; room->unopened_count; room->unopened++, room->unopened_count--) {
 		struct unit_source source = {.queue = *room->unopened};
 		size_t from = source.at;
-		source.unit = stock_next(room->run->stock, source.queue, &source.at);
+		source.unit = victim_index_next_unit(room->run->victim_index, source.queue, &source.at);
 		if (room->source_count && source_before(&room->sources[0], &source))
 			return;
 		source.at = from;
@@ -126,7 +126,7 @@ static void list_lower(struct room *room)
 
 static void list_pods(struct room *room)
 {
-	const struct victim_list *list = stock_pods(room->run->stock);
+	const struct victim_list *list = victim_index_list_pods(room->run->victim_index);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].group != room->group)
 			append(room, &list->items[i]);
@@ -135,7 +135,7 @@ static void list_pods(struct room *room)
 void room_list_units(struct room *room)
 {
 	if (room->action == ACTION_RECLAIM) {
-		room->unopened = stock_queues(room->run->stock, &room->unopened_count);
+		room->unopened = victim_index_list_queues(room->run->victim_index, &room->unopened_count);
 		room->sources = arena_alloc_raw(room->scratch,
 		                                room->unopened_count * sizeof(*room->sources)); /* filled later */
 		open_sources(room);
@@ -162,7 +162,7 @@ bool room_take_all(struct room *room)
 		share_claim_take(claim, room->cycle->groups[room->units[i]->group].queue, room->units[i]->amounts);
 	room_more_units(room, SIZE_MAX);
 	for (int q = 0; q < (int)room->cycle->queue_count; q++)
-		all += q == beneficiary(room)->queue ? 0 : stock_count(room->run->stock, q);
+		all += q == beneficiary(room)->queue ? 0 : victim_index_count_units(room->run->victim_index, q);
 	return room->unit_count < all;
 }
 

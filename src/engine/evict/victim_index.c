@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct queue_stock {
+struct queue_units {
 	int *groups; /* of the queue */
 	size_t group_count;
 	struct victim_list units;
@@ -18,10 +18,10 @@ struct queue_stock {
 	bool ranked; /* stands in the order of queues where it belongs, or has no units; never set for queue -1 */
 };
 
-struct stock {
+struct victim_index {
 	const struct cycle_run *run;
 	struct arena *arena;
-	struct queue_stock *queues; /* by queue + 1 */
+	struct queue_units *queues; /* by queue + 1 */
 	uint32_t *age;              /* by group: how often it changed */
 	size_t *alive;              /* by group: its units in the list that have not gone */
 	int *order;                 /* queues that have units, by the cheapest one */
@@ -31,64 +31,64 @@ struct stock {
 	bool pods_listed;
 };
 
-struct stock *stock_create(const struct cycle_run *run, struct arena *arena)
+struct victim_index *victim_index_create(const struct cycle_run *run, struct arena *arena)
 {
 	const struct cycle *cycle = run->cycle;
-	struct stock *stock = arena_new(arena, struct stock);
-	stock->run = run;
-	stock->arena = arena;
-	stock->queues = arena_array(arena, struct queue_stock, cycle->queue_count + 1);
-	stock->age = arena_array(arena, uint32_t, cycle->group_count);
-	stock->alive = arena_array(arena, size_t, cycle->group_count);
-	stock->order = arena_array(arena, int, cycle->queue_count);
+	struct victim_index *index = arena_new(arena, struct victim_index);
+	index->run = run;
+	index->arena = arena;
+	index->queues = arena_array(arena, struct queue_units, cycle->queue_count + 1);
+	index->age = arena_array(arena, uint32_t, cycle->group_count);
+	index->alive = arena_array(arena, size_t, cycle->group_count);
+	index->order = arena_array(arena, int, cycle->queue_count);
 	for (int q = 0; q < (int)cycle->queue_count; q++)
-		vec_push(&stock->unranked, q);
+		vec_push(&index->unranked, q);
 	int *groups = arena_array(arena, int, cycle->group_count);
 	for (size_t g = 0; g < cycle->group_count; g++)
-		stock->queues[cycle->groups[g].queue + 1].group_count++;
+		index->queues[cycle->groups[g].queue + 1].group_count++;
 	for (size_t q = 0, at = 0; q <= cycle->queue_count; q++) {
-		stock->queues[q].groups = groups + at;
-		at += stock->queues[q].group_count;
-		stock->queues[q].group_count = 0;
+		index->queues[q].groups = groups + at;
+		at += index->queues[q].group_count;
+		index->queues[q].group_count = 0;
 	}
 	for (size_t g = 0; g < cycle->group_count; g++) {
-		struct queue_stock *queue = &stock->queues[cycle->groups[g].queue + 1];
+		struct queue_units *queue = &index->queues[cycle->groups[g].queue + 1];
 		queue->groups[queue->group_count++] = (int)g;
 	}
-	return stock;
+	return index;
 }
 
-void stock_destroy(struct stock *stock)
+void victim_index_destroy(struct victim_index *index)
 {
-	for (size_t q = 0; stock && q <= stock->run->cycle->queue_count; q++) {
-		if (stock->queues[q].on_heap)
-			free(stock->queues[q].units.items);
-		vec_free(&stock->queues[q].changed);
+	for (size_t q = 0; index && q <= index->run->cycle->queue_count; q++) {
+		if (index->queues[q].on_heap)
+			free(index->queues[q].units.items);
+		vec_free(&index->queues[q].changed);
 	}
-	if (stock) {
-		free(stock->pods.items);
-		vec_free(&stock->unranked);
+	if (index) {
+		free(index->pods.items);
+		vec_free(&index->unranked);
 	}
 }
 
-void stock_change(struct stock *stock, int group)
+void victim_index_mark_changed(struct victim_index *index, int group)
 {
-	struct queue_stock *queue = &stock->queues[stock->run->cycle->groups[group].queue + 1];
-	stock->age[group]++;
-	stock->pods_listed = false;
+	struct queue_units *queue = &index->queues[index->run->cycle->groups[group].queue + 1];
+	index->age[group]++;
+	index->pods_listed = false;
 	if (queue->ranked)
-		vec_push(&stock->unranked, stock->run->cycle->groups[group].queue);
+		vec_push(&index->unranked, index->run->cycle->groups[group].queue);
 	queue->ranked = false;
 	if (!queue->listed)
 		return;
-	queue->dead += stock->alive[group];
-	stock->alive[group] = 0;
+	queue->dead += index->alive[group];
+	index->alive[group] = 0;
 	vec_push(&queue->changed, group);
 }
 
-static bool is_there(const struct stock *stock, const struct victim_unit *unit)
+static bool is_there(const struct victim_index *index, const struct victim_unit *unit)
 {
-	return unit->age == stock->age[unit->group];
+	return unit->age == index->age[unit->group];
 }
 
 static bool has_reserved(const struct cycle_group *group)
@@ -106,14 +106,14 @@ static bool may_give(const struct cycle_group *group)
 }
 
 /* Whether something that runs would be of no use without the reserved pods. */
-static bool leans_on_reserved(struct stock *stock, struct gang *gang)
+static bool leans_on_reserved(struct victim_index *index, struct gang *gang)
 {
-	bool *with = arena_array(stock->arena, bool, gang->tree_count);
-	int *running = arena_array(stock->arena, int, gang->tree_count); /* members that run; satisfied children */
+	bool *with = arena_array(index->arena, bool, gang->tree_count);
+	int *running = arena_array(index->arena, int, gang->tree_count); /* members that run; satisfied children */
 	gang_satisfied(gang, NULL, with);
 	for (size_t p = 0; p < gang->pod_count; p++)
 		running[gang->pods[p].leaf] += gang->pods[p].state == MEMBER_RUNNING;
-	bool *without = arena_array(stock->arena, bool, gang->tree_count);
+	bool *without = arena_array(index->arena, bool, gang->tree_count);
 	for (size_t i = gang->tree_count; i-- > 0;) {
 		without[i] = running[i] >= gang->tree[i].minimum;
 		if (i > 0)
@@ -129,13 +129,13 @@ static bool leans_on_reserved(struct stock *stock, struct gang *gang)
 
 /* A reservation of an earlier cycle may be taken back as a whole: nobody has to leave for that. Not where it completes
  * something of which a part runs. */
-static void list_reservation(struct stock *stock, int number, struct victim_list *list)
+static void list_reservation(struct victim_index *index, int number, struct victim_list *list)
 {
-	struct cycle_group *group = &stock->run->cycle->groups[number];
+	struct cycle_group *group = &index->run->cycle->groups[number];
 	struct gang *gang = &group->gang;
 	struct victim_unit unit = {.group = number,
 	                           .tree = -1,
-	                           .pods = arena_array(stock->arena, int, gang->pod_count),
+	                           .pods = arena_array(index->arena, int, gang->pod_count),
 	                           .fresh = true,
 	                           .reserved = true,
 	                           .of = group,
@@ -148,38 +148,38 @@ static void list_reservation(struct stock *stock, int number, struct victim_list
 			return;
 		unit.pods[unit.pod_count++] = (int)p;
 	}
-	if (leans_on_reserved(stock, gang))
+	if (leans_on_reserved(index, gang))
 		return;
-	cycle_core_of_pods(stock->run, group, unit.pods, unit.pod_count, unit.core);
-	victims_add(list, &unit, stock->arena);
+	cycle_core_of_pods(index->run, group, unit.pods, unit.pod_count, unit.core);
+	victims_add(list, &unit, index->arena);
 }
 
 /* What the units count for, and that they belong to the present state of their group. */
-static void mark_units(const struct stock *stock, struct victim_unit *units, size_t count)
+static void mark_units(const struct victim_index *index, struct victim_unit *units, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct gang *gang = &stock->run->cycle->groups[units[i].group].gang;
-		units[i].age = stock->age[units[i].group];
+		const struct gang *gang = &index->run->cycle->groups[units[i].group].gang;
+		units[i].age = index->age[units[i].group];
 		for (int k = 0; k < units[i].pod_count; k++)
-			cycle_add_pod(stock->run, gang->pods[units[i].pods[k]].kind, units[i].amounts);
+			cycle_add_pod(index->run, gang->pods[units[i].pods[k]].kind, units[i].amounts);
 	}
 }
 
-static void list_group(struct stock *stock, int number, struct victim_list *list)
+static void list_group(struct victim_index *index, int number, struct victim_list *list)
 {
-	const struct cycle_group *group = &stock->run->cycle->groups[number];
+	const struct cycle_group *group = &index->run->cycle->groups[number];
 	size_t first = list->count;
 	if (may_give(group))
-		victims_of_group(stock->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, stock->arena, list);
+		victims_of_group(index->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, index->arena, list);
 	else if (!group->blocked && has_reserved(group))
-		list_reservation(stock, number, list);
+		list_reservation(index, number, list);
 	if (list->count > first)
-		mark_units(stock, list->items + first, list->count - first);
-	stock->alive[number] = list->count - first;
+		mark_units(index, list->items + first, list->count - first);
+	index->alive[number] = list->count - first;
 }
 
 /* Drops the units that have gone and puts the added ones, sorted, where they belong. */
-static void merge(const struct stock *stock, struct queue_stock *queue, const struct victim_list *added)
+static void merge(const struct victim_index *index, struct queue_units *queue, const struct victim_list *added)
 {
 	struct victim_list *old = &queue->units;
 	if (!old->count && !queue->on_heap) {
@@ -190,7 +190,7 @@ static void merge(const struct stock *stock, struct queue_stock *queue, const st
 	all.items = base_malloc(all.capacity * sizeof(*all.items));
 	size_t a = 0;
 	for (size_t i = 0; i < old->count; i++) {
-		if (!is_there(stock, &old->items[i]))
+		if (!is_there(index, &old->items[i]))
 			continue;
 		while (a < added->count && victims_compare(&added->items[a], &old->items[i]) < 0)
 			all.items[all.count++] = added->items[a++];
@@ -206,36 +206,36 @@ static void merge(const struct stock *stock, struct queue_stock *queue, const st
 }
 
 /* The list of the queue, brought up to date. */
-static const struct victim_list *list_units(struct stock *stock, int number)
+static const struct victim_list *list_units(struct victim_index *index, int number)
 {
-	struct queue_stock *queue = &stock->queues[number + 1];
+	struct queue_units *queue = &index->queues[number + 1];
 	struct victim_list added = {0};
 	if (!queue->listed) {
 		added.capacity = queue->group_count; /* mostly one unit each */
-		added.items = arena_alloc_raw(stock->arena, added.capacity * sizeof(*added.items));
+		added.items = arena_alloc_raw(index->arena, added.capacity * sizeof(*added.items));
 	}
 	for (size_t i = 0; !queue->listed && i < queue->group_count; i++)
-		list_group(stock, queue->groups[i], &added);
+		list_group(index, queue->groups[i], &added);
 	for (size_t i = 0; i < queue->changed.count; i++) /* one that changed twice stands there twice */
-		if (!stock->alive[queue->changed.items[i]])
-			list_group(stock, queue->changed.items[i], &added);
+		if (!index->alive[queue->changed.items[i]])
+			list_group(index, queue->changed.items[i], &added);
 	queue->listed = true;
 	queue->changed.count = 0;
 	victims_sort(&added);
 	if (added.count || queue->dead > queue->units.count / 2)
-		merge(stock, queue, &added);
+		merge(index, queue, &added);
 	return &queue->units;
 }
 
-const struct victim_unit *stock_next(struct stock *stock, int number, size_t *at)
+const struct victim_unit *victim_index_next_unit(struct victim_index *index, int number, size_t *at)
 {
-	struct queue_stock *queue = &stock->queues[number + 1];
+	struct queue_units *queue = &index->queues[number + 1];
 	if (!queue->listed || queue->changed.count)
-		list_units(stock, number);
+		list_units(index, number);
 	const struct victim_list *units = &queue->units;
 	bool front = *at <= queue->first;
 	size_t i = front ? queue->first : *at;
-	while (i < units->count && !is_there(stock, &units->items[i]))
+	while (i < units->count && !is_there(index, &units->items[i]))
 		i++;
 	if (front)
 		queue->first = i;
@@ -245,19 +245,19 @@ const struct victim_unit *stock_next(struct stock *stock, int number, size_t *at
 
 /* ---- the order of queues ---- */
 
-static const struct victim_unit *cheapest(struct stock *stock, int queue)
+static const struct victim_unit *cheapest(struct victim_index *index, int queue)
 {
 	size_t at = 0;
-	return stock_next(stock, queue, &at);
+	return victim_index_next_unit(index, queue, &at);
 }
 
 /* Where in the order a queue with this cheapest unit belongs. */
-static size_t find_rank(struct stock *stock, const struct victim_unit *unit)
+static size_t find_rank(struct victim_index *index, const struct victim_unit *unit)
 {
-	size_t low = 0, high = stock->order_count;
+	size_t low = 0, high = index->order_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (victims_compare(cheapest(stock, stock->order[middle]), unit) < 0)
+		if (victims_compare(cheapest(index, index->order[middle]), unit) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -265,41 +265,41 @@ static size_t find_rank(struct stock *stock, const struct victim_unit *unit)
 	return low;
 }
 
-const int *stock_queues(struct stock *stock, size_t *count)
+const int *victim_index_list_queues(struct victim_index *index, size_t *count)
 {
 	size_t kept = 0;
-	for (size_t i = 0; stock->unranked.count && i < stock->order_count; i++)
-		if (stock->queues[stock->order[i] + 1].ranked)
-			stock->order[kept++] = stock->order[i];
-	stock->order_count = stock->unranked.count ? kept : stock->order_count;
-	for (size_t i = 0; i < stock->unranked.count; i++) {
-		int queue = stock->unranked.items[i];
-		const struct victim_unit *unit = cheapest(stock, queue);
-		stock->queues[queue + 1].ranked = true;
+	for (size_t i = 0; index->unranked.count && i < index->order_count; i++)
+		if (index->queues[index->order[i] + 1].ranked)
+			index->order[kept++] = index->order[i];
+	index->order_count = index->unranked.count ? kept : index->order_count;
+	for (size_t i = 0; i < index->unranked.count; i++) {
+		int queue = index->unranked.items[i];
+		const struct victim_unit *unit = cheapest(index, queue);
+		index->queues[queue + 1].ranked = true;
 		if (!unit)
 			continue;
-		size_t rank = find_rank(stock, unit);
-		memmove(&stock->order[rank + 1], &stock->order[rank], (stock->order_count - rank) * sizeof(int));
-		stock->order[rank] = queue;
-		stock->order_count++;
+		size_t rank = find_rank(index, unit);
+		memmove(&index->order[rank + 1], &index->order[rank], (index->order_count - rank) * sizeof(int));
+		index->order[rank] = queue;
+		index->order_count++;
 	}
-	stock->unranked.count = 0;
-	*count = stock->order_count;
-	return stock->order;
+	index->unranked.count = 0;
+	*count = index->order_count;
+	return index->order;
 }
 
-size_t stock_count(struct stock *stock, int queue)
+size_t victim_index_count_units(struct victim_index *index, int queue)
 {
-	return list_units(stock, queue)->count - stock->queues[queue + 1].dead;
+	return list_units(index, queue)->count - index->queues[queue + 1].dead;
 }
 
 /* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. But a move is an eviction too: the
  * core of a semi-preemptible gang stays where it is. */
-static void list_pods_of(struct stock *stock, int number)
+static void list_pods_of(struct victim_index *index, int number)
 {
-	const struct cycle_group *group = &stock->run->cycle->groups[number];
+	const struct cycle_group *group = &index->run->cycle->groups[number];
 	const struct gang *gang = &group->gang;
-	bool fresh = true, *core = arena_array(stock->arena, bool, gang->pod_count);
+	bool fresh = true, *core = arena_array(index->arena, bool, gang->pod_count);
 	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
 		victims_core(gang, core);
 	for (size_t p = gang->pod_count; p-- > 0;) {
@@ -309,28 +309,28 @@ static void list_pods_of(struct stock *stock, int number)
 		struct victim_unit unit = {.group = number,
 		                           .sequence = (int)(gang->pod_count - p),
 		                           .tree = -1,
-		                           .pods = arena_array(stock->arena, int, 1),
+		                           .pods = arena_array(index->arena, int, 1),
 		                           .pod_count = 1,
 		                           .fresh = fresh,
 		                           .of = group,
 		                           .priority = group->priority,
 		                           .creation = group->creation};
 		unit.pods[0] = (int)p;
-		vec_push(&stock->pods, unit);
+		vec_push(&index->pods, unit);
 	}
 }
 
-const struct victim_list *stock_pods(struct stock *stock)
+const struct victim_list *victim_index_list_pods(struct victim_index *index)
 {
-	const struct cycle *cycle = stock->run->cycle;
-	if (stock->pods_listed)
-		return &stock->pods;
-	stock->pods.count = 0;
+	const struct cycle *cycle = index->run->cycle;
+	if (index->pods_listed)
+		return &index->pods;
+	index->pods.count = 0;
 	for (size_t g = 0; g < cycle->group_count; g++)
 		if (may_give(&cycle->groups[g]))
-			list_pods_of(stock, (int)g);
-	mark_units(stock, stock->pods.items, stock->pods.count);
-	victims_sort(&stock->pods);
-	stock->pods_listed = true;
-	return &stock->pods;
+			list_pods_of(index, (int)g);
+	mark_units(index, index->pods.items, index->pods.count);
+	victims_sort(&index->pods);
+	index->pods_listed = true;
+	return &index->pods;
 }

@@ -19,7 +19,7 @@ struct victim_unit {
 	int32_t priority;
 	int64_t creation; /* both of the group */
 	const struct cycle_group *of;
-	int64_t amounts[CYCLE_RESOURCES]; /* what it counts for; this and the next two are filled by the stock */
+	int64_t amounts[CYCLE_RESOURCES]; /* what it counts for; this and the next two are filled by the victim index */
 	int64_t core[CYCLE_RESOURCES];    /* the part of it that counts as what cannot be evicted */
 	uint32_t age;
 };
