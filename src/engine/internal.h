@@ -122,18 +122,18 @@ struct journal_entry { /* one change of occupancy */
 	int sign;
 };
 
-/* Nodes with equal free amounts share a state, so that slots of a new shape are counted once per state and looked up
- * per node. States without nodes are reused. */
-struct node_state {
+/* Nodes with equal free amounts form a class, so that slots of a new shape are counted once per class and looked up
+ * per node. Classes without nodes are reused. */
+struct node_class {
 	uint64_t hash;
-	int32_t count; /* nodes in this state */
-	int32_t next;  /* in its hash chain, or in the list of unused states */
+	int32_t count; /* nodes in this class */
+	int32_t next;  /* in its hash chain, or in the list of unused classes */
 };
 
-struct node_states {
+struct node_classes {
 	int32_t *of_node;
-	VEC(struct node_state) items;
-	int64_t *amounts; /* free amount of resource r in state s: amounts[s * resources + r] */
+	VEC(struct node_class) items;
+	int64_t *amounts; /* free amount of resource r in class c: amounts[c * resources + r] */
 	size_t amount_capacity;
 	int32_t *buckets;      /* heads of hash chains, -1 for none */
 	uint32_t bucket_count; /* power of two */
@@ -164,7 +164,7 @@ struct cluster {
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
 	VEC(struct kind_amounts) kind_amounts; /* by kind, as far as somebody asked */
 	VEC(int32_t) kind_mark;                /* scratch of the solver: by kind, -1 between decisions */
-	struct node_states states;
+	struct node_classes node_classes;
 	struct slots *spare_slots; /* ready for the next shape, so that no decision waits for fresh memory */
 	VEC(int32_t) changed;      /* log of changed nodes */
 	uint64_t changed_base;     /* log position of changed.items[0] */
@@ -217,13 +217,13 @@ enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape
 /* Nodes per cause; valid until a node changes or a shape is added. */
 const int *shape_exclusions(struct cluster *cluster, int number);
 
-/* states.c */
-void states_init(struct cluster *cluster);
-void states_free(struct cluster *cluster);
+/* node_classes.c */
+void node_classes_init(struct cluster *cluster);
+void node_classes_free(struct cluster *cluster);
 /* Regroups one node after its free amounts changed. */
-void states_update(struct cluster *cluster, int node);
+void node_classes_update_node(struct cluster *cluster, int node);
 /* Up to date grouping of all nodes. */
-const struct node_states *states_get(struct cluster *cluster);
+const struct node_classes *node_classes_get(struct cluster *cluster);
 
 /* slots.c */
 void slots_need_level(const struct cluster *cluster, struct slots *slots, int topology, int level);

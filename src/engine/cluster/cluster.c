@@ -69,7 +69,7 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->kind_mark);
 	vec_free(&cluster->kind_amounts);
 	vec_free(&cluster->journal);
-	states_free(cluster);
+	node_classes_free(cluster);
 	vec_free(&cluster->added);
 	arena_destroy(cluster->arena);
 	free(cluster);
@@ -220,7 +220,7 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
 	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
 	vec_push(&cluster->resources, column);
-	cluster->states.stale = true;
+	cluster->node_classes.stale = true;
 	return entry->number;
 }
 
@@ -242,7 +242,7 @@ void node_changed(struct cluster *cluster, int node)
 		cluster->changed.count = 0;
 	}
 	vec_push(&cluster->changed, node);
-	states_update(cluster, node);
+	node_classes_update_node(cluster, node);
 }
 
 static void resident_add(struct cluster *cluster, int node, int kind, int change, bool releasing)

@@ -13,135 +13,135 @@ static uint64_t node_hash(const struct cluster *cluster, int node)
 	return hash;
 }
 
-static void relink(struct node_states *states, uint32_t buckets)
+static void rebuild_buckets(struct node_classes *classes, uint32_t buckets)
 {
-	states->buckets = base_realloc_array(states->buckets, buckets, sizeof(int32_t));
-	states->bucket_count = buckets;
-	memset(states->buckets, 0xff, buckets * sizeof(int32_t));
-	for (size_t s = 0; s < states->items.count; s++) {
-		struct node_state *state = &states->items.items[s];
-		if (!state->count)
+	classes->buckets = base_realloc_array(classes->buckets, buckets, sizeof(int32_t));
+	classes->bucket_count = buckets;
+	memset(classes->buckets, 0xff, buckets * sizeof(int32_t));
+	for (size_t s = 0; s < classes->items.count; s++) {
+		struct node_class *class_ = &classes->items.items[s];
+		if (!class_->count)
 			continue;
-		int32_t *head = &states->buckets[state->hash & (buckets - 1)];
-		state->next = *head;
+		int32_t *head = &classes->buckets[class_->hash & (buckets - 1)];
+		class_->next = *head;
 		*head = (int32_t)s;
 	}
 }
 
-static void remember_amounts(struct cluster *cluster, int node, int32_t state)
+static void copy_amounts(struct cluster *cluster, int node, int32_t class_)
 {
-	struct node_states *states = &cluster->states;
-	size_t resources = cluster->resources.count, want = states->items.capacity * resources;
-	if (states->amount_capacity < want) {
-		states->amounts = base_realloc_array(states->amounts, want, sizeof(int64_t));
-		states->amount_capacity = want;
+	struct node_classes *classes = &cluster->node_classes;
+	size_t resources = cluster->resources.count, want = classes->items.capacity * resources;
+	if (classes->amount_capacity < want) {
+		classes->amounts = base_realloc_array(classes->amounts, want, sizeof(int64_t));
+		classes->amount_capacity = want;
 	}
 	for (size_t r = 0; r < resources; r++)
-		states->amounts[(size_t)state * resources + r] = cluster->resources.items[r].free[node];
+		classes->amounts[(size_t)class_ * resources + r] = cluster->resources.items[r].free[node];
 }
 
-/* Finds the state of a node by the hash of its amounts. 64 bits are trusted: a collision would have to happen among
- * the few thousand states alive at one time. */
-static void join(struct cluster *cluster, int node, uint64_t hash)
+/* Finds the class of a node by the hash of its amounts. 64 bits are trusted: a collision would have to happen among
+ * the few thousand classes alive at one time. */
+static void join_class(struct cluster *cluster, int node, uint64_t hash)
 {
-	struct node_states *states = &cluster->states;
-	int32_t s = states->buckets[hash & (states->bucket_count - 1)];
-	while (s >= 0 && states->items.items[s].hash != hash)
-		s = states->items.items[s].next;
+	struct node_classes *classes = &cluster->node_classes;
+	int32_t s = classes->buckets[hash & (classes->bucket_count - 1)];
+	while (s >= 0 && classes->items.items[s].hash != hash)
+		s = classes->items.items[s].next;
 	if (s < 0) {
-		s = states->unused;
+		s = classes->unused;
 		if (s >= 0)
-			states->unused = states->items.items[s].next;
+			classes->unused = classes->items.items[s].next;
 		else
-			s = (int32_t)states->items.count;
-		if ((size_t)s == states->items.count)
-			vec_push(&states->items, (struct node_state){0});
-		int32_t *head = &states->buckets[hash & (states->bucket_count - 1)];
-		states->items.items[s] = (struct node_state){.hash = hash, .next = *head};
+			s = (int32_t)classes->items.count;
+		if ((size_t)s == classes->items.count)
+			vec_push(&classes->items, (struct node_class){0});
+		int32_t *head = &classes->buckets[hash & (classes->bucket_count - 1)];
+		classes->items.items[s] = (struct node_class){.hash = hash, .next = *head};
 		*head = s;
-		remember_amounts(cluster, node, s);
+		copy_amounts(cluster, node, s);
 	}
-	states->items.items[s].count++;
-	states->of_node[node] = s;
-	if (states->items.count > states->bucket_count)
-		relink(states, states->bucket_count * 2);
+	classes->items.items[s].count++;
+	classes->of_node[node] = s;
+	if (classes->items.count > classes->bucket_count)
+		rebuild_buckets(classes, classes->bucket_count * 2);
 }
 
-static void leave(struct cluster *cluster, int node)
+static void leave_class(struct cluster *cluster, int node)
 {
-	struct node_states *states = &cluster->states;
-	int32_t s = states->of_node[node];
-	struct node_state *state = &states->items.items[s];
-	if (--state->count > 0)
+	struct node_classes *classes = &cluster->node_classes;
+	int32_t s = classes->of_node[node];
+	struct node_class *class_ = &classes->items.items[s];
+	if (--class_->count > 0)
 		return;
-	int32_t *link = &states->buckets[state->hash & (states->bucket_count - 1)];
+	int32_t *link = &classes->buckets[class_->hash & (classes->bucket_count - 1)];
 	while (*link != s)
-		link = &states->items.items[*link].next;
-	*link = state->next;
-	state->next = states->unused;
-	states->unused = s;
+		link = &classes->items.items[*link].next;
+	*link = class_->next;
+	class_->next = classes->unused;
+	classes->unused = s;
 }
 
-static void group_all(struct cluster *cluster)
+static void classify_all(struct cluster *cluster)
 {
-	struct node_states *states = &cluster->states;
-	states->items.count = 0;
-	states->unused = -1;
-	relink(states, states->bucket_count ? states->bucket_count : 64);
+	struct node_classes *classes = &cluster->node_classes;
+	classes->items.count = 0;
+	classes->unused = -1;
+	rebuild_buckets(classes, classes->bucket_count ? classes->bucket_count : 64);
 	for (int n = 0; n < cluster->node_count; n++)
-		join(cluster, n, node_hash(cluster, n));
-	for (size_t i = 0; i < states->late.count; i++)
-		states->is_late[states->late.items[i]] = false;
-	states->late.count = 0;
-	states->stale = false;
+		join_class(cluster, n, node_hash(cluster, n));
+	for (size_t i = 0; i < classes->late.count; i++)
+		classes->is_late[classes->late.items[i]] = false;
+	classes->late.count = 0;
+	classes->stale = false;
 }
 
-void states_init(struct cluster *cluster)
+void node_classes_init(struct cluster *cluster)
 {
-	cluster->states.of_node = base_calloc((size_t)cluster->node_count, sizeof(int32_t));
-	cluster->states.is_late = base_calloc((size_t)cluster->node_count, sizeof(bool));
-	group_all(cluster);
+	cluster->node_classes.of_node = base_calloc((size_t)cluster->node_count, sizeof(int32_t));
+	cluster->node_classes.is_late = base_calloc((size_t)cluster->node_count, sizeof(bool));
+	classify_all(cluster);
 }
 
-void states_free(struct cluster *cluster)
+void node_classes_free(struct cluster *cluster)
 {
-	free(cluster->states.of_node);
-	free(cluster->states.is_late);
-	vec_free(&cluster->states.late);
-	free(cluster->states.buckets);
-	free(cluster->states.amounts);
-	vec_free(&cluster->states.items);
+	free(cluster->node_classes.of_node);
+	free(cluster->node_classes.is_late);
+	vec_free(&cluster->node_classes.late);
+	free(cluster->node_classes.buckets);
+	free(cluster->node_classes.amounts);
+	vec_free(&cluster->node_classes.items);
 }
 
-void states_update(struct cluster *cluster, int node)
+void node_classes_update_node(struct cluster *cluster, int node)
 {
-	struct node_states *states = &cluster->states;
-	if (states->is_late[node])
+	struct node_classes *classes = &cluster->node_classes;
+	if (classes->is_late[node])
 		return;
-	states->is_late[node] = true;
-	vec_push(&states->late, node);
+	classes->is_late[node] = true;
+	vec_push(&classes->late, node);
 }
 
-static void catch_up(struct cluster *cluster)
+static void classify_late(struct cluster *cluster)
 {
-	struct node_states *states = &cluster->states;
-	for (size_t i = 0; i < states->late.count; i++) {
-		int node = states->late.items[i];
+	struct node_classes *classes = &cluster->node_classes;
+	for (size_t i = 0; i < classes->late.count; i++) {
+		int node = classes->late.items[i];
 		uint64_t hash = node_hash(cluster, node);
-		states->is_late[node] = false;
-		if (states->items.items[states->of_node[node]].hash == hash)
+		classes->is_late[node] = false;
+		if (classes->items.items[classes->of_node[node]].hash == hash)
 			continue;
-		leave(cluster, node);
-		join(cluster, node, hash);
+		leave_class(cluster, node);
+		join_class(cluster, node, hash);
 	}
-	states->late.count = 0;
+	classes->late.count = 0;
 }
 
-const struct node_states *states_get(struct cluster *cluster)
+const struct node_classes *node_classes_get(struct cluster *cluster)
 {
-	if (cluster->states.stale)
-		group_all(cluster);
+	if (cluster->node_classes.stale)
+		classify_all(cluster);
 	else
-		catch_up(cluster);
-	return &cluster->states;
+		classify_late(cluster);
+	return &cluster->node_classes;
 }

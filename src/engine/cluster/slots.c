@@ -23,7 +23,7 @@ static int32_t slots_by_amounts(const struct cluster *cluster, const struct shap
 	return (int32_t)slots;
 }
 
-static int32_t slots_of_state(const struct shape *shape, const int64_t *amounts)
+static int32_t slots_of_class(const struct shape *shape, const int64_t *amounts)
 {
 	int64_t slots = shape->one_per_node ? 1 : SLOTS_CAP;
 	for (int i = 0; i < shape->request_count && slots; i++)
@@ -150,18 +150,18 @@ static void count_all(struct cluster *cluster, const struct shape *shape, struct
 			slots->node[n] = slots_of_node(cluster, shape, n, view);
 		return;
 	}
-	const struct node_states *states = states_get(cluster);
-	int32_t *by_state = base_malloc(states->items.count * sizeof(int32_t));
-	for (size_t s = 0; s < states->items.count; s++)
-		by_state[s] = slots_of_state(shape, states->amounts + s * cluster->resources.count);
-	const int32_t *of_node = states->of_node;
+	const struct node_classes *classes = node_classes_get(cluster);
+	int32_t *by_class = base_malloc(classes->items.count * sizeof(int32_t));
+	for (size_t s = 0; s < classes->items.count; s++)
+		by_class[s] = slots_of_class(shape, classes->amounts + s * cluster->resources.count);
+	const int32_t *of_node = classes->of_node;
 	if (shape->everywhere)
 		for (int n = 0; n < count; n++)
-			slots->node[n] = by_state[of_node[n]];
+			slots->node[n] = by_class[of_node[n]];
 	else
 		for (int n = 0; n < count; n++)
-			slots->node[n] = shape->allowed[n] ? by_state[of_node[n]] : 0;
-	free(by_state);
+			slots->node[n] = shape->allowed[n] ? by_class[of_node[n]] : 0;
+	free(by_class);
 }
 
 static void refresh_node(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int node,
