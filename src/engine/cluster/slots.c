@@ -141,7 +141,7 @@ void slots_prepare_spare(struct cluster *cluster)
 	sum_all(cluster, cluster->spare_slots);
 }
 
-/* One look-up per node; slots are counted once per state of nodes. */
+/* One look-up per node; slots are counted once per class of nodes. */
 static void count_all(struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
 {
 	int count = cluster->node_count;

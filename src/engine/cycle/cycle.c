@@ -220,7 +220,7 @@ static int most_starved(const struct cycle *cycle)
 		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
 		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
-		if (!turns_is_candidate(group) || waited < cycle->starvation_after || group->gang.pod_count < 2 ||
+		if (!queue_order_is_candidate(group) || waited < cycle->starvation_after || group->gang.pod_count < 2 ||
 		    gang_root_satisfied(&group->gang))
 			continue;
 		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
@@ -232,16 +232,16 @@ static int most_starved(const struct cycle *cycle)
 }
 
 /* Tries the starved gang before everybody else; if it does not fit, holds what is free where it will. */
-static void guard(struct allocation *allocation, struct reserve_hold *hold)
+static void guard(struct queue_order *order, struct reserve_hold *hold)
 {
-	struct cycle *cycle = allocation->run.cycle;
+	struct cycle *cycle = order->run.cycle;
 	int starved = most_starved(cycle);
 	*hold = (struct reserve_hold){.group = -1};
 	if (starved < 0)
 		return;
 	struct candidate candidate = {.group = starved, .growth = -1};
 	struct cycle_group *group = &cycle->groups[starved];
-	bool served = serve(&allocation->run, &candidate);
+	bool served = serve(&order->run, &candidate);
 	group->tried = !served;
 	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
 		return;
@@ -258,64 +258,64 @@ static void guard(struct allocation *allocation, struct reserve_hold *hold)
 
 /* Gangs of which a part runs, because pods were lost or a start was interrupted: what they hold is of no use until the
  * rest has found a place, so they come before all others. */
-static void repair(struct allocation *allocation)
+static void repair(struct queue_order *order)
 {
-	struct cycle *cycle = allocation->run.cycle;
-	struct heap broken = {0};
+	struct cycle *cycle = order->run.cycle;
+	struct candidate_heap broken = {0};
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
 		bool runs = false;
 		for (size_t p = 0; p < group->gang.pod_count && !runs; p++)
 			runs = group->gang.pods[p].state == MEMBER_RUNNING;
-		if (runs && turns_is_candidate(group) && !group->tried && !gang_root_satisfied(&group->gang))
-			turns_push(cycle, &broken, (struct candidate){.group = g, .growth = -1});
+		if (runs && queue_order_is_candidate(group) && !group->tried && !gang_root_satisfied(&group->gang))
+			candidate_heap_push(cycle, &broken, (struct candidate){.group = g, .growth = -1});
 	}
 	while (broken.items.count) {
-		struct candidate candidate = turns_pop(cycle, &broken);
-		cycle->groups[candidate.group].tried = !serve(&allocation->run, &candidate);
+		struct candidate candidate = candidate_heap_pop(cycle, &broken);
+		cycle->groups[candidate.group].tried = !serve(&order->run, &candidate);
 	}
 	vec_free(&broken.items);
 }
 
 /* Every group as it is before anybody is served. What cannot be served at all learns why. */
-static void start_groups(struct allocation *allocation)
+static void start_groups(struct queue_order *order)
 {
-	struct cycle *cycle = allocation->run.cycle;
+	struct cycle *cycle = order->run.cycle;
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
 		group->state = GROUP_PENDING;
 		group->tried = false;
 		if (!cycle_lacks_queue(cycle, group) && !group->blocked && !group->gave_up &&
-		    !turns_has_waiting(group)) {
+		    !cycle_has_waiting(group)) {
 			struct candidate candidate = {.group = cycle_work_at(cycle, i), .growth = -1};
-			serve(&allocation->run, &candidate);
+			serve(&order->run, &candidate);
 		}
 	}
 }
 
 static void allocate(struct cycle *cycle)
 {
-	struct allocation allocation;
-	turns_open(cycle, &allocation);
-	start_groups(&allocation);
+	struct queue_order order;
+	queue_order_open(cycle, &order);
+	start_groups(&order);
 	reserve_bind(cycle);
 	struct reserve_hold hold;
-	guard(&allocation, &hold);
-	repair(&allocation);
-	turns_line_up(&allocation, not_tried);
-	for (struct candidate candidate; turns_next(&allocation, &candidate);) {
+	guard(&order, &hold);
+	repair(&order);
+	queue_order_fill(&order, not_tried);
+	for (struct candidate candidate; queue_order_take(&order, &candidate);) {
 		if (candidate.group == hold.group)
 			continue;
-		if (turns_is_last(&allocation) && candidate.growth == 0 &&
-		    serve_rest(&allocation.run, &cycle->groups[candidate.group]))
+		if (queue_order_is_empty(&order) && candidate.growth == 0 &&
+		    serve_rest(&order.run, &cycle->groups[candidate.group]))
 			continue;
-		if (serve(&allocation.run, &candidate))
-			turns_again(&allocation, &candidate);
+		if (serve(&order.run, &candidate))
+			queue_order_put_back(&order, &candidate);
 	}
 	reserve_release(cycle, &hold);
 	refusals_change(cycle->refusals);
-	turns_close(&allocation);
+	queue_order_close(&order);
 }
 
 /* ---- making room ---- */
@@ -324,7 +324,7 @@ static void allocate(struct cycle *cycle)
 static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
 {
 	(void)cycle;
-	return turns_has_waiting(group) && gang_root_reachable(&group->gang);
+	return cycle_has_waiting(group) && gang_root_reachable(&group->gang);
 }
 
 static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
@@ -387,31 +387,31 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 
 static void make_room(struct cycle *cycle, enum cycle_action action)
 {
-	struct allocation allocation;
+	struct queue_order order;
 	bool (*accept)(const struct cycle *, const struct cycle_group *) =
 		action == ACTION_CONSOLIDATE ? may_consolidate : may_evict;
 	bool wanted = false;
 	struct arena *scratch = arena_create();
 	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {
 		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		wanted = turns_is_candidate(group) && accept(cycle, group) && !is_hopeless(cycle, group, scratch);
+		wanted = queue_order_is_candidate(group) && accept(cycle, group) && !is_hopeless(cycle, group, scratch);
 	}
 	arena_destroy(scratch);
 	if (!wanted)
 		return;
-	turns_open(cycle, &allocation);
-	struct cycle_run *run = &allocation.run;
+	queue_order_open(cycle, &order);
+	struct cycle_run *run = &order.run;
 	run->decision = arena_create();
-	turns_line_up(&allocation, accept);
-	for (struct candidate candidate; turns_next(&allocation, &candidate);) {
+	queue_order_fill(&order, accept);
+	for (struct candidate candidate; queue_order_take(&order, &candidate);) {
 		struct cycle_group *group = &cycle->groups[candidate.group];
 		if (make_room_for(run, &candidate, action)) {
 			group->reasons = (struct reasons){0};
-			turns_changed(&allocation, group->queue);
+			queue_order_update(&order, group->queue);
 		}
 	}
 	victim_index_destroy(run->victim_index);
-	turns_close(&allocation);
+	queue_order_close(&order);
 }
 
 /* ---- stale gangs ---- */

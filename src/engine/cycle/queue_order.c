@@ -1,4 +1,4 @@
-/* Whose turn it is: groups in line within their queues, queues by what they use of their shares. */
+/* Owns the order in which an action serves: groups within their queues, queues by what they use of their shares. */
 #include "engine/cycle/queue_order.h"
 
 #include <stdlib.h>
@@ -6,14 +6,14 @@
 
 /* ---- the state all actions share ---- */
 
-void turns_open(struct cycle *cycle, struct allocation *allocation)
+void queue_order_open(struct cycle *cycle, struct queue_order *order)
 {
-	struct cycle_run *run = &allocation->run;
-	*allocation = (struct allocation){.run = {.cycle = cycle}};
+	struct cycle_run *run = &order->run;
+	*order = (struct queue_order){.run = {.cycle = cycle}};
 	run->scratch = arena_create();
 	run->amounts = cycle_kind_amounts(cycle->cluster);
-	cycle_open_accounts(run, allocation->total);
-	share_compute(run->shares, cycle->queue_count, allocation->total, cycle->arena);
+	cycle_open_accounts(run, order->total);
+	share_compute(run->shares, cycle->queue_count, order->total, cycle->arena);
 	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
 	for (size_t q = 0; q < cycle->queue_count; q++) {
 		memcpy(cycle->queues[q].allocated, run->shares[q].allocated, sizeof(run->shares[q].allocated));
@@ -37,7 +37,7 @@ static bool group_before(const struct cycle *cycle, const struct candidate *a, c
 	return order ? order < 0 : a->group < b->group;
 }
 
-void turns_push(const struct cycle *cycle, struct heap *heap, struct candidate candidate)
+void candidate_heap_push(const struct cycle *cycle, struct candidate_heap *heap, struct candidate candidate)
 {
 	vec_push(&heap->items, candidate);
 	struct candidate *items = heap->items.items;
@@ -52,7 +52,7 @@ void turns_push(const struct cycle *cycle, struct heap *heap, struct candidate c
 	}
 }
 
-struct candidate turns_pop(const struct cycle *cycle, struct heap *heap)
+struct candidate candidate_heap_pop(const struct cycle *cycle, struct candidate_heap *heap)
 {
 	struct candidate *items = heap->items.items, best = items[0];
 	size_t count = --heap->items.count;
@@ -74,12 +74,12 @@ struct candidate turns_pop(const struct cycle *cycle, struct heap *heap)
 }
 
 /* Amounts of the next thing the best group of a queue would get: its minimum, or one pod. */
-void turns_changed(struct allocation *allocation, int queue)
+void queue_order_update(struct queue_order *order, int queue)
 {
-	const struct cycle *cycle = allocation->run.cycle;
-	const struct heap *heap = &allocation->heaps[queue];
+	const struct cycle *cycle = order->run.cycle;
+	const struct candidate_heap *heap = &order->heaps[queue];
 	if (!heap->items.count) {
-		share_order_set(allocation->order, queue, NULL);
+		share_order_set(order->by_share, queue, NULL);
 		return;
 	}
 	const struct candidate *candidate = &heap->items.items[0];
@@ -90,13 +90,13 @@ void turns_changed(struct allocation *allocation, int queue)
 		pods -= cycle_is_member(&gang->pods[p]);
 	for (size_t p = 0; p < gang->pod_count && pods > 0; p++)
 		if (gang->pods[p].state == MEMBER_WAITING) {
-			cycle_add_pod(&allocation->run, gang->pods[p].kind, amounts);
+			cycle_add_pod(&order->run, gang->pods[p].kind, amounts);
 			pods--;
 		}
-	share_order_set(allocation->order, queue, amounts);
+	share_order_set(order->by_share, queue, amounts);
 }
 
-bool turns_has_waiting(const struct cycle_group *group)
+bool cycle_has_waiting(const struct cycle_group *group)
 {
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		if (group->gang.pods[p].state == MEMBER_WAITING)
@@ -105,66 +105,65 @@ bool turns_has_waiting(const struct cycle_group *group)
 }
 
 /* Whether the group may be served at all. */
-bool turns_is_candidate(const struct cycle_group *group)
+bool queue_order_is_candidate(const struct cycle_group *group)
 {
-	return !group->blocked && !group->gave_up && group->queue >= 0 && turns_has_waiting(group);
+	return !group->blocked && !group->gave_up && group->queue >= 0 && cycle_has_waiting(group);
 }
 
-bool turns_next(struct allocation *allocation, struct candidate *candidate)
+bool queue_order_take(struct queue_order *order, struct candidate *candidate)
 {
-	int queue = share_order_best(allocation->order);
+	int queue = share_order_best(order->by_share);
 	if (queue < 0)
 		return false;
-	*candidate = turns_pop(allocation->run.cycle, &allocation->heaps[queue]);
-	turns_changed(allocation, queue);
+	*candidate = candidate_heap_pop(order->run.cycle, &order->heaps[queue]);
+	queue_order_update(order, queue);
 	return true;
 }
 
-void turns_again(struct allocation *allocation, const struct candidate *candidate)
+void queue_order_put_back(struct queue_order *order, const struct candidate *candidate)
 {
-	const struct cycle *cycle = allocation->run.cycle;
+	const struct cycle *cycle = order->run.cycle;
 	int queue = cycle->groups[candidate->group].queue;
-	turns_push(cycle, &allocation->heaps[queue], *candidate);
-	turns_changed(allocation, queue);
+	candidate_heap_push(cycle, &order->heaps[queue], *candidate);
+	queue_order_update(order, queue);
 }
 
-bool turns_is_last(const struct allocation *allocation)
+bool queue_order_is_empty(const struct queue_order *order)
 {
-	return share_order_best(allocation->order) < 0;
+	return share_order_best(order->by_share) < 0;
 }
 
 /* Fills the heaps with every group the filter accepts and announces all queues. */
-void turns_line_up(struct allocation *allocation,
-                   bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
+void queue_order_fill(struct queue_order *order,
+                      bool (*accept)(const struct cycle *cycle, const struct cycle_group *group))
 {
-	struct cycle *cycle = allocation->run.cycle;
-	allocation->heaps = base_calloc(cycle->queue_count, sizeof(*allocation->heaps));
-	allocation->order =
-		share_order_create(allocation->run.shares, cycle->queue_count, allocation->total, cycle->arena);
+	struct cycle *cycle = order->run.cycle;
+	order->heaps = base_calloc(cycle->queue_count, sizeof(*order->heaps));
+	order->by_share = share_order_create(order->run.shares, cycle->queue_count, order->total, cycle->arena);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
-		if (!turns_is_candidate(group) || !accept(cycle, group))
+		if (!queue_order_is_candidate(group) || !accept(cycle, group))
 			continue;
 		int growth = gang_root_satisfied(&group->gang) ? 0 : -1;
-		turns_push(cycle, &allocation->heaps[group->queue], (struct candidate){.group = g, .growth = growth});
+		candidate_heap_push(cycle, &order->heaps[group->queue],
+		                    (struct candidate){.group = g, .growth = growth});
 	}
 	for (size_t q = 0; q < cycle->queue_count; q++)
-		turns_changed(allocation, (int)q);
+		queue_order_update(order, (int)q);
 }
 
-void turns_close(struct allocation *allocation)
+void queue_order_close(struct queue_order *order)
 {
-	struct cycle *cycle = allocation->run.cycle;
+	struct cycle *cycle = order->run.cycle;
 	for (size_t q = 0; q < cycle->queue_count; q++) {
-		memcpy(cycle->queues[q].allocated, allocation->run.shares[q].allocated,
-		       sizeof(cycle->queues[q].allocated));
-		memcpy(cycle->queues[q].allocated_protected, allocation->run.shares[q].allocated_protected,
+		memcpy(cycle->queues[q].allocated, order->run.shares[q].allocated, sizeof(cycle->queues[q].allocated));
+		memcpy(cycle->queues[q].allocated_protected, order->run.shares[q].allocated_protected,
 		       sizeof(cycle->queues[q].allocated_protected));
-		if (allocation->heaps)
-			vec_free(&allocation->heaps[q].items);
+		if (order->heaps)
+			vec_free(&order->heaps[q].items);
 	}
-	free(allocation->heaps);
-	arena_destroy(allocation->run.scratch);
-	arena_destroy(allocation->run.decision);
+	free(order->heaps);
+	arena_destroy(order->run.scratch);
+	arena_destroy(order->run.decision);
 }
