@@ -57,7 +57,7 @@ void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 static uint64_t question_of(const struct cycle *cycle, const struct cycle_group *group, uint64_t what)
 {
 	uint64_t look = refusals_look(&group->gang);
-	if (keep_concerns(group))
+	if (moved_places_concern(group))
 		look = hash_mix(look, (uint64_t)(group - cycle->groups) + 1);
 	return hash_mix(look, what);
 }
@@ -137,9 +137,9 @@ static bool find_rest(struct cycle_run *run, struct cycle_group *group)
 
 static bool serve_rest(struct cycle_run *run, struct cycle_group *group)
 {
-	keep_lift(run, group);
+	moved_places_lift(run, group);
 	bool served = find_rest(run, group);
-	keep_return(run, group);
+	moved_places_restore(run, group);
 	return served;
 }
 
@@ -199,9 +199,9 @@ static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 static bool serve(struct cycle_run *run, struct candidate *candidate)
 {
 	struct cycle_group *group = &run->cycle->groups[candidate->group];
-	keep_lift(run, group);
+	moved_places_lift(run, group);
 	bool progress = try_to_serve(run, candidate);
-	keep_return(run, group);
+	moved_places_restore(run, group);
 	return progress;
 }
 
@@ -373,9 +373,9 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
 	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
 		return false;
-	keep_lift(run, group);
+	moved_places_lift(run, group);
 	bool made = room_make(run, candidate->group, action, grow);
-	keep_return(run, group);
+	moved_places_restore(run, group);
 	if (made) {
 		refusals_change(refusals);
 		memory_disturb(run->cycle);
@@ -450,9 +450,9 @@ void cycle_begin(struct cycle *cycle)
 		for (size_t p = 0; p < group->gang.pod_count; p++)
 			group->was_running[p] = group->gang.pods[p].state == MEMBER_RUNNING;
 	}
-	keep_nominate(cycle);
+	moved_places_nominate(cycle);
 	reserve_restore(cycle);
-	keep_occupy(cycle);
+	moved_places_occupy(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct gang *gang = &cycle->groups[cycle_work_at(cycle, i)].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
@@ -518,5 +518,5 @@ void cycle_finish(struct cycle *cycle)
 	reserve_together(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
-	keep_end(cycle);
+	moved_places_release(cycle);
 }

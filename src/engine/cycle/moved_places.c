@@ -119,7 +119,7 @@ static void nominate(struct cycle *cycle, struct cycle_group *group)
 	}
 }
 
-void keep_nominate(struct cycle *cycle)
+void moved_places_nominate(struct cycle *cycle)
 {
 	cycle->kept = 0;
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
@@ -129,7 +129,7 @@ void keep_nominate(struct cycle *cycle)
 	}
 }
 
-bool keep_take_back(struct cycle_group *group)
+bool moved_places_withdraw(struct cycle_group *group)
 {
 	bool taken = false;
 	for (size_t i = 0; i < group->place_count; i++) {
@@ -173,7 +173,7 @@ static bool is_wanted(const struct cycle *cycle, const struct cycle_group *group
 	       kind_has_room(cycle->cluster, place->kind, place->at, VIEW_RELEASING);
 }
 
-void keep_occupy(struct cycle *cycle)
+void moved_places_occupy(struct cycle *cycle)
 {
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
@@ -183,7 +183,7 @@ void keep_occupy(struct cycle *cycle)
 	}
 }
 
-void keep_end(struct cycle *cycle)
+void moved_places_release(struct cycle *cycle)
 {
 	for (size_t i = 0; cycle->kept > 0 && i < cycle_work_count(cycle); i++) {
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
@@ -210,7 +210,7 @@ static void charge(struct cycle_run *run, const struct cycle_group *group, const
 	cycle_charge(run, group->queue, &cost, sign);
 }
 
-void keep_lift(struct cycle_run *run, struct cycle_group *group)
+void moved_places_lift(struct cycle_run *run, struct cycle_group *group)
 {
 	for (size_t i = 0; i < group->place_count; i++) {
 		struct cycle_place *place = &group->places[i];
@@ -224,7 +224,7 @@ void keep_lift(struct cycle_run *run, struct cycle_group *group)
 	}
 }
 
-void keep_return(struct cycle_run *run, struct cycle_group *group)
+void moved_places_restore(struct cycle_run *run, struct cycle_group *group)
 {
 	for (size_t i = 0; i < group->place_count; i++) {
 		struct cycle_place *place = &group->places[i];
@@ -235,7 +235,7 @@ void keep_return(struct cycle_run *run, struct cycle_group *group)
 	}
 }
 
-bool keep_concerns(const struct cycle_group *group)
+bool moved_places_concern(const struct cycle_group *group)
 {
 	for (size_t i = 0; i < group->place_count; i++)
 		if (group->places[i].state == PLACE_KEPT || group->places[i].state == PLACE_LIFTED)
@@ -258,7 +258,7 @@ static const char *describe(struct cycle *cycle, struct cycle_place *const *kept
 	return count > NODES_NAMED ? arena_printf(cycle->arena, "%s and %zu more", text, count - NODES_NAMED) : text;
 }
 
-void keep_explain(struct cycle *cycle, const struct gang *gang, bool grow, struct reasons *reasons)
+void moved_places_explain(struct cycle *cycle, const struct gang *gang, bool grow, struct reasons *reasons)
 {
 	enum { STEPS = 20000 };
 	size_t count = 0;

@@ -10,22 +10,22 @@
 #include "engine/cycle/internal.h"
 
 /* Before reservations are restored: finds out which places still count, and nominates waiting pods for them. */
-void keep_nominate(struct cycle *cycle);
-/* The nominations that keep_nominate gave to pods of the group are taken back. False when there are none. */
-bool keep_take_back(struct cycle_group *group);
+void moved_places_nominate(struct cycle *cycle);
+/* The nominations that moved_places_nominate gave to pods of the group are taken back. False when there are none. */
+bool moved_places_withdraw(struct cycle_group *group);
 /* After reservations were restored: occupies what is left. */
-void keep_occupy(struct cycle *cycle);
+void moved_places_occupy(struct cycle *cycle);
 /* After the last action: frees it all. Which places were kept is still to be seen. */
-void keep_end(struct cycle *cycle);
+void moved_places_release(struct cycle *cycle);
 
 /* Around a search of the group: frees what its own waiting pods may use, and occupies again what they did not. The
  * accounts of its queues follow. */
-void keep_lift(struct cycle_run *run, struct cycle_group *group);
-void keep_return(struct cycle_run *run, struct cycle_group *group);
+void moved_places_lift(struct cycle_run *run, struct cycle_group *group);
+void moved_places_restore(struct cycle_run *run, struct cycle_group *group);
 /* Whether the answer to a question of the group depends on places that only it may use. */
-bool keep_concerns(const struct cycle_group *group);
+bool moved_places_concern(const struct cycle_group *group);
 
 /* Adds a reason if the gang would find a place, or one for its next pod, were it not for places kept for others. */
-void keep_explain(struct cycle *cycle, const struct gang *gang, bool grow, struct reasons *reasons);
+void moved_places_explain(struct cycle *cycle, const struct gang *gang, bool grow, struct reasons *reasons);
 
 #endif

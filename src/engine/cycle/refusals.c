@@ -142,7 +142,7 @@ void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle
 		anonymous.name = NAME_MARK;
 		engine_explain(cycle->cluster, &anonymous, &refusal->placement, cycle->explain_relax, cycle->arena,
 		               &refusal->reasons);
-		keep_explain(cycle, &anonymous, false, &refusal->reasons);
+		moved_places_explain(cycle, &anonymous, false, &refusal->reasons);
 		refusal->explained = true;
 	}
 	for (size_t i = 0; i < refusal->reasons.count; i++) {

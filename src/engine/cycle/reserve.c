@@ -69,7 +69,7 @@ void reserve_restore(struct cycle *cycle)
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
 		/* Places kept for other pods of the group do no harm to what was reserved before. */
-		if (!group->blocked && !restore(cycle, &group->gang) && keep_take_back(group))
+		if (!group->blocked && !restore(cycle, &group->gang) && moved_places_withdraw(group))
 			restore(cycle, &group->gang);
 	}
 }

@@ -52,6 +52,6 @@ bool surplus_conclude(struct cycle *cycle, struct cycle_group *group)
 	if (waiting && group->gang.tree_count == 1)
 		explain_next(cycle, group);
 	else if (waiting)
-		keep_explain(cycle, &group->gang, true, &group->reasons);
+		moved_places_explain(cycle, &group->gang, true, &group->reasons);
 	return true;
 }
