@@ -1,6 +1,8 @@
 /* Owns the objects of the live state: which there are, and to whom a change is handed. */
 #include "schedule/live_internal.h"
 
+#include "engine/cycle/refusal_cache.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@ struct live *live_create(const struct snapshot_options *options)
 	live->turn = arena_create();
 	live->stale = live->changed = true;
 	if (!live->options.always_search)
-		live->snapshot.cycle.memory = cycle_memory_create(live->options.remember_all ? 0 : CYCLE_MEMORY_STEPS);
+		live->snapshot.cycle.refusal_cache =
+			refusal_cache_create(live->options.remember_all ? 0 : REFUSAL_CACHE_STEPS);
 	return live;
 }
 
@@ -58,7 +61,7 @@ void live_destroy(struct live *live)
 	free(live->snapshot.groups);
 	free(live->snapshot.cycle.groups);
 	free(live->snapshot.cycle.work);
-	cycle_memory_destroy(live->snapshot.cycle.memory);
+	refusal_cache_destroy(live->snapshot.cycle.refusal_cache);
 	free(live->snapshot.pods);
 	vec_free(&live->pods);
 	vec_free(&live->free_pods);

@@ -1,6 +1,8 @@
 /* Owns what is built as a whole: the cluster with its topologies, queues and priority classes; and the decision whether a change there needs that. */
 #include "schedule/live_internal.h"
 
+#include "engine/cycle/refusal_cache.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@ void live_unbuild(struct live *live)
 	live_nodes_clear(live);
 	live->turnover = 0;
 	cluster_destroy(snapshot->cycle.cluster);
-	cycle_memory_clear(snapshot->cycle.memory);
+	refusal_cache_clear(snapshot->cycle.refusal_cache);
 	arena_destroy(snapshot->arena);
 	interner_destroy(build->priority_names);
 	interner_destroy(build->queue_names);

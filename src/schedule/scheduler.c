@@ -2,6 +2,8 @@
  * about them in scheduler_status.c. */
 #include "schedule/scheduler_internal.h"
 
+#include "engine/cycle/refusal_cache.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -175,7 +177,7 @@ void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
 {
 	struct metrics metrics = scheduler->metrics;
 	metrics.rebuilds = live_rebuilds(scheduler->live);
-	metrics.remembered = cycle_memory_hits(live_snapshot(scheduler->live)->cycle.memory);
+	metrics.remembered = refusal_cache_hits(live_snapshot(scheduler->live)->cycle.refusal_cache);
 	metrics.relists = live_watch_relists(scheduler->watch);
 	metrics_write(&metrics, &live_snapshot(scheduler->live)->cycle, out);
 }

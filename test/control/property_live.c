@@ -1,4 +1,5 @@
 /* The live state decides what a snapshot of the same objects decides, whatever happened before. */
+#include "engine/cycle/refusal_cache.h"
 #include "schedule/live.h"
 #include "yard.h"
 
@@ -276,7 +277,7 @@ static bool run(uint64_t seed, struct trial *sums)
 	sums->bindings += trial.bindings;
 	sums->evictions += trial.evictions;
 	sums->gave_up += trial.gave_up;
-	sums->remembered += cycle_memory_hits(live_snapshot(trial.live)->cycle.memory);
+	sums->remembered += refusal_cache_hits(live_snapshot(trial.live)->cycle.refusal_cache);
 	sums->relists += live_watch_relists(trial.watch);
 	live_watch_close(trial.watch);
 	live_destroy(trial.live);

@@ -1,6 +1,8 @@
 /* Whole cycles: who is served first, how gangs grow, what queues allow, when timers run out. */
 #include "cluster_fixture.h"
 
+#include "engine/cycle/refusal_cache.h"
+
 #include <string.h>
 
 #define ALL "allocate consolidate reclaim preempt stalegangeviction"
@@ -397,29 +399,29 @@ static void remembered_refusals(void **state)
 	};
 	(void)state;
 	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:2/r2 n4:2/r2", NULL, groups);
-	fixture.cycle.memory = cycle_memory_create(0);
+	fixture.cycle.refusal_cache = refusal_cache_create(0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
 		fixture.cycle.groups[0].reasons = (struct reasons){0};
 		fixture.cycle.budget = table[i].budget;
 		cluster_fixture_run(&fixture, "allocate", table[i].second);
 		if (fixture.cycle.groups[0].state != table[i].is || fixture.cycle.retry_at != again ||
-		    cycle_memory_hits(fixture.cycle.memory) != table[i].hits)
+		    refusal_cache_hits(fixture.cycle.refusal_cache) != table[i].hits)
 			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
 			         group_state_name(fixture.cycle.groups[0].state),
-			         cycle_memory_hits(fixture.cycle.memory), (long long)fixture.cycle.retry_at);
+			         refusal_cache_hits(fixture.cycle.refusal_cache), (long long)fixture.cycle.retry_at);
 	}
-	cycle_memory_destroy(fixture.cycle.memory);
+	refusal_cache_destroy(fixture.cycle.refusal_cache);
 	cluster_fixture_destroy(&fixture);
 	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:1/r2 n4:2/r2", NULL, never);
-	fixture.cycle.memory = cycle_memory_create(0);
+	fixture.cycle.refusal_cache = refusal_cache_create(0);
 	for (int second = 0; second < 100; second += 10) {
 		fixture.cycle.groups[0].reasons = (struct reasons){0};
 		cluster_fixture_run(&fixture, "allocate", second);
 		assert_int_equal(fixture.cycle.groups[0].state, GROUP_IMPOSSIBLE);
-		assert_int_equal(cycle_memory_hits(fixture.cycle.memory), second / 10);
+		assert_int_equal(refusal_cache_hits(fixture.cycle.refusal_cache), second / 10);
 	}
-	cycle_memory_destroy(fixture.cycle.memory);
+	refusal_cache_destroy(fixture.cycle.refusal_cache);
 	cluster_fixture_destroy(&fixture);
 }
 

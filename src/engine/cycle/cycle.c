@@ -44,7 +44,7 @@ int cycle_action_parse(const char *text, size_t length, enum cycle_action *actio
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 {
 	cycle_touch(cycle, eviction.group);
-	memory_disturb(cycle);
+	refusal_cache_disturb(cycle);
 	if (cycle->eviction_count == cycle->eviction_capacity)
 		cycle->evictions = grow_array(cycle->arena, cycle->evictions, cycle->eviction_count,
 		                              &cycle->eviction_capacity, sizeof(*cycle->evictions));
@@ -56,13 +56,13 @@ void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
 /* What the search sees of the group: groups that look alike get the same answer, unless places are kept for one. */
 static uint64_t question_of(const struct cycle *cycle, const struct cycle_group *group, uint64_t what)
 {
-	uint64_t look = refusals_look(&group->gang);
+	uint64_t look = refusals_hash_gang(&group->gang);
 	if (moved_places_concern(group))
 		look = hash_mix(look, (uint64_t)(group - cycle->groups) + 1);
 	return hash_mix(look, what);
 }
 
-/* The outcome, and for a refusal the memory of it. What looks alike is searched once per state of the cluster. */
+/* The outcome, and for a refusal where it is written down. What looks alike is searched once per state of the cluster. */
 static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out,
                                      struct refusal **refusal)
 {
@@ -72,7 +72,7 @@ static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *
 	uint64_t question = question_of(cycle, group, grow);
 	*refusal = refusals_find(cycle->refusals, question);
 	if (!*refusal)
-		*refusal = refusals_recall(cycle, &group->gang, question);
+		*refusal = refusals_load_cached(cycle, &group->gang, question);
 	if (*refusal) {
 		*out = (*refusal)->placement;
 		return out->outcome;
@@ -102,7 +102,7 @@ static void refuse(struct cycle *cycle, struct cycle_group *group, struct refusa
 	               : outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
 	                                            : GROUP_NOT_READY;
 	refusals_explain(refusal, cycle, group);
-	memory_keep(cycle, &group->gang, question_of(cycle, group, false), refusal);
+	refusal_cache_store(cycle, &group->gang, question_of(cycle, group, false), refusal);
 }
 
 /* Binds or reserves what was found and puts it on the account of the queue. */
@@ -111,8 +111,8 @@ static void commit(struct cycle_run *run, struct cycle_group *group, const struc
 {
 	engine_commit(run->cycle->cluster, &group->gang, placement);
 	cycle_charge(run, group->queue, cost, 1);
-	refusals_change(run->cycle->refusals);
-	memory_bound(run->cycle, &group->gang, placement);
+	refusals_invalidate(run->cycle->refusals);
+	refusal_cache_note_bound(run->cycle, &group->gang, placement);
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
@@ -246,7 +246,7 @@ static void guard(struct queue_order *order, struct reserve_hold *hold)
 	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
 		return;
 	reserve_hold_for(cycle, starved, hold);
-	refusals_change(cycle->refusals);
+	refusals_invalidate(cycle->refusals);
 	if (hold->group >= 0)
 		reason_add(
 			&group->reasons, cycle->arena,
@@ -314,7 +314,7 @@ static void allocate(struct cycle *cycle)
 			queue_order_put_back(&order, &candidate);
 	}
 	reserve_release(cycle, &hold);
-	refusals_change(cycle->refusals);
+	refusals_invalidate(cycle->refusals);
 	queue_order_close(&order);
 }
 
@@ -343,10 +343,10 @@ static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, st
 {
 	enum { STEPS = 20000, QUESTION = 100 };
 	bool grow = gang_root_satisfied(&group->gang);
-	uint64_t question = hash_mix(refusals_look(&group->gang), QUESTION);
+	uint64_t question = hash_mix(refusals_hash_gang(&group->gang), QUESTION);
 	if (cycle->always_search || rules_concern(cycle->cluster, &group->gang))
 		return false;
-	int known = memory_is_hopeless(cycle, question);
+	int known = refusal_cache_is_hopeless(cycle, question);
 	if (known >= 0)
 		return known;
 	const struct refusal *refusal = refusals_find(cycle->refusals, question);
@@ -358,7 +358,7 @@ static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, st
 	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
 	                                  : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
 	refusals_add(cycle->refusals, question, &placement);
-	memory_keep_hopeless(cycle, question, outcome == PLACE_IMPOSSIBLE);
+	refusal_cache_store_hopeless(cycle, question, outcome == PLACE_IMPOSSIBLE);
 	return outcome == PLACE_IMPOSSIBLE;
 }
 
@@ -377,8 +377,8 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 	bool made = room_make(run, candidate->group, action, grow);
 	moved_places_restore(run, group);
 	if (made) {
-		refusals_change(refusals);
-		memory_disturb(run->cycle);
+		refusals_invalidate(refusals);
+		refusal_cache_disturb(run->cycle);
 	} else {
 		refusals_add(refusals, question, NULL);
 	}
@@ -431,7 +431,7 @@ static void release_stale(struct cycle *cycle)
 			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
-			refusals_change(cycle->refusals);
+			refusals_invalidate(cycle->refusals);
 			cycle_evict(cycle, (struct cycle_eviction){.group = g,
 			                                           .pod = (int)p,
 			                                           .node = pod->node,
@@ -460,7 +460,7 @@ void cycle_begin(struct cycle *cycle)
 	}
 	cycle->refusals = refusals_create(cycle->arena);
 	cycle->retry_at = INT64_MAX;
-	memory_begin(cycle);
+	refusal_cache_begin(cycle);
 }
 
 void cycle_run(struct cycle *cycle, enum cycle_action action)

@@ -122,16 +122,9 @@ struct cycle {
 	size_t work_count, work_capacity; /* on the heap, owned by the caller */
 	struct cycle_account *accounts;   /* by queue: of the settled groups in it and below it; NULL without any */
 	struct refusals *refusals;        /* private: made by cycle_begin, in the arena */
-	struct cycle_memory *memory; /* of earlier cycles on this cluster; NULL: every cycle asks everything anew */
+	struct refusal_cache
+		*refusal_cache; /* of earlier cycles, see refusal_cache.h; NULL: everything is asked anew */
 };
-
-/* What costly searches of earlier cycles have refused; see memory.h. Belongs to one cluster, and to a caller that keeps its
- * state over cycles: when the cluster is built anew it is cleared. `costly`: what took less steps to prove is asked again after a while. */
-#define CYCLE_MEMORY_STEPS 1000
-struct cycle_memory *cycle_memory_create(uint64_t costly);
-size_t cycle_memory_hits(const struct cycle_memory *memory); /* questions that were not asked again; NULL: 0 */
-void cycle_memory_clear(struct cycle_memory *memory);        /* NULL is a no-op */
-void cycle_memory_destroy(struct cycle_memory *memory);      /* NULL is a no-op */
 
 /* Order of groups where nothing else decides: PodGroups before single pods, then by namespace and name. */
 int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);

@@ -1,4 +1,5 @@
-/* The memory of refusals that outlast a cycle. */
+/* Owns the refusals that outlast a cycle, and what is known about the empty cluster. They are forgotten when something
+ * may have become easier to place. */
 #include "engine/cycle/refusal_cache.h"
 
 #include "base/vec.h"
@@ -8,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEPT 10000 /* refusals, those that were replaced included; a memory that grew beyond starts anew */
+#define MOST_KEPT 10000 /* refusals, those that were replaced included; a cache that grew beyond starts anew */
 
-struct kept {
+struct cached_refusal {
 	UT_hash_handle hh;
 	uint64_t question;
 	int64_t asked; /* nanoseconds */
@@ -29,9 +30,9 @@ struct bound {
 	int kind, node, count;
 };
 
-struct cycle_memory {
+struct refusal_cache {
 	struct arena *arena; /* everything that is kept */
-	struct kept *kept;
+	struct cached_refusal *refusals;
 	struct outlook *outlooks;
 	VEC(struct bound) bound;
 	uint64_t costly; /* search steps */
@@ -40,52 +41,52 @@ struct cycle_memory {
 	bool disturbed;
 };
 
-size_t cycle_memory_hits(const struct cycle_memory *memory)
+size_t refusal_cache_hits(const struct refusal_cache *cache)
 {
-	return memory ? memory->hits : 0;
+	return cache ? cache->hits : 0;
 }
 
-struct cycle_memory *cycle_memory_create(uint64_t costly)
+struct refusal_cache *refusal_cache_create(uint64_t costly)
 {
-	struct cycle_memory *memory = base_calloc(1, sizeof(*memory));
-	memory->arena = arena_create();
-	memory->costly = costly;
-	return memory;
+	struct refusal_cache *cache = base_calloc(1, sizeof(*cache));
+	cache->arena = arena_create();
+	cache->costly = costly;
+	return cache;
 }
 
-static void forget_refusals(struct cycle_memory *memory)
+static void forget_refusals(struct refusal_cache *cache)
 {
-	HASH_CLEAR(hh, memory->kept);
-	arena_reset(memory->arena);
-	memory->bound.count = 0;
-	memory->added = 0;
+	HASH_CLEAR(hh, cache->refusals);
+	arena_reset(cache->arena);
+	cache->bound.count = 0;
+	cache->added = 0;
 }
 
-static void forget_outlooks(struct cycle_memory *memory)
+static void forget_outlooks(struct refusal_cache *cache)
 {
 	struct outlook *outlook, *next;
-	HASH_ITER(hh, memory->outlooks, outlook, next) {
-		HASH_DEL(memory->outlooks, outlook);
+	HASH_ITER(hh, cache->outlooks, outlook, next) {
+		HASH_DEL(cache->outlooks, outlook);
 		free(outlook);
 	}
 }
 
-void cycle_memory_clear(struct cycle_memory *memory)
+void refusal_cache_clear(struct refusal_cache *cache)
 {
-	if (!memory)
+	if (!cache)
 		return;
-	forget_refusals(memory);
-	forget_outlooks(memory);
+	forget_refusals(cache);
+	forget_outlooks(cache);
 }
 
-void cycle_memory_destroy(struct cycle_memory *memory)
+void refusal_cache_destroy(struct refusal_cache *cache)
 {
-	if (!memory)
+	if (!cache)
 		return;
-	cycle_memory_clear(memory);
-	vec_free(&memory->bound);
-	arena_destroy(memory->arena);
-	free(memory);
+	refusal_cache_clear(cache);
+	vec_free(&cache->bound);
+	arena_destroy(cache->arena);
+	free(cache);
 }
 
 static int count_there(const struct cluster *cluster, int kind, int node)
@@ -97,10 +98,10 @@ static int count_there(const struct cluster *cluster, int kind, int node)
 	return 0;
 }
 
-static bool all_there(const struct cycle_memory *memory, const struct cluster *cluster)
+static bool all_there(const struct refusal_cache *cache, const struct cluster *cluster)
 {
-	for (size_t i = 0; i < memory->bound.count; i++) {
-		const struct bound *bound = &memory->bound.items[i];
+	for (size_t i = 0; i < cache->bound.count; i++) {
+		const struct bound *bound = &cache->bound.items[i];
 		if (count_there(cluster, bound->kind, bound->node) < bound->count)
 			return false;
 	}
@@ -118,45 +119,44 @@ static bool has_reservations(const struct cycle *cycle)
 	return false;
 }
 
-void memory_begin(struct cycle *cycle)
+void refusal_cache_begin(struct cycle *cycle)
 {
-	struct cycle_memory *memory = cycle->memory;
-	if (!memory)
+	struct refusal_cache *cache = cycle->refusal_cache;
+	if (!cache)
 		return;
 	uint64_t freed = cluster_freed(cycle->cluster);
-	if (memory->freed != freed || memory->disturbed || memory->added > MOST_KEPT ||
-	    !all_there(memory, cycle->cluster))
-		forget_refusals(memory);
-	if (memory->node_changes != cycle->cluster->node_changes || HASH_COUNT(memory->outlooks) > MOST_KEPT)
-		forget_outlooks(memory);
-	memory->freed = freed;
-	memory->node_changes = cycle->cluster->node_changes;
-	memory->bound.count = 0;
-	memory->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
-	                    has_reservations(cycle);
-	if (memory->disturbed)
-		forget_refusals(memory);
+	if (cache->freed != freed || cache->disturbed || cache->added > MOST_KEPT || !all_there(cache, cycle->cluster))
+		forget_refusals(cache);
+	if (cache->node_changes != cycle->cluster->node_changes || HASH_COUNT(cache->outlooks) > MOST_KEPT)
+		forget_outlooks(cache);
+	cache->freed = freed;
+	cache->node_changes = cycle->cluster->node_changes;
+	cache->bound.count = 0;
+	cache->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
+	                   has_reservations(cycle);
+	if (cache->disturbed)
+		forget_refusals(cache);
 }
 
-void memory_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement)
+void refusal_cache_note_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement)
 {
-	struct cycle_memory *memory = cycle->memory;
-	if (!memory || memory->disturbed)
+	struct refusal_cache *cache = cycle->refusal_cache;
+	if (!cache || cache->disturbed)
 		return;
 	if (placement->reserve) {
-		memory_disturb(cycle);
+		refusal_cache_disturb(cycle);
 		return;
 	}
 	for (size_t i = 0; i < placement->choice_count; i++) {
 		int kind = gang->pods[placement->choices[i].pod].kind, node = placement->choices[i].node;
-		vec_push(&memory->bound, (struct bound){kind, node, count_there(cycle->cluster, kind, node)});
+		vec_push(&cache->bound, (struct bound){kind, node, count_there(cycle->cluster, kind, node)});
 	}
 }
 
-void memory_disturb(struct cycle *cycle)
+void refusal_cache_disturb(struct cycle *cycle)
 {
-	if (cycle->memory)
-		cycle->memory->disturbed = true;
+	if (cycle->refusal_cache)
+		cycle->refusal_cache->disturbed = true;
 }
 
 static bool depends_on_pods(const struct cluster *cluster, const struct gang *gang)
@@ -167,85 +167,85 @@ static bool depends_on_pods(const struct cluster *cluster, const struct gang *ga
 	return false;
 }
 
-static struct kept *find(const struct cycle *cycle, const struct gang *gang, uint64_t question)
+static struct cached_refusal *find_cached(const struct cycle *cycle, const struct gang *gang, uint64_t question)
 {
-	struct kept *kept = NULL;
-	if (cycle->memory && !cycle->memory->disturbed && !depends_on_pods(cycle->cluster, gang))
-		HASH_FIND(hh, cycle->memory->kept, &question, sizeof(question), kept);
-	return kept;
+	struct cached_refusal *cached = NULL;
+	if (cycle->refusal_cache && !cycle->refusal_cache->disturbed && !depends_on_pods(cycle->cluster, gang))
+		HASH_FIND(hh, cycle->refusal_cache->refusals, &question, sizeof(question), cached);
+	return cached;
 }
 
-static bool is_short_lived(const struct cycle_memory *memory, const struct kept *kept)
+static bool is_short_lived(const struct refusal_cache *cache, const struct cached_refusal *cached)
 {
-	return kept->refusal.placement.outcome == PLACE_EXHAUSTED || kept->refusal.placement.steps < memory->costly;
+	return cached->refusal.placement.outcome == PLACE_EXHAUSTED || cached->refusal.placement.steps < cache->costly;
 }
 
 /* Whether it is time to search again; a clock that was set back says nothing. */
-static bool is_old(const struct cycle *cycle, const struct kept *kept)
+static bool is_old(const struct cycle *cycle, const struct cached_refusal *cached)
 {
-	return is_short_lived(cycle->memory, kept) &&
-	       (cycle->now < kept->asked || cycle->now - kept->asked >= MEMORY_SHORT);
+	return is_short_lived(cycle->refusal_cache, cached) &&
+	       (cycle->now < cached->asked || cycle->now - cached->asked >= REFUSAL_CACHE_RETRY);
 }
 
-const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question)
+const struct refusal *refusal_cache_find(struct cycle *cycle, const struct gang *gang, uint64_t question)
 {
-	const struct kept *kept = find(cycle, gang, question);
-	if (!kept || is_old(cycle, kept))
+	const struct cached_refusal *cached = find_cached(cycle, gang, question);
+	if (!cached || is_old(cycle, cached))
 		return NULL;
-	if (is_short_lived(cycle->memory, kept) && kept->asked + MEMORY_SHORT < cycle->retry_at)
-		cycle->retry_at = kept->asked + MEMORY_SHORT;
-	cycle->memory->hits++;
-	return &kept->refusal;
+	if (is_short_lived(cycle->refusal_cache, cached) && cached->asked + REFUSAL_CACHE_RETRY < cycle->retry_at)
+		cycle->retry_at = cached->asked + REFUSAL_CACHE_RETRY;
+	cycle->refusal_cache->hits++;
+	return &cached->refusal;
 }
 
-static const char *keep_text(struct arena *arena, const char *text)
+static const char *copy_text(struct arena *arena, const char *text)
 {
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question, const struct refusal *refusal)
+void refusal_cache_store(struct cycle *cycle, const struct gang *gang, uint64_t question, const struct refusal *refusal)
 {
-	struct cycle_memory *memory = cycle->memory;
+	struct refusal_cache *cache = cycle->refusal_cache;
 	const struct placement *placement = &refusal->placement;
-	if (!memory || memory->disturbed ||
+	if (!cache || cache->disturbed ||
 	    (placement->outcome != PLACE_IMPOSSIBLE && placement->outcome != PLACE_EXHAUSTED) ||
 	    depends_on_pods(cycle->cluster, gang))
 		return;
-	struct kept *kept = find(cycle, gang, question);
-	if (kept && !is_old(cycle, kept))
+	struct cached_refusal *cached = find_cached(cycle, gang, question);
+	if (cached && !is_old(cycle, cached))
 		return;
-	if (kept)
-		HASH_DEL(memory->kept, kept);
-	kept = arena_new(memory->arena, struct kept);
-	kept->question = question;
-	kept->asked = cycle->now;
-	kept->refusal.placement = *placement;
-	kept->refusal.explained = refusal->explained;
+	if (cached)
+		HASH_DEL(cache->refusals, cached);
+	cached = arena_new(cache->arena, struct cached_refusal);
+	cached->question = question;
+	cached->asked = cycle->now;
+	cached->refusal.placement = *placement;
+	cached->refusal.explained = refusal->explained;
 	for (size_t i = 0; i < refusal->reasons.count; i++) {
 		struct reason reason = refusal->reasons.items[i];
-		reason.message = keep_text(memory->arena, reason.message);
-		reason.level = keep_text(memory->arena, reason.level);
-		reason.domain = keep_text(memory->arena, reason.domain);
-		reason_add(&kept->refusal.reasons, memory->arena, reason);
+		reason.message = copy_text(cache->arena, reason.message);
+		reason.level = copy_text(cache->arena, reason.level);
+		reason.domain = copy_text(cache->arena, reason.domain);
+		reason_add(&cached->refusal.reasons, cache->arena, reason);
 	}
-	memory->added++;
-	HASH_ADD(hh, memory->kept, question, sizeof(kept->question), kept);
+	cache->added++;
+	HASH_ADD(hh, cache->refusals, question, sizeof(cached->question), cached);
 }
 
-int memory_is_hopeless(const struct cycle *cycle, uint64_t question)
+int refusal_cache_is_hopeless(const struct cycle *cycle, uint64_t question)
 {
 	struct outlook *outlook = NULL;
-	if (cycle->memory)
-		HASH_FIND(hh, cycle->memory->outlooks, &question, sizeof(question), outlook);
+	if (cycle->refusal_cache)
+		HASH_FIND(hh, cycle->refusal_cache->outlooks, &question, sizeof(question), outlook);
 	return outlook ? outlook->hopeless : -1;
 }
 
-void memory_keep_hopeless(struct cycle *cycle, uint64_t question, bool hopeless)
+void refusal_cache_store_hopeless(struct cycle *cycle, uint64_t question, bool hopeless)
 {
-	if (!cycle->memory || memory_is_hopeless(cycle, question) >= 0)
+	if (!cycle->refusal_cache || refusal_cache_is_hopeless(cycle, question) >= 0)
 		return;
 	struct outlook *outlook = base_calloc(1, sizeof(*outlook));
 	outlook->question = question;
 	outlook->hopeless = hopeless;
-	HASH_ADD(hh, cycle->memory->outlooks, question, sizeof(outlook->question), outlook);
+	HASH_ADD(hh, cycle->refusal_cache->outlooks, question, sizeof(outlook->question), outlook);
 }

@@ -1,4 +1,4 @@
-/* Refusals that outlast a cycle. Private to the engine.
+/* Refusals that outlast a cycle. Those of one cycle are in refusals.h, and this is asked where they know nothing.
  *
  * What was proved impossible stays so while the cluster only becomes fuller: it is not asked again for every change beside
  * it. That holds for gangs without rules about other pods, because a new pod may be just what an affinity waits for; and
@@ -6,7 +6,7 @@
  * next one begins by making sure that it is.
  *
  * A search that gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. So
- * it is asked again after MEMORY_SHORT: what it finds is found that much later than without a memory, and not more than
+ * it is asked again after REFUSAL_CACHE_RETRY: what it finds is found that much later than without a cache, and not more than
  * one such search is made in that time, however many changes there are. What was proved with little effort is asked again
  * as soon, for the sake of the numbers in its reasons; a costly proof is not. */
 #ifndef ENGINE_CYCLE_REFUSAL_CACHE_H
@@ -16,24 +16,37 @@
 
 /* Nanoseconds. A second is no delay for a gang that is hard to place, and a search of the default budget, which may take
  * a tenth of that, no load. */
-#define MEMORY_SHORT INT64_C(1000000000)
+#define REFUSAL_CACHE_RETRY INT64_C(1000000000)
+
+/* ---- for the caller of cycles ---- */
+
+/* Belongs to one cluster, and to a caller that keeps its state over cycles: when the cluster is built anew it is cleared.
+ * `costly`: what took fewer steps to prove is asked again after REFUSAL_CACHE_RETRY. Freed with refusal_cache_destroy. */
+#define REFUSAL_CACHE_STEPS 1000
+struct refusal_cache *refusal_cache_create(uint64_t costly);
+size_t refusal_cache_hits(const struct refusal_cache *cache); /* questions that were not asked again; NULL: 0 */
+void refusal_cache_clear(struct refusal_cache *cache);        /* NULL is a no-op */
+void refusal_cache_destroy(struct refusal_cache *cache);      /* NULL is a no-op */
+
+/* ---- for the cycle: no-ops, and no answers, when cycle->refusal_cache is NULL ---- */
 
 /* Before the first action: forgets everything unless the cluster is at least as full as it was. */
-void memory_begin(struct cycle *cycle);
+void refusal_cache_begin(struct cycle *cycle);
 /* Something was bound for good within this cycle. */
-void memory_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement);
+void refusal_cache_note_bound(struct cycle *cycle, const struct gang *gang, const struct placement *placement);
 /* Something was reserved, evicted or held: what is found from here on is true for this cycle only. */
-void memory_disturb(struct cycle *cycle);
+void refusal_cache_disturb(struct cycle *cycle);
 
 struct refusal;
 /* The remembered refusal, NULL when the question has to be asked. One that is to be asked again later is noted in the cycle. */
-const struct refusal *memory_find(struct cycle *cycle, const struct gang *gang, uint64_t question);
+const struct refusal *refusal_cache_find(struct cycle *cycle, const struct gang *gang, uint64_t question);
 /* After it was explained. */
-void memory_keep(struct cycle *cycle, const struct gang *gang, uint64_t question, const struct refusal *refusal);
+void refusal_cache_store(struct cycle *cycle, const struct gang *gang, uint64_t question,
+                         const struct refusal *refusal);
 
 /* Whether the question had no answer even in the empty cluster, which only changes of nodes can change. 1: it had none, 0: it
  * had one, -1: it was not asked. */
-int memory_is_hopeless(const struct cycle *cycle, uint64_t question);
-void memory_keep_hopeless(struct cycle *cycle, uint64_t question, bool hopeless);
+int refusal_cache_is_hopeless(const struct cycle *cycle, uint64_t question);
+void refusal_cache_store_hopeless(struct cycle *cycle, uint64_t question, bool hopeless);
 
 #endif

@@ -1,4 +1,4 @@
-/* The memory of refusals: a hash table from questions to answers that is void when the cluster changes. */
+/* Owns the refusals of one cycle: a hash table from questions to answers that is void when the cluster changes. */
 #include "engine/cycle/refusals.h"
 
 #include "base/hash.h"
@@ -32,12 +32,12 @@ struct refusals *refusals_create(struct arena *arena)
 	return refusals;
 }
 
-void refusals_change(struct refusals *refusals)
+void refusals_invalidate(struct refusals *refusals)
 {
 	refusals->version++;
 }
 
-uint64_t refusals_look(const struct gang *gang)
+uint64_t refusals_hash_gang(const struct gang *gang)
 {
 	uint64_t hash = hash_mix(gang->tree_count, gang->pod_count);
 	for (size_t i = 0; i < gang->tree_count; i++) {
@@ -107,9 +107,9 @@ struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const
 	return &entry->refusal;
 }
 
-struct refusal *refusals_recall(struct cycle *cycle, const struct gang *gang, uint64_t question)
+struct refusal *refusals_load_cached(struct cycle *cycle, const struct gang *gang, uint64_t question)
 {
-	const struct refusal *kept = memory_find(cycle, gang, question);
+	const struct refusal *kept = refusal_cache_find(cycle, gang, question);
 	if (!kept)
 		return NULL;
 	struct refusal *refusal = refusals_add(cycle->refusals, question, &kept->placement);

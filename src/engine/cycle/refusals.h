@@ -1,4 +1,5 @@
-/* What was refused in this cycle, so that the same question is not asked again. Private to the engine.
+/* What was refused in this cycle, so that the same question is not asked again. What outlasts the cycle is in
+ * refusal_cache.h. Private to the engine.
  *
  * Groups that look alike to the search (the same tree, the same kinds of pods in the same states) get the same answer
  * as long as nothing in the cluster changes. Tentative changes that were undone do not count as such. */
@@ -11,10 +12,10 @@ struct refusals;
 
 struct refusals *refusals_create(struct arena *arena);
 /* Something was bound, reserved or evicted for good. */
-void refusals_change(struct refusals *refusals);
+void refusals_invalidate(struct refusals *refusals);
 
 /* A number for everything the search sees of a gang; groups that look alike have the same one. */
-uint64_t refusals_look(const struct gang *gang);
+uint64_t refusals_hash_gang(const struct gang *gang);
 
 /* One question: a look, and what else the answer depends on (the action, the queue, ...) mixed into it. */
 struct refusal {
@@ -26,10 +27,10 @@ struct refusal {
 struct refusal *refusals_find(const struct refusals *refusals, uint64_t question);
 struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const struct placement *placement);
 
-/* The same from the memory of earlier cycles. */
-struct refusal *refusals_recall(struct cycle *cycle, const struct gang *gang, uint64_t question);
+/* The refusal of an earlier cycle from the refusal cache, as one of this cycle; NULL when there is none. */
+struct refusal *refusals_load_cached(struct cycle *cycle, const struct gang *gang, uint64_t question);
 
-/* Explains through the memory: the search for reasons runs once for groups that look alike. */
+/* Adds the reasons of the refusal to the group: the search for reasons runs once for groups that look alike. */
 void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle_group *group);
 
 #endif

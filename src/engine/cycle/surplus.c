@@ -8,7 +8,7 @@
 static void explain_next(struct cycle *cycle, struct cycle_group *group)
 {
 	enum { STEPS = 20000, QUESTION = 200 };
-	uint64_t question = hash_mix(refusals_look(&group->gang), QUESTION);
+	uint64_t question = hash_mix(refusals_hash_gang(&group->gang), QUESTION);
 	struct gang_node leaf = group->gang.tree[0];
 	struct cycle_group larger = *group;
 	larger.gang.tree = &leaf;
