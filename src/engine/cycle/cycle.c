@@ -374,7 +374,7 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
 		return false;
 	moved_places_lift(run, group);
-	bool made = room_make(run, candidate->group, action, grow);
+	bool made = evict_for_group(run, candidate->group, action, grow);
 	moved_places_restore(run, group);
 	if (made) {
 		refusals_invalidate(refusals);

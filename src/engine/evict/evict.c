@@ -14,85 +14,85 @@
 
 /* ---- trying ---- */
 
-static void lift_unit(struct room *room, const struct victim_unit *unit)
+static void lift_unit(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
-	room_charge_unit(room, unit, -1);
+	evict_charge_unit(attempt, unit, -1);
 	if (unit->reserved)
-		cycle_mark(room->run, MARK_RESERVED, unit->group);
-	struct gang *gang = &room->cycle->groups[unit->group].gang;
+		cycle_mark(attempt->run, MARK_RESERVED, unit->group);
+	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_vacate(room->cycle->cluster, pod->kind, pod->node,
+		cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node,
 		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		pod->state = MEMBER_GONE;
 	}
 }
 
-static void return_unit(struct room *room, const struct victim_unit *unit)
+static void return_unit(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
-	room_charge_unit(room, unit, 1);
-	struct gang *gang = &room->cycle->groups[unit->group].gang;
+	evict_charge_unit(attempt, unit, 1);
+	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_occupy(room->cycle->cluster, pod->kind, pod->node,
+		cluster_occupy(attempt->cycle->cluster, pod->kind, pod->node,
 		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		pod->state = unit->reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
 	}
 }
 
-static void apply(struct room *room, size_t count)
+static void lift_prefix(struct evict_attempt *attempt, size_t count)
 {
-	while (room->applied < count)
-		lift_unit(room, room->units[room->applied++]);
-	while (room->applied > count)
-		return_unit(room, room->units[--room->applied]);
+	while (attempt->applied < count)
+		lift_unit(attempt, attempt->units[attempt->applied++]);
+	while (attempt->applied > count)
+		return_unit(attempt, attempt->units[--attempt->applied]);
 }
 
 /* Searches for a place and says what it would count for. */
-static bool search(struct room *room, const struct place_options *options, struct arena *arena)
+static bool search_place(struct evict_attempt *attempt, const struct place_options *options, struct arena *arena)
 {
-	const struct gang *gang = &beneficiary(room)->gang;
+	const struct gang *gang = &evict_beneficiary(attempt)->gang;
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
-	                           struct placement *) = room->grow ? engine_grow : engine_place;
-	if (find(room->cycle->cluster, gang, options, arena, &room->placement) != PLACE_PLACED)
+	                           struct placement *) = attempt->grow ? engine_grow : engine_place;
+	if (find(attempt->cycle->cluster, gang, options, arena, &attempt->placement) != PLACE_PLACED)
 		return false;
-	cycle_cost_of_placement(room->run, beneficiary(room), &room->placement, &room->cost);
+	cycle_cost_of_placement(attempt->run, evict_beneficiary(attempt), &attempt->placement, &attempt->cost);
 	return true;
 }
 
 /* Whether the group fits now, and its queue allows it; where there is a choice, one that it allows. Without `final` any
  * place will do. */
-static bool fits(struct room *room, struct arena *arena, bool final)
+static bool fits_now(struct evict_attempt *attempt, struct arena *arena, bool final)
 {
 	struct place_allowance allowance;
-	struct place_options options = {.budget = room->cycle->budget,
+	struct place_options options = {.budget = attempt->cycle->budget,
 	                                .use_releasing = true,
-	                                .bias = final ? &room->bias : NULL};
-	if (!search(room, &options, arena))
+	                                .bias = final ? &attempt->bias : NULL};
+	if (!search_place(attempt, &options, arena))
 		return false;
-	if (room_queue_allows(room))
+	if (evict_queue_allows(attempt))
 		return true;
-	if (!room_find_allowance(room, &allowance))
+	if (!evict_find_allowance(attempt, &allowance))
 		return false;
 	options.allowance = &allowance;
-	return search(room, &options, arena) && room_queue_allows(room);
+	return search_place(attempt, &options, arena) && evict_queue_allows(attempt);
 }
 
-static bool fits_with(struct room *room, size_t count)
+static bool fits_with(struct evict_attempt *attempt, size_t count)
 {
-	apply(room, count);
-	arena_reset(room->run->scratch);
-	return fits(room, room->run->scratch, false);
+	lift_prefix(attempt, count);
+	arena_reset(attempt->run->scratch);
+	return fits_now(attempt, attempt->run->scratch, false);
 }
 
 /* Nodes that need no eviction first, then those with few pods to evict. */
-static void score_nodes(struct room *room)
+static void score_nodes(struct evict_attempt *attempt)
 {
-	int32_t *score = room->bias.node_score;
-	for (; room->scored < room->unit_count; room->scored++) {
-		const struct victim_unit *unit = room->units[room->scored];
+	int32_t *score = attempt->bias.node_score;
+	for (; attempt->scored < attempt->unit_count; attempt->scored++) {
+		const struct victim_unit *unit = attempt->units[attempt->scored];
 		for (int i = 0; i < unit->pod_count; i++) {
-			int node = room->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
+			int node = attempt->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
 			score[node] -= score[node] <= 0;
 		}
 	}
@@ -105,22 +105,22 @@ static size_t smaller(size_t a, size_t b)
 
 /* The shortest prefix of more than `low` and at most `high` units that makes the group fit; 0 when none does. Looks at
  * few units first, so that not all are listed and lifted for a small group. */
-static size_t shortest_prefix(struct room *room, size_t low, size_t high)
+static size_t shortest_prefix(struct evict_attempt *attempt, size_t low, size_t high)
 {
-	size_t step = beneficiary(room)->gang.pod_count;
+	size_t step = evict_beneficiary(attempt)->gang.pod_count;
 	for (size_t next = low + step;; low = next, step *= 8, next = low + step) {
-		room_more_units(room, next);
-		next = smaller(next, smaller(high, room->unit_count));
+		evict_list_more_units(attempt, next);
+		next = smaller(next, smaller(high, attempt->unit_count));
 		if (next <= low)
 			return 0;
-		if (fits_with(room, next)) {
+		if (fits_with(attempt, next)) {
 			high = next;
 			break;
 		}
 	}
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if (fits_with(room, middle))
+		if (fits_with(attempt, middle))
 			high = middle;
 		else
 			low = middle;
@@ -130,29 +130,29 @@ static size_t shortest_prefix(struct room *room, size_t low, size_t high)
 
 /* ---- who may stay ---- */
 
-static bool has_room(const struct room *room, int kind, int node)
+static bool pod_fits_back(const struct evict_attempt *attempt, int kind, int node)
 {
-	const struct cluster *cluster = room->cycle->cluster;
+	const struct cluster *cluster = attempt->cycle->cluster;
 	return kind_has_room(cluster, kind, node, VIEW_RELEASING) &&
-	       rules_tolerate_members(cluster, &beneficiary(room)->gang, kind, node);
+	       rules_tolerate_members(cluster, &evict_beneficiary(attempt)->gang, kind, node);
 }
 
-static bool unit_can_return(struct room *room, const struct victim_unit *unit)
+static bool unit_can_return(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
-	struct gang *gang = &room->cycle->groups[unit->group].gang;
+	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
 	int back = 0;
 	bool fine = true;
 	for (; back < unit->pod_count && fine; back++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[back]];
-		fine = has_room(room, pod->kind, pod->node);
+		fine = pod_fits_back(attempt, pod->kind, pod->node);
 		if (fine)
-			cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_occupy(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 		else
 			break;
 	}
 	for (int i = 0; i < back; i++) { /* leave the real return to return_unit */
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 	}
 	return fine;
 }
@@ -165,13 +165,13 @@ static bool inside_child(const struct gang *gang, int leaf, int child)
 }
 
 /* A unit may return only if what it belongs to has not been given up by a later unit of its group. */
-static bool still_has_a_home(const struct room *room, size_t number)
+static bool still_has_a_home(const struct evict_attempt *attempt, size_t number)
 {
-	const struct victim_unit *unit = room->units[number];
-	const struct gang *gang = &room->cycle->groups[unit->group].gang;
-	for (size_t i = number + 1; i < room->applied && room->action != ACTION_CONSOLIDATE; i++) {
-		const struct victim_unit *later = room->units[i];
-		if (later->group != unit->group || room->kept[i])
+	const struct victim_unit *unit = attempt->units[number];
+	const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
+	for (size_t i = number + 1; i < attempt->applied && attempt->action != ACTION_CONSOLIDATE; i++) {
+		const struct victim_unit *later = attempt->units[i];
+		if (later->group != unit->group || attempt->kept[i])
 			continue;
 		if (later->class_ == UNIT_GANG)
 			return false;
@@ -183,54 +183,54 @@ static bool still_has_a_home(const struct room *room, size_t number)
 }
 
 /* The most expensive first. Groups that move are left alone. */
-static void return_what_can_stay(struct room *room)
+static void return_what_can_stay(struct evict_attempt *attempt)
 {
-	struct cycle_run *run = room->run;
+	struct cycle_run *run = attempt->run;
 	cycle_clear_marks(run, MARK_LOST); /* groups that are gone as a whole */
-	for (size_t i = room->applied; i-- > 0;) {
-		const struct victim_unit *unit = room->units[i];
-		if (room->kept[i] || cycle_marked(run, MARK_MOVED, unit->group))
+	for (size_t i = attempt->applied; i-- > 0;) {
+		const struct victim_unit *unit = attempt->units[i];
+		if (attempt->kept[i] || cycle_marked(run, MARK_MOVED, unit->group))
 			continue;
 		if (!cycle_marked(run, MARK_LOST, unit->group) &&
-		    (unit->class_ == UNIT_GANG || still_has_a_home(room, i)) && unit_can_return(room, unit)) {
-			return_unit(room, unit);
-			room->kept[i] = true;
-			if (!room_queue_allows(room)) {
-				room->kept[i] = false;
-				lift_unit(room, unit);
+		    (unit->class_ == UNIT_GANG || still_has_a_home(attempt, i)) && unit_can_return(attempt, unit)) {
+			return_unit(attempt, unit);
+			attempt->kept[i] = true;
+			if (!evict_queue_allows(attempt)) {
+				attempt->kept[i] = false;
+				lift_unit(attempt, unit);
 			}
 		}
-		if (!room->kept[i] && unit->class_ == UNIT_GANG && room->action != ACTION_CONSOLIDATE)
+		if (!attempt->kept[i] && unit->class_ == UNIT_GANG && attempt->action != ACTION_CONSOLIDATE)
 			cycle_mark(run, MARK_LOST, unit->group);
 	}
 }
 
 /* ---- deciding ---- */
 
-static void undo_placement(struct room *room)
+static void undo_placement(struct evict_attempt *attempt)
 {
-	struct gang *gang = &beneficiary(room)->gang;
-	for (size_t i = 0; i < room->placement.choice_count; i++) {
-		struct gang_pod *pod = &gang->pods[room->placement.choices[i].pod];
-		cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+	struct gang *gang = &evict_beneficiary(attempt)->gang;
+	for (size_t i = 0; i < attempt->placement.choice_count; i++) {
+		struct gang_pod *pod = &gang->pods[attempt->placement.choices[i].pod];
+		cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
 		pod->state = MEMBER_WAITING;
 	}
 }
 
 /* Puts everything back as it was before the attempt. */
-static void undo_all(struct room *room)
+static void undo_all(struct evict_attempt *attempt)
 {
-	for (size_t i = 0; i < room->applied; i++)
-		if (!room->kept || !room->kept[i])
-			return_unit(room, room->units[i]);
-	room->applied = 0;
-	room->kept = NULL;
+	for (size_t i = 0; i < attempt->applied; i++)
+		if (!attempt->kept || !attempt->kept[i])
+			return_unit(attempt, attempt->units[i]);
+	attempt->applied = 0;
+	attempt->kept = NULL;
 }
 
 /* A pod that has to leave its node. One that was bound in this very cycle, or has a reservation only, just waits again. */
-static void let_go(struct room *room, int group, int number, int node, bool moved)
+static void give_up_pod(struct evict_attempt *attempt, int group, int number, int node, bool moved)
 {
-	struct cycle *cycle = room->cycle;
+	struct cycle *cycle = attempt->cycle;
 	struct gang_pod *pod = &cycle->groups[group].gang.pods[number];
 	if (!cycle->groups[group].was_running[number]) {
 		if (!moved) {
@@ -243,129 +243,130 @@ static void let_go(struct room *room, int group, int number, int node, bool move
 	cycle_evict(cycle, (struct cycle_eviction){.group = group,
 	                                           .pod = number,
 	                                           .node = node,
-	                                           .by = room->group,
-	                                           .action = room->action,
+	                                           .by = attempt->group,
+	                                           .action = attempt->action,
 	                                           .moved = moved});
 }
 
 /* A pod whose new place is its old one never moves at all. */
-static bool stays(struct room *room, const struct moved_pod *moved)
+static bool stays_in_place(struct evict_attempt *attempt, const struct moved_pod *moved)
 {
-	struct gang_pod *pod = &room->cycle->groups[moved->group].gang.pods[moved->pod];
+	struct gang_pod *pod = &attempt->cycle->groups[moved->group].gang.pods[moved->pod];
 	if (moved->node != moved->from)
 		return false;
-	if (cycle_marked(room->run, MARK_RESERVED, moved->group))
+	if (cycle_marked(attempt->run, MARK_RESERVED, moved->group))
 		return true;
-	cluster_vacate(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
-	cluster_occupy(room->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+	cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+	cluster_occupy(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
 	pod->state = MEMBER_RUNNING;
 	return true;
 }
 
-static void record(struct room *room, const struct moves *moves)
+static void record_evictions(struct evict_attempt *attempt, const struct moves *moves)
 {
-	const struct cycle_run *run = room->run;
+	const struct cycle_run *run = attempt->run;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
-		if (cycle_marked(run, MARK_MOVED, pod->group) && !stays(room, pod))
-			let_go(room, pod->group, pod->pod, pod->from, true);
+		if (cycle_marked(run, MARK_MOVED, pod->group) && !stays_in_place(attempt, pod))
+			give_up_pod(attempt, pod->group, pod->pod, pod->from, true);
 	}
-	for (size_t i = 0; i < room->applied; i++) {
-		const struct victim_unit *unit = room->units[i];
-		const struct gang *gang = &room->cycle->groups[unit->group].gang;
-		bool lost = !room->kept[i] && !cycle_marked(run, MARK_MOVED, unit->group);
+	for (size_t i = 0; i < attempt->applied; i++) {
+		const struct victim_unit *unit = attempt->units[i];
+		const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
+		bool lost = !attempt->kept[i] && !cycle_marked(run, MARK_MOVED, unit->group);
 		for (int k = 0; lost && k < unit->pod_count; k++)
-			let_go(room, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
+			give_up_pod(attempt, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
 	}
 }
 
 /* Moves, asks the shares and the queues, and commits; or leaves the victims where they are. */
-static bool settle_victims(struct room *room, bool optional_moves)
+static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 {
-	bool *kept = room->kept;
+	bool *kept = attempt->kept;
 	struct moves moves = {0};
-	room->kept = arena_array(room->scratch, bool, room->applied);
-	memcpy(room->kept, kept, sizeof(*kept) * room->applied);
-	cycle_clear_marks(room->run, MARK_MOVED);
-	bool fine = moves_find(room, optional_moves, &moves);
-	room_charge_left(room, true, 1); /* what moves is still held */
-	if (fine && moves.count && room->action == ACTION_PREEMPT)
-		return_what_can_stay(room); /* with more held, more may be beyond the entitlement: see is_swap */
-	room->agreed = fine && room_shares_agree(room) && room_queue_allows(room);
-	if (room->agreed && room->trial)
-		runtime_note(room);
-	if (room->agreed && !room->trial) {
-		cycle_charge(room->run, beneficiary(room)->queue, &room->cost, 1);
-		record(room, &moves);
+	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
+	memcpy(attempt->kept, kept, sizeof(*kept) * attempt->applied);
+	cycle_clear_marks(attempt->run, MARK_MOVED);
+	bool fine = moves_find_places(attempt, optional_moves, &moves);
+	evict_charge_left(attempt, true, 1); /* what moves is still held */
+	if (fine && moves.count && attempt->action == ACTION_PREEMPT)
+		return_what_can_stay(attempt); /* with more held, more may be beyond the entitlement: see is_swap */
+	attempt->agreed = fine && evict_shares_agree(attempt) && evict_queue_allows(attempt);
+	if (attempt->agreed && attempt->trial)
+		runtime_note_waited(attempt);
+	if (attempt->agreed && !attempt->trial) {
+		cycle_charge(attempt->run, evict_beneficiary(attempt)->queue, &attempt->cost, 1);
+		record_evictions(attempt, &moves);
 		return true;
 	}
-	for (size_t i = 0; i < room->applied; i++)
-		if (room->kept[i] && !kept[i])
-			lift_unit(room, room->units[i]);
-	room->kept = kept;
-	room_charge_left(room, true, -1);
-	moves_undo(room, &moves);
-	cycle_clear_marks(room->run, MARK_MOVED);
+	for (size_t i = 0; i < attempt->applied; i++)
+		if (attempt->kept[i] && !kept[i])
+			lift_unit(attempt, attempt->units[i]);
+	attempt->kept = kept;
+	evict_charge_left(attempt, true, -1);
+	moves_undo(attempt, &moves);
+	cycle_clear_marks(attempt->run, MARK_MOVED);
 	return false;
 }
 
 /* With the first `count` units off: place, return, move, ask the queues; commit or leave everything as it was. */
-static bool decide(struct room *room, size_t count)
+static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 {
-	struct cycle *cycle = room->cycle;
-	struct cycle_group *own = beneficiary(room);
-	apply(room, count);
-	score_nodes(room);
+	struct cycle *cycle = attempt->cycle;
+	struct cycle_group *own = evict_beneficiary(attempt);
+	lift_prefix(attempt, count);
+	score_nodes(attempt);
 	/* A search leaves a lot behind, of which only the places are of use. */
-	arena_reset(room->run->scratch);
-	if (!fits(room, room->run->scratch, true)) {
-		apply(room, 0);
+	arena_reset(attempt->run->scratch);
+	if (!fits_now(attempt, attempt->run->scratch, true)) {
+		lift_prefix(attempt, 0);
 		return false;
 	}
-	struct place_choice *choices = arena_array(room->scratch, struct place_choice, room->placement.choice_count);
-	memcpy(choices, room->placement.choices, room->placement.choice_count * sizeof(*choices));
-	room->placement.choices = choices;
-	engine_commit(cycle->cluster, &own->gang, &room->placement);
-	room->kept = arena_array(room->scratch, bool, room->applied);
-	return_what_can_stay(room);
+	struct place_choice *choices =
+		arena_array(attempt->scratch, struct place_choice, attempt->placement.choice_count);
+	memcpy(choices, attempt->placement.choices, attempt->placement.choice_count * sizeof(*choices));
+	attempt->placement.choices = choices;
+	engine_commit(cycle->cluster, &own->gang, &attempt->placement);
+	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
+	return_what_can_stay(attempt);
 	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
-	if (settle_victims(room, true) || (!room->agreed && settle_victims(room, false)))
+	if (settle_victims(attempt, true) || (!attempt->agreed && settle_victims(attempt, false)))
 		return true;
-	undo_placement(room);
-	undo_all(room);
-	return room->agreed;
+	undo_placement(attempt);
+	undo_all(attempt);
+	return attempt->agreed;
 }
 
 /* Shortest prefix first; where everybody must find a new place, longer ones too. */
-static bool try_units(struct room *room, size_t low, size_t count)
+static bool try_units(struct evict_attempt *attempt, size_t low, size_t count)
 {
-	size_t shortest = shortest_prefix(room, low, count);
-	size_t longest = shortest > room->movable_from ? room->unit_count : shortest;
+	size_t shortest = shortest_prefix(attempt, low, count);
+	size_t longest = shortest > attempt->movable_from ? attempt->unit_count : shortest;
 	bool made = false;
 	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
-		made = decide(room, n);
+		made = decide_prefix(attempt, n);
 	if (!made)
-		apply(room, 0);
+		lift_prefix(attempt, 0);
 	return made;
 }
 
-static bool try_swaps(struct room *room)
+static bool try_swaps(struct evict_attempt *attempt)
 {
-	size_t *cuts = arena_array(room->scratch, size_t, ROOM_CUTS(room->depth));
-	size_t count = room_list_cuts(room, cuts), low = 0;
+	size_t *cuts = arena_array(attempt->scratch, size_t, EVICT_MOST_CUTS(attempt->depth));
+	size_t count = evict_list_cuts(attempt, cuts), low = 0;
 	bool made = false;
 	for (size_t i = 0; i < count && !made; low = cuts[i++])
-		made = cuts[i] > low && try_units(room, low, cuts[i]);
+		made = cuts[i] > low && try_units(attempt, low, cuts[i]);
 	return made;
 }
 
 /* Moving pods creates no resources: what is free in the whole cluster must cover the least the group could ask for. */
-static bool moves_could_help(const struct room *room)
+static bool moves_could_help(const struct evict_attempt *attempt)
 {
-	const struct cluster *cluster = room->cycle->cluster;
-	const struct gang *gang = &beneficiary(room)->gang;
-	int64_t pods = room->grow ? 1 : gang_minimum_pods(gang, 0);
-	for (size_t p = 0; !room->grow && p < gang->pod_count; p++)
+	const struct cluster *cluster = attempt->cycle->cluster;
+	const struct gang *gang = &evict_beneficiary(attempt)->gang;
+	int64_t pods = attempt->grow ? 1 : gang_minimum_pods(gang, 0);
+	for (size_t p = 0; !attempt->grow && p < gang->pod_count; p++)
 		pods -= cycle_is_member(&gang->pods[p]);
 	pods = pods > 0 ? pods : 1;
 	for (size_t r = 0; r < cluster->resources.count; r++) {
@@ -387,53 +388,55 @@ static bool moves_could_help(const struct room *room)
 	return true;
 }
 
-static bool try_all(struct room *room)
+static bool try_action(struct evict_attempt *attempt)
 {
-	if (room->action == ACTION_CONSOLIDATE && !moves_could_help(room))
+	if (attempt->action == ACTION_CONSOLIDATE && !moves_could_help(attempt))
 		return false;
-	room_list_units(room);
-	if (room->action != ACTION_RECLAIM && !room->unit_count)
+	evict_list_units(attempt);
+	if (attempt->action != ACTION_RECLAIM && !attempt->unit_count)
 		return false;
-	bias_from_free(room->cycle->cluster, &beneficiary(room)->gang, false, room->scratch, &room->bias);
-	if (fits_with(room, 0)) /* nobody has to go: that is for allocation */
+	bias_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
+	               &attempt->bias);
+	if (fits_with(attempt, 0)) /* nobody has to go: that is for allocation */
 		return false;
-	if (room->action == ACTION_PREEMPT)
-		return try_swaps(room);
-	if (try_units(room, 0, SIZE_MAX))
+	if (attempt->action == ACTION_PREEMPT)
+		return try_swaps(attempt);
+	if (try_units(attempt, 0, SIZE_MAX))
 		return true;
-	if (room->action != ACTION_RECLAIM || !room_take_all(room))
+	if (attempt->action != ACTION_RECLAIM || !evict_list_remaining_units(attempt))
 		return false;
-	apply(room, room->unit_count);
-	bool hopeful = moves_could_help(room);
-	apply(room, 0);
+	lift_prefix(attempt, attempt->unit_count);
+	bool hopeful = moves_could_help(attempt);
+	lift_prefix(attempt, 0);
 	if (!hopeful)
 		return false;
-	room_add_movable(room);
-	return room->movable_from < room->unit_count && try_units(room, 0, SIZE_MAX);
+	evict_list_movable_units(attempt);
+	return attempt->movable_from < attempt->unit_count && try_units(attempt, 0, SIZE_MAX);
 }
 
 /* Whether any group could be asked at all, before the units of all of them are listed: another queue's to reclaim from, one of
  * lower priority in the same queue to preempt. */
-static bool has_candidates(const struct room *room)
+static bool has_candidates(const struct evict_attempt *attempt)
 {
-	const struct cycle_group *own = beneficiary(room);
-	for (size_t g = 0; g < room->cycle->group_count; g++) {
-		const struct cycle_group *group = &room->cycle->groups[g];
-		if (room->action == ACTION_CONSOLIDATE ||
-		    (room->action == ACTION_RECLAIM && group->queue >= 0 && group->queue != own->queue) ||
-		    (room->action == ACTION_PREEMPT && group->queue == own->queue && group->priority < own->priority))
+	const struct cycle_group *own = evict_beneficiary(attempt);
+	for (size_t g = 0; g < attempt->cycle->group_count; g++) {
+		const struct cycle_group *group = &attempt->cycle->groups[g];
+		if (attempt->action == ACTION_CONSOLIDATE ||
+		    (attempt->action == ACTION_RECLAIM && group->queue >= 0 && group->queue != own->queue) ||
+		    (attempt->action == ACTION_PREEMPT && group->queue == own->queue &&
+		     group->priority < own->priority))
 			return true;
 	}
 	return false;
 }
 
 /* The index follows what was decided. */
-static void note_changes(const struct room *room)
+static void update_victim_index(const struct evict_attempt *attempt)
 {
-	victim_index_mark_changed(room->run->victim_index, room->group);
-	for (size_t i = 0; i < room->applied; i++)
-		if (!room->kept[i])
-			victim_index_mark_changed(room->run->victim_index, room->units[i]->group);
+	victim_index_mark_changed(attempt->run->victim_index, attempt->group);
+	for (size_t i = 0; i < attempt->applied; i++)
+		if (!attempt->kept[i])
+			victim_index_mark_changed(attempt->run->victim_index, attempt->units[i]->group);
 }
 
 /* What is as large as the number of groups is made for the first who has somebody to ask. */
@@ -448,47 +451,49 @@ static void open_victim_index(struct cycle_run *run)
 	}
 }
 
-static bool attempt(struct room *room)
+static bool run_attempt(struct evict_attempt *attempt)
 {
-	room->scratch = room->run->decision;
-	arena_reset(room->scratch);
-	cycle_clear_marks(room->run, MARK_RESERVED);
-	room_remember_held(room);
-	runtime_open(room);
-	if (!room_claim_allows(room) || !has_candidates(room))
+	attempt->scratch = attempt->run->decision;
+	arena_reset(attempt->scratch);
+	cycle_clear_marks(attempt->run, MARK_RESERVED);
+	evict_remember_held(attempt);
+	runtime_begin_attempt(attempt);
+	if (!evict_claim_allows(attempt) || !has_candidates(attempt))
 		return false;
-	open_victim_index(room->run);
-	size_t tried_from = cluster_recorded(room->cycle->cluster);
-	bool made = try_all(room);
+	open_victim_index(attempt->run);
+	size_t tried_from = cluster_recorded(attempt->cycle->cluster);
+	bool made = try_action(attempt);
 	if (!made) /* everything is as it was */
-		cluster_unrecord(room->cycle->cluster, tried_from);
+		cluster_unrecord(attempt->cycle->cluster, tried_from);
 	return made;
 }
 
-bool room_would_fit(struct room *room, int64_t at)
+bool evict_would_fit_at(struct evict_attempt *attempt, int64_t at)
 {
-	*room = (struct room){.run = room->run,
-	                      .cycle = room->cycle,
-	                      .group = room->group,
-	                      .action = room->action,
-	                      .grow = room->grow,
-	                      .at = at,
-	                      .first_end = INT64_MAX,
-	                      .trial = true};
-	return attempt(room);
+	*attempt = (struct evict_attempt){.run = attempt->run,
+	                                  .cycle = attempt->cycle,
+	                                  .group = attempt->group,
+	                                  .action = attempt->action,
+	                                  .grow = attempt->grow,
+	                                  .at = at,
+	                                  .first_end = INT64_MAX,
+	                                  .trial = true};
+	return run_attempt(attempt);
 }
 
-bool room_make(struct cycle_run *run, int group, enum cycle_action action, bool grow)
+bool evict_for_group(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
-	struct room room = {.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
-	room.at = run->cycle->now;
-	room.first_end = INT64_MAX;
-	bool made = attempt(&room);
+	struct evict_attempt attempt = {
+		.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
+	attempt.at = run->cycle->now;
+	attempt.first_end = INT64_MAX;
+	bool made = run_attempt(&attempt);
 	if (made) {
-		note_changes(&room);
-	} else if (room.first_end < INT64_MAX) {
-		run->cycle->retry_at = room.first_end < run->cycle->retry_at ? room.first_end : run->cycle->retry_at;
-		runtime_explain(run, group, action, grow);
+		update_victim_index(&attempt);
+	} else if (attempt.first_end < INT64_MAX) {
+		run->cycle->retry_at =
+			attempt.first_end < run->cycle->retry_at ? attempt.first_end : run->cycle->retry_at;
+		runtime_explain_refusal(run, group, action, grow);
 	}
 	return made;
 }

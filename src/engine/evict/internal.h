@@ -1,4 +1,4 @@
-/* What making room (room.c) and finding new places for victims (room_moves.c) share. */
+/* What the files of this folder share: one attempt to make a group fit by evicting or moving others. */
 #ifndef ENGINE_EVICT_INTERNAL_H
 #define ENGINE_EVICT_INTERNAL_H
 
@@ -9,7 +9,7 @@
 
 #define MOST_MOVES 16 /* pods that one consolidation moves at most */
 
-struct room {
+struct evict_attempt {
 	struct cycle_run *run;
 	struct cycle *cycle;
 	int group;
@@ -43,49 +43,49 @@ struct room {
 	size_t waited_count;
 };
 
-static inline struct cycle_group *beneficiary(const struct room *room)
+static inline struct cycle_group *evict_beneficiary(const struct evict_attempt *attempt)
 {
-	return &room->cycle->groups[room->group];
+	return &attempt->cycle->groups[attempt->group];
 }
 
-/* ---- room.c ---- */
+/* ---- evict.c ---- */
 
 /* Whether there would be room at a later time, if nothing else changed. Decides nothing. */
-bool room_would_fit(struct room *room, int64_t at);
+bool evict_would_fit_at(struct evict_attempt *attempt, int64_t at);
 
-/* ---- room_units.c ---- */
+/* ---- units.c ---- */
 
-/* Lists what may go. Reclaim lists on demand: room_more_units brings the list to `count` units if there are so many. */
-void room_list_units(struct room *room);
-void room_more_units(struct room *room, size_t count);
+/* Lists what may go. Reclaim lists on demand: evict_list_more_units brings the list to `count` units if there are so many. */
+void evict_list_units(struct evict_attempt *attempt);
+void evict_list_more_units(struct evict_attempt *attempt, size_t count);
 /* Reclaim, with nothing applied: the rest of what could be taken, true when there is more that may only be moved; and
  * that. */
-bool room_take_all(struct room *room);
-void room_add_movable(struct room *room);
+bool evict_list_remaining_units(struct evict_attempt *attempt);
+void evict_list_movable_units(struct evict_attempt *attempt);
 
-/* ---- room_rights.c ---- */
+/* ---- rights.c ---- */
 
 /* Whether what is asked for cannot be evicted later. */
-bool room_protects(const struct room *room);
+bool evict_gain_is_protected(const struct evict_attempt *attempt);
 /* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
-void room_charge_unit(struct room *room, const struct victim_unit *unit, int sign);
+void evict_charge_unit(struct evict_attempt *attempt, const struct victim_unit *unit, int sign);
 /* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
-void room_charge_left(struct room *room, bool moved, int sign);
-void room_remember_held(struct room *room);
+void evict_charge_left(struct evict_attempt *attempt, bool moved, int sign);
+void evict_remember_held(struct evict_attempt *attempt);
 /* Before any unit is listed: whether the shares allow a claim at all. */
-bool room_claim_allows(struct room *room);
+bool evict_claim_allows(struct evict_attempt *attempt);
 /* Preempt: the numbers of units from the front where a queue comes down to its entitlement, ascending, and last of all
- * how many there are. Between two of them more units never make the rights worse. At most ROOM_CUTS(depth). */
-#define ROOM_CUTS(depth) ((depth)*CYCLE_RESOURCES + 1)
-size_t room_list_cuts(const struct room *room, size_t *cuts);
+ * how many there are. Between two of them more units never make the rights worse. At most EVICT_MOST_CUTS(depth). */
+#define EVICT_MOST_CUTS(depth) ((depth)*CYCLE_RESOURCES + 1)
+size_t evict_list_cuts(const struct evict_attempt *attempt, size_t *cuts);
 /* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
-bool room_queue_allows(const struct room *room);
+bool evict_queue_allows(const struct evict_attempt *attempt);
 /* What the queues leave to a gang that has a choice; see cycle_find_allowance. */
-bool room_find_allowance(const struct room *room, struct place_allowance *allowance);
+bool evict_find_allowance(const struct evict_attempt *attempt, struct place_allowance *allowance);
 /* Whether the shares still justify the victims that are left. */
-bool room_shares_agree(struct room *room);
+bool evict_shares_agree(struct evict_attempt *attempt);
 
-/* ---- room_moves.c ---- */
+/* ---- moves.c ---- */
 
 struct moved_pod {
 	int group, pod, node, from;
@@ -98,7 +98,7 @@ struct moves {
 
 /* Finds new places for the units that left, group by group: all pods of a group or none. Without `optional` only for
  * those who must not be lost. False when somebody found no place who needs one. */
-bool moves_find(struct room *room, bool optional, struct moves *moves);
-void moves_undo(struct room *room, const struct moves *moves);
+bool moves_find_places(struct evict_attempt *attempt, bool optional, struct moves *moves);
+void moves_undo(struct evict_attempt *attempt, const struct moves *moves);
 
 #endif

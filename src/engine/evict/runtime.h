@@ -9,12 +9,12 @@
 #include "engine/evict/internal.h"
 
 /* Before units are listed. */
-void runtime_open(struct room *room);
+void runtime_begin_attempt(struct evict_attempt *attempt);
 /* Whether the unit must stay at the time the room is asked for. Notes when the first of those ends. */
-bool runtime_protects(struct room *room, const struct victim_unit *unit);
+bool runtime_protects_unit(struct evict_attempt *attempt, const struct victim_unit *unit);
 /* In a trial that found room: which of the units that leave is protected longest today. */
-void runtime_note(struct room *room);
+void runtime_note_waited(struct evict_attempt *attempt);
 /* After a refusal for which units were protected: when would it fit? Says so on the group. */
-void runtime_explain(struct cycle_run *run, int group, enum cycle_action action, bool grow);
+void runtime_explain_refusal(struct cycle_run *run, int group, enum cycle_action action, bool grow);
 
 #endif
