@@ -59,7 +59,7 @@ static struct cycle_group *add_single(struct evict_world *world, int queue, int 
 	struct gang gang = world_gang(&world->world, &single);
 	gang.pods[0].state = MEMBER_RUNNING;
 	gang.pods[0].node = node;
-	cluster_occupy(world->world.cluster, gang.pods[0].kind, node, OCCUPY_RUNNING);
+	cluster_occupy(world->world.cluster, gang.pods[0].pod_class, node, OCCUPY_RUNNING);
 	return add_group(world, gang, queue, LOW);
 }
 

@@ -51,14 +51,14 @@ static void add_node(struct world *world, int number)
 	cluster_add_node(world->cluster, &node);
 }
 
-static int gpu_kind(struct world *world, int gpus)
+static int gpu_pod_class(struct world *world, int gpus)
 {
 	struct resource_amount requests[] = {{"cpu", 4000 * gpus},
 	                                     {"memory", (INT64_C(16) << 30) * gpus},
 	                                     {"nvidia.com/gpu", gpus},
 	                                     {"pods", 1}};
 	struct pod_input input = {.namespace_ = "default", .requests = requests, .request_count = 4};
-	return cluster_kind(world->cluster, &input);
+	return cluster_add_pod_class(world->cluster, &input);
 }
 
 static void fill(struct world *world, enum world_state state)
@@ -93,7 +93,7 @@ void world_create(struct world *world, int nodes, enum world_state state)
 		add_node(world, node);
 	cluster_seal(world->cluster);
 	for (int gpus = 1; gpus <= WORLD_GPUS; gpus++)
-		world->fillers[gpus] = gpu_kind(world, gpus);
+		world->fillers[gpus] = gpu_pod_class(world, gpus);
 	fill(world, state);
 }
 
@@ -128,11 +128,11 @@ static int add_tree_node(struct gang *gang, int parent, int children, int minimu
 	return number;
 }
 
-static void add_pods(struct gang *gang, int leaf, int kind, int count)
+static void add_pods(struct gang *gang, int leaf, int pod_class, int count)
 {
 	for (int i = 0; i < count; i++)
 		gang->pods[gang->pod_count++] = (struct gang_pod){.name = "pod",
-		                                                  .kind = kind,
+		                                                  .pod_class = pod_class,
 		                                                  .leaf = leaf,
 		                                                  .state = MEMBER_WAITING,
 		                                                  .node = -1,
@@ -142,7 +142,7 @@ static void add_pods(struct gang *gang, int leaf, int kind, int count)
 struct gang world_gang(struct world *world, const struct gang_plan *plan)
 {
 	struct gang gang = {.namespace_ = "default", .name = plan->name};
-	int kind = gpu_kind(world, plan->gpus);
+	int pod_class = gpu_pod_class(world, plan->gpus);
 	size_t parents = (size_t)plan->parents, segments = (size_t)plan->segments;
 	gang.tree = calloc(1 + parents + (parents ? parents : 1) * segments, sizeof(*gang.tree));
 	gang.pods = calloc((size_t)plan_pod_count(plan), sizeof(*gang.pods));
@@ -152,7 +152,7 @@ struct gang world_gang(struct world *world, const struct gang_plan *plan)
 	int root = add_tree_node(&gang, -1, children, children ? children : plan->pods, plan->root_required);
 	gang.tree[root].preferred = level_at(plan->root_preferred);
 	if (!children)
-		add_pods(&gang, root, kind, plan->pods);
+		add_pods(&gang, root, pod_class, plan->pods);
 	for (int p = 0; p < plan->parents; p++) /* breadth first: all parents, then all segments */
 		add_tree_node(&gang, root, plan->segments, plan->segments, plan->parent_required);
 	int leaves = (plan->parents ? plan->parents : 1) * plan->segments;
@@ -160,7 +160,7 @@ struct gang world_gang(struct world *world, const struct gang_plan *plan)
 		int pods = plan->pods + (s == leaves - 1 ? plan->longer : 0);
 		int leaf = add_tree_node(&gang, plan->parents ? 1 + s / plan->segments : root, 0, pods,
 		                         plan->segment_required);
-		add_pods(&gang, leaf, kind, pods);
+		add_pods(&gang, leaf, pod_class, pods);
 	}
 	return gang;
 }

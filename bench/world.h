@@ -19,7 +19,7 @@ enum world_state {
 struct world {
 	struct cluster *cluster;
 	int nodes, zones;
-	int fillers[WORLD_GPUS + 1]; /* kinds of pods that take so many GPUs */
+	int fillers[WORLD_GPUS + 1]; /* classes of pods that take so many GPUs */
 	int *used;                   /* GPUs taken per node, in the engine's node order */
 	uint64_t random;
 };

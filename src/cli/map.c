@@ -65,14 +65,15 @@ static void each_use(const struct map *map, void (*take)(const struct map *map, 
 			const struct gang_pod *pod = &gang->pods[i];
 			bool placed = pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
 			bool ran = snapshot->groups[g].ran[i];
-			int64_t amount = cluster_kind_request(map->cluster, pod->kind, map->resource);
+			int64_t amount = cluster_pod_class_request(map->cluster, pod->pod_class, map->resource);
 			if (placed && amount > 0 && (ran || !map->options->running_only))
 				take(map, pod->node, (struct use){(int)g, !ran, amount});
 		}
 	}
 	for (size_t p = 0; p < snapshot->pod_count; p++) {
 		const struct snapshot_pod *pod = &snapshot->pods[p];
-		int64_t amount = pod->node >= 0 ? cluster_kind_request(map->cluster, pod->kind, map->resource) : 0;
+		int64_t amount =
+			pod->node >= 0 ? cluster_pod_class_request(map->cluster, pod->pod_class, map->resource) : 0;
 		if (amount > 0 && (pod->group < 0 || pod->member < 0))
 			take(map, pod->node, (struct use){OTHERS, false, amount});
 	}

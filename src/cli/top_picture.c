@@ -94,7 +94,8 @@ static void count_in_queues(struct top_picture *picture, const struct top_group 
 	for (size_t i = 0; i < gang->pod_count; i++)
 		for (int r = 0; r < CYCLE_RESOURCES && has_node(&snapshot->groups[group->group->index], gang, i); r++)
 			if (resources[r] >= 0)
-				used[r] += cluster_kind_request(cycle->cluster, gang->pods[i].kind, resources[r]) *
+				used[r] += cluster_pod_class_request(cycle->cluster, gang->pods[i].pod_class,
+				                                     resources[r]) *
 				           (r == CYCLE_GPU ? 1000 : 1);
 	int steps = 0;
 	for (int at = group->decided->queue; at >= 0 && steps < DEEPEST; at = cycle->queues[at].parent, steps++) {
@@ -135,12 +136,12 @@ static void take_slots(struct top_picture *picture)
 		const struct gang *gang = &group->decided->gang;
 		for (size_t i = 0; i < gang->pod_count; i++)
 			if (has_node(&snapshot->groups[group->group->index], gang, i))
-				picture->used += cluster_kind_request(cluster, gang->pods[i].kind, resource);
+				picture->used += cluster_pod_class_request(cluster, gang->pods[i].pod_class, resource);
 	}
 	for (size_t p = 0; p < snapshot->pod_count; p++) {
 		const struct snapshot_pod *pod = &snapshot->pods[p];
 		if (pod->node >= 0 && (pod->group < 0 || pod->member < 0))
-			picture->used += cluster_kind_request(cluster, pod->kind, resource);
+			picture->used += cluster_pod_class_request(cluster, pod->pod_class, resource);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* What the files of the engine share. Nothing outside src/engine includes this.
  *
- * A *shape* is what counts for slots: requests plus node rules. A *kind* is a shape plus what other pods can see of it
+ * A *shape* is what counts for slots: requests plus node rules. A *pod class* is a shape plus what other pods can see of it
  * (namespace, labels) and its rules about other pods. Slots per node and their sums per domain are cached per shape and
  * brought up to date from a log of changed nodes, so a decision costs what changed, not what exists. */
 #ifndef ENGINE_INTERNAL_H
@@ -63,7 +63,7 @@ struct shape {
 	struct slots *slots[VIEW_COUNT];
 };
 
-struct kind {
+struct pod_class {
 	int shape;
 	const char *namespace_;
 	struct labels labels;
@@ -73,7 +73,7 @@ struct kind {
 
 /* Pods present on a node that have rules others must respect, or that rules may look at. */
 struct resident {
-	int kind;
+	int pod_class;
 	int count;     /* running or reserved */
 	int releasing; /* still there now, gone in the releasing view */
 };
@@ -112,12 +112,12 @@ struct resource_column {
 	int64_t total;      /* allocatable of all nodes */
 };
 
-struct kind_amounts { /* what a pod counts for against queues: devices, CPU, memory */
+struct pod_class_amounts { /* what a pod counts for against queues: devices, CPU, memory */
 	int64_t of[3];
 };
 
 struct journal_entry { /* one change of occupancy */
-	int kind, node;
+	int pod_class, node;
 	enum occupancy occupancy;
 	int sign;
 };
@@ -155,15 +155,15 @@ struct cluster {
 	struct name_entry *resource_index;
 	VEC(struct shape) shapes;
 	struct key_entry *shape_index;
-	VEC(struct kind) kinds;
-	struct key_entry *kind_index;
+	VEC(struct pod_class) pod_classes;
+	struct key_entry *pod_class_index;
 	struct resident_list *residents; /* by node */
-	VEC(int) guarded_kinds;          /* kinds with required anti-affinity that are resident somewhere, or were */
+	VEC(int) guarded_pod_classes;    /* classes with required anti-affinity that are resident somewhere, or were */
 	int plain_blocked;               /* nodes that are not ready, unschedulable or tainted */
 	int soft_taints;                 /* nodes with a PreferNoSchedule taint */
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
-	VEC(struct kind_amounts) kind_amounts; /* by kind, as far as somebody asked */
-	VEC(int32_t) kind_mark;                /* scratch of the solver: by kind, -1 between decisions */
+	VEC(struct pod_class_amounts) pod_class_amounts; /* by pod class, as far as somebody asked */
+	VEC(int32_t) pod_class_mark;                     /* scratch of the solver: by pod class, -1 between decisions */
 	struct node_classes node_classes;
 	struct slots *spare_slots; /* ready for the next shape, so that no decision waits for fresh memory */
 	VEC(int32_t) changed;      /* log of changed nodes */
@@ -201,7 +201,7 @@ void cluster_free_names(struct name_entry **index);
 struct labels cluster_copy_labels(struct arena *arena, const struct labels *from);
 struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count);
 
-/* kinds.c */
+/* shapes.c */
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);
 enum exclusion {
 	EXCLUDE_NONE,
@@ -231,8 +231,8 @@ struct slots *slots_get(struct cluster *cluster, int number, int view);
 /* A private copy where nodes with mask[node] == 0 have no slots. In the arena. */
 struct slots *slots_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena);
 int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
-/* Whether one more pod of the kind fits there by its requests; node rules are not asked. */
-bool kind_has_room(const struct cluster *cluster, int kind, int node, int view);
+/* Whether one more pod of the class fits there by its requests; node rules are not asked. */
+bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node, int view);
 void slots_free(struct cluster *cluster, struct slots *slots);
 void slots_prepare_spare(struct cluster *cluster);
 

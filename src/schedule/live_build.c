@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of pods, and the texts of nodes, are never forgotten by the cluster; with so many more than there are pods and nodes it
+/* Pod classes, and the texts of nodes, are never forgotten by the cluster; with so many more than there are pods and nodes it
  * is built anew. */
-#define SPARE_KINDS 100000
+#define SPARE_POD_CLASSES 100000
 #define SPARE_NODES 10000
 
 void live_unbuild(struct live *live)
@@ -122,8 +122,9 @@ void live_rebuild(struct live *live)
 bool live_is_worn(const struct live *live)
 {
 	const struct cluster *cluster = live->snapshot.cycle.cluster;
-	return cluster && ((size_t)cluster_kind_count(cluster) > 2 * live->snapshot.pod_count + SPARE_KINDS ||
-	                   live->turnover > (size_t)cluster_node_count(cluster) + SPARE_NODES);
+	return cluster &&
+	       ((size_t)cluster_pod_class_count(cluster) > 2 * live->snapshot.pod_count + SPARE_POD_CLASSES ||
+	        live->turnover > (size_t)cluster_node_count(cluster) + SPARE_NODES);
 }
 
 /* What an object of the frame says that decisions depend on. */

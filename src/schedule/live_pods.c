@@ -83,16 +83,17 @@ static int pod_slot(struct live *live, struct live_object *object)
 	return (int)snapshot->pod_count++;
 }
 
-/* Whether two readings of a pod are the same to the engine. Labels and requests are in the kind. */
+/* Whether two readings of a pod are the same to the engine. Labels and requests are in the pod class. */
 static bool same_pod(const struct snapshot_pod *a, const struct snapshot_pod *b)
 {
 	const struct pod_spec *x = &a->spec, *y = &b->spec;
-	return a->kind == b->kind && a->node == b->node && a->releasing == b->releasing && a->gone == b->gone &&
-	       a->creation == b->creation && x->started_seconds == y->started_seconds && x->phase == y->phase &&
-	       x->deleting == y->deleting && x->gated == y->gated && x->task_priority == y->task_priority &&
-	       x->has_priority == y->has_priority && x->priority == y->priority && text_equal(x->group, y->group) &&
-	       text_equal(x->subgroup, y->subgroup) && text_equal(x->scheduler, y->scheduler) &&
-	       text_equal(x->nominated, y->nominated) && text_equal(x->priority_class, y->priority_class);
+	return a->pod_class == b->pod_class && a->node == b->node && a->releasing == b->releasing &&
+	       a->gone == b->gone && a->creation == b->creation && x->started_seconds == y->started_seconds &&
+	       x->phase == y->phase && x->deleting == y->deleting && x->gated == y->gated &&
+	       x->task_priority == y->task_priority && x->has_priority == y->has_priority &&
+	       x->priority == y->priority && text_equal(x->group, y->group) && text_equal(x->subgroup, y->subgroup) &&
+	       text_equal(x->scheduler, y->scheduler) && text_equal(x->nominated, y->nominated) &&
+	       text_equal(x->priority_class, y->priority_class);
 }
 
 static void apply_guesses(const struct live_object *object, struct pod_spec *spec)

@@ -98,7 +98,7 @@ static struct node *resources(const struct scheduler_turn *turn, size_t index, s
 			continue;
 		bool running = pod->state == MEMBER_RUNNING, is_kept = running && kept_pods-- > 0;
 		for (int r = 0; r < (int)count; r++) {
-			int64_t amount = cluster_kind_request(cycle->cluster, pod->kind, r);
+			int64_t amount = cluster_pod_class_request(cycle->cluster, pod->pod_class, r);
 			requested[r] = clamp_add(requested[r], amount);
 			allocated[r] = clamp_add(allocated[r], running ? amount : 0);
 			kept[r] = clamp_add(kept[r], is_kept ? amount : 0);

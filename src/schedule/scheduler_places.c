@@ -52,7 +52,7 @@ static struct node *write_place(const struct keeping *keeping, const struct cycl
 	clock_print_rfc3339(place->since / INT64_C(1000000000), since);
 	clock_print_rfc3339(place->until / INT64_C(1000000000), until);
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int64_t amount = cluster_kind_request(cluster, place->kind, r);
+		int64_t amount = cluster_pod_class_request(cluster, place->pod_class, r);
 		if (amount > 0)
 			build_put_int(build, requests, cluster_resource_name(cluster, r), amount);
 	}
@@ -82,7 +82,7 @@ static void add_moved(const struct keeping *keeping, const struct cycle_eviction
 	int64_t seconds = KEPT_SECONDS + seconds_to_end(keeping, pod->name);
 	struct cycle_place place = {
 		.leaf = pod->leaf,
-		.kind = pod->kind,
+		.pod_class = pod->pod_class,
 		.node = cluster_node_name(keeping->cycle->cluster, pod->node),
 		.before = (int)running_on(keeping, pod->leaf, pod->node),
 		.wanted = (int)wanted_in(keeping, pod->leaf),

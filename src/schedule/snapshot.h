@@ -49,7 +49,7 @@ struct snapshot_verdict {
 struct snapshot_pod {
 	struct pod_spec spec;
 	int64_t creation; /* seconds; list order, one minute apart, where the object does not say */
-	int kind;         /* in the cluster */
+	int pod_class;    /* in the cluster */
 	int node;         /* number of the node it occupies, -1 when it occupies nothing */
 	bool releasing;   /* it occupies that node, but is on its way out */
 	bool gone;        /* finished or leaving: nothing more is to be done for it */

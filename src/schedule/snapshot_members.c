@@ -185,7 +185,7 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		into->gang.pods[i] = (struct gang_pod){
 			.name = pod->spec.name,
-			.kind = pod->kind,
+			.pod_class = pod->pod_class,
 			.leaf = pod->leaf,
 			.state = state,
 			.node = state == MEMBER_RUNNING ? pod->node : -1,

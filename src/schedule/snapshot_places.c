@@ -8,9 +8,9 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* The kind of a pod that asks for the same and has no rules: they matter again when there is a pod. -1 when an amount
+/* The class of a pod that asks for the same and has no rules: they matter again when there is a pod. -1 when an amount
  * is no number. */
-static int read_kind(struct snapshot_build *build, const char *namespace_, const struct val *requests)
+static int read_pod_class(struct snapshot_build *build, const char *namespace_, const struct val *requests)
 {
 	size_t count = 0;
 	struct resource_amount *amounts = arena_array(build->arena, struct resource_amount, val_count(requests));
@@ -21,8 +21,9 @@ static int read_kind(struct snapshot_build *build, const char *namespace_, const
 		if (!key || val_int(item, &amounts[count].amount) < 0 || amounts[count].amount <= 0)
 			return -1;
 	}
-	return cluster_kind(build->snapshot->cycle.cluster,
-	                    &(struct pod_input){.namespace_ = namespace_, .requests = amounts, .request_count = count});
+	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){.namespace_ = namespace_,
+	                                                                                 .requests = amounts,
+	                                                                                 .request_count = count});
 }
 
 static bool read_place(struct snapshot_build *build, const struct snapshot_group *group, const struct val *item,
@@ -37,7 +38,7 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 		return false;
 	*place = (struct cycle_place){
 		.leaf = group->spec.tree_count == 0 ? 0 : podgroup_leaf(&group->spec, part),
-		.kind = read_kind(build, group->namespace_, val_get(item, "requests")),
+		.pod_class = read_pod_class(build, group->namespace_, val_get(item, "requests")),
 		.node = arena_strdup(build->arena, node),
 		.before = (int)before,
 		.wanted = (int)wanted,
@@ -46,7 +47,7 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 		.at = -1,
 		.pod = -1,
 	};
-	return place->leaf >= 0 && place->kind >= 0;
+	return place->leaf >= 0 && place->pod_class >= 0;
 }
 
 void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index)

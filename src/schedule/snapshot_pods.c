@@ -18,13 +18,13 @@ bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
-	pod->kind = cluster_kind(cluster, &(struct pod_input){
-						  .namespace_ = pod->spec.namespace_,
-						  .labels = pod->spec.labels,
-						  .requests = pod->spec.requests,
-						  .request_count = pod->spec.request_count,
-						  .rules = &pod->spec.rules,
-					  });
+	pod->pod_class = cluster_add_pod_class(cluster, &(struct pod_input){
+								.namespace_ = pod->spec.namespace_,
+								.labels = pod->spec.labels,
+								.requests = pod->spec.requests,
+								.request_count = pod->spec.request_count,
+								.rules = &pod->spec.rules,
+							});
 	bool finished = pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED;
 	pod->gone = finished || pod->spec.deleting;
 	pod->node = -1;
@@ -38,13 +38,13 @@ void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 		return;
 	}
 	pod->releasing = pod->spec.deleting;
-	cluster_occupy(cluster, pod->kind, pod->node, pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
+	cluster_occupy(cluster, pod->pod_class, pod->node, pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
 }
 
 void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	if (pod->node >= 0)
-		cluster_vacate(build->snapshot->cycle.cluster, pod->kind, pod->node,
+		cluster_vacate(build->snapshot->cycle.cluster, pod->pod_class, pod->node,
 		               pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
 	pod->node = -1;
 }

@@ -10,7 +10,7 @@ static void finish_evictions(struct snapshot *snapshot)
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
 		struct gang_pod *pod = &cycle->groups[eviction->group].gang.pods[eviction->pod];
-		cluster_vacate(cycle->cluster, pod->kind, eviction->node, OCCUPY_RELEASING);
+		cluster_vacate(cycle->cluster, pod->pod_class, eviction->node, OCCUPY_RELEASING);
 		if (eviction->moved)
 			continue;
 		pod->state = MEMBER_WAITING;
@@ -26,7 +26,7 @@ static void finish_leaving(struct snapshot *snapshot)
 		struct snapshot_pod *pod = &snapshot->pods[i];
 		if (!pod->releasing)
 			continue;
-		cluster_vacate(snapshot->cycle.cluster, pod->kind, pod->node, OCCUPY_RELEASING);
+		cluster_vacate(snapshot->cycle.cluster, pod->pod_class, pod->node, OCCUPY_RELEASING);
 		pod->releasing = false;
 		pod->node = -1;
 	}

@@ -144,7 +144,7 @@ static int next_leaf(const struct gang *gang, int after)
 	return -1;
 }
 
-static void read_pods(struct cluster_fixture *fixture, struct gang *gang, const char *text, int kind)
+static void read_pods(struct cluster_fixture *fixture, struct gang *gang, const char *text, int pod_class)
 {
 	int leaf = next_leaf(gang, -1);
 	gang->pods = arena_array(fixture->arena, struct gang_pod, strlen(text) + 1);
@@ -158,7 +158,7 @@ static void read_pods(struct cluster_fixture *fixture, struct gang *gang, const 
 		}
 		struct gang_pod *pod = &gang->pods[gang->pod_count];
 		*pod = (struct gang_pod){.name = arena_printf(fixture->arena, "%s%zu", gang->name, gang->pod_count),
-		                         .kind = kind,
+		                         .pod_class = pod_class,
 		                         .leaf = leaf,
 		                         .state = name[0] == '!' ? MEMBER_GATED : MEMBER_WAITING,
 		                         .node = -1,
@@ -168,7 +168,7 @@ static void read_pods(struct cluster_fixture *fixture, struct gang *gang, const 
 		if (isalpha((unsigned char)name[reserved])) {
 			pod->node = find_node(fixture, name + reserved);
 			pod->state = reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
-			cluster_occupy(fixture->cycle.cluster, kind, pod->node,
+			cluster_occupy(fixture->cycle.cluster, pod_class, pod->node,
 			               reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		}
 	}
@@ -184,7 +184,7 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	*gang = (struct gang){.namespace_ = "default", .name = from->name};
 	gang->tree = arena_array(fixture->arena, struct gang_node, strlen(tree) + 1);
 	read_tree(fixture, gang, &tree, -1);
-	read_pods(fixture, gang, from->pods, cluster_kind(fixture->cycle.cluster, &input));
+	read_pods(fixture, gang, from->pods, cluster_add_pod_class(fixture->cycle.cluster, &input));
 	group->queue_name = from->queue ? from->queue : fixture->cycle.queues[0].name;
 	group->queue = find_queue(fixture, group->queue_name);
 	group->priority = from->priority;
@@ -264,13 +264,14 @@ static void check_books(const struct cluster_fixture *fixture, const char *title
 			for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++) {
 				const struct gang_pod *pod = &cycle->groups[g].gang.pods[p];
 				if ((pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED) && pod->node == n)
-					used += cluster_kind_request(cycle->cluster, pod->kind, gpu);
+					used += cluster_pod_class_request(cycle->cluster, pod->pod_class, gpu);
 			}
 		for (size_t i = 0; i < cycle->eviction_count; i++) {
 			const struct cycle_eviction *eviction = &cycle->evictions[i];
 			const struct gang *gang = &cycle->groups[eviction->group].gang;
 			if (eviction->node == n)
-				leaving += cluster_kind_request(cycle->cluster, gang->pods[eviction->pod].kind, gpu);
+				leaving += cluster_pod_class_request(cycle->cluster,
+				                                     gang->pods[eviction->pod].pod_class, gpu);
 		}
 		if (cluster_free(cycle->cluster, gpu, n) !=
 		            cluster_allocatable(cycle->cluster, gpu, n) - used - leaving ||

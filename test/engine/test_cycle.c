@@ -321,13 +321,13 @@ static void choice_within_bounds(void **state)
 /* A gang of high priority that arrives while another one waits for pods to leave takes its reservation over. */
 static void reservations_give_way(void **state)
 {
-	static const enum cycle_preempt kinds[] = {CYCLE_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE};
+	static const enum cycle_preempt modes[] = {CYCLE_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE};
 	(void)state;
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+	for (size_t k = 0; k < sizeof(modes) / sizeof(modes[0]); k++) {
 		struct cluster_fixture fixture;
 		struct fixture_group groups[] = {
 			{.name = "victim", .tree = "1", .pods = "n1 n1"},
-			{.name = "low", .tree = "2", .pods = "- -", .priority = 1, .preempt = kinds[k]},
+			{.name = "low", .tree = "2", .pods = "- -", .priority = 1, .preempt = modes[k]},
 			{.name = "high", .tree = "2", .pods = "! !", .priority = 2},
 			{0}};
 		cluster_fixture_create(&fixture, "n1:2", NULL, groups);

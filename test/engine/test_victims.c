@@ -12,11 +12,11 @@ static const char *units_text(const struct victim_list *list, struct arena *aren
 	for (size_t i = 0; i < list->count; i++) {
 		const struct victim_unit *unit = &list->items[i];
 		text = arena_printf(arena, "%s%s%s", text, i ? ", " : "",
-		                    unit->class_ == UNIT_GANG    ? "gang:"
-		                    : unit->class_ == UNIT_CHILD ? arena_printf(arena, "child %d:", unit->tree)
+		                    unit->extent == UNIT_GANG    ? "gang:"
+		                    : unit->extent == UNIT_CHILD ? arena_printf(arena, "child %d:", unit->tree)
 		                                                 : "");
 		for (int p = 0; p < unit->pod_count; p++)
-			text = arena_printf(arena, "%s%s%d", text, p || unit->class_ != UNIT_POD ? " " : "",
+			text = arena_printf(arena, "%s%s%d", text, p || unit->extent != UNIT_POD ? " " : "",
 			                    unit->pods[p]);
 	}
 	return text;
@@ -66,7 +66,7 @@ static void units_of_a_group(void **state)
 			fail_msg("%s: \"%s\", not \"%s\"", table[i].story, got, table[i].units);
 		/* Without the right to the whole, the gang itself stays and everything else is the same. */
 		victims_of_group(&fixture.cycle, 0, false, fixture.arena, &kept);
-		bool whole = list.count && list.items[list.count - 1].class_ == UNIT_GANG;
+		bool whole = list.count && list.items[list.count - 1].extent == UNIT_GANG;
 		assert_int_equal(kept.count, list.count - whole);
 		cluster_fixture_destroy(&fixture);
 	}

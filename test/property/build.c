@@ -114,12 +114,12 @@ static struct spread_term *make_spread(struct built *built, const struct instanc
 	return out;
 }
 
-static void make_colour(struct built *built, const struct w_kind *kind, struct pod_rules *rules)
+static void make_colour(struct built *built, const struct w_pod_class *pod_class, struct pod_rules *rules)
 {
-	if (kind->colour < 0)
+	if (pod_class->colour < 0)
 		return;
-	const char *colour = kind->colour ? "red" : "blue";
-	if (kind->selection == SELECT_LABEL) {
+	const char *colour = pod_class->colour ? "red" : "blue";
+	if (pod_class->selection == SELECT_LABEL) {
 		rules->node_selector = one_match(built->arena, "colour", MATCH_IN, colour);
 		return;
 	}
@@ -127,55 +127,56 @@ static void make_colour(struct built *built, const struct w_kind *kind, struct p
 	rules->node_terms = arena_new(built->arena, struct node_term);
 	rules->node_term_count = 1;
 	rules->node_terms->selector =
-		one_match(built->arena, "colour", kind->selection == SELECT_IN ? MATCH_IN : MATCH_NOT_IN, colour);
+		one_match(built->arena, "colour", pod_class->selection == SELECT_IN ? MATCH_IN : MATCH_NOT_IN, colour);
 }
 
-static struct pod_rules *make_rules(struct built *built, const struct instance *instance, const struct w_kind *kind)
+static struct pod_rules *make_rules(struct built *built, const struct instance *instance,
+                                    const struct w_pod_class *pod_class)
 {
 	static struct toleration toleration = {.key = "dedicated", .exists = true, .any_effect = true};
 	static struct host_port ports[] = {{"", "TCP", 8000}, {"", "TCP", 8001}};
 	struct pod_rules *rules = arena_new(built->arena, struct pod_rules);
-	make_colour(built, kind, rules);
-	if (kind->tolerates) {
+	make_colour(built, pod_class, rules);
+	if (pod_class->tolerates) {
 		rules->tolerations = &toleration;
 		rules->toleration_count = 1;
 	}
-	if (kind->port >= 0) {
-		rules->ports = &ports[kind->port];
+	if (pod_class->port >= 0) {
+		rules->ports = &ports[pod_class->port];
 		rules->port_count = 1;
 	}
-	if (kind->affinity.key != KEY_NONE) {
-		rules->affinity = make_term(built, instance, kind->affinity);
+	if (pod_class->affinity.key != KEY_NONE) {
+		rules->affinity = make_term(built, instance, pod_class->affinity);
 		rules->affinity_count = 1;
 	}
-	if (kind->anti.key != KEY_NONE) {
-		rules->anti_affinity = make_term(built, instance, kind->anti);
+	if (pod_class->anti.key != KEY_NONE) {
+		rules->anti_affinity = make_term(built, instance, pod_class->anti);
 		rules->anti_affinity_count = 1;
 	}
-	if (kind->spread.key != KEY_NONE) {
-		rules->spread = make_spread(built, instance, &kind->spread);
+	if (pod_class->spread.key != KEY_NONE) {
+		rules->spread = make_spread(built, instance, &pod_class->spread);
 		rules->spread_count = 1;
 	}
 	return rules;
 }
 
-static int make_kind(struct built *built, const struct instance *instance, int number, const char *namespace_)
+static int make_pod_class(struct built *built, const struct instance *instance, int number, const char *namespace_)
 {
-	const struct w_kind *kind = &instance->kinds[number];
+	const struct w_pod_class *pod_class = &instance->pod_classes[number];
 	struct resource_amount requests[INSTANCE_RESOURCES + 1];
-	struct label label = {"app", kind->app >= 0 ? app_name(kind->app) : ""};
+	struct label label = {"app", pod_class->app >= 0 ? app_name(pod_class->app) : ""};
 	struct pod_input input = {.namespace_ = namespace_,
-	                          .labels = {&label, kind->app >= 0},
+	                          .labels = {&label, pod_class->app >= 0},
 	                          .requests = requests,
-	                          .rules = make_rules(built, instance, kind)};
+	                          .rules = make_rules(built, instance, pod_class)};
 	for (size_t i = 0; i < sizeof(resource_order) / sizeof(resource_order[0]); i++) {
 		int r = resource_order[i];
-		int amount = r == INSTANCE_RESOURCES ? 1 : r < instance->resource_count ? kind->request[r] : 0;
+		int amount = r == INSTANCE_RESOURCES ? 1 : r < instance->resource_count ? pod_class->request[r] : 0;
 		if (amount > 0)
 			requests[input.request_count++] =
 				(struct resource_amount){resource_names[r], amount * resource_units[r]};
 	}
-	return cluster_kind(built->cluster, &input);
+	return cluster_add_pod_class(built->cluster, &input);
 }
 
 static struct gang_level make_level(struct w_level level)
@@ -228,7 +229,7 @@ void built_gang(struct built *built, const struct instance *instance, const char
 		const struct w_pod *from = &instance->pods[i];
 		gang->pods[i] =
 			(struct gang_pod){.name = arena_printf(built->arena, "p%d", i),
-		                          .kind = built->kinds[from->kind],
+		                          .pod_class = built->pod_classes[from->pod_class],
 		                          .leaf = built->tree_to_engine[from->leaf],
 		                          .state = states[from->state],
 		                          .node = from->node < 0 ? -1 : built->to_engine[from->node],
@@ -242,13 +243,14 @@ static void occupy(struct built *built, const struct instance *instance)
 		[W_RUNNING] = OCCUPY_RUNNING, [W_RELEASING] = OCCUPY_RELEASING, [W_RESERVED] = OCCUPY_RESERVED};
 	for (int i = 0; i < instance->other_count; i++) {
 		const struct w_other *other = &instance->others[i];
-		int kind = other->foreign ? built->foreign_kinds[other->kind] : built->kinds[other->kind];
-		cluster_occupy(built->cluster, kind, built->to_engine[other->node], occupancies[other->occupancy]);
+		int pod_class = other->foreign ? built->foreign_pod_classes[other->pod_class]
+		                               : built->pod_classes[other->pod_class];
+		cluster_occupy(built->cluster, pod_class, built->to_engine[other->node], occupancies[other->occupancy]);
 	}
 	for (int i = 0; i < instance->pod_count; i++) {
 		const struct w_pod *pod = &instance->pods[i];
 		if (instance_is_member(pod))
-			cluster_occupy(built->cluster, built->kinds[pod->kind], built->to_engine[pod->node],
+			cluster_occupy(built->cluster, built->pod_classes[pod->pod_class], built->to_engine[pod->node],
 			               pod->state == W_MEMBER_RUNNING ? OCCUPY_RUNNING : OCCUPY_RESERVED);
 	}
 }
@@ -268,9 +270,9 @@ void built_create(struct built *built, const struct instance *instance)
 		if (number >= 0 && number < INSTANCE_NODES)
 			built->from_engine[number] = node;
 	}
-	for (int kind = 0; kind < instance->kind_count; kind++) {
-		built->kinds[kind] = make_kind(built, instance, kind, "default");
-		built->foreign_kinds[kind] = make_kind(built, instance, kind, "elsewhere");
+	for (int pod_class = 0; pod_class < instance->pod_class_count; pod_class++) {
+		built->pod_classes[pod_class] = make_pod_class(built, instance, pod_class, "default");
+		built->foreign_pod_classes[pod_class] = make_pod_class(built, instance, pod_class, "elsewhere");
 	}
 	built_gang(built, instance, "gang", &built->gang);
 	occupy(built, instance);

@@ -9,7 +9,7 @@ struct built {
 	struct arena *arena;
 	struct cluster *cluster;
 	struct gang gang;
-	int kinds[INSTANCE_KINDS], foreign_kinds[INSTANCE_KINDS];
+	int pod_classes[INSTANCE_KINDS], foreign_pod_classes[INSTANCE_KINDS];
 	int to_engine[INSTANCE_NODES], from_engine[INSTANCE_NODES]; /* node numbers */
 	int tree_to_engine[INSTANCE_TREE];                          /* positions in the tree */
 };

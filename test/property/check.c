@@ -90,16 +90,16 @@ static bool check_free(struct run *run, const char *when)
 static void warm_up(struct run *run)
 {
 	struct random random = {.state = run->now.seed ^ 0x5bf03635u};
-	int kinds[4], nodes[4];
+	int pod_classes[4], nodes[4];
 	for (int i = 0; i < 4; i++) {
-		kinds[i] = run->built.kinds[random_range(&random, 0, run->now.kind_count - 1)];
+		pod_classes[i] = run->built.pod_classes[random_range(&random, 0, run->now.pod_class_count - 1)];
 		nodes[i] = random_range(&random, 0, run->now.node_count - 1);
-		cluster_occupy(run->built.cluster, kinds[i], nodes[i], OCCUPY_RUNNING);
+		cluster_occupy(run->built.cluster, pod_classes[i], nodes[i], OCCUPY_RUNNING);
 	}
 	struct placement ignored;
 	engine_place(run->built.cluster, &run->built.gang, &run->options, run->built.arena, &ignored);
 	for (int i = 0; i < 4; i++)
-		cluster_vacate(run->built.cluster, kinds[i], nodes[i], OCCUPY_RUNNING);
+		cluster_vacate(run->built.cluster, pod_classes[i], nodes[i], OCCUPY_RUNNING);
 }
 
 /* ---- placements ---- */
@@ -136,7 +136,7 @@ static bool check_order(struct run *run, const struct world *world)
 		for (int early = 0; early < late; early++) {
 			const struct w_pod *a = &run->now.pods[early], *b = &run->now.pods[late];
 			if (world->fresh[late] && a->state == W_WAITING && !world->fresh[early] && a->leaf == b->leaf &&
-			    a->kind == b->kind && a->nominated == b->nominated)
+			    a->pod_class == b->pod_class && a->nominated == b->nominated)
 				return fail(run, FAILURE_INVALID, "p%d is placed before p%d", late, early);
 		}
 	return true;

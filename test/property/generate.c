@@ -107,24 +107,24 @@ static int draw_key(struct random *random, const struct instance *instance, bool
 	return key;
 }
 
-static void draw_rules(struct random *random, const struct instance *instance, struct w_kind *kind)
+static void draw_rules(struct random *random, const struct instance *instance, struct w_pod_class *pod_class)
 {
 	if (random_chance(random, 40))
-		kind->anti = (struct w_term){draw_key(random, instance, false), random_range(random, 0, 1)};
+		pod_class->anti = (struct w_term){draw_key(random, instance, false), random_range(random, 0, 1)};
 	if (random_chance(random, 30))
-		kind->affinity = (struct w_term){draw_key(random, instance, true), random_range(random, 0, 1)};
+		pod_class->affinity = (struct w_term){draw_key(random, instance, true), random_range(random, 0, 1)};
 	if (random_chance(random, 20))
-		kind->port = random_range(random, 0, 1);
+		pod_class->port = random_range(random, 0, 1);
 }
 
-static void draw_spread(struct random *random, const struct instance *instance, struct w_kind *kind)
+static void draw_spread(struct random *random, const struct instance *instance, struct w_pod_class *pod_class)
 {
 	bool closed = false;
 	for (int node = 0; node < instance->node_count; node++)
 		closed |= instance->nodes[node].unschedulable;
-	kind->spread = (struct w_spread){
+	pod_class->spread = (struct w_spread){
 		.key = draw_key(random, instance, false),
-		.app = random_chance(random, 80) && kind->app >= 0 ? kind->app : random_range(random, 0, 1),
+		.app = random_chance(random, 80) && pod_class->app >= 0 ? pod_class->app : random_range(random, 0, 1),
 		.max_skew = random_range(random, 1, 2),
 		.min_domains = random_chance(random, 15) ? random_range(random, 2, 4) : 0,
 		.ignore_node_affinity = random_chance(random, 25),
@@ -132,38 +132,39 @@ static void draw_spread(struct random *random, const struct instance *instance, 
 	};
 }
 
-static struct w_kind plain_kind(void)
+static struct w_pod_class plain_pod_class(void)
 {
-	return (struct w_kind){.colour = -1,
-	                       .app = -1,
-	                       .port = -1,
-	                       .affinity.key = KEY_NONE,
-	                       .anti.key = KEY_NONE,
-	                       .spread.key = KEY_NONE};
+	return (struct w_pod_class){.colour = -1,
+	                            .app = -1,
+	                            .port = -1,
+	                            .affinity.key = KEY_NONE,
+	                            .anti.key = KEY_NONE,
+	                            .spread.key = KEY_NONE};
 }
 
-/* The last kind is plain: releasing pods use it, so that nothing depends on the rules of a pod that is leaving. */
-static void draw_kinds(struct random *random, struct instance *instance, const struct features *features)
+/* The last class is plain: releasing pods use it, so that nothing depends on the rules of a pod that is leaving. */
+static void draw_pod_classes(struct random *random, struct instance *instance, const struct features *features)
 {
-	instance->kind_count = (features->one_shape ? 1 : random_range(random, 1, 4)) + 1;
-	for (int i = 0; i < instance->kind_count; i++) {
-		struct w_kind *kind = &instance->kinds[i];
-		*kind = plain_kind();
+	instance->pod_class_count = (features->one_shape ? 1 : random_range(random, 1, 4)) + 1;
+	for (int i = 0; i < instance->pod_class_count; i++) {
+		struct w_pod_class *pod_class = &instance->pod_classes[i];
+		*pod_class = plain_pod_class();
 		for (int r = 0; r < instance->resource_count; r++)
-			kind->request[r] = random_chance(random, r == 0 ? 90 : 60) ? random_range(random, 1, 4) : 0;
-		if (i == instance->kind_count - 1)
+			pod_class->request[r] =
+				random_chance(random, r == 0 ? 90 : 60) ? random_range(random, 1, 4) : 0;
+		if (i == instance->pod_class_count - 1)
 			return;
 		if (features->colours && random_chance(random, 60)) {
-			kind->colour = random_range(random, 0, 1);
-			kind->selection = (enum w_selection)random_range(random, 0, 2);
+			pod_class->colour = random_range(random, 0, 1);
+			pod_class->selection = (enum w_selection)random_range(random, 0, 2);
 		}
-		kind->tolerates = random_chance(random, 30);
+		pod_class->tolerates = random_chance(random, 30);
 		if (features->interactions || features->spread)
-			kind->app = random_range(random, -1, 1);
+			pod_class->app = random_range(random, -1, 1);
 		if (features->interactions && random_chance(random, 70))
-			draw_rules(random, instance, kind);
+			draw_rules(random, instance, pod_class);
 		if (features->spread && random_chance(random, 60))
-			draw_spread(random, instance, kind);
+			draw_spread(random, instance, pod_class);
 	}
 }
 
@@ -174,10 +175,10 @@ static int used_by_others(const struct instance *instance, int node, int resourc
 	return rules_used(&world, node, resource, true);
 }
 
-static bool room_for(const struct instance *instance, int kind, int node)
+static bool room_for(const struct instance *instance, int pod_class, int node)
 {
 	for (int r = 0; r < instance->resource_count; r++)
-		if (used_by_others(instance, node, r) + instance->kinds[kind].request[r] >
+		if (used_by_others(instance, node, r) + instance->pod_classes[pod_class].request[r] >
 		    instance->nodes[node].capacity[r])
 			return false;
 	return used_by_others(instance, node, INSTANCE_RESOURCES) < instance->nodes[node].pods;
@@ -188,15 +189,15 @@ static void draw_others(struct random *random, struct instance *instance)
 	int wanted = random_chance(random, 40) ? 0 : random_range(random, 1, INSTANCE_OTHERS);
 	instance->use_releasing = random_chance(random, 30);
 	for (int i = 0; i < wanted; i++) {
-		struct w_other other = {.kind = random_range(random, 0, instance->kind_count - 1),
+		struct w_other other = {.pod_class = random_range(random, 0, instance->pod_class_count - 1),
 		                        .node = random_range(random, 0, instance->node_count - 1),
 		                        .occupancy = random_chance(random, 10) ? W_RESERVED : W_RUNNING,
 		                        .foreign = random_chance(random, 10)};
 		if (random_chance(random, 30)) {
 			other.occupancy = W_RELEASING;
-			other.kind = instance->kind_count - 1;
+			other.pod_class = instance->pod_class_count - 1;
 		}
-		if (room_for(instance, other.kind, other.node))
+		if (room_for(instance, other.pod_class, other.node))
 			instance->others[instance->other_count++] = other;
 	}
 }
@@ -271,7 +272,7 @@ static void draw_position(struct random *random, struct instance *instance, stru
 	int start = random_range(random, 0, instance->node_count - 1);
 	for (int i = 0; i < instance->node_count; i++) {
 		int node = (start + i) % instance->node_count;
-		if (!room_for(instance, pod->kind, node))
+		if (!room_for(instance, pod->pod_class, node))
 			continue;
 		if (free_choice || rules_fits(&world, instance->pod_count - 1, node)) {
 			pod->node = node;
@@ -282,10 +283,11 @@ static void draw_position(struct random *random, struct instance *instance, stru
 
 static void draw_pods(struct random *random, struct instance *instance, const struct features *features)
 {
-	int leaves[INSTANCE_TREE], leaf_count = 0, leaf_kind[INSTANCE_TREE];
-	int kind = random_range(random, 0, instance->kind_count - 2);
+	int leaves[INSTANCE_TREE], leaf_count = 0, leaf_pod_class[INSTANCE_TREE];
+	int pod_class = random_range(random, 0, instance->pod_class_count - 2);
 	for (int node = 0; node < instance->tree_count; node++) {
-		leaf_kind[node] = features->uniform ? kind : random_range(random, 0, instance->kind_count - 2);
+		leaf_pod_class[node] =
+			features->uniform ? pod_class : random_range(random, 0, instance->pod_class_count - 2);
 		if (instance_child_count(instance, node) == 0)
 			leaves[leaf_count++] = node;
 	}
@@ -296,11 +298,13 @@ static void draw_pods(struct random *random, struct instance *instance, const st
 		struct w_pod *pod = &instance->pods[instance->pod_count++];
 		int leaf = leaves[features->uniform || i < leaf_count ? i % leaf_count
 		                                                      : random_range(random, 0, leaf_count - 1)];
-		*pod = (struct w_pod){
-			.kind = mixed ? random_range(random, 0, instance->kind_count - 2) : leaf_kind[leaf],
-			.leaf = leaf,
-			.node = -1,
-			.nominated = random_chance(random, 5) ? random_range(random, 0, instance->node_count - 1) : -1};
+		*pod = (struct w_pod){.pod_class = mixed ? random_range(random, 0, instance->pod_class_count - 2)
+		                                         : leaf_pod_class[leaf],
+		                      .leaf = leaf,
+		                      .node = -1,
+		                      .nominated = random_chance(random, 5)
+		                                           ? random_range(random, 0, instance->node_count - 1)
+		                                           : -1};
 		enum w_state state = draw_state(random, features);
 		if (state == W_MEMBER_RUNNING || state == W_MEMBER_RESERVED) {
 			draw_position(random, instance, pod, features->loose_pins);
@@ -366,7 +370,7 @@ void generate_instance(uint64_t seed, struct instance *instance)
 	struct features features = draw_features(&random);
 	draw_topologies(&random, instance);
 	draw_nodes(&random, instance, &features);
-	draw_kinds(&random, instance, &features);
+	draw_pod_classes(&random, instance, &features);
 	draw_others(&random, instance);
 	draw_tree(&random, instance, &features);
 	draw_pods(&random, instance, &features);

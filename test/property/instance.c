@@ -40,23 +40,24 @@ bool instance_is_member(const struct w_pod *pod)
 	return pod->state == W_MEMBER_RUNNING || pod->state == W_MEMBER_RESERVED;
 }
 
-static bool kind_in_use(const struct instance *instance, int kind)
+static bool pod_class_in_use(const struct instance *instance, int pod_class)
 {
 	for (int pod = 0; pod < instance->pod_count; pod++)
-		if (instance->pods[pod].kind == kind)
+		if (instance->pods[pod].pod_class == pod_class)
 			return true;
 	for (int other = 0; other < instance->other_count; other++)
-		if (instance->others[other].kind == kind)
+		if (instance->others[other].pod_class == pod_class)
 			return true;
 	return false;
 }
 
 bool instance_has_interactions(const struct instance *instance)
 {
-	for (int i = 0; i < instance->kind_count; i++) {
-		const struct w_kind *kind = &instance->kinds[i];
-		if (kind_in_use(instance, i) && (kind->port >= 0 || kind->affinity.key != KEY_NONE ||
-		                                 kind->anti.key != KEY_NONE || kind->spread.key != KEY_NONE))
+	for (int i = 0; i < instance->pod_class_count; i++) {
+		const struct w_pod_class *pod_class = &instance->pod_classes[i];
+		if (pod_class_in_use(instance, i) &&
+		    (pod_class->port >= 0 || pod_class->affinity.key != KEY_NONE || pod_class->anti.key != KEY_NONE ||
+		     pod_class->spread.key != KEY_NONE))
 			return true;
 	}
 	return false;
@@ -64,9 +65,10 @@ bool instance_has_interactions(const struct instance *instance)
 
 bool instance_has_orderless_rules(const struct instance *instance)
 {
-	for (int i = 0; i < instance->kind_count; i++) {
-		const struct w_kind *kind = &instance->kinds[i];
-		if (kind_in_use(instance, i) && (kind->affinity.key != KEY_NONE || kind->spread.key != KEY_NONE))
+	for (int i = 0; i < instance->pod_class_count; i++) {
+		const struct w_pod_class *pod_class = &instance->pod_classes[i];
+		if (pod_class_in_use(instance, i) &&
+		    (pod_class->affinity.key != KEY_NONE || pod_class->spread.key != KEY_NONE))
 			return true;
 	}
 	return false;

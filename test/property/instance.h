@@ -50,7 +50,7 @@ struct w_spread { /* key KEY_NONE: none */
 	bool ignore_node_affinity, honor_taints;
 };
 
-struct w_kind {
+struct w_pod_class {
 	int request[INSTANCE_RESOURCES];
 	int colour; /* -1: any node */
 	enum w_selection selection;
@@ -64,7 +64,7 @@ struct w_kind {
 enum w_occupancy { W_RUNNING, W_RELEASING, W_RESERVED };
 
 struct w_other { /* a pod that is no member of the gang */
-	int kind, node;
+	int pod_class, node;
 	enum w_occupancy occupancy;
 	bool foreign; /* lives in another namespace: never selected by the gang's terms, nor selecting its pods */
 };
@@ -77,16 +77,16 @@ struct w_tree { /* in breadth-first order */
 enum w_state { W_WAITING, W_GATED, W_MEMBER_RUNNING, W_MEMBER_RESERVED, W_GONE };
 
 struct w_pod {
-	int kind, leaf, node, nominated;
+	int pod_class, leaf, node, nominated;
 	enum w_state state;
 };
 
 struct instance {
 	uint64_t seed;
-	int topology_count, node_count, resource_count, kind_count, other_count, tree_count, pod_count;
+	int topology_count, node_count, resource_count, pod_class_count, other_count, tree_count, pod_count;
 	struct w_topology topologies[INSTANCE_TOPOLOGIES];
 	struct w_node nodes[INSTANCE_NODES];
-	struct w_kind kinds[INSTANCE_KINDS];
+	struct w_pod_class pod_classes[INSTANCE_KINDS];
 	struct w_other others[INSTANCE_OTHERS];
 	struct w_tree tree[INSTANCE_TREE];
 	struct w_pod pods[INSTANCE_PODS];

@@ -44,9 +44,9 @@ static bool distance_is_promised(const struct instance *instance)
 	if (instance->tree_count > 1 || instance->topology_count > 1 || !instance_is_rigid(instance) ||
 	    instance_has_interactions(instance) || instance_breaks_levels(instance))
 		return false;
-	int kind = instance->pods[0].kind;
+	int pod_class = instance->pods[0].pod_class;
 	for (int pod = 0; pod < instance->pod_count; pod++)
-		if (instance->pods[pod].kind != kind || instance->pods[pod].nominated >= 0)
+		if (instance->pods[pod].pod_class != pod_class || instance->pods[pod].nominated >= 0)
 			return false;
 	for (int node = 0; instance->topology_count && node < instance->node_count; node++)
 		if (!instance_same_domain(instance, 0, instance->topologies[0].level_count - 1, node, node))

@@ -95,7 +95,7 @@ static int twin_before(const struct instance *instance, int pod)
 	for (int other = pod - 1; other >= 0; other--)
 		if (instance->pods[other].state == W_WAITING &&
 		    instance->pods[other].leaf == instance->pods[pod].leaf &&
-		    instance->pods[other].kind == instance->pods[pod].kind)
+		    instance->pods[other].pod_class == instance->pods[pod].pod_class)
 			return other;
 	return -1;
 }

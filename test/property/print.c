@@ -23,28 +23,28 @@ static void print_node(FILE *file, const struct instance *instance, int number)
 	        node->not_ready ? " not-ready" : "");
 }
 
-static void print_kind(FILE *file, const struct instance *instance, int number)
+static void print_pod_class(FILE *file, const struct instance *instance, int number)
 {
 	static const char *const selections[] = {"selector", "in", "not-in"};
-	const struct w_kind *kind = &instance->kinds[number];
+	const struct w_pod_class *pod_class = &instance->pod_classes[number];
 	fprintf(file, "  k%d:", number);
-	print_amounts(file, instance, kind->request);
-	if (kind->app >= 0)
-		fprintf(file, " app=%d", kind->app);
-	if (kind->colour >= 0)
-		fprintf(file, " colour %s %d", selections[kind->selection], kind->colour);
-	if (kind->port >= 0)
-		fprintf(file, " port=%d", kind->port);
-	if (kind->affinity.key != KEY_NONE)
-		fprintf(file, " affinity(key %d app %d)", kind->affinity.key, kind->affinity.app);
-	if (kind->anti.key != KEY_NONE)
-		fprintf(file, " anti-affinity(key %d app %d)", kind->anti.key, kind->anti.app);
-	if (kind->spread.key != KEY_NONE)
-		fprintf(file, " spread(key %d app %d skew %d min-domains %d%s%s)", kind->spread.key, kind->spread.app,
-		        kind->spread.max_skew, kind->spread.min_domains,
-		        kind->spread.ignore_node_affinity ? " ignore-affinity" : "",
-		        kind->spread.honor_taints ? " honor-taints" : "");
-	fprintf(file, "%s\n", kind->tolerates ? " tolerates" : "");
+	print_amounts(file, instance, pod_class->request);
+	if (pod_class->app >= 0)
+		fprintf(file, " app=%d", pod_class->app);
+	if (pod_class->colour >= 0)
+		fprintf(file, " colour %s %d", selections[pod_class->selection], pod_class->colour);
+	if (pod_class->port >= 0)
+		fprintf(file, " port=%d", pod_class->port);
+	if (pod_class->affinity.key != KEY_NONE)
+		fprintf(file, " affinity(key %d app %d)", pod_class->affinity.key, pod_class->affinity.app);
+	if (pod_class->anti.key != KEY_NONE)
+		fprintf(file, " anti-affinity(key %d app %d)", pod_class->anti.key, pod_class->anti.app);
+	if (pod_class->spread.key != KEY_NONE)
+		fprintf(file, " spread(key %d app %d skew %d min-domains %d%s%s)", pod_class->spread.key,
+		        pod_class->spread.app, pod_class->spread.max_skew, pod_class->spread.min_domains,
+		        pod_class->spread.ignore_node_affinity ? " ignore-affinity" : "",
+		        pod_class->spread.honor_taints ? " honor-taints" : "");
+	fprintf(file, "%s\n", pod_class->tolerates ? " tolerates" : "");
 }
 
 static void print_level(FILE *file, const char *name, struct w_level level)
@@ -66,7 +66,7 @@ static void print_tree(FILE *file, const struct instance *instance)
 	}
 	for (int i = 0; i < instance->pod_count; i++) {
 		const struct w_pod *pod = &instance->pods[i];
-		fprintf(file, "  p%d: k%d in s%d %s", i, pod->kind, pod->leaf, states[pod->state]);
+		fprintf(file, "  p%d: k%d in s%d %s", i, pod->pod_class, pod->leaf, states[pod->state]);
 		if (pod->node >= 0)
 			fprintf(file, " on n%d", pod->node);
 		if (pod->nominated >= 0)
@@ -88,10 +88,10 @@ void print_instance(const struct instance *instance, FILE *file)
 	        instance->warm_up ? ", caches filled before" : "");
 	for (int i = 0; i < instance->node_count; i++)
 		print_node(file, instance, i);
-	for (int i = 0; i < instance->kind_count; i++)
-		print_kind(file, instance, i);
+	for (int i = 0; i < instance->pod_class_count; i++)
+		print_pod_class(file, instance, i);
 	for (int i = 0; i < instance->other_count; i++)
-		fprintf(file, "  other: k%d %s on n%d%s\n", instance->others[i].kind,
+		fprintf(file, "  other: k%d %s on n%d%s\n", instance->others[i].pod_class,
 		        occupancies[instance->others[i].occupancy], instance->others[i].node,
 		        instance->others[i].foreign ? " (other namespace)" : "");
 	print_tree(file, instance);

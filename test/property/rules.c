@@ -15,28 +15,28 @@ void world_begin(struct world *world, const struct instance *instance)
 	}
 }
 
-static bool colour_allows(const struct instance *instance, int kind, int node)
+static bool colour_allows(const struct instance *instance, int pod_class, int node)
 {
-	const struct w_kind *wanted = &instance->kinds[kind];
+	const struct w_pod_class *wanted = &instance->pod_classes[pod_class];
 	if (wanted->colour < 0)
 		return true;
 	bool equal = instance->nodes[node].colour == wanted->colour;
 	return wanted->selection == SELECT_NOT_IN ? !equal : equal;
 }
 
-bool rules_node_allows(const struct instance *instance, int kind, int node)
+bool rules_node_allows(const struct instance *instance, int pod_class, int node)
 {
 	const struct w_node *place = &instance->nodes[node];
 	if (place->unschedulable || place->not_ready)
 		return false;
-	if (place->tainted && !instance->kinds[kind].tolerates)
+	if (place->tainted && !instance->pod_classes[pod_class].tolerates)
 		return false;
-	return colour_allows(instance, kind, node);
+	return colour_allows(instance, pod_class, node);
 }
 
-static int request_of(const struct instance *instance, int kind, int resource)
+static int request_of(const struct instance *instance, int pod_class, int resource)
 {
-	return resource == INSTANCE_RESOURCES ? 1 : instance->kinds[kind].request[resource];
+	return resource == INSTANCE_RESOURCES ? 1 : instance->pod_classes[pod_class].request[resource];
 }
 
 int rules_used(const struct world *world, int node, int resource, bool count_releasing)
@@ -46,10 +46,10 @@ int rules_used(const struct world *world, int node, int resource, bool count_rel
 	for (int other = 0; other < instance->other_count; other++)
 		if (instance->others[other].node == node &&
 		    (count_releasing || instance->others[other].occupancy != W_RELEASING))
-			used += request_of(instance, instance->others[other].kind, resource);
+			used += request_of(instance, instance->others[other].pod_class, resource);
 	for (int pod = 0; pod < instance->pod_count; pod++)
 		if (world->node[pod] == node)
-			used += request_of(instance, instance->pods[pod].kind, resource);
+			used += request_of(instance, instance->pods[pod].pod_class, resource);
 	return used;
 }
 
@@ -61,7 +61,7 @@ static bool resources_fit(const struct world *world, int pod, int node)
 			continue;
 		int capacity = resource == INSTANCE_RESOURCES ? instance->nodes[node].pods
 		                                              : instance->nodes[node].capacity[resource];
-		int request = request_of(instance, instance->pods[pod].kind, resource);
+		int request = request_of(instance, instance->pods[pod].pod_class, resource);
 		if (request > 0 && rules_used(world, node, resource, !world->use_releasing) + request > capacity)
 			return false;
 	}
@@ -70,7 +70,7 @@ static bool resources_fit(const struct world *world, int pod, int node)
 
 /* Everything on the cluster that a pod-level rule can see, besides pod `self`. */
 struct actor {
-	const struct w_kind *kind;
+	const struct w_pod_class *pod_class;
 	int node;
 	bool foreign, leaving;
 };
@@ -81,15 +81,16 @@ static int list_actors(const struct world *world, int self, struct actor *actors
 	int count = 0;
 	for (int i = 0; i < instance->other_count; i++) {
 		const struct w_other *other = &instance->others[i];
-		actors[count++] = (struct actor){.kind = &instance->kinds[other->kind],
+		actors[count++] = (struct actor){.pod_class = &instance->pod_classes[other->pod_class],
 		                                 .node = other->node,
 		                                 .foreign = other->foreign,
 		                                 .leaving = other->occupancy == W_RELEASING};
 	}
 	for (int pod = 0; pod < instance->pod_count; pod++)
 		if (pod != self && world->node[pod] >= 0)
-			actors[count++] = (struct actor){.kind = &instance->kinds[instance->pods[pod].kind],
-			                                 .node = world->node[pod]};
+			actors[count++] =
+				(struct actor){.pod_class = &instance->pod_classes[instance->pods[pod].pod_class],
+			                       .node = world->node[pod]};
 	return count;
 }
 
@@ -102,20 +103,21 @@ static bool same_value(const struct instance *instance, int key, int a, int b)
 static bool neighbours_allow(const struct world *world, int pod, int node)
 {
 	const struct instance *instance = world->instance;
-	const struct w_kind *self = &instance->kinds[instance->pods[pod].kind];
+	const struct w_pod_class *self = &instance->pod_classes[instance->pods[pod].pod_class];
 	struct actor actors[INSTANCE_OTHERS + INSTANCE_PODS];
 	int count = list_actors(world, pod, actors);
 	for (int i = 0; i < count; i++) {
 		const struct actor *actor = &actors[i];
-		if (self->port >= 0 && actor->kind->port == self->port && actor->node == node)
+		if (self->port >= 0 && actor->pod_class->port == self->port && actor->node == node)
 			return false;
 		if (actor->foreign || actor->leaving)
 			continue;
-		if (self->anti.key != KEY_NONE && actor->kind->app == self->anti.app &&
+		if (self->anti.key != KEY_NONE && actor->pod_class->app == self->anti.app &&
 		    same_value(instance, self->anti.key, node, actor->node))
 			return false;
-		if (actor->kind->anti.key != KEY_NONE && self->app >= 0 && actor->kind->anti.app == self->app &&
-		    same_value(instance, actor->kind->anti.key, node, actor->node))
+		if (actor->pod_class->anti.key != KEY_NONE && self->app >= 0 &&
+		    actor->pod_class->anti.app == self->app &&
+		    same_value(instance, actor->pod_class->anti.key, node, actor->node))
 			return false;
 	}
 	return true;
@@ -140,14 +142,14 @@ static bool levels_allow(const struct world *world, int pod, int node)
 
 bool rules_fits(const struct world *world, int pod, int node)
 {
-	return rules_node_allows(world->instance, world->instance->pods[pod].kind, node) &&
+	return rules_node_allows(world->instance, world->instance->pods[pod].pod_class, node) &&
 	       levels_allow(world, pod, node) && resources_fit(world, pod, node) && neighbours_allow(world, pod, node);
 }
 
 static bool affinity_holds(const struct world *world, int pod)
 {
 	const struct instance *instance = world->instance;
-	const struct w_kind *self = &instance->kinds[instance->pods[pod].kind];
+	const struct w_pod_class *self = &instance->pod_classes[instance->pods[pod].pod_class];
 	if (self->affinity.key == KEY_NONE)
 		return true;
 	int node = world->node[pod];
@@ -157,7 +159,7 @@ static bool affinity_holds(const struct world *world, int pod)
 	int count = list_actors(world, pod, actors);
 	bool anywhere = false;
 	for (int i = 0; i < count; i++) {
-		if (actors[i].foreign || actors[i].leaving || actors[i].kind->app != self->affinity.app)
+		if (actors[i].foreign || actors[i].leaving || actors[i].pod_class->app != self->affinity.app)
 			continue;
 		if (same_value(instance, self->affinity.key, node, actors[i].node))
 			return true;
@@ -166,33 +168,34 @@ static bool affinity_holds(const struct world *world, int pod)
 	return !anywhere && self->app == self->affinity.app; /* the first of its kind needs no neighbour */
 }
 
-static bool spread_counts_node(const struct instance *instance, int kind, int node)
+static bool spread_counts_node(const struct instance *instance, int pod_class, int node)
 {
-	const struct w_spread *spread = &instance->kinds[kind].spread;
+	const struct w_spread *spread = &instance->pod_classes[pod_class].spread;
 	if (instance->nodes[node].label[spread->key] < 0)
 		return false;
-	if (!spread->ignore_node_affinity && !colour_allows(instance, kind, node))
+	if (!spread->ignore_node_affinity && !colour_allows(instance, pod_class, node))
 		return false;
-	return !spread->honor_taints || !instance->nodes[node].tainted || instance->kinds[kind].tolerates;
+	return !spread->honor_taints || !instance->nodes[node].tainted || instance->pod_classes[pod_class].tolerates;
 }
 
-static int spread_count(const struct world *world, int kind, int value, const struct actor *actors, int actor_count)
+static int spread_count(const struct world *world, int pod_class, int value, const struct actor *actors,
+                        int actor_count)
 {
 	const struct instance *instance = world->instance;
-	const struct w_spread *spread = &instance->kinds[kind].spread;
+	const struct w_spread *spread = &instance->pod_classes[pod_class].spread;
 	int count = 0;
 	for (int i = 0; i < actor_count; i++)
-		count += !actors[i].foreign && !actors[i].leaving && actors[i].kind->app == spread->app &&
+		count += !actors[i].foreign && !actors[i].leaving && actors[i].pod_class->app == spread->app &&
 		         instance->nodes[actors[i].node].label[spread->key] == value &&
-		         spread_counts_node(instance, kind, actors[i].node);
+		         spread_counts_node(instance, pod_class, actors[i].node);
 	return count;
 }
 
 static bool spread_holds(const struct world *world, int pod)
 {
 	const struct instance *instance = world->instance;
-	int kind = instance->pods[pod].kind;
-	const struct w_spread *spread = &instance->kinds[kind].spread;
+	int pod_class = instance->pods[pod].pod_class;
+	const struct w_spread *spread = &instance->pod_classes[pod_class].spread;
 	if (spread->key == KEY_NONE)
 		return true;
 	int own = instance->nodes[world->node[pod]].label[spread->key];
@@ -202,21 +205,21 @@ static bool spread_holds(const struct world *world, int pod)
 	int actor_count = list_actors(world, -1, actors);
 	int least = -1, domains = 0;
 	for (int node = 0; node < instance->node_count; node++) {
-		if (!spread_counts_node(instance, kind, node))
+		if (!spread_counts_node(instance, pod_class, node))
 			continue;
 		int value = instance->nodes[node].label[spread->key];
 		bool seen = false;
 		for (int before = 0; before < node; before++)
-			seen |= spread_counts_node(instance, kind, before) &&
+			seen |= spread_counts_node(instance, pod_class, before) &&
 			        instance->nodes[before].label[spread->key] == value;
 		domains += !seen;
-		int count = spread_count(world, kind, value, actors, actor_count);
+		int count = spread_count(world, pod_class, value, actors, actor_count);
 		if (least < 0 || count < least)
 			least = count;
 	}
 	if (least < 0 || domains < spread->min_domains)
 		least = 0;
-	return spread_count(world, kind, own, actors, actor_count) - least <= spread->max_skew;
+	return spread_count(world, pod_class, own, actors, actor_count) - least <= spread->max_skew;
 }
 
 bool rules_complete(const struct world *world)

@@ -14,8 +14,8 @@ struct world {
 
 void world_begin(struct world *world, const struct instance *instance);
 
-/* Whether a pod of this kind may run on the node at all: taints, readiness, node selector. */
-bool rules_node_allows(const struct instance *instance, int kind, int node);
+/* Whether a pod of this class may run on the node at all: taints, readiness, node selector. */
+bool rules_node_allows(const struct instance *instance, int pod_class, int node);
 /* Whether a waiting pod can join the node beside everything already there: resources, ports, anti-affinity in both
  * directions, and the required levels it stands below. All of these only get harder when more pods are added. */
 bool rules_fits(const struct world *world, int pod, int node);

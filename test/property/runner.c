@@ -120,7 +120,7 @@ static void report(uint64_t seed, bool shrink)
 /* Runs workers until all instances were looked at. Returns how many failed; `count` is lowered when it stops early. */
 static uint64_t run_all(uint64_t seed, uint64_t *count)
 {
-	uint64_t by_kind[MOST_KINDS] = {0}, failed = 0;
+	uint64_t by_pod_class[MOST_KINDS] = {0}, failed = 0;
 	uint64_t most = environment_number("PLATOON_PROPERTY_FAILURES", DEFAULT_FAILURES);
 	while (shared->next < *count) {
 		shared->result.failure = 0;
@@ -139,7 +139,7 @@ static uint64_t run_all(uint64_t seed, uint64_t *count)
 			printf("the worker failed after its last instance: %s (memory lost?)\n", shared->result.text);
 			break;
 		}
-		report(seed + shared->next, by_kind[shared->result.failure % MOST_KINDS]++ < SHRUNK);
+		report(seed + shared->next, by_pod_class[shared->result.failure % MOST_KINDS]++ < SHRUNK);
 		shared->next++;
 		if (failed == most) {
 			printf("stopped after %llu failures\n", (unsigned long long)most);

@@ -74,11 +74,11 @@ static void write_term(FILE *file, const struct instance *instance, const char *
 	        field, term.app, built_key_name(instance, term.key));
 }
 
-static void write_affinity(FILE *file, const struct instance *instance, const struct w_kind *kind)
+static void write_affinity(FILE *file, const struct instance *instance, const struct w_pod_class *pod_class)
 {
 	const char *comma = "";
-	bool colour = kind->colour >= 0 && kind->selection != SELECT_LABEL;
-	if (!colour && kind->affinity.key == KEY_NONE && kind->anti.key == KEY_NONE)
+	bool colour = pod_class->colour >= 0 && pod_class->selection != SELECT_LABEL;
+	if (!colour && pod_class->affinity.key == KEY_NONE && pod_class->anti.key == KEY_NONE)
 		return;
 	fputs(", \"affinity\": {", file);
 	if (colour) {
@@ -87,17 +87,17 @@ static void write_affinity(FILE *file, const struct instance *instance, const st
 		        "{\"nodeSelectorTerms\": "
 		        "[{\"matchExpressions\": [{\"key\": \"colour\", \"operator\": \"%s\", \"values\": "
 		        "[\"%s\"]}]}]}}",
-		        kind->selection == SELECT_IN ? "In" : "NotIn", kind->colour ? "red" : "blue");
+		        pod_class->selection == SELECT_IN ? "In" : "NotIn", pod_class->colour ? "red" : "blue");
 		comma = ", ";
 	}
-	if (kind->affinity.key != KEY_NONE) {
+	if (pod_class->affinity.key != KEY_NONE) {
 		fputs(comma, file);
-		write_term(file, instance, "podAffinity", kind->affinity);
+		write_term(file, instance, "podAffinity", pod_class->affinity);
 		comma = ", ";
 	}
-	if (kind->anti.key != KEY_NONE) {
+	if (pod_class->anti.key != KEY_NONE) {
 		fputs(comma, file);
-		write_term(file, instance, "podAntiAffinity", kind->anti);
+		write_term(file, instance, "podAntiAffinity", pod_class->anti);
 	}
 	fputs("}", file);
 }
@@ -114,41 +114,41 @@ static void write_spread(FILE *file, const struct instance *instance, const stru
 	        spread->ignore_node_affinity ? "Ignore" : "Honor", spread->honor_taints ? "Honor" : "Ignore");
 }
 
-static void write_spec(FILE *file, const struct instance *instance, const struct w_kind *kind)
+static void write_spec(FILE *file, const struct instance *instance, const struct w_pod_class *pod_class)
 {
 	fputs("\"schedulerName\": \"platoon\", \"containers\": [{\"name\": \"main\", \"image\": \"pause\", "
 	      "\"resources\": "
 	      "{\"requests\": {",
 	      file);
-	resources(file, instance, kind->request, -1);
+	resources(file, instance, pod_class->request, -1);
 	fputs("}}", file);
-	if (kind->port >= 0)
-		fprintf(file, ", \"ports\": [{\"containerPort\": %d, \"hostPort\": %d}]", 8000 + kind->port,
-		        8000 + kind->port);
+	if (pod_class->port >= 0)
+		fprintf(file, ", \"ports\": [{\"containerPort\": %d, \"hostPort\": %d}]", 8000 + pod_class->port,
+		        8000 + pod_class->port);
 	fputs("}]", file);
-	if (kind->tolerates)
+	if (pod_class->tolerates)
 		fputs(", \"tolerations\": [{\"key\": \"dedicated\", \"operator\": \"Exists\"}]", file);
-	if (kind->colour >= 0 && kind->selection == SELECT_LABEL)
-		fprintf(file, ", \"nodeSelector\": {\"colour\": \"%s\"}", kind->colour ? "red" : "blue");
-	write_affinity(file, instance, kind);
-	if (kind->spread.key != KEY_NONE)
-		write_spread(file, instance, &kind->spread);
+	if (pod_class->colour >= 0 && pod_class->selection == SELECT_LABEL)
+		fprintf(file, ", \"nodeSelector\": {\"colour\": \"%s\"}", pod_class->colour ? "red" : "blue");
+	write_affinity(file, instance, pod_class);
+	if (pod_class->spread.key != KEY_NONE)
+		write_spread(file, instance, &pod_class->spread);
 }
 
 static void write_other(struct writer *writer, const struct instance *instance, int number)
 {
 	const struct w_other *other = &instance->others[number];
-	const struct w_kind *kind = &instance->kinds[other->kind];
+	const struct w_pod_class *pod_class = &instance->pod_classes[other->pod_class];
 	save_object(writer,
 	            "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"other%d\", \"namespace\": "
 	            "\"%s\"",
 	            number, other->foreign ? "elsewhere" : "default");
-	if (kind->app >= 0)
-		fprintf(writer->file, ", \"labels\": {\"app\": \"a%d\"}", kind->app);
+	if (pod_class->app >= 0)
+		fprintf(writer->file, ", \"labels\": {\"app\": \"a%d\"}", pod_class->app);
 	if (other->occupancy == W_RELEASING)
 		fputs(", \"deletionTimestamp\": \"2025-01-01T00:00:00Z\"", writer->file);
 	fputs("}, \"spec\": {", writer->file);
-	write_spec(writer->file, instance, kind);
+	write_spec(writer->file, instance, pod_class);
 	fprintf(writer->file, ", \"nodeName\": \"n%d\"}, \"status\": {\"phase\": \"Running\"}}", other->node);
 }
 
@@ -196,7 +196,7 @@ static void write_group(struct writer *writer, const struct instance *instance, 
 static void write_pod(struct writer *writer, const struct instance *instance, const char *group, int number)
 {
 	const struct w_pod *pod = &instance->pods[number];
-	const struct w_kind *kind = &instance->kinds[pod->kind];
+	const struct w_pod_class *pod_class = &instance->pod_classes[pod->pod_class];
 	const char *comma = "";
 	save_object(writer,
 	            "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"%s-p%d\", \"namespace\": "
@@ -207,10 +207,10 @@ static void write_pod(struct writer *writer, const struct instance *instance, co
 		fprintf(writer->file, "\"kai.scheduler/subgroup-name\": \"s%d\"", pod->leaf);
 		comma = ", ";
 	}
-	if (kind->app >= 0)
-		fprintf(writer->file, "%s\"app\": \"a%d\"", comma, kind->app);
+	if (pod_class->app >= 0)
+		fprintf(writer->file, "%s\"app\": \"a%d\"", comma, pod_class->app);
 	fputs("}}, \"spec\": {", writer->file);
-	write_spec(writer->file, instance, kind);
+	write_spec(writer->file, instance, pod_class);
 	if (instance_is_member(pod))
 		fprintf(writer->file, ", \"nodeName\": \"n%d\"", pod->node);
 	if (pod->state == W_GATED)
@@ -240,12 +240,12 @@ void save_gang(struct writer *writer, const struct instance *instance, const cha
 		write_pod(writer, instance, name, pod);
 }
 
-void save_title(FILE *file, const struct instance *instance, const char *kind, const char *text)
+void save_title(FILE *file, const struct instance *instance, const char *pod_class, const char *text)
 {
 	fprintf(file,
 	        "{\"apiVersion\": \"platoon.dev/v1alpha1\", \"kind\": \"Scenario\", \"metadata\": {\"name\": "
 	        "\"property-%llu\", \"labels\": {\"area\": \"property\"}}, \"spec\": {\n \"title\": \"%s: ",
-	        (unsigned long long)instance->seed, kind);
+	        (unsigned long long)instance->seed, pod_class);
 	for (; *text; text++)
 		fputc(*text == '"' || *text == '\\' || (unsigned char)*text < ' ' ? '\'' : *text, file);
 }

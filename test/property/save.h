@@ -18,7 +18,7 @@ struct writer {
 /* Begins the next object with this text. */
 void save_object(struct writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Everything up to and with the title, which says what failed. */
-void save_title(FILE *file, const struct instance *instance, const char *kind, const char *text);
+void save_title(FILE *file, const struct instance *instance, const char *pod_class, const char *text);
 /* Topologies, nodes and the pods of nobody. */
 void save_cluster(struct writer *writer, const struct instance *instance);
 /* The tree and the pods of the instance; `spec` is put into the spec of the PodGroup: "\"queue\": \"main\"". */

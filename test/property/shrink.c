@@ -120,31 +120,31 @@ static bool clear(bool *flag)
 	return changed;
 }
 
-static bool simplify_kind(struct instance *instance, int at)
+static bool simplify_pod_class(struct instance *instance, int at)
 {
 	enum { SIMPLIFICATIONS = 9 };
-	if (at >= instance->kind_count * SIMPLIFICATIONS)
+	if (at >= instance->pod_class_count * SIMPLIFICATIONS)
 		return false;
-	struct w_kind *kind = &instance->kinds[at / SIMPLIFICATIONS];
+	struct w_pod_class *pod_class = &instance->pod_classes[at / SIMPLIFICATIONS];
 	switch (at % SIMPLIFICATIONS) {
 	case 0:
-		return set(&kind->affinity.key, KEY_NONE);
+		return set(&pod_class->affinity.key, KEY_NONE);
 	case 1:
-		return set(&kind->anti.key, KEY_NONE);
+		return set(&pod_class->anti.key, KEY_NONE);
 	case 2:
-		return set(&kind->spread.key, KEY_NONE);
+		return set(&pod_class->spread.key, KEY_NONE);
 	case 3:
-		return set(&kind->port, -1);
+		return set(&pod_class->port, -1);
 	case 4:
-		return set(&kind->app, -1);
+		return set(&pod_class->app, -1);
 	case 5:
-		return set(&kind->colour, -1);
+		return set(&pod_class->colour, -1);
 	case 6:
-		return set(&kind->spread.min_domains, 0);
+		return set(&pod_class->spread.min_domains, 0);
 	case 7:
-		return clear(&kind->spread.ignore_node_affinity) || clear(&kind->spread.honor_taints);
+		return clear(&pod_class->spread.ignore_node_affinity) || clear(&pod_class->spread.honor_taints);
 	default:
-		return clear(&kind->tolerates);
+		return clear(&pod_class->tolerates);
 	}
 }
 
@@ -184,14 +184,16 @@ static bool simplify_pod(struct instance *instance, int at)
 
 static bool lower_number(struct instance *instance, int at)
 {
-	int nodes = instance->node_count * INSTANCE_RESOURCES, kinds = instance->kind_count * INSTANCE_RESOURCES;
+	int nodes = instance->node_count * INSTANCE_RESOURCES,
+	    pod_classes = instance->pod_class_count * INSTANCE_RESOURCES;
 	int *number;
 	if (at < nodes)
 		number = &instance->nodes[at / INSTANCE_RESOURCES].capacity[at % INSTANCE_RESOURCES];
-	else if (at < nodes + kinds)
-		number = &instance->kinds[(at - nodes) / INSTANCE_RESOURCES].request[(at - nodes) % INSTANCE_RESOURCES];
-	else if (at < nodes + kinds + instance->tree_count)
-		number = &instance->tree[at - nodes - kinds].minimum;
+	else if (at < nodes + pod_classes)
+		number = &instance->pod_classes[(at - nodes) / INSTANCE_RESOURCES]
+		                  .request[(at - nodes) % INSTANCE_RESOURCES];
+	else if (at < nodes + pod_classes + instance->tree_count)
+		number = &instance->tree[at - nodes - pod_classes].minimum;
 	else
 		return false;
 	if (*number == 0)
@@ -252,7 +254,7 @@ void shrink_instance(struct instance *instance, bool (*still_fails)(const struct
 {
 	static bool (*const changes[])(struct instance *, int) = {remove_pod,       remove_other, remove_node,
 	                                                          remove_tree_node, clear_level,  clear_flag,
-	                                                          drop_topology,    drop_column,  simplify_kind,
+	                                                          drop_topology,    drop_column,  simplify_pod_class,
 	                                                          simplify_node,    simplify_pod, lower_number};
 	enum { LARGEST = 128 };
 	bool changed = true;

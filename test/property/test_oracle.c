@@ -17,17 +17,17 @@ static struct instance racks(int nodes, int capacity, int pods)
 	                            .topologies[0].level_count = 1,
 	                            .node_count = nodes,
 	                            .resource_count = 1,
-	                            .kind_count = 2,
+	                            .pod_class_count = 2,
 	                            .tree_count = 1,
 	                            .pod_count = pods};
 	for (int i = 0; i < 2; i++)
-		instance.kinds[i] = (struct w_kind){.request[0] = 1,
-		                                    .colour = -1,
-		                                    .app = -1,
-		                                    .port = -1,
-		                                    .affinity.key = KEY_NONE,
-		                                    .anti.key = KEY_NONE,
-		                                    .spread.key = KEY_NONE};
+		instance.pod_classes[i] = (struct w_pod_class){.request[0] = 1,
+		                                               .colour = -1,
+		                                               .app = -1,
+		                                               .port = -1,
+		                                               .affinity.key = KEY_NONE,
+		                                               .anti.key = KEY_NONE,
+		                                               .spread.key = KEY_NONE};
 	for (int i = 0; i < nodes; i++) {
 		struct w_node *node = &instance.nodes[i];
 		memset(node->label, -1, sizeof(node->label));
@@ -74,7 +74,7 @@ static void test_resources(void **state)
 	instance.tree[0].minimum = 7;
 	assert_int_equal(solve(&instance), ORACLE_YES);
 	instance.other_count = 1;
-	instance.others[0] = (struct w_other){.kind = 1, .node = 0, .occupancy = W_RELEASING};
+	instance.others[0] = (struct w_other){.pod_class = 1, .node = 0, .occupancy = W_RELEASING};
 	assert_int_equal(solve(&instance), ORACLE_NO);
 	instance.use_releasing = true;
 	assert_int_equal(solve(&instance), ORACLE_YES);
@@ -113,21 +113,21 @@ static void test_segments(void **state)
 static void test_inter_pod_rules(void **state)
 {
 	struct instance instance = racks(4, 2, 3);
-	instance.kinds[0].app = 0;
-	instance.kinds[0].anti = (struct w_term){1, 0}; /* one per rack, two racks */
+	instance.pod_classes[0].app = 0;
+	instance.pod_classes[0].anti = (struct w_term){1, 0}; /* one per rack, two racks */
 	assert_int_equal(solve(&instance), ORACLE_NO);
-	instance.kinds[0].anti.key = KEY_HOST;
+	instance.pod_classes[0].anti.key = KEY_HOST;
 	assert_int_equal(solve(&instance), ORACLE_YES);
-	instance.kinds[0].anti.key = KEY_NONE;
-	instance.kinds[0].affinity = (struct w_term){KEY_HOST, 0}; /* all three on one node of two */
+	instance.pod_classes[0].anti.key = KEY_NONE;
+	instance.pod_classes[0].affinity = (struct w_term){KEY_HOST, 0}; /* all three on one node of two */
 	assert_int_equal(solve(&instance), ORACLE_NO);
-	instance.kinds[0].affinity.key = 1;
+	instance.pod_classes[0].affinity.key = 1;
 	assert_int_equal(solve(&instance), ORACLE_YES);
-	instance.kinds[0].affinity.app = 1; /* nobody is a1 */
+	instance.pod_classes[0].affinity.app = 1; /* nobody is a1 */
 	assert_int_equal(solve(&instance), ORACLE_NO);
-	instance.kinds[1].app = 1;
+	instance.pod_classes[1].app = 1;
 	instance.other_count = 1;
-	instance.others[0] = (struct w_other){.kind = 1, .node = 3};
+	instance.others[0] = (struct w_other){.pod_class = 1, .node = 3};
 	assert_int_equal(solve(&instance), ORACLE_YES);
 	instance.others[0].foreign = true;
 	assert_int_equal(solve(&instance), ORACLE_NO);
@@ -136,15 +136,15 @@ static void test_inter_pod_rules(void **state)
 static void test_spread_and_ports(void **state)
 {
 	struct instance instance = racks(4, 8, 4);
-	instance.kinds[0].app = 0;
-	instance.kinds[0].spread = (struct w_spread){.key = KEY_HOST, .app = 0, .max_skew = 1};
+	instance.pod_classes[0].app = 0;
+	instance.pod_classes[0].spread = (struct w_spread){.key = KEY_HOST, .app = 0, .max_skew = 1};
 	assert_int_equal(solve(&instance), ORACLE_YES);
 	instance.nodes[2].capacity[0] = 0; /* still a domain, with nothing in it */
 	assert_int_equal(solve(&instance), ORACLE_NO);
-	instance.kinds[0].spread.max_skew = 2;
+	instance.pod_classes[0].spread.max_skew = 2;
 	assert_int_equal(solve(&instance), ORACLE_YES);
-	instance.kinds[0].spread.key = KEY_NONE;
-	instance.kinds[0].port = 0;
+	instance.pod_classes[0].spread.key = KEY_NONE;
+	instance.pod_classes[0].port = 0;
 	assert_int_equal(solve(&instance), ORACLE_NO); /* three nodes, four pods with one port */
 	instance.nodes[2].capacity[0] = 1;
 	assert_int_equal(solve(&instance), ORACLE_YES);

@@ -60,14 +60,14 @@ void cluster_destroy(struct cluster *cluster)
 	cluster_free_names(&cluster->node_index);
 	cluster_free_names(&cluster->resource_index);
 	free_keys(&cluster->shape_index);
-	free_keys(&cluster->kind_index);
+	free_keys(&cluster->pod_class_index);
 	vec_free(&cluster->resources);
 	vec_free(&cluster->shapes);
-	vec_free(&cluster->kinds);
-	vec_free(&cluster->guarded_kinds);
+	vec_free(&cluster->pod_classes);
+	vec_free(&cluster->guarded_pod_classes);
 	vec_free(&cluster->changed);
-	vec_free(&cluster->kind_mark);
-	vec_free(&cluster->kind_amounts);
+	vec_free(&cluster->pod_class_mark);
+	vec_free(&cluster->pod_class_amounts);
 	vec_free(&cluster->journal);
 	node_classes_free(cluster);
 	vec_free(&cluster->added);
@@ -245,33 +245,33 @@ void node_changed(struct cluster *cluster, int node)
 	node_classes_update_node(cluster, node);
 }
 
-static void resident_add(struct cluster *cluster, int node, int kind, int change, bool releasing)
+static void resident_add(struct cluster *cluster, int node, int pod_class, int change, bool releasing)
 {
 	struct resident_list *list = &cluster->residents[node];
 	size_t i = 0;
-	while (i < list->count && list->items[i].kind != kind)
+	while (i < list->count && list->items[i].pod_class != pod_class)
 		i++;
 	if (i == list->count)
-		vec_push(list, (struct resident){.kind = kind});
+		vec_push(list, (struct resident){.pod_class = pod_class});
 	struct resident *resident = &list->items[i];
 	*(releasing ? &resident->releasing : &resident->count) += change;
 	if (resident->count == 0 && resident->releasing == 0)
 		*resident = list->items[--list->count];
 }
 
-static void note_guarded(struct cluster *cluster, int kind)
+static void note_guarded(struct cluster *cluster, int pod_class)
 {
-	if (!cluster->kinds.items[kind].rules.anti_affinity_count)
+	if (!cluster->pod_classes.items[pod_class].rules.anti_affinity_count)
 		return;
-	for (size_t i = 0; i < cluster->guarded_kinds.count; i++)
-		if (cluster->guarded_kinds.items[i] == kind)
+	for (size_t i = 0; i < cluster->guarded_pod_classes.count; i++)
+		if (cluster->guarded_pod_classes.items[i] == pod_class)
 			return;
-	vec_push(&cluster->guarded_kinds, kind);
+	vec_push(&cluster->guarded_pod_classes, pod_class);
 }
 
-static void change_occupancy(struct cluster *cluster, int kind, int node, enum occupancy occupancy, int sign)
+static void change_occupancy(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy, int sign)
 {
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
 		struct resource_column *column = &cluster->resources.items[shape->resource[i]];
 		column->free[node] = clamp_add(column->free[node], -sign * shape->amount[i]);
@@ -283,24 +283,24 @@ static void change_occupancy(struct cluster *cluster, int kind, int node, enum o
 	}
 	if (occupancy == OCCUPY_RELEASING)
 		cluster->releasing_pods += sign;
-	resident_add(cluster, node, kind, sign, occupancy == OCCUPY_RELEASING);
+	resident_add(cluster, node, pod_class, sign, occupancy == OCCUPY_RELEASING);
 	node_changed(cluster, node);
-	struct journal_entry entry = {kind, node, occupancy, sign};
+	struct journal_entry entry = {pod_class, node, occupancy, sign};
 	if (cluster->recording)
 		vec_push(&cluster->journal, entry);
 	else
 		freed_note(cluster, &entry);
 }
 
-void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
+void cluster_occupy(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy)
 {
-	note_guarded(cluster, kind);
-	change_occupancy(cluster, kind, node, occupancy, 1);
+	note_guarded(cluster, pod_class);
+	change_occupancy(cluster, pod_class, node, occupancy, 1);
 }
 
-void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy occupancy)
+void cluster_vacate(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy)
 {
-	change_occupancy(cluster, kind, node, occupancy, -1);
+	change_occupancy(cluster, pod_class, node, occupancy, -1);
 }
 
 int cluster_resource_count(const struct cluster *cluster)
@@ -328,9 +328,9 @@ int64_t cluster_total(const struct cluster *cluster, int resource)
 	return cluster->resources.items[resource].total;
 }
 
-int cluster_kind_count(const struct cluster *cluster)
+int cluster_pod_class_count(const struct cluster *cluster)
 {
-	return (int)cluster->kinds.count;
+	return (int)cluster->pod_classes.count;
 }
 
 int64_t cluster_free(const struct cluster *cluster, int resource, int node)

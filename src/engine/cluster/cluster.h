@@ -58,7 +58,7 @@ int cluster_unlabelled_count(const struct cluster *cluster, int topology);
 /* i-th of them (in node order) and the first label it lacks; for reports. */
 int cluster_unlabelled_node(const struct cluster *cluster, int topology, int index, const char **missing_label);
 
-/* A kind is what distinguishes pods for placement: requests, rules, and the labels other pods may select. Equal input
+/* A pod class is what distinguishes pods for placement: requests, rules, and the labels other pods may select. Equal input
  * gives the same number. The rules are copied. */
 struct pod_input {
 	const char *namespace_;
@@ -67,14 +67,14 @@ struct pod_input {
 	size_t request_count;
 	const struct pod_rules *rules; /* NULL: none */
 };
-int cluster_kind(struct cluster *cluster, const struct pod_input *input);
-int cluster_kind_count(const struct cluster *cluster); /* kinds are never forgotten: how many there were */
+int cluster_add_pod_class(struct cluster *cluster, const struct pod_input *input);
+int cluster_pod_class_count(const struct cluster *cluster); /* classes are never forgotten: how many there were */
 
 /* What a pod does to a node. Running: uses it. Releasing: uses it now, but is on its way out, so that others may
  * reserve what it frees. Reserved: does not run yet; others may not use what it will use. */
 enum occupancy { OCCUPY_RUNNING, OCCUPY_RELEASING, OCCUPY_RESERVED };
-void cluster_occupy(struct cluster *cluster, int kind, int node, enum occupancy occupancy);
-void cluster_vacate(struct cluster *cluster, int kind, int node, enum occupancy occupancy);
+void cluster_occupy(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy);
+void cluster_vacate(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy);
 
 /* From here on occupancy is written down; cluster_rewind takes all of it back. For decisions that are tried on the state
  * itself instead of on a copy. */
@@ -93,7 +93,7 @@ int cluster_update_node(struct cluster *cluster, const struct cluster_node *node
 
 /* Takes nodes in and out of a sealed cluster. Nothing may occupy nodes that go (`out`, by number), and those that come have
  * names that are not there then; a node that moves goes and comes. Numbers change: moved[old] is the new one, -1 for
- * nodes that are gone. Both arrays have an item for every node before the call. False when kinds would be others with these
+ * nodes that are gone. Both arrays have an item for every node before the call. False when pod classes would be others with these
  * nodes (hostnames are no longer unique, or are by now): that takes a new cluster. */
 bool cluster_change_nodes(struct cluster *cluster, const struct cluster_node *in, size_t in_count, const bool *out,
                           int32_t *moved);
@@ -108,7 +108,7 @@ int64_t cluster_free(const struct cluster *cluster, int resource, int node);
 int64_t cluster_releasing(const struct cluster *cluster, int resource, int node);
 /* The column itself, for benchmarks and bulk readers: cluster_node_count() values. */
 const int64_t *cluster_free_column(const struct cluster *cluster, int resource);
-int64_t cluster_kind_request(const struct cluster *cluster, int kind, int resource);
+int64_t cluster_pod_class_request(const struct cluster *cluster, int pod_class, int resource);
 /* Bytes held, for memory reports. */
 size_t cluster_memory(const struct cluster *cluster);
 

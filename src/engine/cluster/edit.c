@@ -141,7 +141,7 @@ void freed_note(struct cluster *cluster, const struct journal_entry *change)
 	}
 	/* In the view of what will be free when those that leave have left, one more that leaves is room. */
 	cluster->freed += change->occupancy == OCCUPY_RELEASING;
-	if (vacant->sign && vacant->kind == change->kind && vacant->node == change->node &&
+	if (vacant->sign && vacant->pod_class == change->pod_class && vacant->node == change->node &&
 	    vacant->occupancy == change->occupancy) {
 		cluster->freed -= change->occupancy == OCCUPY_RELEASING;
 		cluster->vacant.sign = 0;
@@ -176,8 +176,8 @@ static int compare_entries(const void *left, const void *right)
 	const struct journal_entry *a = left, *b = right;
 	if (a->node != b->node)
 		return a->node < b->node ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
+	if (a->pod_class != b->pod_class)
+		return a->pod_class < b->pod_class ? -1 : 1;
 	return ((int)a->occupancy > (int)b->occupancy) - ((int)a->occupancy < (int)b->occupancy);
 }
 
@@ -195,9 +195,9 @@ void cluster_rewind(struct cluster *cluster)
 		for (end = i; end < count && compare_entries(&entries[i], &entries[end]) == 0; end++)
 			sum += entries[end].sign;
 		for (; sum > 0; sum--)
-			cluster_vacate(cluster, entries[i].kind, entries[i].node, entries[i].occupancy);
+			cluster_vacate(cluster, entries[i].pod_class, entries[i].node, entries[i].occupancy);
 		for (; sum < 0; sum++)
-			cluster_occupy(cluster, entries[i].kind, entries[i].node, entries[i].occupancy);
+			cluster_occupy(cluster, entries[i].pod_class, entries[i].node, entries[i].occupancy);
 	}
 	cluster->journal.count = 0;
 	cluster->freed = freed;

@@ -1,4 +1,4 @@
-/* Shapes and kinds: equal content gets one number, so that slots are counted once for all equal pods. */
+/* Shapes and pod classes: equal content gets one number, so that slots are counted once for all equal pods. */
 #include "base/clamp.h"
 #include "engine/internal.h"
 
@@ -157,7 +157,7 @@ static int compare_amounts(const void *left, const void *right)
 	return strcmp(((const struct resource_amount *)left)->name, ((const struct resource_amount *)right)->name);
 }
 
-/* A pod that must not share a host with its own kind has one slot per node at most. */
+/* A pod that must not share a host with others like it has one slot per node at most. */
 static bool excludes_itself_on_host(const struct pod_input *input, const struct pod_rules *rules)
 {
 	for (size_t i = 0; i < rules->anti_affinity_count; i++) {
@@ -272,17 +272,17 @@ static int shape_number(struct cluster *cluster, const struct pod_input *input, 
 	return number;
 }
 
-static void kind_fill(struct cluster *cluster, struct kind *kind, int shape, const struct pod_input *input,
-                      const struct pod_rules *rules)
+static void fill_pod_class(struct cluster *cluster, struct pod_class *pod_class, int shape,
+                           const struct pod_input *input, const struct pod_rules *rules)
 {
 	struct arena *arena = cluster->arena;
-	*kind = (struct kind){.shape = shape, .namespace_ = arena_strdup(arena, input->namespace_)};
-	kind->labels.items = arena_array(arena, struct label, input->labels.count);
-	kind->labels.count = input->labels.count;
+	*pod_class = (struct pod_class){.shape = shape, .namespace_ = arena_strdup(arena, input->namespace_)};
+	pod_class->labels.items = arena_array(arena, struct label, input->labels.count);
+	pod_class->labels.count = input->labels.count;
 	for (size_t i = 0; i < input->labels.count; i++)
-		kind->labels.items[i] = (struct label){.key = arena_strdup(arena, input->labels.items[i].key),
-		                                       .value = arena_strdup(arena, input->labels.items[i].value)};
-	struct pod_rules *own = &kind->rules;
+		pod_class->labels.items[i] = (struct label){.key = arena_strdup(arena, input->labels.items[i].key),
+		                                            .value = arena_strdup(arena, input->labels.items[i].value)};
+	struct pod_rules *own = &pod_class->rules;
 #define COPY_TERMS(field)                                                                                              \
 	own->field = copy_pod_terms(arena, rules->field, rules->field##_count);                                        \
 	own->field##_count = rules->field##_count
@@ -297,12 +297,12 @@ static void kind_fill(struct cluster *cluster, struct kind *kind, int shape, con
 		own->spread[i] = rules->spread[i];
 		own->spread[i].selector = copy_selector(arena, &rules->spread[i].selector);
 		own->spread[i].topology_key = arena_strdup(arena, rules->spread[i].topology_key);
-		kind->has_required_rules |= rules->spread[i].required;
+		pod_class->has_required_rules |= rules->spread[i].required;
 	}
-	kind->has_required_rules |= own->affinity_count || own->anti_affinity_count;
+	pod_class->has_required_rules |= own->affinity_count || own->anti_affinity_count;
 }
 
-int cluster_kind(struct cluster *cluster, const struct pod_input *input)
+int cluster_add_pod_class(struct cluster *cluster, const struct pod_input *input)
 {
 	static const struct pod_rules no_rules = {0};
 	const struct pod_rules *rules = input->rules ? input->rules : &no_rules;
@@ -321,18 +321,18 @@ int cluster_kind(struct cluster *cluster, const struct pod_input *input)
 	put_pod_terms(&key, rules->preferred_anti_affinity, rules->preferred_anti_affinity_count);
 	put_spread(&key, rules->spread, rules->spread_count);
 	int number;
-	if (key_number(&cluster->kind_index, &key, (int)cluster->kinds.count, &number)) {
-		struct kind kind;
-		kind_fill(cluster, &kind, shape, input, rules);
-		vec_push(&cluster->kinds, kind);
+	if (key_number(&cluster->pod_class_index, &key, (int)cluster->pod_classes.count, &number)) {
+		struct pod_class pod_class;
+		fill_pod_class(cluster, &pod_class, shape, input, rules);
+		vec_push(&cluster->pod_classes, pod_class);
 	}
 	buffer_free(&key);
 	return number;
 }
 
-int64_t cluster_kind_request(const struct cluster *cluster, int kind, int resource)
+int64_t cluster_pod_class_request(const struct cluster *cluster, int pod_class, int resource)
 {
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++)
 		if (shape->resource[i] == resource)
 			return shape->amount[i];

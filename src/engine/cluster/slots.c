@@ -36,9 +36,9 @@ int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, 
 	return shape_allows_node(cluster, shape, node) ? slots_by_amounts(cluster, shape, node, view) : 0;
 }
 
-bool kind_has_room(const struct cluster *cluster, int kind, int node, int view)
+bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node, int view)
 {
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++)
 		if (resource_view(cluster, shape->resource[i], node, view) < shape->amount[i])
 			return false;

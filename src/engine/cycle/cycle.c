@@ -428,8 +428,8 @@ static void release_stale(struct cycle *cycle)
 			struct gang_pod *pod = &group->gang.pods[p];
 			if (pod->state != MEMBER_RUNNING)
 				continue;
-			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RELEASING);
+			cluster_vacate(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
+			cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
 			refusals_invalidate(cycle->refusals);
 			cycle_evict(cycle, (struct cycle_eviction){.group = g,

@@ -53,7 +53,7 @@ struct cycle_account {
 
 /* A place kept for a pod that was moved until its owner has created it again. */
 struct cycle_place {
-	int leaf, kind; /* what the pod belonged to and asked for */
+	int leaf, pod_class; /* what the pod belonged to and asked for */
 	const char *node;
 	int before;           /* pods of the leaf that ran on the node already */
 	int wanted;           /* the leaf is complete with so many: then nothing is kept for it */

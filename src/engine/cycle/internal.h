@@ -16,7 +16,7 @@ struct cycle_run {
 	struct share_claim claim;
 	struct arena *scratch;                         /* of one search; reset before the next */
 	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
-	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by kind: what one pod counts for */
+	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by pod class: what one pod counts for */
 	struct victim_index *victim_index;             /* what could be given up; NULL until somebody asks */
 	int explained_runtimes;                        /* in this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
@@ -41,10 +41,10 @@ static inline void cycle_clear_marks(struct cycle_run *run, enum cycle_mark whic
 void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
 
 bool cycle_is_member(const struct gang_pod *pod);
-/* What one pod of each kind counts for against queues; kept by the cluster, valid until a kind is added. */
-const int64_t (*cycle_kind_amounts(struct cluster *cluster))[CYCLE_RESOURCES];
-/* Adds what one pod of the kind counts for. */
-void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES]);
+/* What one pod of each class counts for against queues; kept by the cluster, valid until a class is added. */
+const int64_t (*cycle_pod_class_amounts(struct cluster *cluster))[CYCLE_RESOURCES];
+/* Adds what one pod of the class counts for. */
+void cycle_add_pod(const struct cycle_run *run, int pod_class, int64_t amounts[CYCLE_RESOURCES]);
 /* What pods count for against queues, and how much of it cannot be evicted later: all of a non-preemptible group, the
  * core of a semi-preemptible one (see victims_core). */
 struct cycle_cost {

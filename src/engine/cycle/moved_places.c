@@ -70,12 +70,12 @@ static bool is_given(const struct cycle_group *group, size_t count, int pod)
 	return false;
 }
 
-/* Whether a pod of the one kind needs nothing that the other did not. */
-static bool fits_into(const struct cluster *cluster, int kind, int place)
+/* Whether a pod of the one class needs nothing that the other did not. */
+static bool fits_into(const struct cluster *cluster, int pod_class, int place)
 {
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++)
-		if (shape->amount[i] > cluster_kind_request(cluster, place, shape->resource[i]))
+		if (shape->amount[i] > cluster_pod_class_request(cluster, place, shape->resource[i]))
 			return false;
 	return true;
 }
@@ -92,7 +92,7 @@ static int find_pod(const struct cycle *cycle, const struct cycle_group *group, 
 			continue;
 		if (pod->nominated == place->at)
 			return (int)p;
-		if (first < 0 && pod->nominated < 0 && fits_into(cycle->cluster, pod->kind, place->kind))
+		if (first < 0 && pod->nominated < 0 && fits_into(cycle->cluster, pod->pod_class, place->pod_class))
 			first = (int)p;
 	}
 	return first;
@@ -148,9 +148,9 @@ bool moved_places_withdraw(struct cycle_group *group)
 static void set_kept(struct cycle *cycle, struct cycle_place *place, bool kept)
 {
 	if (kept)
-		cluster_occupy(cycle->cluster, place->kind, place->at, OCCUPY_RESERVED);
+		cluster_occupy(cycle->cluster, place->pod_class, place->at, OCCUPY_RESERVED);
 	else
-		cluster_vacate(cycle->cluster, place->kind, place->at, OCCUPY_RESERVED);
+		cluster_vacate(cycle->cluster, place->pod_class, place->at, OCCUPY_RESERVED);
 	cycle->kept += kept ? 1 : (size_t)-1;
 	place->state = kept ? PLACE_KEPT : PLACE_LIFTED;
 }
@@ -170,7 +170,7 @@ static bool is_wanted(const struct cycle *cycle, const struct cycle_group *group
 	if (place->pod >= 0 && cycle_is_member(&gang->pods[place->pod]) && gang->pods[place->pod].node == place->at)
 		return false;
 	return count_kept(group, place->leaf) < place->wanted - count_members(gang, place->leaf) &&
-	       kind_has_room(cycle->cluster, place->kind, place->at, VIEW_RELEASING);
+	       pod_class_fits_node(cycle->cluster, place->pod_class, place->at, VIEW_RELEASING);
 }
 
 void moved_places_occupy(struct cycle *cycle)
@@ -206,7 +206,7 @@ static int count_waiting(const struct gang *gang, int leaf)
 static void charge(struct cycle_run *run, const struct cycle_group *group, const struct cycle_place *place, int sign)
 {
 	struct cycle_cost cost = {0};
-	cycle_add_pod(run, place->kind, cost.amounts);
+	cycle_add_pod(run, place->pod_class, cost.amounts);
 	cycle_charge(run, group->queue, &cost, sign);
 }
 

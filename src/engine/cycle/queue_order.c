@@ -11,7 +11,7 @@ void queue_order_open(struct cycle *cycle, struct queue_order *order)
 	struct cycle_run *run = &order->run;
 	*order = (struct queue_order){.run = {.cycle = cycle}};
 	run->scratch = arena_create();
-	run->amounts = cycle_kind_amounts(cycle->cluster);
+	run->amounts = cycle_pod_class_amounts(cycle->cluster);
 	cycle_open_accounts(run, order->total);
 	share_compute(run->shares, cycle->queue_count, order->total, cycle->arena);
 	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
@@ -90,7 +90,7 @@ void queue_order_update(struct queue_order *order, int queue)
 		pods -= cycle_is_member(&gang->pods[p]);
 	for (size_t p = 0; p < gang->pod_count && pods > 0; p++)
 		if (gang->pods[p].state == MEMBER_WAITING) {
-			cycle_add_pod(&order->run, gang->pods[p].kind, amounts);
+			cycle_add_pod(&order->run, gang->pods[p].pod_class, amounts);
 			pods--;
 		}
 	share_order_set(order->by_share, queue, amounts);

@@ -25,9 +25,9 @@ bool cycle_is_member(const struct gang_pod *pod)
 	return pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
 }
 
-static void add_shape(const struct cluster *cluster, size_t kind, int64_t amounts[CYCLE_RESOURCES])
+static void add_shape(const struct cluster *cluster, size_t pod_class, int64_t amounts[CYCLE_RESOURCES])
 {
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
 		int to = resource_of(cluster->resources.items[shape->resource[i]].name);
 		if (to >= 0)
@@ -36,21 +36,22 @@ static void add_shape(const struct cluster *cluster, size_t kind, int64_t amount
 	}
 }
 
-const int64_t (*cycle_kind_amounts(struct cluster *cluster))[CYCLE_RESOURCES]
+const int64_t (*cycle_pod_class_amounts(struct cluster *cluster))[CYCLE_RESOURCES]
 {
-	static_assert(sizeof(cluster->kind_amounts.items[0].of) == sizeof(int64_t[CYCLE_RESOURCES]), "one for each");
-	while (cluster->kind_amounts.count < cluster->kinds.count) {
-		struct kind_amounts amounts = {{0}};
-		add_shape(cluster, cluster->kind_amounts.count, amounts.of);
-		vec_push(&cluster->kind_amounts, amounts);
+	static_assert(sizeof(cluster->pod_class_amounts.items[0].of) == sizeof(int64_t[CYCLE_RESOURCES]),
+	              "one for each");
+	while (cluster->pod_class_amounts.count < cluster->pod_classes.count) {
+		struct pod_class_amounts amounts = {{0}};
+		add_shape(cluster, cluster->pod_class_amounts.count, amounts.of);
+		vec_push(&cluster->pod_class_amounts, amounts);
 	}
-	return (const int64_t(*)[CYCLE_RESOURCES])cluster->kind_amounts.items;
+	return (const int64_t(*)[CYCLE_RESOURCES])cluster->pod_class_amounts.items;
 }
 
-void cycle_add_pod(const struct cycle_run *run, int kind, int64_t amounts[CYCLE_RESOURCES])
+void cycle_add_pod(const struct cycle_run *run, int pod_class, int64_t amounts[CYCLE_RESOURCES])
 {
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
-		amounts[r] = clamp_add(amounts[r], run->amounts[kind][r]);
+		amounts[r] = clamp_add(amounts[r], run->amounts[pod_class][r]);
 }
 
 /* ---- costs ---- */
@@ -70,7 +71,7 @@ static void add_core(const struct cycle_run *run, const struct cycle_group *grou
 	bool *core = find_core(group);
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		if (core[p])
-			cycle_add_pod(run, group->gang.pods[p].kind, amounts);
+			cycle_add_pod(run, group->gang.pods[p].pod_class, amounts);
 	free(core);
 }
 
@@ -81,7 +82,7 @@ void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *gr
 	int64_t before[CYCLE_RESOURCES] = {0};
 	*cost = (struct cycle_cost){0};
 	for (size_t i = 0; i < placement->choice_count; i++)
-		cycle_add_pod(run, pods[placement->choices[i].pod].kind, cost->amounts);
+		cycle_add_pod(run, pods[placement->choices[i].pod].pod_class, cost->amounts);
 	if (group->preempt == CYCLE_NON_PREEMPTIBLE)
 		memcpy(cost->core, cost->amounts, sizeof(cost->core));
 	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
@@ -103,7 +104,7 @@ void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, 
 	int64_t left[CYCLE_RESOURCES] = {0};
 	memset(core, 0, sizeof(left));
 	for (int i = 0; i < count && group->preempt == CYCLE_NON_PREEMPTIBLE; i++)
-		cycle_add_pod(run, all[pods[i]].kind, core);
+		cycle_add_pod(run, all[pods[i]].pod_class, core);
 	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
 		return;
 	add_core(run, group, core);
@@ -134,7 +135,7 @@ static void add_amounts(int64_t *into, const int64_t *amounts, int sign)
 		into[r] = clamp_add(into[r], sign * amounts[r]);
 }
 
-/* What the pods of the group hold and ask for. `known`: what each kind counts for, NULL when nobody worked it out. */
+/* What the pods of the group hold and ask for. `known`: what each pod class counts for, NULL when nobody worked it out. */
 static struct cycle_account account_of(const struct cycle *cycle, const struct cycle_group *group,
                                        const int64_t (*known)[CYCLE_RESOURCES])
 {
@@ -147,9 +148,9 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
 			continue;
 		int64_t amounts[CYCLE_RESOURCES] = {0};
 		if (known)
-			memcpy(amounts, known[pod->kind], sizeof(amounts));
+			memcpy(amounts, known[pod->pod_class], sizeof(amounts));
 		else
-			add_shape(cycle->cluster, (size_t)pod->kind, amounts);
+			add_shape(cycle->cluster, (size_t)pod->pod_class, amounts);
 		add_amounts(account.requested, amounts, 1);
 		if (member)
 			add_amounts(account.allocated, amounts, 1);
@@ -264,8 +265,8 @@ static void add_kept(const struct cycle_run *run, const struct cycle_group *grou
 {
 	for (size_t i = 0; i < group->place_count; i++)
 		for (int q = group->queue; q >= 0 && group->places[i].state == PLACE_KEPT; q = run->shares[q].parent) {
-			cycle_add_pod(run, group->places[i].kind, run->shares[q].allocated);
-			cycle_add_pod(run, group->places[i].kind, run->shares[q].requested);
+			cycle_add_pod(run, group->places[i].pod_class, run->shares[q].allocated);
+			cycle_add_pod(run, group->places[i].pod_class, run->shares[q].requested);
 		}
 }
 
@@ -372,16 +373,16 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
 /* Whether the same minimum can be reached by different amounts: some of several children, or of different pods. */
 static bool has_choice(const struct gang *gang)
 {
-	int kind = -1;
+	int pod_class = -1;
 	for (size_t i = 0; i < gang->tree_count; i++)
 		if (gang->tree[i].child_count > gang->tree[i].minimum)
 			return true;
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		if (gang->pods[p].state != MEMBER_WAITING)
 			continue;
-		if (kind >= 0 && gang->pods[p].kind != kind)
+		if (pod_class >= 0 && gang->pods[p].pod_class != pod_class)
 			return true;
-		kind = gang->pods[p].kind;
+		pod_class = gang->pods[p].pod_class;
 	}
 	return false;
 }

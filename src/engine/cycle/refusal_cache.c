@@ -25,9 +25,9 @@ struct outlook {
 	bool hopeless;
 };
 
-/* A pod that was bound by the last cycle: so many of its kind were on the node then. */
+/* A pod that was bound by the last cycle: so many of its class were on the node then. */
 struct bound {
-	int kind, node, count;
+	int pod_class, node, count;
 };
 
 struct refusal_cache {
@@ -89,11 +89,11 @@ void refusal_cache_destroy(struct refusal_cache *cache)
 	free(cache);
 }
 
-static int count_there(const struct cluster *cluster, int kind, int node)
+static int count_there(const struct cluster *cluster, int pod_class, int node)
 {
 	const struct resident_list *list = &cluster->residents[node];
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].kind == kind)
+		if (list->items[i].pod_class == pod_class)
 			return list->items[i].count;
 	return 0;
 }
@@ -102,7 +102,7 @@ static bool all_there(const struct refusal_cache *cache, const struct cluster *c
 {
 	for (size_t i = 0; i < cache->bound.count; i++) {
 		const struct bound *bound = &cache->bound.items[i];
-		if (count_there(cluster, bound->kind, bound->node) < bound->count)
+		if (count_there(cluster, bound->pod_class, bound->node) < bound->count)
 			return false;
 	}
 	return true;
@@ -148,8 +148,8 @@ void refusal_cache_note_bound(struct cycle *cycle, const struct gang *gang, cons
 		return;
 	}
 	for (size_t i = 0; i < placement->choice_count; i++) {
-		int kind = gang->pods[placement->choices[i].pod].kind, node = placement->choices[i].node;
-		vec_push(&cache->bound, (struct bound){kind, node, count_there(cycle->cluster, kind, node)});
+		int pod_class = gang->pods[placement->choices[i].pod].pod_class, node = placement->choices[i].node;
+		vec_push(&cache->bound, (struct bound){pod_class, node, count_there(cycle->cluster, pod_class, node)});
 	}
 }
 
@@ -162,7 +162,7 @@ void refusal_cache_disturb(struct cycle *cycle)
 static bool depends_on_pods(const struct cluster *cluster, const struct gang *gang)
 {
 	for (size_t p = 0; p < gang->pod_count; p++)
-		if (cluster->kinds.items[gang->pods[p].kind].has_required_rules)
+		if (cluster->pod_classes.items[gang->pods[p].pod_class].has_required_rules)
 			return true;
 	return false;
 }

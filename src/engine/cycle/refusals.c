@@ -54,7 +54,7 @@ uint64_t refusals_hash_gang(const struct gang *gang)
 		const struct gang_pod *pod = &gang->pods[p];
 		bool placed = pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED;
 		int node = placed ? pod->node : pod->state == MEMBER_WAITING ? pod->nominated : -1;
-		hash = hash_mix(hash, (uint64_t)(uint32_t)pod->kind << 32 | (uint32_t)pod->leaf);
+		hash = hash_mix(hash, (uint64_t)(uint32_t)pod->pod_class << 32 | (uint32_t)pod->leaf);
 		hash = hash_mix(hash, (uint64_t)pod->state << 32 | (uint32_t)node);
 	}
 	return hash;

@@ -1,7 +1,7 @@
 /* What was refused in this cycle, so that the same question is not asked again. What outlasts the cycle is in
  * refusal_cache.h. Private to the engine.
  *
- * Groups that look alike to the search (the same tree, the same kinds of pods in the same states) get the same answer
+ * Groups that look alike to the search (the same tree, the same classes of pods in the same states) get the same answer
  * as long as nothing in the cluster changes. Tentative changes that were undone do not count as such. */
 #ifndef ENGINE_CYCLE_REFUSALS_H
 #define ENGINE_CYCLE_REFUSALS_H

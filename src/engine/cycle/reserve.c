@@ -8,7 +8,7 @@
 
 static bool fits_in_view(const struct cluster *cluster, const struct gang_pod *pod, int view)
 {
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[pod->kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++)
 		if (resource_view(cluster, shape->resource[i], pod->node, view) < 0)
 			return false;
@@ -22,9 +22,9 @@ static void set_reserved(struct cycle *cycle, struct gang *gang, bool reserved)
 		if (reserved && pod->state == MEMBER_WAITING && pod->nominated >= 0) {
 			pod->state = MEMBER_RESERVED;
 			pod->node = pod->nominated;
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
 		} else if (!reserved && pod->state == MEMBER_RESERVED) {
-			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+			cluster_vacate(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
 			pod->state = MEMBER_WAITING;
 		}
 	}
@@ -37,9 +37,9 @@ static bool still_stands(struct cycle *cycle, const struct gang *gang)
 		return false;
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		const struct gang_pod *pod = &gang->pods[p];
-		const struct kind *kind = &cycle->cluster->kinds.items[pod->kind];
+		const struct pod_class *pod_class = &cycle->cluster->pod_classes.items[pod->pod_class];
 		if (pod->state == MEMBER_RESERVED &&
-		    (!shape_allows_node(cycle->cluster, &cycle->cluster->shapes.items[kind->shape], pod->node) ||
+		    (!shape_allows_node(cycle->cluster, &cycle->cluster->shapes.items[pod_class->shape], pod->node) ||
 		     !fits_in_view(cycle->cluster, pod, VIEW_RELEASING)))
 			return false;
 	}
@@ -89,8 +89,8 @@ void reserve_bind(struct cycle *cycle)
 			struct gang_pod *pod = &gang->pods[p];
 			if (pod->state != MEMBER_RESERVED)
 				continue;
-			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
-			cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_vacate(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
+			cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 			pod->state = MEMBER_RUNNING;
 		}
 	}
@@ -125,9 +125,9 @@ static void reserve_again(struct cycle *cycle, struct cycle_group *group, bool r
 			struct gang_pod *pod = &gang->pods[p];
 			if (pod->state != MEMBER_RUNNING || group->was_running[p] || !runs_alone(gang, pod, satisfied))
 				continue;
-			cluster_vacate(cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_vacate(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 			if (reserved)
-				cluster_occupy(cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+				cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
 			else
 				pod->node = -1;
 			pod->state = reserved ? MEMBER_RESERVED : MEMBER_WAITING;
@@ -156,7 +156,7 @@ void reserve_together(struct cycle *cycle)
 static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node, struct reserve_hold *hold)
 {
 	struct cluster *cluster = cycle->cluster;
-	const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[pod->kind].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
 		int64_t *free = &cluster->resources.items[shape->resource[i]].free[node];
 		int64_t amount = *free < shape->amount[i] ? *free : shape->amount[i];

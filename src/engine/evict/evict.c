@@ -22,7 +22,7 @@ static void lift_unit(struct evict_attempt *attempt, const struct victim_unit *u
 	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node,
+		cluster_vacate(attempt->cycle->cluster, pod->pod_class, pod->node,
 		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		pod->state = MEMBER_GONE;
 	}
@@ -34,7 +34,7 @@ static void return_unit(struct evict_attempt *attempt, const struct victim_unit 
 	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_occupy(attempt->cycle->cluster, pod->kind, pod->node,
+		cluster_occupy(attempt->cycle->cluster, pod->pod_class, pod->node,
 		               unit->reserved ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 		pod->state = unit->reserved ? MEMBER_RESERVED : MEMBER_RUNNING;
 	}
@@ -130,11 +130,11 @@ static size_t shortest_prefix(struct evict_attempt *attempt, size_t low, size_t 
 
 /* ---- who may stay ---- */
 
-static bool pod_fits_back(const struct evict_attempt *attempt, int kind, int node)
+static bool pod_fits_back(const struct evict_attempt *attempt, int pod_class, int node)
 {
 	const struct cluster *cluster = attempt->cycle->cluster;
-	return kind_has_room(cluster, kind, node, VIEW_RELEASING) &&
-	       rules_tolerate_members(cluster, &evict_beneficiary(attempt)->gang, kind, node);
+	return pod_class_fits_node(cluster, pod_class, node, VIEW_RELEASING) &&
+	       rules_tolerate_members(cluster, &evict_beneficiary(attempt)->gang, pod_class, node);
 }
 
 static bool unit_can_return(struct evict_attempt *attempt, const struct victim_unit *unit)
@@ -144,15 +144,15 @@ static bool unit_can_return(struct evict_attempt *attempt, const struct victim_u
 	bool fine = true;
 	for (; back < unit->pod_count && fine; back++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[back]];
-		fine = pod_fits_back(attempt, pod->kind, pod->node);
+		fine = pod_fits_back(attempt, pod->pod_class, pod->node);
 		if (fine)
-			cluster_occupy(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_occupy(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 		else
 			break;
 	}
 	for (int i = 0; i < back; i++) { /* leave the real return to return_unit */
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
-		cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+		cluster_vacate(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 	}
 	return fine;
 }
@@ -173,9 +173,9 @@ static bool still_has_a_home(const struct evict_attempt *attempt, size_t number)
 		const struct victim_unit *later = attempt->units[i];
 		if (later->group != unit->group || attempt->kept[i])
 			continue;
-		if (later->class_ == UNIT_GANG)
+		if (later->extent == UNIT_GANG)
 			return false;
-		for (int p = 0; later->class_ == UNIT_CHILD && p < unit->pod_count; p++)
+		for (int p = 0; later->extent == UNIT_CHILD && p < unit->pod_count; p++)
 			if (inside_child(gang, gang->pods[unit->pods[p]].leaf, later->tree))
 				return false;
 	}
@@ -192,7 +192,7 @@ static void return_what_can_stay(struct evict_attempt *attempt)
 		if (attempt->kept[i] || cycle_marked(run, MARK_MOVED, unit->group))
 			continue;
 		if (!cycle_marked(run, MARK_LOST, unit->group) &&
-		    (unit->class_ == UNIT_GANG || still_has_a_home(attempt, i)) && unit_can_return(attempt, unit)) {
+		    (unit->extent == UNIT_GANG || still_has_a_home(attempt, i)) && unit_can_return(attempt, unit)) {
 			return_unit(attempt, unit);
 			attempt->kept[i] = true;
 			if (!evict_queue_allows(attempt)) {
@@ -200,7 +200,7 @@ static void return_what_can_stay(struct evict_attempt *attempt)
 				lift_unit(attempt, unit);
 			}
 		}
-		if (!attempt->kept[i] && unit->class_ == UNIT_GANG && attempt->action != ACTION_CONSOLIDATE)
+		if (!attempt->kept[i] && unit->extent == UNIT_GANG && attempt->action != ACTION_CONSOLIDATE)
 			cycle_mark(run, MARK_LOST, unit->group);
 	}
 }
@@ -212,7 +212,7 @@ static void undo_placement(struct evict_attempt *attempt)
 	struct gang *gang = &evict_beneficiary(attempt)->gang;
 	for (size_t i = 0; i < attempt->placement.choice_count; i++) {
 		struct gang_pod *pod = &gang->pods[attempt->placement.choices[i].pod];
-		cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
+		cluster_vacate(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
 		pod->state = MEMBER_WAITING;
 	}
 }
@@ -239,7 +239,7 @@ static void give_up_pod(struct evict_attempt *attempt, int group, int number, in
 		}
 		return;
 	}
-	cluster_occupy(cycle->cluster, pod->kind, node, OCCUPY_RELEASING);
+	cluster_occupy(cycle->cluster, pod->pod_class, node, OCCUPY_RELEASING);
 	cycle_evict(cycle, (struct cycle_eviction){.group = group,
 	                                           .pod = number,
 	                                           .node = node,
@@ -256,8 +256,8 @@ static bool stays_in_place(struct evict_attempt *attempt, const struct moved_pod
 		return false;
 	if (cycle_marked(attempt->run, MARK_RESERVED, moved->group))
 		return true;
-	cluster_vacate(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RESERVED);
-	cluster_occupy(attempt->cycle->cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+	cluster_vacate(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
+	cluster_occupy(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 	pod->state = MEMBER_RUNNING;
 	return true;
 }
@@ -373,7 +373,7 @@ static bool moves_could_help(const struct evict_attempt *attempt)
 		int64_t least = INT64_MAX, sum = 0;
 		for (size_t p = 0; p < gang->pod_count && least > 0; p++)
 			if (gang->pods[p].state == MEMBER_WAITING) {
-				int64_t request = cluster_kind_request(cluster, gang->pods[p].kind, (int)r);
+				int64_t request = cluster_pod_class_request(cluster, gang->pods[p].pod_class, (int)r);
 				least = request < least ? request : least;
 			}
 		if (least <= 0 || least == INT64_MAX)

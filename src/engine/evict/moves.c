@@ -58,7 +58,7 @@ static bool move_group(struct evict_attempt *attempt, int number, struct moves *
 	if (left > 0) {
 		for (; moves->count > mark; moves->count--) {
 			const struct moved_pod *pod = &moves->items[moves->count - 1];
-			cluster_vacate(cycle->cluster, gang->pods[pod->pod].kind, pod->node, OCCUPY_RESERVED);
+			cluster_vacate(cycle->cluster, gang->pods[pod->pod].pod_class, pod->node, OCCUPY_RESERVED);
 		}
 		for (size_t p = 0; p < gang->pod_count; p++) {
 			gang->pods[p].state = before[p];
@@ -120,7 +120,7 @@ void moves_undo(struct evict_attempt *attempt, const struct moves *moves)
 		struct gang_pod *pod = &attempt->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
 		if (!cycle_marked(attempt->run, MARK_MOVED, moves->items[i].group))
 			continue;
-		cluster_vacate(attempt->cycle->cluster, pod->kind, moves->items[i].node, OCCUPY_RESERVED);
+		cluster_vacate(attempt->cycle->cluster, pod->pod_class, moves->items[i].node, OCCUPY_RESERVED);
 		pod->state = MEMBER_GONE;
 		pod->node = moves->items[i].from;
 	}

@@ -74,7 +74,7 @@ size_t evict_list_cuts(const struct evict_attempt *attempt, size_t *cuts)
 	size_t count = 0;
 	for (size_t p = 0; p < gang->pod_count; p++)
 		if (gang->pods[p].state == MEMBER_WAITING)
-			cycle_add_pod(attempt->run, gang->pods[p].kind, wanted);
+			cycle_add_pod(attempt->run, gang->pods[p].pod_class, wanted);
 	bool *crossed = arena_array(attempt->scratch, bool, attempt->depth *CYCLE_RESOURCES);
 	for (size_t i = 0; i < attempt->unit_count; i++) {
 		const int64_t *amounts = attempt->units[i]->amounts;
@@ -198,7 +198,7 @@ bool evict_claim_allows(struct evict_attempt *attempt)
 		pods -= cycle_is_member(&own->gang.pods[p]);
 	for (size_t p = 0; p < own->gang.pod_count && pods > 0; p++)
 		if (own->gang.pods[p].state == MEMBER_WAITING) {
-			cycle_add_pod(attempt->run, own->gang.pods[p].kind, request);
+			cycle_add_pod(attempt->run, own->gang.pods[p].pod_class, request);
 			pods--;
 		}
 	return share_claim_begin(&attempt->run->claim, own->queue, request, evict_gain_is_protected(attempt)) ==

@@ -73,7 +73,7 @@ static int64_t protection_end(const struct evict_attempt *attempt, const struct 
 
 bool runtime_protects_unit(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
-	if (!attempt->granted || unit->class_ != UNIT_GANG || unit->fresh || unit->reserved)
+	if (!attempt->granted || unit->extent != UNIT_GANG || unit->fresh || unit->reserved)
 		return false;
 	int64_t end = protection_end(attempt, &attempt->cycle->groups[unit->group]);
 	if (end <= attempt->at)
@@ -87,7 +87,7 @@ void runtime_note_waited(struct evict_attempt *attempt)
 {
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
-		if (attempt->kept[i] || unit->class_ != UNIT_GANG || unit->fresh || unit->reserved)
+		if (attempt->kept[i] || unit->extent != UNIT_GANG || unit->fresh || unit->reserved)
 			continue;
 		int64_t end = protection_end(attempt, unit->of);
 		if (end <= attempt->cycle->now)

@@ -161,7 +161,7 @@ static void mark_units(const struct victim_index *index, struct victim_unit *uni
 		const struct gang *gang = &index->run->cycle->groups[units[i].group].gang;
 		units[i].age = index->age[units[i].group];
 		for (int k = 0; k < units[i].pod_count; k++)
-			cycle_add_pod(index->run, gang->pods[units[i].pods[k]].kind, units[i].amounts);
+			cycle_add_pod(index->run, gang->pods[units[i].pods[k]].pod_class, units[i].amounts);
 	}
 }
 

@@ -28,11 +28,11 @@ void victims_add(struct victim_list *list, const struct victim_unit *unit, struc
 	list->items[list->count++] = *unit;
 }
 
-static struct victim_unit *add_unit(struct shrink *shrink, enum unit_class class_, int pod_capacity)
+static struct victim_unit *add_unit(struct shrink *shrink, enum unit_extent extent, int pod_capacity)
 {
 	struct victim_unit unit = {.group = shrink->group,
 	                           .sequence = shrink->sequence++,
-	                           .class_ = class_,
+	                           .extent = extent,
 	                           .tree = -1,
 	                           .pods = arena_array(shrink->arena, int, (size_t)pod_capacity)};
 	victims_add(shrink->list, &unit, shrink->arena);
@@ -255,8 +255,8 @@ int victims_compare(const struct victim_unit *a, const struct victim_unit *b)
 {
 	if (a->fresh != b->fresh)
 		return a->fresh ? -1 : 1;
-	if (a->class_ != b->class_)
-		return a->class_ < b->class_ ? -1 : 1;
+	if (a->extent != b->extent)
+		return a->extent < b->extent ? -1 : 1;
 	if (a->priority != b->priority)
 		return a->priority < b->priority ? -1 : 1;
 	if (a->creation != b->creation)

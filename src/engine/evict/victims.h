@@ -4,13 +4,13 @@
 
 #include "engine/cycle/cycle.h"
 
-enum unit_class { UNIT_POD, UNIT_CHILD, UNIT_GANG };
+enum unit_extent { UNIT_POD, UNIT_CHILD, UNIT_GANG };
 
 /* Pods that go together: an orphan or surplus pod, a surplus child, or what is left of the gang. */
 struct victim_unit {
 	int group;
 	int sequence; /* order within the group; later units assume the earlier ones are gone */
-	enum unit_class class_;
+	enum unit_extent extent;
 	int tree;  /* UNIT_CHILD: the child */
 	int *pods; /* indices in the group's gang */
 	int pod_count;

@@ -124,7 +124,7 @@ static int find_culprit(const struct solver *solver)
 }
 
 /* How many pods of a class (counted by its needs) a domain could take, at most what is needed. */
-static int64_t pods_possible(const struct solver *solver, const struct class_ *class_, int t, int level, int domain)
+static int64_t pods_possible(const struct solver *solver, const struct part_class *class_, int t, int level, int domain)
 {
 	int64_t sum = 0;
 	for (int s = 0; s < solver->shape_count; s++) {
@@ -137,7 +137,7 @@ static int64_t pods_possible(const struct solver *solver, const struct class_ *c
 	return sum;
 }
 
-static int64_t pods_needed(const struct solver *solver, const struct class_ *class_)
+static int64_t pods_needed(const struct solver *solver, const struct part_class *class_)
 {
 	if (class_->leaf)
 		return class_->need;
@@ -249,7 +249,7 @@ static void explain_nodes(struct explain *x, int shape_number)
 }
 
 /* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
-static int64_t room_when_empty(const struct explain *x, const struct class_ *class_, int t, int level)
+static int64_t room_when_empty(const struct explain *x, const struct part_class *class_, int t, int level)
 {
 	struct cluster *cluster = x->solver.cluster;
 	int shape_number = -1, shapes = 0;
@@ -271,7 +271,7 @@ static int64_t room_when_empty(const struct explain *x, const struct class_ *cla
 
 /* The domain at the level of the class that could take most of its pods, -1 when there is none; how many domains are as
  * good. */
-static int best_domain(const struct solver *solver, const struct class_ *class_, int64_t *most, int *equal)
+static int best_domain(const struct solver *solver, const struct part_class *class_, int64_t *most, int *equal)
 {
 	int best = -1, t = class_->topology, level = class_->level;
 	*most = -1;
@@ -291,7 +291,7 @@ static int best_domain(const struct solver *solver, const struct class_ *class_,
 }
 
 /* Domains at the level of the culprit, best first in the message: "3 of 4". */
-static void explain_level(struct explain *x, const struct want *want, const struct class_ *class_)
+static void explain_level(struct explain *x, const struct want *want, const struct part_class *class_)
 {
 	const struct solver *solver = &x->solver;
 	int t = class_->topology, level = class_->level, equal;
@@ -350,7 +350,7 @@ static void explain_culprit(struct explain *x, int culprit)
 {
 	const struct solver *solver = &x->solver;
 	const struct want *want = &solver->wants[culprit];
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	int64_t need = pods_needed(solver, class_);
 	if (class_->dead) {
 		const struct topology *topology = used_topology(solver, class_->topology);

@@ -26,43 +26,44 @@ static void find_topologies(struct solver *solver)
 		use_topology(solver, 0);
 }
 
-static int add_shape(struct solver *solver, int kind)
+static int add_shape(struct solver *solver, int pod_class)
 {
-	bool social = rules_kind_matters(solver, kind);
-	int shape = solver->cluster->kinds.items[kind].shape;
+	bool social = rules_concern_pod_class(solver, pod_class);
+	int shape = solver->cluster->pod_classes.items[pod_class].shape;
 	for (int s = 0; !social && s < solver->shape_count; s++)
 		if (!solver->shapes[s].social && solver->shapes[s].shape == shape)
 			return s;
-	solver->shapes[solver->shape_count] = (struct local_shape){.shape = shape, .kind = kind, .social = social};
+	solver->shapes[solver->shape_count] =
+		(struct local_shape){.shape = shape, .pod_class = pod_class, .social = social};
 	return solver->shape_count++;
 }
 
-/* One local shape per distinct shape of the waiting pods (per kind where rules between pods tell kinds apart). */
+/* One local shape per distinct shape of the waiting pods (per pod class where rules between pods tell them apart). */
 static void find_shapes(struct solver *solver)
 {
 	const struct gang *gang = solver->gang;
 	struct cluster *cluster = solver->cluster;
-	while (cluster->kind_mark.count < cluster->kinds.count)
-		vec_push(&cluster->kind_mark, -1);
-	int32_t *mark = cluster->kind_mark.items;
-	int *kinds = arena_array(solver->arena, int, gang->pod_count);
-	int kind_count = 0;
+	while (cluster->pod_class_mark.count < cluster->pod_classes.count)
+		vec_push(&cluster->pod_class_mark, -1);
+	int32_t *mark = cluster->pod_class_mark.items;
+	int *pod_classes = arena_array(solver->arena, int, gang->pod_count);
+	int pod_class_count = 0;
 	for (size_t p = 0; p < gang->pod_count; p++) {
-		int kind = gang->pods[p].kind;
-		if (gang->pods[p].state != MEMBER_WAITING || mark[kind] >= 0)
+		int pod_class = gang->pods[p].pod_class;
+		if (gang->pods[p].state != MEMBER_WAITING || mark[pod_class] >= 0)
 			continue;
-		mark[kind] = 0;
-		kinds[kind_count++] = kind;
-		solver->member_rules |= cluster->kinds.items[kind].has_required_rules;
+		mark[pod_class] = 0;
+		pod_classes[pod_class_count++] = pod_class;
+		solver->member_rules |= cluster->pod_classes.items[pod_class].has_required_rules;
 	}
-	solver->shapes = arena_array(solver->arena, struct local_shape, (size_t)kind_count);
-	for (int k = 0; k < kind_count; k++)
-		mark[kinds[k]] = add_shape(solver, kinds[k]);
+	solver->shapes = arena_array(solver->arena, struct local_shape, (size_t)pod_class_count);
+	for (int k = 0; k < pod_class_count; k++)
+		mark[pod_classes[k]] = add_shape(solver, pod_classes[k]);
 	solver->pod_shape = arena_array(solver->arena, int, gang->pod_count);
 	for (size_t p = 0; p < gang->pod_count; p++)
-		solver->pod_shape[p] = gang->pods[p].state == MEMBER_WAITING ? mark[gang->pods[p].kind] : -1;
-	for (int k = 0; k < kind_count; k++)
-		mark[kinds[k]] = -1;
+		solver->pod_shape[p] = gang->pods[p].state == MEMBER_WAITING ? mark[gang->pods[p].pod_class] : -1;
+	for (int k = 0; k < pod_class_count; k++)
+		mark[pod_classes[k]] = -1;
 }
 
 static int compare_ints(const void *left, const void *right)
@@ -93,9 +94,9 @@ static void find_slots(struct solver *solver)
 		struct local_shape *shape = &solver->shapes[s];
 		if (shape->social && !mask)
 			mask = arena_array(solver->arena, uint8_t, (size_t)cluster->node_count);
-		/* A social shape always gets a private copy: two kinds may share one cached shape. */
+		/* A social shape always gets a private copy: two pod classes may share one cached shape. */
 		if (shape->social) {
-			rules_mask(solver, shape->kind, mask);
+			rules_mask(solver, shape->pod_class, mask);
 			shape->slots = slots_masked(cluster, shape->shape, solver->view, mask, solver->arena);
 		} else {
 			shape->slots = slots_get(cluster, shape->shape, solver->view);
@@ -145,7 +146,7 @@ static void add_allowances(struct solver *solver)
 		struct counter *counter = &solver->counters[solver->counter_count++];
 		int64_t *per_pod = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
 		for (int s = 0; s < solver->shape_count; s++)
-			per_pod[s] = solver->allowance->counts[solver->shapes[s].kind][a];
+			per_pod[s] = solver->allowance->counts[solver->shapes[s].pod_class][a];
 		counter->resource = COUNTER_ALLOWANCE;
 		counter->per_pod = per_pod;
 		counter->total = arena_new(solver->arena, int64_t);
@@ -218,7 +219,7 @@ static void build_counters(struct solver *solver)
 	for (int r = 0; r < resources; r++) {
 		bool asked = false;
 		for (int s = 0; s < solver->shape_count; s++)
-			asked |= cluster_kind_request(cluster, solver->shapes[s].kind, r) > 0;
+			asked |= cluster_pod_class_request(cluster, solver->shapes[s].pod_class, r) > 0;
 		if (!asked)
 			continue;
 		struct counter *counter = &solver->counters[solver->counter_count++];
@@ -342,7 +343,7 @@ static struct tree_state *tree_state(const struct solver *solver, const struct d
 	return state;
 }
 
-static void class_key(struct buffer *key, const struct class_ *class_, int shape_count)
+static void class_key(struct buffer *key, const struct part_class *class_, int shape_count)
 {
 	int head[] = {class_->topology, class_->level, class_->fixed,    class_->dead,
 	              class_->leaf,     class_->need,  class_->kid_count};
@@ -383,10 +384,10 @@ int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
 	return c->resource == COUNTER_SLOTS ? counter == shape
 	       : c->resource == COUNTER_ALLOWANCE
 	               ? c->per_pod[shape]
-	               : cluster_kind_request(solver->cluster, solver->shapes[shape].kind, c->resource);
+	               : cluster_pod_class_request(solver->cluster, solver->shapes[shape].pod_class, c->resource);
 }
 
-static void class_amounts(const struct solver *solver, struct class_ *class_, struct amount_count *list)
+static void class_amounts(const struct solver *solver, struct part_class *class_, struct amount_count *list)
 {
 	struct arena *arena = solver->arena;
 	class_->least = arena_array(arena, int64_t, (size_t)solver->counter_count);
@@ -394,7 +395,7 @@ static void class_amounts(const struct solver *solver, struct class_ *class_, st
 	for (int j = 0; j < solver->counter_count; j++) {
 		int count = class_->leaf ? solver->shape_count : class_->kid_count;
 		for (int i = 0; i < count; i++) {
-			const struct class_ *kid = class_->leaf ? NULL : &solver->classes[class_->kids[i]];
+			const struct part_class *kid = class_->leaf ? NULL : &solver->classes[class_->kids[i]];
 			int64_t copies = class_->leaf ? class_->waiting[i] : class_->kid_copies[i];
 			list[i] = (struct amount_count){.amount = kid ? kid->least[j] : counter_per_pod(solver, j, i),
 			                                .count = copies};
@@ -407,7 +408,7 @@ static void class_amounts(const struct solver *solver, struct class_ *class_, st
 	}
 }
 
-static int class_number(struct solver *solver, struct class_ *class_, struct amount_count *list)
+static int class_number(struct solver *solver, struct part_class *class_, struct amount_count *list)
 {
 	struct buffer key = {0};
 	class_key(&key, class_, solver->shape_count);
@@ -426,7 +427,7 @@ static int class_number(struct solver *solver, struct class_ *class_, struct amo
 	return entry->number;
 }
 
-static void class_level(const struct solver *solver, struct class_ *class_, struct gang_level level, int fixed)
+static void class_level(const struct solver *solver, struct part_class *class_, struct gang_level level, int fixed)
 {
 	class_->topology = class_->level = class_->fixed = -1;
 	for (int t = 0; level.topology >= 0 && t < solver->topology_count; t++)
@@ -453,7 +454,7 @@ static int compare_by_class(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void class_kids(const struct solver *solver, struct class_ *class_, struct kid_rank *ranks, int count)
+static void class_kids(const struct solver *solver, struct part_class *class_, struct kid_rank *ranks, int count)
 {
 	qsort(ranks, (size_t)count, sizeof(*ranks), compare_by_class);
 	class_->kids = arena_array(solver->arena, int, (size_t)count);
@@ -510,15 +511,15 @@ static void classify(struct solver *solver, const struct demand *demand, const s
 	struct kid_rank *ranks = arena_array(solver->arena, struct kid_rank, widest);
 	for (int w = solver->want_count; w-- > 0;) {
 		struct want *want = &solver->wants[w];
-		struct class_ class_ = {.leaf = gang->tree[want->tree].child_count == 0, .need = want->need};
+		struct part_class class_ = {.leaf = gang->tree[want->tree].child_count == 0, .need = want->need};
 		class_level(solver, &class_, demand->levels[want->tree], state->fixed[want->tree]);
 		if (class_.leaf) {
 			class_.waiting = waiting_by_shape[want->tree];
 			class_.ahead = ahead_by_shape[want->tree];
-			int kinds = 0;
+			int shapes = 0;
 			for (int s = 0; s < solver->shape_count; s++)
-				kinds += class_.waiting[s] > 0;
-			class_.mixed = kinds > 1;
+				shapes += class_.waiting[s] > 0;
+			class_.mixed = shapes > 1;
 		} else {
 			for (int k = 0; k < want->kid_count; k++) {
 				int kid = solver->kids[want->first_kid + k];
@@ -537,7 +538,7 @@ static void mark_mandatory(struct solver *solver)
 {
 	solver->classes[solver->wants[0].class_].mandatory = true;
 	for (int c = solver->class_count; c-- > 0;) {
-		const struct class_ *class_ = &solver->classes[c];
+		const struct part_class *class_ = &solver->classes[c];
 		for (int k = 0; class_->mandatory && class_->need >= class_->kid_total && k < class_->kid_count; k++)
 			solver->classes[class_->kids[k]].mandatory = true;
 	}
@@ -617,7 +618,7 @@ bool demand_build(struct solver *solver, const struct demand *demand)
 	}
 	if (!solver->counters)
 		build_counters(solver);
-	solver->classes = arena_array(solver->arena, struct class_, (size_t)solver->want_count);
+	solver->classes = arena_array(solver->arena, struct part_class, (size_t)solver->want_count);
 	classify(solver, demand, state, by_shape, ahead);
 	mark_mandatory(solver);
 	order_choices(solver, state);

@@ -32,8 +32,8 @@ enum member_state {
 
 struct gang_pod {
 	const char *name;
-	int kind; /* from cluster_kind */
-	int leaf; /* index of its leaf in the tree */
+	int pod_class; /* from cluster_add_pod_class */
+	int leaf;      /* index of its leaf in the tree */
 	enum member_state state;
 	int node;      /* for RUNNING and RESERVED */
 	int nominated; /* preferred node while WAITING, -1 for none */

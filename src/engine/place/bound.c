@@ -67,7 +67,7 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 /* Copies by the amounts that every choice needs at least. */
-static int64_t copies_by_amount(const struct solver *solver, const struct class_ *class_, int topology, int level,
+static int64_t copies_by_amount(const struct solver *solver, const struct part_class *class_, int topology, int level,
                                 int domain)
 {
 	int64_t copies = COPIES_CAP;
@@ -83,7 +83,7 @@ static int64_t copies_by_amount(const struct solver *solver, const struct class_
 	return copies;
 }
 
-static int64_t copies_of_leaf(const struct solver *solver, const struct class_ *class_, int topology, int level,
+static int64_t copies_of_leaf(const struct solver *solver, const struct part_class *class_, int topology, int level,
                               int domain)
 {
 	if (!class_->mixed)
@@ -99,7 +99,8 @@ static int64_t copies_of_leaf(const struct solver *solver, const struct class_ *
 	return once < class_->need ? 0 : usable / class_->need;
 }
 
-static int64_t copies_of_parent(struct solver *solver, const struct class_ *class_, int topology, int level, int domain)
+static int64_t copies_of_parent(struct solver *solver, const struct part_class *class_, int topology, int level,
+                                int domain)
 {
 	int64_t copies = COPIES_CAP, sum = 0, once = 0;
 	for (int k = 0; k < class_->kid_count; k++) {
@@ -118,7 +119,7 @@ static int64_t copies_of_parent(struct solver *solver, const struct class_ *clas
 /* Copies of the class when confined to this domain. */
 static int32_t copies_confined(struct solver *solver, int number, int topology, int level, int domain)
 {
-	const struct class_ *class_ = &solver->classes[number];
+	const struct part_class *class_ = &solver->classes[number];
 	if (class_->dead)
 		return 0;
 	if (class_->topology == topology && class_->level == level && class_->fixed >= 0 && class_->fixed != domain)
@@ -131,7 +132,7 @@ static int32_t copies_confined(struct solver *solver, int number, int topology, 
 	return (int32_t)smaller(copies, COPIES_CAP);
 }
 
-static bool finer(const struct class_ *class_, int topology, int level)
+static bool finer(const struct part_class *class_, int topology, int level)
 {
 	return class_->topology == topology && class_->level > level;
 }
@@ -157,7 +158,7 @@ static void find_deepest(struct solver *solver)
 	for (int t = 0; t < solver->topology_count; t++)
 		solver->deepest[t] = -1;
 	for (int c = 0; c < solver->class_count; c++) {
-		const struct class_ *class_ = &solver->classes[c];
+		const struct part_class *class_ = &solver->classes[c];
 		if (class_->topology >= 0 && class_->level > solver->deepest[class_->topology])
 			solver->deepest[class_->topology] = class_->level;
 	}
@@ -203,7 +204,8 @@ static void count_used(struct solver *solver)
 }
 
 /* The common case without a call per domain: a leaf of one shape in a gang of one shape. */
-static bool fill_simple(const struct solver *solver, const struct class_ *class_, int topology, int level, int32_t *out)
+static bool fill_simple(const struct solver *solver, const struct part_class *class_, int topology, int level,
+                        int32_t *out)
 {
 	if (!class_->leaf || class_->mixed || class_->dead || class_->fixed >= 0 || solver->counter_count != 1 ||
 	    class_->least[0] <= 0 || class_->least[0] > COPIES_CAP)
@@ -222,7 +224,7 @@ static bool fill_simple(const struct solver *solver, const struct class_ *class_
 /* At its own level a class is counted in every domain, above it by sums; elsewhere on demand. */
 static void fill_level(struct solver *solver, int number, int topology, int level)
 {
-	const struct class_ *class_ = &solver->classes[number];
+	const struct part_class *class_ = &solver->classes[number];
 	int32_t *out = bound_slot(solver, number, topology, level, 0);
 	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
 	if (finer(class_, topology, level)) {

@@ -11,7 +11,7 @@ struct domain_key {
 	int64_t slack;
 };
 
-static int64_t hosted(const struct solver *solver, const struct class_ *class_, int topology, int level, int domain)
+static int64_t hosted(const struct solver *solver, const struct part_class *class_, int topology, int level, int domain)
 {
 	int64_t sum = 0;
 	for (int s = 0; s < solver->shape_count; s++) {
@@ -41,7 +41,7 @@ static int64_t dislike_of(struct solver *solver, int t, int level, int domain)
 
 static struct domain_key key_of(struct solver *solver, const struct want *want, int topology, int level, int domain)
 {
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	struct domain_key key = {.unused = solver->used[topology][level][domain] == 0};
 	if (solver->bias) {
 		int64_t need = 0, idle = solver->bias->idle[solver->topologies[topology]][level][domain];
@@ -90,7 +90,7 @@ static void child_range(const struct topology *topology, int level, int domain, 
 
 int choose_first(struct solver *solver, const struct want *want, const struct confine *at)
 {
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	int t = class_->topology, domain = at->domain[t];
 	const struct topology *topology = used_topology(solver, t);
 	for (int level = at->level[t]; level < class_->level; level++) {
@@ -128,7 +128,7 @@ static int compare_ranked(const void *left, const void *right)
 static void list_below(struct solver *solver, const struct want *want, int t, int level, int domain, int *list,
                        int *count)
 {
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	if (level == class_->level) {
 		list[(*count)++] = domain;
 		return;
@@ -186,7 +186,7 @@ static uint64_t domain_signature(const struct solver *solver, int t, int level, 
 
 uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain)
 {
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	int t = class_->topology;
 	uint64_t hash = 0;
 	for (int l = class_->level; l > at->level[t]; l--) {

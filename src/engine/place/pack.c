@@ -376,7 +376,7 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) ||
 		    refuted_before(x, depth->unit, node))
 			continue;
-		if (solver->social && !rules_allow(solver, shape->kind, node))
+		if (solver->social && !rules_allow(solver, shape->pod_class, node))
 			continue;
 		list[count++] = (struct candidate){.score = shape->score ? shape->score[node] : 0,
 		                                   .slots = shape->slots->node[node],
@@ -515,7 +515,7 @@ static struct unit *list_units(struct solver *solver, const bool *chosen, int *c
 const int32_t *pack_score(struct solver *solver, int shape)
 {
 	if (!solver->shapes[shape].scored) {
-		solver->shapes[shape].score = rules_score(solver, solver->shapes[shape].kind);
+		solver->shapes[shape].score = rules_score(solver, solver->shapes[shape].pod_class);
 		solver->shapes[shape].scored = true;
 	}
 	return solver->shapes[shape].score;

@@ -81,7 +81,7 @@ void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts
 		memset(bias->node_score, 0, (size_t)cluster->node_count * sizeof(int32_t));
 		return;
 	}
-	int number = cluster->kinds.items[gang->pods[p].kind].shape;
+	int number = cluster->pod_classes.items[gang->pods[p].pod_class].shape;
 	struct slots *idle = slots_get(cluster, number, VIEW_RELEASING);
 	const struct shape *shape = &cluster->shapes.items[number];
 	const int32_t *slots = idle->node;
@@ -531,6 +531,7 @@ void engine_commit(struct cluster *cluster, struct gang *gang, const struct plac
 		pod->node = placement->choices[i].node;
 		pod->state = placement->reserve ? MEMBER_RESERVED : MEMBER_RUNNING;
 		pod->held = false;
-		cluster_occupy(cluster, pod->kind, pod->node, placement->reserve ? OCCUPY_RESERVED : OCCUPY_RUNNING);
+		cluster_occupy(cluster, pod->pod_class, pod->node,
+		               placement->reserve ? OCCUPY_RESERVED : OCCUPY_RUNNING);
 	}
 }

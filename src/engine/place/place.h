@@ -23,7 +23,7 @@ struct place_bias; /* private to the engine: where a placement costs least */
 #define PLACE_ALLOWANCES 3
 struct place_allowance {
 	int64_t left[PLACE_ALLOWANCES];
-	const int64_t (*counts)[PLACE_ALLOWANCES]; /* by kind: what one pod counts for */
+	const int64_t (*counts)[PLACE_ALLOWANCES]; /* by pod class: what one pod counts for */
 };
 
 struct place_options {

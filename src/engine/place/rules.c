@@ -18,13 +18,13 @@ static bool namespace_matches(const struct pod_term *term, const char *owner, co
 	return false;
 }
 
-static bool term_selects(const struct pod_term *term, const struct kind *owner, const struct kind *other)
+static bool term_selects(const struct pod_term *term, const struct pod_class *owner, const struct pod_class *other)
 {
 	return !term->selects_nothing && namespace_matches(term, owner->namespace_, other->namespace_) &&
 	       selector_matches(&term->selector, &other->labels, "");
 }
 
-static bool spread_selects(const struct spread_term *term, const struct kind *owner, const struct kind *other)
+static bool spread_selects(const struct spread_term *term, const struct pod_class *owner, const struct pod_class *other)
 {
 	return strcmp(owner->namespace_, other->namespace_) == 0 &&
 	       selector_matches(&term->selector, &other->labels, "");
@@ -85,14 +85,14 @@ static void set_free(struct value_set *set)
 
 /* Values of the term's key where a selected pod lives now; the count of them. */
 static int64_t collect_selected(const struct cluster *cluster, int view, const struct pod_term *term,
-                                const struct kind *owner, struct value_set *set)
+                                const struct pod_class *owner, struct value_set *set)
 {
 	int64_t found = 0;
 	for (int n = 0; n < cluster->node_count; n++) {
 		const struct resident_list *list = &cluster->residents[n];
 		for (size_t i = 0; i < list->count; i++) {
 			if (!present(&list->items[i], view) ||
-			    !term_selects(term, owner, &cluster->kinds.items[list->items[i].kind]))
+			    !term_selects(term, owner, &cluster->pod_classes.items[list->items[i].pod_class]))
 				continue;
 			found += present(&list->items[i], view);
 			const char *value = node_value(cluster, term->topology_key, n);
@@ -103,11 +103,11 @@ static int64_t collect_selected(const struct cluster *cluster, int view, const s
 	return found;
 }
 
-static bool member_selected(const struct solver *solver, const struct pod_term *term, const struct kind *owner)
+static bool member_selected(const struct solver *solver, const struct pod_term *term, const struct pod_class *owner)
 {
 	for (size_t p = 0; p < solver->gang->pod_count; p++)
 		if (solver->gang->pods[p].state == MEMBER_WAITING &&
-		    term_selects(term, owner, &solver->cluster->kinds.items[solver->gang->pods[p].kind]))
+		    term_selects(term, owner, &solver->cluster->pod_classes.items[solver->gang->pods[p].pod_class]))
 			return true;
 	return false;
 }
@@ -120,14 +120,14 @@ static void mask_values(const struct cluster *cluster, const char *key, const st
 			mask[n] = 0;
 }
 
-/* Terms of resident pods that keep this kind away from their domains. */
-static void mask_guarded(const struct solver *solver, int kind, uint8_t *mask)
+/* Terms of resident pods that keep this class of pods away from their domains. */
+static void mask_guarded(const struct solver *solver, int pod_class, uint8_t *mask)
 {
 	const struct cluster *cluster = solver->cluster;
-	const struct kind *own = &cluster->kinds.items[kind];
-	for (size_t g = 0; g < cluster->guarded_kinds.count; g++) {
-		int guard_kind = cluster->guarded_kinds.items[g];
-		const struct kind *guard = &cluster->kinds.items[guard_kind];
+	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
+	for (size_t g = 0; g < cluster->guarded_pod_classes.count; g++) {
+		int guard_pod_class = cluster->guarded_pod_classes.items[g];
+		const struct pod_class *guard = &cluster->pod_classes.items[guard_pod_class];
 		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++) {
 			const struct pod_term *term = &guard->rules.anti_affinity[a];
 			if (!term_selects(term, guard, own))
@@ -137,7 +137,8 @@ static void mask_guarded(const struct solver *solver, int kind, uint8_t *mask)
 				for (size_t i = 0; i < cluster->residents[n].count; i++) {
 					const struct resident *resident = &cluster->residents[n].items[i];
 					const char *value = node_value(cluster, term->topology_key, n);
-					if (resident->kind == guard_kind && present(resident, solver->view) && value)
+					if (resident->pod_class == guard_pod_class && present(resident, solver->view) &&
+					    value)
 						set_add(&set, value, 1);
 				}
 			mask_values(cluster, term->topology_key, &set, false, mask);
@@ -146,10 +147,10 @@ static void mask_guarded(const struct solver *solver, int kind, uint8_t *mask)
 	}
 }
 
-bool rules_mask(const struct solver *solver, int kind, uint8_t *mask)
+bool rules_mask(const struct solver *solver, int pod_class, uint8_t *mask)
 {
 	const struct cluster *cluster = solver->cluster;
-	const struct kind *own = &cluster->kinds.items[kind];
+	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
 	memset(mask, 1, (size_t)cluster->node_count);
 	for (size_t i = 0; i < own->rules.anti_affinity_count; i++) {
 		struct value_set set = {0};
@@ -172,35 +173,35 @@ bool rules_mask(const struct solver *solver, int kind, uint8_t *mask)
 		for (int n = 0; own->rules.spread[i].required && n < cluster->node_count; n++)
 			if (!node_value(cluster, own->rules.spread[i].topology_key, n))
 				mask[n] = 0;
-	mask_guarded(solver, kind, mask);
+	mask_guarded(solver, pod_class, mask);
 	return memchr(mask, 0, (size_t)cluster->node_count) != NULL;
 }
 
-static bool is_guarded_against(const struct cluster *cluster, int kind)
+static bool is_guarded_against(const struct cluster *cluster, int pod_class)
 {
-	for (size_t g = 0; g < cluster->guarded_kinds.count; g++) {
-		const struct kind *guard = &cluster->kinds.items[cluster->guarded_kinds.items[g]];
+	for (size_t g = 0; g < cluster->guarded_pod_classes.count; g++) {
+		const struct pod_class *guard = &cluster->pod_classes.items[cluster->guarded_pod_classes.items[g]];
 		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++)
-			if (term_selects(&guard->rules.anti_affinity[a], guard, &cluster->kinds.items[kind]))
+			if (term_selects(&guard->rules.anti_affinity[a], guard, &cluster->pod_classes.items[pod_class]))
 				return true;
 	}
 	return false;
 }
 
-bool rules_kind_matters(const struct solver *solver, int kind)
+bool rules_concern_pod_class(const struct solver *solver, int pod_class)
 {
-	return solver->member_rules || is_guarded_against(solver->cluster, kind);
+	return solver->member_rules || is_guarded_against(solver->cluster, pod_class);
 }
 
 bool rules_concern(const struct cluster *cluster, const struct gang *gang)
 {
 	int last = -1;
 	for (size_t p = 0; p < gang->pod_count; p++) {
-		int kind = gang->pods[p].kind;
-		if (kind != last &&
-		    (cluster->kinds.items[kind].has_required_rules || is_guarded_against(cluster, kind)))
+		int pod_class = gang->pods[p].pod_class;
+		if (pod_class != last && (cluster->pod_classes.items[pod_class].has_required_rules ||
+		                          is_guarded_against(cluster, pod_class)))
 			return true;
-		last = kind;
+		last = pod_class;
 	}
 	return false;
 }
@@ -208,14 +209,15 @@ bool rules_concern(const struct cluster *cluster, const struct gang *gang)
 /* ---- rules among the pods being placed ---- */
 
 /* One pod per host of one shape is expressed by its slots already. */
-static bool slots_express(const struct solver *solver, const struct pod_term *term, const struct kind *owner,
-                          const struct kind *other)
+static bool slots_express(const struct solver *solver, const struct pod_term *term, const struct pod_class *owner,
+                          const struct pod_class *other)
 {
 	const struct shape *shape = &solver->cluster->shapes.items[owner->shape];
 	return shape->one_per_node && owner->shape == other->shape && strcmp(term->topology_key, HOSTNAME_LABEL) == 0;
 }
 
-static bool kinds_interact(const struct solver *solver, const struct kind *owner, const struct kind *other)
+static bool pod_classes_interact(const struct solver *solver, const struct pod_class *owner,
+                                 const struct pod_class *other)
 {
 	for (size_t i = 0; i < owner->rules.anti_affinity_count; i++) {
 		const struct pod_term *term = &owner->rules.anti_affinity[i];
@@ -235,15 +237,16 @@ bool rules_between_members(const struct solver *solver)
 {
 	if (!solver->member_rules)
 		return false;
-	const struct kind *kinds = solver->cluster->kinds.items;
+	const struct pod_class *pod_classes = solver->cluster->pod_classes.items;
 	for (int a = 0; a < solver->shape_count; a++)
 		for (int b = 0; b < solver->shape_count; b++)
-			if (kinds_interact(solver, &kinds[solver->shapes[a].kind], &kinds[solver->shapes[b].kind]))
+			if (pod_classes_interact(solver, &pod_classes[solver->shapes[a].pod_class],
+			                         &pod_classes[solver->shapes[b].pod_class]))
 				return true;
 	return false;
 }
 
-static bool anti_affine(const struct cluster *cluster, const struct kind *a, int node_a, const struct kind *b,
+static bool anti_affine(const struct cluster *cluster, const struct pod_class *a, int node_a, const struct pod_class *b,
                         int node_b)
 {
 	for (size_t i = 0; i < a->rules.anti_affinity_count; i++) {
@@ -254,13 +257,13 @@ static bool anti_affine(const struct cluster *cluster, const struct kind *a, int
 	return false;
 }
 
-bool rules_allow(const struct solver *solver, int kind, int node)
+bool rules_allow(const struct solver *solver, int pod_class, int node)
 {
 	const struct cluster *cluster = solver->cluster;
-	const struct kind *own = &cluster->kinds.items[kind];
+	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
 	for (size_t i = 0; i < solver->assigned.count; i++) {
 		const struct assigned *there = &solver->assigned.items[i];
-		const struct kind *other = &cluster->kinds.items[solver->shapes[there->shape].kind];
+		const struct pod_class *other = &cluster->pod_classes.items[solver->shapes[there->shape].pod_class];
 		if (anti_affine(cluster, own, node, other, there->node) ||
 		    anti_affine(cluster, other, there->node, own, node))
 			return false;
@@ -274,18 +277,18 @@ struct world {
 	int view;
 	const struct solver *solver; /* NULL: residents only */
 	size_t skip;                 /* index of the pod itself in the solver's list */
-	int self_kind, self_node;    /* one resident to leave out, kind -1 for none */
+	int self_class, self_node;   /* one resident to leave out, class -1 for none */
 };
 
 static int residents_without_self(const struct world *world, int node, const struct resident *resident)
 {
 	int count = present(resident, world->view);
-	return resident->kind == world->self_kind && node == world->self_node ? count - 1 : count;
+	return resident->pod_class == world->self_class && node == world->self_node ? count - 1 : count;
 }
 
 /* Whether the term selects a pod in the node's domain; *anywhere tells whether it selects any at all. */
-static bool affinity_found(const struct world *world, const struct pod_term *term, const struct kind *own, int node,
-                           bool *anywhere)
+static bool affinity_found(const struct world *world, const struct pod_term *term, const struct pod_class *own,
+                           int node, bool *anywhere)
 {
 	const struct cluster *cluster = world->cluster;
 	bool near = false;
@@ -294,7 +297,7 @@ static bool affinity_found(const struct world *world, const struct pod_term *ter
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
 			if (residents_without_self(world, n, resident) <= 0 ||
-			    !term_selects(term, own, &cluster->kinds.items[resident->kind]))
+			    !term_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
 				continue;
 			*anywhere = true;
 			near |= same_domain(cluster, term->topology_key, n, node);
@@ -302,7 +305,8 @@ static bool affinity_found(const struct world *world, const struct pod_term *ter
 	for (size_t i = 0; world->solver && i < world->solver->assigned.count && !near; i++) {
 		const struct assigned *there = &world->solver->assigned.items[i];
 		if (i == world->skip ||
-		    !term_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+		    !term_selects(term, own,
+		                  &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
 			continue;
 		*anywhere = true;
 		near |= same_domain(cluster, term->topology_key, there->node, node);
@@ -310,7 +314,7 @@ static bool affinity_found(const struct world *world, const struct pod_term *ter
 	return near;
 }
 
-static bool affinity_holds(const struct world *world, const struct kind *own, int node)
+static bool affinity_holds(const struct world *world, const struct pod_class *own, int node)
 {
 	for (size_t i = 0; i < own->rules.affinity_count; i++) {
 		const struct pod_term *term = &own->rules.affinity[i];
@@ -326,8 +330,8 @@ static bool affinity_holds(const struct world *world, const struct kind *own, in
 	return true;
 }
 
-static bool spread_counts_node(const struct cluster *cluster, const struct spread_term *term, const struct kind *own,
-                               int node)
+static bool spread_counts_node(const struct cluster *cluster, const struct spread_term *term,
+                               const struct pod_class *own, int node)
 {
 	const struct shape *shape = &cluster->shapes.items[own->shape];
 	const struct pod_rules *rules = &shape->rules;
@@ -347,7 +351,8 @@ static bool spread_counts_node(const struct cluster *cluster, const struct sprea
 	return true;
 }
 
-static bool spread_holds(const struct world *world, const struct spread_term *term, const struct kind *own, int node)
+static bool spread_holds(const struct world *world, const struct spread_term *term, const struct pod_class *own,
+                         int node)
 {
 	const struct cluster *cluster = world->cluster;
 	const char *here = node_value(cluster, term->topology_key, node);
@@ -361,7 +366,7 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 		set_add(&set, value, 0);
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
-			if (spread_selects(term, own, &cluster->kinds.items[resident->kind]))
+			if (spread_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
 				set_add(&set, value, present(resident, world->view));
 		}
 	}
@@ -369,7 +374,8 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 		const struct assigned *there = &world->solver->assigned.items[i];
 		struct name_entry *entry = set_find(&set, node_value(cluster, term->topology_key, there->node));
 		if (entry && spread_counts_node(cluster, term, own, there->node) &&
-		    spread_selects(term, own, &cluster->kinds.items[world->solver->shapes[there->shape].kind]))
+		    spread_selects(term, own,
+		                   &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
 			entry->number++;
 	}
 	int least = INT32_MAX, most = 0;
@@ -385,7 +391,7 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 	return known && most - least <= term->max_skew;
 }
 
-static bool spreads_hold(const struct world *world, const struct kind *own, int node)
+static bool spreads_hold(const struct world *world, const struct pod_class *own, int node)
 {
 	for (size_t i = 0; i < own->rules.spread_count; i++)
 		if (own->rules.spread[i].required && !spread_holds(world, &own->rules.spread[i], own, node))
@@ -398,14 +404,15 @@ bool rules_final(const struct solver *solver)
 	const struct cluster *cluster = solver->cluster;
 	for (size_t i = 0; i < solver->assigned.count; i++) {
 		const struct assigned *pod = &solver->assigned.items[i];
-		const struct kind *own = &cluster->kinds.items[solver->shapes[pod->shape].kind];
+		const struct pod_class *own = &cluster->pod_classes.items[solver->shapes[pod->shape].pod_class];
 		struct world world = {
-			.cluster = cluster, .view = solver->view, .solver = solver, .skip = i, .self_kind = -1};
+			.cluster = cluster, .view = solver->view, .solver = solver, .skip = i, .self_class = -1};
 		if (!affinity_holds(&world, own, pod->node) || !spreads_hold(&world, own, pod->node))
 			return false;
 		for (size_t k = 0; k < i; k++) {
 			const struct assigned *other = &solver->assigned.items[k];
-			const struct kind *there = &cluster->kinds.items[solver->shapes[other->shape].kind];
+			const struct pod_class *there =
+				&cluster->pod_classes.items[solver->shapes[other->shape].pod_class];
 			if (anti_affine(cluster, own, pod->node, there, other->node) ||
 			    anti_affine(cluster, there, other->node, own, pod->node))
 				return false;
@@ -414,12 +421,12 @@ bool rules_final(const struct solver *solver)
 	return true;
 }
 
-bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node)
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int pod_class, int node)
 {
-	const struct kind *own = &cluster->kinds.items[kind];
+	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		const struct gang_pod *pod = &gang->pods[p];
-		const struct kind *other = &cluster->kinds.items[pod->kind];
+		const struct pod_class *other = &cluster->pod_classes.items[pod->pod_class];
 		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
 			continue;
 		if (!own->rules.anti_affinity_count && !other->rules.anti_affinity_count)
@@ -437,20 +444,21 @@ const char *rules_verify(const struct cluster *cluster, const struct gang *gang,
 {
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		const struct gang_pod *pod = &gang->pods[p];
-		const struct kind *own = &cluster->kinds.items[pod->kind];
+		const struct pod_class *own = &cluster->pod_classes.items[pod->pod_class];
 		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
 			continue;
 		if (!own->has_required_rules)
 			continue;
 		struct world world = {.cluster = cluster,
 		                      .view = VIEW_RELEASING,
-		                      .self_kind = pod->kind,
+		                      .self_class = pod->pod_class,
 		                      .self_node = pod->node};
 		for (int n = 0; n < cluster->node_count; n++)
 			for (size_t i = 0; i < cluster->residents[n].count; i++) {
 				const struct resident *resident = &cluster->residents[n].items[i];
 				if (residents_without_self(&world, n, resident) > 0 &&
-				    anti_affine(cluster, own, pod->node, &cluster->kinds.items[resident->kind], n))
+				    anti_affine(cluster, own, pod->node,
+				                &cluster->pod_classes.items[resident->pod_class], n))
 					return arena_printf(arena, "pod %s shares a domain with a pod it excludes",
 					                    pod->name);
 			}
@@ -460,8 +468,8 @@ const char *rules_verify(const struct cluster *cluster, const struct gang *gang,
 
 /* ---- preferences ---- */
 
-static void score_terms(const struct solver *solver, const struct kind *own, const struct pod_term *terms, size_t count,
-                        int sign, int32_t *score)
+static void score_terms(const struct solver *solver, const struct pod_class *own, const struct pod_term *terms,
+                        size_t count, int sign, int32_t *score)
 {
 	const struct cluster *cluster = solver->cluster;
 	for (size_t i = 0; i < count; i++) {
@@ -486,11 +494,11 @@ static void score_node(const struct cluster *cluster, const struct pod_rules *ru
 			*score -= 100;
 }
 
-const int32_t *rules_score(const struct solver *solver, int kind)
+const int32_t *rules_score(const struct solver *solver, int pod_class)
 {
 	enum { NOMINATED = 1 << 20 };
 	const struct cluster *cluster = solver->cluster;
-	const struct kind *own = &cluster->kinds.items[kind];
+	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
 	const struct pod_rules *node_rules = &cluster->shapes.items[own->shape].rules;
 	bool nominated = false;
 	for (size_t p = 0; p < solver->gang->pod_count; p++)
@@ -513,7 +521,7 @@ const int32_t *rules_score(const struct solver *solver, int kind)
 	for (size_t p = 0; p < solver->gang->pod_count; p++) {
 		const struct gang_pod *pod = &solver->gang->pods[p];
 		if (pod->state == MEMBER_WAITING && pod->nominated >= 0 &&
-		    cluster->kinds.items[pod->kind].shape == own->shape && score[pod->nominated] < NOMINATED)
+		    cluster->pod_classes.items[pod->pod_class].shape == own->shape && score[pod->nominated] < NOMINATED)
 			score[pod->nominated] += NOMINATED;
 	}
 	return score;

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum frame_kind { FRAME_DOMAIN, FRAME_KID, FRAME_MIX };
+enum frame_type { FRAME_DOMAIN, FRAME_KID, FRAME_MIX };
 
 struct frame {
-	enum frame_kind kind;
+	enum frame_type type;
 	int want;
 	struct goal *rest; /* goals that remain after this choice */
 	struct goal here;  /* the goal this frame decides (copied: confinement, next kid) */
@@ -72,7 +72,7 @@ static int find_twin(const struct search *search, const struct want *want)
 	for (int f = (int)search->frames.count - 1; f >= 0 && f >= stop; f--) {
 		const struct frame *frame = &search->frames.items[f];
 		const struct want *other = &solver->wants[frame->want];
-		if (frame->kind == FRAME_DOMAIN && other->parent == want->parent && other->class_ == want->class_)
+		if (frame->type == FRAME_DOMAIN && other->parent == want->parent && other->class_ == want->class_)
 			return f;
 	}
 	return -1;
@@ -80,7 +80,7 @@ static int find_twin(const struct search *search, const struct want *want)
 
 /* ---- expanding ---- */
 
-static bool other_topologies_fit(const struct solver *solver, const struct class_ *class_, const struct confine *at)
+static bool other_topologies_fit(const struct solver *solver, const struct part_class *class_, const struct confine *at)
 {
 	if (solver->topology_count == 1)
 		return true;
@@ -132,7 +132,7 @@ static bool reserve_leaf(struct solver *solver, const struct want *want, const i
 /* The first `need` waiting pods in order, counted per shape. */
 static void first_mix(const struct solver *solver, const struct want *want, int *counts)
 {
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	memset(counts, 0, sizeof(int) * (size_t)solver->shape_count);
 	if (!class_->mixed) {
 		for (int s = 0; s < solver->shape_count; s++)
@@ -169,7 +169,7 @@ static bool expand(struct search *search, int number, const struct confine *at, 
 {
 	struct solver *solver = search->solver;
 	const struct want *want = &solver->wants[number];
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	*mix = false;
 	if (!class_->leaf) {
 		open_kids(solver, &search->goals, number, at);
@@ -187,10 +187,10 @@ static bool expand(struct search *search, int number, const struct confine *at, 
 	return reserve_leaf(solver, want, counts, at);
 }
 
-static struct frame *open_frame(struct search *search, enum frame_kind kind, int want, const struct goal *here)
+static struct frame *open_frame(struct search *search, enum frame_type type, int want, const struct goal *here)
 {
 	struct solver *solver = search->solver;
-	struct frame frame = {.kind = kind,
+	struct frame frame = {.type = type,
 	                      .want = want,
 	                      .rest = search->goals,
 	                      .here = *here,
@@ -198,7 +198,7 @@ static struct frame *open_frame(struct search *search, enum frame_kind kind, int
 	                      .item_mark = solver->items.count,
 	                      .current = -1,
 	                      .twin = -1};
-	if (kind == FRAME_DOMAIN && solver->wants[want].parent >= 0) {
+	if (type == FRAME_DOMAIN && solver->wants[want].parent >= 0) {
 		frame.twin = find_twin(search, &solver->wants[want]);
 		if (frame.twin >= 0) {
 			const struct frame *twin = &search->frames.items[frame.twin];
@@ -221,7 +221,7 @@ static int next_domain(struct search *search, struct frame *frame)
 	}
 	bool symmetric = solver->topology_count == 1 && !solver->social;
 	if (!frame->list) {
-		const struct class_ *class_ = &solver->classes[want->class_];
+		const struct part_class *class_ = &solver->classes[want->class_];
 		const struct topology *topology = used_topology(solver, class_->topology);
 		frame->list = arena_array(solver->arena, int, (size_t)topology->domain_count[class_->level]);
 		frame->list_count = choose_list(solver, want, &frame->here.at, frame->list);
@@ -251,7 +251,7 @@ static int next_domain(struct search *search, struct frame *frame)
 static bool try_domain(struct search *search, struct frame *frame, bool *mix)
 {
 	struct solver *solver = search->solver;
-	const struct class_ *class_ = &solver->classes[solver->wants[frame->want].class_];
+	const struct part_class *class_ = &solver->classes[solver->wants[frame->want].class_];
 	struct confine at = frame->here.at;
 	at.level[class_->topology] = (int8_t)class_->level;
 	at.domain[class_->topology] = frame->current;
@@ -302,7 +302,7 @@ static bool next_mix(struct search *search, struct frame *frame)
 {
 	struct solver *solver = search->solver;
 	const struct want *want = &solver->wants[frame->want];
-	const struct class_ *class_ = &solver->classes[want->class_];
+	const struct part_class *class_ = &solver->classes[want->class_];
 	int shapes = solver->shape_count;
 	if (frame->tried++ == 0) {
 		frame->mix = arena_array(solver->arena, int, (size_t)shapes * 2);
@@ -349,11 +349,11 @@ static bool advance(struct search *search, bool *mix)
 			solver->out_of_budget = true;
 			return false;
 		}
-		if (frame->kind == FRAME_KID) {
+		if (frame->type == FRAME_KID) {
 			frame->done = !next_kid(search, frame);
 			return !frame->done;
 		}
-		if (frame->kind == FRAME_MIX) {
+		if (frame->type == FRAME_MIX) {
 			frame->done = !next_mix(search, frame);
 			if (frame->done)
 				return false;
@@ -387,7 +387,7 @@ static bool take_goal(struct search *search)
 		open_frame(search, FRAME_KID, goal->want, goal);
 		return advance(search, &mix);
 	}
-	const struct class_ *class_ = &solver->classes[solver->wants[goal->want].class_];
+	const struct part_class *class_ = &solver->classes[solver->wants[goal->want].class_];
 	int t = class_->topology;
 	struct confine at = goal->at;
 	if (t >= 0 && class_->level > goal->at.level[t]) {
@@ -434,7 +434,7 @@ static bool backtrack(struct search *search)
 			if (!mix)
 				return true;
 			struct frame *frame = &search->frames.items[search->frames.count - 1];
-			const struct class_ *class_ =
+			const struct part_class *class_ =
 				&search->solver->classes[search->solver->wants[frame->want].class_];
 			struct goal here = {.type = GOAL_WANT, .want = frame->want, .at = frame->here.at};
 			here.at.level[class_->topology] = (int8_t)class_->level;
@@ -486,7 +486,7 @@ static void order_kids(struct solver *solver)
 		}
 		for (int k = 0; k < want->kid_count; k++) {
 			const struct want *kid = &solver->wants[kids[k]];
-			const struct class_ *class_ = &solver->classes[kid->class_];
+			const struct part_class *class_ = &solver->classes[kid->class_];
 			int64_t copies = COPIES_CAP;
 			for (int t = 0; t < solver->topology_count; t++)
 				if (solver->bound_total[t][kid->class_] < copies)

@@ -25,8 +25,8 @@ struct confine {
 
 struct local_shape {
 	int shape;
-	int kind;             /* a kind of this shape; the only one when `social` */
-	bool social;          /* has its own mask or takes part in rules between pods: one local shape per kind */
+	int pod_class;        /* one of this shape; the only one when `social` */
+	bool social;          /* has its own mask or takes part in rules between pods: one local shape per pod class */
 	struct slots *slots;  /* cached, or private when masked */
 	const int32_t *score; /* by node, NULL when nothing is preferred */
 	bool scored;
@@ -42,7 +42,7 @@ struct counter {
 	const int64_t *per_pod; /* COUNTER_ALLOWANCE: by local shape; there are no sums per domain */
 };
 
-struct class_ {
+struct part_class {
 	int topology, level; /* used-topology index and level of the constraint, -1 when none */
 	int fixed;           /* domain that running members dictate, -1 when free */
 	bool dead;           /* can never be placed (members already violate the level) */
@@ -126,7 +126,7 @@ struct solver {
 	struct want *wants;
 	int want_count;
 	int *kids;
-	struct class_ *classes;
+	struct part_class *classes;
 	int class_count;
 	int class_capacity;
 	struct key_entry *class_index;
@@ -218,21 +218,21 @@ void trail_set64(struct solver *solver, int64_t *address, int64_t value);
 void trail_undo(struct solver *solver, size_t mark);
 
 /* rules.c: rules between pods */
-/* Static part: nodes a kind may not use because of pods that are there already. True when it excludes any. */
-bool rules_mask(const struct solver *solver, int kind, uint8_t *mask);
-bool rules_kind_matters(const struct solver *solver, int kind);
+/* Static part: nodes a pod class may not use because of pods that are there already. True when it excludes any. */
+bool rules_mask(const struct solver *solver, int pod_class, uint8_t *mask);
+bool rules_concern_pod_class(const struct solver *solver, int pod_class);
 /* Whether rules about other pods, its own or theirs, have a say in where the gang may go. */
 bool rules_concern(const struct cluster *cluster, const struct gang *gang);
 /* Whether rules among the gang's own pods exist that slots do not express. */
 bool rules_between_members(const struct solver *solver);
-bool rules_allow(const struct solver *solver, int kind, int node);
+bool rules_allow(const struct solver *solver, int pod_class, int node);
 bool rules_final(const struct solver *solver);
-/* Whether no rule of the gang's members, or of the kind itself, forbids a pod of that kind on the node. */
-bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int kind, int node);
+/* Whether no rule of the gang's members, or of the class itself, forbids a pod of that class on the node. */
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int pod_class, int node);
 /* Verifies existing members; NULL or a text. */
 const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
 /* Preferred inter-pod terms and node preferences as a score per node; NULL when nothing is preferred. */
-const int32_t *rules_score(const struct solver *solver, int kind);
+const int32_t *rules_score(const struct solver *solver, int pod_class);
 
 static inline const struct topology *used_topology(const struct solver *solver, int used)
 {

@@ -12,7 +12,7 @@ struct strategy { /* zero: binpack for all */
 	enum node_order gpu, cpu;
 };
 
-/* "binpack", "spread", or per kind of pod such as "gpu=spread" or "gpu=spread,cpu=binpack"; what is not named is binpack.
+/* "binpack", "spread", or per sort of pod such as "gpu=spread" or "gpu=spread,cpu=binpack"; what is not named is binpack.
  * -1 when malformed; then *out is unchanged. */
 int strategy_parse(const char *text, struct strategy *out);
 /* The shortest text that is read as this strategy. */

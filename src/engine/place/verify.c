@@ -61,7 +61,7 @@ const char *engine_verify(const struct cluster *cluster, const struct gang *gang
 		const struct gang_pod *pod = &gang->pods[p];
 		if (!is_member(pod))
 			continue;
-		const struct shape *shape = &cluster->shapes.items[cluster->kinds.items[pod->kind].shape];
+		const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
 		for (int i = 0; i < shape->request_count; i++)
 			if (resource_view(cluster, shape->resource[i], pod->node, VIEW_RELEASING) < 0)
 				return arena_printf(arena, "node %s is over-committed in %s",

@@ -19,31 +19,34 @@ int case_used(const struct cycle_case *world, int node, int resource, bool leavi
 	int used = 0;
 	for (int i = 0; i < base->other_count; i++)
 		if (base->others[i].node == node && (leaving || base->others[i].occupancy != W_RELEASING))
-			used += resource == INSTANCE_RESOURCES ? 1
-			                                       : base->kinds[base->others[i].kind].request[resource];
+			used += resource == INSTANCE_RESOURCES
+			                ? 1
+			                : base->pod_classes[base->others[i].pod_class].request[resource];
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct w_pod *pod = &world->groups[g].pods[p];
 			if (instance_is_member(pod) && pod->node == node)
-				used += resource == INSTANCE_RESOURCES ? 1 : base->kinds[pod->kind].request[resource];
+				used += resource == INSTANCE_RESOURCES
+				                ? 1
+				                : base->pod_classes[pod->pod_class].request[resource];
 		}
 	return used;
 }
 
-static bool excludes(const struct instance *base, int kind, int node, int other_kind, int other_node)
+static bool excludes(const struct instance *base, int pod_class, int node, int other_pod_class, int other_node)
 {
-	struct w_term anti = base->kinds[kind].anti;
-	if (anti.key == KEY_NONE || base->kinds[other_kind].app != anti.app)
+	struct w_term anti = base->pod_classes[pod_class].anti;
+	if (anti.key == KEY_NONE || base->pod_classes[other_pod_class].app != anti.app)
 		return false;
 	int value = base->nodes[node].label[anti.key];
 	return value >= 0 && value == base->nodes[other_node].label[anti.key];
 }
 
-bool case_tolerate(const struct instance *base, int kind, int node, int other_kind, int other_node)
+bool case_tolerate(const struct instance *base, int pod_class, int node, int other_pod_class, int other_node)
 {
-	int port = base->kinds[kind].port;
-	if (node == other_node && port >= 0 && port == base->kinds[other_kind].port)
+	int port = base->pod_classes[pod_class].port;
+	if (node == other_node && port >= 0 && port == base->pod_classes[other_pod_class].port)
 		return false;
-	return !excludes(base, kind, node, other_kind, other_node) &&
-	       !excludes(base, other_kind, other_node, kind, node);
+	return !excludes(base, pod_class, node, other_pod_class, other_node) &&
+	       !excludes(base, other_pod_class, other_node, pod_class, node);
 }

@@ -30,7 +30,8 @@ struct c_group {
 };
 
 struct cycle_case {
-	struct instance base; /* nodes, topologies, kinds and pods of nobody; its own tree and pods are not used */
+	struct instance
+		base; /* nodes, topologies, pod classes and pods of nobody; its own tree and pods are not used */
 	int queue_count, group_count;
 	bool apart;   /* every action is a cycle of its own, so that nothing is bound and given up in one */
 	bool slow;    /* pods take several cycles to leave */
@@ -46,6 +47,6 @@ void case_instance(const struct cycle_case *world, int group, struct instance *i
  * with; with `leaving` also what leaves. Resource INSTANCE_RESOURCES is the number of pods. */
 int case_used(const struct cycle_case *world, int node, int resource, bool leaving);
 /* Whether the rules of two pods allow them on these nodes at the same time: ports and anti-affinity, both ways. */
-bool case_tolerate(const struct instance *base, int kind, int node, int other_kind, int other_node);
+bool case_tolerate(const struct instance *base, int pod_class, int node, int other_pod_class, int other_node);
 
 #endif

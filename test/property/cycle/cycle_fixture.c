@@ -60,7 +60,7 @@ static void occupy_members(struct cycle_fixture *fixture)
 		const struct gang *gang = &fixture->cycle.groups[g].gang;
 		for (size_t p = 0; p < gang->pod_count; p++)
 			if (gang->pods[p].state == MEMBER_RUNNING)
-				cluster_occupy(fixture->cycle.cluster, gang->pods[p].kind, gang->pods[p].node,
+				cluster_occupy(fixture->cycle.cluster, gang->pods[p].pod_class, gang->pods[p].node,
 				               OCCUPY_RUNNING);
 	}
 }
@@ -70,7 +70,7 @@ static void vacate_leavers(struct cycle_fixture *fixture)
 	const struct instance *base = &fixture->world->base;
 	for (int i = 0; i < base->other_count && !fixture->leavers_left; i++)
 		if (base->others[i].occupancy == W_RELEASING)
-			cluster_vacate(fixture->cycle.cluster, fixture->built.kinds[base->others[i].kind],
+			cluster_vacate(fixture->cycle.cluster, fixture->built.pod_classes[base->others[i].pod_class],
 			               fixture->built.to_engine[base->others[i].node], OCCUPY_RELEASING);
 	fixture->leavers_left = true;
 }
@@ -125,8 +125,9 @@ void cycle_fixture_copy(struct cycle_fixture *fixture, const struct cycle_fixtur
 	memcpy(fixture->leavers, from->leavers, sizeof(fixture->leavers));
 	for (int i = 0; i < fixture->leaver_count; i++) {
 		const struct leaver *leaver = &fixture->leavers[i];
-		cluster_occupy(fixture->cycle.cluster, fixture->cycle.groups[leaver->group].gang.pods[leaver->pod].kind,
-		               leaver->node, OCCUPY_RELEASING);
+		cluster_occupy(fixture->cycle.cluster,
+		               fixture->cycle.groups[leaver->group].gang.pods[leaver->pod].pod_class, leaver->node,
+		               OCCUPY_RELEASING);
 	}
 	if (from->leavers_left)
 		vacate_leavers(fixture);
@@ -153,7 +154,7 @@ static void finish_leaver(struct cycle_fixture *fixture, const struct leaver *le
 {
 	struct cycle_group *group = &fixture->cycle.groups[leaver->group];
 	struct gang_pod *pod = &group->gang.pods[leaver->pod];
-	cluster_vacate(fixture->cycle.cluster, pod->kind, leaver->node, OCCUPY_RELEASING);
+	cluster_vacate(fixture->cycle.cluster, pod->pod_class, leaver->node, OCCUPY_RELEASING);
 	if (leaver->moved)
 		return;
 	pod->state = MEMBER_WAITING;

@@ -58,31 +58,31 @@ static void draw_nodes(struct random *random, struct instance *base, const struc
 	}
 }
 
-static void draw_kinds(struct random *random, struct instance *base, const struct style *style)
+static void draw_pod_classes(struct random *random, struct instance *base, const struct style *style)
 {
 	base->resource_count = style->second_resource ? 2 : 1;
-	base->kind_count = random_range(random, 1, 4);
-	for (int i = 0; i < base->kind_count; i++) {
-		struct w_kind *kind = &base->kinds[i];
-		*kind = (struct w_kind){.colour = -1,
-		                        .app = -1,
-		                        .port = -1,
-		                        .affinity.key = KEY_NONE,
-		                        .anti.key = KEY_NONE,
-		                        .spread.key = KEY_NONE};
-		kind->request[0] = random_chance(random, 60) ? 1 : random_range(random, 1, style->capacity);
+	base->pod_class_count = random_range(random, 1, 4);
+	for (int i = 0; i < base->pod_class_count; i++) {
+		struct w_pod_class *pod_class = &base->pod_classes[i];
+		*pod_class = (struct w_pod_class){.colour = -1,
+		                                  .app = -1,
+		                                  .port = -1,
+		                                  .affinity.key = KEY_NONE,
+		                                  .anti.key = KEY_NONE,
+		                                  .spread.key = KEY_NONE};
+		pod_class->request[0] = random_chance(random, 60) ? 1 : random_range(random, 1, style->capacity);
 		if (style->second_resource)
-			kind->request[1] = random_range(random, 0, 2);
+			pod_class->request[1] = random_range(random, 0, 2);
 		if (!style->rules)
 			continue;
-		kind->app = random_range(random, -1, 1);
+		pod_class->app = random_range(random, -1, 1);
 		if (random_chance(random, 25))
-			kind->colour = random_range(random, 0, 1);
+			pod_class->colour = random_range(random, 0, 1);
 		if (random_chance(random, 25))
-			kind->port = random_range(random, 0, 1);
+			pod_class->port = random_range(random, 0, 1);
 		if (random_chance(random, 40))
-			kind->anti = (struct w_term){random_chance(random, 70) || !style->levels ? KEY_HOST : 1,
-			                             random_range(random, 0, 1)};
+			pod_class->anti = (struct w_term){random_chance(random, 70) || !style->levels ? KEY_HOST : 1,
+			                                  random_range(random, 0, 1)};
 	}
 }
 
@@ -169,7 +169,7 @@ static bool is_leaf(const struct c_group *group, int node)
 static void draw_pods(struct random *random, const struct instance *base, struct c_group *group,
                       const struct style *style)
 {
-	int leaves = 0, kind = random_range(random, 0, base->kind_count - 1);
+	int leaves = 0, pod_class = random_range(random, 0, base->pod_class_count - 1);
 	bool mixed = random_chance(random, 20);
 	for (int i = 0; i < group->tree_count; i++)
 		leaves += is_leaf(group, i);
@@ -180,7 +180,8 @@ static void draw_pods(struct random *random, const struct instance *base, struct
 		for (int k = 0; k < pods && group->pod_count < INSTANCE_PODS; k++) {
 			bool gated = style->gated && random_chance(random, 20);
 			group->pods[group->pod_count++] =
-				(struct w_pod){.kind = mixed ? random_range(random, 0, base->kind_count - 1) : kind,
+				(struct w_pod){.pod_class = mixed ? random_range(random, 0, base->pod_class_count - 1)
+			                                          : pod_class,
 			                       .leaf = i,
 			                       .node = -1,
 			                       .nominated = -1,
@@ -247,11 +248,12 @@ static void draw_group(struct random *random, struct cycle_case *world, const st
 static bool may_stand(const struct cycle_case *world, const struct c_group *group, int pod, int node)
 {
 	const struct instance *base = &world->base;
-	const struct w_kind *kind = &base->kinds[group->pods[pod].kind];
-	if (base->nodes[node].unschedulable || (kind->colour >= 0 && base->nodes[node].colour != kind->colour))
+	const struct w_pod_class *pod_class = &base->pod_classes[group->pods[pod].pod_class];
+	if (base->nodes[node].unschedulable ||
+	    (pod_class->colour >= 0 && base->nodes[node].colour != pod_class->colour))
 		return false;
 	for (int r = 0; r < base->resource_count; r++)
-		if (case_used(world, node, r, true) + kind->request[r] > base->nodes[node].capacity[r])
+		if (case_used(world, node, r, true) + pod_class->request[r] > base->nodes[node].capacity[r])
 			return false;
 	if (case_used(world, node, INSTANCE_RESOURCES, true) >= base->nodes[node].pods)
 		return false;
@@ -259,7 +261,7 @@ static bool may_stand(const struct cycle_case *world, const struct c_group *grou
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct w_pod *other = &world->groups[g].pods[p];
 			if (instance_is_member(other) &&
-			    !case_tolerate(base, group->pods[pod].kind, node, other->kind, other->node))
+			    !case_tolerate(base, group->pods[pod].pod_class, node, other->pod_class, other->node))
 				return false;
 		}
 	for (int at = group->pods[pod].leaf; at >= 0; at = group->tree[at].parent) {
@@ -341,12 +343,13 @@ static void draw_others(struct random *random, struct cycle_case *world)
 	for (int i = 0; i < wanted; i++) {
 		struct c_group probe = {.pod_count = 1, .tree_count = 1};
 		probe.tree[0] = (struct w_tree){.parent = -1, .required = W_NO_LEVEL, .preferred = W_NO_LEVEL};
-		probe.pods[0].kind = random_range(random, 0, base->kind_count - 1);
+		probe.pods[0].pod_class = random_range(random, 0, base->pod_class_count - 1);
 		int node = random_range(random, 0, base->node_count - 1);
-		const struct w_kind *kind = &base->kinds[probe.pods[0].kind];
-		if (kind->port < 0 && kind->anti.key == KEY_NONE && kind->app < 0 && may_stand(world, &probe, 0, node))
+		const struct w_pod_class *pod_class = &base->pod_classes[probe.pods[0].pod_class];
+		if (pod_class->port < 0 && pod_class->anti.key == KEY_NONE && pod_class->app < 0 &&
+		    may_stand(world, &probe, 0, node))
 			base->others[base->other_count++] =
-				(struct w_other){.kind = probe.pods[0].kind,
+				(struct w_other){.pod_class = probe.pods[0].pod_class,
 			                         .node = node,
 			                         .occupancy = random_chance(random, 50) ? W_RELEASING : W_RUNNING};
 	}
@@ -359,7 +362,7 @@ void case_generate(uint64_t seed, struct cycle_case *world)
 	world->base.seed = seed;
 	struct style style = draw_style(&random);
 	draw_nodes(&random, &world->base, &style);
-	draw_kinds(&random, &world->base, &style);
+	draw_pod_classes(&random, &world->base, &style);
 	world->base.tree_count = 1;
 	world->base.tree[0] = (struct w_tree){.parent = -1, .required = W_NO_LEVEL, .preferred = W_NO_LEVEL};
 	int gpus = 0;

@@ -19,9 +19,9 @@ static void set_unit(struct cycle_fixture *fixture, const struct victim_unit *un
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
 		if (running)
-			cluster_occupy(fixture->cycle.cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_occupy(fixture->cycle.cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 		else
-			cluster_vacate(fixture->cycle.cluster, pod->kind, pod->node, OCCUPY_RUNNING);
+			cluster_vacate(fixture->cycle.cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
 		pod->state = running ? MEMBER_RUNNING : MEMBER_GONE;
 	}
 }

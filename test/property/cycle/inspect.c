@@ -9,10 +9,10 @@
 enum { USE_RUNNING, USE_RESERVED, USE_RELEASING, USES };
 
 static void add_use(int use[USES][INSTANCE_NODES][INSTANCE_RESOURCES + 1], const struct instance *base, int which,
-                    int kind, int node)
+                    int pod_class, int node)
 {
 	for (int r = 0; r < base->resource_count; r++)
-		use[which][node][r] += base->kinds[kind].request[r];
+		use[which][node][r] += base->pod_classes[pod_class].request[r];
 	use[which][node][INSTANCE_RESOURCES]++;
 }
 
@@ -24,22 +24,23 @@ static void sum_up(const struct cycle_fixture *fixture, int use[USES][INSTANCE_N
 	for (int i = 0; i < base->other_count; i++)
 		if (base->others[i].occupancy == W_RUNNING || !fixture->leavers_left)
 			add_use(use, base, base->others[i].occupancy == W_RUNNING ? USE_RUNNING : USE_RELEASING,
-			        base->others[i].kind, base->others[i].node);
+			        base->others[i].pod_class, base->others[i].node);
 	for (size_t g = 0; g < cycle->group_count; g++)
 		for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++) {
 			const struct gang_pod *pod = &cycle->groups[g].gang.pods[p];
 			if (pod->state == MEMBER_RUNNING || pod->state == MEMBER_RESERVED)
 				add_use(use, base, pod->state == MEMBER_RUNNING ? USE_RUNNING : USE_RESERVED,
-				        fixture->world->groups[g].pods[p].kind, fixture->built.from_engine[pod->node]);
+				        fixture->world->groups[g].pods[p].pod_class,
+				        fixture->built.from_engine[pod->node]);
 		}
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
-		add_use(use, base, USE_RELEASING, fixture->world->groups[eviction->group].pods[eviction->pod].kind,
+		add_use(use, base, USE_RELEASING, fixture->world->groups[eviction->group].pods[eviction->pod].pod_class,
 		        fixture->built.from_engine[eviction->node]);
 	}
 	for (int i = 0; i < fixture->leaver_count; i++) {
 		const struct leaver *leaver = &fixture->leavers[i];
-		add_use(use, base, USE_RELEASING, fixture->world->groups[leaver->group].pods[leaver->pod].kind,
+		add_use(use, base, USE_RELEASING, fixture->world->groups[leaver->group].pods[leaver->pod].pod_class,
 		        fixture->built.from_engine[leaver->node]);
 	}
 }

@@ -49,9 +49,9 @@ static bool lost_its_home(const struct cycle_fixture *fixture, const struct deci
 		const struct victim_unit *later = &units->items[i];
 		if (count_gone(decision, later) == 0)
 			continue;
-		if (later->class_ == UNIT_GANG)
+		if (later->extent == UNIT_GANG)
 			return true;
-		for (int k = 0; later->class_ == UNIT_CHILD && k < unit->pod_count; k++)
+		for (int k = 0; later->extent == UNIT_CHILD && k < unit->pod_count; k++)
 			if (is_inside(gang, gang->pods[unit->pods[k]].leaf, later->tree))
 				return true;
 	}
@@ -75,7 +75,7 @@ static bool node_holds(const struct cycle_fixture *fixture, const struct picture
 			continue;
 		pods++;
 		for (int r = 0; r < base->resource_count; r++)
-			use[r] += base->kinds[base->others[i].kind].request[r];
+			use[r] += base->pod_classes[base->others[i].pod_class].request[r];
 	}
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
@@ -84,7 +84,7 @@ static bool node_holds(const struct cycle_fixture *fixture, const struct picture
 				continue;
 			pods++;
 			for (int r = 0; r < base->resource_count; r++)
-				use[r] += base->kinds[world->groups[g].pods[p].kind].request[r];
+				use[r] += base->pod_classes[world->groups[g].pods[p].pod_class].request[r];
 		}
 	for (int r = 0; r < base->resource_count; r++)
 		if (use[r] > base->nodes[node].capacity[r])
@@ -95,14 +95,14 @@ static bool node_holds(const struct cycle_fixture *fixture, const struct picture
 static bool pod_is_tolerated(const struct cycle_fixture *fixture, const struct picture *now, int group, int pod)
 {
 	const struct cycle_case *world = fixture->world;
-	int kind = world->groups[group].pods[pod].kind;
+	int pod_class = world->groups[group].pods[pod].pod_class;
 	int node = fixture->built.from_engine[now->pods[group][pod].node];
 	for (int g = 0; g < world->group_count; g++)
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			const struct spot *spot = &now->pods[g][p];
 			if ((g == group && p == pod) || !picture_is_member(spot))
 				continue;
-			if (!case_tolerate(&world->base, kind, node, world->groups[g].pods[p].kind,
+			if (!case_tolerate(&world->base, pod_class, node, world->groups[g].pods[p].pod_class,
 			                   fixture->built.from_engine[spot->node]))
 				return false;
 		}
@@ -180,9 +180,9 @@ static bool check_group(struct scene *scene, const struct decision *decision, in
 		if (gone < unit->pod_count && !is_moved(decision, group))
 			return scene_fail(scene, CYCLE_MINIMUM, "g%d gives up %d of %d pods that belong together",
 			                  group, gone, unit->pod_count);
-		scene->tally->whole_gangs += unit->class_ == UNIT_GANG;
-		scene->tally->children += unit->class_ == UNIT_CHILD;
-		scene->tally->single_pods += unit->class_ == UNIT_POD;
+		scene->tally->whole_gangs += unit->extent == UNIT_GANG;
+		scene->tally->children += unit->extent == UNIT_CHILD;
+		scene->tally->single_pods += unit->extent == UNIT_POD;
 		if (scene->action != ACTION_CONSOLIDATE && lost_its_home(fixture, decision, &units, i))
 			continue;
 		/* What a preemption may swap depends on what moves: a pod may move that, with the others moved, could stay. */

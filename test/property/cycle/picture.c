@@ -103,9 +103,11 @@ void picture_charge(const struct cycle_fixture *fixture, const struct picture *p
 		for (int p = 0; p < world->groups[g].pod_count; p++) {
 			if (!picture_is_member(&picture->pods[g][p]))
 				continue;
-			const struct w_kind *kind = &world->base.kinds[world->groups[g].pods[p].kind];
+			const struct w_pod_class *pod_class =
+				&world->base.pod_classes[world->groups[g].pods[p].pod_class];
 			for (int r = 0; r < world->base.resource_count; r++) {
-				int64_t amount = kind->request[r] * (r == CYCLE_GPU ? 1000 : built_resource_unit(r));
+				int64_t amount =
+					pod_class->request[r] * (r == CYCLE_GPU ? 1000 : built_resource_unit(r));
 				allocated[r] += amount;
 				protected_[r] += core[p] ? amount : 0;
 			}

@@ -217,21 +217,21 @@ static bool simplify_group(struct cycle_case *world, int at)
 	}
 }
 
-static bool simplify_kind(struct cycle_case *world, int at)
+static bool simplify_pod_class(struct cycle_case *world, int at)
 {
 	enum { SIMPLIFICATIONS = 4 };
-	if (at >= world->base.kind_count * SIMPLIFICATIONS)
+	if (at >= world->base.pod_class_count * SIMPLIFICATIONS)
 		return false;
-	struct w_kind *kind = &world->base.kinds[at / SIMPLIFICATIONS];
+	struct w_pod_class *pod_class = &world->base.pod_classes[at / SIMPLIFICATIONS];
 	switch (at % SIMPLIFICATIONS) {
 	case 0:
-		return set(&kind->anti.key, KEY_NONE);
+		return set(&pod_class->anti.key, KEY_NONE);
 	case 1:
-		return set(&kind->port, -1);
+		return set(&pod_class->port, -1);
 	case 2:
-		return set(&kind->app, -1);
+		return set(&pod_class->app, -1);
 	default:
-		return set(&kind->colour, -1);
+		return set(&pod_class->colour, -1);
 	}
 }
 
@@ -268,17 +268,17 @@ static bool simplify_base(struct cycle_case *world, int at)
 static bool lower_number(struct cycle_case *world, int at)
 {
 	struct instance *base = &world->base;
-	int nodes = base->node_count * 2, kinds = base->kind_count * 2;
+	int nodes = base->node_count * 2, pod_classes = base->pod_class_count * 2;
 	int *number;
 	if (at < nodes) {
 		number = &base->nodes[at / 2].capacity[at % 2];
-	} else if (at < nodes + kinds) {
-		number = &base->kinds[(at - nodes) / 2].request[(at - nodes) % 2];
-	} else if (at < nodes + kinds + world->queue_count * 2) {
-		struct c_queue *queue = &world->queues[(at - nodes - kinds) / 2];
-		number = (at - nodes - kinds) % 2 ? &queue->quota[0] : &queue->limit[0];
+	} else if (at < nodes + pod_classes) {
+		number = &base->pod_classes[(at - nodes) / 2].request[(at - nodes) % 2];
+	} else if (at < nodes + pod_classes + world->queue_count * 2) {
+		struct c_queue *queue = &world->queues[(at - nodes - pod_classes) / 2];
+		number = (at - nodes - pod_classes) % 2 ? &queue->quota[0] : &queue->limit[0];
 	} else {
-		at -= nodes + kinds + world->queue_count * 2;
+		at -= nodes + pod_classes + world->queue_count * 2;
 		if (at >= world->group_count * INSTANCE_TREE ||
 		    at % INSTANCE_TREE >= world->groups[at / INSTANCE_TREE].tree_count)
 			return false;
@@ -304,10 +304,10 @@ static bool is_sane(const struct cycle_case *world)
 
 void case_shrink(void *given, bool (*still_fails)(const void *world, void *context), void *context)
 {
-	static bool (*const changes[])(struct cycle_case *, int) = {remove_group,   remove_other,     remove_pod,
-	                                                            stop_pod,       remove_tree_node, remove_node,
-	                                                            clear_node,     remove_queue,     simplify_group,
-	                                                            simplify_queue, simplify_kind,    simplify_base,
+	static bool (*const changes[])(struct cycle_case *, int) = {remove_group,   remove_other,       remove_pod,
+	                                                            stop_pod,       remove_tree_node,   remove_node,
+	                                                            clear_node,     remove_queue,       simplify_group,
+	                                                            simplify_queue, simplify_pod_class, simplify_base,
 	                                                            lower_number};
 	enum { LARGEST = CASE_GROUPS * INSTANCE_TREE + 64, ROUNDS = 12 };
 	struct cycle_case *world = given, candidate;

@@ -51,8 +51,8 @@ static int64_t last_lost(const struct cycle_fixture *fixture, const struct victi
 		int64_t amount = 0;
 		bool lost = false;
 		for (int k = 0; k < unit->pod_count; k++) {
-			int kind = world->groups[unit->group].pods[unit->pods[k]].kind;
-			amount += world->base.kinds[kind].request[resource];
+			int pod_class = world->groups[unit->group].pods[unit->pods[k]].pod_class;
+			amount += world->base.pod_classes[pod_class].request[resource];
 			lost |= !picture_is_member(&after->pods[unit->group][unit->pods[k]]);
 		}
 		if (lost && amount > 0)
@@ -70,7 +70,7 @@ bool picture_is_swap(const struct cycle_fixture *fixture, const struct picture *
 	for (int p = 0; p < world->groups[by].pod_count; p++)
 		for (int r = 0; r < world->base.resource_count; r++)
 			if (picture_is_member(&after->pods[by][p]) && !picture_is_member(&before->pods[by][p]))
-				asked[r] += world->base.kinds[world->groups[by].pods[p].kind].request[r] *
+				asked[r] += world->base.pod_classes[world->groups[by].pods[p].pod_class].request[r] *
 				            (r == CYCLE_GPU ? 1000 : built_resource_unit(r));
 	picture_lower_units(fixture, before, by, &units);
 	for (int q = world->groups[by].queue; q >= 0; q = world->queues[q].parent) {

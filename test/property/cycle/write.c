@@ -31,7 +31,7 @@ static void print_group(const struct cycle_case *world, int number)
 			const struct w_pod *pod = &group->pods[p];
 			if (pod->leaf != i)
 				continue;
-			printf(" p%d:k%d", p, pod->kind);
+			printf(" p%d:k%d", p, pod->pod_class);
 			if (instance_is_member(pod))
 				printf("@n%d", pod->node);
 			else if (pod->state == W_GATED)
@@ -57,23 +57,23 @@ void case_print(const void *given)
 			printf(" level%d=%d", level, node->label[instance_level_key(base, 0, level)]);
 		printf("%s%s\n", node->unschedulable ? " unschedulable" : "", node->pods < 110 ? " few pods" : "");
 	}
-	for (int k = 0; k < base->kind_count; k++) {
-		const struct w_kind *kind = &base->kinds[k];
-		printf("  k%d: %d GPU", k, kind->request[0]);
+	for (int k = 0; k < base->pod_class_count; k++) {
+		const struct w_pod_class *pod_class = &base->pod_classes[k];
+		printf("  k%d: %d GPU", k, pod_class->request[0]);
 		if (base->resource_count > 1)
-			printf(" %d CPU", kind->request[1]);
-		if (kind->anti.key != KEY_NONE)
-			printf(" not beside a%d per %d", kind->anti.app, kind->anti.key);
-		if (kind->app >= 0)
-			printf(" a%d", kind->app);
-		if (kind->port >= 0)
-			printf(" port %d", kind->port);
-		if (kind->colour >= 0)
-			printf(" colour %d", kind->colour);
+			printf(" %d CPU", pod_class->request[1]);
+		if (pod_class->anti.key != KEY_NONE)
+			printf(" not beside a%d per %d", pod_class->anti.app, pod_class->anti.key);
+		if (pod_class->app >= 0)
+			printf(" a%d", pod_class->app);
+		if (pod_class->port >= 0)
+			printf(" port %d", pod_class->port);
+		if (pod_class->colour >= 0)
+			printf(" colour %d", pod_class->colour);
 		printf("\n");
 	}
 	for (int i = 0; i < base->other_count; i++)
-		printf("  other k%d@n%d%s\n", base->others[i].kind, base->others[i].node,
+		printf("  other k%d@n%d%s\n", base->others[i].pod_class, base->others[i].node,
 		       base->others[i].occupancy == W_RELEASING ? " leaving" : "");
 	for (int q = 0; q < world->queue_count; q++) {
 		const struct c_queue *queue = &world->queues[q];
