@@ -90,7 +90,7 @@ const char *index_api_version(const char *kind)
 	return NULL;
 }
 
-bool index_is_namespaced(enum admit_kind kind)
+static bool is_namespaced(enum admit_kind kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kinds[i].number == kind)
@@ -106,7 +106,7 @@ static const char *namespace_or_default(const char *namespace_)
 static void add_name(struct admit_index *index, size_t place, enum admit_kind kind)
 {
 	const struct manifest *object = &index->all->items[place];
-	const char *namespace_ = index_is_namespaced(kind) ? namespace_or_default(object->namespace_) : "";
+	const char *namespace_ = is_namespaced(kind) ? namespace_or_default(object->namespace_) : "";
 	if (!*object->name)
 		return;
 	struct buffer key = {0};

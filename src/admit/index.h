@@ -26,7 +26,6 @@ enum admit_kind {
 
 enum admit_kind index_kind(const struct manifest *object);
 const char *index_api_version(const char *kind); /* NULL for kinds that are not ours */
-bool index_is_namespaced(enum admit_kind kind);
 
 /* The earlier object with the same kind, namespace and name, when this one is a later one; else NULL. */
 const struct manifest *index_earlier(const struct admit_index *index, const struct manifest *object);

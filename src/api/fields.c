@@ -24,7 +24,7 @@ static void put_unless_empty(struct arena *arena, struct tree *set, const char *
 
 /* ---- path elements ---- */
 
-const char *fields_field(struct arena *arena, const char *key)
+static const char *field_element(struct arena *arena, const char *key)
 {
 	return arena_printf(arena, "f:%s", key);
 }
@@ -76,7 +76,8 @@ const char *fields_element(struct arena *arena, const struct val *item, const st
 	return element;
 }
 
-bool fields_whole(const struct val *value, const struct shape *shape)
+/* Whether the value is owned in one piece. */
+static bool is_whole(const struct val *value, const struct shape *shape)
 {
 	switch (val_kind(value)) {
 	case VAL_MAP:
@@ -95,14 +96,14 @@ struct tree *fields_of(struct arena *arena, const struct val *value, const struc
 	struct tree *set = tree_map(arena);
 	const char *key;
 	const struct val *item;
-	if (fields_whole(value, shape)) {
+	if (is_whole(value, shape)) {
 		add_self(arena, set);
 		return set;
 	}
 	struct shape item_shape = shape_item(shape);
 	for (struct val_iter it = val_iter(value); val_next(&it, &key, &item);) {
 		struct shape below = key ? shape_child(shape, key) : item_shape;
-		const char *element = key ? fields_field(arena, key) : fields_element(arena, item, shape);
+		const char *element = key ? field_element(arena, key) : fields_element(arena, item, shape);
 		if (!element)
 			continue;
 		struct tree *child = fields_of(arena, item, &below);
@@ -117,7 +118,7 @@ struct tree *fields_of(struct arena *arena, const struct val *value, const struc
 
 const char *fields_misfit(struct arena *arena, const struct val *config, const struct shape *shape)
 {
-	if (fields_whole(config, shape))
+	if (is_whole(config, shape))
 		return NULL;
 	struct tree *seen = tree_map(arena);
 	struct shape item_shape = shape_item(shape);
@@ -166,7 +167,7 @@ static struct tree *children(struct arena *arena, const struct val *value, const
 	const char *key;
 	const struct val *item;
 	for (struct val_iter it = val_iter(value); val_next(&it, &key, &item);)
-		tree_put(arena, index, fields_field(arena, key), tree_of(arena, item));
+		tree_put(arena, index, field_element(arena, key), tree_of(arena, item));
 	return index;
 }
 
@@ -190,11 +191,11 @@ struct tree *fields_changed(struct arena *arena, const struct val *before, const
 	struct tree *set = tree_map(arena);
 	if (val_equal(before, after))
 		return set;
-	if (val_kind(before) != val_kind(after) || fields_whole(before, shape) || fields_whole(after, shape)) {
+	if (val_kind(before) != val_kind(after) || is_whole(before, shape) || is_whole(after, shape)) {
 		/* Of the side that has fields, all of them changed. */
-		if (!fields_whole(before, shape))
+		if (!is_whole(before, shape))
 			set = fields_of(arena, before, shape);
-		if (!fields_whole(after, shape))
+		if (!is_whole(after, shape))
 			set = fields_union(arena, set, fields_of(arena, after, shape));
 		add_self(arena, set);
 		return set;
@@ -313,7 +314,7 @@ void fields_drop(struct arena *arena, struct tree *set, const char *const *path)
 	size_t depth = 0;
 	for (; path[depth] && depth < 8; depth++) {
 		parents[depth] = set;
-		elements[depth] = fields_field(arena, path[depth]);
+		elements[depth] = field_element(arena, path[depth]);
 		if (path[depth + 1])
 			set = tree_get(arena, set, elements[depth]);
 	}

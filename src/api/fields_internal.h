@@ -6,10 +6,7 @@
 
 #include "base/arena.h"
 
-const char *fields_field(struct arena *arena, const char *key);
 /* Of an item of a list that is a set or keyed; NULL when it has none. */
 const char *fields_element(struct arena *arena, const struct val *item, const struct shape *shape);
-/* Whether the value is owned in one piece. */
-bool fields_whole(const struct val *value, const struct shape *shape);
 
 #endif

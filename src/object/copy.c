@@ -137,14 +137,6 @@ static void begin(struct copier *copier)
 	copier->values.count = copier->texts.count = copier->bytes.length = 0;
 }
 
-struct doc *doc_copy(struct copier *copier, const struct val *val, const struct copy_field *fields)
-{
-	yyjson_val null = {.tag = YYJSON_TYPE_NULL};
-	begin(copier);
-	add(copier, val ? val_json(val) : &null, fields);
-	return copy_finish(copier);
-}
-
 void copy_open_root(struct copier *copier, const struct copy_member *members, size_t count)
 {
 	begin(copier);

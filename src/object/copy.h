@@ -45,9 +45,8 @@ struct copy_member {       /* a text to put in front */
 	const char *value; /* copied */
 };
 
-/* `fields` NULL: everything. The tables must outlive the copy. */
-struct doc *doc_copy(struct copier *copier, const struct val *val, const struct copy_field *fields);
-/* The same of a map, with these members first, instead of its own of the same names. */
+/* A copy of a map, with these members first, instead of its own of the same names. `fields` NULL: everything. The tables
+ * must outlive the copy. */
 struct doc *doc_copy_with(struct copier *copier, const struct val *map, const struct copy_field *fields,
                           const struct copy_member *members, size_t count);
 

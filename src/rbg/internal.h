@@ -23,7 +23,6 @@
 #define RBG_LABEL_POD_INDEX RBG_LABEL "component-index"
 #define RBG_LABEL_REVISION "controller-revision-hash"
 #define RBG_LABEL_GROUP_REVISION RBG_LABEL "group-revision"
-#define RBG_LABEL_ROLE_REVISION RBG_LABEL "role-revision-" /* and the role */
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
 #define RBG_READY_CONDITION "InPlaceUpdateReady" /* of pods */
 #define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
@@ -233,7 +232,6 @@ bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, 
 /* Creates it, or makes the fields that are given so: `paths` of the existing object are compared and replaced. */
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields);
-bool rbg_is_owned(const struct rbg_turn *turn, const struct store_object *object);
 bool rbg_delete(struct rbg_turn *turn, const struct store_object *object);
 bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch);
 bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum store_patch type, struct build *build,

@@ -109,7 +109,7 @@ bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum
 	return done;
 }
 
-bool rbg_is_owned(const struct rbg_turn *turn, const struct store_object *object)
+static bool is_owned(const struct rbg_turn *turn, const struct store_object *object)
 {
 	const struct val *owner;
 	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
@@ -176,7 +176,7 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 		doc_destroy(doc);
 		return created;
 	}
-	if (!rbg_is_owned(turn, old)) {
+	if (!is_owned(turn, old)) {
 		turn->refusal = arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
 		                             old->type->kind, name);
 		fail(turn, turn->refusal);

@@ -136,11 +136,6 @@ void remote_client_destroy(struct remote_client *client)
 	curl_global_cleanup();
 }
 
-size_t remote_client_in_flight(const struct remote_client *client)
-{
-	return client->in_flight;
-}
-
 const char *remote_client_warning(const struct remote_client *client)
 {
 	return remote_credentials_warning(client->credentials);

@@ -46,7 +46,6 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 void remote_client_cancel(struct remote_request *request); /* without `done` */
 /* Why the credentials in use cannot be renewed; NULL when nothing is wrong, or when there are none at all: then calls fail. */
 const char *remote_client_warning(const struct remote_client *client);
-size_t remote_client_in_flight(const struct remote_client *client);
 /* Moves data and calls `done`s; waits at most timeout_ms for something to happen, also on extra_fd (-1: none). */
 void remote_client_run(struct remote_client *client, int timeout_ms, int extra_fd);
 

@@ -291,25 +291,8 @@ static int open_files(struct opened *opened, const char *path, struct arena *are
 	return 0;
 }
 
-int remote_config_load(const char *path, const char *context, struct arena *arena, struct remote_access *access,
-                       struct error *error)
-{
-	struct opened opened = {0};
-	int status = open_files(&opened, path, arena, error);
-	if (status == 0 && opened.files.count > 0)
-		status = remote_config_choose(opened.files.items, opened.folders.items, opened.files.count, context,
-		                              arena, access, error);
-	else if (status == 0)
-		status = remote_config_in_cluster(arena, access, error);
-	for (size_t i = 0; i < opened.docs.count; i++)
-		doc_destroy(opened.docs.items[i]);
-	vec_free(&opened.docs);
-	vec_free(&opened.files);
-	vec_free(&opened.folders);
-	return status;
-}
-
-int remote_config_in_cluster(struct arena *arena, struct remote_access *access, struct error *error)
+/* The service account of the pod we are in. */
+static int read_service_account(struct arena *arena, struct remote_access *access, struct error *error)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
 	*access = (struct remote_access){.namespace_ = "default", .context = "in-cluster"};
@@ -328,4 +311,22 @@ int remote_config_in_cluster(struct arena *arena, struct remote_access *access, 
 	if (remote_file_read(ACCOUNT "namespace", arena, &namespace_, &ignored) == 0 && namespace_[0])
 		access->namespace_ = namespace_;
 	return 0;
+}
+
+int remote_config_load(const char *path, const char *context, struct arena *arena, struct remote_access *access,
+                       struct error *error)
+{
+	struct opened opened = {0};
+	int status = open_files(&opened, path, arena, error);
+	if (status == 0 && opened.files.count > 0)
+		status = remote_config_choose(opened.files.items, opened.folders.items, opened.files.count, context,
+		                              arena, access, error);
+	else if (status == 0)
+		status = read_service_account(arena, access, error);
+	for (size_t i = 0; i < opened.docs.count; i++)
+		doc_destroy(opened.docs.items[i]);
+	vec_free(&opened.docs);
+	vec_free(&opened.files);
+	vec_free(&opened.folders);
+	return status;
 }

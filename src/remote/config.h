@@ -44,8 +44,6 @@ int remote_config_load(const char *path, const char *context, struct arena *aren
 /* The same from texts that were read already; `folders` are those of the files, for relative paths. */
 int remote_config_choose(const struct val *const *files, const char *const *folders, size_t count, const char *context,
                          struct arena *arena, struct remote_access *access, struct error *error);
-/* Only the service account of a pod. -1 when we are in none. */
-int remote_config_in_cluster(struct arena *arena, struct remote_access *access, struct error *error);
 
 /* Reads a file of at most 16 MiB into the arena. */
 int remote_file_read(const char *path, struct arena *arena, const char **text, struct error *error);

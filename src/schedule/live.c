@@ -126,11 +126,6 @@ struct store_object *live_pod(const struct live *live, const char *namespace_, c
 	return newest(live, BUILD_POD, namespace_, name);
 }
 
-struct store_object *live_group(const struct live *live, const char *namespace_, const char *name)
-{
-	return newest(live, BUILD_POD_GROUP, namespace_, name);
-}
-
 struct store_object *live_queue(const struct live *live, const char *name)
 {
 	return newest(live, BUILD_QUEUE, "", name);

@@ -53,7 +53,6 @@ void live_finish(struct live *live);
 const struct snapshot *live_snapshot(const struct live *live);
 /* The newest version of an object the state was fed with; borrowed, NULL when there is none. */
 struct store_object *live_pod(const struct live *live, const char *namespace_, const char *name);
-struct store_object *live_group(const struct live *live, const char *namespace_, const char *name);
 struct store_object *live_queue(const struct live *live, const char *name);
 
 /* What was written to the store and is not yet seen there. Not between live_plan and live_finish. */

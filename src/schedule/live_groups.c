@@ -27,7 +27,7 @@ static void reset(struct arena **arena)
 		*arena = arena_create_small();
 }
 
-int live_group_new(struct live *live)
+static int new_group(struct live *live)
 {
 	struct snapshot *snapshot = &live->snapshot;
 	struct cycle *cycle = &snapshot->cycle;
@@ -89,7 +89,7 @@ static void finish_reading(struct live *live, int group)
 void live_group_implicit(struct live *live, struct live_object *pod)
 {
 	if (pod->implicit < 0)
-		pod->implicit = live_group_new(live);
+		pod->implicit = new_group(live);
 	int group = pod->implicit;
 	start_reading(live, group);
 	struct snapshot_group *into = &live->snapshot.groups[group];
@@ -125,7 +125,7 @@ void live_group_update(struct live *live, struct live_object *object)
 		return;
 	}
 	if (object->slot < 0)
-		object->slot = live_group_new(live);
+		object->slot = new_group(live);
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
 	struct manifest manifest = live_manifest(object);

@@ -96,7 +96,6 @@ void live_family_mark(struct live *live, struct live_family *family);
 void live_families_clear(struct live *live);
 
 /* live_groups.c */
-int live_group_new(struct live *live);
 void live_group_free(struct live *live, int group);
 void live_group_list(struct live *live, int group);
 void live_group_implicit(struct live *live, struct live_object *pod);

@@ -37,7 +37,8 @@ static struct counts count_pods(const struct snapshot *snapshot, size_t index, i
 	return counts;
 }
 
-bool scheduler_is_placed(enum group_state state)
+/* Partial: the minimum is met, surplus waits. */
+static bool is_placed(enum group_state state)
 {
 	return state == GROUP_PLACED || state == GROUP_PARTIAL;
 }
@@ -46,7 +47,7 @@ static const char *phase_of(const struct plan_group *group, enum group_state sta
 {
 	if (counts->succeeded > 0 && counts->pending + counts->running == 0)
 		return counts->failed > 0 ? "Failed" : "Succeeded";
-	if (scheduler_is_placed(state))
+	if (is_placed(state))
 		return counts->running >= group->minimum ? "Running" : "Scheduled";
 	return state == GROUP_IMPOSSIBLE ? "Unschedulable" : "Pending";
 }
@@ -144,7 +145,7 @@ static void put_backoff(const struct scheduler_turn *turn, const struct store_ob
 {
 	bool marked = has_type(object->root, "schedulingConditions", BACKOFF_CONDITION);
 	bool refused = group->state == GROUP_IMPOSSIBLE || group->state == GROUP_EXHAUSTED;
-	bool wanted = group->give_up_after_failure && !scheduler_is_placed(group->state) && (marked || refused);
+	bool wanted = group->give_up_after_failure && !is_placed(group->state) && (marked || refused);
 	if (wanted == marked)
 		return;
 	if (!wanted) {
@@ -212,7 +213,7 @@ static bool may_write(const struct scheduler_turn *turn, size_t index, const str
 static void tell_group(const struct scheduler_turn *turn, const struct store_object *object, enum group_state state,
                        const char *message)
 {
-	bool waits = !scheduler_is_placed(state) && state != GROUP_NOT_READY;
+	bool waits = !is_placed(state) && state != GROUP_NOT_READY;
 	const char *reason = waits ? "Unschedulable" : state == GROUP_NOT_READY ? "NotReady" : "Scheduled";
 	const char *text = message[0] ? message : "every pod that is needed has a node";
 	if (!events_tell(turn->scheduler->events, object, waits, reason, text, turn->now_seconds))
@@ -235,7 +236,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	int64_t *running = arena_array(turn->arena, int64_t, decided->gang.tree_count);
 	struct counts counts = count_pods(turn->plan->snapshot, group->index, running);
 	const char *phase = phase_of(group, decided->state, &counts);
-	bool placed = scheduler_is_placed(decided->state) || strcmp(phase, "Succeeded") == 0;
+	bool placed = is_placed(decided->state) || strcmp(phase, "Succeeded") == 0;
 	const char *reason = placed ? "Placed" : group->reason_count > 0 ? group->reasons[0].code : "Waiting";
 	struct condition condition = {"Scheduled", placed ? "True" : "False", reason, message};
 	bool stale = scheduler_is_stale(decided);

@@ -77,8 +77,6 @@ void scheduler_write_status(const struct scheduler_turn *turn);
 
 /* scheduler_group.c: the status of one PodGroup. */
 void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message);
-/* Partial: the minimum is met, surplus waits. */
-bool scheduler_is_placed(enum group_state state);
 /* Quantities of queues and groups. */
 struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES]);
 

@@ -110,7 +110,8 @@ static void lose_turn(struct simulation *simulation)
 	simulation->lost_turn = true;
 }
 
-int simulation_turn(struct simulation *simulation)
+/* Everybody in the world takes a turn, then the store commits. Milliseconds until the next turn is due, -1: never. */
+static int take_turn(struct simulation *simulation)
 {
 	struct error error = {0};
 	int wait = world_step(simulation->world);
@@ -139,7 +140,7 @@ static int exhaust(struct simulation *simulation)
 {
 	int turns = simulation->cluster ? TURNS_PER_MOMENT_REAL : TURNS_PER_MOMENT;
 	for (int turn = 0; turn < turns; turn++) {
-		int wait = simulation_turn(simulation);
+		int wait = take_turn(simulation);
 		if (wait != 0 || simulation->stopped)
 			return wait;
 	}

@@ -51,8 +51,6 @@ struct simulation {
 struct simulation *simulation_create(const struct simulation_options *options);
 void simulation_destroy(struct simulation *simulation); /* NULL is a no-op */
 
-/* Everybody in the world takes a turn, then the store commits. Milliseconds until the next turn is due, -1: never. */
-int simulation_turn(struct simulation *simulation);
 /* Lets time pass with all that happens in it. -1 when the world never becomes quiet at one moment. */
 int simulation_advance(struct simulation *simulation, int64_t ns);
 /* Lets time pass until nothing has changed for `quiet_ns`. -1 when that was not reached within `limit_ns`. */

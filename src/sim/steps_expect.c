@@ -14,8 +14,10 @@ static const struct {
 	const char *key, *word;
 } bounds[] = {{"count", ""}, {"atLeast", "at least "}, {"atMost", "at most "}};
 
-bool steps_expect_bounds(const struct val *map, const char *where, const char *what, int64_t got,
-                         struct scenario_result *result)
+/* Compares a number with `count`, `atLeast` and `atMost` of the map; a negative one checks only their form. Whether one
+ * of them is given. */
+static bool expect_bounds(const struct val *map, const char *where, const char *what, int64_t got,
+                          struct scenario_result *result)
 {
 	bool any = false;
 	for (int i = 0; i < 3; i++) {
@@ -229,7 +231,7 @@ static void expect_object(struct simulation *simulation, const struct val *item,
 	struct store_list list = {0};
 	int64_t count = 0;
 	if (!simulation) {
-		steps_expect_bounds(item, where, "", -1, result);
+		expect_bounds(item, where, "", -1, result);
 		return;
 	}
 	if (!select_objects(simulation, &selection, where, &list, result))
@@ -245,7 +247,7 @@ static void expect_object(struct simulation *simulation, const struct val *item,
 			              print(match, result->arena));
 	}
 	store_list_clear(&list);
-	if (!steps_expect_bounds(item, where, "objects", count, result) && count == 0)
+	if (!expect_bounds(item, where, "objects", count, result) && count == 0)
 		scenario_fail(result, "%s: there is no such %s", where, selection.target.kind);
 }
 
@@ -278,7 +280,7 @@ static void expect_event(struct simulation *simulation, const struct val *item, 
 	if (!val_str(val_get(item, "reason"), NULL))
 		scenario_fail(result, "%s.reason: must be given", where);
 	if (!simulation) {
-		steps_expect_bounds(item, where, "", -1, result);
+		expect_bounds(item, where, "", -1, result);
 		return;
 	}
 	struct store_list list = {0};
@@ -289,7 +291,7 @@ static void expect_event(struct simulation *simulation, const struct val *item, 
 	for (size_t i = 0; i < list.count; i++)
 		count += is_event(item, list.items[i]->root);
 	store_list_clear(&list);
-	if (!steps_expect_bounds(item, where, "events", count, result) && count == 0)
+	if (!expect_bounds(item, where, "events", count, result) && count == 0)
 		scenario_fail(result, "%s: there is no event %s", where, print(item, result->arena));
 }
 

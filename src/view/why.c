@@ -132,7 +132,8 @@ static int ask_group(struct why *why, struct arena *arena, struct error *error)
 
 /* ---- pods ---- */
 
-const char *why_place(const struct plan *plan, int node, struct arena *arena)
+/* "zone z1 / rack r3", "" for a node in no topology. */
+static const char *place_of(const struct plan *plan, int node, struct arena *arena)
 {
 	const struct cluster *cluster = plan->snapshot->cycle.cluster;
 	const char *text = "";
@@ -149,7 +150,7 @@ const char *why_place(const struct plan *plan, int node, struct arena *arena)
 
 static const char *on_node(const struct why *why, const char *verb, int node, struct arena *arena)
 {
-	const char *place = why_place(why->plan, node, arena);
+	const char *place = place_of(why->plan, node, arena);
 	return arena_printf(arena, "%s node %s%s%s%s", verb,
 	                    cluster_node_name(why->plan->snapshot->cycle.cluster, node), place[0] ? " (" : "", place,
 	                    place[0] ? ")" : "");

@@ -36,8 +36,6 @@ struct why {
  * whom, such as the workloads of a live cluster; NULL: none. */
 int why_ask(const struct plan *plan, const struct manifests *objects, const struct manifests *owners,
             const struct why_subject *subject, struct arena *arena, struct why *out, struct error *error);
-/* "zone z1 / rack r3", "" for a node in no topology. */
-const char *why_place(const struct plan *plan, int node, struct arena *arena);
 /* The same as a document, with every part of the group and where its pods are. */
 struct node *why_write(const struct why *why, struct build *build);
 

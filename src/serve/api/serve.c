@@ -164,12 +164,8 @@ void serve_route(struct serve *serve, const char *path, serve_handler *handler, 
 	serve_route_with(serve, path, 0, handler, context);
 }
 
-int serve_fd(const struct serve *serve)
-{
-	return http_server_fd(serve->http);
-}
-
-int serve_wait_ms(const struct serve *serve)
+/* Milliseconds until there is something to do without a client, 0 for now, -1 for never. */
+static int wait_ms(const struct serve *serve)
 {
 	if (serve->ready || serve->chores_left || store_pending(serve->store))
 		return 0;
@@ -178,7 +174,7 @@ int serve_wait_ms(const struct serve *serve)
 
 int serve_run_once(struct serve *serve, int timeout_ms, struct error *error)
 {
-	int wait = serve_wait_ms(serve);
+	int wait = wait_ms(serve);
 	if (wait == 0)
 		timeout_ms = 0;
 	return http_server_run_once(serve->http, timeout_ms, error);

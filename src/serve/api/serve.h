@@ -1,8 +1,7 @@
 /* The API front end of a local store: what kubectl and client libraries talk to.
  *
- * One thread runs the store, the controllers and this. The owner of the loop waits for serve_fd (or just calls
- * serve_run_once with a timeout) and calls serve_run_once every turn; that handles requests, commits the store and sends
- * the answers. Changes that others commit reach watches too. */
+ * One thread runs the store, the controllers and this. The owner of the loop calls serve_run_once every turn; that waits,
+ * handles requests, commits the store and sends the answers. Changes that others commit reach watches too. */
 #ifndef SERVE_API_SERVE_H
 #define SERVE_API_SERVE_H
 
@@ -50,9 +49,6 @@ void serve_route_with(struct serve *serve, const char *path, unsigned access, se
 /* Where a browser finds the paths with SERVE_BROWSER: "http://127.0.0.1:7443", or serve_url elsewhere. */
 const char *serve_browser_url(const struct serve *serve);
 
-int serve_fd(const struct serve *serve);
-/* Milliseconds until there is something to do without a client, 0 for now, -1 for never. */
-int serve_wait_ms(const struct serve *serve);
 /* Waits up to timeout_ms (-1: for ever), handles requests, commits the store, sends answers and changes. */
 int serve_run_once(struct serve *serve, int timeout_ms, struct error *error);
 /* Accepts nobody any more and ends watches; run on until serve_idle. */

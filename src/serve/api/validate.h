@@ -28,6 +28,5 @@ void validate_pod_spec(struct problems *problems, const char *path, const struct
                        const struct validate_pod *how);
 /* A pod that exists may change few of its fields. */
 void validate_pod_change(struct problems *problems, const struct val *spec, const struct val *old);
-bool validate_is_label(const char *text); /* DNS label */
 
 #endif

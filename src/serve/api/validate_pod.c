@@ -10,7 +10,7 @@
 
 /* ---- small checks ---- */
 
-bool validate_is_label(const char *text)
+static bool is_label(const char *text)
 {
 	size_t length = strlen(text);
 	if (length == 0 || length > 63 || text[0] == '-' || text[length - 1] == '-')
@@ -30,7 +30,7 @@ static void check_name(struct problems *problems, const char *path, const char *
 	uint32_t count = interner_count(known);
 	if (!*name)
 		problem_add(problems, SEVERITY_ERROR, where, NULL, REQUIRED);
-	else if (!validate_is_label(name))
+	else if (!is_label(name))
 		problem_add(problems, SEVERITY_ERROR, where, NULL,
 		            "Invalid value: \"%s\": use at most 63 lower case letters, digits and '-', with a letter "
 		            "or digit at both ends",

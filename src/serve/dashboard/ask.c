@@ -45,11 +45,6 @@ struct asks *asks_create(const struct asks_options *options)
 	return asks;
 }
 
-size_t asks_count(const struct asks *asks)
-{
-	return asks->count;
-}
-
 static void forget(struct ask *ask)
 {
 	if (ask->previous)

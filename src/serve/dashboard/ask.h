@@ -23,6 +23,5 @@ struct asks *asks_create(const struct asks_options *options);
 void asks_destroy(struct asks *asks); /* NULL is a no-op. Ends the copies */
 /* Answers the request, now or later: 200 with the document, or 503 when too many are being answered. */
 void asks_begin(struct asks *asks, const struct http_request *request, struct http_response *response);
-size_t asks_count(const struct asks *asks);
 
 #endif

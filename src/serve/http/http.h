@@ -75,8 +75,6 @@ struct http_response;
 void http_response_header(struct http_response *response, const char *name, const char *value);
 /* Answers. Takes over the memory of the body, which is empty afterwards; NULL sends none. */
 void http_respond(struct http_response *response, int status, const char *content_type, struct buffer *body);
-bool http_response_given(const struct http_response *response);
-const char *http_status_text(int status);
 
 struct http_stream;
 

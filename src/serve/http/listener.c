@@ -103,16 +103,6 @@ void listener_drain(struct listener *listener)
 	http_server_drain(listener->http);
 }
 
-bool listener_idle(const struct listener *listener)
-{
-	return http_server_stats(listener->http).connections == 0;
-}
-
-uint16_t listener_port(const struct listener *listener)
-{
-	return http_server_port(listener->http);
-}
-
 const char *listener_url(const struct listener *listener)
 {
 	return listener->url.text;

@@ -34,11 +34,9 @@ int listener_fd(const struct listener *listener);
 int listener_wait_ms(const struct listener *listener);
 /* Handles what is there, without waiting. */
 void listener_step(struct listener *listener);
-/* Accepts nobody any more; answers under way are still sent by listener_step until listener_idle. */
+/* Accepts nobody any more; answers under way are still sent by listener_step. */
 void listener_drain(struct listener *listener);
-bool listener_idle(const struct listener *listener);
 
-uint16_t listener_port(const struct listener *listener);
 const char *listener_url(const struct listener *listener);
 
 #endif

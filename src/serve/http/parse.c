@@ -23,7 +23,7 @@ struct http_message {
 	size_t name_length; /* of the header under way */
 	char *query;
 	const char *path;
-	bool begun, in_value, head_done, done, expects_continue;
+	bool in_value, head_done, done, expects_continue;
 	int status;
 	const char *problem;
 };
@@ -229,7 +229,6 @@ enum http_parse_result http_message_feed(struct http_message *message, const cha
 	*used = 0;
 	if (message->status)
 		return HTTP_PARSE_BAD;
-	message->begun = message->begun || length > 0;
 	if (message->parser.error == HPE_PAUSED)
 		llhttp_resume(&message->parser);
 	llhttp_errno_t code = llhttp_execute(&message->parser, data, length);
@@ -281,11 +280,6 @@ void http_message_request(struct http_message *message, struct http_request *req
 	};
 }
 
-bool http_message_begun(const struct http_message *message)
-{
-	return message->begun;
-}
-
 bool http_message_keep_alive(const struct http_message *message)
 {
 	return message->done && !message->parser.upgrade && llhttp_should_keep_alive(&message->parser);
@@ -299,13 +293,6 @@ bool http_message_http10(const struct http_message *message)
 bool http_message_expects_continue(const struct http_message *message)
 {
 	return message->expects_continue;
-}
-
-bool http_message_has_body(const struct http_message *message)
-{
-	if (message->done)
-		return false;
-	return (message->parser.flags & F_CHUNKED) || message->parser.content_length > 0;
 }
 
 size_t http_message_size(const struct http_message *message)

@@ -23,12 +23,9 @@ enum http_parse_result http_message_feed(struct http_message *message, const cha
 
 /* After HEAD. Pointers live as long as the message; body is empty before DONE. */
 void http_message_request(struct http_message *message, struct http_request *request);
-bool http_message_begun(const struct http_message *message); /* a byte was taken */
 bool http_message_keep_alive(const struct http_message *message);
 bool http_message_http10(const struct http_message *message);
 bool http_message_expects_continue(const struct http_message *message);
-/* After HEAD: whether a body follows that is not read yet. */
-bool http_message_has_body(const struct http_message *message);
 /* Bytes kept so far. */
 size_t http_message_size(const struct http_message *message);
 /* After BAD: the status to answer with. */

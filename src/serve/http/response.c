@@ -8,7 +8,7 @@
 #define SMALL_BODY ((size_t)16 << 10) /* copied behind the head, so that both leave in one piece */
 #define LARGE_BODY ((size_t)64 << 10) /* counts against the limit of all answers together */
 
-const char *http_status_text(int status)
+static const char *status_text(int status)
 {
 	static const struct {
 		int status;
@@ -58,11 +58,6 @@ void http_response_end(struct http_response *response)
 	buffer_free(&response->headers);
 }
 
-bool http_response_given(const struct http_response *response)
-{
-	return response->given;
-}
-
 void http_response_header(struct http_response *response, const char *name, const char *value)
 {
 	buffer_puts(&response->headers, name);
@@ -82,7 +77,7 @@ static void put_head(struct http_response *response, int status, const char *con
 	struct http_conn *conn = response->conn;
 	struct buffer *out = &conn->out;
 	size_t before = out->length;
-	buffer_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, http_status_text(status),
+	buffer_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, status_text(status),
 	              http_server_date(conn->server));
 	if (content_type)
 		buffer_printf(out, "Content-Type: %s\r\n", content_type);
