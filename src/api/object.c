@@ -1,9 +1,8 @@
-/* Counted immutable objects, their encodings, and how one API of a type shows what was written through another. */
+/* Counted immutable objects, their encodings, and those of other APIs of their type. */
 #include "api/object.h"
 
 #include "base/arena.h"
 #include "base/strings.h"
-#include "api/convert_rbg.h"
 #include "api/object_make.h"
 
 #include <inttypes.h>
@@ -163,102 +162,11 @@ const char *object_field(const struct store_object *object, const char *path, ch
 
 /* ---- other APIs ---- */
 
-/* Event is one type with two faces. Left: core v1, right: events.k8s.io/v1. */
-static const char *const event_fields[][2] = {
-	{"involvedObject", "regarding"},
-	{"message", "note"},
-	{"source", "deprecatedSource"},
-	{"firstTimestamp", "deprecatedFirstTimestamp"},
-	{"lastTimestamp", "deprecatedLastTimestamp"},
-	{"count", "deprecatedCount"},
-	{"reportingComponent", "reportingController"},
-};
-
-static void rename_fields(struct arena *arena, struct tree *root, int from)
-{
-	for (size_t i = 0; i < sizeof(event_fields) / sizeof(event_fields[0]); i++) {
-		struct tree *field = tree_get(arena, root, event_fields[i][from]);
-		if (!field)
-			continue;
-		tree_remove(arena, root, event_fields[i][from]);
-		tree_put(arena, root, event_fields[i][1 - from], field);
-	}
-}
-
-/* autoscaling/v1 has a field for what v2 says with a metric: the use of cpu that is aimed at. */
-static struct tree *cpu_metric(struct arena *arena, struct tree *percent)
-{
-	struct tree *target = tree_map(arena), *resource = tree_map(arena), *metric = tree_map(arena);
-	tree_put_string(arena, target, "type", "Utilization");
-	tree_put(arena, target, "averageUtilization", percent);
-	tree_put_string(arena, resource, "name", "cpu");
-	tree_put(arena, resource, "target", target);
-	tree_put_string(arena, metric, "type", "Resource");
-	tree_put(arena, metric, "resource", resource);
-	return metric;
-}
-
-static struct tree *cpu_percent(struct arena *arena, struct tree *metric)
-{
-	struct tree *resource = tree_get(arena, metric, "resource");
-	bool cpu = strcmp(tree_str(tree_get(arena, metric, "type"), ""), "Resource") == 0 &&
-	           strcmp(tree_str(tree_get(arena, resource, "name"), ""), "cpu") == 0;
-	return cpu ? tree_path(arena, resource, "target", "averageUtilization", NULL) : NULL;
-}
-
-/* Metrics that v1 has no field for stay in the list, so that a change by an old client does not lose them. */
-static void move_metrics(struct arena *arena, struct tree *root, bool to_v2)
-{
-	struct tree *spec = tree_get(arena, root, "spec"), *kept = tree_list(arena), *metric, *percent = NULL;
-	if (tree_kind(spec) != VAL_MAP)
-		return;
-	if (to_v2) {
-		percent = tree_get(arena, spec, "targetCPUUtilizationPercentage");
-		tree_remove(arena, spec, "targetCPUUtilizationPercentage");
-		if (percent)
-			tree_append(arena, kept, cpu_metric(arena, percent));
-	}
-	size_t at = 0;
-	while ((metric = tree_walk(arena, tree_get(arena, spec, "metrics"), &at, NULL))) {
-		struct tree *found = to_v2 || percent ? NULL : cpu_percent(arena, metric);
-		if (found)
-			percent = found;
-		else
-			tree_append(arena, kept, metric);
-	}
-	if (!to_v2 && percent)
-		tree_put(arena, spec, "targetCPUUtilizationPercentage", percent);
-	if (tree_count(kept))
-		tree_put(arena, spec, "metrics", kept);
-	else
-		tree_remove(arena, spec, "metrics");
-}
-
-void object_convert(struct arena *arena, struct tree *root, const char *api_version)
-{
-	const char *old = tree_str(tree_get(arena, root, "apiVersion"), "");
-	if (strcmp(old, api_version) == 0)
-		return;
-	if (strcmp(old, "v1") == 0 && strcmp(api_version, "events.k8s.io/v1") == 0)
-		rename_fields(arena, root, 0);
-	else if (strcmp(old, "events.k8s.io/v1") == 0 && strcmp(api_version, "v1") == 0)
-		rename_fields(arena, root, 1);
-	else if (strcmp(old, "autoscaling/v1") == 0 && strcmp(api_version, "autoscaling/v2") == 0)
-		move_metrics(arena, root, true);
-	else if (strcmp(old, "autoscaling/v2") == 0 && strcmp(api_version, "autoscaling/v1") == 0)
-		move_metrics(arena, root, false);
-	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroup") == 0)
-		convert_group(arena, root, text_ends_with(api_version, "/v1alpha2"));
-	else if (strcmp(tree_str(tree_get(arena, root, "kind"), ""), "RoleBasedGroupSet") == 0)
-		convert_group_set(arena, root, text_ends_with(api_version, "/v1alpha2"));
-	tree_put_string(arena, root, "apiVersion", api_version);
-}
-
 struct doc *store_convert(const struct val *object, const char *api_version)
 {
 	struct arena *arena = arena_create();
 	struct tree *root = tree_of(arena, object);
-	object_convert(arena, root, api_version);
+	kinds_convert(arena, root, api_version);
 	struct doc *doc = tree_finish(root);
 	arena_destroy(arena);
 	return doc;

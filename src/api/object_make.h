@@ -19,7 +19,4 @@ void object_forget_json(struct store_object *object);
  * share (see store_field_match): the answer is remembered by its address. */
 const char *object_field(const struct store_object *object, const char *path, char scratch[64]);
 
-/* Changes apiVersion, and the names of fields where two APIs of a type differ. */
-void object_convert(struct arena *arena, struct tree *root, const char *api_version);
-
 #endif

@@ -1,7 +1,6 @@
 /* Selectors: reading the texts of the API, matching objects. */
 #include "api/selector.h"
 
-#include "kinds/builtin.h"
 #include "api/object_make.h"
 #include "api/selector_match.h"
 
@@ -162,14 +161,10 @@ static const char *offered(const struct store_api *api, const char *path)
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		if (strcmp(path, always[i]) == 0)
 			return always[i];
-	for (size_t i = 0; i < builtin_count; i++) {
-		if (strcmp(builtins[i].group, api->group) != 0 ||
-		    strcmp(builtins[i].resource, api->type->resource) != 0)
-			continue;
-		for (const char *const *field = builtins[i].fields; field && *field; field++)
-			if (strcmp(*field, path) == 0)
-				return *field;
-	}
+	const struct kind_row *row = kinds_resource(api->group, api->type->resource);
+	for (const char *const *field = row ? row->fields : NULL; field && *field; field++)
+		if (strcmp(*field, path) == 0)
+			return *field;
 	return definition_selects(api, path);
 }
 

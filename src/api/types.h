@@ -1,4 +1,4 @@
-/* Resource types: what the store knows about a kind of object. Built-in ones stand in one table (kinds/builtin.c), others
+/* Resource types: what the store knows about a kind of object. Built-in ones are rows of the registry (kinds), others
  * come and go with CustomResourceDefinitions.
  *
  * A store_type is the storage identity (group, resource) and lives as long as the store, also when its definition is
@@ -7,7 +7,7 @@
 #ifndef API_TYPES_H
 #define API_TYPES_H
 
-#include "kinds/builtin.h"
+#include "kinds/kinds.h"
 #include "object/doc.h"
 
 #include <stdbool.h>

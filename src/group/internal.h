@@ -5,6 +5,7 @@
 #include "group/group.h"
 
 #include "base/strings.h"
+#include "kinds/kinds.h"
 
 #define GROUP_API_VERSION "scheduling.run.ai/v2alpha2"
 
@@ -144,21 +145,7 @@ bool kind_is_known(const char *api_version, const char *kind);
 const struct val *karta_find(struct grouping *grouping);
 enum group_verdict family_karta(struct grouping *grouping, const struct val *object);
 
-group_family family_default;
-group_family family_pod;
-group_family family_deployment;
-group_family family_replicas; /* ReplicaSet, StatefulSet */
-group_family family_job;
-group_family family_cronjob;
-group_family family_kubeflow;
-group_family family_leader_worker_set;
-group_family family_jobset;
-group_family family_ray;
-group_family family_grove;
-group_family family_knative;
-group_family family_notebook;
-group_family family_spot_request;
-group_family family_aml;
-group_family family_runai_job;
+#define GROUP_DECLARE_FAMILY(id, name) group_family family_##name;
+KIND_FAMILIES(GROUP_DECLARE_FAMILY)
 
 #endif

@@ -14,7 +14,7 @@ struct by_value {
 
 static const char *indexed(const struct bucket *bucket)
 {
-	return bucket->builtin && bucket->builtin->flags & BUILTIN_INDEXED ? bucket->builtin->fields[0] : NULL;
+	return bucket->builtin && bucket->builtin->flags & ROW_INDEXED ? bucket->builtin->fields[0] : NULL;
 }
 
 static const char *value_of(const struct bucket *bucket, const struct store_object *object, char scratch[64])

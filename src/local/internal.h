@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "kinds/builtin.h"
 #include "local/history.h"
 #include "local/index.h"
 #include "api/object_make.h"
@@ -30,7 +29,7 @@ struct watch_path {
 /* All there is about one type. `type` comes first: a const struct store_type of ours is a bucket. */
 struct bucket {
 	struct store_type type;
-	const struct builtin *builtin;   /* NULL for custom types */
+	const struct kind_row *builtin;  /* NULL for custom types */
 	struct store_object *definition; /* the CRD it comes from, retained */
 	struct index index;
 	struct by_value *by_value; /* the same by the value of the field that the builtin names */

@@ -117,13 +117,13 @@ static bool is_label_key(const char *key)
 
 static void check_name(struct draft *draft, const char *name, struct problems *problems)
 {
-	const struct builtin *builtin = draft->bucket->builtin;
+	const struct kind_row *builtin = draft->bucket->builtin;
 	size_t length = strlen(name);
-	if (builtin && builtin->flags & BUILTIN_PATH_NAME) {
+	if (builtin && builtin->flags & ROW_PATH_NAME) {
 		if (strchr(name, '/') || strchr(name, '%') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 			problem_add(problems, SEVERITY_ERROR, "metadata.name", "use a name without / and %",
 			            "\"%s\" cannot stand in a path", name);
-	} else if (builtin && builtin->flags & BUILTIN_LABEL_NAME) {
+	} else if (builtin && builtin->flags & ROW_LABEL_NAME) {
 		if (!is_dns_label(name, length))
 			problem_add(problems, SEVERITY_ERROR, "metadata.name",
 			            "use at most 63 lower case letters, digits and '-', with a letter or digit at both "

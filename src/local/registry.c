@@ -85,15 +85,15 @@ static void sort_apis(struct store *store)
 /* ---- built-in types ---- */
 
 static void fill_api(struct arena *arena, struct store_api *api, const struct store_type *type,
-                     const struct builtin *row)
+                     const struct kind_row *row, const char *version)
 {
 	*api = (struct store_api){
 		.type = type,
 		.group = row->group,
-		.version = row->version,
-		.api_version = *row->group ? arena_printf(arena, "%s/%s", row->group, row->version) : row->version,
-		.has_status = row->flags & BUILTIN_STATUS,
-		.has_scale = row->flags & BUILTIN_SCALE,
+		.version = version,
+		.api_version = *row->group ? arena_printf(arena, "%s/%s", row->group, version) : version,
+		.has_status = row->flags & ROW_STATUS,
+		.has_scale = row->flags & ROW_SCALE,
 		.scale_spec = row->scale_spec ? row->scale_spec : ".spec.replicas",
 		.scale_status = row->scale_status ? row->scale_status : ".status.replicas",
 		.scale_selector = row->selector ? row->selector : "",
@@ -103,14 +103,28 @@ static void fill_api(struct arena *arena, struct store_api *api, const struct st
 		api->column_count++;
 }
 
-static bool is_row_of(const struct builtin *row, const struct store_type *type)
+static bool is_row_of(const struct kind_row *row, const struct store_type *type)
 {
 	if (row->face_of)
 		return !*type->group && strcmp(row->face_of, type->resource) == 0;
 	return strcmp(row->group, type->group) == 0 && strcmp(row->resource, type->resource) == 0;
 }
 
-static void add_builtin(struct store *store, struct arena *arena, const struct builtin *row)
+/* The versions of the row, and of those that show its objects under another group. */
+static void fill_apis(struct arena *arena, struct store_type *type)
+{
+	const struct kind_row *row;
+	size_t rows = 0;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		rows += is_row_of(row, type);
+	struct store_api *apis = arena_array(arena, struct store_api, rows * KIND_MOST_VERSIONS);
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		for (size_t v = 0; is_row_of(row, type) && row->versions[v]; v++)
+			fill_api(arena, &apis[type->api_count++], type, row, row->versions[v]);
+	type->apis = apis;
+}
+
+static void add_builtin(struct store *store, struct arena *arena, const struct kind_row *row)
 {
 	struct bucket *bucket = base_calloc(1, sizeof(*bucket));
 	vec_push(&store->buckets, bucket);
@@ -123,29 +137,23 @@ static void add_builtin(struct store *store, struct arena *arena, const struct b
 		.kind = row->kind,
 		.list_kind = arena_printf(arena, "%sList", row->kind),
 		.short_names = row->short_names,
-		.categories = row->flags & BUILTIN_ALL ? all : none,
-		.namespaced = !(row->flags & BUILTIN_CLUSTER),
-		.custom = row->flags & BUILTIN_CUSTOM,
-		.graceful = row->flags & BUILTIN_GRACEFUL,
-		.one_form = row->flags & BUILTIN_ONE_FORM,
+		.categories = row->flags & ROW_ALL ? all : none,
+		.namespaced = !(row->flags & ROW_CLUSTER),
+		.custom = row->flags & ROW_CUSTOM,
+		.graceful = row->flags & ROW_GRACEFUL,
+		.one_form = row->convert != NULL,
 	};
-	size_t rows = 0;
-	for (size_t i = 0; i < builtin_count; i++)
-		rows += is_row_of(&builtins[i], type);
-	struct store_api *apis = arena_array(arena, struct store_api, rows);
-	for (size_t i = 0; i < builtin_count; i++)
-		if (is_row_of(&builtins[i], type))
-			fill_api(arena, &apis[type->api_count++], type, &builtins[i]);
-	type->apis = apis;
+	fill_apis(arena, type);
 }
 
 void registry_init(struct store *store)
 {
 	struct arena *arena = arena_create();
+	const struct kind_row *row;
 	vec_push(&store->retired, arena);
-	for (size_t i = 0; i < builtin_count; i++)
-		if (!builtins[i].face_of && !find_bucket(store, builtins[i].group, builtins[i].resource))
-			add_builtin(store, arena, &builtins[i]);
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (!row->face_of && kinds_is_built_in(row))
+			add_builtin(store, arena, row);
 	store->pods = find_bucket(store, "", "pods");
 	store->namespaces = find_bucket(store, "", "namespaces");
 	store->events = find_bucket(store, "", "events");

@@ -171,9 +171,9 @@ static int answer_stored(struct draft *draft, int code)
 /* Where versions differ in form one of them is stored: events are kept as core events whoever writes them. */
 static void take_stored_form(struct draft *draft)
 {
-	const struct builtin *builtin = draft->bucket->builtin;
-	if (strcmp(draft->api->group, draft->bucket->type.group) != 0 || (builtin && builtin->flags & BUILTIN_ONE_FORM))
-		object_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
+	const struct kind_row *builtin = draft->bucket->builtin;
+	if (strcmp(draft->api->group, draft->bucket->type.group) != 0 || (builtin && builtin->convert))
+		kinds_convert(draft->arena, draft->root, draft->bucket->type.apis[0].api_version);
 }
 
 /* ---- creates ---- */
@@ -212,8 +212,8 @@ static int check_namespace(struct draft *draft)
 
 static void begin_status(struct draft *draft)
 {
-	const struct builtin *builtin = draft->bucket->builtin;
-	if (!draft->api->has_status || (builtin && builtin->flags & BUILTIN_KEEPS_STATUS))
+	const struct kind_row *builtin = draft->bucket->builtin;
+	if (!draft->api->has_status || (builtin && builtin->flags & ROW_KEEPS_STATUS))
 		return;
 	tree_remove(draft->arena, draft->root, "status");
 	if (builtin && builtin->status) {

@@ -1,6 +1,8 @@
 /* RoleBasedGroups in their two forms. A role is flat in v1alpha1 and has a pattern in v1alpha2; everything else has one
  * place in both, so that each form holds all that the other does and nothing is lost on the way there and back. */
-#include "api/convert_rbg.h"
+#include "kinds/internal.h"
+
+#include "base/strings.h"
 
 #include <string.h>
 
@@ -102,15 +104,21 @@ static void convert_roles(struct arena *arena, struct tree *spec, bool to_patter
 	}
 }
 
-void convert_group(struct arena *arena, struct tree *root, bool to_patterns)
+static bool has_patterns(const char *api_version)
 {
-	convert_roles(arena, tree_get(arena, root, "spec"), to_patterns);
+	return text_ends_with(api_version, "/v1alpha2");
+}
+
+void convert_rbg(struct arena *arena, struct tree *root, const char *to)
+{
+	convert_roles(arena, tree_get(arena, root, "spec"), has_patterns(to));
 }
 
 /* The spec of the groups is in template in the one form and in groupTemplate.spec in the other; labels and annotations
  * for them have one place in both. */
-void convert_group_set(struct arena *arena, struct tree *root, bool to_patterns)
+void convert_rbg_set(struct arena *arena, struct tree *root, const char *to)
 {
+	bool to_patterns = has_patterns(to);
 	struct tree *spec = tree_get(arena, root, "spec"), *group = tree_get(arena, spec, "groupTemplate");
 	if (tree_kind(spec) != VAL_MAP)
 		return;

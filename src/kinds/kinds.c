@@ -1,0 +1,87 @@
+/* Owns looking up rows. There are about a hundred, and names differ in their first letters: they are looked through. */
+#include "kinds/internal.h"
+
+#include <string.h>
+
+const struct kind_row *kinds_row(size_t number)
+{
+	const struct {
+		const struct kind_row *rows;
+		size_t count;
+	} tables[] = {
+		{kinds_core, kinds_core_count},
+		{kinds_workloads, kinds_workloads_count},
+		{kinds_platoon, kinds_platoon_count},
+		{kinds_more, kinds_more_count},
+	};
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		if (number < tables[i].count)
+			return &tables[i].rows[number];
+		number -= tables[i].count;
+	}
+	return NULL;
+}
+
+/* Whether it is "apps/v1" for "apps", or "v1" for "". */
+static bool is_version_of(const char *api_version, const char *group)
+{
+	size_t length = strlen(group);
+	if (length == 0)
+		return !strchr(api_version, '/');
+	return strncmp(api_version, group, length) == 0 && api_version[length] == '/';
+}
+
+const struct kind_row *kinds_find(const char *api_version, const char *kind)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (strcmp(row->kind, kind) == 0 && is_version_of(api_version, row->group))
+			return row;
+	return NULL;
+}
+
+const struct kind_row *kinds_resource(const char *group, const char *resource)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (strcmp(row->resource, resource) == 0 && strcmp(row->group, group) == 0)
+			return row;
+	return NULL;
+}
+
+const struct kind_row *kinds_named(const char *name)
+{
+	const struct kind_row *row;
+	size_t length = strcspn(name, ".");
+	const char *group = name + length + (name[length] == '.');
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (strncmp(row->resource, name, length) == 0 && !row->resource[length] &&
+		    strcmp(row->group, group) == 0)
+			return row;
+	return NULL;
+}
+
+const char *kinds_family_name(enum kind_family family)
+{
+#define NAME(id, name) [FAMILY_##id] = #name,
+	static const char *const names[FAMILIES] = {
+		[FAMILY_NONE] = "", [FAMILY_WRAPPER] = "wrapper", KIND_FAMILIES(NAME)};
+#undef NAME
+	return names[family];
+}
+
+bool kinds_is_built_in(const struct kind_row *row)
+{
+	return !(row->flags & ROW_DEFINED);
+}
+
+void kinds_convert(struct arena *arena, struct tree *root, const char *api_version)
+{
+	const char *old = tree_str(tree_get(arena, root, "apiVersion"), "");
+	if (strcmp(old, api_version) == 0)
+		return;
+	const struct kind_row *row = kinds_find(api_version, tree_str(tree_get(arena, root, "kind"), ""));
+	if (row && row->convert)
+		row->convert(arena, root, api_version);
+	tree_put_string(arena, root, "apiVersion", api_version);
+}

@@ -1,0 +1,56 @@
+/* Names of API groups, spelled once. With a version appended they are what stands in the apiVersion of objects. */
+#ifndef KINDS_NAMES_H
+#define KINDS_NAMES_H
+
+#define KINDS_ADMISSION "admissionregistration.k8s.io"
+#define KINDS_AML "amlarc.azureml.com"
+#define KINDS_APPS "apps"
+#define KINDS_ARGO "argoproj.io"
+#define KINDS_AUTOSCALING "autoscaling"
+#define KINDS_BATCH "batch"
+#define KINDS_COORDINATION "coordination.k8s.io"
+#define KINDS_CORE ""
+#define KINDS_DEFINITIONS "apiextensions.k8s.io"
+#define KINDS_DEVFILE "workspace.devfile.io"
+#define KINDS_DISCOVERY "discovery.k8s.io"
+#define KINDS_DYNAMO "nvidia.com"
+#define KINDS_EGX "egx.nvidia.io"
+#define KINDS_EVENTS "events.k8s.io"
+#define KINDS_GROVE "grove.io"
+#define KINDS_GROVE_SCHEDULER "scheduler.grove.io"
+#define KINDS_JOBSET "jobset.x-k8s.io"
+#define KINDS_KAI "kai.scheduler"
+#define KINDS_KNATIVE "serving.knative.dev"
+#define KINDS_KUBEFLOW "kubeflow.org"
+#define KINDS_KUBEVIRT "kubevirt.io"
+#define KINDS_LEADER_WORKER_SET "leaderworkerset.x-k8s.io"
+#define KINDS_NETWORKING "networking.k8s.io"
+#define KINDS_NODE "node.k8s.io"
+#define KINDS_POLICY "policy"
+#define KINDS_RAY "ray.io"
+#define KINDS_RBAC "rbac.authorization.k8s.io"
+#define KINDS_RBG "workloads.x-k8s.io"
+#define KINDS_RESOURCE "resource.k8s.io"
+#define KINDS_RUNAI "run.ai"
+#define KINDS_SCHEDULING "scheduling.run.ai"
+#define KINDS_SCHEDULING_K8S "scheduling.k8s.io"
+#define KINDS_SELDON "machinelearning.seldon.io"
+#define KINDS_SPARK "sparkoperator.k8s.io"
+#define KINDS_STORAGE "storage.k8s.io"
+#define KINDS_TEKTON "tekton.dev"
+#define KINDS_TRAINER "trainer.kubeflow.org"
+
+/* What stands in objects of kinds that have one version. */
+#define KINDS_API_CLUSTER_TOPOLOGY KINDS_RBG "/v1alpha1"
+#define KINDS_API_KARTA KINDS_RUNAI "/v1alpha1"
+#define KINDS_API_POD_GANG KINDS_GROVE_SCHEDULER "/v1alpha1"
+#define KINDS_API_POD_GROUP KINDS_SCHEDULING "/v2alpha2"
+#define KINDS_API_POLICY KINDS_RBG "/v1alpha2"
+#define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
+#define KINDS_API_REVISION KINDS_KNATIVE "/v1"
+#define KINDS_API_TOPOLOGY KINDS_KAI "/v1alpha1"
+
+/* On everything that belongs to a RoleBasedGroup. */
+#define RBG_GROUP_LABEL "rbg.workloads.x-k8s.io/group-name"
+
+#endif

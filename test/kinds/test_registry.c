@@ -1,0 +1,111 @@
+/* The registry of kinds: what must hold between the fields of a row and between rows, whatever is added. */
+#include "kinds/kinds.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void rows_are_complete(void **state)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		assert_non_null(row->group);
+		assert_non_null(row->versions[0]);
+		assert_true(row->resource[0] && row->singular[0] && row->kind[0]);
+		if (row->convert && !row->face_of && row->group[0])
+			assert_non_null(row->versions[1]);
+	}
+}
+
+static void names_are_taken_once(void **state)
+{
+	const struct kind_row *row, *other;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		for (size_t j = 0; j < i && (other = kinds_row(j)); j++)
+			if (strcmp(row->group, other->group) == 0) {
+				assert_string_not_equal(row->resource, other->resource);
+				assert_string_not_equal(row->kind, other->kind);
+			}
+}
+
+/* Otherwise its pods would wait for an object that `run` never sees. */
+static void what_grouping_reads_is_mirrored(void **state)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (row->family != FAMILY_NONE)
+			assert_int_not_equal(row->mirror, MIRROR_NEVER);
+		if (row->family != FAMILY_NONE && row->family != FAMILY_POD)
+			assert_true(row->flags & ROW_OWNER);
+		for (size_t n = 0; n < sizeof(row->needs) / sizeof(*row->needs) && row->needs[n]; n++) {
+			const struct kind_row *needed = kinds_named(row->needs[n]);
+			assert_non_null(needed);
+			assert_int_not_equal(needed->mirror, MIRROR_NEVER);
+		}
+	}
+}
+
+static void decisions_wait_for_what_they_rest_on(void **state)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (row->flags & ROW_DECIDES)
+			assert_int_equal(row->mirror, MIRROR_ALWAYS);
+}
+
+static void rows_are_found(void **state)
+{
+	static const struct {
+		const char *api_version, *kind, *resource;
+	} cases[] = {
+		{"v1", "Pod", "pods"},
+		{"apps/v1", "Deployment", "deployments"},
+		{"apps/v1beta1", "Deployment", "deployments"}, /* an old reference */
+		{"kubeflow.org/v1", "Notebook", "notebooks"},
+		{"v1", "Service", "services"},
+		{"serving.knative.dev/v1", "Service", "services"},
+		{"v1", "Deployment", NULL},
+		{"app/v1", "Deployment", NULL},
+		{"apps", "Deployment", NULL},
+		{"apps/v1", "Deploymen", NULL},
+		{"", "", NULL},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct kind_row *row = kinds_find(cases[i].api_version, cases[i].kind);
+		if (!cases[i].resource) {
+			assert_null(row);
+			continue;
+		}
+		assert_non_null(row);
+		assert_string_equal(row->resource, cases[i].resource);
+		assert_ptr_equal(kinds_resource(row->group, row->resource), row);
+	}
+	assert_string_equal(kinds_named("services.serving.knative.dev")->group, "serving.knative.dev");
+	assert_string_equal(kinds_named("services")->group, "");
+	assert_null(kinds_named("service"));
+	assert_null(kinds_named("services.serving.knative"));
+}
+
+static void families_have_names(void **state)
+{
+	assert_string_equal(kinds_family_name(FAMILY_NONE), "");
+	assert_string_equal(kinds_family_name(FAMILY_KUBEFLOW), "kubeflow");
+	for (int family = FAMILY_WRAPPER; family < FAMILIES; family++)
+		assert_true(kinds_family_name((enum kind_family)family)[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_complete),
+		cmocka_unit_test(names_are_taken_once),
+		cmocka_unit_test(what_grouping_reads_is_mirrored),
+		cmocka_unit_test(decisions_wait_for_what_they_rest_on),
+		cmocka_unit_test(rows_are_found),
+		cmocka_unit_test(families_have_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
