@@ -49,7 +49,8 @@ static struct index_node *search(struct index *index, const char *namespace_, co
 		before[level] = at;
 		links[level] = &row[level];
 	}
-	if (!*links[0]) { /* these are the last ones */
+	/* These are the last ones. Of an index that was always empty there is nothing to remember: it may be constant. */
+	if (!*links[0] && (before[0] || index->tail_known)) {
 		memcpy(index->tail, before, sizeof(before));
 		index->tail_known = true;
 	}
