@@ -112,7 +112,7 @@ static int run_cluster(int pipe)
 	struct error error = {0};
 	struct cluster_process process = {0};
 	struct world_admission *admission =
-		world_admission_create(&(struct world_admission_options){.scheduler = "platoon", .strict = true});
+		world_admission_create(&(struct world_admission_options){.claims = true, .strict = true});
 	signal(SIGTERM, on_signal);
 	bool open = open_process(&process, admission, &error) == 0;
 	uint16_t port = open ? serve_port(process.serve) : 0;

@@ -8,8 +8,7 @@
 
 struct board {
 	struct store *store;
-	uint64_t budget;
-	struct strategy strategy;
+	struct settings_source *settings;
 	struct records *records;
 	struct dashboard *dashboard;
 	bool complete; /* everything has been read once: what follows is news */
@@ -24,15 +23,14 @@ static void put(void *context, char kind, const char *name, const char *json)
 static void ask(void *context, const char *manifest, size_t length, struct buffer *out)
 {
 	const struct board *board = context;
-	what_if(board->store, board->budget, board->strategy, manifest, length, out);
+	what_if(board->store, settings_now(board->settings), manifest, length, out);
 }
 
-struct board *board_create(struct store *store, uint64_t budget, struct strategy strategy, const struct auth *auth)
+struct board *board_create(struct store *store, struct settings_source *settings, const struct auth *auth)
 {
 	struct board *board = base_calloc(1, sizeof(*board));
 	board->store = store;
-	board->budget = budget;
-	board->strategy = strategy;
+	board->settings = settings;
 	board->dashboard = dashboard_create(&(struct dashboard_options){
 		.auth = auth,
 		.feed = {.version = PLATOON_VERSION},

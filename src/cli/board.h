@@ -5,11 +5,13 @@
 #include "schedule/plan.h"
 #include "serve/dashboard/dashboard.h"
 #include "api/store.h"
+#include "loop/settings.h"
 
 struct board;
 
 /* The store must outlive it; the HTTP server may go before it or after it. `auth` as in dashboard.h. */
-struct board *board_create(struct store *store, uint64_t budget, struct strategy strategy, const struct auth *auth);
+/* Store and settings are borrowed. */
+struct board *board_create(struct store *store, struct settings_source *settings, const struct auth *auth);
 void board_destroy(struct board *board); /* NULL is a no-op */
 /* Once per turn of the loop, after the commit. */
 void board_step(struct board *board);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/draw.h"
 #include "schedule/plan.h"
+#include "loop/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,11 +93,10 @@ struct cli_args {
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
-	const char *report;  /* file of the page; NULL: none */
-	const char *compare; /* see policies.h; NULL: nothing to compare with */
-	uint64_t budget;
-	struct strategy strategy;
-	bool strategy_given;
+	const char *report;       /* file of the page; NULL: none */
+	const char *compare;      /* see policies.h; NULL: nothing to compare with */
+	struct settings settings; /* the usual ones, with what flags say instead */
+	bool strategy_given, schedulers_given;
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
@@ -112,8 +112,6 @@ struct cli_args {
 	bool in_memory, until_placed;
 	bool rejected;                                 /* an object of the input cannot be used, which was told */
 	const char *kubeconfig, *context, *namespace_; /* NULL: as kubectl would choose */
-	const char *const *schedulers;                 /* NULL: the usual */
-	size_t scheduler_count;
 	const char *image, *only, *values_file, *chart, *webhook_url;
 	int replicas; /* 0: as many as usual */
 	bool webhooks, webhooks_given, service_monitor;
@@ -177,8 +175,8 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 /* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
  * when none was given. */
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
-/* Whether the owners of a pod say by what it is placed: nobody has written that down. */
-bool cli_is_unmarked(const struct manifest *pod);
+/* Whether the owners of a pod of ours say by what it is placed: nobody has written that down. */
+bool cli_is_unmarked(const struct settings *settings, const struct manifest *pod);
 /* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */
 void cli_load_owners(struct cli_args *args, const char *namespace_, struct manifests *into);
 /* What stands above the single pods among the objects of the cluster, about which no PodGroup says anything. */

@@ -92,11 +92,9 @@ void cli_load_owners(struct cli_args *args, const char *namespace_, struct manif
 	remote_client_destroy(client);
 }
 
-bool cli_is_unmarked(const struct manifest *pod)
+bool cli_is_unmarked(const struct settings *settings, const struct manifest *pod)
 {
-	const char *scheduler = val_str(val_path(pod->object, "spec", "schedulerName", NULL), "");
-	return strcmp(pod->kind, "Pod") == 0 &&
-	       (strcmp(scheduler, "platoon") == 0 || strcmp(scheduler, "kai-scheduler") == 0) &&
+	return strcmp(pod->kind, "Pod") == 0 && settings_owns_pod(settings, pod->object) &&
 	       !*val_str(val_path(pod->object, "metadata", "annotations", "pod-group-name", NULL), "");
 }
 
@@ -123,7 +121,7 @@ void cli_load_above(struct cli_args *args, const struct manifests *objects, stru
 	struct interner *kinds = interner_create();
 	bool wanted = false;
 	for (size_t i = 0; i < objects->count; i++)
-		if (cli_is_unmarked(&objects->items[i])) {
+		if (cli_is_unmarked(&args->settings, &objects->items[i])) {
 			wanted = true;
 			note_kinds(&objects->items[i], kinds);
 		}

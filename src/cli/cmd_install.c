@@ -109,10 +109,10 @@ static int make_values(struct install *install)
 		build_put_string(build, values, "webhookURL", args->webhook_url);
 	if (args->service_monitor)
 		build_put_bool(build, values, "serviceMonitor", true);
-	if (args->scheduler_count) {
+	if (args->schedulers_given) {
 		struct node *names = build_list(build);
-		for (size_t i = 0; i < args->scheduler_count; i++)
-			build_append(build, names, build_string(build, args->schedulers[i]));
+		for (size_t i = 0; i < args->settings.scheduler_count; i++)
+			build_append(build, names, build_string(build, args->settings.schedulers[i]));
 		build_put(build, values, "schedulerNames", names);
 	}
 	install->values = build_finish(build, values);

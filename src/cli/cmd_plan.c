@@ -30,8 +30,7 @@ int cmd_plan(struct cli_args *args)
 	if (rc == CLI_OK) {
 		cli_load_terms(args, &objects, &above);
 		struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
-		                                   .budget = args->budget,
-		                                   .strategy = args->strategy,
+		                                   .settings = &args->settings,
 		                                   .starvation_after_ns = args->starvation_after_ns,
 		                                   .owners = &above,
 		                                   .explain_relax = true};

@@ -129,6 +129,7 @@ static int open_remote(struct run *run, struct error *error)
 		error);
 	if (!run->remote)
 		return -1;
+	settings_source_follow(run->settings, remote_store(run->remote));
 	if (run->start->leader_elect)
 		open_lease(run, now);
 	return 0;
@@ -144,11 +145,7 @@ static void open_controllers(struct run *run)
 	run->manager = manager_create(&(struct manager_options){
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
-		.schedulers = run->config->schedulers,
-		.scheduler_count = run->config->scheduler_count,
-		.budget = run->config->budget,
-		.single_groups = run->config->single_groups,
-		.strategy = run->config->strategy,
+		.settings = run->settings,
 		.decided = run->board ? board_decided : NULL,
 		.decided_context = run->board,
 	});
@@ -225,7 +222,9 @@ static void use_config(struct run *run, struct run_config *config)
 	if (run->config != run->start)
 		run_config_free(run->config);
 	run->config = config;
+	run->queue = (struct run_queue){0};
 	use_log(run);
+	settings_source_replace(run->settings, &config->settings);
 }
 
 /* Whether the file is another one than last time: volumes of a ConfigMap are replaced, not written. */
@@ -258,16 +257,7 @@ static void look_at_config(struct run *run)
 	if (fixed[0])
 		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
 	remote_follow_kinds(run->remote, next->kinds, next->kind_count);
-	if (run_config_decides_alike(run->config, next)) {
-		/* Looking at the whole cluster anew takes time, in which nothing would be decided. */
-		run_config_take_log(run->config, next);
-		run_config_free(next);
-		use_log(run);
-	} else {
-		/* They keep nothing that the API server has not, and refer to the old one. */
-		close_controllers(run);
-		use_config(run, next);
-	}
+	use_config(run, next);
 	log_write(logger, LOG_INFO, 0, "configuration read", "file", run->args->config, NULL);
 }
 
@@ -294,6 +284,7 @@ static void loop(struct run *run)
 	bool synced = false;
 	while (!stopped) {
 		turn(run, manager_sooner(wait, LONGEST_WAIT));
+		settings_turn(run->settings);
 		look_at_config(run);
 		wait = step(run);
 		if (run->board && remote_synced(run->remote)) /* before that it is not the cluster yet */
@@ -401,6 +392,7 @@ int cmd_run(struct cli_args *args)
 		return CLI_USAGE;
 	is_changed(&run);
 	run.start = config;
+	run.settings = settings_source_create(&config->settings);
 	use_config(&run, config);
 	catch_signals();
 	int rc = args->print_config ? print_config(&run) : run_all(&run);
@@ -412,6 +404,7 @@ int cmd_run(struct cli_args *args)
 	if (run.clients >= 0)
 		close(run.clients);
 	lease_destroy(run.lease);
+	settings_source_destroy(run.settings);
 	remote_destroy(run.remote);
 	if (run.config != run.start)
 		run_config_free(run.config);

@@ -49,8 +49,8 @@ static const char *replay(const struct seeds *seeds, struct arena *arena)
 		buffer_printf(&out, " --nodes %dx%dx%d", options->zones, options->racks, options->nodes);
 	if (options->gpus >= 0)
 		buffer_printf(&out, " --gpus %d", options->gpus);
-	if (options->budget > 0)
-		buffer_printf(&out, " --budget %llu", (unsigned long long)options->budget);
+	if (options->settings->budget > 0)
+		buffer_printf(&out, " --budget %llu", (unsigned long long)options->settings->budget);
 	if (seeds->source)
 		buffer_printf(&out, " %s", seeds->args->operands[0]);
 	const char *text = arena_strdup(arena, out.text);
@@ -165,7 +165,7 @@ int cmd_simulate_seeds(struct cli_args *args, const struct manifest *scenario)
 	                    .scenario = scenario,
 	                    .logger = args->logger.level > LOG_WARN ? &args->logger
 	                                                            : NULL, /* refusals are what it injects */
-	                    .budget = args->budget},
+	                    .settings = &args->settings},
 		.source = scenario ? scenario->source : NULL,
 		.build = args->output == CLI_OUTPUT_TABLE ? NULL : build_create(),
 		.progress = progress_begin(),

@@ -48,7 +48,7 @@ static int complete(struct cli_args *args, struct manifests *objects, bool table
 	}
 	if (!has_kind(objects, "Queue") && !has_kind(objects, "Topology"))
 		up_fixed(objects, &problems);
-	expand_workloads(objects, clock_now(clock_system()), &problems);
+	expand_workloads(objects, clock_now(clock_system()), &args->settings, &problems);
 	cli_print_problems(&problems);
 	return problems.errors > 0 ? CLI_USAGE : CLI_OK;
 }
@@ -115,12 +115,13 @@ static bool show_progress(void *context, size_t done, size_t total)
 static const struct replay_result *replay(struct cli_args *args, const struct trace *trace, const struct policy *policy)
 {
 	struct replaying replaying = {.progress = progress_begin(), .title = policy->title};
+	struct settings settings = args->settings;
+	settings.strategy = policy->strategy;
 	struct replay_options options = {
 		.title = replaying.title,
 		.actions = policy->actions,
 		.action_count = policy->action_count,
-		.strategy = policy->strategy,
-		.budget = args->budget,
+		.settings = &settings,
 		.starvation_after_ns = args->starvation_after_ns,
 		.progress = show_progress,
 		.context = &replaying,

@@ -253,10 +253,7 @@ static int once(struct cli_args *args)
 	if (rc == CLI_OK) {
 		int64_t now = clock_now(clock_system()) / INT64_C(1000000000);
 		cli_load_terms(args, &objects, &above);
-		struct snapshot_options options = {.now_seconds = now,
-		                                   .owners = &above,
-		                                   .budget = args->budget,
-		                                   .strategy = args->strategy};
+		struct snapshot_options options = {.now_seconds = now, .owners = &above, .settings = &args->settings};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
 		const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 		const struct top_picture *picture = top_take(plan, now, args->arena);

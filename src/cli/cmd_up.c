@@ -40,6 +40,7 @@ struct up {
 	struct cli_args *args;
 	const struct manifests *given;
 	const struct manifests *nodes;
+	struct settings_source *settings;
 	struct world_admission *admission;
 	struct store *store;
 	struct serve *serve;
@@ -52,9 +53,6 @@ struct up {
 	bool decided;
 	struct progress progress; /* of --until-placed */
 };
-
-static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
-#define SCHEDULERS (sizeof(schedulers) / sizeof(*schedulers))
 
 /* ---- --until-placed ---- */
 
@@ -123,10 +121,7 @@ static bool show_pod(struct up *up, const struct store_object *pod)
 
 static bool stands_alone(const struct up *up, const struct store_object *pod)
 {
-	const struct grouping_options ours = {.store = up->store,
-	                                      .schedulers = schedulers,
-	                                      .scheduler_count = SCHEDULERS};
-	return grouping_is_ours(&ours, pod->root) &&
+	return settings_owns_pod(settings_now(up->settings), pod->root) &&
 	       !*val_str(val_path(pod->root, "metadata", "annotations", GROUP_KEY_POD_GROUP, NULL), "");
 }
 
@@ -188,6 +183,7 @@ static int loop(struct up *up)
 			rc = CLI_FOUND;
 			break;
 		}
+		settings_turn(up->settings);
 		wait = world_step(up->world);
 		board_step(up->board);
 		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
@@ -223,6 +219,16 @@ static void print_next_steps(const struct up *up)
 
 /* ---- start and end ---- */
 
+/* Nobody else places pods here: those of plain manifests are ours too. */
+static struct settings_source *open_settings(const struct cli_args *args)
+{
+	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
+	struct settings settings = args->settings;
+	settings.schedulers = schedulers;
+	settings.scheduler_count = sizeof(schedulers) / sizeof(*schedulers);
+	return settings_source_create(&settings);
+}
+
 static void catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -236,8 +242,8 @@ static int open_store(struct up *up, struct error *error)
 	struct cli_args *args = up->args;
 	if (secret_directory(args->data_dir, error) < 0)
 		return -1;
-	up->admission =
-		world_admission_create(&(struct world_admission_options){.scheduler = "platoon", .strict = true});
+	up->admission = world_admission_create(
+		&(struct world_admission_options){.settings = up->settings, .claims = true, .strict = true});
 	struct store_options options = {
 		.path = args->in_memory ? NULL : arena_printf(args->arena, "%s/store.db", args->data_dir),
 		.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
@@ -248,6 +254,7 @@ static int open_store(struct up *up, struct error *error)
 	if (!up->store)
 		return -1;
 	world_admission_use(up->admission, up->store);
+	settings_source_follow(up->settings, up->store);
 	return up_seed(up->store, up->nodes, error);
 }
 
@@ -272,15 +279,11 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
-	up->board = board_create(up->store, up->args->budget, up->args->strategy, NULL);
-	/* Nobody else places pods here: those of plain manifests are ours too. */
+	up->board = board_create(up->store, up->settings, NULL);
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
-		.schedulers = schedulers,
-		.scheduler_count = SCHEDULERS,
-		.budget = up->args->budget,
-		.strategy = up->args->strategy,
+		.settings = up->settings,
 		.kubelet =
 			{
 				.start_seconds = 1,
@@ -305,6 +308,7 @@ static void close_all(struct up *up)
 	serve_destroy(up->serve);
 	board_destroy(up->board);
 	world_admission_destroy(up->admission);
+	settings_source_destroy(up->settings);
 	store_close(up->store);
 }
 
@@ -343,7 +347,11 @@ int cmd_up(struct cli_args *args)
 		rc = CLI_USAGE;
 	}
 	if (rc == CLI_OK) {
-		struct up up = {.args = args, .given = &given, .nodes = &nodes, .shown = interner_create()};
+		struct up up = {.args = args,
+		                .given = &given,
+		                .nodes = &nodes,
+		                .shown = interner_create(),
+		                .settings = open_settings(args)};
 		catch_signals();
 		rc = run(&up);
 		close_all(&up);

@@ -125,8 +125,7 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	cli_load_terms(args, objects, &above);
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
 	                                   .owners = &above,
-	                                   .budget = args->budget,
-	                                   .strategy = args->strategy,
+	                                   .settings = &args->settings,
 	                                   .starvation_after_ns = args->starvation_after_ns,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(objects, &options);

@@ -82,7 +82,7 @@ void cli_let_files_win(struct manifests *objects, size_t live)
 static void expand(struct cli_args *args, struct manifests *objects)
 {
 	struct problems problems = {.arena = args->arena};
-	expand_workloads(objects, clock_now(clock_system()), &problems);
+	expand_workloads(objects, clock_now(clock_system()), &args->settings, &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		output_line(stderr, "%s: %s: %s", problems.items[i].path,
 		            problems.items[i].severity == SEVERITY_ERROR ? "error" : "warning",

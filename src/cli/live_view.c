@@ -157,8 +157,7 @@ const struct plan *live_view_plan(struct live_view *view)
 		return NULL;
 	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000),
 	                                   .owners = &view->owners,
-	                                   .budget = args->budget,
-	                                   .strategy = args->strategy};
+	                                   .settings = &args->settings};
 	view->snapshot = snapshot_create(&view->objects, &options);
 	const struct plan *plan = plan_run(view->snapshot, args->actions, args->action_count);
 	view->last = clock_now(clock_system());

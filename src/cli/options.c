@@ -216,14 +216,14 @@ static int parse_budget(struct cli_args *args, const char *value)
 	unsigned long long number = strtoull(value, &end, 10);
 	if (errno != 0 || *value < '0' || *value > '9' || *end || number == 0)
 		return usage_error(args->command, "--budget %s: must be a whole number above 0", value);
-	args->budget = number;
+	args->settings.budget = number;
 	return CLI_OK;
 }
 
 static int parse_placement(struct cli_args *args, const char *value)
 {
 	args->strategy_given = true;
-	if (strategy_parse(value, &args->strategy) < 0)
+	if (strategy_parse(value, &args->settings.strategy) < 0)
 		return usage_error(
 			args->command,
 			"--placement %s: use binpack, spread, or one for each such as gpu=spread,cpu=binpack", value);
@@ -329,17 +329,19 @@ static int parse_port(struct cli_args *args, const char *value)
 static int parse_schedulers(struct cli_args *args, const char *value)
 {
 	const char **names = arena_array(args->arena, const char *, strlen(value) + 1);
-	args->scheduler_count = 0;
+	size_t count = 0;
 	for (const char *at = value;; at++) {
 		size_t length = strcspn(at, ",");
 		if (length == 0 || length > 253)
 			return usage_error(args->command, "--scheduler-name %s: give names, comma separated", value);
-		names[args->scheduler_count++] = arena_strndup(args->arena, at, length);
+		names[count++] = arena_strndup(args->arena, at, length);
 		at += length;
 		if (!*at)
 			break;
 	}
-	args->schedulers = names;
+	args->settings.schedulers = names;
+	args->settings.scheduler_count = count;
+	args->schedulers_given = true;
 	return CLI_OK;
 }
 
@@ -521,6 +523,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 	*args = (struct cli_args){
 		.command = command,
 		.arena = arena_create(),
+		.settings = settings_usual,
 		.shape = {.zones = 1, .racks = 2, .nodes = 4, .gpus = 8},
 		.heartbeat = 5,
 		.data_dir = ".platoon",

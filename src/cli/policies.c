@@ -94,7 +94,7 @@ int policies_read(struct cli_args *args, struct policy policies[MOST_POLICIES])
 	int count = 1;
 	policies[0] = (struct policy){.actions = args->actions,
 	                              .action_count = args->action_count,
-	                              .strategy = args->strategy};
+	                              .strategy = args->settings.strategy};
 	if (args->compare) {
 		size_t length = strcspn(args->compare, ",");
 		bool strategies = strategy_parse(arena_strndup(args->arena, args->compare, length), &first) == 0;

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "sim/trace.h"
+#include "loop/settings.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -65,8 +66,7 @@ static bool is_pod(const struct manifest *manifest)
 /* A pod that another scheduler places counts from the moment it has a node. */
 static bool is_due(const struct manifest *manifest)
 {
-	const char *scheduler = val_str(val_path(manifest->object, "spec", "schedulerName", NULL), "");
-	bool ours = strcmp(scheduler, "platoon") == 0 || strcmp(scheduler, "kai-scheduler") == 0;
+	bool ours = settings_owns_pod(&settings_usual, manifest->object);
 	return !is_pod(manifest) || ours || val_get(val_get(manifest->object, "spec"), "nodeName");
 }
 

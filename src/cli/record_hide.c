@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "sim/trace.h"
+#include "loop/settings.h"
 
 #include <ctype.h>
 #include <openssl/evp.h>
@@ -150,7 +151,7 @@ void hide_destroy(struct hide *hide)
 static const char *hidden(struct hide *hide, const char *text)
 {
 	/* The queue of everything that names none: every cluster has it, and under another name it would not be found. */
-	if (strcmp(text, "default-queue") == 0)
+	if (strcmp(text, settings_default_queue(&settings_usual)) == 0)
 		return text;
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	struct buffer input = {0};
@@ -377,7 +378,7 @@ static struct node *metadata_of(struct hide *hide, const struct manifest *manife
 static const char *scheduler_of(const struct val *pod)
 {
 	const char *name = val_str(val_path(pod, "spec", "schedulerName", NULL), "");
-	return strcmp(name, "platoon") == 0 || strcmp(name, "kai-scheduler") == 0 ? name : "default-scheduler";
+	return settings_is_ours(&settings_usual, name) ? name : "default-scheduler";
 }
 
 static struct node *status_of(struct hide *hide, const struct val *object, struct build *build)

@@ -31,9 +31,6 @@ static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
 
 /* Read at the start only. */
 static const char *const fixed[] = {"listen", "leaderElection", "shutdownTimeout", "webhooks"};
-/* Controllers are made with these. */
-static const char *const deciding[] = {"schedulerNames", "defaultQueue", "podGroupsForSinglePods", "budget",
-                                       "placementStrategy"};
 
 void run_config_free(struct run_config *config)
 {
@@ -76,10 +73,10 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
                       const struct val *given)
 {
 	static const char *const levels[] = {"error", "warn", "info", "debug"};
-	if (args->scheduler_count) {
+	if (args->schedulers_given) {
 		struct node *names = build_list(build);
-		for (size_t i = 0; i < args->scheduler_count; i++)
-			build_append(build, names, build_string(build, args->schedulers[i]));
+		for (size_t i = 0; i < args->settings.scheduler_count; i++)
+			build_append(build, names, build_string(build, args->settings.schedulers[i]));
 		build_put(build, root, "schedulerNames", names);
 	}
 	if (args->leader_elect)
@@ -88,14 +85,16 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
 		build_put_bool(build, section(build, root, usual, given, "webhooks"), "enabled", args->webhooks);
 	if (args->listen)
 		build_put_string(build, root, "listen", args->listen);
-	if (args->budget)
-		build_put_int(build, root, "budget", (int64_t)args->budget);
+	if (args->settings.budget)
+		build_put_int(build, root, "budget", (int64_t)args->settings.budget);
 	if (args->strategy_given) {
 		struct node *map = section(build, root, usual, given, "placementStrategy");
 		build_put_string(build, map, "gpu",
-		                 strategy_name((struct strategy){args->strategy.gpu, args->strategy.gpu}));
+		                 strategy_name(
+					 (struct strategy){args->settings.strategy.gpu, args->settings.strategy.gpu}));
 		build_put_string(build, map, "cpu",
-		                 strategy_name((struct strategy){args->strategy.cpu, args->strategy.cpu}));
+		                 strategy_name(
+					 (struct strategy){args->settings.strategy.cpu, args->settings.strategy.cpu}));
 	}
 	if (args->log_level_given)
 		build_put_string(build, root, "logLevel", levels[args->logger.level]);
@@ -106,18 +105,19 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
 static void read_names(struct run_config *config, const struct val *list, struct problems *problems)
 {
 	const char **names = arena_array(config->arena, const char *, val_count(list) + 1);
+	config->settings.scheduler_count = 0;
 	const struct val *item;
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
 		size_t length = strlen(val_str(item, ""));
 		if (length == 0 || length > 253)
 			problem_add(problems, SEVERITY_ERROR,
-			            problem_path(problems, "schedulerNames[%zu]", config->scheduler_count), NULL,
-			            "must be the schedulerName of pods");
-		names[config->scheduler_count++] = arena_strdup(config->arena, val_str(item, ""));
+			            problem_path(problems, "schedulerNames[%zu]", config->settings.scheduler_count),
+			            NULL, "must be the schedulerName of pods");
+		names[config->settings.scheduler_count++] = arena_strdup(config->arena, val_str(item, ""));
 	}
-	if (config->scheduler_count == 0)
+	if (config->settings.scheduler_count == 0)
 		problem_add(problems, SEVERITY_ERROR, "schedulerNames", NULL, "at least one name is needed");
-	config->schedulers = names;
+	config->settings.schedulers = names;
 }
 
 static void read_log(struct run_config *config, const struct val *root, struct problems *problems)
@@ -228,7 +228,7 @@ const struct remote_follow *run_kinds_read(const struct val *list, struct arena 
 static void read_strategy(struct run_config *config, const struct val *map, struct problems *problems)
 {
 	static const char *const paths[] = {"placementStrategy.gpu", "placementStrategy.cpu"};
-	enum node_order *into[] = {&config->strategy.gpu, &config->strategy.cpu};
+	enum node_order *into[] = {&config->settings.strategy.gpu, &config->settings.strategy.cpu};
 	for (int i = 0; i < 2; i++) {
 		const char *text = val_str(val_get(map, strrchr(paths[i], '.') + 1), "");
 		struct strategy read;
@@ -244,8 +244,8 @@ static void read_all(struct run_config *config, struct problems *problems)
 	const struct val *root = doc_root(config->doc);
 	int64_t budget = 0;
 	read_names(config, val_get(root, "schedulerNames"), problems);
-	config->default_queue = arena_strdup(config->arena, val_str(val_get(root, "defaultQueue"), ""));
-	config->single_groups = val_bool(val_get(root, "podGroupsForSinglePods"), false);
+	config->settings.group.default_queue = arena_strdup(config->arena, val_str(val_get(root, "defaultQueue"), ""));
+	config->settings.single_groups = val_bool(val_get(root, "podGroupsForSinglePods"), false);
 	config->listen = arena_strdup(config->arena, val_str(val_get(root, "listen"), ""));
 	if (config->listen[0] && strcmp(config->listen, "none") != 0)
 		check_listen("listen", config->listen, problems);
@@ -255,7 +255,7 @@ static void read_all(struct run_config *config, struct problems *problems)
 	config->kinds = run_kinds_read(val_get(root, "workloadKinds"), config->arena, &config->kind_count, problems);
 	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)
 		problem_add(problems, SEVERITY_ERROR, "budget", NULL, "must be a whole number, 0 for the usual one");
-	config->budget = (uint64_t)budget;
+	config->settings.budget = (uint64_t)budget;
 	read_strategy(config, val_get(root, "placementStrategy"), problems);
 	read_log(config, root, problems);
 }
@@ -276,6 +276,7 @@ struct run_config *run_config_load(const struct cli_args *args, struct problems 
 	struct error error = {0};
 	struct run_config *config = base_calloc(1, sizeof(*config));
 	config->arena = arena_create();
+	config->settings = settings_usual;
 	struct doc *usual = settings_parse(usual_text, strlen(usual_text), &error);
 	struct doc *given = read_file(args, config->arena, problems);
 	if (given)
@@ -311,18 +312,4 @@ const char *run_config_fixed(const struct run_config *now, const struct run_conf
 	const char *text = arena_strdup(next->arena, names.text ? names.text : "");
 	buffer_free(&names);
 	return text;
-}
-
-bool run_config_decides_alike(const struct run_config *a, const struct run_config *b)
-{
-	for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
-		if (!val_equal(val_get(doc_root(a->doc), deciding[i]), val_get(doc_root(b->doc), deciding[i])))
-			return false;
-	return true;
-}
-
-void run_config_take_log(struct run_config *config, const struct run_config *from)
-{
-	config->log_level = from->log_level;
-	config->log_format = from->log_format;
 }

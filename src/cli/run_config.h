@@ -7,14 +7,11 @@
 #include "remote/remote.h"
 
 struct run_config {
-	struct arena *arena; /* owns all texts */
-	struct doc *doc;     /* the same as a document, for printing and comparing */
-	const char *const *schedulers;
-	size_t scheduler_count;
-	const char *default_queue;         /* "": none is made */
+	struct arena *arena;               /* owns all texts */
+	struct doc *doc;                   /* the same as a document, for printing and comparing */
+	struct settings settings;          /* its default queue may be "": none is made */
 	const struct remote_follow *kinds; /* of workloads that are described by Kartas */
 	size_t kind_count;
-	bool single_groups; /* pods that stand alone get PodGroups too */
 	const char *listen; /* "": the usual port or a free one; "none" */
 	bool leader_elect;
 	const char *lease_name;
@@ -23,8 +20,6 @@ struct run_config {
 	bool webhooks;
 	const char *webhook_listen, *webhook_service;
 	const char *client_authority; /* file; "": clients need no certificate */
-	uint64_t budget;              /* 0: the usual */
-	struct strategy strategy;
 	enum log_level log_level;
 	enum log_format log_format;
 };
@@ -44,8 +39,5 @@ int run_address(const char *text, struct arena *arena, const char **address, uin
 void run_config_print(const struct run_config *config, struct buffer *out);
 /* Which of the settings that are read at the start only differ: their names, comma separated; "" for none. */
 const char *run_config_fixed(const struct run_config *now, const struct run_config *next);
-/* Whether controllers made with one need not be made anew for the other. */
-bool run_config_decides_alike(const struct run_config *a, const struct run_config *b);
-void run_config_take_log(struct run_config *config, const struct run_config *from);
 
 #endif

@@ -23,8 +23,9 @@ struct run_queue {         /* the default one */
 
 struct run {
 	struct cli_args *args;
-	struct run_config *start;  /* what it was started with: settings that do not change are read here */
-	struct run_config *config; /* what is true now; may be the same */
+	struct run_config *start;         /* what it was started with: settings that do not change are read here */
+	struct run_config *config;        /* what is true now; may be the same */
+	struct settings_source *settings; /* of `config`, with what the cluster says: everybody borrows from here */
 	struct remote_access access;
 	struct remote *remote;
 	struct lease *lease;     /* NULL: nobody else */

@@ -86,7 +86,7 @@ static int open_dashboard(struct run *run, struct error *error)
 		buffer_puts(&run->auth.read_token, token);
 	else if (pki_random_token(&run->auth.read_token, error) < 0)
 		return -1;
-	run->board = board_create(remote_store(run->remote), run->config->budget, run->config->strategy, &run->auth);
+	run->board = board_create(remote_store(run->remote), run->settings, &run->auth);
 	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, board_dashboard(run->board));
 	return 0;
 }

@@ -74,13 +74,13 @@ void run_queue_refused(struct run *run, const char *message)
 	          "pauses. Let the user of platoon create queues.scheduling.run.ai (as `platoon install` does), see to "
 	          "the "
 	          "webhook that refuses it, create a queue yourself, or name none with `defaultQueue: \"\"`",
-	          "queue", run->config->default_queue, "error", message, NULL);
+	          "queue", run->config->settings.group.default_queue, "error", message, NULL);
 }
 
 int run_ensure_queue(struct run *run)
 {
 	struct run_queue *queue = &run->queue;
-	const char *name = run->config->default_queue;
+	const char *name = run->config->settings.group.default_queue;
 	const struct store_api *api = store_api_find(remote_store(run->remote), "scheduling.run.ai", "v2", "queues");
 	int64_t now = clock_now(clock_system());
 	if (queue->done || !name[0] || !api)

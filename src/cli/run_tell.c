@@ -21,8 +21,8 @@ static bool is_collected(const struct run *run)
 static void tell_settings(const struct run *run, const struct logger *logger)
 {
 	struct buffer names = {0};
-	for (size_t i = 0; i < run->config->scheduler_count; i++)
-		buffer_printf(&names, "%s%s", i ? "," : "", run->config->schedulers[i]);
+	for (size_t i = 0; i < run->config->settings.scheduler_count; i++)
+		buffer_printf(&names, "%s%s", i ? "," : "", run->config->settings.schedulers[i]);
 	log_write(logger, LOG_INFO, 0, "started", "version", PLATOON_VERSION, "server", run->access.server, "context",
 	          run->access.context, "namespace", run->access.namespace_, "schedulers", names.text, "replica",
 	          run->lease ? run->identity : "alone", "listen", run->listener ? listener_url(run->listener) : "none",

@@ -46,14 +46,14 @@ static bool is_of_group(const struct val *pod)
 }
 
 /* With our scheduler's name, when it is of a RoleBasedGroup and leaves the name open. */
-static struct doc *claim(const struct run *run, const struct val *pod)
+static struct doc *claim(const struct settings *settings, const struct val *pod)
 {
 	const char *scheduler = val_str(val_path(pod, "spec", "schedulerName", NULL), "default-scheduler");
 	if (strcmp(scheduler, "default-scheduler") != 0 || !is_of_group(pod))
 		return NULL;
 	struct build *build = build_create();
 	struct node *root = build_copy(build, pod), *spec = build_copy(build, val_get(pod, "spec"));
-	build_put_string(build, spec, "schedulerName", run->config->schedulers[0]);
+	build_put_string(build, spec, "schedulerName", settings->schedulers[0]);
 	build_put(build, root, "spec", spec);
 	struct doc *doc = build_finish(build, root);
 	build_destroy(build);
@@ -64,13 +64,9 @@ static struct doc *mutate(void *context, const struct val *pod)
 {
 	const struct run_webhooks *webhooks = context;
 	const struct run *run = webhooks->run;
-	struct doc *claimed = claim(run, pod);
-	struct grouping_options options = {
-		.store = remote_store(run->remote),
-		.schedulers = run->config->schedulers,
-		.scheduler_count = run->config->scheduler_count,
-	};
-	struct doc *grouped = grouping_admit(&options, claimed ? doc_root(claimed) : pod);
+	const struct settings *settings = settings_now(run->settings);
+	struct doc *claimed = claim(settings, pod);
+	struct doc *grouped = grouping_admit(remote_store(run->remote), settings, claimed ? doc_root(claimed) : pod);
 	if (!grouped)
 		return claimed;
 	doc_destroy(claimed);

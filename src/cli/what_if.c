@@ -15,8 +15,7 @@
 
 struct question {
 	struct store *store;
-	uint64_t budget;
-	struct strategy strategy;
+	const struct settings *settings;
 	struct arena *arena;
 	struct problems problems;
 	struct manifests given; /* the text, with pods of its workloads */
@@ -78,7 +77,7 @@ static void read_workloads(struct question *question)
 {
 	struct interner *read = interner_create();
 	for (size_t i = 0; i < question->all.count; i++)
-		if (cli_is_unmarked(&question->all.items[i]))
+		if (cli_is_unmarked(question->settings, &question->all.items[i]))
 			read_owners(question, read, &question->all.items[i]);
 	for (size_t i = 0; i < question->above.count; i++) /* which grows */
 		read_owners(question, read, &question->above.items[i]);
@@ -208,8 +207,7 @@ static void decide(struct question *question)
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM,
 	                                            ACTION_PREEMPT};
 	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
-	                                   .budget = question->budget,
-	                                   .strategy = question->strategy,
+	                                   .settings = question->settings,
 	                                   .owners = &question->above,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(&question->all, &options);
@@ -224,13 +222,11 @@ static void decide(struct question *question)
 	snapshot_destroy(snapshot);
 }
 
-void what_if(struct store *store, uint64_t budget, struct strategy strategy, const char *text, size_t length,
-             struct buffer *out)
+void what_if(struct store *store, const struct settings *settings, const char *text, size_t length, struct buffer *out)
 {
 	struct question question = {
 		.store = store,
-		.budget = budget,
-		.strategy = strategy,
+		.settings = settings,
 		.arena = arena_create(),
 		.names = interner_create(),
 		.build = build_create(),
@@ -247,7 +243,7 @@ void what_if(struct store *store, uint64_t budget, struct strategy strategy, con
 		rc = -1;
 	}
 	if (rc == 0) {
-		expand_workloads(&question.given, clock_now(clock_system()), &question.problems);
+		expand_workloads(&question.given, clock_now(clock_system()), settings, &question.problems);
 		read_cluster(&question);
 		join(&question);
 		read_workloads(&question);

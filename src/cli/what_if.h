@@ -4,7 +4,7 @@
 #define CLI_WHAT_IF_H
 
 #include "base/strings.h"
-#include "engine/place/strategy.h"
+#include "loop/settings.h"
 #include "api/store.h"
 
 #include <stddef.h>
@@ -12,7 +12,6 @@
 
 /* Appends {"problems":[...],"groups":[...],"pods":[...],"evictions":[...]}; only the first when the text is not one of
  * manifests. */
-void what_if(struct store *store, uint64_t budget, struct strategy strategy, const char *text, size_t length,
-             struct buffer *out);
+void what_if(struct store *store, const struct settings *settings, const char *text, size_t length, struct buffer *out);
 
 #endif

@@ -24,10 +24,7 @@ struct world *world_create(const struct world_options *options)
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
-		.schedulers = options->schedulers,
-		.scheduler_count = options->scheduler_count,
-		.budget = options->budget,
-		.strategy = options->strategy,
+		.settings = options->settings,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

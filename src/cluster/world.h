@@ -6,22 +6,19 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/place/strategy.h"
 #include "cluster/kubelet.h"
 #include "api/store.h"
 
 struct plan;
+struct settings_source;
 struct world;
 
 struct world_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	const char *const *schedulers;    /* schedulerName values that are ours; NULL: the usual */
-	size_t scheduler_count;
-	uint64_t budget;                /* search steps per placement, 0: the default */
-	struct strategy strategy;       /* in which order nodes are taken */
-	struct kubelet_options kubelet; /* delays; its store, clock and logger are set by the world */
+	struct settings_source *settings; /* borrowed; NULL: the usual */
+	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

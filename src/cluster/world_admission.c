@@ -40,15 +40,16 @@ void world_admission_destroy(struct world_admission *admission)
 
 /* A pod that names no scheduler gets the one that acts here, as a real API server does it with its own. NULL: nothing is
  * to be changed. */
-static struct doc *give_scheduler(const struct world_admission *admission, const struct val *pod)
+static struct doc *give_scheduler(const struct world_admission *admission, const struct settings *settings,
+                                  const struct val *pod)
 {
 	const struct val *spec = val_get(pod, "spec");
-	if (!admission->options.scheduler || val_kind(spec) != VAL_MAP ||
+	if (!admission->options.claims || val_kind(spec) != VAL_MAP ||
 	    val_kind(val_get(spec, "schedulerName")) != VAL_NULL)
 		return NULL;
 	struct build *build = build_create();
 	struct node *root = build_copy(build, pod), *copy = build_copy(build, spec);
-	build_put_string(build, copy, "schedulerName", admission->options.scheduler);
+	build_put_string(build, copy, "schedulerName", settings->schedulers[0]);
 	build_put(build, root, "spec", copy);
 	struct doc *doc = build_finish(build, root);
 	build_destroy(build);
@@ -61,9 +62,9 @@ static struct doc *group_new_pod(const struct world_admission *admission, const 
 	bool pod = strcmp(request->api->group, "") == 0 && strcmp(request->api->type->kind, "Pod") == 0;
 	if (!pod || request->old || request->status || !admission->store)
 		return NULL;
-	struct doc *given = give_scheduler(admission, request->object);
-	struct doc *grouped = grouping_admit(&(struct grouping_options){.store = admission->store},
-	                                     given ? doc_root(given) : request->object);
+	const struct settings *settings = settings_now(admission->options.settings);
+	struct doc *given = give_scheduler(admission, settings, request->object);
+	struct doc *grouped = grouping_admit(admission->store, settings, given ? doc_root(given) : request->object);
 	if (grouped)
 		doc_destroy(given);
 	return grouped ? grouped : given;

@@ -5,11 +5,13 @@
 
 #include "api/store.h"
 
+struct settings_source;
 struct world_admission;
 
 struct world_admission_options {
-	const char *scheduler; /* that pods get which name none; NULL: they stay without */
-	bool strict;           /* refuse what the API server of Kubernetes refuses, not only what Platoon cannot use */
+	struct settings_source *settings; /* borrowed; NULL: the usual */
+	bool claims; /* pods that name no scheduler get the first of ours; otherwise they stay without */
+	bool strict; /* refuse what the API server of Kubernetes refuses, not only what Platoon cannot use */
 };
 
 /* Give `world_admission_check` and the admission to store_open as admit and context, then tell it the store. */

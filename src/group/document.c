@@ -89,7 +89,7 @@ static struct node *write_metadata(struct build *build, struct arena *arena, con
 		build_put_string(build, metadata, "namespace", result->namespace_);
 	struct labels labels = merged(arena, existing, "labels", result->labels);
 	struct labels annotations = merged(arena, existing, "annotations", result->annotations);
-	const char *pool = options && options->pool_label ? options->pool_label : GROUP_KEY_NODE_POOL;
+	const char *pool = options ? group_pool_label(options) : GROUP_KEY_NODE_POOL;
 	const char *stored_pool = val_str(val_path(existing, "metadata", "labels", pool, NULL), NULL);
 	if (stored_pool)
 		meta_put(arena, &labels, pool, stored_pool);

@@ -20,6 +20,7 @@
 #define GROUP_KEY_SKIP "kai.scheduler/skip-podgrouper"        /* annotation: "true" leaves the pod alone */
 #define GROUP_KEY_QUEUE "kai.scheduler/queue"
 #define GROUP_KEY_NODE_POOL "kai.scheduler/node-pool"
+#define GROUP_DEFAULT_QUEUE "default-queue"
 #define GROUP_ENV_SEGMENT_INDEX "KAI_SEGMENT_INDEX"
 
 /* Where objects come from. A returned val must stay valid as long as the result is used. */
@@ -51,10 +52,15 @@ struct group_options {
 	bool ignore_kartas;        /* kinds that only a Karta describes are grouped like any unknown kind */
 	const char *queue_label;   /* NULL: GROUP_KEY_QUEUE */
 	const char *pool_label;    /* NULL: GROUP_KEY_NODE_POOL */
-	const char *default_queue; /* NULL: default-queue */
+	const char *default_queue; /* NULL or "": GROUP_DEFAULT_QUEUE */
 	const struct group_kind_default *defaults;
 	size_t default_count;
 };
+
+/* Never NULL or "". */
+const char *group_queue_label(const struct group_options *options);
+const char *group_pool_label(const struct group_options *options);
+const char *group_default_queue(const struct group_options *options);
 
 struct group_owner {
 	const char *api_version, *kind, *name, *uid; /* "" when absent */

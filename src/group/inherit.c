@@ -11,6 +11,21 @@
 #define KEY_USER "user"
 #define KEY_PROJECT "project"
 
+const char *group_queue_label(const struct group_options *options)
+{
+	return options->queue_label && *options->queue_label ? options->queue_label : GROUP_KEY_QUEUE;
+}
+
+const char *group_pool_label(const struct group_options *options)
+{
+	return options->pool_label && *options->pool_label ? options->pool_label : GROUP_KEY_NODE_POOL;
+}
+
+const char *group_default_queue(const struct group_options *options)
+{
+	return options->default_queue && *options->default_queue ? options->default_queue : GROUP_DEFAULT_QUEUE;
+}
+
 const char *group_pod_label(const struct grouping *grouping, const char *key)
 {
 	return meta_get(&grouping->pod_labels, key);
@@ -52,8 +67,7 @@ static void inherit_labels(struct grouping *grouping)
 	struct group_result *out = grouping->out;
 	out->labels = grouping->subject.labels;
 	out->annotations = meta_without(grouping->arena, grouping->subject.annotations, GROUP_KEY_POD_GROUP);
-	out->node_pool = group_pod_label(grouping, grouping->options->pool_label ? grouping->options->pool_label
-	                                                                         : GROUP_KEY_NODE_POOL);
+	out->node_pool = group_pod_label(grouping, group_pool_label(grouping->options));
 	const char *pod_user = group_pod_label(grouping, KEY_USER);
 	if (pod_user && !labels_get(&out->labels, KEY_USER))
 		meta_put(grouping->arena, &out->labels, KEY_USER, pod_user);
@@ -105,7 +119,7 @@ static const char *pod_value(const struct grouping *grouping, const struct label
 static const char *find_queue(const struct grouping *grouping)
 {
 	const struct group_options *options = grouping->options;
-	const char *key = options->queue_label ? options->queue_label : GROUP_KEY_QUEUE;
+	const char *key = group_queue_label(options);
 	const char *queue = meta_get(&grouping->subject.labels, key);
 	if (!queue)
 		queue = group_pod_label(grouping, key);
@@ -118,8 +132,8 @@ static const char *find_queue(const struct grouping *grouping)
 	if (!project)
 		project = group_pod_label(grouping, KEY_PROJECT);
 	if (!project)
-		return options->default_queue ? options->default_queue : "default-queue";
-	const char *pool = group_pod_label(grouping, options->pool_label ? options->pool_label : GROUP_KEY_NODE_POOL);
+		return group_default_queue(options);
+	const char *pool = group_pod_label(grouping, group_pool_label(options));
 	return pool ? arena_printf(grouping->arena, "%s-%s", project, pool) : project;
 }
 

@@ -5,18 +5,6 @@
 
 #include <string.h>
 
-bool grouping_is_ours(const struct grouping_options *options, const struct val *pod)
-{
-	static const char *const usual[] = {"platoon", "kai-scheduler"};
-	const char *scheduler = val_str(val_path(pod, "spec", "schedulerName", NULL), "default-scheduler");
-	const char *const *names = options->schedulers ? options->schedulers : usual;
-	size_t count = options->schedulers ? options->scheduler_count : 2;
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(scheduler, names[i]) == 0)
-			return true;
-	return false;
-}
-
 static struct node *copy_without(struct build *build, const struct val *map, const char *field_a, const char *field_b)
 {
 	struct node *copy = build_map(build);
@@ -101,16 +89,16 @@ static struct doc *mutate(const struct val *pod, const struct group_result *resu
 	return doc;
 }
 
-struct doc *grouping_admit(const struct grouping_options *options, const struct val *pod)
+struct doc *grouping_admit(struct store *store, const struct settings *settings, const struct val *pod)
 {
-	if (!grouping_is_ours(options, pod) || val_kind(val_get(pod, "spec")) != VAL_MAP)
+	if (!settings_owns_pod(settings, pod) || val_kind(val_get(pod, "spec")) != VAL_MAP)
 		return NULL;
 	struct arena *arena = arena_create();
 	struct grouping_source source;
 	struct group_result result;
 	struct doc *doc = NULL;
-	grouping_source_open(&source, options->store, arena);
-	group_pod_marks(pod, &source.source, options->group, arena, &result);
+	grouping_source_open(&source, store, arena);
+	group_pod_marks(pod, &source.source, &settings->group, arena, &result);
 	/* The name of a group that belongs to the pod itself is made of its uid, which it may not have yet: the
 	 * controller marks those a moment later. */
 	if (result.verdict == GROUP_WANTED && strcmp(result.owner.kind, "Pod") != 0)

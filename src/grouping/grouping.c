@@ -23,8 +23,8 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 
 struct grouping_controller {
 	struct grouping_options options;
-	struct group_options group; /* with the defaults of the cluster */
-	struct arena *defaults;     /* their texts */
+	const struct settings *settings; /* of this turn */
+	uint64_t seen;                   /* their number for grouping, when all pods were last looked at */
 	struct reconciler *reconciler;
 	struct grouping_index *index;
 	struct grouping_changes *changes; /* of pods that stand alone */
@@ -60,7 +60,7 @@ static void on_pod(struct reconciler *reconciler, void *context, const struct st
                    const struct store_object *old, bool deleted)
 {
 	struct grouping_controller *controller = context;
-	if (!grouping_is_ours(&controller->options, object->root))
+	if (!settings_owns_pod(controller->settings, object->root))
 		return;
 	if (deleted || !old || strcmp(old->uid, object->uid) != 0 || !says_the_same(old->root, object->root, false))
 		reconciler_want(reconciler, KEY_POD, object->namespace_, object->name);
@@ -207,7 +207,7 @@ static int write_group(struct grouping_controller *controller, const struct reco
 	struct store_object *existing = peek(turn, "scheduling.run.ai", "podgroups", result->namespace_, result->name);
 	int rc = 0;
 	if (existing ? is_owned_by(existing->root, result->owner.uid) : may_create)
-		rc = grouping_write_group(turn, result, &controller->group, existing, failure);
+		rc = grouping_write_group(turn, result, &controller->settings->group, existing, failure);
 	store_object_release(existing);
 	return rc;
 }
@@ -233,9 +233,10 @@ static int reconcile_group(struct grouping_controller *controller, struct reconc
 	struct group_result result;
 	int rc = 0;
 	ask(controller, turn, &source, first);
-	group_pod(pod->root, &source.source, &controller->group, turn->arena, &result);
+	group_pod(pod->root, &source.source, &controller->settings->group, turn->arena, &result);
 	/* A group that goes because its workload does is not made again. */
-	bool single = grouping_is_single(&controller->options, controller->index, pod, &result);
+	bool single =
+		grouping_is_single(controller->options.store, controller->settings, controller->index, pod, &result);
 	bool ending = has_ended(pod->root) ||
 	              (result.owner.object &&
 	               *val_str(val_path(result.owner.object, "metadata", "deletionTimestamp", NULL), ""));
@@ -296,7 +297,8 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 	struct store_object *owner = peek_owner(turn, result);
 	grouping_tell(turn, result, owner, pod);
 	store_object_release(owner);
-	bool single = grouping_is_single(&controller->options, controller->index, pod, result);
+	bool single =
+		grouping_is_single(controller->options.store, controller->settings, controller->index, pod, result);
 	if (single)
 		grouping_note_terms(controller->changes, known, result);
 	if (known->group && known->terms)
@@ -321,7 +323,7 @@ static void forget_pod(struct grouping_controller *controller, const struct work
 static int pod_changed(struct grouping_controller *controller, struct reconcile *turn)
 {
 	struct store_object *pod = peek(turn, "", "pods", turn->key.namespace_, turn->key.name);
-	if (!pod || has_ended(pod->root)) {
+	if (!pod || has_ended(pod->root) || !settings_owns_pod(controller->settings, pod->root)) {
 		forget_pod(controller, &turn->key,
 		           grouping_index_find(controller->index, turn->key.namespace_, turn->key.name));
 		store_object_release(pod);
@@ -332,7 +334,7 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 	struct group_result result;
 	grouping_index_forget(controller->index, known);
 	ask(controller, turn, &source, known);
-	group_pod_marks(pod->root, &source.source, &controller->group, turn->arena, &result);
+	group_pod_marks(pod->root, &source.source, &controller->settings->group, turn->arena, &result);
 	grouping_index_join(controller->index, known, result.namespace_,
 	                    result.verdict == GROUP_WANTED ? result.name : NULL);
 	int rc = settle_pod(controller, turn, known, pod, &result);
@@ -341,18 +343,16 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 	return rc;
 }
 
+/* What is wrong in it is told there; what is right came with the settings. */
 static int defaults_changed(struct grouping_controller *controller, struct reconcile *turn)
 {
 	struct store_object *object = peek(turn, "", "configmaps", turn->key.namespace_, turn->key.name);
-	struct problems problems = {.arena = turn->arena};
-	arena_reset(controller->defaults);
-	group_defaults_read(object ? object->root : NULL, controller->defaults, &controller->group, &problems);
-	for (size_t i = 0; i < problems.count; i++)
+	for (size_t i = 0; object && i < controller->settings->problem_count; i++) {
+		const struct problem *problem = &controller->settings->problems[i];
 		writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid",
-		                  arena_printf(turn->arena, "%s: %s", problems.items[i].path,
-		                               problems.items[i].message),
+		                  arena_printf(turn->arena, "%s: %s", problem->path, problem->message),
 		                  turn->now_ns / SECOND);
-	grouping_index_each(controller->index, false, want_pod, controller);
+	}
 	store_object_release(object);
 	return 0;
 }
@@ -374,16 +374,14 @@ static int reconcile(void *context, struct reconcile *turn)
 struct grouping_controller *grouping_create(const struct grouping_options *options)
 {
 	static const struct reconciler_watch watches[] = {
-		/* First, so that pods which were there before are grouped with them at once. */
 		{.group = "", .resource = "configmaps", .namespace_ = GROUP_DEFAULTS_NAMESPACE, .map = on_config},
 		{.group = "", .resource = "pods", .map = on_pod},
 		{.group = "scheduling.run.ai", .resource = "podgroups", .map = on_group},
 	};
 	struct grouping_controller *controller = base_calloc(1, sizeof(*controller));
 	controller->options = *options;
-	if (options->group)
-		controller->group = *options->group;
-	controller->defaults = arena_create();
+	controller->settings = settings_now(options->settings);
+	controller->seen = controller->settings->grouping;
 	controller->index = grouping_index_create();
 	controller->changes = grouping_changes_create();
 	controller->generation = store_types_generation(options->store);
@@ -400,13 +398,42 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 	return controller;
 }
 
+/* Those that are grouped, and those that were not ours before. */
+static void want_all_pods(struct grouping_controller *controller)
+{
+	struct store *store = controller->options.store;
+	const struct store_type *type = store_type_find(store, "", "pods");
+	struct arena *arena = arena_create();
+	struct store_error error = {0};
+	struct store_list list = {0};
+	grouping_index_each(controller->index, false, want_pod, controller);
+	if (type && store_list(store, &(struct store_list_request){.api = type->apis}, &list, arena, &error) == 0)
+		for (size_t i = 0; i < list.count; i++)
+			if (settings_owns_pod(controller->settings, list.items[i]->root))
+				reconciler_want(controller->reconciler, KEY_POD, list.items[i]->namespace_,
+				                list.items[i]->name);
+	store_list_clear(&list);
+	arena_destroy(arena);
+}
+
+static void use_settings(struct grouping_controller *controller)
+{
+	controller->settings = settings_now(controller->options.settings);
+	if (controller->seen == controller->settings->grouping)
+		return;
+	controller->seen = controller->settings->grouping;
+	want_all_pods(controller);
+}
+
 void grouping_read(struct grouping_controller *controller)
 {
+	use_settings(controller);
 	reconciler_read(controller->reconciler);
 }
 
 int grouping_step(struct grouping_controller *controller)
 {
+	use_settings(controller);
 	/* A new definition may serve the owners that pods named in vain. */
 	uint64_t generation = store_types_generation(controller->options.store);
 	if (generation != controller->generation)
@@ -435,7 +462,6 @@ void grouping_destroy(struct grouping_controller *controller)
 	vec_free(&controller->followed);
 	grouping_index_destroy(controller->index);
 	grouping_changes_destroy(controller->changes);
-	arena_destroy(controller->defaults);
 	free(controller);
 }
 
@@ -447,21 +473,21 @@ static void look(struct grouping_controller *controller, const struct store_obje
 {
 	struct grouping_source source;
 	grouping_source_open(&source, controller->options.store, arena);
-	group_pod_marks(pod->root, &source.source, &controller->group, arena, result);
+	group_pod_marks(pod->root, &source.source, &controller->settings->group, arena, result);
 	grouping_source_close(&source);
 }
 
 static bool holds(void *context, const struct store_object *pod)
 {
 	struct grouping_controller *controller = context;
-	if (!grouping_is_ours(&controller->options, pod->root) || *annotation(pod->root, GROUP_KEY_POD_GROUP) ||
+	if (!settings_owns_pod(controller->settings, pod->root) || *annotation(pod->root, GROUP_KEY_POD_GROUP) ||
 	    *val_str(val_path(pod->root, "spec", "nodeName", NULL), ""))
 		return false;
 	struct arena *arena = arena_create();
 	struct group_result result;
 	look(controller, pod, arena, &result);
-	bool held = result.verdict != GROUP_NONE &&
-	            !grouping_is_single(&controller->options, controller->index, pod, &result);
+	bool held = result.verdict != GROUP_NONE && !grouping_is_single(controller->options.store, controller->settings,
+	                                                                controller->index, pod, &result);
 	arena_destroy(arena);
 	return held;
 }

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "api/store.h"
-#include "group/group.h"
 #include "loop/pod_grouping.h"
+#include "loop/settings.h"
 
 struct grouping_controller;
 
@@ -18,12 +18,7 @@ struct grouping_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
-	size_t scheduler_count;
-	const struct group_options *group; /* NULL: the usual; borrowed */
-	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their
-	 * terms from grouping_for_scheduler. Only groups that say more (levels, delays) are written, and those that exist. */
-	bool single_groups;
+	struct settings_source *settings; /* borrowed; NULL: the usual */
 };
 
 struct grouping_controller *grouping_create(const struct grouping_options *options);
@@ -32,13 +27,11 @@ void grouping_destroy(struct grouping_controller *controller); /* NULL is a no-o
 int grouping_step(struct grouping_controller *controller);
 void grouping_read(struct grouping_controller *controller); /* only takes over what changed */
 
-/* Whether the pod has one of our schedulers. */
-bool grouping_is_ours(const struct grouping_options *options, const struct val *pod);
 /* What a scheduler has to know of pods without marks. Valid as long as the controller. */
 struct pod_grouping grouping_for_scheduler(struct grouping_controller *controller);
 
 /* The pod with its group's marks and KAI_SEGMENT_INDEX in every container that does not set it: for admission, where
  * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */
-struct doc *grouping_admit(const struct grouping_options *options, const struct val *pod);
+struct doc *grouping_admit(struct store *store, const struct settings *settings, const struct val *pod);
 
 #endif

@@ -89,7 +89,7 @@ struct grouping_changes;
 struct grouping_changes *grouping_changes_create(void);
 void grouping_changes_destroy(struct grouping_changes *changes);
 /* Whether the pod is such a one. */
-bool grouping_is_single(const struct grouping_options *options, struct grouping_index *index,
+bool grouping_is_single(struct store *store, const struct settings *settings, struct grouping_index *index,
                         const struct store_object *pod, const struct group_result *result);
 /* Notes the terms of the pod, and that they changed if they were others before. */
 void grouping_note_terms(struct grouping_changes *changes, struct grouping_pod *pod, const struct group_result *result);

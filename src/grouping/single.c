@@ -36,18 +36,18 @@ void grouping_changes_destroy(struct grouping_changes *changes)
 	free(changes);
 }
 
-bool grouping_is_single(const struct grouping_options *options, struct grouping_index *index,
+bool grouping_is_single(struct store *store, const struct settings *settings, struct grouping_index *index,
                         const struct store_object *pod, const struct group_result *result)
 {
-	if (options->single_groups || result->verdict != GROUP_WANTED || !result->single ||
+	if (settings->single_groups || result->verdict != GROUP_WANTED || !result->single ||
 	    *val_str(val_path(pod->root, "metadata", "annotations", GROUP_KEY_POD_GROUP, NULL), ""))
 		return false;
 	/* Pods that this one owns join its group. */
 	const struct grouping_group *group = grouping_index_group(index, result->namespace_, result->name);
 	if (group && group->members && group->members->following)
 		return false;
-	const struct store_type *type = store_type_find(options->store, "scheduling.run.ai", "podgroups");
-	return !type || !store_peek(options->store, type, result->namespace_, result->name);
+	const struct store_type *type = store_type_find(store, "scheduling.run.ai", "podgroups");
+	return !type || !store_peek(store, type, result->namespace_, result->name);
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text)

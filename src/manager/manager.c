@@ -17,7 +17,7 @@ struct manager *manager_create(const struct manager_options *options)
 {
 	struct manager *manager = base_calloc(1, sizeof(*manager));
 	manager->groups = rbg_controller_create(&(struct rbg_controller_options){
-		.scheduler = options->scheduler_count ? options->schedulers[0] : NULL,
+		.settings = options->settings,
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
@@ -26,20 +26,15 @@ struct manager *manager_create(const struct manager_options *options)
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
-		.schedulers = options->schedulers,
-		.scheduler_count = options->scheduler_count,
-		.single_groups = options->single_groups,
+		.settings = options->settings,
 	});
 	struct pod_grouping grouping = grouping_for_scheduler(manager->grouping);
 	manager->scheduler = scheduler_create(&(struct scheduler_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
-		.schedulers = options->schedulers,
-		.scheduler_count = options->scheduler_count,
-		.budget = options->budget,
+		.settings = options->settings,
 		.grouping = &grouping,
-		.strategy = options->strategy,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

@@ -4,21 +4,17 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/place/strategy.h"
 #include "api/store.h"
 
 struct manager;
 struct plan;
+struct settings_source;
 
 struct manager_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	const char *const *schedulers;    /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
-	size_t scheduler_count;
-	uint64_t budget;          /* search steps per placement, 0: the default */
-	struct strategy strategy; /* in which order nodes are taken */
-	bool single_groups;       /* see grouping.h */
+	struct settings_source *settings; /* borrowed; NULL: the usual */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

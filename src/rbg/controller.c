@@ -281,7 +281,8 @@ struct rbg_controller *rbg_controller_create(const struct rbg_controller_options
 {
 	struct rbg_controller *controller = base_calloc(1, sizeof(*controller));
 	controller->store = options->store;
-	controller->scheduler = options->scheduler ? options->scheduler : "platoon";
+	controller->source = options->settings;
+	controller->settings = settings_now(options->settings);
 	controller->policies = rbg_links_create();
 	controller->adapters = rbg_links_create();
 	controller->topologies = rbg_links_create();
@@ -315,10 +316,12 @@ void rbg_controller_destroy(struct rbg_controller *controller)
 
 void rbg_controller_read(struct rbg_controller *controller)
 {
+	controller->settings = settings_now(controller->source);
 	reconciler_read(controller->reconciler);
 }
 
 int rbg_controller_step(struct rbg_controller *controller)
 {
+	controller->settings = settings_now(controller->source);
 	return reconciler_step(controller->reconciler);
 }

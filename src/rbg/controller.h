@@ -11,12 +11,13 @@
 #include "api/store.h"
 
 struct rbg_controller;
+struct settings_source;
 
 struct rbg_controller_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
-	const char *scheduler;            /* schedulerName of pods whose template names none; NULL: "platoon" */
+	struct settings_source *settings; /* borrowed; NULL: the usual */
 };
 
 struct rbg_controller *rbg_controller_create(const struct rbg_controller_options *options);

@@ -113,7 +113,8 @@ static int64_t pods_of(const struct rbg_role_state *role, int64_t ordinal)
 
 static const char *group_queue(const struct rbg_turn *turn)
 {
-	return turn->spec.queue ? turn->spec.queue : labels_get(&turn->object->labels, "kai.scheduler/queue");
+	return turn->spec.queue ? turn->spec.queue
+	                        : labels_get(&turn->object->labels, settings_queue_label(turn->controller->settings));
 }
 
 /* What a coordination says about its own PodGroups comes before what the group says about all. */

@@ -13,6 +13,7 @@
 #include "rbg/links.h"
 #include "rbg/memo.h"
 #include "loop/reconciler.h"
+#include "loop/settings.h"
 #include "loop/writes.h"
 #include "rollout/merge.h"
 #include "rollout/order.h"
@@ -31,7 +32,8 @@ enum { RBG_KEY_GROUP, RBG_KEY_TOPOLOGY, RBG_KEY_SET };
 
 struct rbg_controller {
 	struct store *store;
-	const char *scheduler; /* of pods whose template names none */
+	struct settings_source *source;
+	const struct settings *settings; /* of this turn */
 	struct reconciler *reconciler;
 	struct rbg_links *policies;   /* "namespace/group" -> names of policies */
 	struct rbg_links *adapters;   /* "namespace/group" -> names of adapters */

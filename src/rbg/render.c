@@ -340,14 +340,14 @@ static void put_spec(const struct render *render)
 {
 	struct arena *arena = render->arena;
 	const char *scheduler = tree_str(tree_get(arena, render->spec, "schedulerName"), "");
-	const char *ours = render->turn->controller->scheduler;
+	const struct settings *settings = render->turn->controller->settings;
 	if (!*scheduler)
-		tree_put_string(arena, render->spec, "schedulerName", scheduler = ours);
+		tree_put_string(arena, render->spec, "schedulerName", scheduler = settings->schedulers[0]);
 	tree_put_string(arena, render->spec, "hostname", render->name);
 	tree_put_string(arena, render->spec, "subdomain",
 	                render->component->service ? render->component->service
 	                                           : rbg_service_name(render->turn, render->as));
-	put_affinity(render, strcmp(scheduler, ours) == 0 || strcmp(scheduler, "kai-scheduler") == 0);
+	put_affinity(render, settings_is_ours(settings, scheduler));
 	put_exclusive(render);
 	/* As the newest revision has it, for all: by itself it is no reason to make pods anew. */
 	const struct rbg_role *newest = render->role->spec;

@@ -17,6 +17,9 @@ struct live *live_create(const struct snapshot_options *options)
 	static const struct snapshot_options no_options;
 	struct live *live = base_calloc(1, sizeof(*live));
 	live->options = options ? *options : no_options;
+	if (!live->options.settings)
+		live->options.settings = &settings_usual;
+	live->placing = live->options.settings->placing;
 	live->scratch = arena_create();
 	live->turn = arena_create();
 	live->stale = live->changed = true;
@@ -192,6 +195,19 @@ static bool hold(struct live *live, struct live_object *pod)
 		let_go(live, pod);
 	}
 	return held;
+}
+
+void live_use_settings(struct live *live, const struct settings *settings)
+{
+	struct live_object *pod, *next;
+	live->options.settings = live->build.settings = settings;
+	if (live->placing == settings->placing)
+		return;
+	live->placing = settings->placing;
+	live->stale = true;
+	/* Other pods are ours now, of which some have no group yet. */
+	HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
+		hold(live, pod);
 }
 
 void live_check_held(struct live *live, uint64_t version)

@@ -17,9 +17,12 @@
 
 struct live;
 
-/* `options` are copied but for the texts in them; now_seconds is not used. */
+/* `options` are copied but for the settings and texts in them; now_seconds is not used. */
 struct live *live_create(const struct snapshot_options *options);
 void live_destroy(struct live *live); /* NULL is a no-op */
+
+/* Borrowed until the next call; also what follows of pods that were read with other ones is brought up to date. */
+void live_use_settings(struct live *live, const struct settings *settings);
 
 /* Whom to ask about pods that name no PodGroup; copied. live_is_checking: not all held pods were asked for again yet. */
 void live_use_grouping(struct live *live, const struct pod_grouping *grouping);

@@ -79,6 +79,7 @@ static void build_frame_again(struct live *live)
 		.snapshot = snapshot,
 		.arena = snapshot->arena,
 		.options = &live->options,
+		.settings = live->options.settings,
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
 		.index = admit_index_create(&live->frame),

@@ -48,7 +48,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	live_groups_refresh(live);
 	arena_reset(live->turn);
 	cycle->arena = live->turn;
-	cycle->budget = live->options.budget;
+	cycle->budget = live->options.settings->budget;
 	cycle->silent = live->options.silent;
 	cycle->explain_relax = live->options.explain_relax;
 	cycle->always_search = live->options.always_search;

@@ -56,7 +56,8 @@ struct live_slot {
 };
 
 struct live {
-	struct snapshot_options options;
+	struct snapshot_options options; /* with settings */
+	uint64_t placing;                /* of the settings that the state was built with */
 	struct snapshot snapshot;
 	struct snapshot_build build;
 	struct manifests frame; /* objects of the kinds that are built together */

@@ -22,10 +22,7 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 	if (!scheduler->options.period_ns)
 		scheduler->options.period_ns = 10 * SECOND;
 	scheduler->live = live_create(&(struct snapshot_options){
-		.schedulers = options->schedulers,
-		.scheduler_count = options->scheduler_count,
-		.budget = options->budget,
-		.strategy = options->strategy,
+		.settings = settings_now(options->settings),
 		.explain_relax = true,
 	});
 	if (options->grouping)
@@ -141,6 +138,7 @@ static int until(int64_t now, int64_t due)
 
 void scheduler_read(struct scheduler *scheduler)
 {
+	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
 	live_watch_read(scheduler->watch);
 }
 
@@ -149,6 +147,7 @@ int scheduler_step(struct scheduler *scheduler)
 	int64_t now = clock_now(scheduler->options.clock);
 	scheduler->metrics.store_version = store_committed(scheduler->options.store);
 	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
+	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
 	scheduler_read_answers(scheduler, now / SECOND);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);

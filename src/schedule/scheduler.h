@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/place/strategy.h"
 #include "api/store.h"
 
 #include <stdbool.h>
@@ -20,17 +19,15 @@
 struct pod_grouping;
 struct plan;
 struct scheduler;
+struct settings_source;
 
 struct scheduler_options {
-	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
-	size_t scheduler_count;
+	struct settings_source *settings; /* borrowed; NULL: the usual */
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
 	int64_t pause_ns;                 /* least time between two cycles, so that a burst is one change; 0: 50 ms */
 	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
-	uint64_t budget;                  /* search steps per placement, 0: the default */
-	struct strategy strategy;         /* in which order nodes are taken */
 	/* Of pods that name no PodGroup, see pod_grouping.h; copied. NULL: nobody groups. */
 	const struct pod_grouping *grouping;
 	/* Told of every cycle before its trials are taken back. NULL: nobody. */

@@ -192,6 +192,7 @@ static void warn_unlabelled(struct snapshot_build *build)
 
 void build_frame(struct snapshot_build *build, const struct manifests *manifests)
 {
+	build->default_queue = arena_strdup(build->arena, settings_default_queue(build->settings));
 	sort_by_kind(build, manifests);
 	build_priorities(build);
 	build_topologies(build);
@@ -210,13 +211,14 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		.snapshot = snapshot,
 		.arena = arena,
 		.options = options ? options : &no_options,
+		.settings = options && options->settings ? options->settings : &settings_usual,
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
 		.index = admit_index_create(manifests),
 	};
 	snapshot->cycle.cluster = cluster_create();
 	snapshot->cycle.arena = arena;
-	snapshot->cycle.budget = build.options->budget;
+	snapshot->cycle.budget = build.settings->budget;
 	snapshot->cycle.silent = build.options->silent;
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.always_search = build.options->always_search;
@@ -225,7 +227,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	build_frame(&build, manifests);
 	build_pods(&build);
 	if (build.options->owners)
-		build.terms = terms_open(manifests, build.options->owners);
+		build.terms = terms_open(manifests, build.options->owners, build.settings);
 	build_groups(&build);
 	if (cluster_node_count(snapshot->cycle.cluster) == 0 && snapshot->cycle.group_count > 0)
 		build_warn(&build,

@@ -12,7 +12,7 @@
 #include "base/problems.h"
 #include "base/strings.h"
 #include "engine/cycle/cycle.h"
-#include "engine/place/strategy.h"
+#include "loop/settings.h"
 #include "object/manifest.h"
 
 #include <stdbool.h>
@@ -23,13 +23,11 @@
 #define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
 
 struct snapshot_options {
-	const char *const *schedulers; /* schedulerName values that are ours; NULL: "platoon" and "kai-scheduler" */
-	size_t scheduler_count;
-	int64_t now_seconds;         /* time of the snapshot; never before the youngest object */
-	int64_t starvation_after_ns; /* a gang that waits longer gets resources held for it; 0 = never */
-	uint64_t budget;             /* search steps per placement, 0 = default */
-	struct strategy strategy;    /* in which order nodes are taken */
-	/* Workloads above the pods, and the defaults of kinds: single pods without a PodGroup are placed by what they say.
+	const struct settings *settings; /* borrowed; NULL: the usual */
+	int64_t now_seconds;             /* time of the snapshot; never before the youngest object */
+	int64_t starvation_after_ns;     /* a gang that waits longer gets resources held for it; 0 = never */
+	/* Workloads above the pods, and the ConfigMap with the defaults of kinds, which counts instead of what the settings
+	 * say: single pods without a PodGroup are placed by what they say.
 	 * NULL: by what the pods say themselves. May be the list of objects itself. Borrowed during the call. */
 	const struct manifests *owners;
 	bool silent;        /* nobody reads why groups wait, so it is not looked for */

@@ -37,6 +37,7 @@ struct snapshot_build {
 	struct snapshot *snapshot;
 	struct arena *arena;
 	const struct snapshot_options *options;
+	const struct settings *settings; /* those of the options, or the usual */
 	struct build_slice kinds[BUILD_KINDS];
 	struct admit_index *index; /* over all objects, for verdicts */
 
@@ -48,6 +49,7 @@ struct snapshot_build {
 	void *volumes_context;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
+	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
 	bool no_queues;
 	bool quiet; /* nobody reads verdicts and warnings: keep none */
 	struct build_bad_pod *bad_pods;

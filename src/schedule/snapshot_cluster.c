@@ -109,7 +109,7 @@ void build_nodes(struct snapshot_build *build)
 		cluster_add_node(cluster, &added);
 	}
 	cluster_seal(cluster);
-	cluster_set_strategy(cluster, build->options->strategy);
+	cluster_set_strategy(cluster, build->settings->strategy);
 	snapshot->nodes = arena_array(build->arena, const struct node_spec *, count);
 	for (size_t i = 0; i < count; i++) {
 		int number = cluster_find_node(cluster, nodes[i].name);
@@ -190,7 +190,7 @@ void build_queues(struct snapshot_build *build)
 	link_queues(build, specs);
 	build->no_queues = slice->count == 0;
 	if (build->no_queues)
-		cycle->queues[cycle->queue_count++] = unlimited_queue("default-queue");
+		cycle->queues[cycle->queue_count++] = unlimited_queue(build->default_queue);
 }
 
 void build_volumes(struct snapshot_build *build)

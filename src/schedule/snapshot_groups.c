@@ -7,8 +7,6 @@
 #include <string.h>
 
 #define NON_PREEMPTIBLE_FROM 100 /* priority from which a group that says nothing is protected */
-#define DEFAULT_QUEUE "default-queue"
-#define QUEUE_LABEL "kai.scheduler/queue"
 
 static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priority)
 {
@@ -30,7 +28,7 @@ static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priori
 
 static void set_queue(const struct snapshot_build *build, struct cycle_group *group, const char *name)
 {
-	group->queue_name = name && name[0] ? name : DEFAULT_QUEUE;
+	group->queue_name = name && name[0] ? name : build->default_queue;
 	if (build->no_queues) {
 		group->queue = 0;
 		return;
@@ -250,7 +248,8 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	into->preempt = preempt_of(preemptibility_of(terms ? terms->preemptibility : NULL), into->priority);
 	into->grace = -1;
 	into->evict_after = INT64_MIN;
-	set_queue(build, into, terms ? terms->queue : labels_get(&pod->spec.labels, QUEUE_LABEL));
+	set_queue(build, into,
+	          terms ? terms->queue : labels_get(&pod->spec.labels, settings_queue_label(build->settings)));
 	single_leaf(build, into);
 }
 

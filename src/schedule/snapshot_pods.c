@@ -6,13 +6,7 @@
 
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod)
 {
-	static const char *const defaults[] = {"platoon", "kai-scheduler"};
-	const char *const *names = build->options->schedulers ? build->options->schedulers : defaults;
-	size_t count = build->options->schedulers ? build->options->scheduler_count : 2;
-	for (size_t i = 0; i < count; i++)
-		if (text_equal(pod->scheduler, names[i]))
-			return true;
-	return false;
+	return settings_is_ours(build->settings, pod->scheduler);
 }
 
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)

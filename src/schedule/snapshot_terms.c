@@ -79,7 +79,8 @@ static const struct val *next_object(void *context, const char *api_version, con
 	return NULL;
 }
 
-struct terms_reader *terms_open(const struct manifests *objects, const struct manifests *owners)
+struct terms_reader *terms_open(const struct manifests *objects, const struct manifests *owners,
+                                const struct settings *settings)
 {
 	struct terms_reader *reader = base_calloc(1, sizeof(*reader));
 	reader->arena = arena_create();
@@ -88,8 +89,10 @@ struct terms_reader *terms_open(const struct manifests *objects, const struct ma
 		(struct group_source){.context = reader, .get = get, .next_pod = next_pod, .next_object = next_object};
 	add_all(reader, owners);
 	add_all(reader, objects);
-	group_defaults_read(get(reader, "v1", "ConfigMap", GROUP_DEFAULTS_NAMESPACE, GROUP_DEFAULTS_NAME),
-	                    reader->arena, &reader->group, NULL);
+	reader->group = settings->group;
+	const struct val *map = get(reader, "v1", "ConfigMap", GROUP_DEFAULTS_NAMESPACE, GROUP_DEFAULTS_NAME);
+	if (map)
+		group_defaults_read(map, reader->arena, &reader->group, NULL);
 	return reader;
 }
 

@@ -8,8 +8,9 @@
 
 struct terms_reader;
 
-/* Both lists are borrowed. */
-struct terms_reader *terms_open(const struct manifests *objects, const struct manifests *owners);
+/* All are borrowed. A ConfigMap with the defaults of kinds in one of the lists counts instead of what the settings say. */
+struct terms_reader *terms_open(const struct manifests *objects, const struct manifests *owners,
+                                const struct settings *settings);
 void terms_close(struct terms_reader *reader); /* NULL is a no-op */
 /* In the arena. False: nobody knows more than the pod says. */
 bool terms_read(struct terms_reader *reader, const char *namespace_, const char *pod, struct arena *arena,

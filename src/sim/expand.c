@@ -150,8 +150,8 @@ static bool run(struct simulation *simulation)
 	struct store *store = simulation->store;
 	const struct clock_source *clock = &simulation->clock.source;
 	struct workloads *workloads = workloads_create(&(struct workloads_options){.store = store, .clock = clock});
-	struct grouping_controller *grouping =
-		grouping_create(&(struct grouping_options){.store = store, .clock = clock, .single_groups = true});
+	struct grouping_controller *grouping = grouping_create(
+		&(struct grouping_options){.store = store, .clock = clock, .settings = simulation->settings});
 	struct error error = {0};
 	/* Watches take their first look only while nothing is waiting to be committed. */
 	store_commit(store, &error);
@@ -167,7 +167,8 @@ static bool run(struct simulation *simulation)
 	return !busy;
 }
 
-void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems *problems)
+void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
+                      struct problems *problems)
 {
 	struct arena *arena = arena_create();
 	struct interner *owners = interner_create();
@@ -181,7 +182,10 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems
 			source = objects->items[i].source;
 	}
 	if (source) {
-		struct simulation *simulation = simulation_create(&(struct simulation_options){.seed = 1});
+		struct settings all_groups = *settings; /* a plan knows of single pods what is written about them */
+		all_groups.single_groups = true;
+		struct simulation *simulation =
+			simulation_create(&(struct simulation_options){.seed = 1, .settings = &all_groups});
 		simulation->clock.now = now_ns;
 		for (size_t i = 0; i < objects->count; i++) {
 			if (!chosen[i] && !is_context(&objects->items[i]))

@@ -4,11 +4,14 @@
 #define SIM_EXPAND_H
 
 #include "base/problems.h"
+#include "loop/settings.h"
 #include "object/manifest.h"
 
 /* Adds pods and PodGroups of the workloads among the objects to them, made at `now_ns`. Workloads of which something is
  * among the objects already (a pod, a ReplicaSet, a Job) are left alone, and so are those that belong to another one.
- * What is refused is a problem with its source as path. */
-void expand_workloads(struct manifests *objects, int64_t now_ns, struct problems *problems);
+ * What is refused is a problem with its source as path. A ConfigMap with the defaults of kinds among the objects counts
+ * instead of what the settings say. */
+void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
+                      struct problems *problems);
 
 #endif

@@ -130,7 +130,7 @@ static void come_to_rest(struct fault_run *run)
 		return;
 	faults_trace(run, "at rest");
 	world_invariants_check_rest(run->invariants, run->simulation->clock.now / SIMULATION_SECOND,
-	                            run->options.budget, &run->result);
+	                            settings_now(run->simulation->settings), &run->result);
 }
 
 static void finish(struct fault_run *run)
@@ -211,7 +211,7 @@ void faults_run(const struct fault_options *options, struct arena *arena, struct
 		.die_in = -1,
 	};
 	run.simulation = simulation_create(&(struct simulation_options){.seed = options->seed,
-	                                                                .budget = options->budget,
+	                                                                .settings = options->settings,
 	                                                                .logger = options->logger,
 	                                                                .after_turn = after_turn,
 	                                                                .context = &run});

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "object/manifest.h"
+#include "loop/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ struct fault_options {
 	int gpus;                        /* per node; negative: the seed decides */
 	const struct manifest *scenario; /* its objects and steps instead of generated ones; NULL: generated */
 	const struct logger *logger;     /* NULL: silent */
-	uint64_t budget;                 /* search steps per placement, 0: the default */
+	const struct settings *settings; /* borrowed; NULL: the usual */
 };
 
 struct fault_outcome {

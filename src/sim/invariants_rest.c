@@ -88,7 +88,8 @@ static void check_reason(struct store *store, const struct plan_group *group, st
 	buffer_free(&text);
 }
 
-void rest_check_plan(struct store *store, int64_t now_seconds, uint64_t budget, struct scenario_result *result)
+void rest_check_plan(struct store *store, int64_t now_seconds, const struct settings *settings,
+                     struct scenario_result *result)
 {
 	enum cycle_action actions[ACTION_COUNT];
 	struct arena *arena = arena_create();
@@ -97,7 +98,7 @@ void rest_check_plan(struct store *store, int64_t now_seconds, uint64_t budget, 
 	for (int action = 0; action < ACTION_COUNT; action++)
 		actions[action] = (enum cycle_action)action;
 	read_objects(store, lists, arena, &manifests);
-	struct snapshot_options options = {.now_seconds = now_seconds, .budget = budget, .explain_relax = true};
+	struct snapshot_options options = {.now_seconds = now_seconds, .settings = settings, .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(&manifests, &options);
 	const struct plan *plan = plan_run(snapshot, actions, ACTION_COUNT);
 	if (plan->binding_count > 0)

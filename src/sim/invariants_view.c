@@ -1,5 +1,6 @@
 /* Owns decoding and counting for the invariants and for expectations of steps. */
 #include "sim/invariants_view.h"
+#include "loop/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static void read_groups(struct view *view)
 
 static bool is_ours(const struct pod_spec *pod)
 {
-	return strcmp(pod->scheduler, "platoon") == 0 || strcmp(pod->scheduler, "kai-scheduler") == 0;
+	return settings_is_ours(&settings_usual, pod->scheduler);
 }
 
 static void join_group(struct view *view, struct view_pod *pod)

@@ -154,7 +154,7 @@ static void check_binding(const struct view *before, const struct view *now, con
 	if (!pod->bound || (old && old->bound))
 		return;
 	/* Somebody else's scheduler may have its own rules, but no node has room for more than it has. */
-	if (strcmp(pod->spec.scheduler, "platoon") == 0 || strcmp(pod->spec.scheduler, "kai-scheduler") == 0)
+	if (settings_is_ours(&settings_usual, pod->spec.scheduler))
 		check_target(before, now, pod, result);
 	if (pod->node >= 0)
 		check_capacity(before, now, pod, result);
@@ -263,11 +263,11 @@ void world_invariants_check(struct world_invariants *invariants, bool excused, s
 	keep(invariants, now);
 }
 
-void world_invariants_check_rest(struct world_invariants *invariants, int64_t now_seconds, uint64_t budget,
-                                 struct scenario_result *result)
+void world_invariants_check_rest(struct world_invariants *invariants, int64_t now_seconds,
+                                 const struct settings *settings, struct scenario_result *result)
 {
 	world_invariants_accept(invariants);
 	rest_check_groups(invariants->before, result);
 	segment_memory_check_rest(invariants->segments, invariants->store, invariants->before, result);
-	rest_check_plan(invariants->store, now_seconds, budget, result);
+	rest_check_plan(invariants->store, now_seconds, settings, result);
 }

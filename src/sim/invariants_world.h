@@ -6,6 +6,7 @@
 
 #include "sim/scenario_run.h"
 #include "api/store.h"
+#include "loop/settings.h"
 
 struct world_invariants;
 
@@ -21,7 +22,7 @@ void world_invariants_look_again(struct world_invariants *invariants);
 /* `excused`: writes of this turn were refused, so gangs may be half bound until the world has repaired that. */
 void world_invariants_check(struct world_invariants *invariants, bool excused, struct scenario_result *result);
 /* Rules that hold when nothing changes any more, liveness among them. */
-void world_invariants_check_rest(struct world_invariants *invariants, int64_t now_seconds, uint64_t budget,
-                                 struct scenario_result *result);
+void world_invariants_check_rest(struct world_invariants *invariants, int64_t now_seconds,
+                                 const struct settings *settings, struct scenario_result *result);
 
 #endif

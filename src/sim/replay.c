@@ -428,8 +428,7 @@ static void begin(struct replay *replay)
 	clock_virtual_init(&replay->clock, SIMULATION_START);
 	replay->store = store_open(&(struct store_options){.mirror = true, .clock = &replay->clock.source}, &error);
 	replay->live =
-		live_create(&(struct snapshot_options){.budget = replay->options->budget,
-	                                               .strategy = replay->options->strategy,
+		live_create(&(struct snapshot_options){.settings = replay->options->settings,
 	                                               .silent = true,
 	                                               .starvation_after_ns = replay->options->starvation_after_ns});
 	replay->watch = live_watch_create(replay->live, replay->store);

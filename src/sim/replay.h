@@ -5,7 +5,7 @@
 #define SIM_REPLAY_H
 
 #include "engine/cycle/cycle.h"
-#include "engine/place/strategy.h"
+#include "loop/settings.h"
 #include "sim/trace.h"
 
 #define REPLAY_BUCKETS 240 /* stretches of equal length into which the trace is cut */
@@ -16,9 +16,8 @@ struct replay_options {
 	const char *title;
 	const enum cycle_action *actions;
 	size_t action_count;
-	struct strategy strategy;
-	uint64_t budget;             /* 0: default */
-	int64_t starvation_after_ns; /* 0: never */
+	const struct settings *settings; /* borrowed; NULL: the usual */
+	int64_t starvation_after_ns;     /* 0: never */
 	/* Called now and then; false ends the replay. May be NULL. */
 	bool (*progress)(void *context, size_t done, size_t total);
 	void *context;

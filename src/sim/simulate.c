@@ -17,11 +17,12 @@
 
 static void start_world(struct simulation *simulation)
 {
+	settings_source_follow(simulation->settings, simulation->store);
 	simulation->world = world_create(&(struct world_options){
 		.store = simulation->store,
 		.clock = &simulation->clock.source,
 		.logger = simulation->options.logger,
-		.budget = simulation->options.budget,
+		.settings = simulation->settings,
 		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = 300},
 	});
 }
@@ -29,7 +30,8 @@ static void start_world(struct simulation *simulation)
 static void open_memory(struct simulation *simulation)
 {
 	struct error error = {0};
-	simulation->admission = world_admission_create(&(struct world_admission_options){0});
+	simulation->admission =
+		world_admission_create(&(struct world_admission_options){.settings = simulation->settings});
 	simulation->store = store_open(
 		&(struct store_options){
 			.clock = &simulation->clock.source,
@@ -53,6 +55,7 @@ struct simulation *simulation_create(const struct simulation_options *options)
 	struct simulation *simulation = base_calloc(1, sizeof(*simulation));
 	simulation->options = *options;
 	simulation->arena = arena_create();
+	simulation->settings = settings_source_create(options->settings ? options->settings : &settings_usual);
 	clock_virtual_init(&simulation->clock, SIMULATION_START);
 	if (options->access)
 		cluster_open(simulation);
@@ -75,6 +78,7 @@ void simulation_destroy(struct simulation *simulation)
 		cluster_close(simulation);
 	else
 		store_close(simulation->store);
+	settings_source_destroy(simulation->settings);
 	arena_destroy(simulation->arena);
 	free(simulation);
 }
@@ -83,6 +87,7 @@ void simulation_restart(struct simulation *simulation)
 {
 	world_destroy(simulation->world);
 	simulation->world = NULL;
+	settings_source_follow(simulation->settings, NULL);
 	if (simulation->cluster) {
 		cluster_close(simulation);
 		cluster_open(simulation);
@@ -114,6 +119,7 @@ static void lose_turn(struct simulation *simulation)
 static int take_turn(struct simulation *simulation)
 {
 	struct error error = {0};
+	settings_turn(simulation->settings);
 	int wait = world_step(simulation->world);
 	if (simulation->cluster)
 		return finish_real_turn(simulation, wait);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "object/manifest.h"
 #include "cluster/world.h"
+#include "loop/settings.h"
 #include "remote/config.h"
 #include "api/store.h"
 
@@ -18,8 +19,8 @@
 #define SIMULATION_START (INT64_C(1767225661) * SIMULATION_SECOND)
 
 struct simulation_options {
-	uint64_t seed;   /* of uids and generated names */
-	uint64_t budget; /* search steps per placement, 0: the default */
+	uint64_t seed;                   /* of uids and generated names */
+	const struct settings *settings; /* copied; NULL: the usual */
 	const struct logger *logger;
 	/* Called after each turn, when its writes are committed. May be NULL. */
 	void (*after_turn)(void *context);
@@ -34,6 +35,7 @@ struct simulation {
 	struct simulation_options options;
 	struct clock_virtual clock;
 	struct store *store;
+	struct settings_source *settings;
 	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "loop/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,8 +36,7 @@ static int64_t created(const struct val *object)
 
 static bool is_ours(const struct val *pod)
 {
-	const char *name = val_str(val_path(pod, "spec", "schedulerName", NULL), "");
-	return strcmp(name, "platoon") == 0 || strcmp(name, "kai-scheduler") == 0;
+	return settings_owns_pod(&settings_usual, pod);
 }
 
 static bool is_finished(const struct val *pod)

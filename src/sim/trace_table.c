@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "object/build.h"
 #include "cluster/csv.h"
+#include "group/group.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -236,7 +237,7 @@ static void print_gangs(const struct table *table)
 		              "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: \"%s\",\n"
 		              " namespace: default, annotations: {" TRACE_ARRIVES ": \"%lld\"}}, spec: {queue: \"%s\", "
 		              "subGroups: [",
-		              gang->key, (long long)gang->arrives, gang->queue[0] ? gang->queue : "default-queue");
+		              gang->key, (long long)gang->arrives, gang->queue[0] ? gang->queue : GROUP_DEFAULT_QUEUE);
 		for (const struct role *role = gang->roles; role; role = role->next)
 			buffer_printf(table->out, "%s{name: \"%s\", minMember: %lld}", role == gang->roles ? "" : ", ",
 			              role->name, (long long)role->pods);

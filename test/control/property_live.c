@@ -25,6 +25,7 @@ struct trial {
 	struct live_watch *watch;
 	struct told told[MOST_GROUPS];
 	size_t told_count;
+	struct settings settings;
 	struct snapshot_options options;
 	size_t cycles, described, groups, bindings, evictions, relists, remembered, gave_up;
 	bool failed;
@@ -260,13 +261,15 @@ static bool run(uint64_t seed, struct trial *sums)
 		/* Half of the runs never ask for a proof again, the others do after a second, if it was easy to find. */
 		.options = {.explain_relax = seed % 4 == 0,
 	                    .starvation_after_ns = seed % 5 == 0 ? 60 * SECOND : 0,
-	                    /* Some have a budget that is too small for gangs of parts. */
-	                    .budget = seed % 3 == 0 ? BUDGET : 0,
-	                    .remember_all = seed % 2 == 1}};
+	                    .settings = &trial.settings,
+	                    .remember_all = seed % 2 == 1},
+		.settings = settings_usual};
+	/* Some have a budget that is too small for gangs of parts. */
+	trial.settings.budget = seed % 3 == 0 ? BUDGET : 0;
 	yard_open(&trial.yard, seed);
 	trial.yard.calm = trial.options.remember_all;
 	trial.yard.some_unnamed = seed % 4 == 1;
-	trial.yard.hard = trial.options.budget > 0;
+	trial.yard.hard = trial.settings.budget > 0;
 	trial.live = live_create(&trial.options);
 	trial.watch = live_watch_create(trial.live, trial.yard.store);
 	for (int i = 0; i < STEPS && !trial.failed; i++)

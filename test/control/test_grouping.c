@@ -11,15 +11,23 @@
 
 struct fixture {
 	struct kit kit;
+	struct settings_source *settings;
 	struct grouping_controller *grouping;
 	bool singles_unwritten;
 };
 
 static void start(struct fixture *fixture)
 {
+	struct settings settings = settings_usual;
+	settings.single_groups = !fixture->singles_unwritten;
+	if (!fixture->settings)
+		fixture->settings = settings_source_create(&settings);
+	settings_source_follow(fixture->settings, fixture->kit.store);
+	settings_source_replace(fixture->settings, &settings);
+	settings_turn(fixture->settings);
 	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->kit.store,
 	                                                               .clock = &fixture->kit.clock.source,
-	                                                               .single_groups = !fixture->singles_unwritten});
+	                                                               .settings = fixture->settings});
 }
 
 static bool holds(struct fixture *fixture, const struct store_object *pod)
@@ -46,6 +54,7 @@ static int close_all(void **state)
 {
 	struct fixture *fixture = *state;
 	grouping_destroy(fixture->grouping);
+	settings_source_destroy(fixture->settings);
 	kit_close(&fixture->kit);
 	return 0;
 }
@@ -554,6 +563,7 @@ static void refusals_are_told_and_conflicts_are_not(void **state)
 	get_pod(&fixture, "train-0");
 	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), "");
 	grouping_destroy(fixture.grouping);
+	settings_source_destroy(fixture.settings);
 	kit_close(kit);
 	free(uid);
 	(void)state;
@@ -563,7 +573,6 @@ static void new_pods_learn_their_segment(void **state)
 {
 	struct fixture *fixture = *state;
 	char *uid = make_job(fixture, "train", SEGMENTS, 4), body[900];
-	struct grouping_options options = {.store = fixture->kit.store};
 	snprintf(body, sizeof(body),
 	         "{'metadata':{'generateName':'train-','namespace':'default','labels':{"
 	         "'batch.kubernetes.io/job-completion-index':'3'},'ownerReferences':[{'apiVersion':'batch/v1','kind':"
@@ -571,7 +580,8 @@ static void new_pods_learn_their_segment(void **state)
 	         "'containers':[{'name':'a','env':[{'name':'X','value':'y'}]},{'name':'b','env':[{'name':"
 	         "'KAI_SEGMENT_INDEX','value':'mine'}]}]}}",
 	         uid);
-	struct doc *pod = kit_json(body), *changed = grouping_admit(&options, doc_root(pod));
+	struct doc *pod = kit_json(body),
+		   *changed = grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod));
 	struct buffer text = {0};
 	assert_non_null(changed);
 	val_write(val_get(doc_root(changed), "spec"), DOC_JSON_COMPACT, &text);
@@ -589,10 +599,10 @@ static void new_pods_learn_their_segment(void **state)
 	buffer_free(&text);
 	/* Pods of others, and pods that stand alone, are taken as they are. */
 	pod = kit_json("{'metadata':{'name':'a','namespace':'default'},'spec':{'containers':[]}}");
-	assert_null(grouping_admit(&options, doc_root(pod)));
+	assert_null(grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod)));
 	doc_destroy(pod);
 	pod = kit_json("{'metadata':{'name':'a'},'spec':{'schedulerName':'platoon','containers':[]}}");
-	assert_null(grouping_admit(&options, doc_root(pod)));
+	assert_null(grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod)));
 	doc_destroy(pod);
 	free(uid);
 }

@@ -15,6 +15,7 @@ static void start_world(struct town *town)
 	town->world = world_create(&(struct world_options){
 		.store = town->kit.store,
 		.clock = &town->kit.clock.source,
+		.settings = town->settings,
 		.kubelet = {.start_seconds = 1, .ready_seconds = 2, .stop_seconds = 1},
 	});
 }
@@ -28,12 +29,15 @@ void town_open(struct town *town)
 	}
 	kit_open(&town->kit, NULL);
 	admission_use(town->admission, town->kit.store);
+	town->settings = settings_source_create(&settings_usual);
+	settings_source_follow(town->settings, town->kit.store);
 	start_world(town);
 }
 
 void town_close(struct town *town)
 {
 	world_destroy(town->world);
+	settings_source_destroy(town->settings);
 	admission_destroy(town->admission);
 	kit_close(&town->kit);
 }

@@ -5,9 +5,11 @@
 #include "../store/kit.h"
 
 #include "cluster/world.h"
+#include "loop/settings.h"
 
 struct town {
 	struct kit kit;
+	struct settings_source *settings;
 	struct world *world;
 	struct admission *admission;
 	/* Called after each turn of the world, when it is set: what must hold at any time. */

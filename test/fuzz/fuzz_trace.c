@@ -12,7 +12,9 @@ static void replay(const struct trace *trace, struct arena *arena)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM,
 	                                            ACTION_PREEMPT};
-	struct replay_options options = {.title = "fuzz", .actions = actions, .action_count = 4, .budget = 2000};
+	struct settings settings = settings_usual;
+	settings.budget = 2000;
+	struct replay_options options = {.title = "fuzz", .actions = actions, .action_count = 4, .settings = &settings};
 	const struct replay_result *result = replay_run(trace, &options, arena);
 	fuzz_require(result->bound <= result->pods &&
 	             result->placed + result->waiting + result->withdrawn == result->gangs);

@@ -35,9 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		store = open_store();
 	if (size > MOST_BYTES)
 		return 0;
+	struct settings settings = settings_usual;
+	settings.budget = 1000;
 	struct buffer out = {0};
 	uint64_t before = store_version(store);
-	what_if(store, 1000, (struct strategy){0}, (const char *)data, size, &out);
+	what_if(store, &settings, (const char *)data, size, &out);
 	struct doc *doc = doc_parse_json(out.text, out.length, NULL);
 	fuzz_require(doc && val_kind(val_get(doc_root(doc), "problems")) == VAL_LIST);
 	fuzz_require(store_version(store) == before);

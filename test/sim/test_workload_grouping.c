@@ -75,10 +75,11 @@ static void tell_row(const struct row *row)
 {
 	struct yard yard;
 	yard_open(&yard, YARD_CALM);
-	struct grouping_controller *grouping =
-		grouping_create(&(struct grouping_options){.store = yard.kit.store,
-	                                                   .clock = &yard.kit.clock.source,
-	                                                   .single_groups = true});
+	struct settings settings = settings_usual;
+	settings.single_groups = true;
+	struct settings_source *source = settings_source_create(&settings);
+	struct grouping_controller *grouping = grouping_create(&(
+		struct grouping_options){.store = yard.kit.store, .clock = &yard.kit.clock.source, .settings = source});
 	struct buffer text = {0};
 	buffer_printf(&text, "{'metadata':{'name':'w'},'spec':{%s}}", row->spec);
 	assert_code(&yard.kit, kit_create(&yard.kit, row->resource, "default", text.text), 201);
@@ -103,6 +104,7 @@ static void tell_row(const struct row *row)
 	assert_int_equal(count, row->groups);
 	buffer_free(&text);
 	grouping_destroy(grouping);
+	settings_source_destroy(source);
 	yard_close(&yard);
 }
 

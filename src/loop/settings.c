@@ -1,0 +1,214 @@
+/* Owns the settings that are true now, and those that were replaced until nobody borrows them any more. */
+#include "loop/settings.h"
+
+#include "api/store.h"
+#include "base/strings.h"
+#include "group/defaults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const usual_schedulers[] = {"platoon", "kai-scheduler"};
+
+const struct settings settings_usual = {
+	.schedulers = usual_schedulers,
+	.scheduler_count = sizeof(usual_schedulers) / sizeof(*usual_schedulers),
+	.group = {.queue_label = GROUP_KEY_QUEUE,
+                  .pool_label = GROUP_KEY_NODE_POOL,
+                  .default_queue = GROUP_DEFAULT_QUEUE},
+};
+
+bool settings_is_ours(const struct settings *settings, const char *scheduler)
+{
+	const char *name = scheduler ? scheduler : "default-scheduler";
+	for (size_t i = 0; i < settings->scheduler_count; i++)
+		if (strcmp(name, settings->schedulers[i]) == 0)
+			return true;
+	return false;
+}
+
+bool settings_owns_pod(const struct settings *settings, const struct val *pod)
+{
+	return settings_is_ours(settings, val_str(val_path(pod, "spec", "schedulerName", NULL), NULL));
+}
+
+const char *settings_default_queue(const struct settings *settings)
+{
+	return group_default_queue(&settings->group);
+}
+
+const char *settings_queue_label(const struct settings *settings)
+{
+	return group_queue_label(&settings->group);
+}
+
+/* ---- the owner ---- */
+
+struct version {
+	struct arena *arena;
+	struct settings settings;
+	struct version *before; /* replaced, and perhaps still borrowed */
+};
+
+struct settings_source {
+	struct arena *arena;   /* of `given` */
+	struct settings given; /* without the ConfigMap */
+	struct version *now;
+	struct store *store;
+	uint64_t map_version; /* of the ConfigMap in `now`, 0: none */
+};
+
+static const char *copy_text(struct arena *arena, const char *text)
+{
+	return text ? arena_strdup(arena, text) : NULL;
+}
+
+static struct settings copy_settings(const struct settings *from, struct arena *arena)
+{
+	struct settings copy = *from;
+	const char **names = arena_array(arena, const char *, from->scheduler_count);
+	for (size_t i = 0; i < from->scheduler_count; i++)
+		names[i] = arena_strdup(arena, from->schedulers[i]);
+	copy.schedulers = names;
+	copy.group.queue_label = copy_text(arena, from->group.queue_label);
+	copy.group.pool_label = copy_text(arena, from->group.pool_label);
+	copy.group.default_queue = copy_text(arena, from->group.default_queue);
+	struct group_kind_default *rows = arena_array(arena, struct group_kind_default, from->group.default_count);
+	for (size_t i = 0; i < from->group.default_count; i++) {
+		const struct group_kind_default *row = &from->group.defaults[i];
+		rows[i] = (struct group_kind_default){
+			.api_group = copy_text(arena, row->api_group),
+			.kind = copy_text(arena, row->kind),
+			.priority_class = copy_text(arena, row->priority_class),
+			.preemptibility = copy_text(arena, row->preemptibility),
+		};
+	}
+	copy.group.defaults = rows;
+	copy.problems = NULL;
+	copy.problem_count = 0;
+	return copy;
+}
+
+static bool same_schedulers(const struct settings *a, const struct settings *b)
+{
+	for (size_t i = 0; i < a->scheduler_count && i < b->scheduler_count; i++)
+		if (strcmp(a->schedulers[i], b->schedulers[i]) != 0)
+			return false;
+	return a->scheduler_count == b->scheduler_count;
+}
+
+static bool places_alike(const struct settings *a, const struct settings *b)
+{
+	return same_schedulers(a, b) && a->budget == b->budget && a->strategy.gpu == b->strategy.gpu &&
+	       a->strategy.cpu == b->strategy.cpu &&
+	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
+	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
+}
+
+static bool same_rows(const struct group_options *a, const struct group_options *b)
+{
+	if (a->default_count != b->default_count)
+		return false;
+	for (size_t i = 0; i < a->default_count; i++) {
+		const struct group_kind_default *x = &a->defaults[i], *y = &b->defaults[i];
+		if (!text_equal(x->api_group, y->api_group) || !text_equal(x->kind, y->kind) ||
+		    !text_equal(x->priority_class, y->priority_class) ||
+		    !text_equal(x->preemptibility, y->preemptibility))
+			return false;
+	}
+	return true;
+}
+
+static bool groups_alike(const struct settings *a, const struct settings *b)
+{
+	const struct group_options *x = &a->group, *y = &b->group;
+	return same_schedulers(a, b) && a->single_groups == b->single_groups && x->knative_gang == y->knative_gang &&
+	       x->keep_old_names == y->keep_old_names && x->ignore_kartas == y->ignore_kartas &&
+	       text_equal(x->queue_label, y->queue_label) && text_equal(x->pool_label, y->pool_label) &&
+	       text_equal(x->default_queue, y->default_queue) && same_rows(x, y);
+}
+
+static const struct store_object *find_map(const struct settings_source *source)
+{
+	const struct store_type *type = source->store ? store_type_find(source->store, "", "configmaps") : NULL;
+	return type ? store_peek(source->store, type, GROUP_DEFAULTS_NAMESPACE, GROUP_DEFAULTS_NAME) : NULL;
+}
+
+/* What was given, with what the ConfigMap says, in the place of what there is. */
+static void renew(struct settings_source *source, const struct store_object *map)
+{
+	struct version *before = source->now, *next = base_calloc(1, sizeof(*next));
+	next->arena = arena_create();
+	next->before = before;
+	next->settings = copy_settings(&source->given, next->arena);
+	if (map) {
+		struct problems problems = {.arena = next->arena};
+		group_defaults_read(map->root, next->arena, &next->settings.group, &problems);
+		next->settings.problems = problems.items;
+		next->settings.problem_count = problems.count;
+	}
+	if (before) {
+		next->settings.placing = before->settings.placing + !places_alike(&before->settings, &next->settings);
+		next->settings.grouping = before->settings.grouping + !groups_alike(&before->settings, &next->settings);
+	}
+	source->map_version = map ? map->version : 0;
+	source->now = next;
+}
+
+struct settings_source *settings_source_create(const struct settings *settings)
+{
+	struct settings_source *source = base_calloc(1, sizeof(*source));
+	settings_source_replace(source, settings);
+	return source;
+}
+
+void settings_source_replace(struct settings_source *source, const struct settings *settings)
+{
+	struct arena *arena = arena_create();
+	source->given = copy_settings(settings, arena);
+	arena_destroy(source->arena);
+	source->arena = arena;
+	renew(source, find_map(source));
+}
+
+void settings_source_follow(struct settings_source *source, struct store *store)
+{
+	source->store = store;
+	renew(source, find_map(source));
+}
+
+const struct settings *settings_now(struct settings_source *source)
+{
+	if (!source)
+		return &settings_usual;
+	const struct store_object *map = find_map(source);
+	if ((map ? map->version : 0) != source->map_version)
+		renew(source, map);
+	return &source->now->settings;
+}
+
+static void free_before(struct version *version)
+{
+	while (version->before) {
+		struct version *before = version->before;
+		version->before = before->before;
+		arena_destroy(before->arena);
+		free(before);
+	}
+}
+
+void settings_turn(struct settings_source *source)
+{
+	free_before(source->now);
+}
+
+void settings_source_destroy(struct settings_source *source)
+{
+	if (!source)
+		return;
+	free_before(source->now);
+	arena_destroy(source->now->arena);
+	free(source->now);
+	arena_destroy(source->arena);
+	free(source);
+}

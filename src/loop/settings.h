@@ -1,0 +1,66 @@
+/* Settings: everything that whoever runs Platoon decides about its decisions, in one struct.
+ *
+ * It is read and checked once (from flags, a file, and a ConfigMap of the cluster) and kept by one `struct
+ * settings_source`. Scheduler, grouping, admission, webhooks, what-if and the simulator borrow it from there and keep no
+ * copy, so they cannot disagree. A change replaces it as a whole. */
+#ifndef LOOP_SETTINGS_H
+#define LOOP_SETTINGS_H
+
+#include "base/problems.h"
+#include "engine/place/strategy.h"
+#include "group/group.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+
+struct settings {
+	const char *const
+		*schedulers; /* schedulerName values that are ours, at least one; pods of ours get the first */
+	size_t scheduler_count;
+	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their terms.
+	 * Only groups that say more (levels, delays) are written, and those that exist. */
+	bool single_groups;
+	uint64_t budget;            /* search steps per placement, 0: the default */
+	struct strategy strategy;   /* in which order nodes are taken */
+	struct group_options group; /* default queue, label keys, and what the ConfigMap of the cluster says */
+
+	/* Set by the source: what is wrong in the ConfigMap, and two numbers that are new when something was replaced on
+	 * which placements depend, or the grouping of pods. */
+	const struct problem *problems;
+	size_t problem_count;
+	uint64_t placing, grouping;
+};
+
+/* What is true where nobody says otherwise. */
+extern const struct settings settings_usual;
+
+/* Whether pods with this schedulerName are ours. NULL: a pod without one, "default-scheduler". */
+bool settings_is_ours(const struct settings *settings, const char *scheduler);
+bool settings_owns_pod(const struct settings *settings, const struct val *pod);
+/* The queue of groups and pods that name none. Never "". */
+const char *settings_default_queue(const struct settings *settings);
+/* The label by which pods and workloads name their queue. */
+const char *settings_queue_label(const struct settings *settings);
+
+/* ---- the owner ---- */
+
+struct settings_source;
+
+/* The settings are copied with their texts. */
+struct settings_source *settings_source_create(const struct settings *settings);
+void settings_source_destroy(struct settings_source *source); /* NULL is a no-op */
+/* From now on the ConfigMap GROUP_DEFAULTS_NAME of this store counts, as it is when somebody asks. NULL: none. */
+void settings_source_follow(struct settings_source *source, struct store *store);
+/* Takes the place of what was given at creation. Copied too. */
+void settings_source_replace(struct settings_source *source, const struct settings *settings);
+
+/* What is true now; source NULL: the usual. Costs one look at the store. Valid until settings_turn or destroy, also when
+ * something is replaced meanwhile. */
+const struct settings *settings_now(struct settings_source *source);
+/* The owner of the loop calls this between two turns, when nobody borrows: what was replaced is freed. */
+void settings_turn(struct settings_source *source);
+
+#endif

@@ -1,0 +1,453 @@
+/* One set of settings: everybody who decides borrows the same, and sees it replaced. */
+#include "cli/what_if.h"
+#include "object/build.h"
+#include "sim/simulate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CONTAINERS "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]"
+#define QUEUE(name)                                                                                                    \
+	"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: " name "}, spec: {resources: {cpu: "    \
+	"{quota: -1, limit: -1, overQuotaWeight: 1}}}}\n"
+#define NODE(name)                                                                                                     \
+	"---\n{apiVersion: v1, kind: Node, metadata: {name: " name ", labels: {rack: r1}}, status: {allocatable: "     \
+	"{cpu: 8, memory: 8Gi, pods: 100}, conditions: [{type: Ready, status: 'True'}]}}\n"
+#define TOPOLOGY                                                                                                       \
+	"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: t}, spec: {levels: [{nodeLabel: "  \
+	"rack}]}}\n"
+#define POD(name, scheduler)                                                                                           \
+	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name "}, spec: {schedulerName: " scheduler                \
+	", " CONTAINERS "}}\n"
+/* Two segments of one pod each. */
+#define JOB(name, scheduler, metadata)                                                                                 \
+	"---\n{apiVersion: batch/v1, kind: Job, metadata: {name: " name metadata                                       \
+	"}, spec: {parallelism: 2, completions: "                                                                      \
+	"2, completionMode: Indexed, template: {metadata: {annotations: {kai.scheduler/segment-size: '1', "            \
+	"kai.scheduler/topology: t, kai.scheduler/segment-topology-required-placement: rack}}, spec: "                 \
+	"{schedulerName: " scheduler ", restartPolicy: Never, " CONTAINERS "}}}}\n"
+#define ROLES(name)                                                                                                    \
+	"---\n{apiVersion: workloads.x-k8s.io/v1alpha2, kind: RoleBasedGroup, metadata: {name: " name                  \
+	"}, spec: {roles: "                                                                                            \
+	"[{name: r, replicas: 1, standalonePattern: {template: {spec: {" CONTAINERS "}}}}]}}\n"
+#define DEFAULTS(data)                                                                                                 \
+	"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-grouping-defaults, namespace: kube-system}, " \
+	"data: {" data "}}\n"
+
+static int open_usual(void **state)
+{
+	*state = simulation_create(&(struct simulation_options){.seed = 1});
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	simulation_destroy(*state);
+	return 0;
+}
+
+static void apply(struct simulation *simulation, const char *yaml)
+{
+	struct manifests objects;
+	struct arena *arena = arena_create();
+	struct problems problems = {.arena = arena};
+	struct store_error error = {0};
+	manifests_init(&objects);
+	assert_int_equal(manifests_parse(&objects, yaml, strlen(yaml), "test", &problems), 0);
+	for (size_t i = 0; i < objects.count; i++)
+		if (simulation_apply(simulation, objects.items[i].object, arena, &error) < 0)
+			fail_msg("%s %s: %s", objects.items[i].kind, objects.items[i].name, error.message);
+	manifests_free(&objects);
+	arena_destroy(arena);
+}
+
+static void run(struct simulation *simulation)
+{
+	assert_int_equal(simulation_advance(simulation, 10 * SIMULATION_SECOND), 0);
+}
+
+static const struct val *object(struct simulation *simulation, const char *group, const char *resource,
+                                const char *name)
+{
+	const struct store_object *found =
+		store_peek(simulation->store, store_type_find(simulation->store, group, resource), "default", name);
+	return found ? found->root : NULL;
+}
+
+static const char *node_of(struct simulation *simulation, const char *pod)
+{
+	return val_str(val_path(object(simulation, "", "pods", pod), "spec", "nodeName", NULL), "");
+}
+
+/* The first object of a kind whose name starts so; its name may end in something random. */
+static const struct val *starting(struct simulation *simulation, const char *group, const char *resource,
+                                  const char *prefix)
+{
+	struct arena *arena = arena_create();
+	const struct val *first = NULL;
+	struct store_list list;
+	const struct store_type *type = store_type_find(simulation->store, group, resource);
+	assert_int_equal(store_list(simulation->store, &(struct store_list_request){.api = type->apis}, &list, arena,
+	                            NULL),
+	                 0);
+	for (size_t i = 0; i < list.count && !first; i++)
+		if (strncmp(list.items[i]->name, prefix, strlen(prefix)) == 0)
+			first = list.items[i]->root;
+	store_list_clear(&list);
+	arena_destroy(arena);
+	return first;
+}
+
+static const struct val *group_of(struct simulation *simulation, const char *prefix)
+{
+	return starting(simulation, "scheduling.run.ai", "podgroups", prefix);
+}
+
+static const char *queue_of(struct simulation *simulation, const char *prefix)
+{
+	return val_str(val_path(group_of(simulation, prefix), "spec", "queue", NULL), "");
+}
+
+static const char *segment_of(struct simulation *simulation, const char *prefix)
+{
+	const struct val *env =
+		val_get(val_item(val_path(starting(simulation, "", "pods", prefix), "spec", "containers", NULL), 0),
+	                "env");
+	return val_str(val_get(val_item(env, 0), "name"), "");
+}
+
+/* The settings as they are, to be changed and given back before time passes. */
+static struct settings now(struct simulation *simulation)
+{
+	return *settings_now(simulation->settings);
+}
+
+/* ---- the owner ---- */
+
+static void what_is_borrowed_stays_until_the_turn(void **state)
+{
+	(void)state;
+	struct settings given = settings_usual;
+	char queue[] = "team-a";
+	given.group.default_queue = queue;
+	struct settings_source *source = settings_source_create(&given);
+	queue[0] = 'x'; /* it was copied */
+	const struct settings *before = settings_now(source);
+	given = settings_usual;
+	given.budget = 7;
+	settings_source_replace(source, &given);
+	const struct settings *after = settings_now(source);
+	assert_string_equal(settings_default_queue(before), "team-a");
+	assert_string_equal(settings_default_queue(after), "default-queue");
+	assert_int_equal(after->budget, 7);
+	assert_int_not_equal(before->placing, after->placing);
+	assert_int_not_equal(before->grouping, after->grouping);
+	settings_turn(source);
+	/* The same again is no news to anybody. */
+	settings_source_replace(source, &given);
+	assert_int_equal(settings_now(source)->placing, 1);
+	assert_int_equal(settings_now(source)->grouping, 1);
+	settings_source_destroy(source);
+	assert_ptr_equal(settings_now(NULL), &settings_usual);
+}
+
+static void a_change_concerns_only_whom_it_concerns(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"other"};
+	static const struct group_kind_default row = {.api_group = "*", .kind = "Job", .priority_class = "train"};
+	struct settings cases[9];
+	static const bool placing[9] = {true, true, true, true, true, false, false, false, false};
+	static const bool grouping[9] = {true, true, true, false, false, true, true, true, true};
+	for (int i = 0; i < 9; i++)
+		cases[i] = settings_usual;
+	cases[0].schedulers = names;
+	cases[0].scheduler_count = 1;
+	cases[1].group.default_queue = "q";
+	cases[2].group.queue_label = "team";
+	cases[3].budget = 1;
+	cases[4].strategy.cpu = ORDER_SPREAD;
+	cases[5].single_groups = true;
+	cases[6].group.pool_label = "pool";
+	cases[7].group.knative_gang = true;
+	cases[8].group.defaults = &row;
+	cases[8].group.default_count = 1;
+	for (int i = 0; i < 9; i++) {
+		struct settings_source *source = settings_source_create(&settings_usual);
+		settings_source_replace(source, &cases[i]);
+		print_message("case %d\n", i);
+		assert_int_equal(settings_now(source)->placing, placing[i]);
+		assert_int_equal(settings_now(source)->grouping, grouping[i]);
+		settings_source_destroy(source);
+	}
+}
+
+/* ---- everybody has the same ---- */
+
+static void the_default_queue_is_everybodys(void **state)
+{
+	struct settings settings = settings_usual;
+	settings.group.default_queue = "team-a";
+	*state = simulation_create(&(struct simulation_options){.seed = 1, .settings = &settings});
+	struct simulation *simulation = *state;
+	apply(simulation,
+	      NODE("n1") TOPOLOGY QUEUE("team-a") POD("single", "platoon") JOB("job", "platoon", "") ROLES("roles"));
+	run(simulation);
+	assert_string_equal(queue_of(simulation, "pg-job-"), "team-a");
+	assert_string_equal(node_of(simulation, "single"), "n1");
+	assert_string_equal(val_str(val_path(starting(simulation, "", "pods", "job-0-"), "spec", "nodeName", NULL), ""),
+	                    "n1");
+	assert_string_equal(val_str(val_path(starting(simulation, "", "pods", "roles-"), "spec", "nodeName", NULL), ""),
+	                    "n1");
+}
+
+static void admission_and_controllers_agree_whose_a_pod_is(void **state)
+{
+	static const char *const names[] = {"platoon", "default-scheduler"};
+	struct settings settings = settings_usual;
+	settings.schedulers = names;
+	settings.scheduler_count = 2;
+	*state = simulation_create(&(struct simulation_options){.seed = 1, .settings = &settings});
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") TOPOLOGY JOB("job", "default-scheduler", ""));
+	run(simulation);
+	assert_string_equal(val_str(val_path(starting(simulation, "", "pods", "job-0-"), "spec", "nodeName", NULL), ""),
+	                    "n1");
+	assert_string_equal(segment_of(simulation, "job-0-"), "KAI_SEGMENT_INDEX");
+}
+
+#define FLOW                                                                                                           \
+	"---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "                 \
+	"flows.jobs.example.com}, spec: {group: jobs.example.com, scope: Namespaced, names: {plural: flows, "          \
+	"singular: "                                                                                                   \
+	"flow, kind: Flow, listKind: FlowList}, versions: [{name: v1, served: true, storage: true, schema: "           \
+	"{openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}\n"                          \
+	"---\n{apiVersion: run.ai/v1alpha1, kind: Karta, metadata: {name: flow}, spec: {structureDefinition: "         \
+	"{rootComponent: {name: flow, kind: {group: jobs.example.com, version: v1, kind: Flow}}, childComponents: "    \
+	"[{name: worker, ownerRef: flow, scaleDefinition: {replicasPath: .spec.replicas}, podSelector: "               \
+	"{componentTypeSelector: {keyPath: .metadata.labels.role, value: worker}}}]}, optimizationInstructions: "      \
+	"{gangScheduling: {podGroup: {name: all, subGroups: [{componentName: worker}]}}}}}\n"
+
+static void make_flow_pod(struct simulation *simulation, const char *name)
+{
+	const struct val *flow = object(simulation, "jobs.example.com", "flows", "f");
+	struct buffer text = {0};
+	buffer_printf(&text,
+	              "{apiVersion: v1, kind: Pod, metadata: {name: %s, labels: {role: worker}, ownerReferences: "
+	              "[{apiVersion: jobs.example.com/v1, kind: Flow, name: f, controller: true, uid: %s}]}, spec: "
+	              "{schedulerName: platoon, " CONTAINERS "}}",
+	              name, val_str(val_path(flow, "metadata", "uid", NULL), ""));
+	apply(simulation, text.text);
+	buffer_free(&text);
+}
+
+static const char *leaf_of(struct simulation *simulation, const char *pod)
+{
+	return val_str(val_path(object(simulation, "", "pods", pod), "metadata", "labels", GROUP_KEY_SUBGROUP, NULL),
+	               "");
+}
+
+/* What admission writes is there before any controller has a turn. */
+static void admission_obeys_the_config_map(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, FLOW DEFAULTS("genericKartaFallback: 'false'"));
+	apply(simulation, "{apiVersion: jobs.example.com/v1, kind: Flow, metadata: {name: f}, spec: {replicas: 2}}");
+	make_flow_pod(simulation, "f-0");
+	assert_string_equal(leaf_of(simulation, "f-0"), "");
+	apply(simulation, DEFAULTS("genericKartaFallback: 'true'"));
+	make_flow_pod(simulation, "f-1");
+	assert_string_equal(leaf_of(simulation, "f-1"), "worker");
+	/* The controller thinks the same of the first one now. */
+	run(simulation);
+	assert_string_equal(leaf_of(simulation, "f-0"), "worker");
+	/* And so does a question. */
+	apply(simulation, DEFAULTS("types: '[{\"typeName\": \"Job\", \"priorityName\": \"build\"}]'"));
+	struct buffer answer = {0};
+	static const char job[] = JOB("asked", "platoon", "");
+	what_if(simulation->store, settings_now(simulation->settings), job, strlen(job), &answer);
+	assert_null(strstr(answer.text, "\"severity\":\"error\""));
+	buffer_free(&answer);
+}
+
+/* ---- replaced while everything runs ---- */
+
+static void other_schedulers(void **state)
+{
+	struct simulation *simulation = *state;
+	static const char *const names[] = {"other"};
+	apply(simulation, NODE("n1") TOPOLOGY POD("a", "other") JOB("before", "other", ""));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "a"), "");
+	assert_null(group_of(simulation, "pg-before-"));
+	struct settings settings = now(simulation);
+	settings.schedulers = names;
+	settings.scheduler_count = 1;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, POD("b", "platoon") JOB("after", "other", "") ROLES("roles"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "a"), "n1");
+	assert_string_equal(node_of(simulation, "b"), "");
+	assert_non_null(group_of(simulation, "pg-before-"));
+	assert_string_equal(val_str(val_path(starting(simulation, "", "pods", "before-0-"), "spec", "nodeName", NULL),
+	                            ""),
+	                    "n1");
+	assert_string_equal(segment_of(simulation, "before-0-"), "");
+	assert_string_equal(segment_of(simulation, "after-0-"), "KAI_SEGMENT_INDEX");
+	assert_string_equal(val_str(val_path(starting(simulation, "", "pods", "roles-"), "spec", "schedulerName", NULL),
+	                            ""),
+	                    "other");
+	/* What was theirs before is so no longer. */
+	settings_source_replace(simulation->settings, &settings_usual);
+	apply(simulation, POD("c", "other"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "b"), "n1");
+	assert_string_equal(node_of(simulation, "c"), "");
+}
+
+static void another_default_queue(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") TOPOLOGY QUEUE("team-a") POD("single", "platoon") JOB("before", "platoon", ""));
+	run(simulation);
+	assert_string_equal(queue_of(simulation, "pg-before-"), "default-queue");
+	assert_string_equal(node_of(simulation, "single"), "");
+	struct settings settings = now(simulation);
+	settings.group.default_queue = "team-a";
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, JOB("after", "platoon", ""));
+	run(simulation);
+	assert_string_equal(queue_of(simulation, "pg-after-"), "team-a");
+	assert_string_equal(node_of(simulation, "single"), "n1");
+}
+
+static void another_queue_label(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") TOPOLOGY QUEUE("team-a"));
+	struct settings settings = now(simulation);
+	settings.group.queue_label = "team";
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation,
+	      JOB("job", "platoon",
+	          ", labels: {team: team-a}") "---\n{apiVersion: v1, kind: Pod, metadata: {name: single, labels: "
+	                                      "{team: team-a}}, spec: {schedulerName: "
+	                                      "platoon, " CONTAINERS "}}\n"
+	                                      "---\n{apiVersion: workloads.x-k8s.io/v1alpha2, kind: RoleBasedGroup, "
+	                                      "metadata: {name: roles, labels: {team: "
+	                                      "team-a}}, spec: {roles: [{name: r, replicas: 1, standalonePattern: "
+	                                      "{template: {spec: {" CONTAINERS "}}}}]}}\n");
+	run(simulation);
+	assert_string_equal(queue_of(simulation, "pg-job-"), "team-a");
+	assert_string_equal(queue_of(simulation, "roles-"), "team-a");
+	assert_string_equal(node_of(simulation, "single"), "n1");
+}
+
+static void groups_for_single_pods(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") POD("a", "platoon"));
+	run(simulation);
+	assert_null(group_of(simulation, "pg-a-"));
+	struct settings settings = now(simulation);
+	settings.single_groups = true;
+	settings_source_replace(simulation->settings, &settings);
+	run(simulation);
+	assert_non_null(group_of(simulation, "pg-a-"));
+}
+
+static void another_strategy(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") NODE("n2") POD("a", "platoon") POD("b", "platoon"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "a"), node_of(simulation, "b"));
+	struct settings settings = now(simulation);
+	settings.strategy.cpu = ORDER_SPREAD;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, POD("c", "platoon"));
+	run(simulation);
+	assert_string_not_equal(node_of(simulation, "c"), "");
+	assert_string_not_equal(node_of(simulation, "a"), node_of(simulation, "c"));
+}
+
+/* Three parts of 3, 3 and 4 pods in racks for 6 and 4: that takes a search. */
+static void another_budget(void **state)
+{
+	struct simulation *simulation = *state;
+	struct settings settings = now(simulation);
+	struct buffer text = {0};
+	settings.budget = 1;
+	settings_source_replace(simulation->settings, &settings);
+	for (int i = 0; i < 10; i++)
+		buffer_printf(&text,
+		              "---\n{apiVersion: v1, kind: Node, metadata: {name: n%d, labels: {rack: r%d}}, status: "
+		              "{allocatable: {cpu: 1, memory: 8Gi, pods: 100}, conditions: [{type: Ready, status: "
+		              "'True'}]}}\n",
+		              i, i < 6 ? 1 : 2);
+	for (int i = 0; i < 10; i++)
+		buffer_printf(
+			&text,
+			"---\n{apiVersion: v1, kind: Pod, metadata: {name: p%d, labels: {kai.scheduler/subgroup-name: "
+			"s%d}, annotations: {pod-group-name: g}}, spec: {schedulerName: platoon, " CONTAINERS "}}\n",
+			i,
+			i < 3   ? 1
+			: i < 6 ? 2
+				: 3);
+	buffer_puts(&text,
+	            TOPOLOGY "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: g}, "
+	                     "spec: {subGroups: [");
+	for (int i = 1; i <= 3; i++)
+		buffer_printf(&text,
+		              "%s{name: s%d, minMember: %d, topologyConstraint: {topology: t, requiredTopologyLevel: "
+		              "rack}}",
+		              i > 1 ? ", " : "", i, i < 3 ? 3 : 4);
+	buffer_puts(&text, "]}}\n");
+	apply(simulation, text.text);
+	buffer_free(&text);
+	run(simulation);
+	assert_string_equal(node_of(simulation, "p0"), "");
+	settings = now(simulation);
+	settings.budget = 0;
+	settings_source_replace(simulation->settings, &settings);
+	run(simulation);
+	assert_string_not_equal(node_of(simulation, "p0"), "");
+}
+
+static void other_defaults_of_kinds(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation,
+	      NODE("n1") TOPOLOGY JOB("job", "platoon", "") "---\n{apiVersion: scheduling.k8s.io/v1, kind: "
+	                                                    "PriorityClass, metadata: {name: urgent}, value: 90}\n");
+	run(simulation);
+	assert_non_null(group_of(simulation, "pg-job-"));
+	apply(simulation, DEFAULTS("types: '[{\"typeName\": \"Job\", \"priorityName\": \"urgent\"}]'"));
+	run(simulation);
+	assert_string_equal(val_str(val_path(group_of(simulation, "pg-job-"), "spec", "priorityClassName", NULL), ""),
+	                    "urgent");
+}
+
+int main(void)
+{
+#define ON_A_CLUSTER(name) cmocka_unit_test_setup_teardown(name, open_usual, close_it)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_borrowed_stays_until_the_turn),
+		cmocka_unit_test(a_change_concerns_only_whom_it_concerns),
+		cmocka_unit_test_setup_teardown(the_default_queue_is_everybodys, NULL, close_it),
+		cmocka_unit_test_setup_teardown(admission_and_controllers_agree_whose_a_pod_is, NULL, close_it),
+		ON_A_CLUSTER(admission_obeys_the_config_map),
+		ON_A_CLUSTER(other_schedulers),
+		ON_A_CLUSTER(another_default_queue),
+		ON_A_CLUSTER(another_queue_label),
+		ON_A_CLUSTER(groups_for_single_pods),
+		ON_A_CLUSTER(another_strategy),
+		ON_A_CLUSTER(another_budget),
+		ON_A_CLUSTER(other_defaults_of_kinds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
