@@ -8,14 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-#define SECOND INT64_C(1000000000)
 #define DAY_SECONDS 86400
 
 static int64_t system_now(const struct clock_source *clock)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+	return (int64_t)now.tv_sec * CLOCK_SECOND + now.tv_nsec;
 }
 
 const struct clock_source *clock_system(void)
@@ -43,6 +42,11 @@ void clock_virtual_advance(struct clock_virtual *clock, int64_t ns)
 int64_t clock_now(const struct clock_source *clock)
 {
 	return clock->now_ns(clock);
+}
+
+int64_t clock_seconds(const struct clock_source *clock)
+{
+	return clock_now(clock) / CLOCK_SECOND;
 }
 
 /* Days since 1970-01-01 of a date in the proleptic Gregorian calendar. Years begin in March, so that the leap day is
@@ -194,8 +198,8 @@ static size_t duration_unit(const char *text, int64_t *unit)
 		int64_t ns;
 	} units[] = {
 		/* The longer of two names with the same beginning stands first; micro has two Unicode spellings. */
-		{"ns", 1},       {"us", 1000},  {"\xc2\xb5s", 1000}, {"\xce\xbcs", 1000},
-		{"ms", 1000000}, {"s", SECOND}, {"m", 60 * SECOND},  {"h", 3600 * SECOND},
+		{"ns", 1},       {"us", 1000},        {"\xc2\xb5s", 1000},      {"\xce\xbcs", 1000},
+		{"ms", 1000000}, {"s", CLOCK_SECOND}, {"m", 60 * CLOCK_SECOND}, {"h", 3600 * CLOCK_SECOND},
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t length = strlen(units[i].name);
@@ -218,7 +222,7 @@ static const char *duration_part(const char *text, int64_t *total)
 	if (*text == '.') {
 		/* Nanoseconds of an hour need 13 digits; what comes after those changes nothing. */
 		for (text++; *text >= '0' && *text <= '9'; text++, any = true) {
-			if (scale < 100 * 1000 * SECOND) {
+			if (scale < 100 * 1000 * CLOCK_SECOND) {
 				fraction = fraction * 10 + (*text - '0');
 				scale *= 10;
 			}

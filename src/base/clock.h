@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+/* In nanoseconds, the unit of clocks. */
+#define CLOCK_MILLISECOND INT64_C(1000000)
+#define CLOCK_SECOND INT64_C(1000000000)
+
 struct clock_source {
 	int64_t (*now_ns)(const struct clock_source *clock); /* nanoseconds since the Unix epoch */
 };
@@ -17,6 +21,8 @@ const struct clock_source *clock_system(void);
 void clock_virtual_init(struct clock_virtual *clock, int64_t start_ns);
 void clock_virtual_advance(struct clock_virtual *clock, int64_t ns);
 int64_t clock_now(const struct clock_source *clock);
+/* Whole seconds since the Unix epoch. */
+int64_t clock_seconds(const struct clock_source *clock);
 
 /* RFC 3339 with or without fraction and offset, e.g. 2025-01-01T00:00:00Z. -1 when malformed. */
 int clock_parse_rfc3339(const char *text, int64_t *seconds);

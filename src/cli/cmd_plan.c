@@ -29,7 +29,7 @@ int cmd_plan(struct cli_args *args)
 	int rc = cli_load_world(args, &objects);
 	if (rc == CLI_OK) {
 		cli_load_terms(args, &objects, &above);
-		struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+		struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 		                                   .settings = &args->settings,
 		                                   .starvation_after_ns = args->starvation_after_ns,
 		                                   .owners = &above,

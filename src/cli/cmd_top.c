@@ -178,7 +178,7 @@ static void take_picture(struct top *top, const struct plan *plan)
 {
 	arena_destroy(top->arena);
 	top->arena = arena_create();
-	top->picture = top_take(plan, clock_now(clock_system()) / INT64_C(1000000000), top->arena);
+	top->picture = top_take(plan, clock_seconds(clock_system()), top->arena);
 }
 
 static void loop(struct top *top)
@@ -251,7 +251,7 @@ static int once(struct cli_args *args)
 	manifests_init(&objects);
 	int rc = cli_load_world(args, &objects);
 	if (rc == CLI_OK) {
-		int64_t now = clock_now(clock_system()) / INT64_C(1000000000);
+		int64_t now = clock_seconds(clock_system());
 		cli_load_terms(args, &objects, &above);
 		struct snapshot_options options = {.now_seconds = now, .owners = &above, .settings = &args->settings};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);

@@ -164,7 +164,7 @@ static int look_at_groups(struct up *up)
 		up->decided = show_groups(up);
 	}
 	/* A workload that is decided may still be about to get more groups. */
-	if (now - up->quiet > (up->decided ? DECIDED_SECONDS : SETTLED_SECONDS) * INT64_C(1000000000))
+	if (now - up->quiet > (up->decided ? DECIDED_SECONDS : SETTLED_SECONDS) * CLOCK_SECOND)
 		return up->decided ? CLI_OK : CLI_FOUND;
 	return -1;
 }

@@ -123,7 +123,7 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	struct error error = {0};
 	struct manifests above;
 	cli_load_terms(args, objects, &above);
-	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+	struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 	                                   .owners = &above,
 	                                   .settings = &args->settings,
 	                                   .starvation_after_ns = args->starvation_after_ns,

@@ -155,7 +155,7 @@ const struct plan *live_view_plan(struct live_view *view)
 	int64_t now = clock_now(clock_system());
 	if (!live_view_objects(view))
 		return NULL;
-	struct snapshot_options options = {.now_seconds = now / INT64_C(1000000000),
+	struct snapshot_options options = {.now_seconds = now / CLOCK_SECOND,
 	                                   .owners = &view->owners,
 	                                   .settings = &args->settings};
 	view->snapshot = snapshot_create(&view->objects, &options);

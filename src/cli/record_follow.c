@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
 #define WAIT_MS 500
 
 struct seen {
@@ -170,7 +169,7 @@ static void look(struct follow *follow, const struct manifests *objects, int64_t
 		if (seen->look == follow->looks)
 			continue;
 		if (seen->name && !seen->ended)
-			write_departure(follow, seen, "leaves", now / SECOND - follow->begin);
+			write_departure(follow, seen, "leaves", now / CLOCK_SECOND - follow->begin);
 		free_seen(follow, seen);
 	}
 }
@@ -204,7 +203,7 @@ static void follow_until(struct follow *follow, struct live_view *view, int64_t 
 			told = "";
 		progress_show(&progress, "objects", follow->objects, 0,
 		              arena_printf(follow->arena, "%zu pods left, %lld s", follow->departures,
-		                           (long long)(now / SECOND - follow->begin)));
+		                           (long long)(now / CLOCK_SECOND - follow->begin)));
 		if (end && now >= end)
 			break;
 	}
@@ -215,7 +214,7 @@ int record_follow(struct cli_args *args, struct hide *hide)
 {
 	struct error error = {0};
 	int64_t now = clock_now(clock_system());
-	struct follow follow = {.args = args, .hide = hide, .begin = now / SECOND};
+	struct follow follow = {.args = args, .hide = hide, .begin = now / CLOCK_SECOND};
 	struct seen *seen, *next;
 	if (args->file_count > 0 || args->output == CLI_OUTPUT_YAML) {
 		fprintf(stderr,

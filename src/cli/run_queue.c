@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-#define MILLISECOND INT64_C(1000000)
-#define PAUSE_FIRST (1000 * MILLISECOND)
-#define PAUSE_LONGEST (300 * 1000 * MILLISECOND)
+#define PAUSE_FIRST (1000 * CLOCK_MILLISECOND)
+#define PAUSE_LONGEST (300 * 1000 * CLOCK_MILLISECOND)
 #define PAUSE_DOUBLINGS 8
 
 static bool has_queues(struct store *store, const struct store_api *api)
@@ -96,7 +95,7 @@ int run_ensure_queue(struct run *run)
 		queue->due = now + (doublings < PAUSE_DOUBLINGS ? PAUSE_FIRST << doublings : PAUSE_LONGEST);
 	}
 	if (now < queue->due)
-		return (int)((queue->due - now) / MILLISECOND + 1);
+		return (int)((queue->due - now) / CLOCK_MILLISECOND + 1);
 	queue->due = 0;
 	queue->attempts++;
 	send_queue(run, api, name);

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-#define PROBLEM_PAUSE (10 * SECOND)
-#define AWAY_PATIENCE (2 * SECOND) /* an API server that is restarted, or a cut connection, is nothing to tell of */
-#define AWAY_PAUSE (60 * SECOND)
+#define PROBLEM_PAUSE (10 * CLOCK_SECOND)
+#define AWAY_PATIENCE                                                                                                  \
+	(2 * CLOCK_SECOND) /* an API server that is restarted, or a cut connection, is nothing to tell of */
+#define AWAY_PAUSE (60 * CLOCK_SECOND)
 
 static bool is_collected(const struct run *run)
 {
@@ -70,7 +70,7 @@ void run_tell_away(struct run *run)
 		return;
 	if (!run->away)
 		run->away = now;
-	snprintf(seconds, sizeof(seconds), "%" PRId64, (now - run->away) / SECOND);
+	snprintf(seconds, sizeof(seconds), "%" PRId64, (now - run->away) / CLOCK_SECOND);
 	if (!remote_away(run->remote)) {
 		if (run->away_told)
 			log_write(&run->args->logger, LOG_WARN, 0, "the API server answers again", "seconds", seconds,

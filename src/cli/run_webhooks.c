@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-#define LOOK_AGAIN (600 * SECOND)   /* certificates get older without a change of anything */
-#define BODY_MAX ((size_t)64 << 20) /* a conversion may be of a whole list */
+#define LOOK_AGAIN (600 * CLOCK_SECOND) /* certificates get older without a change of anything */
+#define BODY_MAX ((size_t)64 << 20)     /* a conversion may be of a whole list */
 
 static const char *const group_labels[] = {"rbg.workloads.x-k8s.io/group-name",
                                            "rolebasedgroup.workloads.x-k8s.io/name"};
@@ -221,14 +220,14 @@ static int reconcile(void *context, struct reconcile *turn)
 	const struct store_object *secret = secret_of(webhooks);
 	const struct store_type *type = store_type_find(turn->store, "", "secrets");
 	if (!remote_confirmed(webhooks->run->remote, type, webhooks->run->access.namespace_, RUN_WEBHOOK_SECRET)) {
-		turn->again_ns = SECOND / 5;
+		turn->again_ns = CLOCK_SECOND / 5;
 		return 0;
 	}
 	struct webhook_certs certs = {0};
 	struct error error = {0};
 	read_certs(secret, &certs);
-	int rc = webhook_certs_renew(&certs, webhooks->host, turn->now_ns / SECOND, &error);
-	turn->again_ns = rc > 0 ? SECOND / 5 : LOOK_AGAIN;
+	int rc = webhook_certs_renew(&certs, webhooks->host, turn->now_ns / CLOCK_SECOND, &error);
+	turn->again_ns = rc > 0 ? CLOCK_SECOND / 5 : LOOK_AGAIN;
 	if (rc < 0) {
 		turn->failure = arena_strdup(turn->arena, error.text);
 	} else if (rc > 0) {

@@ -206,7 +206,7 @@ static void decide(struct question *question)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM,
 	                                            ACTION_PREEMPT};
-	struct snapshot_options options = {.now_seconds = clock_now(clock_system()) / INT64_C(1000000000),
+	struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 	                                   .settings = question->settings,
 	                                   .owners = &question->above,
 	                                   .explain_relax = true};

@@ -142,8 +142,7 @@ static void on_rules(struct reconciler *reconciler, void *context, const struct 
 	(void)old;
 	if (strcmp(object->name, KUBELET_RULES) != 0)
 		return;
-	kubelet_rules_read(kubelet->rules, kubelet->options.store, deleted ? NULL : object,
-	                   clock_now(clock) / KUBELET_SECOND);
+	kubelet_rules_read(kubelet->rules, kubelet->options.store, deleted ? NULL : object, clock_seconds(clock));
 	struct node_pods *entry, *next_entry;
 	HASH_ITER(hh, kubelet->nodes, entry, next_entry) {
 		struct pod_ref *ref, *next;

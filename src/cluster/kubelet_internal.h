@@ -5,7 +5,6 @@
 #include "loop/reconciler.h"
 #include "cluster/kubelet.h"
 
-#define KUBELET_SECOND INT64_C(1000000000)
 #define KUBELET_NEVER INT64_MAX
 #define KUBELET_UNSAID INT64_MIN
 #define KUBELET_DOWN "NodeStatusUnknown" /* reason of the Ready condition of a node of which nothing is heard */

@@ -123,7 +123,7 @@ static void renew_conditions(struct reconcile *turn, const struct store_object *
 
 void kubelet_renew(struct reconcile *turn, const struct kubelet_beat *beat, const struct store_object *node)
 {
-	int64_t now = turn->now_ns / KUBELET_SECOND, heard, said = 0, number = beat_of(beat, node->name, now);
+	int64_t now = turn->now_ns / CLOCK_SECOND, heard, said = 0, number = beat_of(beat, node->name, now);
 	if ((!kubelet_heard(turn, node->name, &heard) || beat_of(beat, node->name, heard) != number) &&
 	    !write_lease(turn, beat, node, now))
 		kubelet_again(turn, now);

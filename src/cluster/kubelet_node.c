@@ -46,10 +46,10 @@ void kubelet_again(struct reconcile *turn, int64_t due)
 {
 	if (due == KUBELET_NEVER)
 		return;
-	int64_t pause = due * KUBELET_SECOND - turn->now_ns;
+	int64_t pause = due * CLOCK_SECOND - turn->now_ns;
 	/* What was due and could not be done is tried again, without haste. */
 	if (pause <= 0)
-		pause = KUBELET_SECOND;
+		pause = CLOCK_SECOND;
 	if (turn->again_ns == 0 || pause < turn->again_ns)
 		turn->again_ns = pause;
 }
@@ -58,7 +58,7 @@ void kubelet_again(struct reconcile *turn, int64_t due)
 
 bool kubelet_silent(const struct val *node, struct reconcile *turn)
 {
-	int64_t now = turn->now_ns / KUBELET_SECOND;
+	int64_t now = turn->now_ns / CLOCK_SECOND;
 	int64_t flap = kubelet_seconds(node, KUBELET_NODE_FLAP, 0);
 	if (strcmp(val_str(val_path(node, "metadata", "annotations", KUBELET_NODE_STATE, NULL), ""), "down") == 0)
 		return true;
@@ -80,10 +80,10 @@ static void write_ready(struct reconcile *turn, const struct store_object *node,
 		                               beats ? "Kubelet stopped posting node status."
 		                                     : "an annotation says that the node is down"};
 	build_put(build, status, "conditions",
-	          writes_conditions(build, node->root, &condition, 1, turn->now_ns / KUBELET_SECOND));
+	          writes_conditions(build, node->root, &condition, 1, turn->now_ns / CLOCK_SECOND));
 	if (writes_patch_status(turn->store, node, build, status))
 		writes_event(turn->store, node, down, down ? "NodeNotReady" : "NodeReady", condition.message,
-		             turn->now_ns / KUBELET_SECOND);
+		             turn->now_ns / CLOCK_SECOND);
 	else
 		kubelet_again(turn, 0);
 	build_destroy(build);
@@ -129,7 +129,7 @@ static void write_taints(struct reconcile *turn, const struct store_object *node
 	struct node *body = build_map(build), *spec = build_map(build), *list = build_list(build);
 	const struct val *item;
 	char now[32];
-	clock_print_rfc3339(turn->now_ns / KUBELET_SECOND, now);
+	clock_print_rfc3339(turn->now_ns / CLOCK_SECOND, now);
 	for (struct val_iter it = val_iter(val_path(node->root, "spec", "taints", NULL)); val_next(&it, NULL, &item);) {
 		if (is_unreachable(item) || (!down && is_not_ready(item)))
 			continue;
@@ -167,7 +167,7 @@ static bool taints_differ(const struct val *node, bool down, bool was_down)
 /* Whether nothing is heard of a node that is down any more, for longer than can be overlooked. */
 static bool is_lost(struct reconcile *turn, const struct kubelet_beat *beat, const struct store_object *node)
 {
-	int64_t heard = 0, now = turn->now_ns / KUBELET_SECOND;
+	int64_t heard = 0, now = turn->now_ns / CLOCK_SECOND;
 	if (beat->interval == 0 || !kubelet_heard(turn, node->name, &heard))
 		return true;
 	int64_t due = heard + beat->interval * KUBELET_GRACE_BEATS;

@@ -490,7 +490,7 @@ int kubelet_turn_pod(const struct kubelet_options *options, const struct kubelet
 		.turn = turn,
 		.pod = store_object_retain(pod),
 		.root = pod->root,
-		.now = turn->now_ns / KUBELET_SECOND,
+		.now = turn->now_ns / CLOCK_SECOND,
 	};
 	const char *name = val_str(val_path(pod->root, "spec", "nodeName", NULL), "");
 	struct store_object *node =

@@ -231,7 +231,7 @@ static int reconcile(void *context, struct reconcile *turn)
 		.object = store_object_retain(object),
 		.root = object->root,
 		.spec = val_get(object->root, "spec"),
-		.now = turn->now_ns / INT64_C(1000000000),
+		.now = turn->now_ns / CLOCK_SECOND,
 		.room = CREATIONS_PER_TURN,
 	};
 	store_dependents(turn->store, object->uid, store_type_find(turn->store, "", "pods"), &workload.pods);

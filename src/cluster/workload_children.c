@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 /* ---- reading ---- */
 
 int64_t workload_number(const struct val *number, int64_t fallback)
@@ -366,7 +364,7 @@ void workload_settle_list(struct workload *workload, const struct store_list *li
 
 void workload_again(struct workload *workload, int64_t seconds)
 {
-	int64_t pause = seconds < 1 ? 1 : seconds * SECOND;
+	int64_t pause = seconds < 1 ? 1 : seconds * CLOCK_SECOND;
 	if (workload->turn->again_ns == 0 || pause < workload->turn->again_ns)
 		workload->turn->again_ns = pause;
 }

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 enum { KEY_POD, KEY_GROUP, KEY_DEFAULTS };
 
 struct followed { /* a type of workloads, or of anything else that a grouping was read from */
@@ -247,7 +245,7 @@ static int reconcile_group(struct grouping_controller *controller, struct reconc
 		struct store_object *owner = peek_owner(turn, &result);
 		if (failure->refused)
 			writes_event_once(turn->store, owner ? owner : pod, true, "PodGroupRefused", failure->message,
-			                  turn->now_ns / SECOND);
+			                  turn->now_ns / CLOCK_SECOND);
 		store_object_release(owner);
 	}
 	grouping_source_close(&source);
@@ -351,7 +349,7 @@ static int defaults_changed(struct grouping_controller *controller, struct recon
 		const struct problem *problem = &controller->settings->problems[i];
 		writes_event_once(turn->store, object, true, "GroupingDefaultsInvalid",
 		                  arena_printf(turn->arena, "%s: %s", problem->path, problem->message),
-		                  turn->now_ns / SECOND);
+		                  turn->now_ns / CLOCK_SECOND);
 	}
 	store_object_release(object);
 	return 0;

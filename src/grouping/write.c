@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 #define MANAGER "platoon-grouping"
 
 static int carry_out(const struct reconcile *turn, const struct store_request *request,
@@ -106,7 +105,7 @@ void grouping_tell(const struct reconcile *turn, const struct group_result *resu
 		/* What is wrong with the workload is told once, there, and not by each of its pods. */
 		const struct store_object *about = owner && !text_starts_with(warning->object, "Pod ") ? owner : pod;
 		writes_event_once(turn->store, about, true, event_reason(turn->arena, warning->about),
-		                  sentence(turn->arena, warning), turn->now_ns / SECOND);
+		                  sentence(turn->arena, warning), turn->now_ns / CLOCK_SECOND);
 	}
 }
 
@@ -126,6 +125,6 @@ void grouping_mark_refused(const struct reconcile *turn, const struct store_obje
 	if (writes_has_condition(pod->root, &condition))
 		return;
 	struct build *build = build_create();
-	writes_pod_condition(turn->store, pod, &condition, turn->now_ns / SECOND, build, NULL);
+	writes_pod_condition(turn->store, pod, &condition, turn->now_ns / CLOCK_SECOND, build, NULL);
 	build_destroy(build);
 }

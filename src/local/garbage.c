@@ -335,7 +335,7 @@ static int64_t last_seen(const struct val *event)
 static bool sweep_events(struct work *work)
 {
 	struct store *store = work->store;
-	int64_t now = clock_now(store->clock) / 1000000000;
+	int64_t now = clock_seconds(store->clock);
 	int64_t ttl = store->options.event_ttl;
 	if (ttl < 0 || now - store->events_swept < SWEEP_SECONDS)
 		return true;

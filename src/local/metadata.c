@@ -14,7 +14,7 @@
 
 void metadata_timestamp(struct draft *draft, char out[32])
 {
-	clock_print_rfc3339(clock_now(draft->store->clock) / 1000000000, out);
+	clock_print_rfc3339(clock_seconds(draft->store->clock), out);
 }
 
 /* ---- identity ---- */

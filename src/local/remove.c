@@ -98,7 +98,7 @@ static void put_deletion(struct store *store, struct arena *arena, struct tree *
 {
 	struct tree *metadata = tree_get(arena, root, "metadata");
 	const struct val *old = val_get(object->root, "metadata");
-	int64_t when = clock_now(store->clock) / 1000000000, before = 0, generation;
+	int64_t when = clock_seconds(store->clock), before = 0, generation;
 	if (clock_parse_rfc3339(val_str(val_get(old, "deletionTimestamp"), ""), &when) == 0 &&
 	    val_int(val_get(old, "deletionGracePeriodSeconds"), &before) == 0)
 		when -= before; /* when the first delete came */

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-#define MILLISECOND INT64_C(1000000)
 #define LONGEST_SECONDS 86400 /* anything longer is a mistake, and would keep everybody waiting */
-#define DEFAULT_DURATION (15 * SECOND)
+#define DEFAULT_DURATION (15 * CLOCK_SECOND)
 
 struct lease {
 	struct lease_options options;
@@ -71,10 +69,10 @@ static struct node *make_spec(const struct lease *lease, struct build *build, co
 	const struct val *before = old ? val_get(old->root, "spec") : NULL;
 	val_int(val_get(before, "leaseTransitions"), &transitions);
 	bool same = strcmp(holder_of(old), holder) == 0;
-	clock_print_micro(now / SECOND, (unsigned)(now % SECOND / 1000), text);
+	clock_print_micro(now / CLOCK_SECOND, (unsigned)(now % CLOCK_SECOND / 1000), text);
 	build_put_string(build, spec, "holderIdentity", holder);
 	build_put_int(build, spec, "leaseDurationSeconds",
-	              holder[0] ? (lease->options.duration_ns + SECOND - 1) / SECOND : 1);
+	              holder[0] ? (lease->options.duration_ns + CLOCK_SECOND - 1) / CLOCK_SECOND : 1);
 	build_put_string(build, spec, "renewTime", text);
 	build_put_string(build, spec, "acquireTime", same ? val_str(val_get(before, "acquireTime"), text) : text);
 	build_put_int(build, spec, "leaseTransitions", old && !same ? transitions + 1 : transitions);
@@ -175,7 +173,7 @@ static void look(struct lease *lease, const struct store_object *object, int64_t
 
 static int milliseconds(int64_t ns)
 {
-	return ns <= 0 ? 0 : (int)((ns + MILLISECOND - 1) / MILLISECOND);
+	return ns <= 0 ? 0 : (int)((ns + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND);
 }
 
 /* How long its holder may be silent: what it said itself, as that is what it goes by. */
@@ -184,7 +182,7 @@ static int64_t patience(const struct lease *lease, const struct store_object *ob
 	int64_t seconds = 0;
 	if (object && val_int(val_path(object->root, "spec", "leaseDurationSeconds", NULL), &seconds) == 0 &&
 	    seconds > 0 && seconds <= LONGEST_SECONDS)
-		return seconds * SECOND;
+		return seconds * CLOCK_SECOND;
 	return lease->options.duration_ns;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MILLISECOND INT64_C(1000000)
 #define KEYS_PER_STEP 256 /* then others get their turn, and what was written is committed */
 
 struct source { /* one watched type */
@@ -127,6 +126,7 @@ int reconciler_step(struct reconciler *reconciler)
 	int64_t next = work_queue_next(reconciler->queue);
 	if (next == INT64_MAX)
 		return -1;
-	int64_t wait = next <= reconciler->now ? 0 : (next - reconciler->now + MILLISECOND - 1) / MILLISECOND;
+	int64_t wait =
+		next <= reconciler->now ? 0 : (next - reconciler->now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
 	return wait > INT_MAX ? INT_MAX : (int)wait;
 }

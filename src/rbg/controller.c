@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 /* ---- what leads to a reconcile ---- */
 
 static void want_link(void *context, const char *from)
@@ -227,7 +225,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.pods = store_type_find(reconcile->store, "", "pods"),
 		.gangs = store_type_find(reconcile->store, "scheduling.run.ai", "podgroups"),
 		.revisions = store_type_find(reconcile->store, "apps", "controllerrevisions"),
-		.now = reconcile->now_ns / SECOND,
+		.now = reconcile->now_ns / CLOCK_SECOND,
 		.problems = {.arena = reconcile->arena},
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
@@ -254,7 +252,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	store_list_clear(&turn.owned);
 	rbg_release(&turn.spec);
 	store_object_release(turn.object);
-	reconcile->again_ns = turn.again * SECOND;
+	reconcile->again_ns = turn.again * CLOCK_SECOND;
 	return turn.failed ? -1 : 0;
 }
 

@@ -81,7 +81,7 @@ void rbg_report_policies(struct rbg_controller *controller, const struct reconci
 		.arena = reconcile->arena,
 		.namespace_ = reconcile->key.namespace_,
 		.group = reconcile->key.name,
-		.now = reconcile->now_ns / 1000000000,
+		.now = reconcile->now_ns / CLOCK_SECOND,
 		.is_bound = is_bound,
 	};
 	const char *key = arena_printf(reconcile->arena, "%s/%s", news.namespace_, news.group);

@@ -64,7 +64,7 @@ static bool carry_out(struct set_turn *set, struct store_request *request)
 		set->failed = true;
 		set->turn->failure = why;
 		writes_event_once(set->store, set->object, true, "FailedReconcileGroup", why,
-		                  set->turn->now_ns / 1000000000);
+		                  set->turn->now_ns / CLOCK_SECOND);
 	}
 	store_result_clear(&result);
 	return done;
@@ -160,7 +160,7 @@ static void write_member(struct set_turn *set, int64_t index, const struct store
 	};
 	if (carry_out(set, &request))
 		writes_event(set->store, set->object, false, old ? "SuccessfulUpdate" : "SuccessfulCreate",
-		             arena_printf(set->arena, "group %s", name), set->turn->now_ns / 1000000000);
+		             arena_printf(set->arena, "group %s", name), set->turn->now_ns / CLOCK_SECOND);
 	doc_destroy(patch);
 	doc_destroy(doc);
 }
@@ -177,7 +177,7 @@ static void delete_member(struct set_turn *set, const struct store_object *objec
 	const char *name = arena_strdup(set->arena, object->name);
 	if (carry_out(set, &request))
 		writes_event(set->store, set->object, false, "SuccessfulDelete",
-		             arena_printf(set->arena, "group %s", name), set->turn->now_ns / 1000000000);
+		             arena_printf(set->arena, "group %s", name), set->turn->now_ns / CLOCK_SECOND);
 }
 
 static bool has_condition(const struct store_object *object, const char *type)
@@ -267,7 +267,7 @@ static void report(struct set_turn *set)
 	build_put_int(build, status, "readyReplicas", set->ready);
 	build_put_int(build, status, "updatedReplicas", set->updated);
 	build_put(build, status, "conditions",
-	          writes_conditions(build, set->object->root, &ready, 1, set->turn->now_ns / 1000000000));
+	          writes_conditions(build, set->object->root, &ready, 1, set->turn->now_ns / CLOCK_SECOND));
 	writes_patch_status(set->store, set->object, build, status);
 	build_destroy(build);
 }
@@ -283,7 +283,7 @@ static void refuse(struct set_turn *set, const struct problems *problems)
 			ready.message =
 				arena_printf(set->arena, "%s: %s", problems->items[i].path, problems->items[i].message);
 	build_put(build, status, "conditions",
-	          writes_conditions(build, set->object->root, &ready, 1, set->turn->now_ns / 1000000000));
+	          writes_conditions(build, set->object->root, &ready, 1, set->turn->now_ns / CLOCK_SECOND));
 	writes_patch_status(set->store, set->object, build, status);
 	build_destroy(build);
 }

@@ -110,7 +110,7 @@ static void report(struct reconcile *turn, const struct store_object *object, co
 {
 	struct build *build = build_create();
 	struct node *status = build_map(build);
-	int64_t now = turn->now_ns / 1000000000;
+	int64_t now = turn->now_ns / CLOCK_SECOND;
 	struct condition valid = {"Valid", "True", "LayersValid", topology->levels};
 	for (size_t i = problems->count; i-- > 0;)
 		if (problems->items[i].severity == SEVERITY_ERROR)

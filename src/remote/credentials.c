@@ -9,14 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
-#define FILE_FRESH (60 * SECOND)    /* a rotated token file is read again after this */
-#define EXPIRY_MARGIN (60 * SECOND) /* new ones are asked for so long before, or a quarter of their life */
-#define COMMAND_TIME (60 * SECOND)
-#define PAUSE_FIRST SECOND /* between runs that fail, doubled each time */
+#define FILE_FRESH (60 * CLOCK_SECOND)    /* a rotated token file is read again after this */
+#define EXPIRY_MARGIN (60 * CLOCK_SECOND) /* new ones are asked for so long before, or a quarter of their life */
+#define COMMAND_TIME (60 * CLOCK_SECOND)
+#define PAUSE_FIRST CLOCK_SECOND /* between runs that fail, doubled each time */
 #define PAUSE_DOUBLINGS 6
-#define SOON (60 * SECOND)   /* what is refused so soon after it was printed was not just outdated */
-#define QUIET (300 * SECOND) /* after so long without one, the next failure is the first */
+#define SOON (60 * CLOCK_SECOND)   /* what is refused so soon after it was printed was not just outdated */
+#define QUIET (300 * CLOCK_SECOND) /* after so long without one, the next failure is the first */
 
 struct remote_credentials {
 	const struct remote_access *access;
@@ -196,7 +195,7 @@ static int take_expiry(struct remote_credentials *credentials, const char *text,
 	credentials->fresh_until = credentials->good_until = INT64_MAX;
 	if (!text[0] || clock_parse_rfc3339(text, &expires) < 0)
 		return 0;
-	credentials->good_until = expires * SECOND;
+	credentials->good_until = expires * CLOCK_SECOND;
 	int64_t life = credentials->good_until - now, margin = life / 4 < EXPIRY_MARGIN ? life / 4 : EXPIRY_MARGIN;
 	credentials->fresh_until = credentials->good_until - margin;
 	if (life > 0)

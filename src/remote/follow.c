@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAUSE_FIRST (REMOTE_SECOND / 5)
-#define PAUSE_LONGEST (30 * REMOTE_SECOND)
-#define PAUSE_BACK (REMOTE_SECOND / 2)     /* at most, when the server that was away has answered somebody */
-#define PAUSE_PROBE (2 * REMOTE_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
-#define PAUSE_MISSING (30 * REMOTE_SECOND) /* for kinds that the server does not have */
+#define PAUSE_FIRST (CLOCK_SECOND / 5)
+#define PAUSE_LONGEST (30 * CLOCK_SECOND)
+#define PAUSE_BACK (CLOCK_SECOND / 2)     /* at most, when the server that was away has answered somebody */
+#define PAUSE_PROBE (2 * CLOCK_SECOND)    /* at most, from one attempt to reach a server that is away to the next */
+#define PAUSE_MISSING (30 * CLOCK_SECOND) /* for kinds that the server does not have */
 #define LISTS_AT_ONCE 6 /* connections are dear at the start; the kinds with many objects come first */
 
 static void start(struct follow *follow);

@@ -7,8 +7,7 @@
 #include "object/copy_wire.h"
 #include "remote/remote.h"
 
-#define REMOTE_SECOND INT64_C(1000000000)
-#define REMOTE_PAUSE_TELLING (60 * REMOTE_SECOND) /* of the same problem */
+#define REMOTE_PAUSE_TELLING (60 * CLOCK_SECOND) /* of the same problem */
 
 struct follow;
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MILLISECOND INT64_C(1000000)
 #define DEFAULT_WRITES 64 /* enough to keep a server busy; each has a connection, and new ones cost much */
 #define HISTORY 1024      /* changes of one type that informers may be behind, besides those of the last turn */
 #define LONGEST_ASKED 900 /* seconds */
@@ -100,7 +99,7 @@ int64_t remote_asked_pause(const struct remote_answer *answer)
 	int64_t seconds = answer->retry_after;
 	if (seconds <= 0)
 		return 0;
-	return (seconds < LONGEST_ASKED ? seconds : LONGEST_ASKED) * REMOTE_SECOND;
+	return (seconds < LONGEST_ASKED ? seconds : LONGEST_ASKED) * CLOCK_SECOND;
 }
 
 void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out)
@@ -120,7 +119,7 @@ static int wait_for(const struct remote *remote, int64_t due, int timeout_ms)
 {
 	if (due == INT64_MAX)
 		return timeout_ms;
-	int64_t wait = due <= remote->now ? 0 : (due - remote->now + MILLISECOND - 1) / MILLISECOND;
+	int64_t wait = due <= remote->now ? 0 : (due - remote->now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
 	return wait < timeout_ms ? (int)wait : timeout_ms;
 }
 

@@ -2,6 +2,7 @@
 #include "remote/sockets.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +15,6 @@
 
 #define AT_ONCE 64 /* sockets of one turn */
 #define MOST_OTHERS 8
-#define MILLISECOND INT64_C(1000000)
 
 struct remote_sockets {
 	CURLM *multi;
@@ -26,7 +26,7 @@ static int64_t now(void)
 {
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 * MILLISECOND + time.tv_nsec;
+	return (int64_t)time.tv_sec * 1000 * CLOCK_MILLISECOND + time.tv_nsec;
 }
 
 /* `known` is what was assigned to the socket: anything, when it is waited for already. */
@@ -51,7 +51,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
 	(void)multi;
 	struct remote_sockets *sockets = context;
-	sockets->due = timeout_ms < 0 ? INT64_MAX : timeout_ms == 0 ? 0 : now() + timeout_ms * MILLISECOND;
+	sockets->due = timeout_ms < 0 ? INT64_MAX : timeout_ms == 0 ? 0 : now() + timeout_ms * CLOCK_MILLISECOND;
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static int until_due(const struct remote_sockets *sockets, int timeout_ms)
 	if (sockets->due == INT64_MAX)
 		return timeout_ms;
 	int64_t left = sockets->due - now();
-	int64_t wait = left <= 0 ? 0 : (left + MILLISECOND - 1) / MILLISECOND;
+	int64_t wait = left <= 0 ? 0 : (left + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
 	return wait < timeout_ms ? (int)wait : timeout_ms;
 }
 

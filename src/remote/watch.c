@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WATCH_SECONDS 300            /* then the server ends it, and it is opened anew */
-#define WATCH_SHORTEST REMOTE_SECOND /* one that ends sooner and said nothing is no good */
+#define WATCH_SECONDS 300           /* then the server ends it, and it is opened anew */
+#define WATCH_SHORTEST CLOCK_SECOND /* one that ends sooner and said nothing is no good */
 
 static void take_version(struct follow *follow, const struct val *object)
 {

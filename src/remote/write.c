@@ -7,18 +7,18 @@
 #include <string.h>
 #include <utlist.h>
 
-#define PAUSE_FIRST (REMOTE_SECOND / 10)
-#define PAUSE_LONGEST (10 * REMOTE_SECOND)
-#define PAUSE_REFUSED (4 * REMOTE_SECOND)
+#define PAUSE_FIRST (CLOCK_SECOND / 10)
+#define PAUSE_LONGEST (10 * CLOCK_SECOND)
+#define PAUSE_REFUSED (4 * CLOCK_SECOND)
 #define ATTEMPTS 10
 #define LAST_SHARE 8 /* of the slots, one of so many may be taken by the last rank: others use the server too */
 #define TURNS 16     /* one slot of so many is for a lower rank that has waited for longer than this */
 static const int64_t patience[RANKS] = {
-	[RANK_USUAL] = 2 * REMOTE_SECOND,
-	[RANK_STATUS] = 5 * REMOTE_SECOND,
-	[RANK_LAST] = 5 * REMOTE_SECOND,
+	[RANK_USUAL] = 2 * CLOCK_SECOND,
+	[RANK_STATUS] = 5 * CLOCK_SECOND,
+	[RANK_LAST] = 5 * CLOCK_SECOND,
 };
-#define NODE_PATIENCE (10 * REMOTE_SECOND)
+#define NODE_PATIENCE (10 * CLOCK_SECOND)
 
 /* ---- objects with unanswered writes ---- */
 

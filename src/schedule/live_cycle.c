@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define TELL_AGAIN_NS (10 * INT64_C(1000000000)) /* pods that wait hear new numbers so often */
+#define TELL_AGAIN_NS (10 * CLOCK_SECOND) /* pods that wait hear new numbers so often */
 
 static int compare_groups(const void *left, const void *right, void *context)
 {
@@ -29,7 +29,7 @@ static void list_work(struct live *live)
 			continue;
 		cycle_unsettle(cycle, group);
 		cycle->work[cycle->work_count++] = group;
-		int64_t created = live->snapshot.groups[group].creation * INT64_C(1000000000);
+		int64_t created = live->snapshot.groups[group].creation * CLOCK_SECOND;
 		if (created > cycle->now) /* the clock of a cycle is never behind its objects */
 			cycle->now = created;
 	}

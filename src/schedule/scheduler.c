@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MILLISECOND INT64_C(1000000)
-#define SECOND (1000 * MILLISECOND)
 #define MOST_DOUBLINGS 8 /* of the pause after refused writes */
 
 struct scheduler *scheduler_create(const struct scheduler_options *options)
@@ -18,9 +16,9 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 	if (!scheduler->options.clock)
 		scheduler->options.clock = clock_system();
 	if (!scheduler->options.pause_ns)
-		scheduler->options.pause_ns = 50 * MILLISECOND;
+		scheduler->options.pause_ns = 50 * CLOCK_MILLISECOND;
 	if (!scheduler->options.period_ns)
-		scheduler->options.period_ns = 10 * SECOND;
+		scheduler->options.period_ns = 10 * CLOCK_SECOND;
 	scheduler->live = live_create(&(struct snapshot_options){
 		.settings = settings_now(options->settings),
 		.explain_relax = true,
@@ -93,10 +91,10 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 	                                            ACTION_RELEASE_STALE};
 	/* Whole seconds, like all times that are written down and read again. */
-	int64_t now_seconds = now / SECOND;
+	int64_t now_seconds = now / CLOCK_SECOND;
 	struct arena *arena = arena_create();
 	struct plan *plan =
-		live_plan(scheduler->live, now_seconds * SECOND, actions, sizeof(actions) / sizeof(actions[0]));
+		live_plan(scheduler->live, now_seconds * CLOCK_SECOND, actions, sizeof(actions) / sizeof(actions[0]));
 	int64_t decided = clock_now(scheduler->options.clock);
 	metrics_time(&scheduler->metrics.deciding, decided - now);
 	if (scheduler->changed_at)
@@ -133,7 +131,7 @@ static int until(int64_t now, int64_t due)
 {
 	if (due == INT64_MAX)
 		return -1;
-	return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
+	return due <= now ? 0 : (int)((due - now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND);
 }
 
 void scheduler_read(struct scheduler *scheduler)
@@ -148,7 +146,7 @@ int scheduler_step(struct scheduler *scheduler)
 	scheduler->metrics.store_version = store_committed(scheduler->options.store);
 	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
-	scheduler_read_answers(scheduler, now / SECOND);
+	scheduler_read_answers(scheduler, now / CLOCK_SECOND);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */

@@ -65,7 +65,7 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds);
 void scheduler_forget_attempts(struct scheduler *scheduler);
 
 /* Numbers that change all the time are written at most so often. */
-#define SCHEDULER_NUMBERS_NS INT64_C(1000000000)
+#define SCHEDULER_NUMBERS_NS CLOCK_SECOND
 /* Whether numbers that were last written at `last` (0: never) wait; then a cycle comes when their time has come. */
 bool scheduler_numbers_wait(const struct scheduler_turn *turn, int64_t last);
 

@@ -49,8 +49,8 @@ static struct node *write_place(const struct keeping *keeping, const struct cycl
 	const struct cluster *cluster = keeping->cycle->cluster;
 	struct node *item = build_map(build), *requests = build_map(build);
 	char since[32], until[32];
-	clock_print_rfc3339(place->since / INT64_C(1000000000), since);
-	clock_print_rfc3339(place->until / INT64_C(1000000000), until);
+	clock_print_rfc3339(place->since / CLOCK_SECOND, since);
+	clock_print_rfc3339(place->until / CLOCK_SECOND, until);
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
 		int64_t amount = cluster_pod_class_request(cluster, place->pod_class, r);
 		if (amount > 0)
@@ -86,8 +86,8 @@ static void add_moved(const struct keeping *keeping, const struct cycle_eviction
 		.node = cluster_node_name(keeping->cycle->cluster, pod->node),
 		.before = (int)running_on(keeping, pod->leaf, pod->node),
 		.wanted = (int)wanted_in(keeping, pod->leaf),
-		.since = keeping->turn->now_seconds * INT64_C(1000000000),
-		.until = (keeping->turn->now_seconds + seconds) * INT64_C(1000000000),
+		.since = keeping->turn->now_seconds * CLOCK_SECOND,
+		.until = (keeping->turn->now_seconds + seconds) * CLOCK_SECOND,
 	};
 	build_append(keeping->build, list, write_place(keeping, &place));
 }

@@ -76,8 +76,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	bool tell = decided->state != GROUP_NOT_READY;
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
-	enum live_news news = live_news(turn->scheduler->live, (int)index, meaning_of(decided),
-	                                turn->now_seconds * INT64_C(1000000000));
+	enum live_news news =
+		live_news(turn->scheduler->live, (int)index, meaning_of(decided), turn->now_seconds * CLOCK_SECOND);
 	for (size_t i = 0; i < decided->gang.pod_count; i++) {
 		const struct gang_pod *member = &decided->gang.pods[i];
 		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
@@ -191,7 +191,7 @@ static bool gathers(const struct scheduler_turn *turn, size_t index)
 	}
 	if (now < newest || now - newest >= GATHERS_AFTER_POD)
 		return false;
-	wait_until(turn->scheduler, (newest + GATHERS_AFTER_POD) * INT64_C(1000000000));
+	wait_until(turn->scheduler, (newest + GATHERS_AFTER_POD) * CLOCK_SECOND);
 	live_look_later(turn->scheduler->live, (int)index);
 	return true;
 }

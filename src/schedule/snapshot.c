@@ -223,7 +223,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.always_search = build.options->always_search;
 	snapshot->cycle.starvation_after = build.options->starvation_after_ns;
-	snapshot->cycle.now = build.options->now_seconds * INT64_C(1000000000);
+	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);
 	build_pods(&build);
 	if (build.options->owners)

@@ -23,8 +23,7 @@ static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priori
 	return priority < NON_PREEMPTIBLE_FROM ? CYCLE_PREEMPTIBLE : CYCLE_NON_PREEMPTIBLE;
 }
 
-#define SECOND INT64_C(1000000000)
-#define DEFAULT_STALENESS_GRACE (60 * SECOND)
+#define DEFAULT_STALENESS_GRACE (60 * CLOCK_SECOND)
 
 static void set_queue(const struct snapshot_build *build, struct cycle_group *group, const char *name)
 {
@@ -137,7 +136,7 @@ static bool read_time(const struct manifest *manifest, const char *annotation, i
 	int64_t seconds;
 	if (!text || clock_parse_rfc3339(text, &seconds) < 0)
 		return false;
-	*ns = seconds * SECOND;
+	*ns = seconds * CLOCK_SECOND;
 	return true;
 }
 
@@ -166,7 +165,7 @@ static void set_times(const struct snapshot_group *group, const struct manifest 
 	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest);
 	if (!spec->has_preemption_delay)
 		return;
-	int64_t since = group->creation * SECOND;
+	int64_t since = group->creation * CLOCK_SECOND;
 	int64_t evicted;
 	if (read_time(manifest, "kai.scheduler/last-eviction-timestamp", &evicted) && evicted > since)
 		since = evicted;
@@ -288,6 +287,6 @@ void build_groups(struct snapshot_build *build)
 	build_members(build);
 	/* The clock of a snapshot is never behind its objects. */
 	for (size_t i = 0; i < snapshot->cycle.group_count; i++)
-		if (snapshot->groups[i].creation * SECOND > snapshot->cycle.now)
-			snapshot->cycle.now = snapshot->groups[i].creation * SECOND;
+		if (snapshot->groups[i].creation * CLOCK_SECOND > snapshot->cycle.now)
+			snapshot->cycle.now = snapshot->groups[i].creation * CLOCK_SECOND;
 }

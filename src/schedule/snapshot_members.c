@@ -2,6 +2,8 @@
  * not fit into the tree. */
 #include "schedule/snapshot_build.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +197,7 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 		};
 	}
 	into->has_started = started != INT64_MAX;
-	into->started = into->has_started ? started * INT64_C(1000000000) : 0;
+	into->started = into->has_started ? started * CLOCK_SECOND : 0;
 }
 
 static void fill_gang(struct snapshot_build *build, size_t group_index)

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 /* The class of a pod that asks for the same and has no rules: they matter again when there is a pod. -1 when an amount
  * is no number. */
 static int read_pod_class(struct snapshot_build *build, const char *namespace_, const struct val *requests)
@@ -42,8 +40,8 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 		.node = arena_strdup(build->arena, node),
 		.before = (int)before,
 		.wanted = (int)wanted,
-		.since = since * SECOND,
-		.until = until * SECOND,
+		.since = since * CLOCK_SECOND,
+		.until = until * CLOCK_SECOND,
 		.at = -1,
 		.pod = -1,
 	};

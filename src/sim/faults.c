@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define QUIET (90 * SIMULATION_SECOND)
-#define REST_LIMIT (6 * 3600 * SIMULATION_SECOND)
+#define QUIET (90 * CLOCK_SECOND)
+#define REST_LIMIT (6 * 3600 * CLOCK_SECOND)
 #define REPLACE_ROUNDS 8
 
 static const char *const names[FAULT_KINDS] = {
@@ -125,11 +125,11 @@ static void come_to_rest(struct fault_run *run)
 	world_invariants_accept(run->invariants);
 	if (simulation_settle(run->simulation, QUIET + run->backwards_ns, REST_LIMIT) < 0)
 		scenario_fail(&run->result, "without faults it is still changing after %lld hours",
-		              (long long)(REST_LIMIT / SIMULATION_SECOND / 3600));
+		              (long long)(REST_LIMIT / CLOCK_SECOND / 3600));
 	if (failed(run))
 		return;
 	faults_trace(run, "at rest");
-	world_invariants_check_rest(run->invariants, run->simulation->clock.now / SIMULATION_SECOND,
+	world_invariants_check_rest(run->invariants, run->simulation->clock.now / CLOCK_SECOND,
 	                            settings_now(run->simulation->settings), &run->result);
 }
 

@@ -162,9 +162,9 @@ static void jump(struct fault_run *run)
 	int by = seconds[random_range(&run->random, 0, 4)];
 	run->outcome->injected[FAULT_CLOCK_JUMP]++;
 	faults_trace(run, "  the clock jumps by %d s", by);
-	run->simulation->clock.now += by * SIMULATION_SECOND;
+	run->simulation->clock.now += by * CLOCK_SECOND;
 	if (by < 0)
-		run->backwards_ns -= by * SIMULATION_SECOND;
+		run->backwards_ns -= by * CLOCK_SECOND;
 }
 
 static void trouble_writes(struct fault_run *run, enum fault_kind kind)

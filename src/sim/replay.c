@@ -118,7 +118,7 @@ static struct node *metadata_of(struct replay *replay, struct build *build, cons
 {
 	struct node *metadata = copy_without(build, val_get(object, "metadata"), "resourceVersion", "uid");
 	char text[32];
-	clock_print_rfc3339(SIMULATION_START / SIMULATION_SECOND + created, text);
+	clock_print_rfc3339(SIMULATION_START / CLOCK_SECOND + created, text);
 	if (namespace_[0])
 		build_put_string(build, metadata, "namespace", namespace_);
 	build_put_string(build, metadata, "uid", uid);
@@ -474,7 +474,7 @@ static void run(struct replay *replay)
 		if (next > LAST)
 			return;
 		measure_advance(replay->measure, next < replay->measure->length ? next : replay->measure->length);
-		clock_virtual_advance(&replay->clock, (next - replay->now) * SIMULATION_SECOND);
+		clock_virtual_advance(&replay->clock, (next - replay->now) * CLOCK_SECOND);
 		replay->now = next;
 		while (replay->departures.count > 0 && replay->departures.items[0].time == next) {
 			struct departure gone = next_departure(replay);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MILLISECOND INT64_C(1000000)
 /* Turns without time passing after which a world is called restless. */
 #define TURNS_PER_MOMENT 2000
 #define CHORES_PER_TURN 1000
@@ -163,7 +162,7 @@ int simulation_advance(struct simulation *simulation, int64_t ns)
 		int64_t left = end - simulation->clock.now;
 		if (left <= 0 || simulation->stopped)
 			return 0;
-		int64_t step = wait < 0 || wait * MILLISECOND > left ? left : wait * MILLISECOND;
+		int64_t step = wait < 0 || wait * CLOCK_MILLISECOND > left ? left : wait * CLOCK_MILLISECOND;
 		clock_virtual_advance(&simulation->clock, step);
 	}
 }
@@ -188,6 +187,7 @@ int simulation_settle(struct simulation *simulation, int64_t quiet_ns, int64_t l
 		if (now - start >= limit_ns)
 			return -1;
 		int64_t left = since + quiet_ns - now;
-		clock_virtual_advance(&simulation->clock, wait * MILLISECOND < left ? wait * MILLISECOND : left);
+		clock_virtual_advance(&simulation->clock,
+		                      wait * CLOCK_MILLISECOND < left ? wait * CLOCK_MILLISECOND : left);
 	}
 }

@@ -14,9 +14,8 @@
 #include "api/store.h"
 
 #define SIMULATION_ACTOR "simulation" /* actor of every write that comes from outside the world */
-#define SIMULATION_SECOND INT64_C(1000000000)
 /* 2026-01-01T00:01:01Z */
-#define SIMULATION_START (INT64_C(1767225661) * SIMULATION_SECOND)
+#define SIMULATION_START (INT64_C(1767225661) * CLOCK_SECOND)
 
 struct simulation_options {
 	uint64_t seed;                   /* of uids and generated names */

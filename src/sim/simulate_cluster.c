@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE (120 * SIMULATION_SECOND) /* of real time, for anything the server has to do */
+#define PATIENCE (120 * CLOCK_SECOND) /* of real time, for anything the server has to do */
 #define PIECE_MS 20
 #define CLEAR_ROUNDS 20
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define SETTLE_QUIET (120 * SIMULATION_SECOND)
-#define SETTLE_LIMIT (6 * 3600 * SIMULATION_SECOND)
-#define LONGEST_ADVANCE (10 * 365 * INT64_C(86400) * SIMULATION_SECOND)
+#define SETTLE_QUIET (120 * CLOCK_SECOND)
+#define SETTLE_LIMIT (6 * 3600 * CLOCK_SECOND)
+#define LONGEST_ADVANCE (10 * 365 * INT64_C(86400) * CLOCK_SECOND)
 
 static const char *const patch_keys[] = {"apiVersion", "kind", "namespace",   "name",
                                          "patch",      "type", "subresource", NULL};
@@ -298,7 +298,7 @@ static int carry_out(struct simulation *simulation, const struct step *step, str
 	case STEP_SETTLE:
 		if (simulation_settle(simulation, step->number, step->limit) < 0)
 			return store_fail(arena, error, 500, "InternalError", "still changing after %llds",
-			                  (long long)(step->limit / SIMULATION_SECOND));
+			                  (long long)(step->limit / CLOCK_SECOND));
 		return 0;
 	case STEP_RESTART:
 		simulation_restart(simulation);
@@ -336,7 +336,7 @@ void steps_create_objects(struct simulation *simulation, const struct manifests 
 		struct store_error error = {0};
 		if (simulation_apply(simulation, objects->items[i].object, result->arena, &error) < 0)
 			scenario_fail(result, "%s: %s", objects->items[i].source, error.message);
-		clock_virtual_advance(&simulation->clock, 60 * SIMULATION_SECOND);
+		clock_virtual_advance(&simulation->clock, 60 * CLOCK_SECOND);
 	}
 }
 
@@ -391,7 +391,7 @@ static void run_steps(struct run *run, const struct steps *steps, const struct v
 		return;
 	if (simulation_settle(run->simulation, SETTLE_QUIET, SETTLE_LIMIT) < 0)
 		scenario_fail(result, "spec.expect: still changing after %llds",
-		              (long long)(SETTLE_LIMIT / SIMULATION_SECOND));
+		              (long long)(SETTLE_LIMIT / CLOCK_SECOND));
 	else if (!run->simulation->stopped)
 		steps_expect(run->simulation, expect, "spec.expect", result);
 }

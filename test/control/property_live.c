@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 enum { STEPS = 120, MOST_GROUPS = 256, BUDGET = 1 };
 
 static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
@@ -179,7 +178,7 @@ static struct doc *expected_plan(struct trial *trial)
 	struct store_list lists[YARD_KINDS];
 	struct manifests manifests;
 	yard_list(&trial->yard, lists, arena, &manifests);
-	trial->options.now_seconds = trial->yard.clock.now / SECOND;
+	trial->options.now_seconds = trial->yard.clock.now / CLOCK_SECOND;
 	struct snapshot_options options = trial->options;
 	options.always_search = true;
 	struct snapshot *snapshot = snapshot_create(&manifests, &options);
@@ -232,7 +231,7 @@ static void step(struct trial *trial, int number, uint64_t seed)
 	}
 	yard_commit(&trial->yard);
 	/* A search that gave up, or was easy, is repeated after a second. */
-	clock_virtual_advance(&trial->yard.clock, random_range(&trial->yard.random, 1, 20) * SECOND);
+	clock_virtual_advance(&trial->yard.clock, random_range(&trial->yard.random, 1, 20) * CLOCK_SECOND);
 	if (!live_watch_read(trial->watch)) {
 		printf("  not every kind is listed\n");
 		trial->failed = true;
@@ -242,7 +241,7 @@ static void step(struct trial *trial, int number, uint64_t seed)
 	if (!trial->failed && random_chance(&trial->yard.random, 40)) {
 		yard_commit(&trial->yard);
 		live_watch_read(trial->watch);
-		clock_virtual_advance(&trial->yard.clock, SECOND);
+		clock_virtual_advance(&trial->yard.clock, CLOCK_SECOND);
 		compare(trial);
 	}
 	if (!structural && live_rebuilds(trial->live) > rebuilds) {
@@ -260,7 +259,7 @@ static bool run(uint64_t seed, struct trial *sums)
 	trial = (struct trial){
 		/* Half of the runs never ask for a proof again, the others do after a second, if it was easy to find. */
 		.options = {.explain_relax = seed % 4 == 0,
-	                    .starvation_after_ns = seed % 5 == 0 ? 60 * SECOND : 0,
+	                    .starvation_after_ns = seed % 5 == 0 ? 60 * CLOCK_SECOND : 0,
 	                    .settings = &trial.settings,
 	                    .remember_all = seed % 2 == 1},
 		.settings = settings_usual};

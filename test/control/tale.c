@@ -75,7 +75,7 @@ void tale_turns(struct tale *tale, int count)
 {
 	struct error error = {0};
 	for (int i = 0; i < count; i++) {
-		clock_virtual_advance(&tale->kit.clock, SECOND / 10);
+		clock_virtual_advance(&tale->kit.clock, CLOCK_SECOND / 10);
 		scheduler_step(tale->scheduler);
 		assert_int_equal(store_commit(tale->kit.store, &error), 0);
 	}

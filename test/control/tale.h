@@ -5,8 +5,6 @@
 #include "../store/kit.h"
 #include "schedule/scheduler.h"
 
-#define SECOND INT64_C(1000000000)
-
 struct tale {
 	struct kit kit;
 	struct scheduler *scheduler;

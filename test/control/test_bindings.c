@@ -179,7 +179,7 @@ static void a_gang_that_changed_meanwhile_is_not_half_bound(void **state)
 	                                .name = "g-1"};
 	assert_int_equal(store_write(tale->kit.store, &request, &result), 0);
 	store_result_clear(&result);
-	clock_virtual_advance(&tale->kit.clock, SECOND);
+	clock_virtual_advance(&tale->kit.clock, CLOCK_SECOND);
 	scheduler_step(tale->scheduler);
 	assert_int_equal(store_commit(tale->kit.store, &error), 0);
 	tale_turns(tale, 5);
@@ -198,7 +198,7 @@ static void what_was_written_is_assumed(void **state)
 	tale_turns(tale, 1);
 	tale_gang(tale, "h", 1, 1, "");
 	for (int i = 0; i < 20; i++) { /* nobody commits */
-		clock_virtual_advance(&tale->kit.clock, SECOND);
+		clock_virtual_advance(&tale->kit.clock, CLOCK_SECOND);
 		scheduler_step(tale->scheduler);
 	}
 	assert_int_equal(tale_metric(tale, "platoon_placements_total"), 1);

@@ -7,7 +7,6 @@
 
 #define JOBS "jobs.batch"
 #define GROUPS "podgroups.scheduling.run.ai"
-#define SECOND INT64_C(1000000000)
 
 struct fixture {
 	struct kit kit;
@@ -551,13 +550,13 @@ static void refusals_are_told_and_conflicts_are_not(void **state)
 	get_pod(&fixture, "train-0");
 	assert_at(kit, "metadata.annotations.pod-group-name", "");
 	mode = 422;
-	clock_virtual_advance(&kit->clock, 60 * SECOND);
+	clock_virtual_advance(&kit->clock, 60 * CLOCK_SECOND);
 	settle(&fixture);
 	assert_string_equal(events_about(&fixture, "Job", "train"), "PodGroupRefused");
 	get_pod(&fixture, "train-0");
 	assert_at(kit, "status.conditions.0.message", "no such level");
 	mode = 0;
-	clock_virtual_advance(&kit->clock, 60 * SECOND);
+	clock_virtual_advance(&kit->clock, 60 * CLOCK_SECOND);
 	settle(&fixture);
 	assert_string_not_equal(group_name(&fixture), "");
 	get_pod(&fixture, "train-0");

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#define SECOND INT64_C(1000000000)
 #define HELD(seconds) "{'metadata':{'name':'l'},'spec':{'holderIdentity':'other','leaseDurationSeconds':" seconds "}}"
 
 static bool held_after(const char *body, int64_t seconds)
@@ -18,8 +17,8 @@ static bool held_after(const char *body, int64_t seconds)
 	                                                           .namespace_ = "default",
 	                                                           .name = "l",
 	                                                           .identity = "me",
-	                                                           .duration_ns = 60 * SECOND});
-	int64_t end = kit.clock.now + seconds * SECOND;
+	                                                           .duration_ns = 60 * CLOCK_SECOND});
+	int64_t end = kit.clock.now + seconds * CLOCK_SECOND;
 	for (int turns = 0; kit.clock.now < end && turns < 1000; turns++) {
 		int wait = lease_step(lease);
 		store_commit(kit.store, NULL);
@@ -63,7 +62,8 @@ static bool confirmed(void *context, const struct store_type *type, const char *
 
 static void pass(struct kit *kit, struct lease *lease, int64_t seconds)
 {
-	for (int64_t end = kit->clock.now + seconds * SECOND; kit->clock.now < end; kit->clock.now += SECOND / 10) {
+	for (int64_t end = kit->clock.now + seconds * CLOCK_SECOND; kit->clock.now < end;
+	     kit->clock.now += CLOCK_SECOND / 10) {
 		lease_step(lease);
 		store_commit(kit->store, NULL);
 	}
@@ -83,7 +83,7 @@ static void a_lease_that_lapses_is_told_of(void **state)
 	                                                           .namespace_ = "default",
 	                                                           .name = "l",
 	                                                           .identity = "me",
-	                                                           .duration_ns = 15 * SECOND,
+	                                                           .duration_ns = 15 * CLOCK_SECOND,
 	                                                           .confirmed = confirmed});
 	pass(&kit, lease, 20);
 	assert_true(lease_held(lease));

@@ -9,7 +9,6 @@
 #include "cluster/kubelet.h"
 #include "remote/remote.h"
 
-#define MILLISECOND INT64_C(1000000)
 #define LAG 6 /* turns of the controllers to one of the server */
 #define MOST_PODS 256
 
@@ -90,7 +89,7 @@ static void turn(struct late *late)
 		serve_run_once(late->serve, 0, &error);
 		count_pods(late);
 	}
-	clock_virtual_advance(&late->town.kit.clock, 20 * MILLISECOND);
+	clock_virtual_advance(&late->town.kit.clock, 20 * CLOCK_MILLISECOND);
 }
 
 static void pass(struct late *late, int turns)

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define SECOND INT64_C(1000000000)
-
 /* ---- work queue ---- */
 
 static void want(struct work_queue *queue, const char *name, int64_t due)
@@ -284,13 +282,13 @@ static void changes_become_keys_and_failures_come_back(void **state)
 	assert_int_equal(reconciler_step(reconciler), 5); /* milliseconds until the failed one is tried again */
 	assert_string_equal(trace.text.text, "2:default/app 1:/n");
 	/* A clock that is set back delays nothing. */
-	clock_virtual_advance(&kit->clock, -3600 * SECOND);
+	clock_virtual_advance(&kit->clock, -3600 * CLOCK_SECOND);
 	assert_int_equal(reconciler_step(reconciler), 5);
 	clock_virtual_advance(&kit->clock, 5000000);
-	trace.again = 2 * SECOND;
+	trace.again = 2 * CLOCK_SECOND;
 	assert_int_equal(reconciler_step(reconciler), 2000);
 	assert_string_equal(trace.text.text, "2:default/app 1:/n 2:default/app");
-	clock_virtual_advance(&kit->clock, 2 * SECOND);
+	clock_virtual_advance(&kit->clock, 2 * CLOCK_SECOND);
 	assert_int_equal(reconciler_step(reconciler), -1);
 	assert_string_equal(trace.text.text, "2:default/app 1:/n 2:default/app 2:default/app");
 	reconciler_destroy(reconciler);

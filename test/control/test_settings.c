@@ -67,7 +67,7 @@ static void apply(struct simulation *simulation, const char *yaml)
 
 static void run(struct simulation *simulation)
 {
-	assert_int_equal(simulation_advance(simulation, 10 * SIMULATION_SECOND), 0);
+	assert_int_equal(simulation_advance(simulation, 10 * CLOCK_SECOND), 0);
 }
 
 static const struct val *object(struct simulation *simulation, const char *group, const char *resource,

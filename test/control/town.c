@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#define MILLISECOND INT64_C(1000000)
 #define GROUP_LABEL "rbg.workloads.x-k8s.io/group-name"
 #define ROLE_LABEL "rbg.workloads.x-k8s.io/role-name"
 
@@ -133,14 +132,14 @@ static int turn(struct town *town)
 
 void town_run(struct town *town, int64_t seconds)
 {
-	int64_t end = town->kit.clock.now + seconds * 1000 * MILLISECOND;
+	int64_t end = town->kit.clock.now + seconds * 1000 * CLOCK_MILLISECOND;
 	int still = 0;
 	while (town->kit.clock.now < end) {
 		int wait = turn(town);
 		/* Turns at one moment are bounded: an actor that never rests would never let time pass. */
 		if (wait == 0 && ++still < 50)
 			continue;
-		int64_t step = wait <= 0 ? 1000 * MILLISECOND : wait * MILLISECOND;
+		int64_t step = wait <= 0 ? 1000 * CLOCK_MILLISECOND : wait * CLOCK_MILLISECOND;
 		if (still < 50 && wait < 0)
 			step = end - town->kit.clock.now;
 		still = 0;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 enum { NODES = 10, PODS = 30, GROUPS = 6, QUEUES = 4, CLAIMS = 3 };
 
 static const struct {
@@ -337,8 +336,8 @@ static void put_tree(struct yard *yard, struct buffer *body)
 static void put_kept_place(struct yard *yard, struct buffer *body)
 {
 	char since[32], until[32];
-	clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 30), since);
-	clock_print_rfc3339(yard->clock.now / SECOND + pick(yard, 60), until);
+	clock_print_rfc3339(yard->clock.now / CLOCK_SECOND - pick(yard, 30), since);
+	clock_print_rfc3339(yard->clock.now / CLOCK_SECOND + pick(yard, 60), until);
 	if (chance(yard, 30)) {
 		buffer_printf(body, "{\"metadata\":{\"annotations\":{\"platoon.dev/kept-places\":%s}}}",
 		              chance(yard, 50) ? "null" : "\"[{}, 1, {\\\"node\\\":\\\"n1\\\"}]\"");
@@ -370,7 +369,7 @@ static void change_group(struct yard *yard)
 		put_kept_place(yard, &body);
 	} else if (exists && chance(yard, 30)) {
 		char since[32];
-		clock_print_rfc3339(yard->clock.now / SECOND - pick(yard, 100), since);
+		clock_print_rfc3339(yard->clock.now / CLOCK_SECOND - pick(yard, 100), since);
 		buffer_printf(&body, "{\"metadata\":{\"annotations\":{\"kai.scheduler/%s\":%s%s%s}}}",
 		              chance(yard, 70) ? "stale-podgroup-timestamp" : "last-eviction-timestamp",
 		              chance(yard, 70) ? "\"" : "null,\"x\":\"", since, "\"");
@@ -498,7 +497,7 @@ void yard_open(struct yard *yard, uint64_t seed)
 {
 	struct error error = {0};
 	*yard = (struct yard){.random = {seed}};
-	clock_virtual_init(&yard->clock, INT64_C(1767225600) * SECOND);
+	clock_virtual_init(&yard->clock, INT64_C(1767225600) * CLOCK_SECOND);
 	/* A short history, so that watches lose their place now and then. */
 	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source,
 	                                                 .seed = seed,

@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <zlib.h>
 
-#define SECOND INT64_C(1000000000)
-
 struct world {
 	struct clock_virtual clock;
 	struct http_server *server;
@@ -82,7 +80,7 @@ static bool commit(void *context)
 static void start(struct world *world, const struct http_limits *limits)
 {
 	*world = (struct world){0};
-	clock_virtual_init(&world->clock, 1700000000 * SECOND);
+	clock_virtual_init(&world->clock, 1700000000 * CLOCK_SECOND);
 	struct http_options options = {
 		.clock = &world->clock.source,
 		.hooks = {.context = world, .head = head, .handle = handle, .commit = commit},
@@ -179,7 +177,7 @@ static void test_refused_before_the_body(void **state)
 	free(block);
 	assert_true(wire_expect(&wire, "413 Content Too Large"));
 	assert_int_equal(http_server_stats(world.server).input_bytes, 0);
-	pass(&world, 3 * SECOND);
+	pass(&world, 3 * CLOCK_SECOND);
 	assert_true(wire_ends(&wire));
 	wire_free(&wire);
 	stop(&world);
@@ -198,16 +196,16 @@ static void test_timeouts(void **state)
 	wire_puts(&body, "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab");
 	wire_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
 	assert_true(wire_expect(&idle, "/i 0"));
-	pass(&world, 9 * SECOND);
+	pass(&world, 9 * CLOCK_SECOND);
 	assert_int_equal(http_server_stats(world.server).connections, 4);
-	pass(&world, 2 * SECOND);
+	pass(&world, 2 * CLOCK_SECOND);
 	assert_true(wire_ends(&silent));
 	assert_true(wire_expect(&half, "408 Request Timeout"));
 	assert_true(wire_ends(&half));
-	pass(&world, 50 * SECOND);
+	pass(&world, 50 * CLOCK_SECOND);
 	assert_true(wire_expect(&body, "408 Request Timeout"));
 	assert_false(idle.ended);
-	pass(&world, 180 * SECOND);
+	pass(&world, 180 * CLOCK_SECOND);
 	assert_true(wire_ends(&idle));
 	assert_int_equal(http_server_stats(world.server).connections, 0);
 	wire_free(&silent);
@@ -229,10 +227,10 @@ static void test_streams(void **state)
 	assert_int_equal(http_stream_write(world.stream, "hello\n", 6), 0);
 	assert_true(wire_expect(&wire, "6\r\nhello\n\r\n"));
 	assert_int_equal(http_stream_backlog(world.stream), 0);
-	http_stream_wake_at(world.stream, world.clock.now + 600 * SECOND);
-	pass(&world, 599 * SECOND);
+	http_stream_wake_at(world.stream, world.clock.now + 600 * CLOCK_SECOND);
+	pass(&world, 599 * CLOCK_SECOND);
 	assert_int_equal(world.woken, 0);
-	pass(&world, 2 * SECOND);
+	pass(&world, 2 * CLOCK_SECOND);
 	assert_int_equal(world.woken, 1);
 	http_stream_end(world.stream);
 	assert_true(wire_expect(&wire, "0\r\n\r\n"));
@@ -299,8 +297,8 @@ static void test_slow_reader_of_an_answer(void **state)
 		wire_turn(world.server, 3);
 		assert_true(http_server_stats(world.server).output_bytes <= 21 << 20);
 	}
-	pass(&world, 31 * SECOND);
-	pass(&world, 31 * SECOND);
+	pass(&world, 31 * CLOCK_SECOND);
+	pass(&world, 31 * CLOCK_SECOND);
 	assert_int_equal(http_server_stats(world.server).output_bytes, 0);
 	assert_int_equal(http_server_stats(world.server).connections, 0);
 	for (int i = 0; i < 10; i++)

@@ -8,13 +8,11 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 void world_start(struct world *world, size_t history)
 {
 	struct error error = {0};
 	*world = (struct world){0};
-	clock_virtual_init(&world->clock, 1700000000 * SECOND);
+	clock_virtual_init(&world->clock, 1700000000 * CLOCK_SECOND);
 	world->admission = admission_create();
 	struct store_options store = {
 		.clock = &world->clock.source,
@@ -76,6 +74,6 @@ void world_watch(struct world *world, struct wire *wire, const char *path, const
 
 void world_pass(struct world *world, int64_t seconds)
 {
-	clock_virtual_advance(&world->clock, seconds * SECOND);
+	clock_virtual_advance(&world->clock, seconds * CLOCK_SECOND);
 	wire_turn_serve(world->serve, 4);
 }

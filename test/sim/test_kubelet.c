@@ -11,8 +11,6 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 struct world {
 	struct clock_virtual clock;
 	struct store *store;
@@ -71,7 +69,7 @@ static int start(void **state)
 	static struct world world;
 	struct error error = {0};
 	world = (struct world){0};
-	clock_virtual_init(&world.clock, 1700000000 * SECOND);
+	clock_virtual_init(&world.clock, 1700000000 * CLOCK_SECOND);
 	world.store = store_open(&(struct store_options){.clock = &world.clock.source, .seed = 1}, &error);
 	world.scheduler =
 		scheduler_create(&(struct scheduler_options){.store = world.store, .clock = &world.clock.source});
@@ -120,7 +118,7 @@ static void pass(struct world *world, int seconds)
 {
 	for (int i = 0; i < 10 * seconds; i++) {
 		struct error error = {0};
-		clock_virtual_advance(&world->clock, SECOND / 10);
+		clock_virtual_advance(&world->clock, CLOCK_SECOND / 10);
 		scheduler_step(world->scheduler);
 		kubelet_step(world->kubelet);
 		assert_int_equal(store_commit(world->store, &error), 0);

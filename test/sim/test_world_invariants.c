@@ -141,7 +141,7 @@ static void judge(const struct row *row)
 	struct world_invariants *invariants = world_invariants_create(simulation->store);
 	carry_out_all(simulation, invariants, row->turn);
 	if (row->rest)
-		world_invariants_check_rest(invariants, simulation->clock.now / SIMULATION_SECOND, 0, &result);
+		world_invariants_check_rest(invariants, simulation->clock.now / CLOCK_SECOND, 0, &result);
 	else
 		world_invariants_check(invariants, row->excused, &result);
 	bool found = false;

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#define SECOND INT64_C(1000000000)
-
 static void open_workloads(struct yard *yard)
 {
 	yard->workloads = workloads_create(
@@ -44,7 +42,7 @@ void yard_settle(struct yard *yard)
 		if (rounds > 2000)
 			fail_msg("the controllers never come to rest");
 		/* A failed write is tried again after a pause that grows. */
-		clock_virtual_advance(&yard->kit.clock, SECOND / 20);
+		clock_virtual_advance(&yard->kit.clock, CLOCK_SECOND / 20);
 		if (yard->mode == YARD_RESTARTS) {
 			workloads_destroy(yard->workloads);
 			open_workloads(yard);
@@ -59,7 +57,7 @@ void yard_settle(struct yard *yard)
 
 void yard_pass(struct yard *yard, int seconds)
 {
-	clock_virtual_advance(&yard->kit.clock, seconds * SECOND);
+	clock_virtual_advance(&yard->kit.clock, seconds * CLOCK_SECOND);
 	yard_settle(yard);
 }
 

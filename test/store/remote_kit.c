@@ -5,7 +5,7 @@
 
 #define QUIET 12       /* turns in which nothing may happen before all is taken to have arrived */
 #define PATIENCE 20000 /* turns of a millisecond */
-#define TENTH (SECOND / 10)
+#define TENTH (CLOCK_SECOND / 10)
 
 static const struct remote_follow pods[] = {{"", "v1", "pods", .optional = false}};
 
@@ -15,7 +15,7 @@ int remote_kit_setup(void **state)
 	int64_t start;
 	kit = (struct remote_kit){0};
 	clock_parse_rfc3339("2026-01-01T00:00:00Z", &start);
-	clock_virtual_init(&kit.kit.clock, start * SECOND);
+	clock_virtual_init(&kit.kit.clock, start * CLOCK_SECOND);
 	kit.fake = fake_create(&(struct fake_options){0});
 	kit.access = (struct remote_access){.server = fake_url(kit.fake), .namespace_ = "default", .context = "fake"};
 	kit.options = (struct remote_options){

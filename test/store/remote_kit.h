@@ -6,7 +6,6 @@
 #include "kit.h"
 #include "remote/remote.h"
 
-#define SECOND INT64_C(1000000000)
 #define LIST "GET /api/v1/pods?limit"
 #define WATCH "GET /api/v1/pods?watch"
 

@@ -361,7 +361,7 @@ static void new_ones_are_asked_for_before_the_old_expire(void **state)
 	use_slow_command(kit, "2026-01-01T00:10:00Z");
 	let_print("first");
 	remote_kit_start_empty(kit);
-	clock_virtual_advance(&kit->kit.clock, 550 * SECOND);
+	clock_virtual_advance(&kit->kit.clock, 550 * CLOCK_SECOND);
 	end_watch(kit);
 	assert_true(remote_kit_tenths(kit, WATCH, 2, 100) < 100);
 	assert_non_null(strstr(fake_request(kit->fake, WATCH, 1)->head, "Bearer first"));
@@ -394,7 +394,7 @@ static void the_old_ones_are_good_but_there_are_no_new_ones(void **state)
 	unlink(folder_file("runs"));
 	kit->options.logger = &logger;
 	remote_kit_start_empty(kit);
-	clock_virtual_advance(&kit->kit.clock, 545 * SECOND);
+	clock_virtual_advance(&kit->kit.clock, 545 * CLOCK_SECOND);
 	end_watch(kit);
 	assert_true(remote_kit_tenths(kit, WATCH, 2, 100) < 100);
 	await_run(kit, 2);
@@ -424,7 +424,7 @@ static void a_command_that_does_not_end_is_ended(void **state)
 	use_slow_command(kit, "");
 	remote_kit_start(kit);
 	pid_t first = await_run(kit, 1);
-	clock_virtual_advance(&kit->kit.clock, 61 * SECOND);
+	clock_virtual_advance(&kit->kit.clock, 61 * CLOCK_SECOND);
 	await_problem(kit, "took too long");
 	assert_true(is_gone(first));
 	/* It is run again after a pause, and whoever is asked to stop does not leave it behind. */

@@ -185,10 +185,10 @@ static void retry_after_may_be_a_date(void **state)
 	fake_on(kit->fake, LIST, 429, header, "{}");
 	remote_kit_start(kit);
 	remote_kit_await(kit, LIST, 1);
-	clock_virtual_advance(&kit->kit.clock, 500 * SECOND);
+	clock_virtual_advance(&kit->kit.clock, 500 * CLOCK_SECOND);
 	remote_kit_move(kit);
 	assert_int_equal(fake_count(kit->fake, LIST), 1);
-	clock_virtual_advance(&kit->kit.clock, 120 * SECOND);
+	clock_virtual_advance(&kit->kit.clock, 120 * CLOCK_SECOND);
 	remote_kit_await(kit, LIST, 2);
 }
 
@@ -209,7 +209,7 @@ static void a_foolish_retry_after_has_an_end(void **state)
 		remote_kit_await(kit, LIST, i + 1);
 		fake_answer(kit->fake, LIST, 429, headers[i], "{}");
 		remote_kit_move(kit);
-		clock_virtual_advance(&kit->kit.clock, 3600 * SECOND);
+		clock_virtual_advance(&kit->kit.clock, 3600 * CLOCK_SECOND);
 	}
 	remote_kit_await(kit, LIST, sizeof(headers) / sizeof(headers[0]) + 1);
 }
@@ -256,7 +256,7 @@ static void a_watch_goes_on_where_it_ended(void **state)
 	tell(kit, "ADDED", pod("a", 11));
 	tell(kit, "BOOKMARK", "{'kind':'Pod','metadata':{'resourceVersion':'57','creationTimestamp':null}}");
 	assert_pods(kit, "a:11");
-	clock_virtual_advance(&kit->kit.clock, 300 * SECOND);
+	clock_virtual_advance(&kit->kit.clock, 300 * CLOCK_SECOND);
 	fake_finish(kit->fake, WATCH);
 	remote_kit_await(kit, WATCH, 2);
 	assert_non_null(strstr(fake_request(kit->fake, WATCH, 1)->line, "resourceVersion=57"));

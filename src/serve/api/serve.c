@@ -60,7 +60,7 @@ static int open_pki(struct serve *serve, const char *directory, struct error *er
 		return -1;
 	if (options->plain)
 		return 0;
-	serve->pki = pki_open(directory, options->address, clock_now(serve->clock) / 1000000000, error);
+	serve->pki = pki_open(directory, options->address, clock_seconds(serve->clock), error);
 	return serve->pki ? 0 : -1;
 }
 

@@ -96,7 +96,7 @@ static void put_row(struct buffer *out, struct api_call *call, const struct layo
 	const struct val *root = store_object_root(object, api);
 	size_t length;
 	buffer_puts(out, "{\"cells\":");
-	put_cells(out, layout, root, clock_now(call->serve->clock) / 1000000000);
+	put_cells(out, layout, root, clock_seconds(call->serve->clock));
 	if (include && strcmp(include, "Object") == 0) {
 		const char *json = store_object_json(object, api, &length);
 		buffer_puts(out, ",\"object\":");

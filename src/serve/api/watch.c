@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-#define BOOKMARK_EVERY (60 * SECOND)
+#define BOOKMARK_EVERY (60 * CLOCK_SECOND)
 #define PORTION ((size_t)128 << 10) /* bytes handed on at a time; the next ones when these are sent */
 
 struct watch {
@@ -256,7 +255,7 @@ static void start(struct api_call *call, struct watch *watch, int64_t seconds)
 	if (seconds <= 0)
 		seconds = 1800 + (int64_t)(call->serve->watch_count * 977 % 1800);
 	call->serve->watch_count++;
-	watch->ends_at = now + (seconds > 86400 ? 86400 : seconds) * SECOND;
+	watch->ends_at = now + (seconds > 86400 ? 86400 : seconds) * CLOCK_SECOND;
 	watch->bookmark_at = api_flag(call, "allowWatchBookmarks") ? now + BOOKMARK_EVERY : 0;
 	http_response_header(call->response, "Cache-Control", "no-cache, private");
 	watch->stream = http_stream_open(call->response, 200, "application/json", &ops, watch);

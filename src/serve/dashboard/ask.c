@@ -9,10 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MILLISECOND INT64_C(1000000)
-#define LOOK_EVERY (20 * MILLISECOND)
+#define LOOK_EVERY (20 * CLOCK_MILLISECOND)
 #define MOST 2
-#define LONGEST (30000 * MILLISECOND)
+#define LONGEST (30000 * CLOCK_MILLISECOND)
 #define MOST_ANSWER ((size_t)64 << 20)
 #define PORTION ((size_t)256 << 10) /* handed on at a time; the next one when this is sent */
 

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MILLISECOND INT64_C(1000000)
-#define BETWEEN_PIECES (100 * MILLISECOND) /* changes that come closer together are sent together */
-#define SIGN_OF_LIFE (15000 * MILLISECOND)
+#define BETWEEN_PIECES (100 * CLOCK_MILLISECOND) /* changes that come closer together are sent together */
+#define SIGN_OF_LIFE (15000 * CLOCK_MILLISECOND)
 #define PORTION ((size_t)128 << 10) /* handed on at a time; the next one when this is sent */
 
 struct stream {
@@ -65,7 +64,7 @@ size_t dashboard_readers(const struct dashboard *dashboard)
 
 static int64_t milliseconds(const struct dashboard *dashboard)
 {
-	return clock_now(dashboard->clock) / MILLISECOND;
+	return clock_now(dashboard->clock) / CLOCK_MILLISECOND;
 }
 
 /* ---- streams ---- */
@@ -113,7 +112,7 @@ static void pump(struct stream *stream)
 	if (http_stream_backlog(stream->http) > 0)
 		return;
 	buffer_puts(&piece, "data: ");
-	int more = feed_read(stream->reader, PORTION, now / MILLISECOND, &piece);
+	int more = feed_read(stream->reader, PORTION, now / CLOCK_MILLISECOND, &piece);
 	if (more > 0) {
 		buffer_puts(&piece, "\n\n");
 	} else if (more == 0) {

@@ -19,7 +19,6 @@
 
 #define EVENTS_PER_TURN 256
 #define ACCEPTS_PER_TURN 64
-#define SECOND INT64_C(1000000000)
 
 #define DEFAULT(field, value)                                                                                          \
 	do {                                                                                                           \
@@ -35,11 +34,11 @@ static void set_defaults(struct http_limits *limits)
 	DEFAULT(limits->input_total, (size_t)256 << 20);
 	DEFAULT(limits->output_total, (size_t)512 << 20);
 	DEFAULT(limits->stream_backlog, (size_t)1 << 20);
-	DEFAULT(limits->head_ns, 10 * SECOND);
-	DEFAULT(limits->body_ns, 60 * SECOND);
-	DEFAULT(limits->idle_ns, 180 * SECOND);
-	DEFAULT(limits->stall_ns, 30 * SECOND);
-	DEFAULT(limits->linger_ns, 2 * SECOND);
+	DEFAULT(limits->head_ns, 10 * CLOCK_SECOND);
+	DEFAULT(limits->body_ns, 60 * CLOCK_SECOND);
+	DEFAULT(limits->idle_ns, 180 * CLOCK_SECOND);
+	DEFAULT(limits->stall_ns, 30 * CLOCK_SECOND);
+	DEFAULT(limits->linger_ns, 2 * CLOCK_SECOND);
 	DEFAULT(limits->gzip_bytes, (size_t)128 << 10);
 	/* Files for the store, logs and the loop itself come first. */
 	struct rlimit files;
@@ -178,7 +177,7 @@ struct http_stats http_server_stats(const struct http_server *server)
 
 const char *http_server_date(struct http_server *server)
 {
-	time_t second = (time_t)(server->now / SECOND);
+	time_t second = (time_t)(server->now / CLOCK_SECOND);
 	struct tm parts;
 	if (second != server->date_second || !server->date[0]) {
 		server->date_second = second;
