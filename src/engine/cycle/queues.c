@@ -314,8 +314,8 @@ static const char *amount_text(struct arena *arena, int resource, int64_t amount
 	                    resource == CYCLE_CPU ? "CPU" : "memory");
 }
 
-static void refuse(struct cycle_run *run, struct cycle_group *group, int queue, int resource, bool over_limit,
-                   int64_t asked)
+static void add_queue_reason(struct cycle_run *run, struct cycle_group *group, int queue, int resource, bool over_limit,
+                             int64_t asked)
 {
 	struct arena *arena = run->cycle->arena;
 	const struct share_queue *share = &run->shares[queue];
@@ -365,8 +365,8 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
 	bool over_limit;
 	int queue = first_refusal(run, group->queue, cost, &resource, &over_limit);
 	if (queue >= 0)
-		refuse(run, group, queue, resource, over_limit,
-		       over_limit ? cost->amounts[resource] : cost->core[resource]);
+		add_queue_reason(run, group, queue, resource, over_limit,
+		                 over_limit ? cost->amounts[resource] : cost->core[resource]);
 	return queue < 0;
 }
 

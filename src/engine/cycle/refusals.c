@@ -60,6 +60,14 @@ uint64_t refusals_hash_gang(const struct gang *gang)
 	return hash;
 }
 
+uint64_t refusals_question(const struct cycle *cycle, const struct cycle_group *group, uint64_t what)
+{
+	uint64_t look = refusals_hash_gang(&group->gang);
+	if (moved_places_concern(group))
+		look = hash_mix(look, (uint64_t)(group - cycle->groups) + 1);
+	return hash_mix(look, what);
+}
+
 struct refusal *refusals_find(const struct refusals *refusals, uint64_t question)
 {
 	for (struct entry *entry = refusals->buckets[question & (refusals->bucket_count - 1)]; entry;

@@ -17,6 +17,10 @@ void refusals_invalidate(struct refusals *refusals);
 /* A number for everything the search sees of a gang; groups that look alike have the same one. */
 uint64_t refusals_hash_gang(const struct gang *gang);
 
+/* The question a group asks: what the search sees of it, and `what` is asked for. Groups that look alike ask the same one,
+ * unless places are kept for one of them. */
+uint64_t refusals_question(const struct cycle *cycle, const struct cycle_group *group, uint64_t what);
+
 /* One question: a look, and what else the answer depends on (the action, the queue, ...) mixed into it. */
 struct refusal {
 	struct placement placement; /* as engine_place gave it; its choices are empty */

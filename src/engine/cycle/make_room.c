@@ -1,0 +1,104 @@
+/* Owns what the actions that make room have in common: for whom it is tried, in which order, and not twice for groups that
+ * look alike. How it is made is in src/engine/evict. */
+#include "engine/cycle/internal.h"
+#include "engine/cycle/moved_places.h"
+#include "engine/cycle/queue_order.h"
+#include "engine/cycle/refusal_cache.h"
+#include "engine/cycle/refusals.h"
+#include "engine/evict/evict.h"
+#include "engine/evict/victim_index.h"
+#include "engine/place/solver.h"
+
+/* Below its minimum but able to reach it, or above it with more pods waiting. */
+static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)
+{
+	(void)cycle;
+	return cycle_has_waiting(group) && gang_root_reachable(&group->gang);
+}
+
+static bool may_evict(const struct cycle *cycle, const struct cycle_group *group)
+{
+	return cycle->now >= group->evict_after && wants_room(cycle, group);
+}
+
+static bool may_consolidate(const struct cycle *cycle, const struct cycle_group *group)
+{
+	return group->preempt == CYCLE_PREEMPTIBLE && may_evict(cycle, group);
+}
+
+/* Whether there is proof that the group would find no place even if nothing ran: then nobody has to go for it. Rules
+ * between pods look at who runs, so nothing is proved about them. */
+static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, struct arena *scratch)
+{
+	enum { STEPS = 20000, QUESTION = 100 };
+	bool grow = gang_root_satisfied(&group->gang);
+	uint64_t question = hash_mix(refusals_hash_gang(&group->gang), QUESTION);
+	if (cycle->always_search || rules_concern(cycle->cluster, &group->gang))
+		return false;
+	int known = refusal_cache_is_hopeless(cycle, question);
+	if (known >= 0)
+		return known;
+	const struct refusal *refusal = refusals_find(cycle->refusals, question);
+	if (refusal)
+		return refusal->placement.outcome == PLACE_IMPOSSIBLE;
+	arena_reset(scratch);
+	struct place_options options = {.budget = STEPS, .empty_cluster = true};
+	struct placement placement;
+	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
+	                                  : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
+	refusals_add(cycle->refusals, question, &placement);
+	refusal_cache_store_hopeless(cycle, question, outcome == PLACE_IMPOSSIBLE);
+	return outcome == PLACE_IMPOSSIBLE;
+}
+
+/* Groups of one queue that look alike have the same prospects. */
+static bool make_room_for(struct cycle_run *run, const struct candidate *candidate, enum cycle_action action)
+{
+	struct refusals *refusals = run->cycle->refusals;
+	struct cycle_group *group = &run->cycle->groups[candidate->group];
+	bool grow = candidate->growth >= 0;
+	uint64_t question = refusals_question(run->cycle, group, (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
+	if (action != ACTION_CONSOLIDATE)
+		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
+	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
+		return false;
+	moved_places_lift(run, group);
+	bool made = evict_for_group(run, candidate->group, action, grow);
+	moved_places_restore(run, group);
+	if (made) {
+		refusals_invalidate(refusals);
+		refusal_cache_disturb(run->cycle);
+	} else {
+		refusals_add(refusals, question, NULL);
+	}
+	return made;
+}
+
+void cycle_make_room(struct cycle *cycle, enum cycle_action action)
+{
+	struct queue_order order;
+	bool (*accept)(const struct cycle *, const struct cycle_group *) =
+		action == ACTION_CONSOLIDATE ? may_consolidate : may_evict;
+	bool wanted = false;
+	struct arena *scratch = arena_create();
+	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {
+		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		wanted = queue_order_is_candidate(group) && accept(cycle, group) && !is_hopeless(cycle, group, scratch);
+	}
+	arena_destroy(scratch);
+	if (!wanted)
+		return;
+	queue_order_open(cycle, &order);
+	struct cycle_run *run = &order.run;
+	run->decision = arena_create();
+	queue_order_fill(&order, accept);
+	for (struct candidate candidate; queue_order_take(&order, &candidate);) {
+		struct cycle_group *group = &cycle->groups[candidate.group];
+		if (make_room_for(run, &candidate, action)) {
+			group->reasons = (struct reasons){0};
+			queue_order_update(&order, group->queue);
+		}
+	}
+	victim_index_destroy(run->victim_index);
+	queue_order_close(&order);
+}
