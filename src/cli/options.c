@@ -16,8 +16,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_FILE] = {"filename", 'f', "FILE", "@file", "file, folder or - for standard input; may be repeated"},
 	[CLI_OPTION_RECURSIVE] = {"recursive", 'R', NULL, NULL, "read the folders of -f with everything below them"},
 	[CLI_OPTION_OUTPUT] = {"output", 'o', "FORMAT", NULL, "output format"},
-	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", "allocate consolidate reclaim preempt stalegangeviction",
-                                "actions, comma separated (default all)"},
+	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", &CYCLE_ACTION_NAMES[1], "actions, comma separated (default all)"},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up"},
 	[CLI_OPTION_PLACEMENT] = {"placement", 0, "STRATEGY", "binpack spread gpu=spread cpu=spread",
                                   "order of nodes if all else is equal (default binpack)"},
@@ -55,9 +54,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_REPORT] = {"report", 0, "FILE", "@file", "replay the objects as a trace and write a page about it"},
-	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST",
-                                "binpack spread allocate consolidate reclaim preempt stalegangeviction",
-                                "compare two policies"},
+	[CLI_OPTION_COMPARE] = {"compare", 0, "LIST", "binpack spread" CYCLE_ACTION_NAMES, "compare two policies"},
 	[CLI_OPTION_MAN] = {"man", 0, NULL, NULL, "the manual page, as a source for scdoc"},
 	[CLI_OPTION_REPLICAS] = {"replicas", 0, "COUNT", NULL, "replicas of the Deployment (default 2)"},
 	[CLI_OPTION_WEBHOOKS] = {"webhooks", 0, "BOOL", "true false",
@@ -533,8 +530,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 	};
 	args->files = arena_array(args->arena, const char *, (size_t)argc);
 	args->actions = arena_array(args->arena, enum cycle_action, ACTION_COUNT);
-	for (int action = 0; action < ACTION_COUNT; action++)
-		args->actions[args->action_count++] = (enum cycle_action)action;
+	args->action_count = cycle_action_list_all(args->actions);
 	getopt_tables(command, longs, shorts);
 	opterr = 0;
 	optind = 1;

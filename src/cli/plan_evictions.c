@@ -33,15 +33,6 @@ struct plan_evictions *plan_evictions_sort(const struct plan *plan, struct arena
 	return sorted;
 }
 
-static const char *why(const struct plan_eviction *eviction)
-{
-	if (strcmp(eviction->action, "reclaim") == 0)
-		return "its queue is entitled to it";
-	if (strcmp(eviction->action, "preempt") == 0)
-		return "it has a higher priority in the same queue";
-	return "it needs the hole";
-}
-
 static void add_one(const struct plan *plan, size_t index, struct table *table)
 {
 	const struct plan_eviction *eviction = &plan->evictions[index];
@@ -53,7 +44,7 @@ static void add_one(const struct plan *plan, size_t index, struct table *table)
 		           eviction->action, eviction->by);
 	else if (eviction->by[0])
 		table_line(table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod, eviction->node,
-		           eviction->action, eviction->by, why(eviction));
+		           eviction->action, eviction->by, cycle_action_row(decided->action)->why);
 	else
 		table_line(table, COLOUR_RED, "  - %s leaves %s: the gang has been below its minimum for too long",
 		           eviction->pod, eviction->node);
@@ -70,6 +61,7 @@ static void list_pods(const struct plan_evictions *evictions, size_t from, size_
 static void add_many(const struct plan_evictions *evictions, size_t from, size_t to, struct table *table)
 {
 	const struct plan_eviction *eviction = &evictions->plan->evictions[evictions->order[from]];
+	const struct cycle_eviction *decided = &evictions->plan->snapshot->cycle.evictions[evictions->order[from]];
 	struct buffer pods = {0};
 	list_pods(evictions, from, to, &pods);
 	if (eviction->moved)
@@ -77,7 +69,7 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 		           eviction->by, pods.text);
 	else if (eviction->by[0])
 		table_line(table, COLOUR_RED, "  - %zu pods leave (%s) for %s: %s: %s", to - from, eviction->action,
-		           eviction->by, why(eviction), pods.text);
+		           eviction->by, cycle_action_row(decided->action)->why, pods.text);
 	else
 		table_line(table, COLOUR_RED,
 		           "  - %zu pods leave: the gang has been below its minimum for too long: %s", to - from,

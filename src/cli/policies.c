@@ -35,13 +35,13 @@ static void name_policies(struct arena *arena, struct policy *policies, int coun
 	}
 }
 
-static int wrong(const char *value, const char *what)
+static int wrong(struct arena *arena, const char *value, const char *what)
 {
 	output_line(
 		stderr,
 		"platoon simulate: --compare %s: %s; give one or two of binpack, spread, gpu=spread, cpu=spread, or "
-		"the actions of a second policy: allocate, consolidate, reclaim, preempt, stalegangeviction",
-		value, what);
+		"the actions of a second policy: %s",
+		value, what, cycle_action_join_names(arena, ", "));
 	return -1;
 }
 
@@ -52,9 +52,9 @@ static int read_strategies(struct cli_args *args, struct policy policies[MOST_PO
 	for (const char *at = args->compare;; at++) {
 		size_t length = strcspn(at, ",");
 		if (count == MOST_POLICIES)
-			return wrong(args->compare, "more than two");
+			return wrong(args->arena, args->compare, "more than two");
 		if (strategy_parse(arena_strndup(args->arena, at, length), &list[count++]) < 0)
-			return wrong(args->compare,
+			return wrong(args->arena, args->compare,
 			             arena_printf(args->arena, "\"%.*s\" does not belong there", (int)length, at));
 		at += length;
 		if (!*at)
@@ -65,7 +65,7 @@ static int read_strategies(struct cli_args *args, struct policy policies[MOST_PO
 		policies[0].strategy = list[0];
 	policies[1].strategy = list[count - 1];
 	if (same_strategy(policies[0].strategy, policies[1].strategy))
-		return wrong(args->compare, "that is the same strategy twice");
+		return wrong(args->arena, args->compare, "that is the same strategy twice");
 	return MOST_POLICIES;
 }
 
@@ -77,7 +77,7 @@ static int read_actions(struct cli_args *args, struct policy policies[MOST_POLIC
 	for (const char *at = args->compare;; at++) {
 		size_t length = strcspn(at, ",");
 		if (cycle_action_parse(at, length, &actions[policies[1].action_count++]) < 0)
-			return wrong(args->compare,
+			return wrong(args->arena, args->compare,
 			             arena_printf(args->arena, "\"%.*s\" is neither a strategy nor an action",
 			                          (int)length, at));
 		at += length;

@@ -204,14 +204,14 @@ static void put_evictions(struct question *question, const struct plan *plan)
 
 static void decide(struct question *question)
 {
-	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM,
-	                                            ACTION_PREEMPT};
+	enum cycle_action actions[ACTION_COUNT];
+	size_t action_count = cycle_action_list_serving(actions);
 	struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 	                                   .settings = question->settings,
 	                                   .owners = &question->above,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(&question->all, &options);
-	const struct plan *plan = plan_run(snapshot, actions, sizeof(actions) / sizeof(actions[0]));
+	const struct plan *plan = plan_run(snapshot, actions, action_count);
 	struct node *pods = build_list(question->build);
 	put_problems(question, snapshot);
 	put_groups(question, plan);

@@ -132,7 +132,7 @@ static void write_labelled(const struct metrics *metrics, struct buffer *out)
 {
 	head(out, "evictions_total", "counter", "Pods evicted, by the action that decided it.");
 	for (int a = 0; a < ACTION_COUNT; a++)
-		if (a != ACTION_ALLOCATE)
+		if (cycle_action_row((enum cycle_action)a)->evicts)
 			buffer_printf(out, "platoon_evictions_total{cause=\"%s\"} %llu\n",
 			              cycle_action_name((enum cycle_action)a),
 			              (unsigned long long)metrics->evictions[a]);

@@ -88,13 +88,12 @@ static int64_t pause_of(const struct scheduler *scheduler)
 
 static void run_cycle(struct scheduler *scheduler, int64_t now)
 {
-	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
-	                                            ACTION_RELEASE_STALE};
+	enum cycle_action actions[ACTION_COUNT];
+	size_t action_count = cycle_action_list_all(actions);
 	/* Whole seconds, like all times that are written down and read again. */
 	int64_t now_seconds = now / CLOCK_SECOND;
 	struct arena *arena = arena_create();
-	struct plan *plan =
-		live_plan(scheduler->live, now_seconds * CLOCK_SECOND, actions, sizeof(actions) / sizeof(actions[0]));
+	struct plan *plan = live_plan(scheduler->live, now_seconds * CLOCK_SECOND, actions, action_count);
 	int64_t decided = clock_now(scheduler->options.clock);
 	metrics_time(&scheduler->metrics.deciding, decided - now);
 	if (scheduler->changed_at)

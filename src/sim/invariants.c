@@ -236,7 +236,8 @@ static void check_evictions(const struct invariants *inv, int cycle, struct scen
 		const struct cycle_eviction *eviction = &state->evictions[i];
 		const struct cycle_group *group = &state->groups[eviction->group];
 		bool own_grace = inv->snapshot->groups[eviction->group].spec.has_staleness_grace;
-		if (group->preempt == CYCLE_NON_PREEMPTIBLE && !(eviction->action == ACTION_RELEASE_STALE && own_grace))
+		if (group->preempt == CYCLE_NON_PREEMPTIBLE &&
+		    !(cycle_action_row(eviction->action)->evicts_protected && own_grace))
 			scenario_fail(result, "cycle %d: non-preemptible pod %s/%s is evicted", cycle,
 			              group->gang.namespace_, group->gang.pods[eviction->pod].name);
 		if (eviction->by < 0)

@@ -95,12 +95,11 @@ void rest_check_plan(struct store *store, int64_t now_seconds, const struct sett
 	struct arena *arena = arena_create();
 	struct store_list lists[KINDS];
 	struct manifests manifests;
-	for (int action = 0; action < ACTION_COUNT; action++)
-		actions[action] = (enum cycle_action)action;
+	size_t action_count = cycle_action_list_all(actions);
 	read_objects(store, lists, arena, &manifests);
 	struct snapshot_options options = {.now_seconds = now_seconds, .settings = settings, .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(&manifests, &options);
-	const struct plan *plan = plan_run(snapshot, actions, ACTION_COUNT);
+	const struct plan *plan = plan_run(snapshot, actions, action_count);
 	if (plan->binding_count > 0)
 		scenario_fail(result, "pod %s/%s and %zu more wait at rest, and a fresh plan binds it to node %s",
 		              plan->bindings[0].namespace_, plan->bindings[0].pod, plan->binding_count - 1,

@@ -61,8 +61,7 @@ static bool read_run(const struct val *run, struct run_plan *out, struct scenari
 	static const char *const keys[] = {"actions", "cycles", "starvationAfter", NULL};
 	size_t before = result->failure_count;
 	*out = (struct run_plan){0};
-	for (int action = 0; action < ACTION_COUNT; action++)
-		out->actions[out->action_count++] = (enum cycle_action)action;
+	out->action_count = cycle_action_list_all(out->actions);
 	if (!run || val_kind(run) == VAL_NULL)
 		return true;
 	scenario_check_keys(result, run, "spec.run", keys);

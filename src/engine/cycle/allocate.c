@@ -240,8 +240,9 @@ static void start_groups(struct queue_order *order)
 	}
 }
 
-void cycle_allocate(struct cycle *cycle)
+static void allocate(struct cycle *cycle, enum cycle_action action)
 {
+	(void)action;
 	struct queue_order order;
 	queue_order_open(cycle, &order);
 	start_groups(&order);
@@ -263,3 +264,5 @@ void cycle_allocate(struct cycle *cycle)
 	refusals_invalidate(cycle->refusals);
 	queue_order_close(&order);
 }
+
+const struct action_row action_allocate = {.run = allocate, .serves_waiting = true};

@@ -9,30 +9,10 @@
 #include "engine/cycle/refusals.h"
 #include "engine/cycle/reserve.h"
 
-#include <string.h>
-
 const char *group_state_name(enum group_state state)
 {
 	static const char *const names[] = {"Placed", "Partial", "Pending", "Impossible", "Exhausted", "NotReady"};
 	return names[state];
-}
-
-static const char *const action_names[ACTION_COUNT] = {"allocate", "consolidate", "reclaim", "preempt",
-                                                       "stalegangeviction"};
-
-const char *cycle_action_name(enum cycle_action action)
-{
-	return action_names[action];
-}
-
-int cycle_action_parse(const char *text, size_t length, enum cycle_action *action)
-{
-	for (int a = 0; a < ACTION_COUNT; a++)
-		if (strlen(action_names[a]) == length && strncmp(action_names[a], text, length) == 0) {
-			*action = (enum cycle_action)a;
-			return 0;
-		}
-	return -1;
 }
 
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction)
@@ -67,21 +47,7 @@ void cycle_begin(struct cycle *cycle)
 
 void cycle_run(struct cycle *cycle, enum cycle_action action)
 {
-	switch (action) {
-	case ACTION_ALLOCATE:
-		cycle_allocate(cycle);
-		break;
-	case ACTION_CONSOLIDATE:
-	case ACTION_RECLAIM:
-	case ACTION_PREEMPT:
-		cycle_make_room(cycle, action);
-		break;
-	case ACTION_RELEASE_STALE:
-		cycle_release_stale(cycle);
-		break;
-	case ACTION_COUNT:
-		break;
-	}
+	cycle_action_row(action)->run(cycle, action);
 }
 
 /* Whether the group had its try and got nothing. Waiting for its own pods is no try, and while a part of it runs there is

@@ -2,6 +2,7 @@
 #ifndef ENGINE_CYCLE_CYCLE_H
 #define ENGINE_CYCLE_CYCLE_H
 
+#include "engine/cycle/actions.h"
 #include "engine/explain/explain.h"
 #include "engine/place/place.h"
 
@@ -27,15 +28,6 @@ struct cycle_queue {
 enum cycle_preempt { CYCLE_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE };
 
 enum group_state { GROUP_PLACED, GROUP_PARTIAL, GROUP_PENDING, GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY };
-
-enum cycle_action {
-	ACTION_ALLOCATE,
-	ACTION_CONSOLIDATE,   /* move preemptible pods to make a hole; every one gets a new place in the same plan */
-	ACTION_RECLAIM,       /* take back from queues above their share */
-	ACTION_PREEMPT,       /* lower priority in the same queue gives way */
-	ACTION_RELEASE_STALE, /* gangs below their minimum for too long */
-	ACTION_COUNT,
-};
 
 /* One pod that has to leave its node. A moved pod has a reservation elsewhere in the same plan. */
 struct cycle_eviction {
@@ -147,9 +139,6 @@ void cycle_begin(struct cycle *cycle);
 /* Runs one action: newly bound pods end up RUNNING with was_running false, reserved ones RESERVED, evicted ones GONE
  * with an entry in `evictions`. Each action changes the cluster and the groups only by decisions that are complete in themselves. */
 void cycle_run(struct cycle *cycle, enum cycle_action action);
-const char *cycle_action_name(enum cycle_action action); /* "allocate", "consolidate", ... */
-/* By name, of which `length` bytes count; -1 when unknown. */
-int cycle_action_parse(const char *text, size_t length, enum cycle_action *action);
 /* State and remaining reasons of every group; after the last action. */
 void cycle_finish(struct cycle *cycle);
 

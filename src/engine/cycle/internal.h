@@ -69,10 +69,8 @@ bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group 
 /* Writes down that a pod has to leave. */
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);
 
-/* The actions: allocate.c, make_room.c, release_stale.c. */
-void cycle_allocate(struct cycle *cycle);
+/* make_room.c: what the actions with a method run. Tries to make room for every group that waits, in the order of queues. */
 void cycle_make_room(struct cycle *cycle, enum cycle_action action);
-void cycle_release_stale(struct cycle *cycle);
 
 /* surplus.c: whether pods of a group whose minimum is met still wait, and a word on why. */
 bool surplus_conclude(struct cycle *cycle, struct cycle_group *group);

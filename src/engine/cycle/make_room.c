@@ -21,7 +21,7 @@ static bool may_evict(const struct cycle *cycle, const struct cycle_group *group
 	return cycle->now >= group->evict_after && wants_room(cycle, group);
 }
 
-static bool may_consolidate(const struct cycle *cycle, const struct cycle_group *group)
+static bool may_evict_if_preemptible(const struct cycle *cycle, const struct cycle_group *group)
 {
 	return group->preempt == CYCLE_PREEMPTIBLE && may_evict(cycle, group);
 }
@@ -58,7 +58,7 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 	struct cycle_group *group = &run->cycle->groups[candidate->group];
 	bool grow = candidate->growth >= 0;
 	uint64_t question = refusals_question(run->cycle, group, (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
-	if (action != ACTION_CONSOLIDATE)
+	if (!cycle_action_row(action)->method->moves_only)
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
 	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
 		return false;
@@ -78,7 +78,7 @@ void cycle_make_room(struct cycle *cycle, enum cycle_action action)
 {
 	struct queue_order order;
 	bool (*accept)(const struct cycle *, const struct cycle_group *) =
-		action == ACTION_CONSOLIDATE ? may_consolidate : may_evict;
+		cycle_action_row(action)->method->preemptible_only ? may_evict_if_preemptible : may_evict;
 	bool wanted = false;
 	struct arena *scratch = arena_create();
 	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {

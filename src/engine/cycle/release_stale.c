@@ -2,7 +2,7 @@
 #include "engine/cycle/internal.h"
 #include "engine/cycle/refusals.h"
 
-void cycle_release_stale(struct cycle *cycle)
+static void release_stale(struct cycle *cycle, enum cycle_action action)
 {
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		int g = cycle_work_at(cycle, i);
@@ -18,11 +18,11 @@ void cycle_release_stale(struct cycle *cycle)
 			cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
 			refusals_invalidate(cycle->refusals);
-			cycle_evict(cycle, (struct cycle_eviction){.group = g,
-			                                           .pod = (int)p,
-			                                           .node = pod->node,
-			                                           .by = -1,
-			                                           .action = ACTION_RELEASE_STALE});
+			cycle_evict(cycle,
+			            (struct cycle_eviction){
+					    .group = g, .pod = (int)p, .node = pod->node, .by = -1, .action = action});
 		}
 	}
 }
+
+const struct action_row action_release_stale = {.run = release_stale, .evicts = true, .evicts_protected = true};

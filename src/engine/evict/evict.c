@@ -5,7 +5,6 @@
  * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
 #include "engine/evict/internal.h"
 
-#include "base/clamp.h"
 #include "engine/evict/runtime.h"
 
 #include <string.h>
@@ -40,7 +39,7 @@ static void return_unit(struct evict_attempt *attempt, const struct victim_unit 
 	}
 }
 
-static void lift_prefix(struct evict_attempt *attempt, size_t count)
+void evict_lift_prefix(struct evict_attempt *attempt, size_t count)
 {
 	while (attempt->applied < count)
 		lift_unit(attempt, attempt->units[attempt->applied++]);
@@ -80,7 +79,7 @@ static bool fits_now(struct evict_attempt *attempt, struct arena *arena, bool fi
 
 static bool fits_with(struct evict_attempt *attempt, size_t count)
 {
-	lift_prefix(attempt, count);
+	evict_lift_prefix(attempt, count);
 	arena_reset(attempt->run->scratch);
 	return fits_now(attempt, attempt->run->scratch, false);
 }
@@ -109,7 +108,8 @@ static size_t shortest_prefix(struct evict_attempt *attempt, size_t low, size_t 
 {
 	size_t step = evict_beneficiary(attempt)->gang.pod_count;
 	for (size_t next = low + step;; low = next, step *= 8, next = low + step) {
-		evict_list_more_units(attempt, next);
+		if (attempt->method->list_more)
+			attempt->method->list_more(attempt, next);
 		next = smaller(next, smaller(high, attempt->unit_count));
 		if (next <= low)
 			return 0;
@@ -169,7 +169,7 @@ static bool still_has_a_home(const struct evict_attempt *attempt, size_t number)
 {
 	const struct victim_unit *unit = attempt->units[number];
 	const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
-	for (size_t i = number + 1; i < attempt->applied && attempt->action != ACTION_CONSOLIDATE; i++) {
+	for (size_t i = number + 1; i < attempt->applied && !attempt->method->moves_only; i++) {
 		const struct victim_unit *later = attempt->units[i];
 		if (later->group != unit->group || attempt->kept[i])
 			continue;
@@ -200,7 +200,7 @@ static void return_what_can_stay(struct evict_attempt *attempt)
 				lift_unit(attempt, unit);
 			}
 		}
-		if (!attempt->kept[i] && unit->extent == UNIT_GANG && attempt->action != ACTION_CONSOLIDATE)
+		if (!attempt->kept[i] && unit->extent == UNIT_GANG && !attempt->method->moves_only)
 			cycle_mark(run, MARK_LOST, unit->group);
 	}
 }
@@ -282,6 +282,7 @@ static void record_evictions(struct evict_attempt *attempt, const struct moves *
 /* Moves, asks the shares and the queues, and commits; or leaves the victims where they are. */
 static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 {
+	const struct evict_method *method = attempt->method;
 	bool *kept = attempt->kept;
 	struct moves moves = {0};
 	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
@@ -289,9 +290,9 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 	cycle_clear_marks(attempt->run, MARK_MOVED);
 	bool fine = moves_find_places(attempt, optional_moves, &moves);
 	evict_charge_left(attempt, true, 1); /* what moves is still held */
-	if (fine && moves.count && attempt->action == ACTION_PREEMPT)
-		return_what_can_stay(attempt); /* with more held, more may be beyond the entitlement: see is_swap */
-	attempt->agreed = fine && evict_shares_agree(attempt) && evict_queue_allows(attempt);
+	if (fine && moves.count && method->returns_moved)
+		return_what_can_stay(attempt);
+	attempt->agreed = fine && (!method->justifies || method->justifies(attempt)) && evict_queue_allows(attempt);
 	if (attempt->agreed && attempt->trial)
 		runtime_note_waited(attempt);
 	if (attempt->agreed && !attempt->trial) {
@@ -314,12 +315,12 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 {
 	struct cycle *cycle = attempt->cycle;
 	struct cycle_group *own = evict_beneficiary(attempt);
-	lift_prefix(attempt, count);
+	evict_lift_prefix(attempt, count);
 	score_nodes(attempt);
 	/* A search leaves a lot behind, of which only the places are of use. */
 	arena_reset(attempt->run->scratch);
 	if (!fits_now(attempt, attempt->run->scratch, true)) {
-		lift_prefix(attempt, 0);
+		evict_lift_prefix(attempt, 0);
 		return false;
 	}
 	struct place_choice *choices =
@@ -338,7 +339,7 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 }
 
 /* Shortest prefix first; where everybody must find a new place, longer ones too. */
-static bool try_units(struct evict_attempt *attempt, size_t low, size_t count)
+bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count)
 {
 	size_t shortest = shortest_prefix(attempt, low, count);
 	size_t longest = shortest > attempt->movable_from ? attempt->unit_count : shortest;
@@ -346,87 +347,32 @@ static bool try_units(struct evict_attempt *attempt, size_t low, size_t count)
 	for (size_t n = shortest, tries = 0; shortest && n <= longest && tries < MOST_ATTEMPTS && !made; n++, tries++)
 		made = decide_prefix(attempt, n);
 	if (!made)
-		lift_prefix(attempt, 0);
+		evict_lift_prefix(attempt, 0);
 	return made;
 }
 
-static bool try_swaps(struct evict_attempt *attempt)
+static bool try_units(struct evict_attempt *attempt)
 {
-	size_t *cuts = arena_array(attempt->scratch, size_t, EVICT_MOST_CUTS(attempt->depth));
-	size_t count = evict_list_cuts(attempt, cuts), low = 0;
-	bool made = false;
-	for (size_t i = 0; i < count && !made; low = cuts[i++])
-		made = cuts[i] > low && try_units(attempt, low, cuts[i]);
-	return made;
-}
-
-/* Moving pods creates no resources: what is free in the whole cluster must cover the least the group could ask for. */
-static bool moves_could_help(const struct evict_attempt *attempt)
-{
-	const struct cluster *cluster = attempt->cycle->cluster;
-	const struct gang *gang = &evict_beneficiary(attempt)->gang;
-	int64_t pods = attempt->grow ? 1 : gang_minimum_pods(gang, 0);
-	for (size_t p = 0; !attempt->grow && p < gang->pod_count; p++)
-		pods -= cycle_is_member(&gang->pods[p]);
-	pods = pods > 0 ? pods : 1;
-	for (size_t r = 0; r < cluster->resources.count; r++) {
-		int64_t least = INT64_MAX, sum = 0;
-		for (size_t p = 0; p < gang->pod_count && least > 0; p++)
-			if (gang->pods[p].state == MEMBER_WAITING) {
-				int64_t request = cluster_pod_class_request(cluster, gang->pods[p].pod_class, (int)r);
-				least = request < least ? request : least;
-			}
-		if (least <= 0 || least == INT64_MAX)
-			continue;
-		for (int n = 0; n < cluster->node_count && sum / pods < least; n++) {
-			int64_t free = resource_view(cluster, (int)r, n, VIEW_RELEASING);
-			sum = clamp_add(sum, free > 0 ? free : 0);
-		}
-		if (sum / pods < least)
-			return false;
-	}
-	return true;
-}
-
-static bool try_action(struct evict_attempt *attempt)
-{
-	if (attempt->action == ACTION_CONSOLIDATE && !moves_could_help(attempt))
-		return false;
-	evict_list_units(attempt);
-	if (attempt->action != ACTION_RECLAIM && !attempt->unit_count)
+	const struct evict_method *method = attempt->method;
+	attempt->movable_from = method->moves_only ? 0 : SIZE_MAX;
+	method->list(attempt);
+	if (!method->list_more && !attempt->unit_count)
 		return false;
 	bias_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
 	               &attempt->bias);
 	if (fits_with(attempt, 0)) /* nobody has to go: that is for allocation */
 		return false;
-	if (attempt->action == ACTION_PREEMPT)
-		return try_swaps(attempt);
-	if (try_units(attempt, 0, SIZE_MAX))
-		return true;
-	if (attempt->action != ACTION_RECLAIM || !evict_list_remaining_units(attempt))
-		return false;
-	lift_prefix(attempt, attempt->unit_count);
-	bool hopeful = moves_could_help(attempt);
-	lift_prefix(attempt, 0);
-	if (!hopeful)
-		return false;
-	evict_list_movable_units(attempt);
-	return attempt->movable_from < attempt->unit_count && try_units(attempt, 0, SIZE_MAX);
+	return method->try_units ? method->try_units(attempt) : evict_try_prefixes(attempt, 0, SIZE_MAX);
 }
 
-/* Whether any group could be asked at all, before the units of all of them are listed: another queue's to reclaim from, one of
- * lower priority in the same queue to preempt. */
+/* Whether any group could be asked at all, before the units of all of them are listed. */
 static bool has_candidates(const struct evict_attempt *attempt)
 {
+	const struct evict_method *method = attempt->method;
 	const struct cycle_group *own = evict_beneficiary(attempt);
-	for (size_t g = 0; g < attempt->cycle->group_count; g++) {
-		const struct cycle_group *group = &attempt->cycle->groups[g];
-		if (attempt->action == ACTION_CONSOLIDATE ||
-		    (attempt->action == ACTION_RECLAIM && group->queue >= 0 && group->queue != own->queue) ||
-		    (attempt->action == ACTION_PREEMPT && group->queue == own->queue &&
-		     group->priority < own->priority))
+	for (size_t g = 0; g < attempt->cycle->group_count; g++)
+		if (!method->may_ask || method->may_ask(own, &attempt->cycle->groups[g]))
 			return true;
-	}
 	return false;
 }
 
@@ -458,11 +404,11 @@ static bool run_attempt(struct evict_attempt *attempt)
 	cycle_clear_marks(attempt->run, MARK_RESERVED);
 	evict_remember_held(attempt);
 	runtime_begin_attempt(attempt);
-	if (!evict_claim_allows(attempt) || !has_candidates(attempt))
+	if ((attempt->method->begin && !attempt->method->begin(attempt)) || !has_candidates(attempt))
 		return false;
 	open_victim_index(attempt->run);
 	size_t tried_from = cluster_recorded(attempt->cycle->cluster);
-	bool made = try_action(attempt);
+	bool made = try_units(attempt);
 	if (!made) /* everything is as it was */
 		cluster_unrecord(attempt->cycle->cluster, tried_from);
 	return made;
@@ -474,6 +420,7 @@ bool evict_would_fit_at(struct evict_attempt *attempt, int64_t at)
 	                                  .cycle = attempt->cycle,
 	                                  .group = attempt->group,
 	                                  .action = attempt->action,
+	                                  .method = attempt->method,
 	                                  .grow = attempt->grow,
 	                                  .at = at,
 	                                  .first_end = INT64_MAX,
@@ -483,8 +430,12 @@ bool evict_would_fit_at(struct evict_attempt *attempt, int64_t at)
 
 bool evict_for_group(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
-	struct evict_attempt attempt = {
-		.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
+	struct evict_attempt attempt = {.run = run,
+	                                .cycle = run->cycle,
+	                                .group = group,
+	                                .action = action,
+	                                .method = cycle_action_row(action)->method,
+	                                .grow = grow};
 	attempt.at = run->cycle->now;
 	attempt.first_end = INT64_MAX;
 	bool made = run_attempt(&attempt);

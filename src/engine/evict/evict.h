@@ -4,8 +4,37 @@
 
 #include "engine/cycle/internal.h"
 
-/* Tries to make room for the minimum of a group (`grow`: for one more unit of its surplus) by the means of the action. Either everything needed happens (victims
- * leave or move, the group is reserved, queues are charged, evictions recorded) or nothing does. */
+struct evict_attempt;
+
+/* Which minimum runtime of a queue protects the groups in it; see runtime.h. */
+enum evict_runtime { EVICT_RUNTIME_NONE, EVICT_RUNTIME_PREEMPT, EVICT_RUNTIME_RECLAIM };
+
+/* How an action takes from others: whose units may go, and by which right. Hooks that are NULL have nothing to say. */
+struct evict_method {
+	bool moves_only;       /* everybody who leaves gets a new place, pod by pod: whose they are does not matter */
+	bool preemptible_only; /* only for groups that may be evicted again themselves */
+	bool returns_moved;    /* when others are moved, more victims may stay: it is asked again */
+	enum evict_runtime runtime;
+	/* Whether a group could be asked to give something up. NULL: any. */
+	bool (*may_ask)(const struct cycle_group *own, const struct cycle_group *other);
+	/* Before anything is listed: whether it makes sense to begin. */
+	bool (*begin)(struct evict_attempt *attempt);
+	/* Lists what may go, the cheapest first; with list_more as it is asked for, up to so many units. */
+	void (*list)(struct evict_attempt *attempt);
+	void (*list_more)(struct evict_attempt *attempt, size_t count);
+	/* Tries prefixes of the list. True when the group has its place. NULL: the shortest that does. */
+	bool (*try_units)(struct evict_attempt *attempt);
+	/* Whether the right covers what was found, beside limits and quotas. */
+	bool (*allows)(const struct evict_attempt *attempt);
+	/* What it leaves of a resource to a gang that has a choice: lowers `left`. */
+	void (*narrow)(const struct evict_attempt *attempt, int resource, int64_t *left);
+	/* Whether the victims that are left in the end are justified. */
+	bool (*justifies)(struct evict_attempt *attempt);
+};
+
+/* Tries to make room for the minimum of a group (`grow`: for one more unit of its surplus) by the method of the action,
+ * which must have one. Either everything needed happens (victims leave or move, the group is reserved, queues are charged,
+ * evictions recorded) or nothing does. */
 bool evict_for_group(struct cycle_run *run, int group, enum cycle_action action, bool grow);
 
 #endif

@@ -14,7 +14,8 @@ struct evict_attempt {
 	struct cycle *cycle;
 	int group;
 	enum cycle_action action;
-	bool grow; /* the minimum is met: room for one unit of surplus */
+	const struct evict_method *method; /* of the action */
+	bool grow;                         /* the minimum is met: room for one unit of surplus */
 	struct arena *scratch;
 	const struct victim_unit **units; /* of the victim index */
 	size_t unit_count, unit_capacity;
@@ -52,38 +53,32 @@ static inline struct cycle_group *evict_beneficiary(const struct evict_attempt *
 
 /* Whether there would be room at a later time, if nothing else changed. Decides nothing. */
 bool evict_would_fit_at(struct evict_attempt *attempt, int64_t at);
+/* Takes the first `count` units off their nodes and accounts, and puts all others back. */
+void evict_lift_prefix(struct evict_attempt *attempt, size_t count);
+/* With more than `low` and at most `count` units: the shortest prefix that lets the group fit; where everybody must find a
+ * new place, longer ones too. True when it was decided; otherwise everything is where it was. */
+bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count);
 
 /* ---- units.c ---- */
 
-/* Lists what may go. Reclaim lists on demand: evict_list_more_units brings the list to `count` units if there are so many. */
-void evict_list_units(struct evict_attempt *attempt);
-void evict_list_more_units(struct evict_attempt *attempt, size_t count);
-/* Reclaim, with nothing applied: the rest of what could be taken, true when there is more that may only be moved; and
- * that. */
-bool evict_list_remaining_units(struct evict_attempt *attempt);
-void evict_list_movable_units(struct evict_attempt *attempt);
+void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *unit);
+/* The next unit of a queue, from position *at on, that has run long enough to go; NULL after the last. */
+const struct victim_unit *evict_next_unit(struct evict_attempt *attempt, int queue, size_t *at);
+/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
+void evict_charge_unit(struct evict_attempt *attempt, const struct victim_unit *unit, int sign);
+/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
+void evict_charge_left(struct evict_attempt *attempt, bool moved, int sign);
 
 /* ---- rights.c ---- */
 
 /* Whether what is asked for cannot be evicted later. */
 bool evict_gain_is_protected(const struct evict_attempt *attempt);
-/* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */
-void evict_charge_unit(struct evict_attempt *attempt, const struct victim_unit *unit, int sign);
-/* Puts units that left (or those that moved) back on the accounts (sign 1) or off them (-1). */
-void evict_charge_left(struct evict_attempt *attempt, bool moved, int sign);
+/* Before anything is lifted: what the beneficiary's queue, and those above it, hold. */
 void evict_remember_held(struct evict_attempt *attempt);
-/* Before any unit is listed: whether the shares allow a claim at all. */
-bool evict_claim_allows(struct evict_attempt *attempt);
-/* Preempt: the numbers of units from the front where a queue comes down to its entitlement, ascending, and last of all
- * how many there are. Between two of them more units never make the rights worse. At most EVICT_MOST_CUTS(depth). */
-#define EVICT_MOST_CUTS(depth) ((depth)*CYCLE_RESOURCES + 1)
-size_t evict_list_cuts(const struct evict_attempt *attempt, size_t *cuts);
-/* Whether limits, quotas and the rules of preemption allow what was found, with the victims so far off the accounts. */
+/* Whether limits, quotas and the method allow what was found, with the victims so far off the accounts. */
 bool evict_queue_allows(const struct evict_attempt *attempt);
 /* What the queues leave to a gang that has a choice; see cycle_find_allowance. */
 bool evict_find_allowance(const struct evict_attempt *attempt, struct place_allowance *allowance);
-/* Whether the shares still justify the victims that are left. */
-bool evict_shares_agree(struct evict_attempt *attempt);
 
 /* ---- moves.c ---- */
 
@@ -100,5 +95,7 @@ struct moves {
  * those who must not be lost. False when somebody found no place who needs one. */
 bool moves_find_places(struct evict_attempt *attempt, bool optional, struct moves *moves);
 void moves_undo(struct evict_attempt *attempt, const struct moves *moves);
+/* Moving pods creates no resources: whether what is free in the whole cluster covers the least the group could ask for. */
+bool moves_could_help(struct evict_attempt *attempt);
 
 #endif

@@ -1,6 +1,8 @@
 /* New places for pods that have to leave: a victim that can run elsewhere is moved, not lost. */
 #include "engine/evict/internal.h"
 
+#include "base/clamp.h"
+
 /* Pods of one group that left, as waiting members; those that waited before stay out of it. */
 static int reopen_group(struct evict_attempt *attempt, int number, bool *evicted)
 {
@@ -93,10 +95,10 @@ bool moves_find_places(struct evict_attempt *attempt, bool optional, struct move
 {
 	size_t leaving = count_leaving(attempt);
 	moves->items = arena_array(attempt->scratch, struct moved_pod, leaving);
-	if (attempt->action == ACTION_CONSOLIDATE && leaving > MOST_MOVES)
+	if (attempt->method->moves_only && leaving > MOST_MOVES)
 		return false;
 	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
-		return attempt->action != ACTION_CONSOLIDATE;
+		return true;
 	cycle_clear_marks(attempt->run, MARK_SEEN);
 	find_must_move(attempt);
 	for (int pass = 0; pass < (optional ? 2 : 1); pass++) /* those who must find a place choose first */
@@ -124,4 +126,32 @@ void moves_undo(struct evict_attempt *attempt, const struct moves *moves)
 		pod->state = MEMBER_GONE;
 		pod->node = moves->items[i].from;
 	}
+}
+
+/* Moving pods creates no resources: what is free in the whole cluster must cover the least the group could ask for. */
+bool moves_could_help(struct evict_attempt *attempt)
+{
+	const struct cluster *cluster = attempt->cycle->cluster;
+	const struct gang *gang = &evict_beneficiary(attempt)->gang;
+	int64_t pods = attempt->grow ? 1 : gang_minimum_pods(gang, 0);
+	for (size_t p = 0; !attempt->grow && p < gang->pod_count; p++)
+		pods -= cycle_is_member(&gang->pods[p]);
+	pods = pods > 0 ? pods : 1;
+	for (size_t r = 0; r < cluster->resources.count; r++) {
+		int64_t least = INT64_MAX, sum = 0;
+		for (size_t p = 0; p < gang->pod_count && least > 0; p++)
+			if (gang->pods[p].state == MEMBER_WAITING) {
+				int64_t request = cluster_pod_class_request(cluster, gang->pods[p].pod_class, (int)r);
+				least = request < least ? request : least;
+			}
+		if (least <= 0 || least == INT64_MAX)
+			continue;
+		for (int n = 0; n < cluster->node_count && sum / pods < least; n++) {
+			int64_t free = resource_view(cluster, (int)r, n, VIEW_RELEASING);
+			sum = clamp_add(sum, free > 0 ? free : 0);
+		}
+		if (sum / pods < least)
+			return false;
+	}
+	return true;
 }

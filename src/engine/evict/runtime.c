@@ -7,9 +7,9 @@
 #define UNKNOWN (-1)
 #define MOST_EXPLAINED 16 /* groups per action for which the moment is searched; each costs several trials */
 
-static int64_t runtime_of_queue(const struct cycle_queue *queue, enum cycle_action action)
+static int64_t runtime_of_queue(const struct cycle_queue *queue, enum evict_runtime which)
 {
-	return action == ACTION_RECLAIM ? queue->reclaim_runtime : queue->preempt_runtime;
+	return which == EVICT_RUNTIME_RECLAIM ? queue->reclaim_runtime : queue->preempt_runtime;
 }
 
 void runtime_begin_attempt(struct evict_attempt *attempt)
@@ -17,10 +17,10 @@ void runtime_begin_attempt(struct evict_attempt *attempt)
 	const struct cycle *cycle = attempt->cycle;
 	bool any = false;
 	attempt->granted = NULL;
-	if (attempt->action != ACTION_RECLAIM && attempt->action != ACTION_PREEMPT)
+	if (attempt->method->runtime == EVICT_RUNTIME_NONE)
 		return;
 	for (size_t q = 0; q < cycle->queue_count && !any; q++)
-		any = runtime_of_queue(&cycle->queues[q], attempt->action) > 0;
+		any = runtime_of_queue(&cycle->queues[q], attempt->method->runtime) > 0;
 	if (!any)
 		return;
 	attempt->granted = arena_array(attempt->scratch, int64_t, cycle->queue_count);
@@ -35,7 +35,8 @@ void runtime_begin_attempt(struct evict_attempt *attempt)
 static int first_asked(const struct evict_attempt *attempt, int queue)
 {
 	const struct cycle_queue *queues = attempt->cycle->queues;
-	while (attempt->action == ACTION_RECLAIM && queues[queue].parent >= 0 && !attempt->above[queues[queue].parent])
+	while (attempt->method->runtime == EVICT_RUNTIME_RECLAIM && queues[queue].parent >= 0 &&
+	       !attempt->above[queues[queue].parent])
 		queue = queues[queue].parent;
 	return queue;
 }
@@ -44,7 +45,7 @@ static int granting_queue(const struct evict_attempt *attempt, int queue)
 {
 	const struct cycle_queue *queues = attempt->cycle->queues;
 	int at = first_asked(attempt, queue);
-	while (at >= 0 && !queues[at].has_runtime[attempt->action == ACTION_RECLAIM])
+	while (at >= 0 && !queues[at].has_runtime[attempt->method->runtime == EVICT_RUNTIME_RECLAIM])
 		at = queues[at].parent;
 	return at;
 }
@@ -54,7 +55,7 @@ static int64_t granted_to(const struct evict_attempt *attempt, int queue)
 	int64_t *granted = &attempt->granted[queue];
 	if (*granted == UNKNOWN) {
 		int by = granting_queue(attempt, queue);
-		int64_t time = by < 0 ? 0 : runtime_of_queue(&attempt->cycle->queues[by], attempt->action);
+		int64_t time = by < 0 ? 0 : runtime_of_queue(&attempt->cycle->queues[by], attempt->method->runtime);
 		*granted = time > 0 ? time : 0;
 	}
 	return *granted;
@@ -158,8 +159,8 @@ static void add_wait_reason(struct evict_attempt *attempt)
 	                                        victim->gang.namespace_, victim->gang.name,
 	                                        attempt->waited_count > 1 ? more : " has",
 	                                        print_time(cycle->arena, granted_to(attempt, victim->queue)),
-	                                        attempt->action == ACTION_RECLAIM ? "reclaimMinRuntime"
-	                                                                          : "preemptMinRuntime",
+	                                        attempt->method->runtime == EVICT_RUNTIME_RECLAIM ? "reclaimMinRuntime"
+	                                                                                          : "preemptMinRuntime",
 	                                        cycle->queues[by].name,
 	                                        print_time(cycle->arena, attempt->waited_until - cycle->now)),
 		   });
@@ -167,8 +168,12 @@ static void add_wait_reason(struct evict_attempt *attempt)
 
 void runtime_explain_refusal(struct cycle_run *run, int group, enum cycle_action action, bool grow)
 {
-	struct evict_attempt attempt = {
-		.run = run, .cycle = run->cycle, .group = group, .action = action, .grow = grow};
+	struct evict_attempt attempt = {.run = run,
+	                                .cycle = run->cycle,
+	                                .group = group,
+	                                .action = action,
+	                                .method = cycle_action_row(action)->method,
+	                                .grow = grow};
 	int64_t *ends;
 	if (run->explained_runtimes++ >= MOST_EXPLAINED)
 		return;

@@ -1,0 +1,90 @@
+/* The table of actions: names that can be read back, rows without holes, and the page that tells users of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "engine/cycle/actions.h"
+
+static void names_are_read_back(void **state)
+{
+	(void)state;
+	enum cycle_action found;
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		const char *name = cycle_action_name((enum cycle_action)a);
+		assert_int_equal(cycle_action_parse(name, strlen(name), &found), 0);
+		assert_int_equal(found, a);
+		assert_int_equal(cycle_action_parse(name, strlen(name) - 1, &found), -1);
+	}
+	assert_int_equal(cycle_action_parse("", 0, &found), -1);
+	assert_int_equal(cycle_action_parse("Allocate", 8, &found), -1);
+	assert_int_equal(cycle_action_parse("reclaim,preempt", 7, &found), 0);
+	assert_int_equal(found, ACTION_RECLAIM);
+}
+
+static void lists_are_in_the_order_of_a_cycle(void **state)
+{
+	(void)state;
+	enum cycle_action list[ACTION_COUNT];
+	struct arena *arena = arena_create();
+	assert_int_equal(cycle_action_list_all(list), ACTION_COUNT);
+	for (int a = 0; a < ACTION_COUNT; a++)
+		assert_int_equal(list[a], a);
+	size_t count = cycle_action_list_serving(list);
+	assert_in_range(count, 1, ACTION_COUNT - 1);
+	for (size_t i = 0; i < count; i++)
+		assert_true(cycle_action_row(list[i])->serves_waiting);
+	assert_string_equal(cycle_action_join_names(arena, " "), &CYCLE_ACTION_NAMES[1]);
+	arena_destroy(arena);
+}
+
+/* What takes from others counts what it takes and says by which right. */
+static void rows_have_no_holes(void **state)
+{
+	(void)state;
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		const struct action_row *row = cycle_action_row((enum cycle_action)a);
+		assert_non_null(row->run);
+		assert_int_equal(row->method != NULL, row->why != NULL);
+		assert_true(!row->method || (row->evicts && row->serves_waiting));
+		assert_true(!row->evicts_protected || row->evicts);
+	}
+}
+
+/* docs/concepts.md has a row for every action, in order, with the description of the table. */
+static void page_has_every_action(void **state)
+{
+	(void)state;
+	char line[512], want[512];
+	int next = 0;
+	FILE *page = fopen(CONCEPTS_PAGE, "r");
+	assert_non_null(page);
+	while (fgets(line, sizeof(line), page)) {
+		enum cycle_action action;
+		size_t length = strncmp(line, "| `", 3) == 0 ? strcspn(line + 3, "`") : 0;
+		if (!length || cycle_action_parse(line + 3, length, &action) < 0)
+			continue;
+		assert_int_equal(action, next++);
+		snprintf(want, sizeof(want), "| `%s` | %s |\n", cycle_action_name(action),
+		         cycle_action_description(action));
+		assert_string_equal(line, want);
+	}
+	fclose(page);
+	assert_int_equal(next, ACTION_COUNT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_read_back),
+		cmocka_unit_test(lists_are_in_the_order_of_a_cycle),
+		cmocka_unit_test(rows_have_no_holes),
+		cmocka_unit_test(page_has_every_action),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
