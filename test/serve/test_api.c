@@ -1,5 +1,5 @@
 /* The REST API as a story: requests in order, each with the answer it must get. */
-#include "world.h"
+#include "fixtures/server_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The feed of the dashboard: what readers see, however slowly they read, and what is kept of the past. */
-#include "../property/random.h"
+#include "property/random.h"
 #include "serve/dashboard/feed.h"
 
 #include "object/doc.h"

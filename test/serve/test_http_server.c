@@ -1,5 +1,5 @@
 /* The server over real sockets, driven by a virtual clock: requests, streams, timeouts, limits, bad clients. */
-#include "wire.h"
+#include "fixtures/http_client.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Paths beside the Kubernetes API: health, and what other layers answer, with the tokens that get there. */
-#include "world.h"
+#include "fixtures/server_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

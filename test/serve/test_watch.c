@@ -1,5 +1,5 @@
 /* Watches over the wire, in virtual time. */
-#include "world.h"
+#include "fixtures/server_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

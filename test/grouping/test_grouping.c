@@ -1,0 +1,662 @@
+/* The grouping controller over a store: workloads and pods in, PodGroups, marks and events out. */
+#include "fixtures/store_fixture.h"
+
+#include "grouping/grouping.h"
+
+#include <stdlib.h>
+
+#define JOBS "jobs.batch"
+#define GROUPS "podgroups.scheduling.run.ai"
+
+struct fixture {
+	struct kit kit;
+	struct settings_source *settings;
+	struct grouping_controller *grouping;
+	bool singles_unwritten;
+};
+
+static void start(struct fixture *fixture)
+{
+	struct settings settings = settings_usual;
+	settings.single_groups = !fixture->singles_unwritten;
+	if (!fixture->settings)
+		fixture->settings = settings_source_create(&settings);
+	settings_source_follow(fixture->settings, fixture->kit.store);
+	settings_source_replace(fixture->settings, &settings);
+	settings_turn(fixture->settings);
+	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->kit.store,
+	                                                               .clock = &fixture->kit.clock.source,
+	                                                               .settings = fixture->settings});
+}
+
+static bool holds(struct fixture *fixture, const struct store_object *pod)
+{
+	struct pod_grouping link = grouping_for_scheduler(fixture->grouping);
+	return link.holds(link.context, pod);
+}
+
+static int open_all(void **state)
+{
+	static struct fixture fixture;
+	memset(&fixture, 0, sizeof(fixture));
+	kit_open(&fixture.kit, NULL);
+	assert_code(&fixture.kit,
+	            kit_create(&fixture.kit, "priorityclasses.scheduling.k8s.io", "",
+	                       "{'metadata':{'name':'train'},'value':50}"),
+	            201);
+	start(&fixture);
+	*state = &fixture;
+	return 0;
+}
+
+static int close_all(void **state)
+{
+	struct fixture *fixture = *state;
+	grouping_destroy(fixture->grouping);
+	settings_source_destroy(fixture->settings);
+	kit_close(&fixture->kit);
+	return 0;
+}
+
+/* Steps until nothing is to be done at once. How many steps that took. */
+static int settle(struct fixture *fixture)
+{
+	for (int step = 1; step < 10000; step++) {
+		int wait = grouping_step(fixture->grouping);
+		bool wrote = store_pending(fixture->kit.store);
+		assert_int_equal(store_commit(fixture->kit.store, NULL), 0);
+		if (wait != 0 && !wrote)
+			return step;
+	}
+	fail_msg("grouping does not come to rest");
+	return 0;
+}
+
+static void assert_at_rest(struct fixture *fixture)
+{
+	uint64_t before = store_version(fixture->kit.store);
+	settle(fixture);
+	assert_int_equal(store_version(fixture->kit.store), before);
+	/* A restart knows nothing and finds everything done. */
+	grouping_destroy(fixture->grouping);
+	start(fixture);
+	settle(fixture);
+	assert_int_equal(store_version(fixture->kit.store), before);
+}
+
+/* The uid of the new object. */
+static char *make(struct fixture *fixture, const char *resource, const char *body)
+{
+	assert_code(&fixture->kit, kit_create(&fixture->kit, resource, "default", body), 201);
+	return base_strdup(kit_at(&fixture->kit, "metadata.uid"));
+}
+
+static char *make_job(struct fixture *fixture, const char *name, const char *annotations, int pods)
+{
+	char body[800];
+	snprintf(body, sizeof(body),
+	         "{'metadata':{'name':'%s','annotations':{%s}},'spec':{'completionMode':'Indexed','parallelism':%d,"
+	         "'completions':%d,'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i'}]}"
+	         "}}}",
+	         name, annotations, pods, pods);
+	return make(fixture, JOBS, body);
+}
+
+static void make_pod(struct fixture *fixture, const char *name, const char *api_version, const char *kind,
+                     const char *owner, const char *uid, const char *labels)
+{
+	char references[400] = "", body[1200];
+	if (owner)
+		snprintf(
+			references, sizeof(references),
+			",'ownerReferences':[{'apiVersion':'%s','kind':'%s','name':'%s','uid':'%s','controller':true}]",
+			api_version, kind, owner, uid);
+	snprintf(
+		body, sizeof(body),
+		"{'metadata':{'name':'%s','labels':{%s}%s},'spec':{'schedulerName':'platoon','containers':[{'name':'c',"
+		"'image':'i'}]}}",
+		name, labels, references);
+	free(make(fixture, "pods", body));
+}
+
+static void make_job_pod(struct fixture *fixture, const char *job, const char *uid, int index)
+{
+	char name[64], label[80];
+	snprintf(name, sizeof(name), "%s-%d", job, index);
+	snprintf(label, sizeof(label), "'batch.kubernetes.io/job-completion-index':'%d'", index);
+	make_pod(fixture, name, "batch/v1", "Job", job, uid, label);
+}
+
+#define SEGMENTS                                                                                                       \
+	"'kai.scheduler/topology':'t','kai.scheduler/segment-size':'2',"                                               \
+	"'kai.scheduler/segment-topology-required-placement':'rack'"
+
+static const char *group_name(struct fixture *fixture)
+{
+	return kit_names(&fixture->kit, GROUPS, "default", NULL, NULL);
+}
+
+static void get_group(struct fixture *fixture)
+{
+	char name[300];
+	snprintf(name, sizeof(name), "%s", group_name(fixture));
+	assert_code(&fixture->kit, kit_get(&fixture->kit, GROUPS, "default", name), 200);
+}
+
+static void get_pod(struct fixture *fixture, const char *name)
+{
+	assert_code(&fixture->kit, kit_get(&fixture->kit, "pods", "default", name), 200);
+}
+
+/* Reasons of the events about an object, in the order of their names; "" for none. */
+static const char *events_about(struct fixture *fixture, const char *kind, const char *name)
+{
+	static char text[600];
+	char fields[200];
+	struct kit *kit = &fixture->kit;
+	snprintf(fields, sizeof(fields), "involvedObject.kind=%s,involvedObject.name=%s", kind, name);
+	char *names = base_strdup(kit_names(kit, "events", "default", NULL, fields));
+	text[0] = '\0';
+	for (char *next = names, *event; (event = strsep(&next, " ")) && *event;) {
+		assert_code(kit, kit_get(kit, "events", "default", event), 200);
+		size_t length = strlen(text);
+		snprintf(text + length, sizeof(text) - length, "%s%s", length ? " " : "", kit_at(kit, "reason"));
+	}
+	free(names);
+	return text;
+}
+
+static void a_job_becomes_a_group_of_segments(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_job(fixture, "train", SEGMENTS, 4);
+	for (int i = 0; i < 4; i++)
+		make_job_pod(fixture, "train", uid, i);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "metadata.ownerReferences.0.uid", uid);
+	assert_at(kit, "metadata.ownerReferences.0.kind", "Job");
+	assert_at(kit, "spec.queue", "default-queue");
+	assert_at(kit, "spec.priorityClassName", "train");
+	assert_at(kit, "spec.subGroups.2.name", "worker-1");
+	assert_at(kit, "spec.subGroups.2.minMember", "2");
+	assert_at(kit, "spec.subGroups.2.topologyConstraint.requiredTopologyLevel", "rack");
+	get_pod(fixture, "train-3");
+	assert_at(kit, "metadata.annotations.pod-group-name", group_name(fixture));
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-1");
+	assert_at(kit, "metadata.labels.[kai.scheduler/segment-index]", "1");
+	assert_at_rest(fixture);
+	/* The group goes with its workload. */
+	assert_code(kit, kit_delete(kit, JOBS, "default", "train", "{'propagationPolicy':'Background'}"), 200);
+	for (int i = 0; i < 10; i++) {
+		kit_settle(kit);
+		settle(fixture);
+	}
+	assert_string_equal(group_name(fixture), "");
+	assert_string_equal(events_about(fixture, "Job", "train"), "");
+	assert_string_equal(events_about(fixture, "Pod", "train-0"), "");
+	free(uid);
+}
+
+#define PYTORCH_CRD                                                                                                    \
+	"{'metadata':{'name':'pytorchjobs.kubeflow.org'},'spec':{'group':'kubeflow.org','scope':'Namespaced',"         \
+	"'names':{'plural':'pytorchjobs','singular':'pytorchjob','kind':'PyTorchJob'},'versions':[{'name':'v1',"       \
+	"'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"                                   \
+	"'x-kubernetes-preserve-unknown-fields':true}}}]}}"
+
+static void an_owner_that_comes_later_is_waited_for(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	/* Not even the kind is known when the pod comes. */
+	make_pod(fixture, "p-0", "kubeflow.org/v1", "PyTorchJob", "pt", "later",
+	         "'training.kubeflow.org/replica-type':'worker'");
+	settle(fixture);
+	assert_string_equal(group_name(fixture), "");
+	assert_string_equal(events_about(fixture, "Pod", "p-0"), "OwnerNotFound");
+	get_pod(fixture, "p-0");
+	assert_at(kit, "status.conditions.0.reason", "NotGrouped");
+	assert_at_rest(fixture);
+	assert_code(kit, kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "", PYTORCH_CRD), 201);
+	settle(fixture);
+	char *uid = make(fixture, "pytorchjobs.kubeflow.org",
+	                 "{'apiVersion':'kubeflow.org/v1','kind':'PyTorchJob','metadata':{'name':'pt','labels':{"
+	                 "'kai.scheduler/queue':'research','kai.scheduler/preemptibility':'non-preemptible'}},'spec':{"
+	                 "'pytorchReplicaSpecs':{'Master':{'replicas':1},'Worker':{'replicas':2}}}}");
+	settle(fixture);
+	/* Another object of that name is not the owner. */
+	assert_string_equal(group_name(fixture), "");
+	make_pod(fixture, "p-1", "kubeflow.org/v1", "PyTorchJob", "pt", uid,
+	         "'training.kubeflow.org/replica-type':'worker'");
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.queue", "research");
+	assert_at(kit, "spec.preemptibility", "non-preemptible");
+	assert_at(kit, "spec.subGroups.0.name", "master");
+	assert_at(kit, "spec.subGroups.1.minMember", "2");
+	get_pod(fixture, "p-1");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	assert_at_rest(fixture);
+	/* The workload is scaled: its group follows. */
+	assert_code(kit,
+	            kit_merge(kit, "pytorchjobs.kubeflow.org", "default", "pt",
+	                      "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':5}}}}"),
+	            200);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.subGroups.1.minMember", "5");
+	assert_at_rest(fixture);
+	free(uid);
+}
+
+#define FLOW_CRD                                                                                                       \
+	"{'metadata':{'name':'flows.jobs.example.com'},'spec':{'group':'jobs.example.com','names':{'kind':'Flow',"     \
+	"'plural':'flows','singular':'flow','listKind':'FlowList'},'scope':'Namespaced','versions':[{'name':'v1',"     \
+	"'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"                                   \
+	"'x-kubernetes-preserve-unknown-fields':true}}}]}}"
+#define FLOW_KARTA                                                                                                     \
+	"{'apiVersion':'run.ai/v1alpha1','kind':'Karta','metadata':{'name':'flow'},'spec':{'structureDefinition':{"    \
+	"'rootComponent':{'name':'flow','kind':{'group':'jobs.example.com','version':'v1','kind':'Flow'}},"            \
+	"'childComponents':[{'name':'worker','ownerRef':'flow','scaleDefinition':{'replicasPath':'.spec.replicas'},"   \
+	"'podSelector':{'componentTypeSelector':{'keyPath':'.metadata.labels.role','value':'worker'}}}]},"             \
+	"'optimizationInstructions':{'gangScheduling':{'podGroup':{'name':'all','subGroups':[{'componentName':"        \
+	"'worker'}]}}}}}"
+
+/* A kind that nobody knows, an object of it and one of its pods. */
+static char *make_flow(struct fixture *fixture)
+{
+	struct kit *kit = &fixture->kit;
+	assert_code(kit, kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "", FLOW_CRD), 201);
+	char *uid = make(
+		fixture, "flows.jobs.example.com",
+		"{'apiVersion':'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f'},'spec':{'replicas':3}}");
+	make_pod(fixture, "f-0", "jobs.example.com/v1", "Flow", "f", uid, "'role':'worker'");
+	return uid;
+}
+
+static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_flow(fixture);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.minMember", "1");
+	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	char *name = base_strdup(kit_at(kit, "metadata.annotations.pod-group-name"));
+	assert_code(kit, kit_get(kit, GROUPS, "default", name), 200);
+	assert_at(kit, "spec.subGroups.0.minMember", "3");
+	assert_at(kit, "metadata.ownerReferences.0.kind", "Flow");
+	assert_at_rest(fixture);
+	/* It is changed, and the group with it; a mistake in it is told. */
+	assert_code(kit,
+	            kit_merge(kit, "kartas.run.ai", "", "flow",
+	                      "{'spec':{'optimizationInstructions':{'gangScheduling':{'podGroup':{'topology':{"
+	                      "'requiredTopologyLevel':'rack'}}}}}}"),
+	            200);
+	settle(fixture);
+	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
+	assert_at_rest(fixture);
+	/* Without it the pod is one of many again, and no part of anything. */
+	assert_code(kit, kit_delete(kit, "kartas.run.ai", "", "flow", NULL), 200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "");
+	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), name);
+	assert_at_rest(fixture);
+	free(name);
+	free(uid);
+}
+
+static void pods_of_a_deployment_are_groups_of_their_own(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	const char *spec = "'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
+			   "'containers':[{'name':'c','image':'i'}]}}";
+	char body[900];
+	snprintf(body, sizeof(body), "{'metadata':{'name':'web'},'spec':{'replicas':2,%s}}", spec);
+	char *deployment = make(fixture, "deployments.apps", body);
+	snprintf(body, sizeof(body),
+	         "{'metadata':{'name':'web-1','ownerReferences':[{'apiVersion':'apps/v1','kind':'Deployment','name':"
+	         "'web','uid':'%s','controller':true}]},'spec':{'replicas':2,%s}}",
+	         deployment, spec);
+	char *set = make(fixture, "replicasets.apps", body);
+	make_pod(fixture, "web-1-a", "apps/v1", "ReplicaSet", "web-1", set, "'a':'b'");
+	make_pod(fixture, "web-1-b", "apps/v1", "ReplicaSet", "web-1", set, "'a':'b'");
+	settle(fixture);
+	assert_non_null(strchr(group_name(fixture), ' '));
+	get_pod(fixture, "web-1-b");
+	char *name = base_strdup(kit_at(kit, "metadata.annotations.pod-group-name"));
+	assert_code(kit, kit_get(kit, GROUPS, "default", name), 200);
+	assert_at(kit, "metadata.ownerReferences.0.kind", "Pod");
+	assert_at(kit, "spec.minMember", "1");
+	assert_at(kit, "spec.priorityClassName", "inference");
+	assert_at_rest(fixture);
+	/* A pod that vanishes takes its group along, and nobody makes it again. */
+	assert_code(kit, kit_delete(kit, "pods", "default", "web-1-b", "{'gracePeriodSeconds':0}"), 200);
+	for (int i = 0; i < 5; i++) {
+		settle(fixture);
+		kit_settle(kit);
+	}
+	assert_code(kit, kit_get(kit, GROUPS, "default", name), 404);
+	assert_null(strchr(group_name(fixture), ' '));
+	free(name);
+	free(set);
+	free(deployment);
+}
+
+static void what_a_user_changes_is_kept_or_put_right(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_job(fixture, "train", SEGMENTS, 2);
+	make_job_pod(fixture, "train", uid, 0);
+	settle(fixture);
+	char name[300];
+	snprintf(name, sizeof(name), "%s", group_name(fixture));
+	/* Deleted by hand: made again. */
+	assert_code(kit, kit_delete(kit, GROUPS, "default", name, NULL), 200);
+	settle(fixture);
+	assert_string_equal(group_name(fixture), name);
+	/* The queue is the user's, the tree is not. */
+	assert_code(kit,
+	            kit_merge(kit, GROUPS, "default", name,
+	                      "{'metadata':{'labels':{'mine':'1'}},'spec':{'queue':'other','markUnschedulable':false,"
+	                      "'subGroups':null,'minMember':7}}"),
+	            200);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.queue", "other");
+	assert_at(kit, "spec.markUnschedulable", "false");
+	assert_at(kit, "metadata.labels.mine", "1");
+	assert_at(kit, "spec.minMember", "");
+	assert_at(kit, "spec.subGroups.1.name", "worker-0");
+	/* The status of others is left alone, and wakes nobody. */
+	assert_code(kit, kit_merge_status(kit, GROUPS, "default", name, "{'status':{'phase':'Pending'}}"), 200);
+	assert_at_rest(fixture);
+	get_group(fixture);
+	assert_at(kit, "status.phase", "Pending");
+	/* Marks that were taken off come back. */
+	assert_code(kit,
+	            kit_merge(kit, "pods", "default", "train-0",
+	                      "{'metadata':{'annotations':null,'labels':{'kai.scheduler/subgroup-name':'wrong'}}}"),
+	            200);
+	settle(fixture);
+	get_pod(fixture, "train-0");
+	assert_at(kit, "metadata.annotations.pod-group-name", name);
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-0");
+	free(uid);
+}
+
+static void some_pods_are_left_alone(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	uint64_t before;
+	free(make(fixture, "pods", "{'metadata':{'name':'other'},'spec':{'containers':[{'name':'c','image':'i'}]}}"));
+	free(make(fixture, "pods",
+	          "{'metadata':{'name':'skip','annotations':{'kai.scheduler/skip-podgrouper':'true'}},'spec':{"
+	          "'schedulerName':'platoon','containers':[{'name':'c','image':'i'}]}}"));
+	free(make(fixture, GROUPS, "{'metadata':{'name':'mine'},'spec':{'minMember':2}}"));
+	free(make(
+		fixture, "pods",
+		"{'metadata':{'name':'own','annotations':{'pod-group-name':'mine'}},'spec':{'schedulerName':'platoon',"
+		"'containers':[{'name':'c','image':'i'}]}}"));
+	before = store_version(kit->store);
+	settle(fixture);
+	assert_int_equal(store_version(kit->store), before);
+	assert_string_equal(group_name(fixture), "mine");
+	/* Nobody has to wait for their grouping. */
+	const struct store_type *pods = store_type_find(kit->store, "", "pods");
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "other")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "skip")));
+	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "own")));
+}
+
+static void a_pod_is_held_until_it_is_marked(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct store_type *pods = store_type_find(fixture->kit.store, "", "pods");
+	make_pod(fixture, "bare", NULL, NULL, NULL, NULL, "");
+	assert_true(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
+	settle(fixture);
+	assert_false(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_at_rest(fixture);
+}
+
+static void warnings_become_events_once(void **state)
+{
+	struct fixture *fixture = *state;
+	/* No Topology is named: segments are ignored, with one warning for all pods. */
+	char *uid = make_job(fixture, "train",
+	                     "'kai.scheduler/segment-size':'2','kai.scheduler/segment-topology-required-placement':"
+	                     "'rack'",
+	                     3);
+	for (int i = 0; i < 3; i++)
+		make_job_pod(fixture, "train", uid, i);
+	settle(fixture);
+	assert_string_equal(events_about(fixture, "Job", "train"), "SegmentTopologyMissing");
+	assert_non_null(strstr(kit_at(&fixture->kit, "message"), "no Topology is named"));
+	assert_string_equal(events_about(fixture, "Pod", "train-0"), "");
+	get_group(fixture);
+	assert_at(&fixture->kit, "spec.subGroups", "");
+	assert_at(&fixture->kit, "spec.minMember", "1");
+	assert_at_rest(fixture);
+	free(uid);
+}
+
+/* The text is JSON in JSON: ^ stands for an escaped quote. */
+static void write_defaults(struct fixture *fixture, bool create, const char *types)
+{
+	struct kit *kit = &fixture->kit;
+	struct buffer body = {0};
+	buffer_puts(&body, "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'types':'");
+	for (const char *at = types; *at; at++)
+		buffer_puts(&body, *at == '^' ? "\\\"" : (char[]){*at, '\0'});
+	buffer_puts(&body, "'}}");
+	int code = create ? kit_create(kit, "configmaps", "kube-system", body.text)
+	                  : kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults", body.text);
+	assert_code(kit, code, create ? 201 : 200);
+	buffer_free(&body);
+	settle(fixture);
+}
+
+static void the_cluster_says_what_kinds_get(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_job(fixture, "train", "", 1);
+	make_job_pod(fixture, "train", uid, 0);
+	settle(fixture);
+	write_defaults(fixture, true,
+	               "[{^typeName^:^Job^,^group^:^other.example^,^priorityName^:^no^},"
+	               "{^typeName^:^Job.batch^,^priorityName^:^urgent^,^preemptibility^:^non-preemptible^}]");
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "urgent");
+	assert_at(kit, "spec.preemptibility", "non-preemptible");
+	assert_at_rest(fixture);
+	write_defaults(fixture, false, "[{^typeName^:^Job^,^priorityName^:^calm^},{}]");
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "calm");
+	assert_at(kit, "spec.preemptibility", "");
+	write_defaults(fixture, false, "not a list");
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "train");
+	assert_non_null(strchr(kit_names(kit, "events", "kube-system", NULL, NULL), ' ')); /* one per mistake */
+	assert_at_rest(fixture);
+	assert_code(kit, kit_delete(kit, "configmaps", "kube-system", "platoon-grouping-defaults", NULL), 200);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.priorityClassName", "train");
+	free(uid);
+}
+
+static void the_cluster_says_whether_kartas_count(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kit *kit = &fixture->kit;
+	char *uid = make_flow(fixture);
+	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	assert_code(kit,
+	            kit_create(kit, "configmaps", "kube-system",
+	                       "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'genericKartaFallback':"
+	                       "'false','gangScheduleKnative':'perhaps'}}"),
+	            201);
+	settle(fixture);
+	get_group(fixture);
+	assert_at(kit, "spec.minMember", "1");
+	assert_non_null(strstr(kit_names(kit, "events", "kube-system", NULL, NULL), "platoon-grouping-defaults"));
+	assert_code(kit,
+	            kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults",
+	                      "{'data':{'genericKartaFallback':'true'}}"),
+	            200);
+	settle(fixture);
+	get_pod(fixture, "f-0");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	assert_at_rest(fixture);
+	free(uid);
+}
+
+static int refuse_groups(void *context, struct store_admission *admission, struct store_error *error)
+{
+	const int *mode = context;
+	if (strcmp(admission->api->type->kind, "PodGroup") != 0 || *mode == 0)
+		return 0;
+	return *mode == 409 ? store_fail(admission->arena, error, 409, "Conflict", "somebody was faster")
+	                    : store_fail(admission->arena, error, 422, "Invalid", "no such level");
+}
+
+static void refusals_are_told_and_conflicts_are_not(void **state)
+{
+	static struct fixture fixture;
+	static int mode;
+	struct kit *kit = &fixture.kit;
+	memset(&fixture, 0, sizeof(fixture));
+	mode = 409;
+	kit->options.admit = refuse_groups;
+	kit->options.context = &mode;
+	kit_open(kit, NULL);
+	start(&fixture);
+	char *uid = make_job(&fixture, "train", "", 2);
+	make_job_pod(&fixture, "train", uid, 0);
+	settle(&fixture);
+	assert_string_equal(group_name(&fixture), "");
+	assert_string_equal(events_about(&fixture, "Job", "train"), "");
+	get_pod(&fixture, "train-0");
+	assert_at(kit, "metadata.annotations.pod-group-name", "");
+	mode = 422;
+	clock_virtual_advance(&kit->clock, 60 * CLOCK_SECOND);
+	settle(&fixture);
+	assert_string_equal(events_about(&fixture, "Job", "train"), "PodGroupRefused");
+	get_pod(&fixture, "train-0");
+	assert_at(kit, "status.conditions.0.message", "no such level");
+	mode = 0;
+	clock_virtual_advance(&kit->clock, 60 * CLOCK_SECOND);
+	settle(&fixture);
+	assert_string_not_equal(group_name(&fixture), "");
+	get_pod(&fixture, "train-0");
+	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), "");
+	grouping_destroy(fixture.grouping);
+	settings_source_destroy(fixture.settings);
+	kit_close(kit);
+	free(uid);
+	(void)state;
+}
+
+static void new_pods_learn_their_segment(void **state)
+{
+	struct fixture *fixture = *state;
+	char *uid = make_job(fixture, "train", SEGMENTS, 4), body[900];
+	snprintf(body, sizeof(body),
+	         "{'metadata':{'generateName':'train-','namespace':'default','labels':{"
+	         "'batch.kubernetes.io/job-completion-index':'3'},'ownerReferences':[{'apiVersion':'batch/v1','kind':"
+	         "'Job','name':'train','uid':'%s'}]},'spec':{'schedulerName':'platoon','initContainers':[{'name':'i'}],"
+	         "'containers':[{'name':'a','env':[{'name':'X','value':'y'}]},{'name':'b','env':[{'name':"
+	         "'KAI_SEGMENT_INDEX','value':'mine'}]}]}}",
+	         uid);
+	struct doc *pod = kit_json(body),
+		   *changed = grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod));
+	struct buffer text = {0};
+	assert_non_null(changed);
+	val_write(val_get(doc_root(changed), "spec"), DOC_JSON_COMPACT, &text);
+	assert_string_equal(text.text,
+	                    "{\"schedulerName\":\"platoon\",\"initContainers\":[{\"name\":\"i\",\"env\":[{\"name\":"
+	                    "\"KAI_SEGMENT_INDEX\",\"value\":\"1\"}]}],\"containers\":[{\"name\":\"a\",\"env\":[{"
+	                    "\"name\":\"X\",\"value\":\"y\"},{\"name\":\"KAI_SEGMENT_INDEX\",\"value\":\"1\"}]},{"
+	                    "\"name\":\"b\",\"env\":[{\"name\":\"KAI_SEGMENT_INDEX\",\"value\":\"mine\"}]}]}");
+	assert_string_equal(
+		val_str(val_path(doc_root(changed), "metadata", "labels", "kai.scheduler/segment-index", NULL), ""),
+		"1");
+	assert_non_null(val_path(doc_root(changed), "metadata", "annotations", "pod-group-name", NULL));
+	doc_destroy(changed);
+	doc_destroy(pod);
+	buffer_free(&text);
+	/* Pods of others, and pods that stand alone, are taken as they are. */
+	pod = kit_json("{'metadata':{'name':'a','namespace':'default'},'spec':{'containers':[]}}");
+	assert_null(grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod)));
+	doc_destroy(pod);
+	pod = kit_json("{'metadata':{'name':'a'},'spec':{'schedulerName':'platoon','containers':[]}}");
+	assert_null(grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod)));
+	doc_destroy(pod);
+	free(uid);
+}
+
+static void a_flood_of_pods_does_not_keep_the_group_waiting(void **state)
+{
+	struct fixture *fixture = *state;
+	char *uid = make_job(fixture, "train", "", 100);
+	for (int i = 0; i < 100 && !*group_name(fixture); i++) {
+		make_job_pod(fixture, "train", uid, i);
+		grouping_step(fixture->grouping);
+		assert_int_equal(store_commit(fixture->kit.store, NULL), 0);
+		assert_true(i < 3);
+	}
+	free(uid);
+}
+
+/* The number of writes says whether a group is written once or once per pod. */
+static void many_pods_are_few_writes(void **state)
+{
+	enum { PODS = 10000 };
+	struct fixture *fixture = *state;
+	char *uid = make_job(fixture, "big", SEGMENTS, PODS);
+	struct kit *kit = &fixture->kit;
+	for (int i = 0; i < PODS; i++)
+		make_job_pod(fixture, "big", uid, i);
+	uint64_t before = store_version(kit->store);
+	settle(fixture);
+	assert_int_equal(store_version(kit->store) - before, PODS + 1);
+	get_pod(fixture, "big-9999");
+	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-4999");
+	before = store_version(kit->store);
+	settle(fixture);
+	assert_int_equal(store_version(kit->store), before);
+	free(uid);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+	const struct CMUnitTest tests[] = {
+		TEST(a_job_becomes_a_group_of_segments),
+		TEST(an_owner_that_comes_later_is_waited_for),
+		TEST(a_karta_describes_a_kind_from_when_it_is_there),
+		TEST(pods_of_a_deployment_are_groups_of_their_own),
+		TEST(what_a_user_changes_is_kept_or_put_right),
+		TEST(some_pods_are_left_alone),
+		TEST(a_pod_is_held_until_it_is_marked),
+		TEST(warnings_become_events_once),
+		TEST(the_cluster_says_what_kinds_get),
+		TEST(the_cluster_says_whether_kartas_count),
+		cmocka_unit_test(refusals_are_told_and_conflicts_are_not),
+		TEST(new_pods_learn_their_segment),
+		TEST(a_flood_of_pods_does_not_keep_the_group_waiting),
+		TEST(many_pods_are_few_writes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

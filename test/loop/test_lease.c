@@ -1,0 +1,114 @@
+/* Who leads: how long a holder may be silent, and who decides that. */
+#include "fixtures/store_fixture.h"
+
+#include "loop/lease.h"
+
+#include <stdlib.h>
+
+#define HELD(seconds) "{'metadata':{'name':'l'},'spec':{'holderIdentity':'other','leaseDurationSeconds':" seconds "}}"
+
+static bool held_after(const char *body, int64_t seconds)
+{
+	struct kit kit = {0};
+	kit_open(&kit, NULL);
+	assert_code(&kit, kit_create(&kit, "leases.coordination.k8s.io", "default", body), 201);
+	struct lease *lease = lease_create(&(struct lease_options){.store = kit.store,
+	                                                           .clock = &kit.clock.source,
+	                                                           .namespace_ = "default",
+	                                                           .name = "l",
+	                                                           .identity = "me",
+	                                                           .duration_ns = 60 * CLOCK_SECOND});
+	int64_t end = kit.clock.now + seconds * CLOCK_SECOND;
+	for (int turns = 0; kit.clock.now < end && turns < 1000; turns++) {
+		int wait = lease_step(lease);
+		store_commit(kit.store, NULL);
+		kit.clock.now += (wait > 0 ? wait : 1) * INT64_C(1000000);
+	}
+	bool held = lease_held(lease);
+	lease_destroy(lease);
+	kit_close(&kit);
+	return held;
+}
+
+static void a_silent_holder_is_given_the_time_it_asked_for(void **state)
+{
+	assert_false(held_after(HELD("5"), 4));
+	assert_true(held_after(HELD("5"), 14)); /* and not the minute that we would ask for */
+	assert_false(held_after(HELD("200"), 150));
+	assert_true(held_after(HELD("200"), 240));
+}
+
+static void a_holder_that_asks_for_nothing_sensible_gets_ours(void **state)
+{
+	static const char *const bodies[] = {HELD("999999999"),
+	                                     "{'metadata':{'name':'l'},'spec':{'holderIdentity':'other'}}"};
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		assert_false(held_after(bodies[i], 50));
+		assert_true(held_after(bodies[i], 80));
+	}
+	assert_true(held_after("{'metadata':{'name':'l'},'spec':{}}", 8));
+}
+
+static bool is_away;
+
+static bool confirmed(void *context, const struct store_type *type, const char *namespace_, const char *name)
+{
+	(void)context;
+	(void)type;
+	(void)namespace_;
+	(void)name;
+	return !is_away;
+}
+
+static void pass(struct kit *kit, struct lease *lease, int64_t seconds)
+{
+	for (int64_t end = kit->clock.now + seconds * CLOCK_SECOND; kit->clock.now < end;
+	     kit->clock.now += CLOCK_SECOND / 10) {
+		lease_step(lease);
+		store_commit(kit->store, NULL);
+	}
+}
+
+/* The API server is away for longer than the lease lasts: the log says when nobody acts any more, once, and when again. */
+static void a_lease_that_lapses_is_told_of(void **state)
+{
+	struct kit kit = {0};
+	char *text = NULL;
+	size_t length = 0;
+	struct logger logger = {.stream = open_memstream(&text, &length), .level = LOG_INFO};
+	kit_open(&kit, NULL);
+	struct lease *lease = lease_create(&(struct lease_options){.store = kit.store,
+	                                                           .clock = &kit.clock.source,
+	                                                           .logger = &logger,
+	                                                           .namespace_ = "default",
+	                                                           .name = "l",
+	                                                           .identity = "me",
+	                                                           .duration_ns = 15 * CLOCK_SECOND,
+	                                                           .confirmed = confirmed});
+	pass(&kit, lease, 20);
+	assert_true(lease_held(lease));
+	is_away = true;
+	pass(&kit, lease, 60);
+	assert_false(lease_held(lease));
+	is_away = false;
+	pass(&kit, lease, 5);
+	assert_true(lease_held(lease));
+	fflush(logger.stream);
+	char *lapsed = strstr(text, "stops acting"), *again = strstr(text, "acts again");
+	assert_true(strstr(text, "lease taken") && lapsed && again && lapsed < again);
+	assert_null(strstr(lapsed + 1, "stops acting"));
+	lease_destroy(lease);
+	kit_close(&kit);
+	fclose(logger.stream);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_silent_holder_is_given_the_time_it_asked_for),
+		cmocka_unit_test(a_holder_that_asks_for_nothing_sensible_gets_ours),
+		cmocka_unit_test(a_lease_that_lapses_is_told_of),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
