@@ -1,10 +1,12 @@
 /* The store: every object of the cluster, behind one interface. It knows metadata, versions, types, owners and
  * finalizers; what a spec means is the business of the layers above, which look at writes through `admit`.
  *
- * One thread. A write takes effect in memory at once and is seen by every get and list that follows; it is durable, is
- * acknowledged and reaches watches in store_commit, which the loop calls once at the end of each turn: one transaction
- * for everything of that turn. So answers (of reads too) leave after the commit of their turn. When a commit fails, all
- * writes of the turn are taken back and answered with the error.
+ * One thread. A write takes effect in memory at once and is seen by every get and list that follows: there it is an
+ * *assumption* until its authority has answered. The authority of a local store is its file: store_commit, which the loop
+ * calls once at the end of each turn, makes everything of that turn durable in one transaction. So answers (of reads too)
+ * leave after the commit of their turn; when a commit fails, all writes of the turn are taken back and answered with the
+ * error. The authority of a mirror is the server behind it, which answers turns later: what it refuses is taken back, and
+ * watches see the object change again. store_is_assumed tells which it is; store_submit tells what the authority said.
  *
  * resourceVersion is one counter for all types. */
 #ifndef API_STORE_H
@@ -161,18 +163,29 @@ struct store_request {
 	const struct store_selector *selector; /* delete collection; NULL: everything in the namespace */
 };
 
-/* Carries the request out in memory. 0, or -1 with result->error. What it answered is true only after store_commit
- * succeeded. A patch or update that changes nothing answers with the object as it is and makes no event. */
+/* Carries the request out in memory. 0, or -1 with result->error. What it answered is an assumption: nobody hears what the
+ * authority says to it, so this is for writes whose effect is looked at again (status, events). A patch or update that
+ * changes nothing answers with the object as it is and makes no event. */
 int store_write(struct store *store, const struct store_request *request, struct store_result *result);
 
-/* The same for callers that want to hear about it when it is durable: `done` is called from store_commit, in order of
- * submission, with the result (valid during the call), or with the error of the commit. Never called before
- * store_submit returns. */
+/* The same for callers that have to hear what became of it: `done` is called once, from a store_commit, when the authority
+ * has answered: in a local store by the next commit, in order of submission; in a mirror when the server has accepted or
+ * refused it, in the order of its answers. Never before store_submit returns. `result` is valid during the call: error.code
+ * is 0 for what was accepted, else error has the code, the reason and the words of who refused it: the authority, or the
+ * store itself when the request cannot be carried out on what it shows.
+ *
+ * `done` never guesses. A request whose answer was lost may have been carried out; a mirror then asks the server for the
+ * object, and what that shows decides. At the time of `done` the store shows no less than what the answer says; in a
+ * mirror result->object is NULL. */
 typedef void store_done(void *context, const struct store_result *result);
 void store_submit(struct store *store, const struct store_request *request, store_done *done, void *context);
 
 /* Whoever gave that context goes away: its `done`s are not called any more. What was submitted is carried out. */
 void store_submit_forget(struct store *store, const void *context);
+
+/* Whether what the store shows of an object contains a write that its authority has not answered. */
+bool store_is_assumed(const struct store *store, const struct store_type *type, const char *namespace_,
+                      const char *name);
 
 /* ---- faults, for simulations ---- */
 
@@ -190,11 +203,25 @@ void store_set_fault(struct store *store, store_fault *fault, void *context);
 
 /* A mirror is a store whose objects are another server's. Documents keep the resourceVersion and uid of that server
  * (store_object.version counts our own changes), deletions have no consequences here, and each write that is carried out
- * in memory is handed on: it is an assumption until the server's own state comes back. */
+ * in memory is handed on to the server. */
 
-/* Told of each write of a mirror that changed something or might; `object` is the assumed state, NULL when it is gone. */
-typedef void store_forward(void *context, const struct store_request *request, const struct store_object *object);
-void store_set_forward(struct store *store, store_forward *forward, void *context);
+struct store_ticket; /* somebody waits for the answer to one write */
+
+struct store_mirror {
+	/* Told of each write that changed something or might; `object` is the assumed state, NULL when it is gone. With a
+	 * ticket (NULL: nobody waits) it owes one store_mirror_answer or store_mirror_drop, now or later. */
+	void (*forward)(void *context, const struct store_request *request, const struct store_object *object,
+	                struct store_ticket *ticket);
+	bool (*is_assumed)(void *context, const struct store_type *type, const char *namespace_, const char *name);
+	void *context;
+};
+/* Copied; NULL: writes go nowhere. */
+void store_set_mirror(struct store *store, const struct store_mirror *mirror);
+/* What the server said to a write: `error` (NULL: it accepted it) is copied. The ticket is used up; `done` comes with the next
+ * commit. */
+void store_mirror_answer(struct store *store, struct store_ticket *ticket, const struct store_error *error);
+/* There will be no answer: the process ends. */
+void store_mirror_drop(struct store *store, struct store_ticket *ticket);
 /* What the server has; the document is taken. Nothing happens when that is what the mirror shows. */
 void store_mirror_put(struct store *store, const struct store_type *type, struct doc *doc);
 void store_mirror_remove(struct store *store, const struct store_type *type, const char *namespace_, const char *name);

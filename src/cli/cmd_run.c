@@ -73,11 +73,6 @@ static size_t follow_more(const struct run *run, struct remote_follow *follow, s
 	return count;
 }
 
-static bool confirmed(void *context, const struct store_type *type, const char *namespace_, const char *name)
-{
-	return remote_confirmed(context, type, namespace_, name);
-}
-
 static void open_lease(struct run *run, int64_t now)
 {
 	char host[64] = "platoon";
@@ -91,8 +86,6 @@ static void open_lease(struct run *run, int64_t now)
 		.name = run->start->lease_name,
 		.identity = run->identity,
 		.duration_ns = run->start->lease_duration_ns,
-		.confirmed = confirmed,
-		.context = run->remote,
 	});
 }
 

@@ -85,7 +85,7 @@ int run_ensure_queue(struct run *run)
 	if (queue->done || !name[0] || !api)
 		return -1;
 	if (has_queues(remote_store(run->remote), api)) {
-		queue->done = remote_confirmed(run->remote, api->type, "", name);
+		queue->done = !store_is_assumed(remote_store(run->remote), api->type, "", name);
 		if (queue->done && queue->attempts > 0)
 			log_write(&run->args->logger, LOG_INFO, 0, "queue made", "queue", name, NULL);
 		return -1;

@@ -219,7 +219,8 @@ static int reconcile(void *context, struct reconcile *turn)
 	struct run_webhooks *webhooks = context;
 	const struct store_object *secret = secret_of(webhooks);
 	const struct store_type *type = store_type_find(turn->store, "", "secrets");
-	if (!remote_confirmed(webhooks->run->remote, type, webhooks->run->access.namespace_, RUN_WEBHOOK_SECRET)) {
+	if (store_is_assumed(remote_store(webhooks->run->remote), type, webhooks->run->access.namespace_,
+	                     RUN_WEBHOOK_SECRET)) {
 		turn->again_ns = CLOCK_SECOND / 5;
 		return 0;
 	}

@@ -53,7 +53,14 @@ struct pending {
 	struct store_object *old, *now; /* borrowed from the history */
 };
 
-struct submission {
+/* A write of a mirror whose `done` waits for the server. */
+struct store_ticket {
+	store_done *done;
+	void *context;
+	UT_hash_handle hh; /* by context; several may have the same */
+};
+
+struct submission { /* that was answered */
 	store_done *done;
 	void *context;
 	struct arena *arena; /* of the texts of the result; NULL when it has none but a uid, as nearly all */
@@ -81,6 +88,7 @@ struct store {
 	VEC(struct store_object *) retired_objects;
 	VEC(struct pending) batch;
 	VEC(struct submission) submissions;
+	struct store_ticket *tickets;
 	struct arena
 		*scratch;    /* for carrying submissions out; a result with more than a uid keeps it. NULL: not there */
 	struct arena *uids;  /* of the results of submissions; NULL: there are none */
@@ -94,10 +102,9 @@ struct store {
 	int64_t events_swept;             /* seconds: when old events were last looked for */
 	store_fault *fault;               /* NULL: none */
 	void *fault_context;
-	store_forward *forward; /* NULL: none */
-	void *forward_context;
-	bool broke_watches; /* the next commit wakes them */
-	struct disk *disk;  /* NULL: memory only */
+	struct store_mirror mirror; /* without forward: none */
+	bool broke_watches;         /* the next commit wakes them */
+	struct disk *disk;          /* NULL: memory only */
 };
 
 static inline struct bucket *bucket_of(const struct store_type *type)
@@ -163,7 +170,16 @@ int write_delete(struct store *store, const struct store_request *request, struc
 int write_delete_collection(struct store *store, const struct store_request *request, struct store_result *result);
 bool object_has_finalizer(const struct store_object *object, const char *name);
 
+/* ---- submit.c ---- */
+/* Calls the `done`s that are due, with `failure` (NULL: none) instead of success. */
+void submit_acknowledge(struct store *store, const struct error *failure);
+void submit_free(struct store *store);
+
 /* ---- write.c ---- */
+/* store_write; of what is handed on to another server the answer goes to the ticket (NULL: to nobody). *forwarded (NULL: not
+ * asked) tells whether it was handed on, with the ticket. */
+int write_with_ticket(struct store *store, const struct store_request *request, struct store_result *result,
+                      struct store_ticket *ticket, bool *forwarded);
 /* Stores `root` as the new state of `old` without asking anybody; gone when its last finalizer went. */
 int write_internal(struct store *store, struct arena *arena, struct store_object *old, struct tree *root,
                    struct store_error *error);

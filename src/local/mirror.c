@@ -3,10 +3,18 @@
 
 #include <string.h>
 
-void store_set_forward(struct store *store, store_forward *forward, void *context)
+void store_set_mirror(struct store *store, const struct store_mirror *mirror)
 {
-	store->forward = forward;
-	store->forward_context = context;
+	store->mirror = mirror ? *mirror : (struct store_mirror){0};
+}
+
+bool store_is_assumed(const struct store *store, const struct store_type *type, const char *namespace_,
+                      const char *name)
+{
+	if (store->mirror.is_assumed)
+		return store->mirror.is_assumed(store->mirror.context, type, namespace_, name);
+	const struct store_object *object = store_peek(store, type, namespace_, name);
+	return object && object->version > store->committed;
 }
 
 static const char *version_of(const struct store_object *object)

@@ -1,4 +1,4 @@
-/* Opening, closing, and the turn: commit, acknowledgements, watches. */
+/* Opening, closing, and the turn: commit, acknowledgements (submit.c), watches. */
 #include "api/store.h"
 
 #include "object/build.h"
@@ -97,23 +97,12 @@ struct store *store_open(const struct store_options *options, struct error *erro
 	return store;
 }
 
-static void clear_submissions(struct store *store)
-{
-	for (size_t i = 0; i < store->submissions.count; i++) {
-		store_result_clear(&store->submissions.items[i].result);
-		arena_destroy(store->submissions.items[i].arena);
-	}
-	vec_free(&store->submissions);
-}
-
 void store_close(struct store *store)
 {
 	if (!store)
 		return;
 	disk_close(store->disk);
-	clear_submissions(store);
-	arena_destroy(store->scratch);
-	arena_destroy(store->uids);
+	submit_free(store);
 	vec_free(&store->batch);
 	vec_free(&store->garbage);
 	vec_free(&store->roused);
@@ -136,34 +125,6 @@ uint64_t store_committed(const struct store *store)
 }
 
 /* ---- the turn ---- */
-
-void store_submit(struct store *store, const struct store_request *request, store_done *done, void *context)
-{
-	struct submission submission = {.done = done, .context = context};
-	struct store_result *result = &submission.result;
-	if (!store->scratch)
-		store->scratch = arena_create();
-	result->arena = store->scratch;
-	store_write(store, request, result);
-	if (result->error.code || result->warning_count || result->item_count) {
-		submission.arena = store->scratch;
-		store->scratch = NULL;
-	} else {
-		if (!store->uids)
-			store->uids = arena_create();
-		result->uid = arena_strdup(store->uids, result->uid);
-		result->arena = NULL;
-		arena_reset(store->scratch);
-	}
-	vec_push(&store->submissions, submission);
-}
-
-void store_submit_forget(struct store *store, const void *context)
-{
-	for (size_t i = 0; i < store->submissions.count; i++)
-		if (store->submissions.items[i].context == context)
-			store->submissions.items[i].done = NULL;
-}
 
 bool store_pending(const struct store *store)
 {
@@ -189,39 +150,11 @@ static void forget_old(struct store *store)
 	}
 }
 
-/* Done functions may submit again: that belongs to the next turn. */
-static void acknowledge(struct store *store, const struct error *failure)
-{
-	size_t count = store->submissions.count;
-	struct submission *items = store->submissions.items;
-	struct arena *uids = store->uids;
-	store->submissions.items = NULL;
-	store->submissions.count = store->submissions.capacity = 0;
-	store->uids = NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct store_result *result = &items[i].result;
-		if (failure && !result->error.code) {
-			store_result_clear(result);
-			if (!items[i].arena)
-				items[i].arena = result->arena = arena_create();
-			store_fail(result->arena, &result->error, 500, "InternalError",
-			           "the change could not be saved: %s", failure->text);
-			result->code = 500;
-		}
-		if (items[i].done)
-			items[i].done(items[i].context, result);
-		store_result_clear(result);
-		arena_destroy(items[i].arena);
-	}
-	free(items);
-	arena_destroy(uids);
-}
-
 static void undo_batch(struct store *store, const struct error *failure)
 {
 	change_undo(store);
 	chores_after_load(store); /* chores that were done are to do again */
-	acknowledge(store, failure);
+	submit_acknowledge(store, failure);
 	watch_wake(store);
 }
 
@@ -243,7 +176,7 @@ int store_commit(struct store *store, struct error *error)
 	store->committed = store->version;
 	forget_old(store);
 	watch_reveal(store);
-	acknowledge(store, NULL);
+	submit_acknowledge(store, NULL);
 	watch_wake(store);
 	return 0;
 }

@@ -555,7 +555,8 @@ static int write_request(struct store *store, const struct store_request *reques
 	return status;
 }
 
-int store_write(struct store *store, const struct store_request *request, struct store_result *result)
+int write_with_ticket(struct store *store, const struct store_request *request, struct store_result *result,
+                      struct store_ticket *ticket, bool *forwarded)
 {
 	struct store_fault fault = {0};
 	if (store->fault)
@@ -563,7 +564,15 @@ int store_write(struct store *store, const struct store_request *request, struct
 	if (fault.code && !fault.after)
 		return fail_with(&fault, result);
 	int status = write_request(store, request, result);
-	if (status == 0 && store->forward && !request->dry_run)
-		store->forward(store->forward_context, request, result->object);
+	bool forward = status == 0 && store->mirror.forward && !request->dry_run;
+	if (forward)
+		store->mirror.forward(store->mirror.context, request, result->object, fault.code ? NULL : ticket);
+	if (forwarded)
+		*forwarded = forward && !fault.code;
 	return fault.code ? fail_with(&fault, result) : status;
+}
+
+int store_write(struct store *store, const struct store_request *request, struct store_result *result)
+{
+	return write_with_ticket(store, request, result, NULL, NULL);
 }

@@ -191,10 +191,7 @@ int lease_step(struct lease *lease)
 	int64_t now = clock_now(lease->options.clock), third = lease->options.duration_ns / 3;
 	const struct store_type *type = store_type_find(lease->options.store, "coordination.k8s.io", "leases");
 	tell_lapsed(lease, now);
-	bool confirmed =
-		!lease->options.confirmed ||
-		lease->options.confirmed(lease->options.context, type, lease->options.namespace_, lease->options.name);
-	if (!confirmed)
+	if (store_is_assumed(lease->options.store, type, lease->options.namespace_, lease->options.name))
 		return milliseconds(third / 4);
 	const struct store_object *object = current(lease);
 	look(lease, object, now);

@@ -1,7 +1,7 @@
 /* Leader election: of several replicas the one that holds a Lease acts.
  *
  * A holder that stops renewing is replaced after the duration, measured from when we last saw the lease change: clocks of
- * different machines need not agree. A write counts only when the server confirmed it (`confirmed`), and a leader that
+ * different machines need not agree. A write counts only when the server accepted it (store_is_assumed), and a leader that
  * could not renew stops before others may take over. */
 #ifndef LOOP_LEASE_H
 #define LOOP_LEASE_H
@@ -19,9 +19,6 @@ struct lease_options {
 	const char *namespace_, *name;
 	const char *identity; /* of this replica */
 	int64_t duration_ns;  /* 0: 15 s; renewed at a third of it */
-	/* Whether what the store shows of this object is the server's word and not an assumption. NULL: it always is. */
-	bool (*confirmed)(void *context, const struct store_type *type, const char *namespace_, const char *name);
-	void *context;
 };
 
 struct lease *lease_create(const struct lease_options *options);

@@ -96,19 +96,37 @@ static bool is_too_much(struct remote *remote, const struct store_request *reque
 	return true;
 }
 
-void write_forward(void *context, const struct store_request *request, const struct store_object *object)
+/* What whoever waits for the answer asked for, as far as it can be seen from the object afterwards. */
+static void take_ticket(struct outgoing *outgoing, const struct store_request *request, struct store_ticket *ticket)
+{
+	outgoing->ticket = ticket;
+	if (!ticket)
+		return;
+	const char *uid = request->verb == STORE_DELETE ? request->options.uid
+	                  : outgoing->binding ? val_str(val_path(request->body, "metadata", "uid", NULL), NULL)
+	                                      : NULL;
+	const char *node = outgoing->binding ? val_str(val_path(request->body, "target", "name", NULL), NULL) : NULL;
+	outgoing->uid = uid && uid[0] ? base_strdup(uid) : NULL;
+	outgoing->node = node ? base_strdup(node) : NULL;
+}
+
+void write_forward(void *context, const struct store_request *request, const struct store_object *object,
+                   struct store_ticket *ticket)
 {
 	static const char *const methods[] = {
 		[STORE_CREATE] = "POST", [STORE_UPDATE] = "PUT", [STORE_PATCH] = "PATCH", [STORE_DELETE] = "DELETE"};
 	struct remote *remote = context;
 	/* Nobody above asks for this one; single deletes do the same. */
-	if (request->verb == STORE_DELETE_COLLECTION)
+	if (request->verb == STORE_DELETE_COLLECTION) {
+		claim_refuse(remote, ticket, 405, "MethodNotAllowed", "a mirror deletes objects one by one");
 		return;
+	}
 	const struct store_type *type = request->api->type;
 	bool creates = request->verb == STORE_CREATE && request->subresource == STORE_MAIN;
 	const char *name = creates && object ? object->name : request->name;
 	const char *namespace_ = object ? object->namespace_ : request->namespace_ ? request->namespace_ : "";
 	if (is_too_much(remote, request, type)) {
+		claim_refuse(remote, ticket, 429, "TooManyRequests", "too many events wait to be sent");
 		store_mirror_remove(remote->store, type, namespace_, name);
 		return;
 	}
@@ -121,6 +139,7 @@ void write_forward(void *context, const struct store_request *request, const str
 	outgoing->terse = outgoing->binding || request->subresource == STORE_EVICTION ||
 	                  request->subresource == STORE_SCALE || request->verb == STORE_DELETE;
 	outgoing->rank = rank_of(request, type);
+	take_ticket(outgoing, request, ticket);
 	remote->courtesies += outgoing->rank == RANK_LAST;
 	outgoing->foreign = is_foreign(request->api, follow_api(remote, type));
 	if (request->verb == STORE_DELETE)

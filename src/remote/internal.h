@@ -14,6 +14,15 @@ struct follow;
 /* What goes first when there are more writes than slots: decisions before what is told about them. */
 enum rank { RANK_FIRST, RANK_USUAL, RANK_STATUS, RANK_LAST, RANKS };
 
+/* A write that was not accepted: what the server has decides whether it was carried out after all. */
+struct claim {
+	bool binding, deletion;
+	char *uid, *node; /* as in struct outgoing */
+	int code;
+	int64_t retry_after;
+	char *reason, *message;
+};
+
 /* One request of a write on its way. */
 struct outgoing {
 	struct outgoing *next;
@@ -22,7 +31,10 @@ struct outgoing {
 	char *path, *body;
 	const char *content_type; /* static; NULL: JSON */
 	bool binding;
-	bool terse; /* the answer is a Status or a Scale, not the object */
+	bool terse;                  /* the answer is a Status or a Scale, not the object */
+	struct store_ticket *ticket; /* who waits for the answer; NULL: nobody */
+	struct claim *claim;         /* of a GET: what the ticket asked for and was not given; NULL: nothing */
+	char *uid, *node;            /* with a ticket: of the object that is bound or deleted; where to. NULL: any */
 	enum rank rank;
 	bool foreign;   /* in another version than the mirror's, which looks different */
 	unsigned holds; /* births that it waits for */
@@ -144,7 +156,8 @@ bool follow_has(const struct remote *remote, const struct store_type *type);
 const struct store_api *follow_api(const struct remote *remote, const struct store_type *type);
 
 /* ---- remote_forward.c ---- */
-void write_forward(void *context, const struct store_request *request, const struct store_object *object);
+void write_forward(void *context, const struct store_request *request, const struct store_object *object,
+                   struct store_ticket *ticket);
 
 /* ---- remote_births.c ---- */
 void births_add(struct assumed *assumed, const char *uid);
@@ -153,6 +166,19 @@ void births_hold(struct outgoing *outgoing, const struct store_object *object);
 /* The server created it with this uid, or ("") it did not. */
 void births_end(struct assumed *assumed, const char *uid);
 void births_free(struct remote *remote);
+
+/* ---- claim.c: who waits for the answer to a write ---- */
+/* Remembers what an answer that is no success said to the write; takes its ticket over into the GET. */
+void claim_move(struct outgoing *from, struct outgoing *get, const struct remote_answer *answer);
+/* The write was accepted. No-op without a ticket. */
+void claim_accept(struct outgoing *outgoing);
+/* The server has this (NULL: nothing of that name) or, when `known` is false, does not tell. No-op without a claim. */
+void claim_settle(struct outgoing *get, const struct val *root, bool known);
+/* Refused without asking the server. No-op without a ticket. */
+void claim_refuse(struct remote *remote, struct store_ticket *ticket, int code, const char *reason,
+                  const char *message);
+/* The process ends. */
+void claim_free(struct outgoing *outgoing);
 
 /* ---- remote_write.c ---- */
 /* Found or made. */

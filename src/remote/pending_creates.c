@@ -102,8 +102,10 @@ void births_end(struct assumed *assumed, const char *uid)
 		return;
 	assumed->birth = NULL;
 	if (uid[0]) {
-		for (struct outgoing *own = assumed->first; own; own = own->next)
+		for (struct outgoing *own = assumed->first; own; own = own->next) {
 			replace(own->body, birth->uid, uid);
+			replace(own->uid, birth->uid, uid);
+		}
 		correct_mirror(assumed, birth->uid, uid);
 	}
 	/* Without an owner they go out as they are: the server's garbage collection knows what to do with them. */

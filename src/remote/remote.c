@@ -9,6 +9,11 @@
 #define HISTORY 1024      /* changes of one type that informers may be behind, besides those of the last turn */
 #define LONGEST_ASKED 900 /* seconds */
 
+static bool is_assumed(void *context, const struct store_type *type, const char *namespace_, const char *name)
+{
+	return write_is_assumed(context, type, namespace_, name);
+}
+
 struct remote *remote_create(const struct remote_options *options, struct error *error)
 {
 	struct remote *remote = base_calloc(1, sizeof(*remote));
@@ -29,7 +34,7 @@ struct remote *remote_create(const struct remote_options *options, struct error 
 		return NULL;
 	}
 	remote->copier = copier_create();
-	store_set_forward(remote->store, write_forward, remote);
+	store_set_mirror(remote->store, &(struct store_mirror){write_forward, is_assumed, remote});
 	follow_begin(remote);
 	return remote;
 }
@@ -65,12 +70,6 @@ const char *remote_problem(const struct remote *remote)
 bool remote_away(const struct remote *remote)
 {
 	return remote->away;
-}
-
-bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
-                      const char *name)
-{
-	return !write_is_assumed(remote, type, namespace_, name);
 }
 
 bool remote_settled(const struct remote *remote)

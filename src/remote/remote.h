@@ -3,7 +3,12 @@
  *
  * A write is seen in the mirror at once. Until the server answered it is an assumption, and what watches say about that
  * object is held back; then the mirror shows what the server has. A write that the server refuses for good is logged,
- * counted and taken back the same way: whoever watches the mirror sees the object change again and acts anew. */
+ * counted and taken back the same way: whoever watches the mirror sees the object change again and acts anew.
+ *
+ * Answers are told apart by their codes. 401, 429, 5xx and no answer at all are temporary: the write is sent again, with
+ * growing pauses, and after no answer or 5xx it may have been carried out the first time. Whoever submitted a write that
+ * was not accepted in the end is answered when the server has been asked for the object: a binding is accepted if the pod is
+ * on that node, a deletion if the object is gone or going, whatever the last answer was. */
 #ifndef REMOTE_REMOTE_H
 #define REMOTE_REMOTE_H
 
@@ -62,10 +67,7 @@ bool remote_synced(const struct remote *remote);
 const char *remote_problem(const struct remote *remote);
 /* Whether calls find no server, or one that cannot answer, and no call has been answered since. */
 bool remote_away(const struct remote *remote);
-/* Whether what the mirror shows of an object is the server's word: no write to it is unanswered. */
-bool remote_confirmed(const struct remote *remote, const struct store_type *type, const char *namespace_,
-                      const char *name);
-/* The same for all objects. */
+/* Whether all that the mirror shows is the server's word: nothing is assumed. */
 bool remote_settled(const struct remote *remote);
 struct remote_counts remote_counts(const struct remote *remote);
 

@@ -59,6 +59,7 @@ struct assumed *write_about(struct remote *remote, const struct store_type *type
 static void outgoing_free(struct outgoing *outgoing)
 {
 	outgoing->about->remote->courtesies -= outgoing->rank == RANK_LAST;
+	claim_free(outgoing);
 	free(outgoing->path);
 	free(outgoing->body);
 	free(outgoing);
@@ -319,22 +320,30 @@ void write_advance(struct assumed *assumed)
 	enqueue(assumed->remote, outgoing);
 }
 
-void write_add(struct assumed *assumed, struct outgoing *outgoing)
+static void write_add_first(struct assumed *assumed, struct outgoing *outgoing)
 {
 	outgoing->about = assumed;
+	outgoing->next = assumed->first;
+	assumed->first = outgoing;
+	if (!assumed->last)
+		assumed->last = outgoing;
+	assumed->remote->counts.waiting++;
+	write_advance(assumed);
+}
+
+void write_add(struct assumed *assumed, struct outgoing *outgoing)
+{
 	/* A binding overtakes what is told about the pod, if the server has the pod: nothing of it depends on that. */
 	if (outgoing->binding && !assumed->birth) {
-		outgoing->next = assumed->first;
-		assumed->first = outgoing;
-		if (!assumed->last)
-			assumed->last = outgoing;
-	} else {
-		if (assumed->last)
-			assumed->last->next = outgoing;
-		else
-			assumed->first = outgoing;
-		assumed->last = outgoing;
+		write_add_first(assumed, outgoing);
+		return;
 	}
+	outgoing->about = assumed;
+	if (assumed->last)
+		assumed->last->next = outgoing;
+	else
+		assumed->first = outgoing;
+	assumed->last = outgoing;
 	assumed->remote->counts.waiting++;
 	write_advance(assumed);
 }
@@ -350,6 +359,14 @@ char *write_path(const struct assumed *assumed, const struct store_api *api, con
 	return path.text;
 }
 
+static struct outgoing *make_get(const struct assumed *assumed)
+{
+	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
+	outgoing->method = "GET";
+	outgoing->path = write_path(assumed, follow_api(assumed->remote, assumed->type), NULL, false);
+	return outgoing;
+}
+
 /* Asks for the object itself: after a refusal only that is sure. Whoever decided the write decides anew when the answer
  * is seen; a pause keeps what is refused again and again from being sent without end. */
 static void refresh(struct assumed *assumed, int64_t pause)
@@ -357,9 +374,7 @@ static void refresh(struct assumed *assumed, int64_t pause)
 	struct remote *remote = assumed->remote;
 	if (!assumed->followed)
 		return;
-	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
-	outgoing->method = "GET";
-	outgoing->path = write_path(assumed, follow_api(remote, assumed->type), NULL, false);
+	struct outgoing *outgoing = make_get(assumed);
 	if (pause == 0 || assumed->first || assumed->current) {
 		write_add(assumed, outgoing);
 		return;
@@ -413,6 +428,10 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	bool deletes = strcmp(outgoing->method, "DELETE") == 0;
 	bool object = strcmp(val_str(val_get(root, "kind"), ""), assumed->type->kind) == 0 &&
 	              strcmp(val_str(val_path(root, "metadata", "name", NULL), ""), assumed->name) == 0;
+	if (outgoing->claim)
+		claim_settle(outgoing, root, object);
+	else
+		claim_accept(outgoing);
 	if (object && !is_to_be_created(assumed))
 		births_end(assumed, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
@@ -434,6 +453,21 @@ static bool is_temporary(const struct remote_answer *answer)
 {
 	return answer->code == 0 || answer->problem[0] || answer->code == 429 || answer->code >= 500 ||
 	       answer->code == 401;
+}
+
+/* Whoever waits for the answer paces itself, and hears it when it is known what the server has. */
+static void ask_after_refusal(struct outgoing *outgoing, const struct remote_answer *answer)
+{
+	struct assumed *assumed = outgoing->about;
+	struct remote *remote = assumed->remote;
+	bool usual = answer->code == 409 || answer->code == 404;
+	if (outgoing->ticket) {
+		struct outgoing *get = make_get(assumed);
+		claim_move(outgoing, get, answer);
+		write_add_first(assumed, get);
+	} else {
+		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
+	}
 }
 
 static void on_answer(void *context, const struct remote_answer *answer)
@@ -458,13 +492,15 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	if (good)
 		take_object(outgoing, answer);
 	else if (read && answer->code == 404) {
+		claim_settle(outgoing, NULL, true);
 		if (!is_to_be_created(assumed))
 			births_end(assumed, "");
 		hear(assumed, NULL);
 	} else if (!read) {
-		bool usual = answer->code == 409 || answer->code == 404;
 		refused(outgoing, answer);
-		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
+		ask_after_refusal(outgoing, answer);
+	} else {
+		claim_settle(outgoing, NULL, false);
 	}
 	outgoing_free(outgoing);
 	write_advance(assumed);
@@ -576,7 +612,7 @@ int64_t write_step(struct remote *remote)
 
 void write_end(struct remote *remote)
 {
-	store_set_forward(remote->store, NULL, NULL);
+	store_set_mirror(remote->store, NULL);
 	vec_free(&remote->delayed);
 	for (size_t i = 0; i < REMOTE_MOST_TOLD; i++)
 		told_free(&remote->told[i]);

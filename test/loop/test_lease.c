@@ -51,13 +51,13 @@ static void a_holder_that_asks_for_nothing_sensible_gets_ours(void **state)
 
 static bool is_away;
 
-static bool confirmed(void *context, const struct store_type *type, const char *namespace_, const char *name)
+static bool is_assumed(void *context, const struct store_type *type, const char *namespace_, const char *name)
 {
 	(void)context;
 	(void)type;
 	(void)namespace_;
 	(void)name;
-	return !is_away;
+	return is_away;
 }
 
 static void pass(struct kit *kit, struct lease *lease, int64_t seconds)
@@ -77,14 +77,14 @@ static void a_lease_that_lapses_is_told_of(void **state)
 	size_t length = 0;
 	struct logger logger = {.stream = open_memstream(&text, &length), .level = LOG_INFO};
 	kit_open(&kit, NULL);
+	store_set_mirror(kit.store, &(struct store_mirror){.is_assumed = is_assumed});
 	struct lease *lease = lease_create(&(struct lease_options){.store = kit.store,
 	                                                           .clock = &kit.clock.source,
 	                                                           .logger = &logger,
 	                                                           .namespace_ = "default",
 	                                                           .name = "l",
 	                                                           .identity = "me",
-	                                                           .duration_ns = 15 * CLOCK_SECOND,
-	                                                           .confirmed = confirmed});
+	                                                           .duration_ns = 15 * CLOCK_SECOND});
 	pass(&kit, lease, 20);
 	assert_true(lease_held(lease));
 	is_away = true;

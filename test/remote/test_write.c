@@ -56,7 +56,7 @@ static void a_write_is_seen_at_once_and_confirmed_later(void **state)
 	                                     "labels", "x", NULL),
 	                            ""),
 	                    "1");
-	assert_false(remote_confirmed(kit->remote, type, "default", "a"));
+	assert_true(store_is_assumed(kit->kit.store, type, "default", "a"));
 	remote_kit_await(kit, "PATCH", 1);
 	assert_string_equal(fake_request(kit->fake, "PATCH", 0)->body, "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
 	assert_non_null(
@@ -64,7 +64,7 @@ static void a_write_is_seen_at_once_and_confirmed_later(void **state)
 	fake_answer(kit->fake, "PATCH", 200, "",
 	            remote_kit_pod("a", "00000000-0000-0000-0000-000000000097", 12, "'labels':{'x':'1','y':'2'}", ""));
 	remote_kit_move(kit);
-	assert_true(remote_confirmed(kit->remote, type, "default", "a"));
+	assert_false(store_is_assumed(kit->kit.store, type, "default", "a"));
 	assert_true(remote_settled(kit->remote));
 	assert_pods(kit, "a:12");
 }
