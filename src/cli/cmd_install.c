@@ -5,7 +5,7 @@
 #include "cli/install_template.h"
 #include "cli/output.h"
 #include "cli/run_config.h"
-#include "cli/settings.h"
+#include "cli/config_file.h"
 #include "object/build.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static int take_values(struct install *install, struct node *into, const struct 
 	struct cli_args *args = install->args;
 	struct error error = {0};
 	struct problems problems = {.arena = args->arena};
-	struct doc *doc = settings_read(args->values_file, args->arena, &error);
+	struct doc *doc = config_file_read(args->values_file, args->arena, &error);
 	const char *key;
 	const struct val *item;
 	size_t kinds;
@@ -78,7 +78,7 @@ static int take_values(struct install *install, struct node *into, const struct 
 		output_line(stderr, "platoon install: %s", error.text);
 		return CLI_USAGE;
 	}
-	settings_check(doc_root(doc), usual, "", &problems);
+	config_file_check(doc_root(doc), usual, "", &problems);
 	run_kinds_read(val_get(doc_root(doc), "workloadKinds"), args->arena, &kinds, &problems);
 	cli_print_problems(&problems);
 	for (struct val_iter it = val_iter(doc_root(doc)); val_next(&it, &key, &item);)
@@ -93,7 +93,7 @@ static int make_values(struct install *install)
 	struct build *build = install->build;
 	struct error error = {0};
 	const char *text = file_of("values.yaml");
-	struct doc *usual = settings_parse(text, strlen(text), &error);
+	struct doc *usual = config_file_parse(text, strlen(text), &error);
 	if (!usual)
 		return fail(error.text);
 	struct node *values = build_copy(build, doc_root(usual));

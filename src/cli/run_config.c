@@ -2,7 +2,7 @@
 #include "cli/run_config.h"
 
 #include "base/clock.h"
-#include "cli/settings.h"
+#include "cli/config_file.h"
 #include "object/build.h"
 
 #include <stdlib.h>
@@ -265,7 +265,8 @@ static void read_all(struct run_config *config, struct problems *problems)
 static struct doc *read_file(const struct cli_args *args, struct arena *arena, struct problems *problems)
 {
 	struct error error = {0};
-	struct doc *doc = args->config ? settings_read(args->config, arena, &error) : settings_parse("", 0, &error);
+	struct doc *doc =
+		args->config ? config_file_read(args->config, arena, &error) : config_file_parse("", 0, &error);
 	if (!doc)
 		problem_add(problems, SEVERITY_ERROR, "", NULL, "%s", error.text);
 	return doc;
@@ -277,10 +278,10 @@ struct run_config *run_config_load(const struct cli_args *args, struct problems 
 	struct run_config *config = base_calloc(1, sizeof(*config));
 	config->arena = arena_create();
 	config->settings = settings_usual;
-	struct doc *usual = settings_parse(usual_text, strlen(usual_text), &error);
+	struct doc *usual = config_file_parse(usual_text, strlen(usual_text), &error);
 	struct doc *given = read_file(args, config->arena, problems);
 	if (given)
-		settings_check(doc_root(given), doc_root(usual), "", problems);
+		config_file_check(doc_root(given), doc_root(usual), "", problems);
 	if (given) {
 		struct build *build = build_create();
 		struct node *root = build_copy(build, doc_root(usual));

@@ -1,5 +1,5 @@
-/* Owns reading and checking files of settings. */
-#include "cli/settings.h"
+/* Owns reading files of one map, and checking their keys. */
+#include "cli/config_file.h"
 
 #include "cli/cli.h"
 #include "object/yaml_read.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct doc *settings_parse(const char *text, size_t length, struct error *error)
+struct doc *config_file_parse(const char *text, size_t length, struct error *error)
 {
 	struct yaml_document *docs = NULL;
 	size_t count = 0;
@@ -25,13 +25,13 @@ struct doc *settings_parse(const char *text, size_t length, struct error *error)
 	return NULL;
 }
 
-struct doc *settings_read(const char *path, struct arena *arena, struct error *error)
+struct doc *config_file_read(const char *path, struct arena *arena, struct error *error)
 {
 	const char *text;
 	struct error problem = {0};
 	if (remote_file_read(path, arena, &text, error) < 0)
 		return NULL;
-	struct doc *doc = settings_parse(text, strlen(text), &problem);
+	struct doc *doc = config_file_parse(text, strlen(text), &problem);
 	if (!doc)
 		error_set(error, problem.code, "%.200s: %.300s", path, problem.text);
 	return doc;
@@ -48,7 +48,7 @@ static const char *nearest(const char *key, const struct val *usual, struct aren
 	return cli_suggest(key, keys, count);
 }
 
-void settings_check(const struct val *given, const struct val *usual, const char *path, struct problems *problems)
+void config_file_check(const struct val *given, const struct val *usual, const char *path, struct problems *problems)
 {
 	const char *key;
 	const struct val *item;
@@ -64,7 +64,7 @@ void settings_check(const struct val *given, const struct val *usual, const char
 			problem_add(problems, SEVERITY_ERROR, where, NULL, "must be of type %s, not %s",
 			            val_kind_name(val_kind(known)), val_kind_name(val_kind(item)));
 		} else if (val_kind(known) == VAL_MAP && val_count(known) > 0 && strcmp(key, "resources") != 0) {
-			settings_check(item, known, where, problems);
+			config_file_check(item, known, where, problems);
 		}
 	}
 }
