@@ -192,14 +192,7 @@ static struct run_config *load_config(struct run *run)
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
 	struct run_config *config = run_config_load(run->args, &problems);
-	for (size_t i = 0; i < problems.count; i++) {
-		const struct problem *problem = &problems.items[i];
-		/* Of a file that cannot be read the message has the name. */
-		const char *file = problem->path[0] && run->args->config ? run->args->config : "";
-		output_line(stderr, "platoon run: %s%s%s%s%s%s%s", file, file[0] ? ": " : "", problem->path,
-		            problem->path[0] ? ": " : "", problem->message, problem->fix ? "; " : "",
-		            problem->fix ? problem->fix : "");
-	}
+	run_config_tell(run->args, &problems);
 	arena_destroy(arena);
 	return config;
 }

@@ -3,34 +3,15 @@
 
 #include "base/clock.h"
 #include "cli/config_file.h"
+#include "cli/output.h"
 #include "object/build.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Every setting with its usual value. */
-static const char usual_text[] = "schedulerNames: [platoon, kai-scheduler]\n"
-				 "defaultQueue: default-queue\n"
-				 "podGroupsForSinglePods: false\n"
-				 "listen: \"\"\n"
-				 "leaderElection:\n"
-				 "  enabled: false\n"
-				 "  name: platoon\n"
-				 "  duration: 15s\n"
-				 "shutdownTimeout: 5s\n"
-				 "webhooks:\n"
-				 "  enabled: false\n"
-				 "  listen: \":9443\"\n"
-				 "  service: platoon-webhook\n"
-				 "  clientAuthority: \"\"\n"
-				 "workloadKinds: []\n"
-				 "budget: 0\n"
-				 "placementStrategy: {gpu: binpack, cpu: binpack}\n"
-				 "logLevel: warn\n"
-				 "logFormat: text\n";
-
-/* Read at the start only. */
-static const char *const fixed[] = {"listen", "leaderElection", "shutdownTimeout", "webhooks"};
+#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 void run_config_free(struct run_config *config)
 {
@@ -120,11 +101,15 @@ static void read_names(struct run_config *config, const struct val *list, struct
 	config->settings.schedulers = names;
 }
 
-static void read_log(struct run_config *config, const struct val *root, struct problems *problems)
+static void read_log_level(struct run_config *config, const struct val *value, struct problems *problems)
 {
-	const char *format = val_str(val_get(root, "logFormat"), "");
-	if (log_level_parse(val_str(val_get(root, "logLevel"), ""), &config->log_level) < 0)
+	if (log_level_parse(val_str(value, ""), &config->log_level) < 0)
 		problem_add(problems, SEVERITY_ERROR, "logLevel", NULL, "must be error, warn, info or debug");
+}
+
+static void read_log_format(struct run_config *config, const struct val *value, struct problems *problems)
+{
+	const char *format = val_str(value, "");
 	config->log_format = strcmp(format, "json") == 0 ? LOG_JSON : LOG_TEXT;
 	if (config->log_format == LOG_TEXT && strcmp(format, "text") != 0)
 		problem_add(problems, SEVERITY_ERROR, "logFormat", NULL, "must be text or json");
@@ -164,6 +149,22 @@ static void read_shutdown(struct run_config *config, const struct val *text, str
 		            "must be a duration of at most 1h, such as 5s");
 }
 
+static void check_own_listen(const char *key, const char *text, struct problems *problems)
+{
+	if (text[0] && strcmp(text, "none") != 0)
+		check_listen(key, text, problems);
+}
+
+/* The key of a label: NAME, or PREFIX/NAME. */
+static void check_label_key(const char *key, const char *text, struct problems *problems)
+{
+	const char *slash = strchr(text, '/'), *name = slash ? slash + 1 : text;
+	if (slash == text || !*name || strlen(name) > 63 || name - text > 254 ||
+	    strspn(text, LOWER UPPER "-_./") != strlen(text) || strchr(name, '/'))
+		problem_add(problems, SEVERITY_ERROR, key, NULL,
+		            "must be the key of a label, such as kai.scheduler/queue");
+}
+
 static void read_lease(struct run_config *config, const struct val *map, struct problems *problems)
 {
 	config->leader_elect = val_bool(val_get(map, "enabled"), false);
@@ -194,8 +195,6 @@ static const char *api_word(struct arena *arena, const struct val *item, const c
 	return strlen(text) <= 253 && strspn(text, allowed) == strlen(text) ? arena_strdup(arena, text) : "";
 }
 
-#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
-
 const struct remote_follow *run_kinds_read(const struct val *list, struct arena *arena, size_t *count,
                                            struct problems *problems)
 {
@@ -208,7 +207,7 @@ const struct remote_follow *run_kinds_read(const struct val *list, struct arena 
 			.group = api_word(arena, item, "group", LOWER "-."),
 			.version = api_word(arena, item, "version", LOWER),
 			.resource = api_word(arena, item, "resource", LOWER "-"),
-			.kind = api_word(arena, item, "kind", LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+			.kind = api_word(arena, item, "kind", LOWER UPPER),
 			.optional = true,
 		};
 		const char *path = problem_path(problems, "workloadKinds[%zu]", *count);
@@ -239,25 +238,100 @@ static void read_strategy(struct run_config *config, const struct val *map, stru
 	}
 }
 
+static void read_kinds(struct run_config *config, const struct val *list, struct problems *problems)
+{
+	config->kinds = run_kinds_read(list, config->arena, &config->kind_count, problems);
+}
+
+/* ---- the table ---- */
+
+/* One setting. Its type is that of its usual value. Texts, switches and numbers (from 0) go where `at` says, after `check`
+ * has seen a text; everything else is up to `read`, which also checks. */
+struct row {
+	const char *key, *usual;
+	size_t at;
+	void (*check)(const char *key, const char *text, struct problems *problems);
+	void (*read)(struct run_config *config, const struct val *value, struct problems *problems);
+	bool at_start;     /* a change needs a restart */
+	const char *words; /* for --print-config, and so for the docs; may have several lines */
+};
+
+#define AT(field) offsetof(struct run_config, field)
+
+static const struct row rows[] = {
+	{"schedulerNames", "[platoon, kai-scheduler]", .read = read_names,
+         .words = "schedulerName of the pods that are ours; RoleBasedGroups give the first to their pods"},
+	{"defaultQueue", "default-queue", AT(settings.group.default_queue),
+         .words = "queue of groups and pods that name none; made when there is no queue at all, unless it is \"\""},
+	{"queueLabelKey", GROUP_KEY_QUEUE, AT(settings.group.queue_label), check_label_key,
+         .words = "label by which pods and workloads name their queue"},
+	{"nodePoolLabelKey", GROUP_KEY_NODE_POOL, AT(settings.group.pool_label), check_label_key,
+         .words = "label of pods with their node pool: their PodGroups get it too"},
+	{"podGroupsForSinglePods", "false", AT(settings.single_groups),
+         .words = "also pods that stand alone get a PodGroup"},
+	{"listen", "\"\"", AT(listen), check_own_listen, .at_start = true,
+         .words = "health, metrics and dashboard: HOST:PORT, :PORT or none; \"\" is loopback, port 8080 or a free one"},
+	{"leaderElection", "{enabled: false, name: platoon, duration: 15s}", .read = read_lease, .at_start = true,
+         .words = "of several replicas one acts, the one that holds this Lease"},
+	{"shutdownTimeout", "5s", .read = read_shutdown, .at_start = true,
+         .words = "how long the end waits for answers of the API server, before the lease is given back;\n"
+                  "less than the terminationGracePeriodSeconds of the pod"},
+	{"webhooks", "{enabled: false, listen: \":9443\", service: platoon-webhook, clientAuthority: \"\"}",
+         .read = read_webhooks, .at_start = true,
+         .words = "where they are answered, the Service in front of them, and a file with the authorities whose "
+                  "clients\n"
+                  "alone may ask"},
+	{"workloadKinds", "[]", .read = read_kinds,
+         .words = "kinds of workloads that Kartas describe, to be read too: {group, version, kind, resource} each"},
+	{"budget", "0", AT(settings.budget), .words = "search steps per placement; 0 is the usual number"},
+	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
+         .words = "binpack or spread, for pods with GPUs and for those without"},
+	{"logLevel", "warn", .read = read_log_level, .words = "error, warn, info or debug"},
+	{"logFormat", "text", .read = read_log_format, .words = "text or json"},
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static void read_plain(struct run_config *config, const struct row *row, const struct val *value,
+                       struct problems *problems)
+{
+	void *into = (char *)config + row->at;
+	int64_t number = 0;
+	if (val_kind(value) == VAL_STRING) {
+		const char *text = arena_strdup(config->arena, val_str(value, ""));
+		memcpy(into, &text, sizeof(text));
+		if (row->check)
+			row->check(row->key, text, problems);
+	} else if (val_kind(value) == VAL_BOOL) {
+		bool on = val_bool(value, false);
+		memcpy(into, &on, sizeof(on));
+	} else {
+		if (val_int(value, &number) < 0 || number < 0)
+			problem_add(problems, SEVERITY_ERROR, row->key, NULL, "must be a whole number from 0");
+		memcpy(into, &(uint64_t){(uint64_t)number}, sizeof(uint64_t));
+	}
+}
+
 static void read_all(struct run_config *config, struct problems *problems)
 {
-	const struct val *root = doc_root(config->doc);
-	int64_t budget = 0;
-	read_names(config, val_get(root, "schedulerNames"), problems);
-	config->settings.group.default_queue = arena_strdup(config->arena, val_str(val_get(root, "defaultQueue"), ""));
-	config->settings.single_groups = val_bool(val_get(root, "podGroupsForSinglePods"), false);
-	config->listen = arena_strdup(config->arena, val_str(val_get(root, "listen"), ""));
-	if (config->listen[0] && strcmp(config->listen, "none") != 0)
-		check_listen("listen", config->listen, problems);
-	read_lease(config, val_get(root, "leaderElection"), problems);
-	read_shutdown(config, val_get(root, "shutdownTimeout"), problems);
-	read_webhooks(config, val_get(root, "webhooks"), problems);
-	config->kinds = run_kinds_read(val_get(root, "workloadKinds"), config->arena, &config->kind_count, problems);
-	if (val_int(val_get(root, "budget"), &budget) < 0 || budget < 0)
-		problem_add(problems, SEVERITY_ERROR, "budget", NULL, "must be a whole number, 0 for the usual one");
-	config->settings.budget = (uint64_t)budget;
-	read_strategy(config, val_get(root, "placementStrategy"), problems);
-	read_log(config, root, problems);
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct val *value = val_get(doc_root(config->doc), rows[i].key);
+		if (rows[i].read)
+			rows[i].read(config, value, problems);
+		else
+			read_plain(config, &rows[i], value, problems);
+	}
+}
+
+/* Every setting with its usual value. */
+static struct doc *make_usual(void)
+{
+	struct buffer text = {0};
+	struct error error = {0};
+	for (size_t i = 0; i < ROWS; i++)
+		buffer_printf(&text, "%s: %s\n", rows[i].key, rows[i].usual);
+	struct doc *doc = config_file_parse(text.text, text.length, &error);
+	buffer_free(&text);
+	return doc;
 }
 
 /* ---- all together ---- */
@@ -274,11 +348,10 @@ static struct doc *read_file(const struct cli_args *args, struct arena *arena, s
 
 struct run_config *run_config_load(const struct cli_args *args, struct problems *problems)
 {
-	struct error error = {0};
 	struct run_config *config = base_calloc(1, sizeof(*config));
 	config->arena = arena_create();
 	config->settings = settings_usual;
-	struct doc *usual = config_file_parse(usual_text, strlen(usual_text), &error);
+	struct doc *usual = make_usual();
 	struct doc *given = read_file(args, config->arena, problems);
 	if (given)
 		config_file_check(doc_root(given), doc_root(usual), "", problems);
@@ -299,18 +372,59 @@ struct run_config *run_config_load(const struct cli_args *args, struct problems 
 	return NULL;
 }
 
+static void print_row(const struct row *row, const struct val *value, struct buffer *out)
+{
+	struct build *build = build_create();
+	struct node *map = build_map(build);
+	for (const char *line = row->words; *line;) {
+		size_t length = strcspn(line, "\n");
+		buffer_printf(out, "# %.*s\n", (int)length, line);
+		line += length + (line[length] == '\n');
+	}
+	build_put(build, map, row->key, build_copy(build, value));
+	build_write(build, map, DOC_YAML, out);
+	build_destroy(build);
+}
+
 void run_config_print(const struct run_config *config, struct buffer *out)
 {
-	val_write(doc_root(config->doc), DOC_YAML, out);
+	for (size_t i = 0; i < ROWS; i++)
+		print_row(&rows[i], val_get(doc_root(config->doc), rows[i].key), out);
 }
 
 const char *run_config_fixed(const struct run_config *now, const struct run_config *next)
 {
 	struct buffer names = {0};
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (!val_equal(val_get(doc_root(now->doc), fixed[i]), val_get(doc_root(next->doc), fixed[i])))
-			buffer_printf(&names, "%s%s", names.length ? ", " : "", fixed[i]);
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *key = rows[i].key;
+		if (rows[i].at_start && !val_equal(val_get(doc_root(now->doc), key), val_get(doc_root(next->doc), key)))
+			buffer_printf(&names, "%s%s", names.length ? ", " : "", key);
+	}
 	const char *text = arena_strdup(next->arena, names.text ? names.text : "");
 	buffer_free(&names);
 	return text;
+}
+
+void run_config_tell(const struct cli_args *args, const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct problem *problem = &problems->items[i];
+		/* Of a file that cannot be read the message has the name. */
+		const char *file = problem->path[0] && args->config ? args->config : "";
+		output_line(stderr, "platoon %s: %s%s%s%s%s%s%s", args->command->name, file, file[0] ? ": " : "",
+		            problem->path, problem->path[0] ? ": " : "", problem->message, problem->fix ? "; " : "",
+		            problem->fix ? problem->fix : "");
+	}
+}
+
+int run_config_use(struct cli_args *args)
+{
+	struct problems problems = {.arena = args->arena};
+	struct run_config *config = run_config_load(args, &problems);
+	run_config_tell(args, &problems);
+	if (!config)
+		return CLI_USAGE;
+	args->settings = settings_copy(&config->settings, args->arena);
+	run_config_free(config);
+	return CLI_OK;
 }

@@ -26,6 +26,11 @@ struct run_config {
 
 /* NULL when the file cannot be read or something in it is wrong; then everything that is wrong was added. */
 struct run_config *run_config_load(const struct cli_args *args, struct problems *problems);
+/* The settings of args->config, if there is one, and of the flags, for commands that only look. CLI_OK, or CLI_USAGE when
+ * something is wrong, which was told. */
+int run_config_use(struct cli_args *args);
+/* Tells of all problems on stderr, with the name of the file. */
+void run_config_tell(const struct cli_args *args, const struct problems *problems);
 void run_config_free(struct run_config *config); /* NULL is a no-op */
 
 /* Kinds as `workloadKinds` lists them, with texts in the arena. What is wrong with them is added. */

@@ -63,7 +63,7 @@ static const char *copy_text(struct arena *arena, const char *text)
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-static struct settings copy_settings(const struct settings *from, struct arena *arena)
+struct settings settings_copy(const struct settings *from, struct arena *arena)
 {
 	struct settings copy = *from;
 	const char **names = arena_array(arena, const char *, from->scheduler_count);
@@ -86,6 +86,7 @@ static struct settings copy_settings(const struct settings *from, struct arena *
 	copy.group.defaults = rows;
 	copy.problems = NULL;
 	copy.problem_count = 0;
+	copy.placing = copy.grouping = 0;
 	return copy;
 }
 
@@ -140,7 +141,7 @@ static void renew(struct settings_source *source, const struct store_object *map
 	struct version *before = source->now, *next = base_calloc(1, sizeof(*next));
 	next->arena = arena_create();
 	next->before = before;
-	next->settings = copy_settings(&source->given, next->arena);
+	next->settings = settings_copy(&source->given, next->arena);
 	if (map) {
 		struct problems problems = {.arena = next->arena};
 		group_defaults_read(map->root, next->arena, &next->settings.group, &problems);
@@ -165,7 +166,7 @@ struct settings_source *settings_source_create(const struct settings *settings)
 void settings_source_replace(struct settings_source *source, const struct settings *settings)
 {
 	struct arena *arena = arena_create();
-	source->given = copy_settings(settings, arena);
+	source->given = settings_copy(settings, arena);
 	arena_destroy(source->arena);
 	source->arena = arena;
 	renew(source, find_map(source));

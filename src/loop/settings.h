@@ -37,6 +37,8 @@ struct settings {
 /* What is true where nobody says otherwise. */
 extern const struct settings settings_usual;
 
+/* A copy with all its texts in the arena, without what the source sets. */
+struct settings settings_copy(const struct settings *from, struct arena *arena);
 /* Whether pods with this schedulerName are ours. NULL: a pod without one, "default-scheduler". */
 bool settings_is_ours(const struct settings *settings, const char *scheduler);
 bool settings_owns_pod(const struct settings *settings, const struct val *pod);
