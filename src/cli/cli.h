@@ -93,9 +93,10 @@ struct cli_args {
 	enum cli_output output;
 	enum cycle_action *actions;
 	size_t action_count;
-	const char *report;       /* file of the page; NULL: none */
-	const char *compare;      /* see policies.h; NULL: nothing to compare with */
-	struct settings settings; /* the usual ones, with what flags say instead */
+	const char *report;  /* file of the page; NULL: none */
+	const char *compare; /* see policies.h; NULL: nothing to compare with */
+	struct settings
+		settings; /* the usual ones, with what --config says instead, and what flags say instead of both */
 	bool strategy_given, schedulers_given;
 	int64_t starvation_after_ns; /* 0: never */
 	struct cli_shape shape;
@@ -175,6 +176,8 @@ int cli_load(struct cli_args *args, const char *const *paths, size_t count, bool
 /* cluster.c: everything a plan needs from the cluster of the kubeconfig. Sets args->namespace_ to that of the context
  * when none was given. */
 int cli_load_cluster(struct cli_args *args, struct manifests *into);
+/* The ConfigMap with the defaults of kinds, which workloads are grouped by; when it cannot be read it is left out. */
+void cli_load_defaults(struct cli_args *args, struct manifests *into);
 /* Whether the owners of a pod of ours say by what it is placed: nobody has written that down. */
 bool cli_is_unmarked(const struct settings *settings, const struct manifest *pod);
 /* Adds the workloads of a namespace and what they make that is no pod. What cannot be read is left out. */

@@ -139,11 +139,22 @@ void cli_load_above(struct cli_args *args, const struct manifests *objects, stru
 			for (size_t n = before; n < into->count; n++)
 				note_kinds(&into->items[n], kinds);
 		}
+	remote_client_destroy(client);
+	interner_destroy(kinds);
+}
+
+void cli_load_defaults(struct cli_args *args, struct manifests *into)
+{
+	struct problems problems = {.arena = args->arena};
+	struct remote_access access;
+	struct error error = {0};
+	struct remote_client *client = NULL;
+	if (remote_config_load(args->kubeconfig, args->context, args->arena, &access, &error) == 0)
+		client = remote_client_create(&access, NULL, &error);
 	if (client)
 		read_list(client, "/api/v1/namespaces/" GROUP_DEFAULTS_NAMESPACE "/configmaps/" GROUP_DEFAULTS_NAME,
 		          into, &problems, &error);
 	remote_client_destroy(client);
-	interner_destroy(kinds);
 }
 
 int cli_load_cluster(struct cli_args *args, struct manifests *into)

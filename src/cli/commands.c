@@ -91,8 +91,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) |
-                           BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) |
+                           BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -108,8 +108,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) |
-                           BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) |
+                           BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
@@ -189,7 +189,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "show nodes, gangs, queues and what waits, live in the terminal",
 		.description = top_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
-                           BIT(MAP) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(MAP) | BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(COLOR) |
+                           BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  ended by q or a signal, or printed once\n"
 			 "2  wrong usage, no terminal, or no way to reach a cluster",

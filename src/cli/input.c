@@ -105,6 +105,8 @@ void cli_load_terms(struct cli_args *args, const struct manifests *objects, stru
 int cli_load_world(struct cli_args *args, struct manifests *objects)
 {
 	int rc = cli_is_live(args) ? cli_load_cluster(args, objects) : CLI_OK;
+	if (rc == CLI_OK && cli_is_live(args))
+		cli_load_defaults(args, objects);
 	size_t count = objects->count;
 	if (rc == CLI_OK && args->file_count > 0)
 		rc = cli_load(args, args->files, args->file_count, args->recursive, objects);

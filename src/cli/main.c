@@ -1,5 +1,6 @@
 /* Owns the dispatch to the commands. */
 #include "cli/cli.h"
+#include "cli/run_config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,9 @@ static int run(int argc, char **argv)
 	struct cli_args args;
 	bool stop = false;
 	int rc = cli_parse(command, argc - 1, argv + 1, &args, &stop);
+	/* `run` reads it again and again. */
+	if (rc == CLI_OK && !stop && args.config && command->run != cmd_run)
+		rc = run_config_use(&args);
 	if (rc == CLI_OK && !stop)
 		rc = command->run(&args);
 	cli_args_free(&args);

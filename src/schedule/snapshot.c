@@ -236,9 +236,9 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	if (build.foreign_pods > 0)
 		build_warn(&build,
 		           "%zu pending pod%s of other schedulers %s left out, such as %s; set schedulerName: "
-		           "platoon on pods that Platoon should place",
+		           "%s on pods that Platoon should place",
 		           build.foreign_pods, build.foreign_pods == 1 ? "" : "s",
-		           build.foreign_pods == 1 ? "is" : "are", build.foreign_pod);
+		           build.foreign_pods == 1 ? "is" : "are", build.foreign_pod, build.settings->schedulers[0]);
 	report_unused(&build, manifests);
 	terms_close(build.terms);
 	interner_destroy(build.priority_names);

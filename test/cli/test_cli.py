@@ -125,7 +125,49 @@ def every_option_of_the_help_is_understood():
                     continue
                 extra = ["--once"] if command == "top" and name != "once" else []
                 file = ["-f", values["FILE"]] if command in ("plan", "why", "validate", "top") and name != "filename" else []
-                expect(0, command, *extra, *file, *form, *([values[argument]] if argument else []), *operands.get(command, []))
+                value = {"config": os.devnull, "scheduler-name": "platoon"}.get(name, values.get(argument))
+                expect(0, command, *extra, *file, *form, *([value] if argument else []), *operands.get(command, []))
+
+
+@test
+def the_settings_of_run_decide_a_plan():
+    """The same file, the same decisions: whose pods are placed, and in which queue those are that name none."""
+    objects = """
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: 8, memory: 8Gi, pods: 10}, conditions: [{type: Ready, status: "True"}]}
+---
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: team-a}, spec: {resources: {cpu: {quota: -1, limit: -1}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: alone}, spec: {schedulerName: other, containers: [{name: c, image: i}]}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: work}, spec: {template: {spec: {schedulerName: other, restartPolicy: Never,
+  containers: [{name: c, image: i}]}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: labelled, labels: {team: team-a}}, spec: {schedulerName: other,
+  containers: [{name: c, image: i}]}}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        path, config = os.path.join(folder, "objects.yaml"), os.path.join(folder, "run.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(objects)
+
+        def bound(settings, *args):
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(settings)
+            plan = json.loads(expect(0, "plan", "-f", path, "--config", config, "-o", "json", *args))
+            return sorted(binding["pod"].split("-")[0] for binding in plan["bindings"])
+
+        assert bound("") == []
+        assert bound("schedulerNames: [other]\n") == []  # there is no default-queue
+        assert bound("schedulerNames: [other]\nqueueLabelKey: team\n") == ["labelled"]
+        assert bound("schedulerNames: [other]\ndefaultQueue: team-a\n") == ["alone", "labelled", "work"]
+        assert bound("defaultQueue: team-a\n", "--scheduler-name", "other") == ["alone", "labelled", "work"]
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("queueLabelKey: a b\ndefaultQeue: x\n")
+        expect(2, "plan", "-f", path, "--config", config, err="defaultQeue: there is no such setting; use defaultQueue")
+        expect(2, "plan", "-f", path, "--config", config, err="queueLabelKey: must be the key of a label")
 
 
 def start_cluster(folder):
