@@ -14,7 +14,7 @@ struct row {
 static const char *outcome(enum store_patch kind, const struct row *row, const struct shape *shape, struct buffer *out)
 {
 	struct arena *arena = arena_create();
-	struct doc *object = kit_json(row->object), *patch = kit_json(row->patch);
+	struct doc *object = fixture_json(row->object), *patch = fixture_json(row->patch);
 	struct store_error error = {0};
 	struct tree *tree = tree_of(arena, doc_root(object));
 	if (kind == STORE_PATCH_JSON)
@@ -231,11 +231,11 @@ static void strategic_patches_of_pods(void **state)
 		{"{'spec':[]}", "{'spec':{'a':1}}", "{'spec':{'a':1}}"},
 		{"{}", "[]", "400 a strategic merge patch must be a map"},
 	};
-	struct kit kit = {0};
-	kit_open(&kit, NULL);
-	struct shape shape = shape_of(kit_api(&kit, "pods"));
+	struct store_fixture fixture = {0};
+	fixture_open(&fixture, NULL);
+	struct shape shape = shape_of(fixture_api(&fixture, "pods"));
 	CHECK(STORE_PATCH_STRATEGIC, rows, &shape);
-	kit_close(&kit);
+	fixture_close(&fixture);
 }
 
 static void strategic_patches_of_others(void **state)
@@ -262,84 +262,94 @@ static void strategic_patches_of_others(void **state)
 	         "{'spec':{'ports':[{'port':80,'name':'b'},{'port':81}]}}",
 	         "{'spec':{'ports':[{'port':80,'name':'b'},{'port':81}]}}"},
 	};
-	struct kit kit = {0};
-	kit_open(&kit, NULL);
-	struct shape shape = shape_of(kit_api(&kit, "deployments.apps"));
+	struct store_fixture fixture = {0};
+	fixture_open(&fixture, NULL);
+	struct shape shape = shape_of(fixture_api(&fixture, "deployments.apps"));
 	CHECK(STORE_PATCH_STRATEGIC, deployments, &shape);
-	shape = shape_of(kit_api(&kit, "nodes"));
+	shape = shape_of(fixture_api(&fixture, "nodes"));
 	CHECK(STORE_PATCH_STRATEGIC, nodes, &shape);
-	shape = shape_of(kit_api(&kit, "services"));
+	shape = shape_of(fixture_api(&fixture, "services"));
 	CHECK(STORE_PATCH_STRATEGIC, services, &shape);
-	kit_close(&kit);
+	fixture_close(&fixture);
 }
 
 static void patches_of_stored_objects(void **state)
 {
-	struct kit kit = {0};
-	kit_open(&kit, NULL);
+	struct store_fixture fixture = {0};
+	fixture_open(&fixture, NULL);
 	struct store_request strategic = {.verb = STORE_PATCH, .patch = STORE_PATCH_STRATEGIC};
 	struct store_request json = {.verb = STORE_PATCH, .patch = STORE_PATCH_JSON};
-	kit_create(&kit, "pods", "default",
-	           "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'a','image':'x'}]}}");
-	assert_code(&kit, kit_do(&kit, strategic, "pods", "default", "p", POD("[{'name':'a','image':'y'}]")), 200);
-	assert_at(&kit, "spec.containers.0.image", "y");
-	assert_code(&kit,
-	            kit_do(&kit, json, "pods", "default", "p",
-	                   "[{'op':'replace','path':'/metadata/name','value':'q'}]"),
+	fixture_create(&fixture, "pods", "default",
+	               "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'a','image':'x'}]}}");
+	assert_code(&fixture,
+	            fixture_do(&fixture, strategic, "pods", "default", "p", POD("[{'name':'a','image':'y'}]")), 200);
+	assert_at(&fixture, "spec.containers.0.image", "y");
+	assert_code(&fixture,
+	            fixture_do(&fixture, json, "pods", "default", "p",
+	                       "[{'op':'replace','path':'/metadata/name','value':'q'}]"),
 	            400);
-	assert_code(&kit,
-	            kit_do(&kit, json, "pods", "default", "p", "[{'op':'replace','path':'/metadata/uid','value':'q'}]"),
+	assert_code(&fixture,
+	            fixture_do(&fixture, json, "pods", "default", "p",
+	                       "[{'op':'replace','path':'/metadata/uid','value':'q'}]"),
 	            409);
-	assert_code(&kit, kit_do(&kit, json, "pods", "default", "p", "[{'op':'replace','path':'','value':7}]"), 400);
-	assert_code(&kit, kit_do(&kit, json, "pods", "default", "p", "[{'op':'remove','path':'/metadata'}]"), 200);
-	assert_at(&kit, "metadata.name", "p");
-	assert_code(&kit,
-	            kit_do(&kit, json, "pods", "default", "p",
-	                   "[{'op':'test','path':'/metadata/resourceVersion','value':'1'}]"),
+	assert_code(&fixture,
+	            fixture_do(&fixture, json, "pods", "default", "p", "[{'op':'replace','path':'','value':7}]"), 400);
+	assert_code(&fixture,
+	            fixture_do(&fixture, json, "pods", "default", "p", "[{'op':'remove','path':'/metadata'}]"), 200);
+	assert_at(&fixture, "metadata.name", "p");
+	assert_code(&fixture,
+	            fixture_do(&fixture, json, "pods", "default", "p",
+	                       "[{'op':'test','path':'/metadata/resourceVersion','value':'1'}]"),
 	            422);
-	assert_code(&kit,
-	            kit_merge(&kit, "pods", "default", "p", "{'metadata':{'resourceVersion':'1','labels':{'a':'b'}}}"),
+	assert_code(&fixture,
+	            fixture_merge(&fixture, "pods", "default", "p",
+	                          "{'metadata':{'resourceVersion':'1','labels':{'a':'b'}}}"),
 	            409);
-	assert_code(&kit, kit_merge(&kit, "pods", "default", "q", "{}"), 404);
-	assert_code(&kit, kit_merge(&kit, "pods", "default", "p", "[]"), 400);
-	kit_create(&kit, "podgroups.scheduling.run.ai", "default", "{'metadata':{'name':'g'}}");
-	assert_code(&kit, kit_do(&kit, strategic, "podgroups.scheduling.run.ai", "default", "g", "{}"), 415);
-	kit_close(&kit);
+	assert_code(&fixture, fixture_merge(&fixture, "pods", "default", "q", "{}"), 404);
+	assert_code(&fixture, fixture_merge(&fixture, "pods", "default", "p", "[]"), 400);
+	fixture_create(&fixture, "podgroups.scheduling.run.ai", "default", "{'metadata':{'name':'g'}}");
+	assert_code(&fixture, fixture_do(&fixture, strategic, "podgroups.scheduling.run.ai", "default", "g", "{}"),
+	            415);
+	fixture_close(&fixture);
 }
 
 static void scale(void **state)
 {
-	struct kit kit = {0};
-	kit_open(&kit, NULL);
-	kit_create(&kit, "deployments.apps", "default",
-	           "{'metadata':{'name':'d'},'spec':{'replicas':2,'selector':{'matchLabels':{'app':'x'},"
-	           "'matchExpressions':[{'key':'t','operator':'In','values':['1','2']},{'key':'u','operator':'"
-	           "DoesNotExist'}]}}}");
-	store_result_clear(&kit.result);
-	assert_int_equal(store_get(kit.store, kit_api(&kit, "deployments.apps"), STORE_SCALE, "default", "d",
-	                           &kit.result),
+	struct store_fixture fixture = {0};
+	fixture_open(&fixture, NULL);
+	fixture_create(&fixture, "deployments.apps", "default",
+	               "{'metadata':{'name':'d'},'spec':{'replicas':2,'selector':{'matchLabels':{'app':'x'},"
+	               "'matchExpressions':[{'key':'t','operator':'In','values':['1','2']},{'key':'u','operator':'"
+	               "DoesNotExist'}]}}}");
+	store_result_clear(&fixture.result);
+	assert_int_equal(store_get(fixture.store, fixture_api(&fixture, "deployments.apps"), STORE_SCALE, "default",
+	                           "d", &fixture.result),
 	                 0);
 	size_t length;
-	assert_non_null(strstr(store_object_json(kit.result.object, kit_api(&kit, "deployments.apps"), &length),
-	                       "\"status\":{\"replicas\":0,\"selector\":\"app=x,t in (1,2),!u\"}"));
+	assert_non_null(
+		strstr(store_object_json(fixture.result.object, fixture_api(&fixture, "deployments.apps"), &length),
+	               "\"status\":{\"replicas\":0,\"selector\":\"app=x,t in (1,2),!u\"}"));
 	struct store_request patch = {.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_SCALE};
 	struct store_request update = {.verb = STORE_UPDATE, .subresource = STORE_SCALE};
-	assert_code(&kit, kit_do(&kit, patch, "deployments.apps", "default", "d", "{'spec':{'replicas':8}}"), 200);
-	assert_at(&kit, "kind", "Scale");
-	assert_at(&kit, "apiVersion", "autoscaling/v1");
-	assert_at(&kit, "spec.replicas", "8");
-	assert_at(&kit, "metadata.name", "d");
-	assert_code(&kit,
-	            kit_do(&kit, update, "deployments.apps", "default", "d",
-	                   "{'metadata':{'resourceVersion':'1'},'spec':{'replicas':3}}"),
+	assert_code(&fixture,
+	            fixture_do(&fixture, patch, "deployments.apps", "default", "d", "{'spec':{'replicas':8}}"), 200);
+	assert_at(&fixture, "kind", "Scale");
+	assert_at(&fixture, "apiVersion", "autoscaling/v1");
+	assert_at(&fixture, "spec.replicas", "8");
+	assert_at(&fixture, "metadata.name", "d");
+	assert_code(&fixture,
+	            fixture_do(&fixture, update, "deployments.apps", "default", "d",
+	                       "{'metadata':{'resourceVersion':'1'},'spec':{'replicas':3}}"),
 	            409);
-	assert_code(&kit, kit_do(&kit, update, "deployments.apps", "default", "d", "{'spec':{'replicas':-1}}"), 422);
-	assert_code(&kit, kit_do(&kit, update, "deployments.apps", "default", "d", "{'spec':{'replicas':3}}"), 200);
-	assert_code(&kit, kit_do(&kit, update, "pods", "default", "d", "{'spec':{'replicas':3}}"), 405);
-	kit_get(&kit, "deployments.apps", "default", "d");
-	assert_at(&kit, "spec.replicas", "3");
-	assert_at(&kit, "metadata.generation", "3");
-	kit_close(&kit);
+	assert_code(&fixture,
+	            fixture_do(&fixture, update, "deployments.apps", "default", "d", "{'spec':{'replicas':-1}}"), 422);
+	assert_code(&fixture,
+	            fixture_do(&fixture, update, "deployments.apps", "default", "d", "{'spec':{'replicas':3}}"), 200);
+	assert_code(&fixture, fixture_do(&fixture, update, "pods", "default", "d", "{'spec':{'replicas':3}}"), 405);
+	fixture_get(&fixture, "deployments.apps", "default", "d");
+	assert_at(&fixture, "spec.replicas", "3");
+	assert_at(&fixture, "metadata.generation", "3");
+	fixture_close(&fixture);
 }
 
 /* A patch of n keys on an object of n keys must not take n*n steps. */
@@ -357,13 +367,13 @@ static void large_patches_are_quick(void **state)
 	struct row row = {object.text, object.text, ""};
 	outcome(STORE_PATCH_MERGE, &row, NULL, &out);
 	assert_int_equal(out.length, object.length);
-	struct kit kit = {0};
-	kit_open(&kit, NULL);
-	struct shape shape = shape_of(kit_api(&kit, "pods"));
+	struct store_fixture fixture = {0};
+	fixture_open(&fixture, NULL);
+	struct shape shape = shape_of(fixture_api(&fixture, "pods"));
 	row = (struct row){list.text, list.text, ""};
 	outcome(STORE_PATCH_STRATEGIC, &row, &shape, &out);
 	assert_int_equal(out.length, list.length);
-	kit_close(&kit);
+	fixture_close(&fixture);
 	buffer_free(&object);
 	buffer_free(&list);
 	buffer_free(&out);

@@ -5,35 +5,35 @@
 
 #define SELECTOR "'selector':{'matchLabels':{'app':'a'}}"
 
-static void make(struct yard *yard, const char *resource, const char *spec)
+static void make(struct workload_fixture *fixture, const char *resource, const char *spec)
 {
 	struct buffer text = {0};
 	buffer_printf(&text, "{'metadata':{'name':'d'},'spec':{%s," SELECTOR ",'template':" POD_TEMPLATE "}}", spec);
-	yard_make(yard, resource, text.text);
+	workload_fixture_make(fixture, resource, text.text);
 	buffer_free(&text);
 }
 
 STORY(a_replica_set_keeps_its_number)
 {
-	make(yard, "replicasets.apps", "'replicas':3");
-	assert_string_equal(yard_stems(yard, NULL), "d d d");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_at(yard, "replicasets.apps", "d", "status.readyReplicas"), "3");
-	yard_change(yard, "replicasets.apps", "d", "{'spec':{'replicas':5}}");
-	assert_int_equal(yard_count(yard, NULL), 5);
+	make(fixture, "replicasets.apps", "'replicas':3");
+	assert_string_equal(workload_fixture_stems(fixture, NULL), "d d d");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_at(fixture, "replicasets.apps", "d", "status.readyReplicas"), "3");
+	workload_fixture_change(fixture, "replicasets.apps", "d", "{'spec':{'replicas':5}}");
+	assert_int_equal(workload_fixture_count(fixture, NULL), 5);
 	/* The two that do not run yet leave first. */
-	yard_change(yard, "replicasets.apps", "d", "{'spec':{'replicas':3}}");
-	yard_gone(yard);
-	assert_string_equal(yard_at(yard, "replicasets.apps", "d", "status.readyReplicas"), "3");
+	workload_fixture_change(fixture, "replicasets.apps", "d", "{'spec':{'replicas':3}}");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_at(fixture, "replicasets.apps", "d", "status.readyReplicas"), "3");
 	/* Deleted, failed and finished pods are replaced. */
-	yard_end(yard, NULL, false, 1);
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 3);
-	yard_run(yard, NULL);
-	assert_string_equal(yard_at(yard, "replicasets.apps", "d", "status.readyReplicas"), "3");
-	yard_change(yard, "replicasets.apps", "d", "{'spec':{'replicas':0}}");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 0);
+	workload_fixture_end(fixture, NULL, false, 1);
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 3);
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_at(fixture, "replicasets.apps", "d", "status.readyReplicas"), "3");
+	workload_fixture_change(fixture, "replicasets.apps", "d", "{'spec':{'replicas':0}}");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 0);
 }
 
 /* The pods of a large set change one after the other, some at each step: what its controller writes follows from the time
@@ -41,54 +41,56 @@ STORY(a_replica_set_keeps_its_number)
 static void a_large_set_waits_for_more_to_see(void **state)
 {
 	(void)state;
-	struct yard yard;
+	struct workload_fixture fixture;
 	struct error error = {0};
 	struct store_list pods;
-	yard_open(&yard, YARD_CALM);
-	make(&yard, "replicasets.apps", "'replicas':1000");
-	store_dependents(yard.kit.store,
-	                 store_peek(yard.kit.store, kit_api(&yard.kit, "replicasets.apps")->type, "default", "d")->uid,
+	workload_fixture_open(&fixture, WORKLOAD_FIXTURE_CALM);
+	make(&fixture, "replicasets.apps", "'replicas':1000");
+	store_dependents(fixture.base.store,
+	                 store_peek(fixture.base.store, fixture_api(&fixture.base, "replicasets.apps")->type, "default",
+	                            "d")
+	                         ->uid,
 	                 NULL, &pods);
 	assert_int_equal(pods.count, 1000);
-	uint64_t before = store_version(yard.kit.store);
+	uint64_t before = store_version(fixture.base.store);
 	for (size_t i = 0; i < pods.count; i++) {
 		struct store_request request = {.verb = STORE_PATCH,
 		                                .patch = STORE_PATCH_MERGE,
 		                                .subresource = STORE_STATUS};
-		kit_do(&yard.kit, request, "pods", "default", pods.items[i]->name,
-		       "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}");
-		clock_virtual_advance(&yard.kit.clock, 1000000);
-		workloads_step(yard.workloads);
-		assert_int_equal(store_commit(yard.kit.store, &error), 0);
+		fixture_do(&fixture.base, request, "pods", "default", pods.items[i]->name,
+		           "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}");
+		clock_virtual_advance(&fixture.base.clock, 1000000);
+		workloads_step(fixture.workloads);
+		assert_int_equal(store_commit(fixture.base.store, &error), 0);
 	}
-	assert_in_range(store_version(yard.kit.store) - before - 1000, 5, 100);
+	assert_in_range(store_version(fixture.base.store) - before - 1000, 5, 100);
 	store_list_clear(&pods);
-	yard_settle(&yard);
-	assert_string_equal(yard_at(&yard, "replicasets.apps", "d", "status.readyReplicas"), "1000");
-	yard_close(&yard);
+	workload_fixture_settle(&fixture);
+	assert_string_equal(workload_fixture_at(&fixture, "replicasets.apps", "d", "status.readyReplicas"), "1000");
+	workload_fixture_close(&fixture);
 }
 
 STORY(a_deployment_makes_pods_through_a_replica_set)
 {
-	make(yard, "deployments.apps", "'replicas':2");
-	assert_int_equal(yard_count(yard, NULL), 2);
-	assert_string_equal(yard_pod_at(yard, NULL, "metadata.ownerReferences.0.kind"), "ReplicaSet");
-	assert_int_equal(yard_count(yard, "pod-template-hash"), 2);
-	assert_string_equal(yard_condition(yard, "deployments.apps", "d", "Available"), "False");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_condition(yard, "deployments.apps", "d", "Available"), "True");
-	assert_string_equal(yard_at(yard, "deployments.apps", "d", "status.updatedReplicas"), "2");
-	yard_drop(yard, "deployments.apps", "d");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 0);
+	make(fixture, "deployments.apps", "'replicas':2");
+	assert_int_equal(workload_fixture_count(fixture, NULL), 2);
+	assert_string_equal(workload_fixture_pod_at(fixture, NULL, "metadata.ownerReferences.0.kind"), "ReplicaSet");
+	assert_int_equal(workload_fixture_count(fixture, "pod-template-hash"), 2);
+	assert_string_equal(workload_fixture_condition(fixture, "deployments.apps", "d", "Available"), "False");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_condition(fixture, "deployments.apps", "d", "Available"), "True");
+	assert_string_equal(workload_fixture_at(fixture, "deployments.apps", "d", "status.updatedReplicas"), "2");
+	workload_fixture_drop(fixture, "deployments.apps", "d");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 0);
 }
 
-static void make_node(struct yard *yard, const char *name, const char *more)
+static void make_node(struct workload_fixture *fixture, const char *name, const char *more)
 {
 	struct buffer text = {0};
 	buffer_printf(&text, "{'metadata':{'name':'%s','labels':{'disk':'%s'}},'spec':{%s}}", name,
 	              *more ? "old" : "new", more);
-	yard_make(yard, "nodes", text.text);
+	workload_fixture_make(fixture, "nodes", text.text);
 	buffer_free(&text);
 }
 
@@ -101,193 +103,206 @@ static void make_node(struct yard *yard, const char *name, const char *more)
 
 STORY(a_daemon_set_is_on_every_node_it_fits)
 {
-	make_node(yard, "n1", "");
-	make_node(yard, "n2", "'taints':[{'key':'gpu','effect':'NoSchedule'}]");
-	yard_make(yard, "daemonsets.apps", DAEMON(""));
-	assert_string_equal(yard_stems(yard, NULL), "d");
-	assert_string_equal(yard_pod_at(yard, NULL, TARGET), "n1");
-	make_node(yard, "n3", "");
-	assert_int_equal(yard_count(yard, NULL), 2);
-	yard_run(yard, NULL);
-	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.numberReady"), "2");
-	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.desiredNumberScheduled"), "2");
+	make_node(fixture, "n1", "");
+	make_node(fixture, "n2", "'taints':[{'key':'gpu','effect':'NoSchedule'}]");
+	workload_fixture_make(fixture, "daemonsets.apps", DAEMON(""));
+	assert_string_equal(workload_fixture_stems(fixture, NULL), "d");
+	assert_string_equal(workload_fixture_pod_at(fixture, NULL, TARGET), "n1");
+	make_node(fixture, "n3", "");
+	assert_int_equal(workload_fixture_count(fixture, NULL), 2);
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_at(fixture, "daemonsets.apps", "d", "status.numberReady"), "2");
+	assert_string_equal(workload_fixture_at(fixture, "daemonsets.apps", "d", "status.desiredNumberScheduled"), "2");
 	/* A node that is tainted later loses its daemon, one whose taint is tolerated gets one. */
-	yard_change(yard, "nodes", "n3", "{'spec':{'taints':[{'key':'mine','effect':'NoSchedule'}]}}");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 1);
-	yard_change(yard, "daemonsets.apps", "d",
-	            "{'spec':{'template':{'spec':{'tolerations':[{'key':'gpu','operator':'Exists'}]}}}}");
-	yard_gone(yard);
-	yard_run(yard, NULL);
-	assert_int_equal(yard_count(yard, NULL), 2);
-	assert_string_equal(yard_at(yard, "daemonsets.apps", "d", "status.updatedNumberScheduled"), "2");
-	yard_drop(yard, "nodes", "n2");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 1);
+	workload_fixture_change(fixture, "nodes", "n3", "{'spec':{'taints':[{'key':'mine','effect':'NoSchedule'}]}}");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 1);
+	workload_fixture_change(fixture, "daemonsets.apps", "d",
+	                        "{'spec':{'template':{'spec':{'tolerations':[{'key':'gpu','operator':'Exists'}]}}}}");
+	workload_fixture_gone(fixture);
+	workload_fixture_run(fixture, NULL);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 2);
+	assert_string_equal(workload_fixture_at(fixture, "daemonsets.apps", "d", "status.updatedNumberScheduled"), "2");
+	workload_fixture_drop(fixture, "nodes", "n2");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 1);
 	/* A pod that failed is replaced, and all go with their set. */
-	yard_end(yard, NULL, false, 1);
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 1);
-	assert_string_equal(yard_pod_at(yard, NULL, "status.phase"), "Pending");
-	yard_drop(yard, "daemonsets.apps", "d");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 0);
+	workload_fixture_end(fixture, NULL, false, 1);
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 1);
+	assert_string_equal(workload_fixture_pod_at(fixture, NULL, "status.phase"), "Pending");
+	workload_fixture_drop(fixture, "daemonsets.apps", "d");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 0);
 }
 
 STORY(a_daemon_set_chooses_by_labels_and_rolls)
 {
 	for (int i = 0; i < 3; i++)
-		make_node(yard, (const char *[]){"n1", "n2", "n3"}[i], "");
-	yard_make(yard, "daemonsets.apps", DAEMON("'nodeSelector':{'disk':'new'},"));
-	yard_run(yard, NULL);
-	assert_int_equal(yard_count(yard, NULL), 3);
+		make_node(fixture, (const char *[]){"n1", "n2", "n3"}[i], "");
+	workload_fixture_make(fixture, "daemonsets.apps", DAEMON("'nodeSelector':{'disk':'new'},"));
+	workload_fixture_run(fixture, NULL);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 3);
 	/* One after the other: the next goes when the last one is ready. */
-	yard_change(yard, "daemonsets.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
+	workload_fixture_change(fixture, "daemonsets.apps", "d",
+	                        "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
 	for (int done = 1; done <= 3; done++) {
-		yard_gone(yard);
-		assert_int_equal(yard_count(yard, "version=2"), done);
-		yard_run(yard, NULL);
+		workload_fixture_gone(fixture);
+		assert_int_equal(workload_fixture_count(fixture, "version=2"), done);
+		workload_fixture_run(fixture, NULL);
 	}
-	yard_change(yard, "nodes", "n1", "{'metadata':{'labels':{'disk':'old'}}}");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 2);
+	workload_fixture_change(fixture, "nodes", "n1", "{'metadata':{'labels':{'disk':'old'}}}");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 2);
 }
 
-static const char *progress(struct yard *yard, const char *field)
+static const char *progress(struct workload_fixture *fixture, const char *field)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "status.conditions.1.%s", field);
-	assert_string_equal(yard_at(yard, "deployments.apps", "d", "status.conditions.1.type"), "Progressing");
-	return yard_at(yard, "deployments.apps", "d", path);
+	assert_string_equal(workload_fixture_at(fixture, "deployments.apps", "d", "status.conditions.1.type"),
+	                    "Progressing");
+	return workload_fixture_at(fixture, "deployments.apps", "d", path);
 }
 
 STORY(a_rollout_that_is_stuck_says_so)
 {
-	make(yard, "deployments.apps", "'replicas':2,'progressDeadlineSeconds':60");
-	yard_pass(yard, 50);
-	assert_string_equal(progress(yard, "reason"), "ReplicaSetUpdated");
-	yard_pass(yard, 15);
-	assert_string_equal(progress(yard, "reason"), "ProgressDeadlineExceeded");
-	assert_string_equal(progress(yard, "status"), "False");
+	make(fixture, "deployments.apps", "'replicas':2,'progressDeadlineSeconds':60");
+	workload_fixture_pass(fixture, 50);
+	assert_string_equal(progress(fixture, "reason"), "ReplicaSetUpdated");
+	workload_fixture_pass(fixture, 15);
+	assert_string_equal(progress(fixture, "reason"), "ProgressDeadlineExceeded");
+	assert_string_equal(progress(fixture, "status"), "False");
 	/* It goes on, and is done when its pods are ready after all. */
-	yard_run(yard, NULL);
-	assert_string_equal(progress(yard, "reason"), "NewReplicaSetAvailable");
-	assert_string_equal(progress(yard, "status"), "True");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(progress(fixture, "reason"), "NewReplicaSetAvailable");
+	assert_string_equal(progress(fixture, "status"), "True");
 	/* A pod that is lost later is no rollout. */
-	yard_end(yard, NULL, false, 1);
-	yard_gone(yard);
-	yard_pass(yard, 100);
-	assert_string_equal(progress(yard, "reason"), "NewReplicaSetAvailable");
-	assert_string_equal(yard_condition(yard, "deployments.apps", "d", "Available"), "False");
+	workload_fixture_end(fixture, NULL, false, 1);
+	workload_fixture_gone(fixture);
+	workload_fixture_pass(fixture, 100);
+	assert_string_equal(progress(fixture, "reason"), "NewReplicaSetAvailable");
+	assert_string_equal(workload_fixture_condition(fixture, "deployments.apps", "d", "Available"), "False");
 }
 
 STORY(claims_of_a_stateful_set_stay)
 {
-	make(yard, "statefulsets.apps",
+	make(fixture, "statefulsets.apps",
 	     "'replicas':2,'podManagementPolicy':'Parallel','volumeClaimTemplates':[{'metadata':{'name':'data'},'spec':"
 	     "{"
 	     "'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}]");
-	assert_string_equal(kit_names(&yard->kit, "persistentvolumeclaims", NULL, NULL, NULL),
+	assert_string_equal(fixture_names(&fixture->base, "persistentvolumeclaims", NULL, NULL, NULL),
 	                    "default/data-d-0 default/data-d-1");
-	assert_string_equal(yard_at(yard, "pods", "d-1", "spec.volumes.0.persistentVolumeClaim.claimName"), "data-d-1");
-	assert_string_equal(yard_at(yard, "persistentvolumeclaims", "data-d-0", "spec.resources.requests.storage"),
+	assert_string_equal(workload_fixture_at(fixture, "pods", "d-1",
+	                                        "spec.volumes.0.persistentVolumeClaim.claimName"),
+	                    "data-d-1");
+	assert_string_equal(workload_fixture_at(fixture, "persistentvolumeclaims", "data-d-0",
+	                                        "spec.resources.requests.storage"),
 	                    "1Gi");
-	yard_run(yard, NULL);
-	yard_change(yard, "statefulsets.apps", "d", "{'spec':{'replicas':1}}");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), "d-0");
-	yard_drop(yard, "statefulsets.apps", "d");
-	yard_gone(yard);
-	assert_string_equal(kit_names(&yard->kit, "persistentvolumeclaims", NULL, NULL, NULL),
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, "statefulsets.apps", "d", "{'spec':{'replicas':1}}");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0");
+	workload_fixture_drop(fixture, "statefulsets.apps", "d");
+	workload_fixture_gone(fixture);
+	assert_string_equal(fixture_names(&fixture->base, "persistentvolumeclaims", NULL, NULL, NULL),
 	                    "default/data-d-0 default/data-d-1");
 }
 
 STORY(a_rolling_update_keeps_enough_ready)
 {
-	make(yard, "deployments.apps", "'replicas':4,'strategy':{'rollingUpdate':{'maxSurge':1,'maxUnavailable':1}}");
-	yard_run(yard, NULL);
-	yard_change(yard, "deployments.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
+	make(fixture, "deployments.apps",
+	     "'replicas':4,'strategy':{'rollingUpdate':{'maxSurge':1,'maxUnavailable':1}}");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, "deployments.apps", "d",
+	                        "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
 	/* One may be missing and one may be too many. */
-	assert_string_equal(yard_at(yard, "deployments.apps", "d", "status.readyReplicas"), "3");
-	yard_gone(yard);
-	assert_in_range(yard_count(yard, NULL), 4, 5);
+	assert_string_equal(workload_fixture_at(fixture, "deployments.apps", "d", "status.readyReplicas"), "3");
+	workload_fixture_gone(fixture);
+	assert_in_range(workload_fixture_count(fixture, NULL), 4, 5);
 	for (int i = 0; i < 6; i++) {
-		yard_run(yard, NULL);
-		assert_in_range(strtol(yard_at(yard, "deployments.apps", "d", "status.readyReplicas"), NULL, 10), 3, 5);
-		yard_gone(yard);
+		workload_fixture_run(fixture, NULL);
+		assert_in_range(strtol(workload_fixture_at(fixture, "deployments.apps", "d", "status.readyReplicas"),
+		                       NULL, 10),
+		                3, 5);
+		workload_fixture_gone(fixture);
 	}
-	assert_int_equal(yard_count(yard, "version=2"), 4);
-	assert_int_equal(yard_count(yard, NULL), 4);
-	assert_string_equal(yard_at(yard, "deployments.apps", "d", "status.updatedReplicas"), "4");
+	assert_int_equal(workload_fixture_count(fixture, "version=2"), 4);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 4);
+	assert_string_equal(workload_fixture_at(fixture, "deployments.apps", "d", "status.updatedReplicas"), "4");
 	/* Back: the old set is used again. */
-	yard_change(yard, "deployments.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':null}}}}}");
+	workload_fixture_change(fixture, "deployments.apps", "d",
+	                        "{'spec':{'template':{'metadata':{'labels':{'version':null}}}}}");
 	for (int i = 0; i < 6; i++) {
-		yard_run(yard, NULL);
-		yard_gone(yard);
+		workload_fixture_run(fixture, NULL);
+		workload_fixture_gone(fixture);
 	}
-	assert_int_equal(yard_count(yard, "version=2"), 0);
-	assert_int_equal(yard_count(yard, NULL), 4);
-	assert_non_null(strchr(kit_names(&yard->kit, "replicasets.apps", "default", NULL, NULL), ' '));
-	assert_null(strchr(strchr(kit_names(&yard->kit, "replicasets.apps", "default", NULL, NULL), ' ') + 1, ' '));
+	assert_int_equal(workload_fixture_count(fixture, "version=2"), 0);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 4);
+	assert_non_null(strchr(fixture_names(&fixture->base, "replicasets.apps", "default", NULL, NULL), ' '));
+	assert_null(
+		strchr(strchr(fixture_names(&fixture->base, "replicasets.apps", "default", NULL, NULL), ' ') + 1, ' '));
 }
 
 STORY(recreate_waits_until_the_old_pods_are_gone)
 {
-	make(yard, "deployments.apps", "'replicas':2,'strategy':{'type':'Recreate'}");
-	yard_run(yard, NULL);
-	yard_change(yard, "deployments.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, "version=2"), 2);
-	assert_int_equal(yard_count(yard, NULL), 2);
+	make(fixture, "deployments.apps", "'replicas':2,'strategy':{'type':'Recreate'}");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, "deployments.apps", "d",
+	                        "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, "version=2"), 2);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 2);
 }
 
 STORY(a_stateful_set_goes_in_order)
 {
-	make(yard, "statefulsets.apps", "'replicas':3,'serviceName':'s'");
-	assert_string_equal(yard_pods(yard, NULL), "d-0");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_pods(yard, NULL), "d-0 d-1");
-	yard_run(yard, NULL);
-	yard_run(yard, NULL);
-	assert_string_equal(yard_pods(yard, NULL), "d-0 d-1 d-2");
-	assert_string_equal(yard_at(yard, "statefulsets.apps", "d", "status.readyReplicas"), "3");
-	assert_string_equal(yard_at(yard, "pods", "d-2", "spec.hostname"), "d-2");
+	make(fixture, "statefulsets.apps", "'replicas':3,'serviceName':'s'");
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0 d-1");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0 d-1 d-2");
+	assert_string_equal(workload_fixture_at(fixture, "statefulsets.apps", "d", "status.readyReplicas"), "3");
+	assert_string_equal(workload_fixture_at(fixture, "pods", "d-2", "spec.hostname"), "d-2");
 	/* Down one after the other, from the highest. */
-	yard_change(yard, "statefulsets.apps", "d", "{'spec':{'replicas':1}}");
-	assert_string_equal(yard_at(yard, "pods", "d-1", "metadata.deletionTimestamp"), "");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), "d-0 d-1");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), "d-0");
+	workload_fixture_change(fixture, "statefulsets.apps", "d", "{'spec':{'replicas':1}}");
+	assert_string_equal(workload_fixture_at(fixture, "pods", "d-1", "metadata.deletionTimestamp"), "");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0 d-1");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0");
 	/* A failed pod comes back under its name. */
-	yard_end(yard, NULL, false, 1);
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), "d-0");
-	assert_string_equal(yard_at(yard, "pods", "d-0", "status.phase"), "Pending");
+	workload_fixture_end(fixture, NULL, false, 1);
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-0");
+	assert_string_equal(workload_fixture_at(fixture, "pods", "d-0", "status.phase"), "Pending");
 }
 
 STORY(a_parallel_stateful_set_does_not_wait)
 {
-	make(yard, "statefulsets.apps", "'replicas':12,'podManagementPolicy':'Parallel','ordinals':{'start':1}");
-	assert_int_equal(yard_count(yard, NULL), 12);
-	yard_run(yard, NULL);
-	yard_change(yard, "statefulsets.apps", "d", "{'spec':{'replicas':2}}");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), "d-1 d-2");
+	make(fixture, "statefulsets.apps", "'replicas':12,'podManagementPolicy':'Parallel','ordinals':{'start':1}");
+	assert_int_equal(workload_fixture_count(fixture, NULL), 12);
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, "statefulsets.apps", "d", "{'spec':{'replicas':2}}");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "d-1 d-2");
 }
 
 STORY(a_stateful_set_updates_from_the_highest)
 {
-	make(yard, "statefulsets.apps", "'replicas':2,'podManagementPolicy':'Parallel'");
-	yard_run(yard, NULL);
-	yard_change(yard, "statefulsets.apps", "d", "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, "version=2"), "d-1");
-	yard_run(yard, NULL);
-	yard_gone(yard);
-	yard_run(yard, NULL);
-	assert_string_equal(yard_pods(yard, "version=2"), "d-0 d-1");
-	assert_string_equal(yard_at(yard, "statefulsets.apps", "d", "status.updatedReplicas"), "2");
+	make(fixture, "statefulsets.apps", "'replicas':2,'podManagementPolicy':'Parallel'");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, "statefulsets.apps", "d",
+	                        "{'spec':{'template':{'metadata':{'labels':{'version':'2'}}}}}");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, "version=2"), "d-1");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_gone(fixture);
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_pods(fixture, "version=2"), "d-0 d-1");
+	assert_string_equal(workload_fixture_at(fixture, "statefulsets.apps", "d", "status.updatedReplicas"), "2");
 }
 
 int main(void)

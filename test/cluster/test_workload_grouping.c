@@ -59,45 +59,48 @@ static const struct row rows[] = {
          2, "w-0-a w-0-a w-1-a w-1-a"},
 };
 
-static void step(struct yard *yard, struct grouping_controller *grouping)
+static void step(struct workload_fixture *fixture, struct grouping_controller *grouping)
 {
 	for (int i = 0; i < 20; i++) {
 		struct error error = {0};
-		clock_virtual_advance(&yard->kit.clock, 50000000);
-		workloads_step(yard->workloads);
+		clock_virtual_advance(&fixture->base.clock, 50000000);
+		workloads_step(fixture->workloads);
 		grouping_step(grouping);
-		store_chores(yard->kit.store, 100);
-		assert_int_equal(store_commit(yard->kit.store, &error), 0);
+		store_chores(fixture->base.store, 100);
+		assert_int_equal(store_commit(fixture->base.store, &error), 0);
 	}
 }
 
 static void tell_row(const struct row *row)
 {
-	struct yard yard;
-	yard_open(&yard, YARD_CALM);
+	struct workload_fixture fixture;
+	workload_fixture_open(&fixture, WORKLOAD_FIXTURE_CALM);
 	struct settings settings = settings_usual;
 	settings.single_groups = true;
 	struct settings_source *source = settings_source_create(&settings);
-	struct grouping_controller *grouping = grouping_create(&(
-		struct grouping_options){.store = yard.kit.store, .clock = &yard.kit.clock.source, .settings = source});
+	struct grouping_controller *grouping =
+		grouping_create(&(struct grouping_options){.store = fixture.base.store,
+	                                                   .clock = &fixture.base.clock.source,
+	                                                   .settings = source});
 	struct buffer text = {0};
 	buffer_printf(&text, "{'metadata':{'name':'w'},'spec':{%s}}", row->spec);
-	assert_code(&yard.kit, kit_create(&yard.kit, row->resource, "default", text.text), 201);
-	step(&yard, grouping);
+	assert_code(&fixture.base, fixture_create(&fixture.base, row->resource, "default", text.text), 201);
+	step(&fixture, grouping);
 	text.length = 0;
-	const char *names = yard_pods(&yard, NULL);
+	const char *names = workload_fixture_pods(&fixture, NULL);
 	for (size_t length; *names; names += length + (names[length] == ' ')) {
 		length = strcspn(names, " ");
-		const char *pod = arena_strndup(yard.kit.arena, names, length);
-		const char *leaf = yard_at(&yard, "pods", pod, "metadata.labels.[kai.scheduler/subgroup-name]");
+		const char *pod = arena_strndup(fixture.base.arena, names, length);
+		const char *leaf =
+			workload_fixture_at(&fixture, "pods", pod, "metadata.labels.[kai.scheduler/subgroup-name]");
 		buffer_printf(&text, "%s%s", text.length ? " " : "", *leaf ? leaf : "-");
-		if (!*yard_at(&yard, "pods", pod, "metadata.annotations.pod-group-name"))
+		if (!*workload_fixture_at(&fixture, "pods", pod, "metadata.annotations.pod-group-name"))
 			fail_msg("%s: pod %s has no group; events: %s", row->resource, pod,
-			         kit_names(&yard.kit, "events", "default", NULL, NULL));
+			         fixture_names(&fixture.base, "events", "default", NULL, NULL));
 	}
 	if (strcmp(text.length ? text.text : "", row->leaves) != 0)
 		fail_msg("%s: %s", row->resource, text.text);
-	const char *groups = kit_names(&yard.kit, "podgroups.scheduling.run.ai", "default", NULL, NULL);
+	const char *groups = fixture_names(&fixture.base, "podgroups.scheduling.run.ai", "default", NULL, NULL);
 	int count = *groups != 0;
 	for (; *groups; groups++)
 		count += *groups == ' ';
@@ -105,7 +108,7 @@ static void tell_row(const struct row *row)
 	buffer_free(&text);
 	grouping_destroy(grouping);
 	settings_source_destroy(source);
-	yard_close(&yard);
+	workload_fixture_close(&fixture);
 }
 
 static void every_kind_is_grouped(void **state)
@@ -121,8 +124,8 @@ static void odd_specs_do_no_harm(void **state)
 	(void)state;
 	static const char *const odd[] = {
 		"null", "-1", "'x'", "[1,'a',null]", "{'a':{'b':3}}", "true", "99999999999999999999", "1.5", "''"};
-	struct yard yard;
-	yard_open(&yard, YARD_CALM);
+	struct workload_fixture fixture;
+	workload_fixture_open(&fixture, WORKLOAD_FIXTURE_CALM);
 	size_t made = 0;
 	for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); r++)
 		for (const char *at = strchr(rows[r].spec, ':'); at; at = strchr(at + 1, ':')) {
@@ -134,21 +137,21 @@ static void odd_specs_do_no_harm(void **state)
 				struct buffer text = {0};
 				buffer_printf(&text, "{'metadata':{'name':'w%zu'},'spec':{%.*s:%s%s}}", made++,
 				              (int)(at - rows[r].spec), rows[r].spec, odd[o], at + 1 + rest);
-				kit_create(&yard.kit, rows[r].resource, "default", text.text);
+				fixture_create(&fixture.base, rows[r].resource, "default", text.text);
 				struct error error = {0};
-				workloads_step(yard.workloads);
-				store_commit(yard.kit.store, &error);
+				workloads_step(fixture.workloads);
+				store_commit(fixture.base.store, &error);
 				buffer_free(&text);
 			}
 		}
 	for (int i = 0; i < 20; i++) {
 		struct error error = {0};
-		clock_virtual_advance(&yard.kit.clock, 50000000);
-		workloads_step(yard.workloads);
-		store_commit(yard.kit.store, &error);
+		clock_virtual_advance(&fixture.base.clock, 50000000);
+		workloads_step(fixture.workloads);
+		store_commit(fixture.base.store, &error);
 	}
 	assert_true(made > 300);
-	yard_close(&yard);
+	workload_fixture_close(&fixture);
 }
 
 int main(void)

@@ -3,11 +3,11 @@
 
 #define ROLE(name) "training.kubeflow.org/replica-type=" name
 
-static void make(struct yard *yard, const char *resource, const char *spec)
+static void make(struct workload_fixture *fixture, const char *resource, const char *spec)
 {
 	struct buffer text = {0};
 	buffer_printf(&text, "{'metadata':{'name':'t'},'spec':{%s}}", spec);
-	yard_make(yard, resource, text.text);
+	workload_fixture_make(fixture, resource, text.text);
 	buffer_free(&text);
 }
 
@@ -36,39 +36,40 @@ static const struct kind kinds[] = {
          "t-master-0 t-worker-0", ROLE("master"), "master"},
 };
 
-static void tell_kind(struct yard *yard, const struct kind *kind)
+static void tell_kind(struct workload_fixture *fixture, const struct kind *kind)
 {
 	char spec[2000];
 	snprintf(spec, sizeof(spec), "'%s':{%s}", kind->specs, kind->roles);
-	make(yard, kind->resource, spec);
-	assert_string_equal(yard_pods(yard, NULL), kind->pods);
-	assert_string_equal(yard_condition(yard, kind->resource, "t", "Created"), "True");
-	assert_string_equal(yard_condition(yard, kind->resource, "t", "Running"), "");
-	assert_int_equal(yard_count(yard, "training.kubeflow.org/job-name=t,training.kubeflow.org/replica-index=0,"
-	                                  "training.kubeflow.org/replica-type=worker,app=a"),
+	make(fixture, kind->resource, spec);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), kind->pods);
+	assert_string_equal(workload_fixture_condition(fixture, kind->resource, "t", "Created"), "True");
+	assert_string_equal(workload_fixture_condition(fixture, kind->resource, "t", "Running"), "");
+	assert_int_equal(workload_fixture_count(
+				 fixture, "training.kubeflow.org/job-name=t,training.kubeflow.org/replica-index=0,"
+					  "training.kubeflow.org/replica-type=worker,app=a"),
 	                 1);
 	if (kind->decider)
-		assert_string_equal(yard_pod_at(yard, kind->decider,
-		                                "metadata.labels.[training.kubeflow.org/job-role]"),
+		assert_string_equal(workload_fixture_pod_at(fixture, kind->decider,
+		                                            "metadata.labels.[training.kubeflow.org/job-role]"),
 		                    kind->label);
-	yard_run(yard, NULL);
-	assert_string_equal(yard_condition(yard, kind->resource, "t", "Running"), "True");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_condition(fixture, kind->resource, "t", "Running"), "True");
 	/* A pod that is evicted comes back under its name. */
-	yard_drop(yard, "pods", "t-worker-0");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), kind->pods);
-	assert_string_equal(yard_at(yard, "pods", "t-worker-0", "status.phase"), "Pending");
-	yard_run(yard, NULL);
-	yard_end(yard, kind->decider, true, 0);
-	assert_string_equal(yard_condition(yard, kind->resource, "t", "Succeeded"), "True");
-	assert_string_equal(yard_condition(yard, kind->resource, "t", "Running"), "False");
-	assert_string_equal(yard_pods(yard, NULL), kind->pods);
+	workload_fixture_drop(fixture, "pods", "t-worker-0");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), kind->pods);
+	assert_string_equal(workload_fixture_at(fixture, "pods", "t-worker-0", "status.phase"), "Pending");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_end(fixture, kind->decider, true, 0);
+	assert_string_equal(workload_fixture_condition(fixture, kind->resource, "t", "Succeeded"), "True");
+	assert_string_equal(workload_fixture_condition(fixture, kind->resource, "t", "Running"), "False");
+	assert_string_equal(workload_fixture_pods(fixture, NULL), kind->pods);
 }
 
 #define KIND_STORY(name, number)                                                                                       \
 	STORY(name)                                                                                                    \
 	{                                                                                                              \
-		tell_kind(yard, &kinds[number]);                                                                       \
+		tell_kind(fixture, &kinds[number]);                                                                    \
 	}
 KIND_STORY(a_pytorch_job, 0)
 KIND_STORY(a_tf_job, 1)
@@ -81,105 +82,106 @@ KIND_STORY(an_xgboost_job, 4)
 
 STORY(workers_scale_and_the_highest_leaves)
 {
-	make(yard, PYTORCH, WORKERS(3, ""));
-	yard_run(yard, NULL);
-	yard_change(yard, PYTORCH, "t", "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':11}}}}");
-	assert_int_equal(yard_count(yard, NULL), 11);
-	yard_run(yard, NULL);
-	assert_string_equal(yard_at(yard, PYTORCH, "t", "status.replicaStatuses.Worker.active"), "11");
-	yard_change(yard, PYTORCH, "t", "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':2}}}}");
-	yard_gone(yard);
-	assert_string_equal(yard_pods(yard, NULL), "t-worker-0 t-worker-1");
+	make(fixture, PYTORCH, WORKERS(3, ""));
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, PYTORCH, "t", "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':11}}}}");
+	assert_int_equal(workload_fixture_count(fixture, NULL), 11);
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_at(fixture, PYTORCH, "t", "status.replicaStatuses.Worker.active"), "11");
+	workload_fixture_change(fixture, PYTORCH, "t", "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':2}}}}");
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "t-worker-0 t-worker-1");
 }
 
 STORY(a_role_that_must_not_fail_ends_the_job)
 {
-	make(yard, PYTORCH, WORKERS(2, ",'restartPolicy':'Never'"));
-	assert_string_equal(yard_pod_at(yard, NULL, "spec.restartPolicy"), "Never");
-	yard_run(yard, NULL);
-	yard_end(yard, "training.kubeflow.org/replica-index=1", false, 1);
-	yard_gone(yard);
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Failed"), "True");
+	make(fixture, PYTORCH, WORKERS(2, ",'restartPolicy':'Never'"));
+	assert_string_equal(workload_fixture_pod_at(fixture, NULL, "spec.restartPolicy"), "Never");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_end(fixture, "training.kubeflow.org/replica-index=1", false, 1);
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Failed"), "True");
 	/* The others have nothing left to do; the failed one stays to be looked at. */
-	assert_string_equal(yard_pods(yard, NULL), "t-worker-1");
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "t-worker-1");
 }
 
 STORY(exit_codes_decide)
 {
-	make(yard, PYTORCH, WORKERS(2, ",'restartPolicy':'ExitCode'"));
-	yard_run(yard, NULL);
-	yard_end(yard, "training.kubeflow.org/replica-index=1", false, 137);
-	yard_gone(yard);
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Failed"), "");
-	assert_string_equal(yard_at(yard, "pods", "t-worker-1", "status.phase"), "Pending");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Running"), "True");
-	yard_end(yard, "training.kubeflow.org/replica-index=1", false, 3);
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Failed"), "True");
+	make(fixture, PYTORCH, WORKERS(2, ",'restartPolicy':'ExitCode'"));
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_end(fixture, "training.kubeflow.org/replica-index=1", false, 137);
+	workload_fixture_gone(fixture);
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Failed"), "");
+	assert_string_equal(workload_fixture_at(fixture, "pods", "t-worker-1", "status.phase"), "Pending");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Running"), "True");
+	workload_fixture_end(fixture, "training.kubeflow.org/replica-index=1", false, 3);
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Failed"), "True");
 }
 
 STORY(a_suspended_job_gives_its_pods_back)
 {
-	make(yard, PYTORCH, WORKERS(2, ""));
-	yard_run(yard, NULL);
-	yard_change(yard, PYTORCH, "t", "{'spec':{'runPolicy':{'suspend':true}}}");
-	yard_gone(yard);
-	assert_int_equal(yard_count(yard, NULL), 0);
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Suspended"), "True");
-	yard_change(yard, PYTORCH, "t", "{'spec':{'runPolicy':{'suspend':false}}}");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Suspended"), "False");
-	assert_string_equal(yard_condition(yard, PYTORCH, "t", "Running"), "True");
+	make(fixture, PYTORCH, WORKERS(2, ""));
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_change(fixture, PYTORCH, "t", "{'spec':{'runPolicy':{'suspend':true}}}");
+	workload_fixture_gone(fixture);
+	assert_int_equal(workload_fixture_count(fixture, NULL), 0);
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Suspended"), "True");
+	workload_fixture_change(fixture, PYTORCH, "t", "{'spec':{'runPolicy':{'suspend':false}}}");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Suspended"), "False");
+	assert_string_equal(workload_fixture_condition(fixture, PYTORCH, "t", "Running"), "True");
 }
 
 STORY(a_launcher_may_wait_for_its_workers)
 {
-	make(yard, "mpijobs.kubeflow.org/v1",
+	make(fixture, "mpijobs.kubeflow.org/v1",
 	     "'launcherCreationPolicy':'WaitForWorkersReady','mpiReplicaSpecs':{'Launcher':{'template':" POD_TEMPLATE
 	     "},'Worker':{'replicas':2,'template':" POD_TEMPLATE "}}");
-	assert_string_equal(yard_pods(yard, NULL), "t-worker-0 t-worker-1");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_pods(yard, NULL), "t-launcher t-worker-0 t-worker-1");
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "t-worker-0 t-worker-1");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_pods(fixture, NULL), "t-launcher t-worker-0 t-worker-1");
 }
 
 STORY(the_launcher_of_the_newer_api_is_a_job)
 {
 	static const char resource[] = "mpijobs.kubeflow.org/v2beta1";
-	make(yard, resource,
+	make(fixture, resource,
 	     "'mpiReplicaSpecs':{'Launcher':{'replicas':1,'template':" POD_TEMPLATE
 	     "},'Worker':{'replicas':2,'template':" POD_TEMPLATE "}}");
-	assert_string_equal(kit_names(&yard->kit, "jobs.batch", NULL, NULL, NULL), "default/t-launcher");
-	assert_string_equal(yard_stems(yard, ROLE("launcher")), "t-launcher");
-	assert_string_equal(yard_pods(yard, ROLE("worker")), "t-worker-0 t-worker-1");
-	assert_string_equal(yard_pod_at(yard, ROLE("launcher"), "metadata.ownerReferences.0.kind"), "Job");
-	assert_string_equal(yard_pod_at(yard, ROLE("launcher"), "spec.restartPolicy"), "Never");
-	yard_run(yard, NULL);
-	assert_string_equal(yard_condition(yard, resource, "t", "Running"), "True");
-	yard_change(yard, resource, "t", "{'spec':{'runPolicy':{'suspend':true}}}");
-	yard_gone(yard);
-	assert_string_equal(kit_names(&yard->kit, "jobs.batch", NULL, NULL, NULL), "");
-	yard_change(yard, resource, "t", "{'spec':{'runPolicy':{'suspend':false}}}");
-	yard_run(yard, NULL);
-	yard_end(yard, ROLE("launcher"), true, 0);
-	assert_string_equal(yard_condition(yard, resource, "t", "Succeeded"), "True");
+	assert_string_equal(fixture_names(&fixture->base, "jobs.batch", NULL, NULL, NULL), "default/t-launcher");
+	assert_string_equal(workload_fixture_stems(fixture, ROLE("launcher")), "t-launcher");
+	assert_string_equal(workload_fixture_pods(fixture, ROLE("worker")), "t-worker-0 t-worker-1");
+	assert_string_equal(workload_fixture_pod_at(fixture, ROLE("launcher"), "metadata.ownerReferences.0.kind"),
+	                    "Job");
+	assert_string_equal(workload_fixture_pod_at(fixture, ROLE("launcher"), "spec.restartPolicy"), "Never");
+	workload_fixture_run(fixture, NULL);
+	assert_string_equal(workload_fixture_condition(fixture, resource, "t", "Running"), "True");
+	workload_fixture_change(fixture, resource, "t", "{'spec':{'runPolicy':{'suspend':true}}}");
+	workload_fixture_gone(fixture);
+	assert_string_equal(fixture_names(&fixture->base, "jobs.batch", NULL, NULL, NULL), "");
+	workload_fixture_change(fixture, resource, "t", "{'spec':{'runPolicy':{'suspend':false}}}");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_end(fixture, ROLE("launcher"), true, 0);
+	assert_string_equal(workload_fixture_condition(fixture, resource, "t", "Succeeded"), "True");
 }
 
 STORY(a_launcher_job_that_fails_ends_it)
 {
 	static const char resource[] = "mpijobs.kubeflow.org/v2beta1";
-	make(yard, resource,
+	make(fixture, resource,
 	     "'runPolicy':{'backoffLimit':0},'mpiReplicaSpecs':{'Launcher':{'replicas':1,'template':" POD_TEMPLATE
 	     "},'Worker':{'replicas':1,'template':" POD_TEMPLATE "}}");
-	yard_run(yard, NULL);
-	yard_end(yard, ROLE("launcher"), false, 1);
-	assert_string_equal(yard_condition(yard, resource, "t", "Failed"), "True");
+	workload_fixture_run(fixture, NULL);
+	workload_fixture_end(fixture, ROLE("launcher"), false, 1);
+	assert_string_equal(workload_fixture_condition(fixture, resource, "t", "Failed"), "True");
 }
 
 STORY(bad_specs_make_no_pods)
 {
-	make(yard, PYTORCH, "'pytorchReplicaSpecs':{'Worker':7,'Master':{'replicas':-4,'template':'x'}}");
-	make(yard, "tfjobs.kubeflow.org", "'tfReplicaSpecs':[1,2]");
-	assert_string_equal(yard_pods(yard, ROLE("master")), "");
+	make(fixture, PYTORCH, "'pytorchReplicaSpecs':{'Worker':7,'Master':{'replicas':-4,'template':'x'}}");
+	make(fixture, "tfjobs.kubeflow.org", "'tfReplicaSpecs':[1,2]");
+	assert_string_equal(workload_fixture_pods(fixture, ROLE("master")), "");
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #define GROUPS "podgroups.scheduling.run.ai"
 
 struct fixture {
-	struct kit kit;
+	struct store_fixture base;
 	struct settings_source *settings;
 	struct grouping_controller *grouping;
 	bool singles_unwritten;
@@ -21,11 +21,11 @@ static void start(struct fixture *fixture)
 	settings.single_groups = !fixture->singles_unwritten;
 	if (!fixture->settings)
 		fixture->settings = settings_source_create(&settings);
-	settings_source_follow(fixture->settings, fixture->kit.store);
+	settings_source_follow(fixture->settings, fixture->base.store);
 	settings_source_replace(fixture->settings, &settings);
 	settings_turn(fixture->settings);
-	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->kit.store,
-	                                                               .clock = &fixture->kit.clock.source,
+	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->base.store,
+	                                                               .clock = &fixture->base.clock.source,
 	                                                               .settings = fixture->settings});
 }
 
@@ -39,10 +39,10 @@ static int open_all(void **state)
 {
 	static struct fixture fixture;
 	memset(&fixture, 0, sizeof(fixture));
-	kit_open(&fixture.kit, NULL);
-	assert_code(&fixture.kit,
-	            kit_create(&fixture.kit, "priorityclasses.scheduling.k8s.io", "",
-	                       "{'metadata':{'name':'train'},'value':50}"),
+	fixture_open(&fixture.base, NULL);
+	assert_code(&fixture.base,
+	            fixture_create(&fixture.base, "priorityclasses.scheduling.k8s.io", "",
+	                           "{'metadata':{'name':'train'},'value':50}"),
 	            201);
 	start(&fixture);
 	*state = &fixture;
@@ -54,7 +54,7 @@ static int close_all(void **state)
 	struct fixture *fixture = *state;
 	grouping_destroy(fixture->grouping);
 	settings_source_destroy(fixture->settings);
-	kit_close(&fixture->kit);
+	fixture_close(&fixture->base);
 	return 0;
 }
 
@@ -63,8 +63,8 @@ static int settle(struct fixture *fixture)
 {
 	for (int step = 1; step < 10000; step++) {
 		int wait = grouping_step(fixture->grouping);
-		bool wrote = store_pending(fixture->kit.store);
-		assert_int_equal(store_commit(fixture->kit.store, NULL), 0);
+		bool wrote = store_pending(fixture->base.store);
+		assert_int_equal(store_commit(fixture->base.store, NULL), 0);
 		if (wait != 0 && !wrote)
 			return step;
 	}
@@ -74,21 +74,21 @@ static int settle(struct fixture *fixture)
 
 static void assert_at_rest(struct fixture *fixture)
 {
-	uint64_t before = store_version(fixture->kit.store);
+	uint64_t before = store_version(fixture->base.store);
 	settle(fixture);
-	assert_int_equal(store_version(fixture->kit.store), before);
+	assert_int_equal(store_version(fixture->base.store), before);
 	/* A restart knows nothing and finds everything done. */
 	grouping_destroy(fixture->grouping);
 	start(fixture);
 	settle(fixture);
-	assert_int_equal(store_version(fixture->kit.store), before);
+	assert_int_equal(store_version(fixture->base.store), before);
 }
 
 /* The uid of the new object. */
 static char *make(struct fixture *fixture, const char *resource, const char *body)
 {
-	assert_code(&fixture->kit, kit_create(&fixture->kit, resource, "default", body), 201);
-	return base_strdup(kit_at(&fixture->kit, "metadata.uid"));
+	assert_code(&fixture->base, fixture_create(&fixture->base, resource, "default", body), 201);
+	return base_strdup(fixture_at(&fixture->base, "metadata.uid"));
 }
 
 static char *make_job(struct fixture *fixture, const char *name, const char *annotations, int pods)
@@ -133,19 +133,19 @@ static void make_job_pod(struct fixture *fixture, const char *job, const char *u
 
 static const char *group_name(struct fixture *fixture)
 {
-	return kit_names(&fixture->kit, GROUPS, "default", NULL, NULL);
+	return fixture_names(&fixture->base, GROUPS, "default", NULL, NULL);
 }
 
 static void get_group(struct fixture *fixture)
 {
 	char name[300];
 	snprintf(name, sizeof(name), "%s", group_name(fixture));
-	assert_code(&fixture->kit, kit_get(&fixture->kit, GROUPS, "default", name), 200);
+	assert_code(&fixture->base, fixture_get(&fixture->base, GROUPS, "default", name), 200);
 }
 
 static void get_pod(struct fixture *fixture, const char *name)
 {
-	assert_code(&fixture->kit, kit_get(&fixture->kit, "pods", "default", name), 200);
+	assert_code(&fixture->base, fixture_get(&fixture->base, "pods", "default", name), 200);
 }
 
 /* Reasons of the events about an object, in the order of their names; "" for none. */
@@ -153,14 +153,14 @@ static const char *events_about(struct fixture *fixture, const char *kind, const
 {
 	static char text[600];
 	char fields[200];
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	snprintf(fields, sizeof(fields), "involvedObject.kind=%s,involvedObject.name=%s", kind, name);
-	char *names = base_strdup(kit_names(kit, "events", "default", NULL, fields));
+	char *names = base_strdup(fixture_names(base, "events", "default", NULL, fields));
 	text[0] = '\0';
 	for (char *next = names, *event; (event = strsep(&next, " ")) && *event;) {
-		assert_code(kit, kit_get(kit, "events", "default", event), 200);
+		assert_code(base, fixture_get(base, "events", "default", event), 200);
 		size_t length = strlen(text);
-		snprintf(text + length, sizeof(text) - length, "%s%s", length ? " " : "", kit_at(kit, "reason"));
+		snprintf(text + length, sizeof(text) - length, "%s%s", length ? " " : "", fixture_at(base, "reason"));
 	}
 	free(names);
 	return text;
@@ -169,28 +169,28 @@ static const char *events_about(struct fixture *fixture, const char *kind, const
 static void a_job_becomes_a_group_of_segments(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	char *uid = make_job(fixture, "train", SEGMENTS, 4);
 	for (int i = 0; i < 4; i++)
 		make_job_pod(fixture, "train", uid, i);
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "metadata.ownerReferences.0.uid", uid);
-	assert_at(kit, "metadata.ownerReferences.0.kind", "Job");
-	assert_at(kit, "spec.queue", "default-queue");
-	assert_at(kit, "spec.priorityClassName", "train");
-	assert_at(kit, "spec.subGroups.2.name", "worker-1");
-	assert_at(kit, "spec.subGroups.2.minMember", "2");
-	assert_at(kit, "spec.subGroups.2.topologyConstraint.requiredTopologyLevel", "rack");
+	assert_at(base, "metadata.ownerReferences.0.uid", uid);
+	assert_at(base, "metadata.ownerReferences.0.kind", "Job");
+	assert_at(base, "spec.queue", "default-queue");
+	assert_at(base, "spec.priorityClassName", "train");
+	assert_at(base, "spec.subGroups.2.name", "worker-1");
+	assert_at(base, "spec.subGroups.2.minMember", "2");
+	assert_at(base, "spec.subGroups.2.topologyConstraint.requiredTopologyLevel", "rack");
 	get_pod(fixture, "train-3");
-	assert_at(kit, "metadata.annotations.pod-group-name", group_name(fixture));
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-1");
-	assert_at(kit, "metadata.labels.[kai.scheduler/segment-index]", "1");
+	assert_at(base, "metadata.annotations.pod-group-name", group_name(fixture));
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-1");
+	assert_at(base, "metadata.labels.[kai.scheduler/segment-index]", "1");
 	assert_at_rest(fixture);
 	/* The group goes with its workload. */
-	assert_code(kit, kit_delete(kit, JOBS, "default", "train", "{'propagationPolicy':'Background'}"), 200);
+	assert_code(base, fixture_delete(base, JOBS, "default", "train", "{'propagationPolicy':'Background'}"), 200);
 	for (int i = 0; i < 10; i++) {
-		kit_settle(kit);
+		fixture_settle(base);
 		settle(fixture);
 	}
 	assert_string_equal(group_name(fixture), "");
@@ -208,7 +208,7 @@ static void a_job_becomes_a_group_of_segments(void **state)
 static void an_owner_that_comes_later_is_waited_for(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	/* Not even the kind is known when the pod comes. */
 	make_pod(fixture, "p-0", "kubeflow.org/v1", "PyTorchJob", "pt", "later",
 	         "'training.kubeflow.org/replica-type':'worker'");
@@ -216,9 +216,9 @@ static void an_owner_that_comes_later_is_waited_for(void **state)
 	assert_string_equal(group_name(fixture), "");
 	assert_string_equal(events_about(fixture, "Pod", "p-0"), "OwnerNotFound");
 	get_pod(fixture, "p-0");
-	assert_at(kit, "status.conditions.0.reason", "NotGrouped");
+	assert_at(base, "status.conditions.0.reason", "NotGrouped");
 	assert_at_rest(fixture);
-	assert_code(kit, kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "", PYTORCH_CRD), 201);
+	assert_code(base, fixture_create(base, "customresourcedefinitions.apiextensions.k8s.io", "", PYTORCH_CRD), 201);
 	settle(fixture);
 	char *uid = make(fixture, "pytorchjobs.kubeflow.org",
 	                 "{'apiVersion':'kubeflow.org/v1','kind':'PyTorchJob','metadata':{'name':'pt','labels':{"
@@ -231,21 +231,21 @@ static void an_owner_that_comes_later_is_waited_for(void **state)
 	         "'training.kubeflow.org/replica-type':'worker'");
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "spec.queue", "research");
-	assert_at(kit, "spec.preemptibility", "non-preemptible");
-	assert_at(kit, "spec.subGroups.0.name", "master");
-	assert_at(kit, "spec.subGroups.1.minMember", "2");
+	assert_at(base, "spec.queue", "research");
+	assert_at(base, "spec.preemptibility", "non-preemptible");
+	assert_at(base, "spec.subGroups.0.name", "master");
+	assert_at(base, "spec.subGroups.1.minMember", "2");
 	get_pod(fixture, "p-1");
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
 	assert_at_rest(fixture);
 	/* The workload is scaled: its group follows. */
-	assert_code(kit,
-	            kit_merge(kit, "pytorchjobs.kubeflow.org", "default", "pt",
-	                      "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':5}}}}"),
+	assert_code(base,
+	            fixture_merge(base, "pytorchjobs.kubeflow.org", "default", "pt",
+	                          "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':5}}}}"),
 	            200);
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "spec.subGroups.1.minMember", "5");
+	assert_at(base, "spec.subGroups.1.minMember", "5");
 	assert_at_rest(fixture);
 	free(uid);
 }
@@ -266,8 +266,8 @@ static void an_owner_that_comes_later_is_waited_for(void **state)
 /* A kind that nobody knows, an object of it and one of its pods. */
 static char *make_flow(struct fixture *fixture)
 {
-	struct kit *kit = &fixture->kit;
-	assert_code(kit, kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "", FLOW_CRD), 201);
+	struct store_fixture *base = &fixture->base;
+	assert_code(base, fixture_create(base, "customresourcedefinitions.apiextensions.k8s.io", "", FLOW_CRD), 201);
 	char *uid = make(
 		fixture, "flows.jobs.example.com",
 		"{'apiVersion':'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f'},'spec':{'replicas':3}}");
@@ -278,35 +278,35 @@ static char *make_flow(struct fixture *fixture)
 static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	char *uid = make_flow(fixture);
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "spec.minMember", "1");
-	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
+	assert_at(base, "spec.minMember", "1");
+	assert_code(base, fixture_create(base, "kartas.run.ai", "", FLOW_KARTA), 201);
 	settle(fixture);
 	get_pod(fixture, "f-0");
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
-	char *name = base_strdup(kit_at(kit, "metadata.annotations.pod-group-name"));
-	assert_code(kit, kit_get(kit, GROUPS, "default", name), 200);
-	assert_at(kit, "spec.subGroups.0.minMember", "3");
-	assert_at(kit, "metadata.ownerReferences.0.kind", "Flow");
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	char *name = base_strdup(fixture_at(base, "metadata.annotations.pod-group-name"));
+	assert_code(base, fixture_get(base, GROUPS, "default", name), 200);
+	assert_at(base, "spec.subGroups.0.minMember", "3");
+	assert_at(base, "metadata.ownerReferences.0.kind", "Flow");
 	assert_at_rest(fixture);
 	/* It is changed, and the group with it; a mistake in it is told. */
-	assert_code(kit,
-	            kit_merge(kit, "kartas.run.ai", "", "flow",
-	                      "{'spec':{'optimizationInstructions':{'gangScheduling':{'podGroup':{'topology':{"
-	                      "'requiredTopologyLevel':'rack'}}}}}}"),
+	assert_code(base,
+	            fixture_merge(base, "kartas.run.ai", "", "flow",
+	                          "{'spec':{'optimizationInstructions':{'gangScheduling':{'podGroup':{'topology':{"
+	                          "'requiredTopologyLevel':'rack'}}}}}}"),
 	            200);
 	settle(fixture);
 	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
 	assert_at_rest(fixture);
 	/* Without it the pod is one of many again, and no part of anything. */
-	assert_code(kit, kit_delete(kit, "kartas.run.ai", "", "flow", NULL), 200);
+	assert_code(base, fixture_delete(base, "kartas.run.ai", "", "flow", NULL), 200);
 	settle(fixture);
 	get_pod(fixture, "f-0");
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "");
-	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), name);
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "");
+	assert_string_not_equal(fixture_at(base, "metadata.annotations.pod-group-name"), name);
 	assert_at_rest(fixture);
 	free(name);
 	free(uid);
@@ -315,7 +315,7 @@ static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
 static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	const char *spec = "'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
 			   "'containers':[{'name':'c','image':'i'}]}}";
 	char body[900];
@@ -331,19 +331,19 @@ static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 	settle(fixture);
 	assert_non_null(strchr(group_name(fixture), ' '));
 	get_pod(fixture, "web-1-b");
-	char *name = base_strdup(kit_at(kit, "metadata.annotations.pod-group-name"));
-	assert_code(kit, kit_get(kit, GROUPS, "default", name), 200);
-	assert_at(kit, "metadata.ownerReferences.0.kind", "Pod");
-	assert_at(kit, "spec.minMember", "1");
-	assert_at(kit, "spec.priorityClassName", "inference");
+	char *name = base_strdup(fixture_at(base, "metadata.annotations.pod-group-name"));
+	assert_code(base, fixture_get(base, GROUPS, "default", name), 200);
+	assert_at(base, "metadata.ownerReferences.0.kind", "Pod");
+	assert_at(base, "spec.minMember", "1");
+	assert_at(base, "spec.priorityClassName", "inference");
 	assert_at_rest(fixture);
 	/* A pod that vanishes takes its group along, and nobody makes it again. */
-	assert_code(kit, kit_delete(kit, "pods", "default", "web-1-b", "{'gracePeriodSeconds':0}"), 200);
+	assert_code(base, fixture_delete(base, "pods", "default", "web-1-b", "{'gracePeriodSeconds':0}"), 200);
 	for (int i = 0; i < 5; i++) {
 		settle(fixture);
-		kit_settle(kit);
+		fixture_settle(base);
 	}
-	assert_code(kit, kit_get(kit, GROUPS, "default", name), 404);
+	assert_code(base, fixture_get(base, GROUPS, "default", name), 404);
 	assert_null(strchr(group_name(fixture), ' '));
 	free(name);
 	free(set);
@@ -353,50 +353,51 @@ static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 static void what_a_user_changes_is_kept_or_put_right(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	char *uid = make_job(fixture, "train", SEGMENTS, 2);
 	make_job_pod(fixture, "train", uid, 0);
 	settle(fixture);
 	char name[300];
 	snprintf(name, sizeof(name), "%s", group_name(fixture));
 	/* Deleted by hand: made again. */
-	assert_code(kit, kit_delete(kit, GROUPS, "default", name, NULL), 200);
+	assert_code(base, fixture_delete(base, GROUPS, "default", name, NULL), 200);
 	settle(fixture);
 	assert_string_equal(group_name(fixture), name);
 	/* The queue is the user's, the tree is not. */
-	assert_code(kit,
-	            kit_merge(kit, GROUPS, "default", name,
+	assert_code(
+		base,
+		fixture_merge(base, GROUPS, "default", name,
 	                      "{'metadata':{'labels':{'mine':'1'}},'spec':{'queue':'other','markUnschedulable':false,"
 	                      "'subGroups':null,'minMember':7}}"),
-	            200);
+		200);
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "spec.queue", "other");
-	assert_at(kit, "spec.markUnschedulable", "false");
-	assert_at(kit, "metadata.labels.mine", "1");
-	assert_at(kit, "spec.minMember", "");
-	assert_at(kit, "spec.subGroups.1.name", "worker-0");
+	assert_at(base, "spec.queue", "other");
+	assert_at(base, "spec.markUnschedulable", "false");
+	assert_at(base, "metadata.labels.mine", "1");
+	assert_at(base, "spec.minMember", "");
+	assert_at(base, "spec.subGroups.1.name", "worker-0");
 	/* The status of others is left alone, and wakes nobody. */
-	assert_code(kit, kit_merge_status(kit, GROUPS, "default", name, "{'status':{'phase':'Pending'}}"), 200);
+	assert_code(base, fixture_merge_status(base, GROUPS, "default", name, "{'status':{'phase':'Pending'}}"), 200);
 	assert_at_rest(fixture);
 	get_group(fixture);
-	assert_at(kit, "status.phase", "Pending");
+	assert_at(base, "status.phase", "Pending");
 	/* Marks that were taken off come back. */
-	assert_code(kit,
-	            kit_merge(kit, "pods", "default", "train-0",
-	                      "{'metadata':{'annotations':null,'labels':{'kai.scheduler/subgroup-name':'wrong'}}}"),
+	assert_code(base,
+	            fixture_merge(base, "pods", "default", "train-0",
+	                          "{'metadata':{'annotations':null,'labels':{'kai.scheduler/subgroup-name':'wrong'}}}"),
 	            200);
 	settle(fixture);
 	get_pod(fixture, "train-0");
-	assert_at(kit, "metadata.annotations.pod-group-name", name);
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-0");
+	assert_at(base, "metadata.annotations.pod-group-name", name);
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-0");
 	free(uid);
 }
 
 static void some_pods_are_left_alone(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	uint64_t before;
 	free(make(fixture, "pods", "{'metadata':{'name':'other'},'spec':{'containers':[{'name':'c','image':'i'}]}}"));
 	free(make(fixture, "pods",
@@ -407,25 +408,25 @@ static void some_pods_are_left_alone(void **state)
 		fixture, "pods",
 		"{'metadata':{'name':'own','annotations':{'pod-group-name':'mine'}},'spec':{'schedulerName':'platoon',"
 		"'containers':[{'name':'c','image':'i'}]}}"));
-	before = store_version(kit->store);
+	before = store_version(base->store);
 	settle(fixture);
-	assert_int_equal(store_version(kit->store), before);
+	assert_int_equal(store_version(base->store), before);
 	assert_string_equal(group_name(fixture), "mine");
 	/* Nobody has to wait for their grouping. */
-	const struct store_type *pods = store_type_find(kit->store, "", "pods");
-	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "other")));
-	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "skip")));
-	assert_false(holds(fixture, store_peek(kit->store, pods, "default", "own")));
+	const struct store_type *pods = store_type_find(base->store, "", "pods");
+	assert_false(holds(fixture, store_peek(base->store, pods, "default", "other")));
+	assert_false(holds(fixture, store_peek(base->store, pods, "default", "skip")));
+	assert_false(holds(fixture, store_peek(base->store, pods, "default", "own")));
 }
 
 static void a_pod_is_held_until_it_is_marked(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct store_type *pods = store_type_find(fixture->kit.store, "", "pods");
+	const struct store_type *pods = store_type_find(fixture->base.store, "", "pods");
 	make_pod(fixture, "bare", NULL, NULL, NULL, NULL, "");
-	assert_true(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_true(holds(fixture, store_peek(fixture->base.store, pods, "default", "bare")));
 	settle(fixture);
-	assert_false(holds(fixture, store_peek(fixture->kit.store, pods, "default", "bare")));
+	assert_false(holds(fixture, store_peek(fixture->base.store, pods, "default", "bare")));
 	assert_at_rest(fixture);
 }
 
@@ -441,11 +442,11 @@ static void warnings_become_events_once(void **state)
 		make_job_pod(fixture, "train", uid, i);
 	settle(fixture);
 	assert_string_equal(events_about(fixture, "Job", "train"), "SegmentTopologyMissing");
-	assert_non_null(strstr(kit_at(&fixture->kit, "message"), "no Topology is named"));
+	assert_non_null(strstr(fixture_at(&fixture->base, "message"), "no Topology is named"));
 	assert_string_equal(events_about(fixture, "Pod", "train-0"), "");
 	get_group(fixture);
-	assert_at(&fixture->kit, "spec.subGroups", "");
-	assert_at(&fixture->kit, "spec.minMember", "1");
+	assert_at(&fixture->base, "spec.subGroups", "");
+	assert_at(&fixture->base, "spec.minMember", "1");
 	assert_at_rest(fixture);
 	free(uid);
 }
@@ -453,15 +454,15 @@ static void warnings_become_events_once(void **state)
 /* The text is JSON in JSON: ^ stands for an escaped quote. */
 static void write_defaults(struct fixture *fixture, bool create, const char *types)
 {
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	struct buffer body = {0};
 	buffer_puts(&body, "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'types':'");
 	for (const char *at = types; *at; at++)
 		buffer_puts(&body, *at == '^' ? "\\\"" : (char[]){*at, '\0'});
 	buffer_puts(&body, "'}}");
-	int code = create ? kit_create(kit, "configmaps", "kube-system", body.text)
-	                  : kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults", body.text);
-	assert_code(kit, code, create ? 201 : 200);
+	int code = create ? fixture_create(base, "configmaps", "kube-system", body.text)
+	                  : fixture_merge(base, "configmaps", "kube-system", "platoon-grouping-defaults", body.text);
+	assert_code(base, code, create ? 201 : 200);
 	buffer_free(&body);
 	settle(fixture);
 }
@@ -469,7 +470,7 @@ static void write_defaults(struct fixture *fixture, bool create, const char *typ
 static void the_cluster_says_what_kinds_get(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	char *uid = make_job(fixture, "train", "", 1);
 	make_job_pod(fixture, "train", uid, 0);
 	settle(fixture);
@@ -477,47 +478,47 @@ static void the_cluster_says_what_kinds_get(void **state)
 	               "[{^typeName^:^Job^,^group^:^other.example^,^priorityName^:^no^},"
 	               "{^typeName^:^Job.batch^,^priorityName^:^urgent^,^preemptibility^:^non-preemptible^}]");
 	get_group(fixture);
-	assert_at(kit, "spec.priorityClassName", "urgent");
-	assert_at(kit, "spec.preemptibility", "non-preemptible");
+	assert_at(base, "spec.priorityClassName", "urgent");
+	assert_at(base, "spec.preemptibility", "non-preemptible");
 	assert_at_rest(fixture);
 	write_defaults(fixture, false, "[{^typeName^:^Job^,^priorityName^:^calm^},{}]");
 	get_group(fixture);
-	assert_at(kit, "spec.priorityClassName", "calm");
-	assert_at(kit, "spec.preemptibility", "");
+	assert_at(base, "spec.priorityClassName", "calm");
+	assert_at(base, "spec.preemptibility", "");
 	write_defaults(fixture, false, "not a list");
 	get_group(fixture);
-	assert_at(kit, "spec.priorityClassName", "train");
-	assert_non_null(strchr(kit_names(kit, "events", "kube-system", NULL, NULL), ' ')); /* one per mistake */
+	assert_at(base, "spec.priorityClassName", "train");
+	assert_non_null(strchr(fixture_names(base, "events", "kube-system", NULL, NULL), ' ')); /* one per mistake */
 	assert_at_rest(fixture);
-	assert_code(kit, kit_delete(kit, "configmaps", "kube-system", "platoon-grouping-defaults", NULL), 200);
+	assert_code(base, fixture_delete(base, "configmaps", "kube-system", "platoon-grouping-defaults", NULL), 200);
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "spec.priorityClassName", "train");
+	assert_at(base, "spec.priorityClassName", "train");
 	free(uid);
 }
 
 static void the_cluster_says_whether_kartas_count(void **state)
 {
 	struct fixture *fixture = *state;
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	char *uid = make_flow(fixture);
-	assert_code(kit, kit_create(kit, "kartas.run.ai", "", FLOW_KARTA), 201);
-	assert_code(kit,
-	            kit_create(kit, "configmaps", "kube-system",
-	                       "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'genericKartaFallback':"
-	                       "'false','gangScheduleKnative':'perhaps'}}"),
+	assert_code(base, fixture_create(base, "kartas.run.ai", "", FLOW_KARTA), 201);
+	assert_code(base,
+	            fixture_create(base, "configmaps", "kube-system",
+	                           "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'genericKartaFallback':"
+	                           "'false','gangScheduleKnative':'perhaps'}}"),
 	            201);
 	settle(fixture);
 	get_group(fixture);
-	assert_at(kit, "spec.minMember", "1");
-	assert_non_null(strstr(kit_names(kit, "events", "kube-system", NULL, NULL), "platoon-grouping-defaults"));
-	assert_code(kit,
-	            kit_merge(kit, "configmaps", "kube-system", "platoon-grouping-defaults",
-	                      "{'data':{'genericKartaFallback':'true'}}"),
+	assert_at(base, "spec.minMember", "1");
+	assert_non_null(strstr(fixture_names(base, "events", "kube-system", NULL, NULL), "platoon-grouping-defaults"));
+	assert_code(base,
+	            fixture_merge(base, "configmaps", "kube-system", "platoon-grouping-defaults",
+	                          "{'data':{'genericKartaFallback':'true'}}"),
 	            200);
 	settle(fixture);
 	get_pod(fixture, "f-0");
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
 	assert_at_rest(fixture);
 	free(uid);
 }
@@ -535,12 +536,12 @@ static void refusals_are_told_and_conflicts_are_not(void **state)
 {
 	static struct fixture fixture;
 	static int mode;
-	struct kit *kit = &fixture.kit;
+	struct store_fixture *base = &fixture.base;
 	memset(&fixture, 0, sizeof(fixture));
 	mode = 409;
-	kit->options.admit = refuse_groups;
-	kit->options.context = &mode;
-	kit_open(kit, NULL);
+	base->options.admit = refuse_groups;
+	base->options.context = &mode;
+	fixture_open(base, NULL);
 	start(&fixture);
 	char *uid = make_job(&fixture, "train", "", 2);
 	make_job_pod(&fixture, "train", uid, 0);
@@ -548,22 +549,22 @@ static void refusals_are_told_and_conflicts_are_not(void **state)
 	assert_string_equal(group_name(&fixture), "");
 	assert_string_equal(events_about(&fixture, "Job", "train"), "");
 	get_pod(&fixture, "train-0");
-	assert_at(kit, "metadata.annotations.pod-group-name", "");
+	assert_at(base, "metadata.annotations.pod-group-name", "");
 	mode = 422;
-	clock_virtual_advance(&kit->clock, 60 * CLOCK_SECOND);
+	clock_virtual_advance(&base->clock, 60 * CLOCK_SECOND);
 	settle(&fixture);
 	assert_string_equal(events_about(&fixture, "Job", "train"), "PodGroupRefused");
 	get_pod(&fixture, "train-0");
-	assert_at(kit, "status.conditions.0.message", "no such level");
+	assert_at(base, "status.conditions.0.message", "no such level");
 	mode = 0;
-	clock_virtual_advance(&kit->clock, 60 * CLOCK_SECOND);
+	clock_virtual_advance(&base->clock, 60 * CLOCK_SECOND);
 	settle(&fixture);
 	assert_string_not_equal(group_name(&fixture), "");
 	get_pod(&fixture, "train-0");
-	assert_string_not_equal(kit_at(kit, "metadata.annotations.pod-group-name"), "");
+	assert_string_not_equal(fixture_at(base, "metadata.annotations.pod-group-name"), "");
 	grouping_destroy(fixture.grouping);
 	settings_source_destroy(fixture.settings);
-	kit_close(kit);
+	fixture_close(base);
 	free(uid);
 	(void)state;
 }
@@ -579,8 +580,8 @@ static void new_pods_learn_their_segment(void **state)
 	         "'containers':[{'name':'a','env':[{'name':'X','value':'y'}]},{'name':'b','env':[{'name':"
 	         "'KAI_SEGMENT_INDEX','value':'mine'}]}]}}",
 	         uid);
-	struct doc *pod = kit_json(body),
-		   *changed = grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod));
+	struct doc *pod = fixture_json(body),
+		   *changed = grouping_admit(fixture->base.store, settings_now(fixture->settings), doc_root(pod));
 	struct buffer text = {0};
 	assert_non_null(changed);
 	val_write(val_get(doc_root(changed), "spec"), DOC_JSON_COMPACT, &text);
@@ -597,11 +598,11 @@ static void new_pods_learn_their_segment(void **state)
 	doc_destroy(pod);
 	buffer_free(&text);
 	/* Pods of others, and pods that stand alone, are taken as they are. */
-	pod = kit_json("{'metadata':{'name':'a','namespace':'default'},'spec':{'containers':[]}}");
-	assert_null(grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod)));
+	pod = fixture_json("{'metadata':{'name':'a','namespace':'default'},'spec':{'containers':[]}}");
+	assert_null(grouping_admit(fixture->base.store, settings_now(fixture->settings), doc_root(pod)));
 	doc_destroy(pod);
-	pod = kit_json("{'metadata':{'name':'a'},'spec':{'schedulerName':'platoon','containers':[]}}");
-	assert_null(grouping_admit(fixture->kit.store, settings_now(fixture->settings), doc_root(pod)));
+	pod = fixture_json("{'metadata':{'name':'a'},'spec':{'schedulerName':'platoon','containers':[]}}");
+	assert_null(grouping_admit(fixture->base.store, settings_now(fixture->settings), doc_root(pod)));
 	doc_destroy(pod);
 	free(uid);
 }
@@ -613,7 +614,7 @@ static void a_flood_of_pods_does_not_keep_the_group_waiting(void **state)
 	for (int i = 0; i < 100 && !*group_name(fixture); i++) {
 		make_job_pod(fixture, "train", uid, i);
 		grouping_step(fixture->grouping);
-		assert_int_equal(store_commit(fixture->kit.store, NULL), 0);
+		assert_int_equal(store_commit(fixture->base.store, NULL), 0);
 		assert_true(i < 3);
 	}
 	free(uid);
@@ -625,17 +626,17 @@ static void many_pods_are_few_writes(void **state)
 	enum { PODS = 10000 };
 	struct fixture *fixture = *state;
 	char *uid = make_job(fixture, "big", SEGMENTS, PODS);
-	struct kit *kit = &fixture->kit;
+	struct store_fixture *base = &fixture->base;
 	for (int i = 0; i < PODS; i++)
 		make_job_pod(fixture, "big", uid, i);
-	uint64_t before = store_version(kit->store);
+	uint64_t before = store_version(base->store);
 	settle(fixture);
-	assert_int_equal(store_version(kit->store) - before, PODS + 1);
+	assert_int_equal(store_version(base->store) - before, PODS + 1);
 	get_pod(fixture, "big-9999");
-	assert_at(kit, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-4999");
-	before = store_version(kit->store);
+	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-4999");
+	before = store_version(base->store);
 	settle(fixture);
-	assert_int_equal(store_version(kit->store), before);
+	assert_int_equal(store_version(base->store), before);
 	free(uid);
 }
 

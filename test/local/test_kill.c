@@ -75,26 +75,26 @@ static void acknowledge(void *context, const struct store_result *result)
 		_exit(1);
 }
 
-static void write_until_killed(struct kit *kit, struct script script, int pipe)
+static void write_until_killed(struct store_fixture *fixture, struct script script, int pipe)
 {
 	struct writer writer = {.pipe = pipe};
-	kit_open(kit, path);
+	fixture_open(fixture, path);
 	for (int i = 0; i < MOST_OPS; i++) {
 		struct op op = next_op(&script);
 		char name[16], text[160];
 		snprintf(name, sizeof(name), "k%u", op.key);
 		snprintf(text, sizeof(text), "{'metadata':{'name':'%s'},'data':{'v':'%u','pad':'%0*u'}}", name,
 		         op.value, (int)(op.value % 60 + 1), 0U);
-		struct doc *body = kit_json(text);
+		struct doc *body = fixture_json(text);
 		struct store_request request = {.verb = op.verb,
-		                                .api = kit_api(kit, "configmaps"),
+		                                .api = fixture_api(fixture, "configmaps"),
 		                                .namespace_ = "default",
 		                                .name = op.verb == STORE_CREATE ? NULL : name,
 		                                .patch = STORE_PATCH_MERGE,
 		                                .body = op.verb == STORE_DELETE ? NULL : doc_root(body)};
-		store_submit(kit->store, &request, acknowledge, &writer);
+		store_submit(fixture->store, &request, acknowledge, &writer);
 		doc_destroy(body);
-		if (op.last && store_commit(kit->store, NULL) < 0)
+		if (op.last && store_commit(fixture->store, NULL) < 0)
 			_exit(1);
 	}
 	pause(); /* the judge is slow */
@@ -118,21 +118,22 @@ static size_t read_acks(int pipe, struct ack *acks, size_t count, size_t wanted)
 	return count;
 }
 
-static uint32_t stored_value(struct kit *kit, uint32_t key)
+static uint32_t stored_value(struct store_fixture *fixture, uint32_t key)
 {
 	char name[16];
 	snprintf(name, sizeof(name), "k%u", key);
-	struct store_object *object = store_peek(kit->store, kit_api(kit, "configmaps")->type, "default", name);
+	struct store_object *object =
+		store_peek(fixture->store, fixture_api(fixture, "configmaps")->type, "default", name);
 	return object ? (uint32_t)strtoul(val_str(val_path(object->root, "data", "v", NULL), "0"), NULL, 10) : 0;
 }
 
 /* One version, one op: the version of the store says how many ops survived. */
-static void judge_state(struct kit *kit, struct script *script, uint64_t base, const struct ack *acks, size_t count,
-                        struct op *ops, struct tally *tally)
+static void judge_state(struct store_fixture *fixture, struct script *script, uint64_t base, const struct ack *acks,
+                        size_t count, struct op *ops, struct tally *tally)
 {
 	static const uint32_t codes[] = {
 		[STORE_CREATE] = 201, [STORE_UPDATE] = 200, [STORE_PATCH] = 200, [STORE_DELETE] = 200};
-	size_t survived = (size_t)(store_version(kit->store) - base);
+	size_t survived = (size_t)(store_version(fixture->store) - base);
 	if (survived < count)
 		fail_msg("%zu writes were acknowledged and %zu are there", count, survived);
 	for (size_t i = 0; i < survived; i++) {
@@ -147,25 +148,26 @@ static void judge_state(struct kit *kit, struct script *script, uint64_t base, c
 	if (survived && !ops[survived - 1].last)
 		fail_msg("half a turn is there: %zu writes", survived);
 	for (uint32_t key = 0; key < KEYS; key++)
-		assert_int_equal(stored_value(kit, key), script->values[key]);
+		assert_int_equal(stored_value(fixture, key), script->values[key]);
 	tally->acknowledged += count;
 	tally->extra += survived - count;
 	tally->inside += survived > count;
 }
 
 /* What a client that had read up to `version` sees now. */
-static void judge_watch(struct kit *kit, uint64_t version, uint64_t base, const struct op *ops, struct tally *tally)
+static void judge_watch(struct store_fixture *fixture, uint64_t version, uint64_t base, const struct op *ops,
+                        struct tally *tally)
 {
 	static const enum store_event_type types[] = {[STORE_CREATE] = STORE_ADDED,
 	                                              [STORE_UPDATE] = STORE_MODIFIED,
 	                                              [STORE_PATCH] = STORE_MODIFIED,
 	                                              [STORE_DELETE] = STORE_DELETED};
-	uint64_t now = store_version(kit->store), missed = now - version;
+	uint64_t now = store_version(fixture->store), missed = now - version;
 	char text[24];
 	snprintf(text, sizeof(text), "%" PRIu64, version);
-	struct store_watch_request request = {.api = kit_api(kit, "configmaps"), .version = text};
+	struct store_watch_request request = {.api = fixture_api(fixture, "configmaps"), .version = text};
 	struct store_error error = {0};
-	struct store_watch *watch = store_watch_open(kit->store, &request, kit->arena, &error);
+	struct store_watch *watch = store_watch_open(fixture->store, &request, fixture->arena, &error);
 	if (!watch) {
 		assert_int_equal(error.code, 410);
 		assert_true(missed > HISTORY); /* only what does not fit into the window is lost */
@@ -175,21 +177,21 @@ static void judge_watch(struct kit *kit, uint64_t version, uint64_t base, const 
 	assert_true(missed <= HISTORY + 2 * MOST_IN_TURN);
 	struct store_event event;
 	for (uint64_t at = version + 1; at <= now; at++) {
-		assert_int_equal(store_watch_next(watch, &event, kit->arena, &error), 1);
+		assert_int_equal(store_watch_next(watch, &event, fixture->arena, &error), 1);
 		assert_int_equal(event.version, at);
 		if (at > base)
 			assert_int_equal(event.type, types[ops[at - base - 1].verb]);
 	}
-	assert_int_equal(store_watch_next(watch, &event, kit->arena, &error), 0);
+	assert_int_equal(store_watch_next(watch, &event, fixture->arena, &error), 0);
 	store_watch_close(watch);
 	tally->resumed++;
 }
 
-static uint64_t open_version(struct kit *kit)
+static uint64_t open_version(struct store_fixture *fixture)
 {
-	kit_open(kit, path);
-	uint64_t version = store_version(kit->store);
-	kit_close(kit);
+	fixture_open(fixture, path);
+	uint64_t version = store_version(fixture->store);
+	fixture_close(fixture);
 	return version;
 }
 
@@ -200,16 +202,16 @@ static void kills_lose_nothing(void **state)
 	struct random random = {7};
 	struct tally tally = {0};
 	struct script script = {.random = {1}};
-	struct kit kit = {.options = {.history = HISTORY}};
-	uint64_t first = open_version(&kit), base = first;
+	struct store_fixture fixture = {.options = {.history = HISTORY}};
+	uint64_t first = open_version(&fixture), base = first;
 	for (int round = 0; round < KILLS; round++) {
 		int ends[2];
-		kit.options.sync = round % 2 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL;
+		fixture.options.sync = round % 2 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL;
 		assert_int_equal(pipe(ends), 0);
 		pid_t pid = fork();
 		if (pid == 0) {
 			close(ends[0]);
-			write_until_killed(&kit, script, ends[1]);
+			write_until_killed(&fixture, script, ends[1]);
 		}
 		assert_true(pid > 0);
 		close(ends[1]);
@@ -223,15 +225,15 @@ static void kills_lose_nothing(void **state)
 		int status;
 		waitpid(pid, &status, 0);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-		kit_open(&kit, path);
-		judge_state(&kit, &script, base, acks, count, ops, &tally);
-		uint64_t now = store_version(kit.store);
-		judge_watch(&kit, base, base, ops, &tally);
-		judge_watch(&kit, base + count, base, ops, &tally);
-		judge_watch(&kit, (uint64_t)random_range(&random, (int)first, (int)now), base, ops, &tally);
-		assert_string_equal(kit_names(&kit, "namespaces", NULL, NULL, NULL),
+		fixture_open(&fixture, path);
+		judge_state(&fixture, &script, base, acks, count, ops, &tally);
+		uint64_t now = store_version(fixture.store);
+		judge_watch(&fixture, base, base, ops, &tally);
+		judge_watch(&fixture, base + count, base, ops, &tally);
+		judge_watch(&fixture, (uint64_t)random_range(&random, (int)first, (int)now), base, ops, &tally);
+		assert_string_equal(fixture_names(&fixture, "namespaces", NULL, NULL, NULL),
 		                    "default kube-node-lease kube-public kube-system");
-		kit_close(&kit);
+		fixture_close(&fixture);
 		base = now;
 		script.left = 0; /* a turn that is not there is not taken up again */
 	}
@@ -253,7 +255,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	kit_remove(path);
+	fixture_remove(path);
 	return rmdir(folder);
 }
 

@@ -8,40 +8,41 @@
 
 static int setup(void **state)
 {
-	static struct kit kit;
-	kit = (struct kit){.options = {.history = 8}};
-	kit_open(&kit, NULL);
-	*state = &kit;
+	static struct store_fixture fixture;
+	fixture = (struct store_fixture){.options = {.history = 8}};
+	fixture_open(&fixture, NULL);
+	*state = &fixture;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	kit_close(*state);
+	fixture_close(*state);
 	return 0;
 }
 
-static void create(struct kit *kit, const char *namespace_, const char *name, const char *labels)
+static void create(struct store_fixture *fixture, const char *namespace_, const char *name, const char *labels)
 {
 	char body[256];
 	snprintf(body, sizeof(body), "{'metadata':{'name':'%s','labels':%s}}", name, labels);
-	assert_code(kit, kit_create(kit, "pods", namespace_, body), 201);
+	assert_code(fixture, fixture_create(fixture, "pods", namespace_, body), 201);
 }
 
 /* The names of the pods of a node as of a version (NULL: now), asked for by the field or found among all. */
-static void pods_of(struct kit *kit, const char *node, const char *version, bool by_field, struct buffer *out)
+static void pods_of(struct store_fixture *fixture, const char *node, const char *version, bool by_field,
+                    struct buffer *out)
 {
 	char fields[64];
 	struct store_selector selector = {0};
-	struct store_list_request request = {.api = kit_api(kit, "pods"),
+	struct store_list_request request = {.api = fixture_api(fixture, "pods"),
 	                                     .version = version,
 	                                     .exact = version != NULL,
 	                                     .selector = &selector};
 	struct store_list list;
 	snprintf(fields, sizeof(fields), "spec.nodeName=%s", node);
 	if (by_field)
-		assert_int_equal(store_selector_parse(kit->arena, request.api, NULL, fields, &selector, NULL), 0);
-	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, NULL), 0);
+		assert_int_equal(store_selector_parse(fixture->arena, request.api, NULL, fields, &selector, NULL), 0);
+	assert_int_equal(store_list(fixture->store, &request, &list, fixture->arena, NULL), 0);
 	out->length = 0;
 	buffer_puts(out, "");
 	for (size_t i = 0; i < list.count; i++)
@@ -56,7 +57,7 @@ static void pods_of(struct kit *kit, const char *node, const char *version, bool
 static void pods_of_a_node(void **state)
 {
 	static const char *const nodes[] = {"", "n0", "n1", "n2", "false", "nowhere"};
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct random random = {3};
 	struct buffer asked = {0}, found = {0};
 	size_t most = 0;
@@ -67,18 +68,18 @@ static void pods_of_a_node(void **state)
 		         nodes[random_range(&random, 0, 4)]);
 		struct store_request force = {.verb = STORE_DELETE, .options = {.has_grace = true}};
 		if (random_chance(&random, 30))
-			kit_do(kit, force, "pods", "default", name, NULL);
-		else if (kit_create(kit, "pods", "default", body) == 409)
-			kit_do(kit, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING}, "pods",
-			       "default", name, "{'target':{'name':'n1'}}");
-		uint64_t past = store_version(kit->store) - (uint64_t)random_range(&random, 0, turn < 8 ? 0 : 4);
+			fixture_do(fixture, force, "pods", "default", name, NULL);
+		else if (fixture_create(fixture, "pods", "default", body) == 409)
+			fixture_do(fixture, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING},
+			           "pods", "default", name, "{'target':{'name':'n1'}}");
+		uint64_t past = store_version(fixture->store) - (uint64_t)random_range(&random, 0, turn < 8 ? 0 : 4);
 		snprintf(version, sizeof(version), "%" PRIu64, past);
 		for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
 			for (int old = 0; old < 2; old++) {
-				pods_of(kit, nodes[i], old ? version : NULL, false, &found);
+				pods_of(fixture, nodes[i], old ? version : NULL, false, &found);
 				if (strcmp(nodes[i], "false") == 0)
 					continue; /* means "unset" too */
-				pods_of(kit, nodes[i], old ? version : NULL, true, &asked);
+				pods_of(fixture, nodes[i], old ? version : NULL, true, &asked);
 				assert_string_equal(asked.text, found.text);
 				most = asked.length > most ? asked.length : most;
 			}
@@ -130,67 +131,68 @@ static void selectors_select(void **state)
 		{NULL, "nothing", "400 invalid field selector \"nothing\": write path=value or path!=value"},
 		{NULL, "=x", "400 invalid field selector \"=x\": write path=value or path!=value"},
 	};
-	struct kit *kit = *state;
-	create(kit, "default", "b", "{'app':'x','tier':'2'}");
-	create(kit, "default", "a", "{'app':'x','tier':'1'}");
-	create(kit, "default", "c", "{'app':'y','empty':''}");
-	create(kit, "default", "d", "{'ex.io/k':'v'}");
-	create(kit, "kube-system", "a", "{}");
+	struct store_fixture *fixture = *state;
+	create(fixture, "default", "b", "{'app':'x','tier':'2'}");
+	create(fixture, "default", "a", "{'app':'x','tier':'1'}");
+	create(fixture, "default", "c", "{'app':'y','empty':''}");
+	create(fixture, "default", "d", "{'ex.io/k':'v'}");
+	create(fixture, "kube-system", "a", "{}");
 	struct store_request bind = {.verb = STORE_CREATE, .subresource = STORE_BINDING};
-	kit_do(kit, bind, "pods", "default", "c", "{'target':{'name':'n'}}");
+	fixture_do(fixture, bind, "pods", "default", "c", "{'target':{'name':'n'}}");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		const char *names = kit_names(kit, "pods", "default", table[i].labels, table[i].fields);
+		const char *names = fixture_names(fixture, "pods", "default", table[i].labels, table[i].fields);
 		if (strcmp(names, table[i].names) != 0)
 			fail_msg("row %zu: '%s' instead of '%s'", i, names, table[i].names);
 	}
-	assert_string_equal(kit_names(kit, "pods", NULL, NULL, NULL),
+	assert_string_equal(fixture_names(fixture, "pods", NULL, NULL, NULL),
 	                    "default/a default/b default/c default/d kube-system/a");
 }
 
-/* One page; its names in kit->text. Returns the code. */
-static int page(struct kit *kit, const char *namespace_, const char *continue_, size_t limit, struct store_list *list)
+/* One page; its names in fixture->text. Returns the code. */
+static int page(struct store_fixture *fixture, const char *namespace_, const char *continue_, size_t limit,
+                struct store_list *list)
 {
 	struct store_error error = {0};
-	struct store_list_request request = {.api = kit_api(kit, "pods"),
+	struct store_list_request request = {.api = fixture_api(fixture, "pods"),
 	                                     .namespace_ = namespace_,
 	                                     .limit = limit,
 	                                     .continue_ = continue_};
-	kit->text.length = 0;
-	if (store_list(kit->store, &request, list, kit->arena, &error) < 0) {
-		store_error_write(&error, &kit->text);
+	fixture->text.length = 0;
+	if (store_list(fixture->store, &request, list, fixture->arena, &error) < 0) {
+		store_error_write(&error, &fixture->text);
 		return error.code;
 	}
-	buffer_puts(&kit->text, "");
+	buffer_puts(&fixture->text, "");
 	for (size_t i = 0; i < list->count; i++)
-		buffer_printf(&kit->text, "%s%s", i ? " " : "", list->items[i]->name);
+		buffer_printf(&fixture->text, "%s%s", i ? " " : "", list->items[i]->name);
 	return 200;
 }
 
 static void pages_show_one_version(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct store_list first, second, third;
 	static const char *const names[] = {"a", "b", "c", "d", "e"};
 	for (size_t i = 0; i < 5; i++)
-		create(kit, "default", names[i], "{}");
-	uint64_t version = store_version(kit->store);
-	assert_int_equal(page(kit, "default", NULL, 2, &first), 200);
-	assert_string_equal(kit->text.text, "a b");
+		create(fixture, "default", names[i], "{}");
+	uint64_t version = store_version(fixture->store);
+	assert_int_equal(page(fixture, "default", NULL, 2, &first), 200);
+	assert_string_equal(fixture->text.text, "a b");
 	assert_int_equal(first.version, version);
 	assert_int_equal(first.remaining, 3);
 	/* Everything changes; the pages that follow do not. */
-	kit_delete(kit, "pods", "default", "c", NULL);
-	create(kit, "default", "c", "{'new':'1'}");
-	create(kit, "default", "bb", "{}");
-	kit_delete(kit, "pods", "default", "d", NULL);
-	kit_merge(kit, "pods", "default", "e", "{'metadata':{'labels':{'x':'y'}}}");
-	assert_int_equal(page(kit, "default", first.continue_, 2, &second), 200);
-	assert_string_equal(kit->text.text, "c d");
+	fixture_delete(fixture, "pods", "default", "c", NULL);
+	create(fixture, "default", "c", "{'new':'1'}");
+	create(fixture, "default", "bb", "{}");
+	fixture_delete(fixture, "pods", "default", "d", NULL);
+	fixture_merge(fixture, "pods", "default", "e", "{'metadata':{'labels':{'x':'y'}}}");
+	assert_int_equal(page(fixture, "default", first.continue_, 2, &second), 200);
+	assert_string_equal(fixture->text.text, "c d");
 	assert_int_equal(second.version, version);
 	assert_int_equal(second.remaining, 1);
 	assert_null(labels_get(&second.items[0]->labels, "new"));
-	assert_int_equal(page(kit, "default", second.continue_, 2, &third), 200);
-	assert_string_equal(kit->text.text, "e");
+	assert_int_equal(page(fixture, "default", second.continue_, 2, &third), 200);
+	assert_string_equal(fixture->text.text, "e");
 	assert_null(third.continue_);
 	assert_int_equal(third.items[0]->labels.count, 0);
 	store_list_clear(&third);
@@ -198,14 +200,14 @@ static void pages_show_one_version(void **state)
 	for (int i = 0; i < 12; i++) {
 		char label[64];
 		snprintf(label, sizeof(label), "{'metadata':{'labels':{'x':'v%d'}}}", i);
-		kit_merge(kit, "pods", "default", "e", label);
+		fixture_merge(fixture, "pods", "default", "e", label);
 	}
-	assert_int_equal(page(kit, "default", first.continue_, 2, &third), 410);
-	assert_at(kit, "reason", "Expired");
+	assert_int_equal(page(fixture, "default", first.continue_, 2, &third), 410);
+	assert_at(fixture, "reason", "Expired");
 	char token[64];
-	snprintf(token, sizeof(token), "%s", kit_at(kit, "metadata.continue"));
-	assert_int_equal(page(kit, "default", token, 2, &third), 200);
-	assert_string_equal(kit->text.text, "bb c");
+	snprintf(token, sizeof(token), "%s", fixture_at(fixture, "metadata.continue"));
+	assert_int_equal(page(fixture, "default", token, 2, &third), 200);
+	assert_string_equal(fixture->text.text, "bb c");
 	store_list_clear(&first);
 	store_list_clear(&second);
 	store_list_clear(&third);
@@ -224,56 +226,56 @@ static void bad_tokens(void **state)
 	                                     "1000/default/a",
 	                                     "1/other/a",
 	                                     "a/default/a"};
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct store_list list;
 	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
-		if (page(kit, "default", tokens[i], 2, &list) != 400)
+		if (page(fixture, "default", tokens[i], 2, &list) != 400)
 			fail_msg("%s was accepted", tokens[i]);
 }
 
 static void versions_of_lists(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct store_list list;
 	struct store_error error;
-	struct store_list_request request = {.api = kit_api(kit, "pods"), .version = "0"};
-	create(kit, "default", "a", "{}");
+	struct store_list_request request = {.api = fixture_api(fixture, "pods"), .version = "0"};
+	create(fixture, "default", "a", "{}");
 	char exact[24];
-	snprintf(exact, sizeof(exact), "%llu", (unsigned long long)store_version(kit->store));
-	create(kit, "default", "b", "{}");
-	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, &error), 0);
+	snprintf(exact, sizeof(exact), "%llu", (unsigned long long)store_version(fixture->store));
+	create(fixture, "default", "b", "{}");
+	assert_int_equal(store_list(fixture->store, &request, &list, fixture->arena, &error), 0);
 	assert_int_equal(list.count, 2);
 	store_list_clear(&list);
 	request.version = exact; /* not older than: the present will do */
-	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, &error), 0);
+	assert_int_equal(store_list(fixture->store, &request, &list, fixture->arena, &error), 0);
 	assert_int_equal(list.count, 2);
 	store_list_clear(&list);
 	request.exact = true;
-	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, &error), 0);
+	assert_int_equal(store_list(fixture->store, &request, &list, fixture->arena, &error), 0);
 	assert_int_equal(list.count, 1);
 	store_list_clear(&list);
 	request.version = "1000000";
-	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, &error), -1);
+	assert_int_equal(store_list(fixture->store, &request, &list, fixture->arena, &error), -1);
 	assert_int_equal(error.code, 504);
 	assert_string_equal(error.causes[0].reason, "ResourceVersionTooLarge");
 	request.version = "12x";
-	assert_int_equal(store_list(kit->store, &request, &list, kit->arena, &error), -1);
+	assert_int_equal(store_list(fixture->store, &request, &list, fixture->arena, &error), -1);
 	assert_int_equal(error.code, 400);
 }
 
 static void lists_share_objects(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct store_list a, b;
 	size_t length;
-	create(kit, "default", "a", "{}");
-	struct store_list_request request = {.api = kit_api(kit, "pods")};
-	store_list(kit->store, &request, &a, kit->arena, NULL);
-	store_list(kit->store, &request, &b, kit->arena, NULL);
+	create(fixture, "default", "a", "{}");
+	struct store_list_request request = {.api = fixture_api(fixture, "pods")};
+	store_list(fixture->store, &request, &a, fixture->arena, NULL);
+	store_list(fixture->store, &request, &b, fixture->arena, NULL);
 	assert_ptr_equal(a.items[0], b.items[0]);
 	assert_ptr_equal(store_object_json(a.items[0], NULL, &length),
 	                 store_object_json(b.items[0], request.api, &length));
-	kit_delete(kit, "pods", "default", "a", NULL);
+	fixture_delete(fixture, "pods", "default", "a", NULL);
 	assert_string_equal(a.items[0]->name, "a"); /* a list outlives what it shows */
 	store_list_clear(&a);
 	store_list_clear(&b);
@@ -282,28 +284,28 @@ static void lists_share_objects(void **state)
 /* The encoding of what was not touched for long is given up, and made again for who asks. */
 static void encodings_come_back(void **state)
 {
-	struct kit kit = {.options = {.history = 4}};
+	struct store_fixture fixture = {.options = {.history = 4}};
 	struct store_list list;
 	size_t length, again;
-	kit_open(&kit, NULL);
-	create(&kit, "default", "a", "{}");
-	struct store_list_request request = {.api = kit_api(&kit, "pods")};
-	store_list(kit.store, &request, &list, kit.arena, NULL);
+	fixture_open(&fixture, NULL);
+	create(&fixture, "default", "a", "{}");
+	struct store_list_request request = {.api = fixture_api(&fixture, "pods")};
+	store_list(fixture.store, &request, &list, fixture.arena, NULL);
 	char *before = base_strdup(store_object_json(list.items[0], NULL, &length));
 	for (char name[2] = "b"; name[0] < 'z'; name[0]++)
-		create(&kit, "default", name, "{}");
+		create(&fixture, "default", name, "{}");
 	assert_string_equal(store_object_json(list.items[0], NULL, &again), before);
 	assert_int_equal(again, length);
 	free(before);
 	store_list_clear(&list);
-	kit_close(&kit);
+	fixture_close(&fixture);
 }
 
 /* Objects come and go in any order, at the end more than elsewhere: lists are in order all the same. */
 static void what_comes_and_goes_stays_in_order(void **state)
 {
 	enum { NAMES = 40, STEPS = 1500 };
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct random random = {11};
 	bool there[NAMES] = {0};
 	struct buffer expected = {0};
@@ -314,16 +316,16 @@ static void what_comes_and_goes_stays_in_order(void **state)
 		snprintf(name, sizeof(name), "c%02d", which);
 		snprintf(body, sizeof(body), "{'metadata':{'name':'%s'}}", name);
 		if (there[which])
-			assert_code(kit, kit_delete(kit, "configmaps", "default", name, NULL), 200);
+			assert_code(fixture, fixture_delete(fixture, "configmaps", "default", name, NULL), 200);
 		else
-			assert_code(kit, kit_create(kit, "configmaps", "default", body), 201);
+			assert_code(fixture, fixture_create(fixture, "configmaps", "default", body), 201);
 		there[which] = !there[which];
 		expected.length = 0;
 		buffer_puts(&expected, "");
 		for (int n = 0; n < NAMES; n++)
 			if (there[n])
 				buffer_printf(&expected, "%sc%02d", expected.length ? " " : "", n);
-		assert_string_equal(kit_names(kit, "configmaps", "default", NULL, NULL), expected.text);
+		assert_string_equal(fixture_names(fixture, "configmaps", "default", NULL, NULL), expected.text);
 	}
 	buffer_free(&expected);
 }

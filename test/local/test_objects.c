@@ -3,34 +3,34 @@
 
 static void a_new_object_gets_its_metadata(void **state)
 {
-	struct kit *kit = *state;
-	assert_code(kit,
-	            kit_create(kit, "pods", "default",
-	                       "{'metadata':{'name':'a'},'spec':{'x':1},'status':{'phase':'Running'}}"),
+	struct store_fixture *fixture = *state;
+	assert_code(fixture,
+	            fixture_create(fixture, "pods", "default",
+	                           "{'metadata':{'name':'a'},'spec':{'x':1},'status':{'phase':'Running'}}"),
 	            201);
-	assert_at(kit, "apiVersion", "v1");
-	assert_at(kit, "kind", "Pod");
-	assert_at(kit, "metadata.namespace", "default");
-	assert_at(kit, "metadata.creationTimestamp", "2026-01-01T00:00:00Z");
-	assert_at(kit, "metadata.generation", "1");
-	assert_at(kit, "metadata.resourceVersion", "5"); /* behind the four namespaces */
-	assert_at(kit, "status.phase", "Pending");       /* a status comes only through its subresource */
-	assert_int_equal(strlen(kit_at(kit, "metadata.uid")), 36);
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'a'}}"), 409);
-	assert_at(kit, "reason", "AlreadyExists");
-	assert_at(kit, "message", "pods \"a\" already exists");
+	assert_at(fixture, "apiVersion", "v1");
+	assert_at(fixture, "kind", "Pod");
+	assert_at(fixture, "metadata.namespace", "default");
+	assert_at(fixture, "metadata.creationTimestamp", "2026-01-01T00:00:00Z");
+	assert_at(fixture, "metadata.generation", "1");
+	assert_at(fixture, "metadata.resourceVersion", "5"); /* behind the four namespaces */
+	assert_at(fixture, "status.phase", "Pending");       /* a status comes only through its subresource */
+	assert_int_equal(strlen(fixture_at(fixture, "metadata.uid")), 36);
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'a'}}"), 409);
+	assert_at(fixture, "reason", "AlreadyExists");
+	assert_at(fixture, "message", "pods \"a\" already exists");
 }
 
 static void generated_names_differ(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	char first[64];
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'generateName':'web-'}}"), 201);
-	snprintf(first, sizeof(first), "%s", kit_at(kit, "metadata.name"));
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'generateName':'web-'}}"), 201);
+	snprintf(first, sizeof(first), "%s", fixture_at(fixture, "metadata.name"));
 	assert_int_equal(strlen(first), 9);
 	assert_memory_equal(first, "web-", 4);
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'generateName':'web-'}}"), 201);
-	assert_string_not_equal(first, kit_at(kit, "metadata.name"));
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'generateName':'web-'}}"), 201);
+	assert_string_not_equal(first, fixture_at(fixture, "metadata.name"));
 }
 
 static void refused_creates(void **state)
@@ -62,123 +62,129 @@ static void refused_creates(void **state)
 		{"pods", "default", "{'metadata':{'name':'a','ownerReferences':[{'kind':'Job'}]}}", 422, "uid"},
 		{"pods", "default", "{'metadata':[]}", 400, "metadata must be a map"},
 	};
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		assert_code(kit, kit_create(kit, table[i].resource, table[i].namespace_, table[i].body), table[i].code);
-		if (!strstr(kit->text.text, table[i].message) && !strstr(kit_at(kit, "message"), table[i].message))
-			fail_msg("row %zu: %s", i, kit->text.text);
+		assert_code(fixture, fixture_create(fixture, table[i].resource, table[i].namespace_, table[i].body),
+		            table[i].code);
+		if (!strstr(fixture->text.text, table[i].message) &&
+		    !strstr(fixture_at(fixture, "message"), table[i].message))
+			fail_msg("row %zu: %s", i, fixture->text.text);
 	}
-	assert_string_equal(kit_names(kit, "pods", NULL, NULL, NULL), "");
-	assert_code(kit,
-	            kit_create(kit, "clusterroles.rbac.authorization.k8s.io", "",
-	                       "{'metadata':{'name':'system:node'}}"),
+	assert_string_equal(fixture_names(fixture, "pods", NULL, NULL, NULL), "");
+	assert_code(fixture,
+	            fixture_create(fixture, "clusterroles.rbac.authorization.k8s.io", "",
+	                           "{'metadata':{'name':'system:node'}}"),
 	            201);
 }
 
 static void all_problems_at_once(void **state)
 {
-	struct kit *kit = *state;
-	kit_create(kit, "pods", "default", "{'metadata':{'name':'A','labels':{'x':' '},'finalizers':['']}}");
-	assert_at(kit, "code", "422");
-	assert_at(kit, "details.kind", "Pod");
-	assert_at(kit, "details.causes.0.field", "metadata.name");
-	assert_at(kit, "details.causes.1.field", "metadata.labels");
-	assert_at(kit, "details.causes.2.field", "metadata.finalizers[0]");
+	struct store_fixture *fixture = *state;
+	fixture_create(fixture, "pods", "default", "{'metadata':{'name':'A','labels':{'x':' '},'finalizers':['']}}");
+	assert_at(fixture, "code", "422");
+	assert_at(fixture, "details.kind", "Pod");
+	assert_at(fixture, "details.causes.0.field", "metadata.name");
+	assert_at(fixture, "details.causes.1.field", "metadata.labels");
+	assert_at(fixture, "details.causes.2.field", "metadata.finalizers[0]");
 }
 
 static void updates_are_optimistic(void **state)
 {
-	struct kit *kit = *state;
-	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'c'},'data':{'a':'1'}}");
+	struct store_fixture *fixture = *state;
+	fixture_create(fixture, "configmaps", "default", "{'metadata':{'name':'c'},'data':{'a':'1'}}");
 	char version[32], uid[64];
-	snprintf(version, sizeof(version), "%s", kit_at(kit, "metadata.resourceVersion"));
-	snprintf(uid, sizeof(uid), "%s", kit_at(kit, "metadata.uid"));
+	snprintf(version, sizeof(version), "%s", fixture_at(fixture, "metadata.resourceVersion"));
+	snprintf(uid, sizeof(uid), "%s", fixture_at(fixture, "metadata.uid"));
 	char body[256];
 	snprintf(body, sizeof(body), "{'metadata':{'name':'c','resourceVersion':'%s'},'data':{'a':'2'}}", version);
-	assert_code(kit, kit_update(kit, "configmaps", "default", "c", body), 200);
-	assert_at(kit, "metadata.uid", uid);
-	assert_at(kit, "data.a", "2");
-	assert_code(kit, kit_update(kit, "configmaps", "default", "c", body), 409); /* the version is stale now */
-	assert_at(kit, "reason", "Conflict");
-	assert_at(kit, "message",
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "c", body), 200);
+	assert_at(fixture, "metadata.uid", uid);
+	assert_at(fixture, "data.a", "2");
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "c", body),
+	            409); /* the version is stale now */
+	assert_at(fixture, "reason", "Conflict");
+	assert_at(fixture, "message",
 	          "Operation cannot be fulfilled on configmaps \"c\": the object has been modified; please apply your "
 	          "changes "
 	          "to the latest version and try again");
-	assert_code(kit, kit_update(kit, "configmaps", "default", "c", "{'metadata':{},'data':{'a':'3'}}"),
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "c", "{'metadata':{},'data':{'a':'3'}}"),
 	            200); /* last wins */
-	assert_code(kit, kit_update(kit, "configmaps", "default", "c", "{'metadata':{'uid':'other'}}"), 409);
-	assert_code(kit, kit_update(kit, "configmaps", "default", "c", "{'metadata':{'name':'d'}}"), 400);
-	assert_code(kit, kit_update(kit, "configmaps", "default", "d", "{'metadata':{'name':'d'}}"), 404);
-	assert_at(kit, "details.kind", "configmaps");
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "c", "{'metadata':{'uid':'other'}}"),
+	            409);
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "c", "{'metadata':{'name':'d'}}"), 400);
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "d", "{'metadata':{'name':'d'}}"), 404);
+	assert_at(fixture, "details.kind", "configmaps");
 }
 
 static void an_update_that_changes_nothing_is_no_write(void **state)
 {
-	struct kit *kit = *state;
-	kit_create(kit, "configmaps", "default", "{'metadata':{'name':'c'},'data':{'a':'1'}}");
-	uint64_t before = store_version(kit->store);
-	assert_code(kit, kit_merge(kit, "configmaps", "default", "c", "{'data':{'a':'1'}}"), 200);
-	assert_code(kit, kit_update(kit, "configmaps", "default", "c", "{'data':{'a':'1'}}"), 200);
-	assert_int_equal(store_version(kit->store), before);
+	struct store_fixture *fixture = *state;
+	fixture_create(fixture, "configmaps", "default", "{'metadata':{'name':'c'},'data':{'a':'1'}}");
+	uint64_t before = store_version(fixture->store);
+	assert_code(fixture, fixture_merge(fixture, "configmaps", "default", "c", "{'data':{'a':'1'}}"), 200);
+	assert_code(fixture, fixture_update(fixture, "configmaps", "default", "c", "{'data':{'a':'1'}}"), 200);
+	assert_int_equal(store_version(fixture->store), before);
 }
 
 static void spec_and_status_are_apart(void **state)
 {
-	struct kit *kit = *state;
-	kit_create(kit, "deployments.apps", "default", "{'metadata':{'name':'d'},'spec':{'replicas':1}}");
-	assert_at(kit, "metadata.generation", "1");
-	assert_code(kit,
-	            kit_merge(kit, "deployments.apps", "default", "d",
-	                      "{'spec':{'replicas':2},'status':{'replicas':9}}"),
+	struct store_fixture *fixture = *state;
+	fixture_create(fixture, "deployments.apps", "default", "{'metadata':{'name':'d'},'spec':{'replicas':1}}");
+	assert_at(fixture, "metadata.generation", "1");
+	assert_code(fixture,
+	            fixture_merge(fixture, "deployments.apps", "default", "d",
+	                          "{'spec':{'replicas':2},'status':{'replicas':9}}"),
 	            200);
-	assert_at(kit, "metadata.generation", "2");
-	assert_at(kit, "status", "");
+	assert_at(fixture, "metadata.generation", "2");
+	assert_at(fixture, "status", "");
 	struct store_request status = {.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS};
-	assert_code(kit,
-	            kit_do(kit, status, "deployments.apps", "default", "d",
-	                   "{'spec':{'replicas':7},'status':{'replicas':2}}"),
+	assert_code(fixture,
+	            fixture_do(fixture, status, "deployments.apps", "default", "d",
+	                       "{'spec':{'replicas':7},'status':{'replicas':2}}"),
 	            200);
-	assert_at(kit, "metadata.generation", "2");
-	assert_at(kit, "spec.replicas", "2");
-	assert_at(kit, "status.replicas", "2");
-	assert_code(kit, kit_merge(kit, "deployments.apps", "default", "d", "{'metadata':{'labels':{'a':'b'}}}"), 200);
-	assert_at(kit, "metadata.generation", "2");
-	assert_at(kit, "status.replicas", "2");
-	assert_code(kit, kit_do(kit, status, "configmaps", "default", "d", "{}"), 405);
+	assert_at(fixture, "metadata.generation", "2");
+	assert_at(fixture, "spec.replicas", "2");
+	assert_at(fixture, "status.replicas", "2");
+	assert_code(fixture,
+	            fixture_merge(fixture, "deployments.apps", "default", "d", "{'metadata':{'labels':{'a':'b'}}}"),
+	            200);
+	assert_at(fixture, "metadata.generation", "2");
+	assert_at(fixture, "status.replicas", "2");
+	assert_code(fixture, fixture_do(fixture, status, "configmaps", "default", "d", "{}"), 405);
 }
 
 static void dry_runs_leave_no_trace(void **state)
 {
-	struct kit *kit = *state;
-	uint64_t before = store_version(kit->store);
-	assert_code(kit,
-	            kit_do(kit, (struct store_request){.verb = STORE_CREATE, .dry_run = true}, "pods", "default", NULL,
-	                   "{'metadata':{'name':'a'}}"),
+	struct store_fixture *fixture = *state;
+	uint64_t before = store_version(fixture->store);
+	assert_code(fixture,
+	            fixture_do(fixture, (struct store_request){.verb = STORE_CREATE, .dry_run = true}, "pods",
+	                       "default", NULL, "{'metadata':{'name':'a'}}"),
 	            201);
-	assert_at(kit, "metadata.resourceVersion", "");
-	assert_at(kit, "metadata.creationTimestamp", "2026-01-01T00:00:00Z");
-	assert_int_equal(store_version(kit->store), before);
-	assert_string_equal(kit_names(kit, "pods", "default", NULL, NULL), "");
-	kit_create(kit, "pods", "default", "{'metadata':{'name':'a'}}");
-	assert_code(kit,
-	            kit_do(kit, (struct store_request){.verb = STORE_DELETE, .dry_run = true}, "pods", "default", "a",
-	                   NULL),
+	assert_at(fixture, "metadata.resourceVersion", "");
+	assert_at(fixture, "metadata.creationTimestamp", "2026-01-01T00:00:00Z");
+	assert_int_equal(store_version(fixture->store), before);
+	assert_string_equal(fixture_names(fixture, "pods", "default", NULL, NULL), "");
+	fixture_create(fixture, "pods", "default", "{'metadata':{'name':'a'}}");
+	assert_code(fixture,
+	            fixture_do(fixture, (struct store_request){.verb = STORE_DELETE, .dry_run = true}, "pods",
+	                       "default", "a", NULL),
 	            200);
-	assert_code(kit, kit_delete(kit, "pods", "default", "a", "{'dryRun':['All']}"), 200);
-	assert_string_equal(kit_names(kit, "pods", "default", NULL, NULL), "a");
+	assert_code(fixture, fixture_delete(fixture, "pods", "default", "a", "{'dryRun':['All']}"), 200);
+	assert_string_equal(fixture_names(fixture, "pods", "default", NULL, NULL), "a");
 }
 
 static void objects_have_a_largest_size(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct buffer body = {0};
 	buffer_puts(&body, "{'metadata':{'name':'big'},'data':{'x':'");
 	for (size_t i = 0; i < STORE_MAX_OBJECT / 16; i++)
 		buffer_puts(&body, "0123456789abcdef");
 	buffer_puts(&body, "\"}}");
-	assert_code(kit, kit_create(kit, "configmaps", "default", body.text), 413);
+	assert_code(fixture, fixture_create(fixture, "configmaps", "default", body.text), 413);
 	buffer_free(&body);
-	assert_string_equal(kit_names(kit, "configmaps", "default", NULL, NULL), "");
+	assert_string_equal(fixture_names(fixture, "configmaps", "default", NULL, NULL), "");
 }
 
 /* Refuses names that start with "bad", warns about those with "odd", and adds a default. */
@@ -191,115 +197,120 @@ static int admit(void *context, struct store_admission *admission, struct store_
 	if (text_starts_with(admission->name, "odd"))
 		problem_add(admission->warnings, SEVERITY_WARNING, "metadata.name", NULL, "an odd name");
 	if (strcmp(admission->name, "fill") == 0)
-		admission->replacement = kit_json("{'spec':{'given':1,'filled':2},'status':{'phase':'Pending'}}");
+		admission->replacement = fixture_json("{'spec':{'given':1,'filled':2},'status':{'phase':'Pending'}}");
 	if (!admission->status && val_path(admission->object, "spec", "want", NULL))
-		admission->replacement = kit_json("{'metadata':{'name':'x','uid':'stolen'},'spec':{'got':1}}");
+		admission->replacement = fixture_json("{'metadata':{'name':'x','uid':'stolen'},'spec':{'got':1}}");
 	return 0;
 }
 
 static void admission_sees_every_write(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	int calls = 0;
-	kit_close(kit);
-	kit->options.admit = admit;
-	kit->options.context = &calls;
-	kit_open(kit, NULL);
+	fixture_close(fixture);
+	fixture->options.admit = admit;
+	fixture->options.context = &calls;
+	fixture_open(fixture, NULL);
 	assert_int_equal(calls, 0); /* not for the namespaces the store makes itself */
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'bad'}}"), 422);
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'odd'}}"), 201);
-	assert_int_equal(kit->result.warning_count, 1);
-	assert_string_equal(kit->result.warnings[0], "metadata.name: an odd name");
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'bad'}}"), 422);
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'odd'}}"), 201);
+	assert_int_equal(fixture->result.warning_count, 1);
+	assert_string_equal(fixture->result.warnings[0], "metadata.name: an odd name");
 	assert_int_equal(calls, 2);
-	kit_merge(kit, "pods", "default", "odd", "{'metadata':{'labels':{'a':'b'}}}");
+	fixture_merge(fixture, "pods", "default", "odd", "{'metadata':{'labels':{'a':'b'}}}");
 	assert_int_equal(calls, 3);
-	kit_merge(kit, "pods", "default", "odd", "{'metadata':{'labels':{'a':'b'}}}"); /* nothing to admit */
+	fixture_merge(fixture, "pods", "default", "odd", "{'metadata':{'labels':{'a':'b'}}}"); /* nothing to admit */
 	assert_int_equal(calls, 3);
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'d'},'spec':{'want':1}}"), 201);
-	assert_at(kit, "spec", "{\"got\":1}");
-	assert_code(kit, kit_get(kit, "pods", "default", "d"), 200);
-	assert_at(kit, "metadata.name", "d"); /* a default cannot make another object of it */
-	assert_at(kit, "kind", "Pod");
-	assert_int_equal(strlen(kit_at(kit, "metadata.uid")), 36);
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'d'},'spec':{'want':1}}"),
+	            201);
+	assert_at(fixture, "spec", "{\"got\":1}");
+	assert_code(fixture, fixture_get(fixture, "pods", "default", "d"), 200);
+	assert_at(fixture, "metadata.name", "d"); /* a default cannot make another object of it */
+	assert_at(fixture, "kind", "Pod");
+	assert_int_equal(strlen(fixture_at(fixture, "metadata.uid")), 36);
 }
 
 static void defaults_are_no_change(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	int calls = 0;
-	kit_close(kit);
-	kit->options.admit = admit;
-	kit->options.context = &calls;
-	kit_open(kit, NULL);
-	assert_code(kit, kit_create(kit, "pods", "default", "{'metadata':{'name':'fill'},'spec':{'given':1}}"), 201);
-	assert_at(kit, "spec.filled", "2");
-	uint64_t version = store_version(kit->store);
-	assert_code(kit, kit_update(kit, "pods", "default", "fill", "{'spec':{'given':1}}"), 200);
-	assert_at(kit, "metadata.generation", "1");
-	assert_int_equal(store_version(kit->store), version);
+	fixture_close(fixture);
+	fixture->options.admit = admit;
+	fixture->options.context = &calls;
+	fixture_open(fixture, NULL);
+	assert_code(fixture,
+	            fixture_create(fixture, "pods", "default", "{'metadata':{'name':'fill'},'spec':{'given':1}}"), 201);
+	assert_at(fixture, "spec.filled", "2");
+	uint64_t version = store_version(fixture->store);
+	assert_code(fixture, fixture_update(fixture, "pods", "default", "fill", "{'spec':{'given':1}}"), 200);
+	assert_at(fixture, "metadata.generation", "1");
+	assert_int_equal(store_version(fixture->store), version);
 }
 
 static void events_have_two_faces(void **state)
 {
-	struct kit *kit = *state;
-	assert_code(kit,
-	            kit_create(kit, "events", "default",
-	                       "{'metadata':{'name':'e'},'involvedObject':{'name':'p'},'message':'hello'}"),
+	struct store_fixture *fixture = *state;
+	assert_code(fixture,
+	            fixture_create(fixture, "events", "default",
+	                           "{'metadata':{'name':'e'},'involvedObject':{'name':'p'},'message':'hello'}"),
 	            201);
 	size_t length;
-	const struct store_api *face = store_api_find(kit->store, "events.k8s.io", "v1", "events");
+	const struct store_api *face = store_api_find(fixture->store, "events.k8s.io", "v1", "events");
 	assert_non_null(face);
-	const char *json = store_object_json(kit->result.object, face, &length);
+	const char *json = store_object_json(fixture->result.object, face, &length);
 	assert_non_null(strstr(json, "\"apiVersion\":\"events.k8s.io/v1\""));
 	assert_non_null(strstr(json, "\"regarding\":{\"name\":\"p\"}"));
 	assert_non_null(strstr(json, "\"note\":\"hello\""));
-	struct doc *body = kit_json("{'metadata':{'name':'f'},'regarding':{'name':'q'},'note':'hi'}");
-	store_result_clear(&kit->result);
-	assert_int_equal(store_write(kit->store,
+	struct doc *body = fixture_json("{'metadata':{'name':'f'},'regarding':{'name':'q'},'note':'hi'}");
+	store_result_clear(&fixture->result);
+	assert_int_equal(store_write(fixture->store,
 	                             &(struct store_request){.verb = STORE_CREATE,
 	                                                     .api = face,
 	                                                     .namespace_ = "default",
 	                                                     .body = doc_root(body)},
-	                             &kit->result),
+	                             &fixture->result),
 	                 0);
 	doc_destroy(body);
-	assert_string_equal(kit_names(kit, "events", "default", NULL, "involvedObject.name=q"), "f");
-	kit_get(kit, "events", "default", "f");
-	assert_at(kit, "message", "hi");
-	assert_at(kit, "apiVersion", "v1");
+	assert_string_equal(fixture_names(fixture, "events", "default", NULL, "involvedObject.name=q"), "f");
+	fixture_get(fixture, "events", "default", "f");
+	assert_at(fixture, "message", "hi");
+	assert_at(fixture, "apiVersion", "v1");
 }
 
 static void versions_follow_the_spec(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	const char *old = "rolebasedgroupscalingadapters.workloads.x-k8s.io/v1alpha1",
 		   *new = "rolebasedgroupscalingadapters.workloads.x-k8s.io/v1alpha2";
-	assert_code(kit, kit_create(kit, old, "default", "{'metadata':{'name':'r'},'spec':{'roles':[]}}"), 201);
+	assert_code(fixture, fixture_create(fixture, old, "default", "{'metadata':{'name':'r'},'spec':{'roles':[]}}"),
+	            201);
 	size_t length;
-	assert_non_null(strstr(store_object_json(kit->result.object, kit_api(kit, new), &length), "x-k8s.io/v1alpha2"));
-	assert_code(kit, kit_merge(kit, new, "default", "r", "{'metadata':{'labels':{'a':'b'}}}"), 200);
-	assert_at(kit, "apiVersion",
+	assert_non_null(strstr(store_object_json(fixture->result.object, fixture_api(fixture, new), &length),
+	                       "x-k8s.io/v1alpha2"));
+	assert_code(fixture, fixture_merge(fixture, new, "default", "r", "{'metadata':{'labels':{'a':'b'}}}"), 200);
+	assert_at(fixture, "apiVersion",
 	          "workloads.x-k8s.io/v1alpha1"); /* a label says nothing about the form of the spec */
-	assert_code(kit, kit_merge(kit, new, "default", "r", "{'spec':{'x':1}}"), 200);
-	assert_at(kit, "apiVersion", "workloads.x-k8s.io/v1alpha2");
+	assert_code(fixture, fixture_merge(fixture, new, "default", "r", "{'spec':{'x':1}}"), 200);
+	assert_at(fixture, "apiVersion", "workloads.x-k8s.io/v1alpha2");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_object_gets_its_metadata, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(generated_names_differ, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(refused_creates, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(all_problems_at_once, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(updates_are_optimistic, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(an_update_that_changes_nothing_is_no_write, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(spec_and_status_are_apart, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(dry_runs_leave_no_trace, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(objects_have_a_largest_size, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(admission_sees_every_write, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(defaults_are_no_change, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(events_have_two_faces, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(versions_follow_the_spec, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(a_new_object_gets_its_metadata, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(generated_names_differ, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(refused_creates, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(all_problems_at_once, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(updates_are_optimistic, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_update_that_changes_nothing_is_no_write, fixture_setup,
+	                                        fixture_teardown),
+		cmocka_unit_test_setup_teardown(spec_and_status_are_apart, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(dry_runs_leave_no_trace, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(objects_have_a_largest_size, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(admission_sees_every_write, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(defaults_are_no_change, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_have_two_faces, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(versions_follow_the_spec, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests_name("store objects", tests, NULL, NULL);
 }

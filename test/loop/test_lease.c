@@ -9,24 +9,24 @@
 
 static bool held_after(const char *body, int64_t seconds)
 {
-	struct kit kit = {0};
-	kit_open(&kit, NULL);
-	assert_code(&kit, kit_create(&kit, "leases.coordination.k8s.io", "default", body), 201);
-	struct lease *lease = lease_create(&(struct lease_options){.store = kit.store,
-	                                                           .clock = &kit.clock.source,
+	struct store_fixture fixture = {0};
+	fixture_open(&fixture, NULL);
+	assert_code(&fixture, fixture_create(&fixture, "leases.coordination.k8s.io", "default", body), 201);
+	struct lease *lease = lease_create(&(struct lease_options){.store = fixture.store,
+	                                                           .clock = &fixture.clock.source,
 	                                                           .namespace_ = "default",
 	                                                           .name = "l",
 	                                                           .identity = "me",
 	                                                           .duration_ns = 60 * CLOCK_SECOND});
-	int64_t end = kit.clock.now + seconds * CLOCK_SECOND;
-	for (int turns = 0; kit.clock.now < end && turns < 1000; turns++) {
+	int64_t end = fixture.clock.now + seconds * CLOCK_SECOND;
+	for (int turns = 0; fixture.clock.now < end && turns < 1000; turns++) {
 		int wait = lease_step(lease);
-		store_commit(kit.store, NULL);
-		kit.clock.now += (wait > 0 ? wait : 1) * INT64_C(1000000);
+		store_commit(fixture.store, NULL);
+		fixture.clock.now += (wait > 0 ? wait : 1) * INT64_C(1000000);
 	}
 	bool held = lease_held(lease);
 	lease_destroy(lease);
-	kit_close(&kit);
+	fixture_close(&fixture);
 	return held;
 }
 
@@ -60,45 +60,45 @@ static bool is_assumed(void *context, const struct store_type *type, const char 
 	return is_away;
 }
 
-static void pass(struct kit *kit, struct lease *lease, int64_t seconds)
+static void pass(struct store_fixture *fixture, struct lease *lease, int64_t seconds)
 {
-	for (int64_t end = kit->clock.now + seconds * CLOCK_SECOND; kit->clock.now < end;
-	     kit->clock.now += CLOCK_SECOND / 10) {
+	for (int64_t end = fixture->clock.now + seconds * CLOCK_SECOND; fixture->clock.now < end;
+	     fixture->clock.now += CLOCK_SECOND / 10) {
 		lease_step(lease);
-		store_commit(kit->store, NULL);
+		store_commit(fixture->store, NULL);
 	}
 }
 
 /* The API server is away for longer than the lease lasts: the log says when nobody acts any more, once, and when again. */
 static void a_lease_that_lapses_is_told_of(void **state)
 {
-	struct kit kit = {0};
+	struct store_fixture fixture = {0};
 	char *text = NULL;
 	size_t length = 0;
 	struct logger logger = {.stream = open_memstream(&text, &length), .level = LOG_INFO};
-	kit_open(&kit, NULL);
-	store_set_mirror(kit.store, &(struct store_mirror){.is_assumed = is_assumed});
-	struct lease *lease = lease_create(&(struct lease_options){.store = kit.store,
-	                                                           .clock = &kit.clock.source,
+	fixture_open(&fixture, NULL);
+	store_set_mirror(fixture.store, &(struct store_mirror){.is_assumed = is_assumed});
+	struct lease *lease = lease_create(&(struct lease_options){.store = fixture.store,
+	                                                           .clock = &fixture.clock.source,
 	                                                           .logger = &logger,
 	                                                           .namespace_ = "default",
 	                                                           .name = "l",
 	                                                           .identity = "me",
 	                                                           .duration_ns = 15 * CLOCK_SECOND});
-	pass(&kit, lease, 20);
+	pass(&fixture, lease, 20);
 	assert_true(lease_held(lease));
 	is_away = true;
-	pass(&kit, lease, 60);
+	pass(&fixture, lease, 60);
 	assert_false(lease_held(lease));
 	is_away = false;
-	pass(&kit, lease, 5);
+	pass(&fixture, lease, 5);
 	assert_true(lease_held(lease));
 	fflush(logger.stream);
 	char *lapsed = strstr(text, "stops acting"), *again = strstr(text, "acts again");
 	assert_true(strstr(text, "lease taken") && lapsed && again && lapsed < again);
 	assert_null(strstr(lapsed + 1, "stops acting"));
 	lease_destroy(lease);
-	kit_close(&kit);
+	fixture_close(&fixture);
 	fclose(logger.stream);
 	free(text);
 }

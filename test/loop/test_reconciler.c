@@ -124,37 +124,37 @@ static const char *poll_names(struct informer *informer)
 	return seen.text;
 }
 
-static void make_pod(struct kit *kit, const char *name)
+static void make_pod(struct store_fixture *fixture, const char *name)
 {
 	char body[200];
 	snprintf(body, sizeof(body), "{'metadata':{'name':'%s'},'spec':{'containers':[{'name':'c','image':'i'}]}}",
 	         name);
-	assert_code(kit, kit_create(kit, "pods", "default", body), 201);
+	assert_code(fixture, fixture_create(fixture, "pods", "default", body), 201);
 }
 
-static void remove_pod(struct kit *kit, const char *name)
+static void remove_pod(struct store_fixture *fixture, const char *name)
 {
-	assert_code(kit, kit_delete(kit, "pods", "default", name, "{'gracePeriodSeconds':0}"), 200);
+	assert_code(fixture, fixture_delete(fixture, "pods", "default", name, "{'gracePeriodSeconds':0}"), 200);
 }
 
 static void a_lost_watch_loses_no_change(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct informer *informer = informer_create(
-		&(struct informer_options){.store = kit->store, .group = "", .resource = "pods", .changed = note});
-	make_pod(kit, "a");
-	make_pod(kit, "b");
+		&(struct informer_options){.store = fixture->store, .group = "", .resource = "pods", .changed = note});
+	make_pod(fixture, "a");
+	make_pod(fixture, "b");
 	assert_string_equal(poll_names(informer), "+a +b");
 	assert_string_equal(poll_names(informer), "");
-	remove_pod(kit, "a");
+	remove_pod(fixture, "a");
 	assert_string_equal(poll_names(informer), "-a");
 	/* More changes than the history keeps: the watch is over, the list is read again. */
-	remove_pod(kit, "b");
+	remove_pod(fixture, "b");
 	for (int i = 0; i < 40; i++) {
-		make_pod(kit, "x");
-		remove_pod(kit, "x");
+		make_pod(fixture, "x");
+		remove_pod(fixture, "x");
 	}
-	make_pod(kit, "c");
+	make_pod(fixture, "c");
 	assert_string_equal(poll_names(informer), "+c -b");
 	assert_int_equal(informer_relists(informer), 1);
 	informer_destroy(informer);
@@ -162,14 +162,14 @@ static void a_lost_watch_loses_no_change(void **state)
 
 static void a_name_taken_again_is_another_object(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct informer *informer = informer_create(
-		&(struct informer_options){.store = kit->store, .group = "", .resource = "pods", .changed = note});
-	make_pod(kit, "a");
+		&(struct informer_options){.store = fixture->store, .group = "", .resource = "pods", .changed = note});
+	make_pod(fixture, "a");
 	assert_string_equal(poll_names(informer), "+a");
 	for (int i = 0; i < 40; i++) {
-		remove_pod(kit, "a");
-		make_pod(kit, "a");
+		remove_pod(fixture, "a");
+		make_pod(fixture, "a");
 	}
 	assert_string_equal(poll_names(informer), "-a +a");
 	informer_destroy(informer);
@@ -177,23 +177,24 @@ static void a_name_taken_again_is_another_object(void **state)
 
 static void types_may_come_and_go(void **state)
 {
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct informer *informer = informer_create(&(struct informer_options){
-		.store = kit->store, .group = "example.com", .resource = "gangs", .changed = note});
+		.store = fixture->store, .group = "example.com", .resource = "gangs", .changed = note});
 	assert_string_equal(poll_names(informer), "");
-	assert_code(kit,
-	            kit_create(kit, "customresourcedefinitions.apiextensions.k8s.io", "",
-	                       "{'metadata':{'name':'gangs.example.com'},'spec':{'group':'example.com','scope':"
-	                       "'Namespaced','names':{'plural':'gangs','kind':'Gang'},'versions':[{'name':'v1',"
-	                       "'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
-	                       "'x-kubernetes-preserve-unknown-fields':true}}}]}}"),
+	assert_code(fixture,
+	            fixture_create(fixture, "customresourcedefinitions.apiextensions.k8s.io", "",
+	                           "{'metadata':{'name':'gangs.example.com'},'spec':{'group':'example.com','scope':"
+	                           "'Namespaced','names':{'plural':'gangs','kind':'Gang'},'versions':[{'name':'v1',"
+	                           "'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+	                           "'x-kubernetes-preserve-unknown-fields':true}}}]}}"),
 	            201);
-	assert_code(kit, kit_create(kit, "gangs.example.com", "default", "{'metadata':{'name':'g'}}"), 201);
+	assert_code(fixture, fixture_create(fixture, "gangs.example.com", "default", "{'metadata':{'name':'g'}}"), 201);
 	assert_string_equal(poll_names(informer), "+g");
-	assert_code(kit,
-	            kit_delete(kit, "customresourcedefinitions.apiextensions.k8s.io", "", "gangs.example.com", NULL),
+	assert_code(fixture,
+	            fixture_delete(fixture, "customresourcedefinitions.apiextensions.k8s.io", "", "gangs.example.com",
+	                           NULL),
 	            200);
-	kit_settle(kit);
+	fixture_settle(fixture);
 	assert_string_equal(poll_names(informer), "-g");
 	informer_destroy(informer);
 }
@@ -230,25 +231,25 @@ static void want_app(struct reconciler *reconciler, void *context, const struct 
 static void failures_are_told_ever_more_seldom(void **state)
 {
 	static const struct reconciler_watch watches[] = {{"", "pods", 0, want_app}};
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct trace trace = {.failures = 100};
 	char *text = NULL;
 	size_t size = 0;
 	struct logger logger = {.stream = open_memstream(&text, &size), .level = LOG_WARN};
 	struct reconciler *reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "test",
-		.store = kit->store,
-		.clock = &kit->clock.source,
+		.store = fixture->store,
+		.clock = &fixture->clock.source,
 		.logger = &logger,
 		.watches = watches,
 		.watch_count = 1,
 		.reconcile = record,
 		.context = &trace,
 	});
-	make_pod(kit, "a");
+	make_pod(fixture, "a");
 	for (int i = 0; i < 20; i++) {
 		int wait = reconciler_step(reconciler);
-		clock_virtual_advance(&kit->clock, wait * INT64_C(1000000));
+		clock_virtual_advance(&fixture->clock, wait * INT64_C(1000000));
 	}
 	fclose(logger.stream);
 	size_t lines = 0;
@@ -264,31 +265,31 @@ static void failures_are_told_ever_more_seldom(void **state)
 static void changes_become_keys_and_failures_come_back(void **state)
 {
 	static const struct reconciler_watch watches[] = {{"", "pods", 0, want_app}, {"", "nodes", 1, NULL}};
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct trace trace = {.failures = 1};
 	struct reconciler *reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "test",
-		.store = kit->store,
-		.clock = &kit->clock.source,
+		.store = fixture->store,
+		.clock = &fixture->clock.source,
 		.watches = watches,
 		.watch_count = 2,
 		.reconcile = record,
 		.context = &trace,
 	});
 	assert_int_equal(reconciler_step(reconciler), -1);
-	make_pod(kit, "a");
-	make_pod(kit, "b");
-	assert_code(kit, kit_create(kit, "nodes", "", "{'metadata':{'name':'n'}}"), 201);
+	make_pod(fixture, "a");
+	make_pod(fixture, "b");
+	assert_code(fixture, fixture_create(fixture, "nodes", "", "{'metadata':{'name':'n'}}"), 201);
 	assert_int_equal(reconciler_step(reconciler), 5); /* milliseconds until the failed one is tried again */
 	assert_string_equal(trace.text.text, "2:default/app 1:/n");
 	/* A clock that is set back delays nothing. */
-	clock_virtual_advance(&kit->clock, -3600 * CLOCK_SECOND);
+	clock_virtual_advance(&fixture->clock, -3600 * CLOCK_SECOND);
 	assert_int_equal(reconciler_step(reconciler), 5);
-	clock_virtual_advance(&kit->clock, 5000000);
+	clock_virtual_advance(&fixture->clock, 5000000);
 	trace.again = 2 * CLOCK_SECOND;
 	assert_int_equal(reconciler_step(reconciler), 2000);
 	assert_string_equal(trace.text.text, "2:default/app 1:/n 2:default/app");
-	clock_virtual_advance(&kit->clock, 2 * CLOCK_SECOND);
+	clock_virtual_advance(&fixture->clock, 2 * CLOCK_SECOND);
 	assert_int_equal(reconciler_step(reconciler), -1);
 	assert_string_equal(trace.text.text, "2:default/app 1:/n 2:default/app 2:default/app");
 	reconciler_destroy(reconciler);
@@ -306,19 +307,19 @@ static int insist(void *context, struct reconcile *turn)
 static void who_wants_itself_again_lets_others_go_first(void **state)
 {
 	static const struct reconciler_watch watches[] = {{"", "pods", 0, NULL}};
-	struct kit *kit = *state;
+	struct store_fixture *fixture = *state;
 	struct reconciler *reconciler = NULL;
 	reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "test",
-		.store = kit->store,
-		.clock = &kit->clock.source,
+		.store = fixture->store,
+		.clock = &fixture->clock.source,
 		.watches = watches,
 		.watch_count = 1,
 		.reconcile = insist,
 		.context = &reconciler,
 	});
-	make_pod(kit, "a");
-	make_pod(kit, "b");
+	make_pod(fixture, "a");
+	make_pod(fixture, "b");
 	seen.length = 0;
 	assert_int_equal(reconciler_step(reconciler), 0);
 	assert_string_equal(seen.text, "a b");
@@ -329,16 +330,16 @@ static void who_wants_itself_again_lets_others_go_first(void **state)
 
 static int setup(void **state)
 {
-	static struct kit kit;
-	kit = (struct kit){.options = {.history = 16}};
-	kit_open(&kit, NULL);
-	*state = &kit;
+	static struct store_fixture fixture;
+	fixture = (struct store_fixture){.options = {.history = 16}};
+	fixture_open(&fixture, NULL);
+	*state = &fixture;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	kit_close(*state);
+	fixture_close(*state);
 	buffer_free(&seen);
 	return 0;
 }

@@ -20,82 +20,85 @@ static const struct {
 	{"queues.scheduling.run.ai", "", "{'metadata':{'name':'q'},'spec':{'resources':{}}}"},
 };
 
-static void give_room(struct kit *kit)
+static void give_room(struct store_fixture *fixture)
 {
-	assert_code(
-		kit,
-		kit_merge_status(kit, "nodes", "", "n",
-	                         "{'status':{'allocatable':{'cpu':'8','pods':'10','nvidia.com/gpu':'8'},'conditions':"
-	                         "[{'type':'Ready','status':'True'}]}}"),
-		200);
+	assert_code(fixture,
+	            fixture_merge_status(
+			    fixture, "nodes", "", "n",
+			    "{'status':{'allocatable':{'cpu':'8','pods':'10','nvidia.com/gpu':'8'},'conditions':"
+			    "[{'type':'Ready','status':'True'}]}}"),
+	            200);
 }
 
-static struct manager *read_arrivals(struct kit *kit)
+static struct manager *read_arrivals(struct store_fixture *fixture)
 {
 	struct manager *manager =
-		manager_create(&(struct manager_options){.store = kit->store, .clock = &kit->clock.source});
+		manager_create(&(struct manager_options){.store = fixture->store, .clock = &fixture->clock.source});
 	manager_read(manager);
 	for (size_t i = 0; i < sizeof(arrivals) / sizeof(arrivals[0]); i++) {
-		assert_code(kit, kit_create(kit, arrivals[i].resource, arrivals[i].namespace_, arrivals[i].body), 201);
+		assert_code(fixture,
+		            fixture_create(fixture, arrivals[i].resource, arrivals[i].namespace_, arrivals[i].body),
+		            201);
 		manager_read(manager);
 	}
-	give_room(kit);
+	give_room(fixture);
 	return manager;
 }
 
-static const char *node_of(struct kit *kit, const char *pod)
+static const char *node_of(struct store_fixture *fixture, const char *pod)
 {
-	assert_code(kit, kit_get(kit, "pods", "default", pod), 200);
-	return kit_at(kit, "spec.nodeName");
+	assert_code(fixture, fixture_get(fixture, "pods", "default", pod), 200);
+	return fixture_at(fixture, "spec.nodeName");
 }
 
-static void act(struct kit *kit, struct manager *manager)
+static void act(struct store_fixture *fixture, struct manager *manager)
 {
 	struct error error;
 	for (int i = 0; i < 50; i++) {
 		manager_step(manager);
-		store_commit(kit->store, &error);
-		clock_virtual_advance(&kit->clock, INT64_C(100000000));
+		store_commit(fixture->store, &error);
+		clock_virtual_advance(&fixture->clock, INT64_C(100000000));
 	}
 }
 
 static void nothing_is_decided_while_it_only_reads(void **state)
 {
-	struct kit *kit = *state;
-	struct manager *manager = read_arrivals(kit);
-	uint64_t version = store_version(kit->store);
+	struct store_fixture *fixture = *state;
+	struct manager *manager = read_arrivals(fixture);
+	uint64_t version = store_version(fixture->store);
 	for (int i = 0; i < 20; i++) {
 		manager_read(manager);
-		clock_virtual_advance(&kit->clock, INT64_C(1000000000));
+		clock_virtual_advance(&fixture->clock, INT64_C(1000000000));
 	}
-	assert_false(store_pending(kit->store));
-	assert_int_equal(store_version(kit->store), version);
+	assert_false(store_pending(fixture->store));
+	assert_int_equal(store_version(fixture->store), version);
 	assert_false(manager_ready(manager));
-	act(kit, manager);
+	act(fixture, manager);
 	assert_true(manager_ready(manager));
-	assert_string_equal(node_of(kit, "a"), "n");
-	assert_string_equal(node_of(kit, "b"), "n");
-	assert_string_equal(node_of(kit, "c"), ""); /* half of its gang is missing */
+	assert_string_equal(node_of(fixture, "a"), "n");
+	assert_string_equal(node_of(fixture, "b"), "n");
+	assert_string_equal(node_of(fixture, "c"), ""); /* half of its gang is missing */
 	manager_destroy(manager);
 }
 
 /* What went again before anybody acted was never there. */
 static void what_goes_while_it_only_reads(void **state)
 {
-	struct kit *kit = *state;
-	struct manager *manager = read_arrivals(kit);
-	assert_code(kit, kit_delete(kit, "pods", "default", "b", "{'gracePeriodSeconds':0}"), 200);
+	struct store_fixture *fixture = *state;
+	struct manager *manager = read_arrivals(fixture);
+	assert_code(fixture, fixture_delete(fixture, "pods", "default", "b", "{'gracePeriodSeconds':0}"), 200);
 	manager_read(manager);
-	act(kit, manager);
-	assert_string_equal(node_of(kit, "a"), "");
+	act(fixture, manager);
+	assert_string_equal(node_of(fixture, "a"), "");
 	manager_destroy(manager);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_is_decided_while_it_only_reads, kit_setup, kit_teardown),
-		cmocka_unit_test_setup_teardown(what_goes_while_it_only_reads, kit_setup, kit_teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_decided_while_it_only_reads, fixture_setup,
+	                                        fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_goes_while_it_only_reads, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static const struct remote_follow types[] = {
 };
 
 struct late {
-	struct town town; /* the server's store; nobody acts there but kubelets */
+	struct control_fixture fixture; /* the server's store; nobody acts there but kubelets */
 	struct serve *serve;
 	struct kubelet *kubelet;
 	struct remote_access access;
@@ -60,8 +60,8 @@ static void count_pods(struct late *late)
 	struct arena *arena = arena_create();
 	struct store_list list = {0};
 	struct store_error error = {0};
-	struct store_list_request request = {.api = store_api_find(late->town.kit.store, "", "v1", "pods")};
-	assert_int_equal(store_list(late->town.kit.store, &request, &list, arena, &error), 0);
+	struct store_list_request request = {.api = store_api_find(late->fixture.base.store, "", "v1", "pods")};
+	assert_int_equal(store_list(late->fixture.base.store, &request, &list, arena, &error), 0);
 	for (size_t i = 0; i < list.count; i++) {
 		size_t at = 0;
 		while (at < late->pod_count && strcmp(late->pods[at], list.items[i]->uid) != 0)
@@ -85,11 +85,11 @@ static void turn(struct late *late)
 	}
 	if (late->turns++ % LAG == 0) {
 		kubelet_step(late->kubelet);
-		store_chores(late->town.kit.store, 1000);
+		store_chores(late->fixture.base.store, 1000);
 		serve_run_once(late->serve, 0, &error);
 		count_pods(late);
 	}
-	clock_virtual_advance(&late->town.kit.clock, 20 * CLOCK_MILLISECOND);
+	clock_virtual_advance(&late->fixture.base.clock, 20 * CLOCK_MILLISECOND);
 }
 
 static void pass(struct late *late, int turns)
@@ -101,19 +101,23 @@ static void pass(struct late *late, int turns)
 static void open_late(struct late *late)
 {
 	struct error error = {0};
-	struct town *town = &late->town;
+	struct control_fixture *fixture = &late->fixture;
 	*late = (struct late){0};
-	town->admission = admission_create();
-	town->kit.options.admit = admission_check;
-	town->kit.options.context = town->admission;
-	kit_open(&town->kit, NULL);
-	admission_use(town->admission, town->kit.store);
-	const struct clock_source *clock = &town->kit.clock.source;
+	fixture->admission = admission_create();
+	fixture->base.options.admit = admission_check;
+	fixture->base.options.context = fixture->admission;
+	fixture_open(&fixture->base, NULL);
+	admission_use(fixture->admission, fixture->base.store);
+	const struct clock_source *clock = &fixture->base.clock.source;
 	late->serve = serve_create(
-		&(struct serve_options){.store = town->kit.store, .plain = true, .open = true, .clock = clock}, &error);
+		&(struct serve_options){.store = fixture->base.store, .plain = true, .open = true, .clock = clock},
+		&error);
 	assert_non_null(late->serve);
-	late->kubelet = kubelet_create(&(struct kubelet_options){
-		.store = town->kit.store, .clock = clock, .start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1});
+	late->kubelet = kubelet_create(&(struct kubelet_options){.store = fixture->base.store,
+	                                                         .clock = clock,
+	                                                         .start_seconds = 1,
+	                                                         .ready_seconds = 1,
+	                                                         .stop_seconds = 1});
 	late->access = (struct remote_access){.server = serve_url(late->serve), .namespace_ = "default"};
 	late->remote = remote_create(&(struct remote_options){.access = &late->access,
 	                                                      .clock = clock,
@@ -136,8 +140,8 @@ static void close_late(struct late *late)
 	kubelet_destroy(late->kubelet);
 	remote_destroy(late->remote);
 	serve_destroy(late->serve);
-	admission_destroy(late->town.admission);
-	kit_close(&late->town.kit);
+	admission_destroy(late->fixture.admission);
+	fixture_close(&late->fixture.base);
 }
 
 static void apply_set(struct late *late, const char *image)
@@ -149,8 +153,8 @@ static void apply_set(struct late *late, const char *image)
 	         "      - {name: a, replicas: 2, standalonePattern: {template: {spec: {containers: [{name: c, image: "
 	         "%s, resources: {limits: {nvidia.com/gpu: 1}}}]}}}}\n",
 	         image);
-	if (town_apply(&late->town, text) >= 300)
-		fail_msg("%s", late->town.kit.text.text);
+	if (control_apply(&late->fixture, text) >= 300)
+		fail_msg("%s", late->fixture.base.text.text);
 }
 
 static int with_image(struct late *late, const char *image)
@@ -159,8 +163,8 @@ static int with_image(struct late *late, const char *image)
 	for (int i = 0; i < 6; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "farm-%d-a-%d", i / 2, i % 2);
-		if (kit_get(&late->town.kit, "pods", "default", name) == 200)
-			count += strcmp(kit_at(&late->town.kit, "spec.containers.0.image"), image) == 0;
+		if (fixture_get(&late->fixture.base, "pods", "default", name) == 200)
+			count += strcmp(fixture_at(&late->fixture.base, "spec.containers.0.image"), image) == 0;
 	}
 	return count;
 }
@@ -179,7 +183,7 @@ static void a_template_that_changes_under_way(void **state)
 	static struct late late;
 	for (int after = 97; after <= 133; after += 3) {
 		open_late(&late);
-		town_nodes(&late.town, 2, 8, 2);
+		control_nodes(&late.fixture, 2, 8, 2);
 		apply_set(&late, "one");
 		pass(&late, after);
 		apply_set(&late, "two");
@@ -194,21 +198,22 @@ static void a_template_that_changes_under_way(void **state)
 
 static void create_job(struct late *late)
 {
-	struct kit *kit = &late->town.kit;
+	struct store_fixture *base = &late->fixture.base;
 	char body[1024], uid[64];
+	assert_code(base,
+	            fixture_create(
+			    base, "queues.scheduling.run.ai", "",
+			    "{'metadata':{'name':'default-queue'},'spec':{'resources':{'gpu':{'quota':-1,'limit':-1},"
+			    "'cpu':{'quota':-1,'limit':-1},'memory':{'quota':-1,'limit':-1}}}}"),
+	            201);
 	assert_code(
-		kit,
-		kit_create(kit, "queues.scheduling.run.ai", "",
-	                   "{'metadata':{'name':'default-queue'},'spec':{'resources':{'gpu':{'quota':-1,'limit':-1},"
-	                   "'cpu':{'quota':-1,'limit':-1},'memory':{'quota':-1,'limit':-1}}}}"),
-		201);
-	assert_code(kit,
-	            kit_create(kit, "jobs.batch", "default",
+		base,
+		fixture_create(base, "jobs.batch", "default",
 	                       "{'metadata':{'name':'j','annotations':{'kai.scheduler/batch-min-member':'4'}},'spec':{"
 	                       "'parallelism':4,'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c',"
 	                       "'image':'i'}]}}}}"),
-	            201);
-	snprintf(uid, sizeof(uid), "%s", kit_at(kit, "metadata.uid"));
+		201);
+	snprintf(uid, sizeof(uid), "%s", fixture_at(base, "metadata.uid"));
 	for (int i = 0; i < 4; i++) {
 		snprintf(body, sizeof(body),
 		         "{'metadata':{'name':'j-%d','ownerReferences':[{'apiVersion':'batch/"
@@ -216,7 +221,7 @@ static void create_job(struct late *late)
 		         "'uid':'%s','controller':true}]},'spec':{'schedulerName':'platoon','restartPolicy':'Never',"
 		         "'containers':[{'name':'c','image':'i','resources':{'limits':{'nvidia.com/gpu':1}}}]}}",
 		         i, uid);
-		assert_code(kit, kit_create(kit, "pods", "default", body), 201);
+		assert_code(base, fixture_create(base, "pods", "default", body), 201);
 	}
 }
 
@@ -240,22 +245,22 @@ static void a_workload_that_changes_under_way(void **state)
 	static struct late late;
 	char name[128];
 	open_late(&late);
-	town_nodes(&late.town, 1, 8, 2);
+	control_nodes(&late.fixture, 1, 8, 2);
 	create_job(&late);
 	pass(&late, 100);
 	snprintf(name, sizeof(name), "%s",
-	         kit_names(&late.town.kit, "podgroups.scheduling.run.ai", "default", NULL, NULL));
-	assert_code(&late.town.kit,
-	            kit_merge(&late.town.kit, "jobs.batch", "default", "j",
-	                      "{'metadata':{'annotations':{'kai.scheduler/batch-min-member':'3'}}}"),
+	         fixture_names(&late.fixture.base, "podgroups.scheduling.run.ai", "default", NULL, NULL));
+	assert_code(&late.fixture.base,
+	            fixture_merge(&late.fixture.base, "jobs.batch", "default", "j",
+	                          "{'metadata':{'annotations':{'kai.scheduler/batch-min-member':'3'}}}"),
 	            200);
 	for (int i = 0; i < 100; i++) {
 		write_status(&late, name);
 		turn(&late);
 	}
 	expect_no_conflict(&late, 100);
-	kit_get(&late.town.kit, "podgroups.scheduling.run.ai", "default", name);
-	assert_at(&late.town.kit, "spec.minMember", "3");
+	fixture_get(&late.fixture.base, "podgroups.scheduling.run.ai", "default", name);
+	assert_at(&late.fixture.base, "spec.minMember", "3");
 	close_late(&late);
 }
 

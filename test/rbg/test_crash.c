@@ -42,12 +42,12 @@ static const struct story *story;
 static bool has_begun, was_first_ready;
 
 /* Segments of two prefill and one decode, one instance of a role at a time in updates. */
-static void watch(struct town *town)
+static void watch(struct control_fixture *fixture)
 {
-	town->restarts = plan.is_down;
+	fixture->restarts = plan.is_down;
 	plan.is_down = false;
-	int ready_p = town_ready(town, "llm", "p"), ready_d = town_ready(town, "llm", "d");
-	int pods_p = town_pods(town, "llm", "p"), pods_d = town_pods(town, "llm", "d");
+	int ready_p = control_ready(fixture, "llm", "p"), ready_d = control_ready(fixture, "llm", "d");
+	int pods_p = control_pods(fixture, "llm", "p"), pods_d = control_pods(fixture, "llm", "d");
 	was_first_ready |= ready_p >= 4 && ready_d >= 1;
 	if (!was_first_ready && (pods_p > 4 || pods_d > 1))
 		fail_msg("write %ld: segment 2 exists before segment 1 was ready", plan.crash_after);
@@ -58,7 +58,7 @@ static void watch(struct town *town)
 }
 
 /* Prefill has leader and worker; their number changes with the update, so that gangs change too. */
-static void apply(struct town *town, const struct step *step)
+static void apply(struct control_fixture *fixture, const struct step *step)
 {
 	char text[2048];
 	snprintf(text, sizeof(text),
@@ -69,13 +69,13 @@ static void apply(struct town *town, const struct step *step)
 	         "  - {name: d, replicas: %d, dependencies: [p], template: *t}\n"
 	         "  coordination:\n  - name: pd\n    strategy: {segmentPlacement: {segmentSize: {p: 2, d: 1}}}\n",
 	         2 * step->segments, step->size, step->image, step->segments);
-	int code = town_apply(town, text);
+	int code = control_apply(fixture, text);
 	if (code >= 300)
-		fail_msg("%s", town->kit.text.text);
+		fail_msg("%s", fixture->base.text.text);
 }
 
 /* Everything that must be the same in the end: pods with images and gangs, and what else the group has. */
-static void describe(struct town *town, struct buffer *out)
+static void describe(struct control_fixture *fixture, struct buffer *out)
 {
 	static const char *const kinds[] = {"pods", "podgroups.scheduling.run.ai", "services", "configmaps",
 	                                    "controllerrevisions.apps"};
@@ -83,8 +83,8 @@ static void describe(struct town *town, struct buffer *out)
 		struct store_list list = {0};
 		struct arena *arena = arena_create();
 		struct store_error error = {0};
-		struct store_list_request request = {.api = kit_api(&town->kit, kinds[k])};
-		store_list(town->kit.store, &request, &list, arena, &error);
+		struct store_list_request request = {.api = fixture_api(&fixture->base, kinds[k])};
+		store_list(fixture->base.store, &request, &list, arena, &error);
 		for (size_t i = 0; i < list.count; i++) {
 			const struct val *root = list.items[i]->root;
 			const struct val *container = val_item(val_path(root, "spec", "containers", NULL), 0);
@@ -101,19 +101,19 @@ static void describe(struct town *town, struct buffer *out)
 		store_list_clear(&list);
 		arena_destroy(arena);
 	}
-	buffer_printf(out, "%s %s %s\n", town_condition(town, "llm", "Ready"),
-	              town_condition(town, "llm", "MinimumSegmentsAvailable"),
-	              town_group_at(town, "llm", "status.updated"));
+	buffer_printf(out, "%s %s %s\n", control_condition(fixture, "llm", "Ready"),
+	              control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
+	              control_group_at(fixture, "llm", "status.updated"));
 }
 
 /* Until nothing is written any more for a while: a crash costs some time, of pauses and of pods that start anew. */
-static void settle(struct town *town)
+static void settle(struct control_fixture *fixture)
 {
 	long before;
 	int calm = 0;
 	for (int i = 0; i < 60 && calm < 2; i++) {
 		before = plan.writes;
-		town_run(town, 12);
+		control_run(fixture, 12);
 		calm = plan.writes == before ? calm + 1 : 0;
 	}
 }
@@ -121,26 +121,26 @@ static void settle(struct town *town)
 /* Tells the story once; what it ends with is in `out`. The number of writes. */
 static long run(long crash_after, struct buffer *out)
 {
-	static struct town town;
-	town = (struct town){0};
-	town_open(&town);
-	town_nodes(&town, 2, 20, 2);
+	static struct control_fixture fixture;
+	fixture = (struct control_fixture){0};
+	control_open(&fixture);
+	control_nodes(&fixture, 2, 20, 2);
 	plan.crash_after = 0;
 	plan.is_down = has_begun = was_first_ready = false;
-	store_set_fault(town.kit.store, count_write, NULL);
-	town.watch = watch;
+	store_set_fault(fixture.base.store, count_write, NULL);
+	fixture.watch = watch;
 	if (story->from.image) {
-		apply(&town, &story->from);
-		settle(&town);
+		apply(&fixture, &story->from);
+		settle(&fixture);
 	}
-	apply(&town, &story->to);
+	apply(&fixture, &story->to);
 	has_begun = true;
 	plan.writes = 0;
 	plan.crash_after = crash_after;
-	settle(&town);
-	store_set_fault(town.kit.store, NULL, NULL);
-	describe(&town, out);
-	town_close(&town);
+	settle(&fixture);
+	store_set_fault(fixture.base.store, NULL, NULL);
+	describe(&fixture, out);
+	control_close(&fixture);
 	return plan.writes;
 }
 

@@ -65,12 +65,12 @@ static const struct {
 
 static void at_the_door(void **state)
 {
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	for (size_t i = 0; i < ROWS; i++) {
 		char text[2048];
 		snprintf(text, sizeof(text), HEAD "%s\n", rows[i].spec);
-		int code = town_apply(town, text);
-		const char *answer = town->kit.text.text;
+		int code = control_apply(fixture, text);
+		const char *answer = fixture->base.text.text;
 		if (code != 422 || !strstr(answer, rows[i].message))
 			fail_msg("%s: %d %s", rows[i].spec, code, answer);
 		/* Roles are told in the form they are kept in, so only the end of some paths is the same. */
@@ -78,48 +78,49 @@ static void at_the_door(void **state)
 		if (!strstr(answer, end ? end : rows[i].path))
 			fail_msg("%s: %s", rows[i].path, answer);
 	}
-	assert_string_equal(kit_names(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", NULL, NULL), "");
+	assert_string_equal(fixture_names(&fixture->base, "rolebasedgroups.workloads.x-k8s.io", "default", NULL, NULL),
+	                    "");
 }
 
 /* Name and uid of every pod: the same text means the same pods. */
-static void list_pods(struct town *town, char *out, size_t room)
+static void list_pods(struct control_fixture *fixture, char *out, size_t room)
 {
 	static const char *const names[] = {"llm-a-0", "llm-a-1", "llm-a-2", "llm-b-0", "llm-b-1"};
 	size_t used = 0;
 	for (size_t i = 0; i < 5; i++) {
-		int code = kit_get(&town->kit, "pods", "default", names[i]);
-		const char *uid = code == 200 ? kit_at(&town->kit, "metadata.uid") : "gone";
+		int code = fixture_get(&fixture->base, "pods", "default", names[i]);
+		const char *uid = code == 200 ? fixture_at(&fixture->base, "metadata.uid") : "gone";
 		used += (size_t)snprintf(out + used, room - used, "%s %s\n", names[i], uid);
 	}
 }
 
 static void past_the_door(void **state)
 {
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	char before[1024], after[1024];
-	town_nodes(town, 2, 8, 2);
-	town_apply(town, HEAD "{" ROLES "}\n");
-	town_run(town, 20);
-	assert_int_equal(town_ready(town, "llm", ""), 5);
-	list_pods(town, before, sizeof(before));
+	control_nodes(fixture, 2, 8, 2);
+	control_apply(fixture, HEAD "{" ROLES "}\n");
+	control_run(fixture, 20);
+	assert_int_equal(control_ready(fixture, "llm", ""), 5);
+	list_pods(fixture, before, sizeof(before));
 	assert_null(strstr(before, "gone"));
 	for (size_t i = 0; i < ROWS; i++) {
 		char text[2048];
 		snprintf(text, sizeof(text), HEAD "%s\n", rows[i].spec);
-		town_apply(town, text);
-		town_run(town, 30);
-		const char *condition = town_condition(town, "llm", "CoordinationConflict");
+		control_apply(fixture, text);
+		control_run(fixture, 30);
+		const char *condition = control_condition(fixture, "llm", "CoordinationConflict");
 		if (strncmp(condition, "True", 4) != 0 || !strstr(condition, rows[i].message))
 			fail_msg("%s: %s", rows[i].spec, condition);
-		list_pods(town, after, sizeof(after));
+		list_pods(fixture, after, sizeof(after));
 		assert_string_equal(before, after);
-		town_apply(town, HEAD "{coordination: null, " ROLES "}\n");
-		town_run(town, 30);
-		assert_string_equal(town_condition(town, "llm", "CoordinationConflict"), "False NoConflict: ");
-		list_pods(town, after, sizeof(after));
+		control_apply(fixture, HEAD "{coordination: null, " ROLES "}\n");
+		control_run(fixture, 30);
+		assert_string_equal(control_condition(fixture, "llm", "CoordinationConflict"), "False NoConflict: ");
+		list_pods(fixture, after, sizeof(after));
 		assert_string_equal(before, after);
 	}
-	assert_int_equal(town_pods(town, "llm", ""), 5);
+	assert_int_equal(control_pods(fixture, "llm", ""), 5);
 }
 
 #define POLICY                                                                                                         \
@@ -129,41 +130,41 @@ static void past_the_door(void **state)
 /* A policy and its group are judged together, whichever comes last. */
 static void policies_at_the_door(void **state)
 {
-	struct town *town = *state;
-	assert_int_equal(town_apply(town, HEAD "{" ROLES "}\n"), 201);
-	assert_int_equal(town_apply(town, POLICY), 422);
-	assert_non_null(strstr(town->kit.text.text, "spec.policies[0].roles[1]"));
-	kit_delete(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", NULL);
-	town_run(town, 10);
-	assert_int_equal(town_apply(town, POLICY), 201);
-	assert_int_equal(town_apply(town, HEAD "{" ROLES "}\n"), 422);
-	assert_non_null(strstr(town->kit.text.text, "CoordinatedPolicy p: spec.policies[0].roles[1]"));
+	struct control_fixture *fixture = *state;
+	assert_int_equal(control_apply(fixture, HEAD "{" ROLES "}\n"), 201);
+	assert_int_equal(control_apply(fixture, POLICY), 422);
+	assert_non_null(strstr(fixture->base.text.text, "spec.policies[0].roles[1]"));
+	fixture_delete(&fixture->base, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", NULL);
+	control_run(fixture, 10);
+	assert_int_equal(control_apply(fixture, POLICY), 201);
+	assert_int_equal(control_apply(fixture, HEAD "{" ROLES "}\n"), 422);
+	assert_non_null(strstr(fixture->base.text.text, "CoordinatedPolicy p: spec.policies[0].roles[1]"));
 }
 
 static void policies_past_the_door(void **state)
 {
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	char before[1024], after[1024];
-	town_nodes(town, 2, 8, 2);
-	town_apply(town, HEAD "{" ROLES "}\n");
-	town_run(town, 20);
-	list_pods(town, before, sizeof(before));
-	town_apply(town, POLICY);
-	town_run(town, 20);
-	const char *condition = town_condition(town, "llm", "CoordinationConflict");
+	control_nodes(fixture, 2, 8, 2);
+	control_apply(fixture, HEAD "{" ROLES "}\n");
+	control_run(fixture, 20);
+	list_pods(fixture, before, sizeof(before));
+	control_apply(fixture, POLICY);
+	control_run(fixture, 20);
+	const char *condition = control_condition(fixture, "llm", "CoordinationConflict");
 	if (!strstr(condition, "CoordinatedPolicy p: spec.policies[0].roles[1]"))
 		fail_msg("%s", condition);
-	list_pods(town, after, sizeof(after));
+	list_pods(fixture, after, sizeof(after));
 	assert_string_equal(before, after);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(at_the_door, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(past_the_door, town_setup_open_door, town_teardown),
-		cmocka_unit_test_setup_teardown(policies_at_the_door, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(policies_past_the_door, town_setup_open_door, town_teardown),
+		cmocka_unit_test_setup_teardown(at_the_door, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(past_the_door, control_setup_open_door, control_teardown),
+		cmocka_unit_test_setup_teardown(policies_at_the_door, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(policies_past_the_door, control_setup_open_door, control_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,10 @@
 #define GROUPS "rolebasedgroups.workloads.x-k8s.io"
 
 /* Two roles: `a` has two instances of a main and a helper pod, `b` one of one pod. `policy` is YAML of fields of a. */
-static void open_group(struct town *town, const char *policy, const char *helper)
+static void open_group(struct control_fixture *fixture, const char *policy, const char *helper)
 {
 	char text[2048];
-	town_nodes(town, 2, 8, 2);
+	control_nodes(fixture, 2, 8, 2);
 	snprintf(text, sizeof(text),
 	         "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n  "
 	         "roles:\n"
@@ -18,26 +18,27 @@ static void open_group(struct town *town, const char *policy, const char *helper
 	         "  - {name: b, replicas: 1, standalonePattern: {template: {spec: {containers: [{name: c, image: "
 	         "i}]}}}}\n",
 	         policy, helper);
-	assert_code(&town->kit, town_apply(town, text), 201);
-	town_run(town, 30);
-	assert_int_equal(town_ready(town, "llm", ""), 5);
+	assert_code(&fixture->base, control_apply(fixture, text), 201);
+	control_run(fixture, 30);
+	assert_int_equal(control_ready(fixture, "llm", ""), 5);
 }
 
-static void fail_pod(struct town *town, const char *name)
+static void fail_pod(struct control_fixture *fixture, const char *name)
 {
-	assert_code(&town->kit, kit_merge_status(&town->kit, "pods", "default", name, "{'status':{'phase':'Failed'}}"),
+	assert_code(&fixture->base,
+	            fixture_merge_status(&fixture->base, "pods", "default", name, "{'status':{'phase':'Failed'}}"),
 	            200);
 }
 
 /* One letter per pod: the same as in `uids` or new. Takes the present ones over. */
-static const char *changes(struct town *town, char uids[5][64])
+static const char *changes(struct control_fixture *fixture, char uids[5][64])
 {
 	static const char *const names[] = {"llm-a-0-main-0", "llm-a-0-helper-0", "llm-a-1-main-0", "llm-a-1-helper-0",
 	                                    "llm-b-0"};
 	static char text[6];
 	for (int i = 0; i < 5; i++) {
-		assert_int_equal(kit_get(&town->kit, "pods", "default", names[i]), 200);
-		const char *uid = kit_at(&town->kit, "metadata.uid");
+		assert_int_equal(fixture_get(&fixture->base, "pods", "default", names[i]), 200);
+		const char *uid = fixture_at(&fixture->base, "metadata.uid");
 		text[i] = strcmp(uid, uids[i]) == 0 ? '.' : 'N';
 		snprintf(uids[i], 64, "%s", uid);
 	}
@@ -66,16 +67,16 @@ static void policies(void **state)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char uids[5][64] = {0};
-		town_setup(state);
-		struct town *town = *state;
-		open_group(town, rows[i].policy, rows[i].helper);
-		changes(town, uids);
-		fail_pod(town, rows[i].victim);
-		town_run(town, 20);
-		assert_int_equal(town_ready(town, "llm", ""), 5);
-		if (strcmp(changes(town, uids), rows[i].changes) != 0)
-			fail_msg("row %zu: %s instead of %s", i, changes(town, uids), rows[i].changes);
-		town_teardown(state);
+		control_setup(state);
+		struct control_fixture *fixture = *state;
+		open_group(fixture, rows[i].policy, rows[i].helper);
+		changes(fixture, uids);
+		fail_pod(fixture, rows[i].victim);
+		control_run(fixture, 20);
+		assert_int_equal(control_ready(fixture, "llm", ""), 5);
+		if (strcmp(changes(fixture, uids), rows[i].changes) != 0)
+			fail_msg("row %zu: %s instead of %s", i, changes(fixture, uids), rows[i].changes);
+		control_teardown(state);
 	}
 }
 
@@ -83,31 +84,31 @@ static void policies(void **state)
 static void groups_pause_between(void **state)
 {
 	char uids[5][64] = {0};
-	struct town *town = *state;
-	open_group(town,
+	struct control_fixture *fixture = *state;
+	open_group(fixture,
 	           "restartPolicyConfig: {type: RecreateRBGOnPodRestart, baseDelaySeconds: 60, maxDelaySeconds: 300},",
 	           "");
-	changes(town, uids);
-	fail_pod(town, "llm-a-0-main-0");
-	town_run(town, 20);
-	assert_string_equal(changes(town, uids), "NNNNN");
-	assert_int_equal(town_events(town, "ReCreateGroup"), 1);
-	fail_pod(town, "llm-a-0-main-0");
-	town_run(town, 30);
-	assert_string_equal(changes(town, uids), ".....");
-	town_run(town, 40);
-	assert_string_equal(changes(town, uids), "NNNNN");
-	assert_int_equal(town_ready(town, "llm", ""), 5);
+	changes(fixture, uids);
+	fail_pod(fixture, "llm-a-0-main-0");
+	control_run(fixture, 20);
+	assert_string_equal(changes(fixture, uids), "NNNNN");
+	assert_int_equal(control_events(fixture, "ReCreateGroup"), 1);
+	fail_pod(fixture, "llm-a-0-main-0");
+	control_run(fixture, 30);
+	assert_string_equal(changes(fixture, uids), ".....");
+	control_run(fixture, 40);
+	assert_string_equal(changes(fixture, uids), "NNNNN");
+	assert_int_equal(control_ready(fixture, "llm", ""), 5);
 	/* What is kept about it is in the status. */
-	assert_string_equal(town_group_at(town, "llm", "status.restarts.0.instance"), "llm");
-	assert_string_equal(town_group_at(town, "llm", "status.restarts.0.count"), "2");
+	assert_string_equal(control_group_at(fixture, "llm", "status.restarts.0.instance"), "llm");
+	assert_string_equal(control_group_at(fixture, "llm", "status.restarts.0.count"), "2");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(policies),
-		cmocka_unit_test_setup_teardown(groups_pause_between, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(groups_pause_between, control_setup, control_teardown),
 	};
 	return cmocka_run_group_tests_name("restarts of RoleBasedGroups", tests, NULL, NULL);
 }

@@ -13,66 +13,68 @@
 	"}}\n"
 
 /* Ordered and in proportion at any time: no segment begins before the one before it is ready. */
-static void watch_order(struct town *town)
+static void watch_order(struct control_fixture *fixture)
 {
-	int prefill = town_pods(town, "llm", "prefill"), decode = town_pods(town, "llm", "decode");
+	int prefill = control_pods(fixture, "llm", "prefill"), decode = control_pods(fixture, "llm", "decode");
 	assert_int_equal(prefill, 2 * decode);
-	int ready = town_ready(town, "llm", "");
+	int ready = control_ready(fixture, "llm", "");
 	assert_true(prefill + decode <= (ready / 15 + 1) * 15);
 }
 
 static void walkthrough(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 20, 8, 2);
-	town->watch = watch_order;
-	assert_int_equal(town_apply(town,
-	                            HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS("")),
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 20, 8, 2);
+	fixture->watch = watch_order;
+	assert_int_equal(control_apply(fixture,
+	                               HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS("")),
 	                 201);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "");
-	town_run(town, 1);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "False DeploymentInProgress: 0/150 pods ready");
-	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "");
+	control_run(fixture, 1);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "False DeploymentInProgress: 0/150 pods ready");
+	assert_string_equal(control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
 	                    "False NoSegmentsReady: 0/10 segments ready (0/150 pods)");
-	while (town_ready(town, "llm", "") < 15)
-		town_run(town, 1);
-	town_run(town, 1);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "False PartialDeployment: 15/150 pods ready");
-	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	while (control_ready(fixture, "llm", "") < 15)
+		control_run(fixture, 1);
+	control_run(fixture, 1);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "False PartialDeployment: 15/150 pods ready");
+	assert_string_equal(control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
 	                    "True MinimumSegmentReady: 1/10 segments ready (15/150 pods)");
-	assert_int_equal(town_pods(town, "llm", "prefill"), 20);
-	assert_int_equal(town_pods(town, "llm", "decode"), 10);
-	town_run(town, 100);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllReplicasReady: 150/150 pods ready");
-	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	assert_int_equal(control_pods(fixture, "llm", "prefill"), 20);
+	assert_int_equal(control_pods(fixture, "llm", "decode"), 10);
+	control_run(fixture, 100);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "True AllReplicasReady: 150/150 pods ready");
+	assert_string_equal(control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
 	                    "True AllSegmentsReady: 10/10 segments ready (150/150 pods)");
-	assert_string_equal(town_condition(town, "llm", "MinimumReplicasAvailable"),
+	assert_string_equal(control_condition(fixture, "llm", "MinimumReplicasAvailable"),
 	                    "True AllSegmentsReady: 10/10 segments ready (150/150 pods)");
-	assert_int_equal(town_events(town, "SegmentStarted"), 10);
-	assert_int_equal(town_events(town, "SegmentReady"), 10);
+	assert_int_equal(control_events(fixture, "SegmentStarted"), 10);
+	assert_int_equal(control_events(fixture, "SegmentReady"), 10);
 	/* Segment 11 finds no room: the ten others serve on. */
-	town->watch = NULL;
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "120") ROLE("decode", "60") PD_SEGMENTS(""));
-	town_run(town, 60);
-	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	fixture->watch = NULL;
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "120") ROLE("decode", "60") PD_SEGMENTS(""));
+	control_run(fixture, 60);
+	assert_string_equal(control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
 	                    "True MinimumMet: 10/12 segments ready (160/180 pods)");
 }
 
 static void segment_11_waits(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 15, 10, 2);
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS(", gang: Segment"));
-	town_run(town, 100);
-	assert_int_equal(town_ready(town, "llm", ""), 150);
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "110") ROLE("decode", "55") PD_SEGMENTS(", gang: Segment"));
-	town_run(town, 60);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "False ScalingInProgress: 150/165 pods ready");
-	assert_string_equal(town_condition(town, "llm", "MinimumSegmentsAvailable"),
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 15, 10, 2);
+	control_apply(fixture,
+	              HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS(", gang: Segment"));
+	control_run(fixture, 100);
+	assert_int_equal(control_ready(fixture, "llm", ""), 150);
+	control_apply(fixture,
+	              HEAD "  roles:\n" ROLE("prefill", "110") ROLE("decode", "55") PD_SEGMENTS(", gang: Segment"));
+	control_run(fixture, 60);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "False ScalingInProgress: 150/165 pods ready");
+	assert_string_equal(control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
 	                    "True MinimumMet: 10/11 segments ready (150/165 pods)");
-	town_run(town, 700);
+	control_run(fixture, 700);
 	struct rbg_controller *other =
-		rbg_controller_create(&(struct rbg_controller_options){.store = town->kit.store});
+		rbg_controller_create(&(struct rbg_controller_options){.store = fixture->base.store});
 	struct buffer metrics = {0};
 	rbg_controller_metrics(other, &metrics);
 	const char *label = "{namespace=\"default\",group=\"llm\",coordination=\"pd\"}";
@@ -85,32 +87,33 @@ static void segment_11_waits(void **state)
 	assert_non_null(strstr(metrics.text, line));
 	buffer_free(&metrics);
 	rbg_controller_destroy(other);
-	assert_non_null(strstr(town_condition(town, "llm", "SegmentStuck"), "True SegmentNotReady: segment 11 of"));
-	assert_non_null(strstr(town_condition(town, "llm", "SegmentStuck"), "is not scheduled"));
+	assert_non_null(
+		strstr(control_condition(fixture, "llm", "SegmentStuck"), "True SegmentNotReady: segment 11 of"));
+	assert_non_null(strstr(control_condition(fixture, "llm", "SegmentStuck"), "is not scheduled"));
 	/* Room appears: it goes on by itself. */
-	assert_code(
-		&town->kit,
-		kit_create(&town->kit, "nodes", "",
-	                   "{'metadata':{'name':'n99'},'status':{'allocatable':{'cpu':'1000','memory':'1000Gi',"
-	                   "'pods':'1000','nvidia.com/gpu':'15'},'conditions':[{'type':'Ready','status':'True'}]}}"),
-		201);
-	town_run(town, 60);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllReplicasReady: 165/165 pods ready");
-	assert_string_equal(town_condition(town, "llm", "SegmentStuck"), "False SegmentsProgress: ");
+	assert_code(&fixture->base,
+	            fixture_create(
+			    &fixture->base, "nodes", "",
+			    "{'metadata':{'name':'n99'},'status':{'allocatable':{'cpu':'1000','memory':'1000Gi',"
+			    "'pods':'1000','nvidia.com/gpu':'15'},'conditions':[{'type':'Ready','status':'True'}]}}"),
+	            201);
+	control_run(fixture, 60);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "True AllReplicasReady: 165/165 pods ready");
+	assert_string_equal(control_condition(fixture, "llm", "SegmentStuck"), "False SegmentsProgress: ");
 }
 
 /* 150 pods wanted, room for 140. */
-static void story_1(struct town *town, const char *gang, int expected)
+static void story_1(struct control_fixture *fixture, const char *gang, int expected)
 {
 	char text[2048];
-	town_nodes(town, 14, 10, 2);
+	control_nodes(fixture, 14, 10, 2);
 	snprintf(text, sizeof(text),
 	         HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS(", gang: %s"), gang);
-	assert_int_equal(town_apply(town, text), 201);
-	town_run(town, 120);
-	assert_int_equal(town_ready(town, "llm", ""), expected);
-	assert_int_equal(town_pods(town, "llm", ""), 150);
-	assert_string_equal(town_group_at(town, "llm", "status.segments"), "9/10");
+	assert_int_equal(control_apply(fixture, text), 201);
+	control_run(fixture, 120);
+	assert_int_equal(control_ready(fixture, "llm", ""), expected);
+	assert_int_equal(control_pods(fixture, "llm", ""), 150);
+	assert_string_equal(control_group_at(fixture, "llm", "status.segments"), "9/10");
 }
 
 static void story_1_gang_of_instances(void **state)
@@ -130,23 +133,23 @@ static const char story_2_text[] = HEAD "  roles:\n" ROLE("prefill", "300") ROLE
 
 static void story_2(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 60, 8, 2);
-	assert_int_equal(town_apply(town, story_2_text), 201);
-	town_run(town, 30);
-	assert_true(town_pods(town, "llm", "prefill") < 100);
-	town_run(town, 600);
-	assert_int_equal(town_ready(town, "llm", "prefill"), 300);
-	assert_int_equal(town_ready(town, "llm", "decode"), 100);
-	assert_int_equal(town_ready(town, "llm", "router"), 50);
-	assert_int_equal(town_events(town, "SegmentRatioMismatch"), 2);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 60, 8, 2);
+	assert_int_equal(control_apply(fixture, story_2_text), 201);
+	control_run(fixture, 30);
+	assert_true(control_pods(fixture, "llm", "prefill") < 100);
+	control_run(fixture, 600);
+	assert_int_equal(control_ready(fixture, "llm", "prefill"), 300);
+	assert_int_equal(control_ready(fixture, "llm", "decode"), 100);
+	assert_int_equal(control_ready(fixture, "llm", "router"), 50);
+	assert_int_equal(control_events(fixture, "SegmentRatioMismatch"), 2);
 }
 
 #define LWS(size)                                                                                                      \
 	HEAD "  roles:\n  - {name: worker, replicas: 10, leaderWorkerSet: {size: " size "}, template: " POD "}\n"      \
 	     "  coordination:\n  - name: one\n    strategy: {segmentPlacement: {segmentSize: {worker: 1}}}\n"
 
-static int ready_instances(struct town *town)
+static int ready_instances(struct control_fixture *fixture)
 {
 	int count = 0;
 	for (int i = 0; i < 10; i++) {
@@ -155,8 +158,8 @@ static int ready_instances(struct town *town)
 		for (int p = 0; p < 12; p++) {
 			snprintf(name, sizeof(name), "llm-worker-%d-%d", i, p);
 			const struct store_object *pod =
-				store_peek(town->kit.store, store_type_find(town->kit.store, "", "pods"), "default",
-			                   name);
+				store_peek(fixture->base.store, store_type_find(fixture->base.store, "", "pods"),
+			                   "default", name);
 			const struct val *item;
 			pods += pod != NULL;
 			for (struct val_iter it =
@@ -171,47 +174,47 @@ static int ready_instances(struct town *town)
 	return count;
 }
 
-static void watch_nine(struct town *town)
+static void watch_nine(struct control_fixture *fixture)
 {
-	assert_true(ready_instances(town) >= 9);
+	assert_true(ready_instances(fixture) >= 9);
 }
 
 static void story_3(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 16, 8, 2); /* 128 places: 120 pods in the end */
-	assert_int_equal(town_apply(town, LWS("10")), 201);
-	town_run(town, 120);
-	assert_int_equal(town_ready(town, "llm", ""), 100);
-	town->watch = watch_nine;
-	town_apply(town, LWS("12"));
-	town_run(town, 10);
-	assert_non_null(strstr(town_condition(town, "llm", "RollingUpdateInProgress"), "True Updating"));
-	town_run(town, 300);
-	assert_int_equal(town_ready(town, "llm", ""), 120);
-	assert_string_equal(town_condition(town, "llm", "Ready"), "True AllReplicasReady: 120/120 pods ready");
-	assert_string_equal(town_group_at(town, "llm", "status.updated"), "10/10");
-	assert_int_equal(town_events(town, "UpdateCompleted"), 1);
-	assert_int_equal(kit_get(&town->kit, "podgroups.scheduling.run.ai", "default", "llm-worker-3"), 200);
-	assert_at(&town->kit, "spec.minMember", "12");
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 16, 8, 2); /* 128 places: 120 pods in the end */
+	assert_int_equal(control_apply(fixture, LWS("10")), 201);
+	control_run(fixture, 120);
+	assert_int_equal(control_ready(fixture, "llm", ""), 100);
+	fixture->watch = watch_nine;
+	control_apply(fixture, LWS("12"));
+	control_run(fixture, 10);
+	assert_non_null(strstr(control_condition(fixture, "llm", "RollingUpdateInProgress"), "True Updating"));
+	control_run(fixture, 300);
+	assert_int_equal(control_ready(fixture, "llm", ""), 120);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "True AllReplicasReady: 120/120 pods ready");
+	assert_string_equal(control_group_at(fixture, "llm", "status.updated"), "10/10");
+	assert_int_equal(control_events(fixture, "UpdateCompleted"), 1);
+	assert_int_equal(fixture_get(&fixture->base, "podgroups.scheduling.run.ai", "default", "llm-worker-3"), 200);
+	assert_at(&fixture->base, "spec.minMember", "12");
 }
 
 static void progressions(void **state)
 {
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	/* Nothing fits: Ordered creates on, OrderedReady stops at the first segment, Parallel makes all at once. */
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "40") ROLE("decode", "20") PD_SEGMENTS(""));
-	town_run(town, 30);
-	assert_int_equal(town_pods(town, "llm", ""), 15);
-	town_apply(town,
-	           HEAD "  roles:\n" ROLE("prefill", "40") ROLE("decode", "20") PD_SEGMENTS(", progression: Ordered"));
-	town_run(town, 30);
-	assert_int_equal(town_pods(town, "llm", ""), 60);
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "40") ROLE("decode", "20") PD_SEGMENTS(""));
+	control_run(fixture, 30);
+	assert_int_equal(control_pods(fixture, "llm", ""), 15);
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "40") ROLE("decode", "20")
+	                               PD_SEGMENTS(", progression: Ordered"));
+	control_run(fixture, 30);
+	assert_int_equal(control_pods(fixture, "llm", ""), 60);
 	/* Scale-down applies at once, gate or no gate. */
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "12") ROLE("decode", "6") PD_SEGMENTS(""));
-	town_run(town, 10);
-	assert_int_equal(town_pods(town, "llm", "prefill"), 12);
-	assert_int_equal(town_pods(town, "llm", "decode"), 6);
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "12") ROLE("decode", "6") PD_SEGMENTS(""));
+	control_run(fixture, 10);
+	assert_int_equal(control_pods(fixture, "llm", "prefill"), 12);
+	assert_int_equal(control_pods(fixture, "llm", "decode"), 6);
 }
 
 static void conflicts_are_refused_in_the_words_of_the_design(void **state)
@@ -232,7 +235,7 @@ static void conflicts_are_refused_in_the_words_of_the_design(void **state)
 		{"segmentSize: {router: 5}", "segmentSize: {prefill: 5}", "there is no role \\\"router\\\""},
 		{"segmentSize: {prefill: 0}", "segmentSize: {prefill: 0}", "must be between 1"},
 	};
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char text[2048];
 		snprintf(text, sizeof(text),
@@ -240,10 +243,10 @@ static void conflicts_are_refused_in_the_words_of_the_design(void **state)
 		                                                "  - strategy: {segmentPlacement: {%s}}\n"
 		                                                "  - strategy: {segmentPlacement: {%s}}\n",
 		         rows[i].first, rows[i].second);
-		assert_int_equal(town_apply(town, text), 422);
-		if (!strstr(town->kit.text.text, rows[i].message))
-			fail_msg("%s", town->kit.text.text);
-		assert_non_null(strstr(town->kit.text.text, "spec.coordination["));
+		assert_int_equal(control_apply(fixture, text), 422);
+		if (!strstr(fixture->base.text.text, rows[i].message))
+			fail_msg("%s", fixture->base.text.text);
+		assert_non_null(strstr(fixture->base.text.text, "spec.coordination["));
 	}
 }
 
@@ -260,26 +263,26 @@ static void bad_specs_past_admission(void **state)
 	};
 	static const char *const messages[] = {"segment size conflict for role \"prefill\"", "there is no role",
 	                                       "ClusterTopology rbg-cluster-topology"};
-	struct town *town = *state;
-	town_nodes(town, 4, 8, 2);
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "10"));
-	town_run(town, 20);
-	assert_int_equal(town_ready(town, "llm", ""), 10);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 4, 8, 2);
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "10"));
+	control_run(fixture, 20);
+	assert_int_equal(control_ready(fixture, "llm", ""), 10);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char text[2048];
 		snprintf(text, sizeof(text), HEAD "  roles:\n" ROLE("prefill", "20") "%s", bad[i]);
-		town_apply(town, text);
-		town_run(town, 20);
-		const char *condition = town_condition(town, "llm", "CoordinationConflict");
+		control_apply(fixture, text);
+		control_run(fixture, 20);
+		const char *condition = control_condition(fixture, "llm", "CoordinationConflict");
 		if (!strstr(condition, messages[i]) || strncmp(condition, "True", 4) != 0)
 			fail_msg("%s", condition);
-		assert_int_equal(town_ready(town, "llm", ""), 10);
-		assert_int_equal(town_pods(town, "llm", ""), 10);
+		assert_int_equal(control_ready(fixture, "llm", ""), 10);
+		assert_int_equal(control_pods(fixture, "llm", ""), 10);
 	}
-	town_apply(town, HEAD "  coordination: null\n  roles:\n" ROLE("prefill", "20"));
-	town_run(town, 20);
-	assert_int_equal(town_ready(town, "llm", ""), 20);
-	assert_string_equal(town_condition(town, "llm", "CoordinationConflict"), "False NoConflict: ");
+	control_apply(fixture, HEAD "  coordination: null\n  roles:\n" ROLE("prefill", "20"));
+	control_run(fixture, 20);
+	assert_int_equal(control_ready(fixture, "llm", ""), 20);
+	assert_string_equal(control_condition(fixture, "llm", "CoordinationConflict"), "False NoConflict: ");
 }
 
 /* Whatever comes in, the controller tells what is wrong and lives. */
@@ -308,18 +311,19 @@ static void hostile_specs_past_admission(void **state)
 		"template: " POD "}]}",
 		"spec: {roles: [{name: a, templateRef: {name: x}}], roleTemplates: [null, {name: x}]}",
 	};
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
 		char text[1024], name[32];
 		snprintf(name, sizeof(name), "bad%zu", i);
 		snprintf(text, sizeof(text),
 		         "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: %s}\n%s\n",
 		         name, specs[i]);
-		assert_int_equal(town_apply(town, text), 201);
-		town_run(town, 3);
-		if (strncmp(town_condition(town, name, "CoordinationConflict"), "True InvalidSpec: spec", 22) != 0)
-			fail_msg("%s: %s", specs[i], town_condition(town, name, "CoordinationConflict"));
-		assert_int_equal(town_pods(town, name, ""), 0);
+		assert_int_equal(control_apply(fixture, text), 201);
+		control_run(fixture, 3);
+		if (strncmp(control_condition(fixture, name, "CoordinationConflict"), "True InvalidSpec: spec", 22) !=
+		    0)
+			fail_msg("%s: %s", specs[i], control_condition(fixture, name, "CoordinationConflict"));
+		assert_int_equal(control_pods(fixture, name, ""), 0);
 	}
 }
 
@@ -328,8 +332,8 @@ static void any_name(void **state)
 {
 	static const char *const names[] = {"PD_main", "'my segments, all of them: 100%'", "a.b", "ä",
 	                                    "a2345678901234567890123456789012345678901234567890123456789012345"};
-	struct town *town = *state;
-	town_nodes(town, 4, 8, 2);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 4, 8, 2);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char text[1024];
 		snprintf(text, sizeof(text),
@@ -338,31 +342,31 @@ static void any_name(void **state)
 				 "prefill", "4") "  coordination:\n  - name: %s\n    strategy: "
 		                                 "{segmentPlacement: {gang: Segment, segmentSize: {prefill: 2}}}\n",
 		         i, names[i]);
-		assert_int_equal(town_apply(town, text), 201);
-		town_run(town, 20);
+		assert_int_equal(control_apply(fixture, text), 201);
+		control_run(fixture, 20);
 		snprintf(text, sizeof(text), "g%zu", i);
-		if (town_ready(town, text, "") != 4)
-			fail_msg("%s: %s", names[i], town_condition(town, text, "ReconcileFailed"));
+		if (control_ready(fixture, text, "") != 4)
+			fail_msg("%s: %s", names[i], control_condition(fixture, text, "ReconcileFailed"));
 	}
 }
 
 /* A name that somebody else has taken is not taken over. */
 static void names_of_others(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 8, 2);
-	town_apply(town, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llm}\ndata: {mine: yes-it-is}\n");
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "1"));
-	town_run(town, 20);
-	kit_get(&town->kit, "configmaps", "default", "llm");
-	assert_at(&town->kit, "data.mine", "yes-it-is");
-	assert_int_equal(town_events(town, "FailedReconcileWorkload"), 1);
-	assert_string_equal(town_condition(town, "llm", "ReconcileFailed"),
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 8, 2);
+	control_apply(fixture, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llm}\ndata: {mine: yes-it-is}\n");
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "1"));
+	control_run(fixture, 20);
+	fixture_get(&fixture->base, "configmaps", "default", "llm");
+	assert_at(&fixture->base, "data.mine", "yes-it-is");
+	assert_int_equal(control_events(fixture, "FailedReconcileWorkload"), 1);
+	assert_string_equal(control_condition(fixture, "llm", "ReconcileFailed"),
 	                    "True Refused: ConfigMap llm is there already and does not belong to the group");
-	kit_delete(&town->kit, "configmaps", "default", "llm", NULL);
-	town_run(town, 100);
-	assert_int_equal(town_ready(town, "llm", ""), 1);
-	assert_string_equal(town_condition(town, "llm", "ReconcileFailed"), "False Written: ");
+	fixture_delete(&fixture->base, "configmaps", "default", "llm", NULL);
+	control_run(fixture, 100);
+	assert_int_equal(control_ready(fixture, "llm", ""), 1);
+	assert_string_equal(control_condition(fixture, "llm", "ReconcileFailed"), "False Written: ");
 }
 
 /* A turn that made pods and could not write the status: the next one must not take them away. */
@@ -371,65 +375,67 @@ static void a_lost_status_shrinks_nothing(void **state)
 	const struct store_request status = {.verb = STORE_PATCH,
 	                                     .patch = STORE_PATCH_MERGE,
 	                                     .subresource = STORE_STATUS};
-	struct town *town = *state;
-	town_nodes(town, 8, 8, 2);
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "30") ROLE("decode", "15") PD_SEGMENTS(""));
-	town_run(town, 60);
-	assert_int_equal(town_ready(town, "llm", ""), 45);
-	kit_do(&town->kit, status, "pods", "default", "llm-prefill-0",
-	       "{'status':{'conditions':[{'type':'Ready','status':'False'}]}}");
-	kit_do(&town->kit, status, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
-	       "{'status':{'roleStatuses':[{'name':'prefill','targetReplicas':10},{'name':'decode','targetReplicas':5}]"
-	       "}}");
-	town_run(town, 1);
-	assert_int_equal(town_pods(town, "llm", ""), 45);
-	town_run(town, 30);
-	assert_int_equal(town_ready(town, "llm", ""), 45);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 8, 8, 2);
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "30") ROLE("decode", "15") PD_SEGMENTS(""));
+	control_run(fixture, 60);
+	assert_int_equal(control_ready(fixture, "llm", ""), 45);
+	fixture_do(&fixture->base, status, "pods", "default", "llm-prefill-0",
+	           "{'status':{'conditions':[{'type':'Ready','status':'False'}]}}");
+	fixture_do(&fixture->base, status, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
+	           "{'status':{'roleStatuses':[{'name':'prefill','targetReplicas':10},{'name':'decode','targetReplicas'"
+	           ":5}]"
+	           "}}");
+	control_run(fixture, 1);
+	assert_int_equal(control_pods(fixture, "llm", ""), 45);
+	control_run(fixture, 30);
+	assert_int_equal(control_ready(fixture, "llm", ""), 45);
 }
 
 /* A controller that dies after every single turn ends where one that lives does. */
 static void restarts_change_nothing(void **state)
 {
-	struct town *town = *state;
-	town->restarts = true;
-	town_nodes(town, 8, 8, 2);
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "30") ROLE("decode", "15") PD_SEGMENTS(""));
-	town->watch = watch_order;
-	town_run(town, 60);
-	assert_int_equal(town_ready(town, "llm", ""), 45);
-	assert_int_equal(town_events(town, "SegmentStarted"), 3);
-	town->watch = NULL;
-	town_apply(town, HEAD "  roles:\n" ROLE("prefill", "10") ROLE("decode", "5") PD_SEGMENTS(""));
-	town_run(town, 20);
-	assert_int_equal(town_ready(town, "llm", ""), 15);
+	struct control_fixture *fixture = *state;
+	fixture->restarts = true;
+	control_nodes(fixture, 8, 8, 2);
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "30") ROLE("decode", "15") PD_SEGMENTS(""));
+	fixture->watch = watch_order;
+	control_run(fixture, 60);
+	assert_int_equal(control_ready(fixture, "llm", ""), 45);
+	assert_int_equal(control_events(fixture, "SegmentStarted"), 3);
+	fixture->watch = NULL;
+	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "10") ROLE("decode", "5") PD_SEGMENTS(""));
+	control_run(fixture, 20);
+	assert_int_equal(control_ready(fixture, "llm", ""), 15);
 }
 
 static void restarts_during_an_update(void **state)
 {
-	struct town *town = *state;
-	town->restarts = true;
+	struct control_fixture *fixture = *state;
+	fixture->restarts = true;
 	story_3(state);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(walkthrough, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(segment_11_waits, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(story_1_gang_of_instances, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(story_1_gang_of_segments, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(story_2, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(story_3, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(progressions, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(conflicts_are_refused_in_the_words_of_the_design, town_setup,
-	                                        town_teardown),
-		cmocka_unit_test_setup_teardown(bad_specs_past_admission, town_setup_open_door, town_teardown),
-		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, town_setup_open_door, town_teardown),
-		cmocka_unit_test_setup_teardown(any_name, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(names_of_others, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(a_lost_status_shrinks_nothing, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(restarts_change_nothing, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(restarts_during_an_update, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(walkthrough, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(segment_11_waits, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(story_1_gang_of_instances, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(story_1_gang_of_segments, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(story_2, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(story_3, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(progressions, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(conflicts_are_refused_in_the_words_of_the_design, control_setup,
+	                                        control_teardown),
+		cmocka_unit_test_setup_teardown(bad_specs_past_admission, control_setup_open_door, control_teardown),
+		cmocka_unit_test_setup_teardown(hostile_specs_past_admission, control_setup_open_door,
+	                                        control_teardown),
+		cmocka_unit_test_setup_teardown(any_name, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(names_of_others, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(a_lost_status_shrinks_nothing, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(restarts_change_nothing, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(restarts_during_an_update, control_setup, control_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

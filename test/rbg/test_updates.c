@@ -4,7 +4,8 @@
 #define HEAD "apiVersion: workloads.x-k8s.io/v1alpha1\nkind: RoleBasedGroup\nmetadata: {name: llm}\nspec:\n"
 
 /* A group of `replicas` with an image; `rollout` and `placement` are YAML of those fields. */
-static void apply(struct town *town, const char *image, int replicas, const char *rollout, const char *placement)
+static void apply(struct control_fixture *fixture, const char *image, int replicas, const char *rollout,
+                  const char *placement)
 {
 	char text[2048];
 	snprintf(text, sizeof(text),
@@ -13,19 +14,20 @@ static void apply(struct town *town, const char *image, int replicas, const char
 	         replicas, rollout, image,
 	         *placement ? "  coordination:\n  - name: one\n    strategy: {segmentPlacement: {" : "", placement,
 	         *placement ? "}}\n" : "");
-	int code = town_apply(town, text);
+	int code = control_apply(fixture, text);
 	if (code >= 300)
-		fail_msg("%s", town->kit.text.text);
+		fail_msg("%s", fixture->base.text.text);
 }
 
-static int with_image(struct town *town, const char *image)
+static int with_image(struct control_fixture *fixture, const char *image)
 {
 	int count = 0;
 	for (int i = 0; i < 40; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "llm-a-%d", i);
 		const struct store_object *pod =
-			store_peek(town->kit.store, store_type_find(town->kit.store, "", "pods"), "default", name);
+			store_peek(fixture->base.store, store_type_find(fixture->base.store, "", "pods"), "default",
+		                   name);
 		const struct val *container = pod ? val_item(val_path(pod->root, "spec", "containers", NULL), 0) : NULL;
 		count += container && strcmp(val_str(val_get(container, "image"), ""), image) == 0;
 	}
@@ -34,9 +36,9 @@ static int with_image(struct town *town, const char *image)
 
 static int least_ready, most_pods;
 
-static void watch_limits(struct town *town)
+static void watch_limits(struct control_fixture *fixture)
 {
-	int ready = town_ready(town, "llm", ""), pods = town_pods(town, "llm", "");
+	int ready = control_ready(fixture, "llm", ""), pods = control_pods(fixture, "llm", "");
 	least_ready = ready < least_ready ? ready : least_ready;
 	most_pods = pods > most_pods ? pods : most_pods;
 }
@@ -53,21 +55,21 @@ static void limits_hold(void **state)
 		{"maxUnavailable: 0, maxSurge: 2", 10, 12},
 		{"maxUnavailable: 1, maxSurge: 1", 9, 11},
 	};
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char image[16];
 		snprintf(image, sizeof(image), "i%zu", i);
-		apply(town, "start", 10, rows[i].rollout, "");
-		town_run(town, 200);
-		assert_int_equal(with_image(town, "start"), 10);
+		apply(fixture, "start", 10, rows[i].rollout, "");
+		control_run(fixture, 200);
+		assert_int_equal(with_image(fixture, "start"), 10);
 		least_ready = most_pods = 10;
-		town->watch = watch_limits;
-		apply(town, image, 10, rows[i].rollout, "");
-		town_run(town, 200);
-		town->watch = NULL;
-		assert_int_equal(with_image(town, image), 10);
-		assert_int_equal(town_ready(town, "llm", ""), 10);
+		fixture->watch = watch_limits;
+		apply(fixture, image, 10, rows[i].rollout, "");
+		control_run(fixture, 200);
+		fixture->watch = NULL;
+		assert_int_equal(with_image(fixture, image), 10);
+		assert_int_equal(control_ready(fixture, "llm", ""), 10);
 		assert_true(least_ready >= rows[i].least_ready);
 		assert_true(most_pods <= rows[i].most_pods);
 	}
@@ -75,94 +77,96 @@ static void limits_hold(void **state)
 
 static void partition_and_pause(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
-	apply(town, "one", 4, "", "");
-	town_run(town, 20);
-	apply(town, "two", 4, "partition: 2", "");
-	town_run(town, 60);
-	assert_int_equal(with_image(town, "two"), 2);
-	assert_string_equal(town_condition(town, "llm", "RollingUpdateInProgress"),
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	apply(fixture, "one", 4, "", "");
+	control_run(fixture, 20);
+	apply(fixture, "two", 4, "partition: 2", "");
+	control_run(fixture, 60);
+	assert_int_equal(with_image(fixture, "two"), 2);
+	assert_string_equal(control_condition(fixture, "llm", "RollingUpdateInProgress"),
 	                    "True HeldByPartition: 2/4 replicas updated");
-	assert_string_equal(town_group_at(town, "llm", "status.roleStatuses.0.updateMessage"),
+	assert_string_equal(control_group_at(fixture, "llm", "status.roleStatuses.0.updateMessage"),
 	                    "the partition keeps 2 instances at the old revision");
 	/* Whoever is lost below the partition comes back as it was. */
-	kit_delete(&town->kit, "pods", "default", "llm-a-0", NULL);
-	town_run(town, 20);
-	assert_int_equal(with_image(town, "one"), 2);
-	apply(town, "two", 4, "partition: 0, paused: true", "");
-	town_run(town, 60);
-	assert_int_equal(with_image(town, "two"), 2);
-	assert_string_equal(town_condition(town, "llm", "RollingUpdateInProgress"),
+	fixture_delete(&fixture->base, "pods", "default", "llm-a-0", NULL);
+	control_run(fixture, 20);
+	assert_int_equal(with_image(fixture, "one"), 2);
+	apply(fixture, "two", 4, "partition: 0, paused: true", "");
+	control_run(fixture, 60);
+	assert_int_equal(with_image(fixture, "two"), 2);
+	assert_string_equal(control_condition(fixture, "llm", "RollingUpdateInProgress"),
 	                    "True Paused: 2/4 replicas updated");
-	apply(town, "two", 4, "partition: 0, paused: false", "");
-	town_run(town, 60);
-	assert_int_equal(with_image(town, "two"), 4);
-	assert_string_equal(town_condition(town, "llm", "RollingUpdateInProgress"), "False UpdateComplete: ");
-	assert_string_equal(town_group_at(town, "llm", "status.roleStatuses.0.updateMessage"), "");
+	apply(fixture, "two", 4, "partition: 0, paused: false", "");
+	control_run(fixture, 60);
+	assert_int_equal(with_image(fixture, "two"), 4);
+	assert_string_equal(control_condition(fixture, "llm", "RollingUpdateInProgress"), "False UpdateComplete: ");
+	assert_string_equal(control_group_at(fixture, "llm", "status.roleStatuses.0.updateMessage"), "");
 }
 
 static void the_way_back(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
-	apply(town, "one", 4, "", "");
-	town_run(town, 20);
-	apply(town, "two", 4, "", "");
-	town_run(town, 60);
-	apply(town, "three", 6, "", "");
-	town_run(town, 60);
-	assert_int_equal(with_image(town, "three"), 6);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	apply(fixture, "one", 4, "", "");
+	control_run(fixture, 20);
+	apply(fixture, "two", 4, "", "");
+	control_run(fixture, 60);
+	apply(fixture, "three", 6, "", "");
+	control_run(fixture, 60);
+	assert_int_equal(with_image(fixture, "three"), 6);
 	const char *to = "{'metadata':{'annotations':{'rbg.workloads.x-k8s.io/rollback-to':'1'}}}";
-	kit_merge(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", to);
-	town_run(town, 90);
+	fixture_merge(&fixture->base, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", to);
+	control_run(fixture, 90);
 	/* The template goes back, the replicas stay. */
-	assert_int_equal(with_image(town, "one"), 6);
-	assert_int_equal(town_events(town, "RolledBack"), 1);
-	kit_merge(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
-	          "{'metadata':{'annotations':{'rbg.workloads.x-k8s.io/rollback-to':'77'}}}");
-	town_run(town, 30);
-	assert_int_equal(town_events(town, "RevisionNotFound"), 1);
-	assert_int_equal(with_image(town, "one"), 6);
+	assert_int_equal(with_image(fixture, "one"), 6);
+	assert_int_equal(control_events(fixture, "RolledBack"), 1);
+	fixture_merge(&fixture->base, "rolebasedgroups.workloads.x-k8s.io", "default", "llm",
+	              "{'metadata':{'annotations':{'rbg.workloads.x-k8s.io/rollback-to':'77'}}}");
+	control_run(fixture, 30);
+	assert_int_equal(control_events(fixture, "RevisionNotFound"), 1);
+	assert_int_equal(with_image(fixture, "one"), 6);
 	/* Nine more changes: the history stays short. */
 	for (int i = 0; i < 9; i++) {
 		char image[16];
 		snprintf(image, sizeof(image), "v%d", i);
-		apply(town, image, 2, "maxUnavailable: 2", "");
-		town_run(town, 30);
+		apply(fixture, image, 2, "maxUnavailable: 2", "");
+		control_run(fixture, 30);
 	}
 	int count = 0;
-	for (const char *at = kit_names(&town->kit, "controllerrevisions.apps", "default", NULL, NULL); *at; at++)
+	for (const char *at = fixture_names(&fixture->base, "controllerrevisions.apps", "default", NULL, NULL); *at;
+	     at++)
 		count += *at == ' ';
 	assert_int_equal(count + 1, 5);
 }
 
 static void update_by_segments(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
-	apply(town, "one", 9, "maxUnavailable: 3", "segmentSize: {a: 3}");
-	town_run(town, 60);
-	assert_int_equal(town_ready(town, "llm", ""), 9);
-	apply(town, "two", 9, "maxUnavailable: 3", "segmentSize: {a: 3}");
-	town_run(town, 3);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	apply(fixture, "one", 9, "maxUnavailable: 3", "segmentSize: {a: 3}");
+	control_run(fixture, 60);
+	assert_int_equal(control_ready(fixture, "llm", ""), 9);
+	apply(fixture, "two", 9, "maxUnavailable: 3", "segmentSize: {a: 3}");
+	control_run(fixture, 3);
 	/* Last segment first, and only that one. */
-	assert_int_equal(with_image(town, "one"), 6);
-	kit_get(&town->kit, "pods", "default", "llm-a-5");
-	assert_at(&town->kit, "spec.containers.0.image", "one");
-	town_run(town, 60);
-	assert_int_equal(with_image(town, "two"), 9);
-	assert_int_equal(town_ready(town, "llm", ""), 9);
+	assert_int_equal(with_image(fixture, "one"), 6);
+	fixture_get(&fixture->base, "pods", "default", "llm-a-5");
+	assert_at(&fixture->base, "spec.containers.0.image", "one");
+	control_run(fixture, 60);
+	assert_int_equal(with_image(fixture, "two"), 9);
+	assert_int_equal(control_ready(fixture, "llm", ""), 9);
 }
 
-static int image_of_role(struct town *town, const char *role, int replicas, const char *image)
+static int image_of_role(struct control_fixture *fixture, const char *role, int replicas, const char *image)
 {
 	int count = 0;
 	for (int i = 0; i < replicas; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "llm-%s-%d", role, i);
 		const struct store_object *pod =
-			store_peek(town->kit.store, store_type_find(town->kit.store, "", "pods"), "default", name);
+			store_peek(fixture->base.store, store_type_find(fixture->base.store, "", "pods"), "default",
+		                   name);
 		const struct val *container = pod ? val_item(val_path(pod->root, "spec", "containers", NULL), 0) : NULL;
 		count += container && strcmp(val_str(val_get(container, "image"), ""), image) == 0;
 	}
@@ -170,9 +174,9 @@ static int image_of_role(struct town *town, const char *role, int replicas, cons
 }
 
 /* maxSkew of a fifth: with ten and five instances never more than two and one apart. */
-static void watch_skew(struct town *town)
+static void watch_skew(struct control_fixture *fixture)
 {
-	int p = image_of_role(town, "p", 10, "two"), d = image_of_role(town, "d", 5, "two");
+	int p = image_of_role(fixture, "p", 10, "two"), d = image_of_role(fixture, "d", 5, "two");
 	assert_true(p - 2 * d <= 4 && 2 * d - p <= 4);
 }
 
@@ -185,61 +189,62 @@ static void roles_update_in_step(void **state)
 		     "{containers: [{name: c, image: %s}]}}}\n  - {name: d, replicas: 5, template: {spec: {containers: "
 		     "[{name: c, "
 		     "image: %s}]}}}\n";
-	struct town *town = *state;
+	struct control_fixture *fixture = *state;
 	char body[1024];
-	town_nodes(town, 2, 8, 2);
+	control_nodes(fixture, 2, 8, 2);
 	snprintf(body, sizeof(body), text, "one", "one");
-	assert_int_equal(town_apply(town, body), 201);
-	town_run(town, 30);
-	assert_int_equal(town_ready(town, "llm", ""), 15);
-	town->watch = watch_skew;
+	assert_int_equal(control_apply(fixture, body), 201);
+	control_run(fixture, 30);
+	assert_int_equal(control_ready(fixture, "llm", ""), 15);
+	fixture->watch = watch_skew;
 	snprintf(body, sizeof(body), text, "two", "two");
-	assert_int_equal(town_apply(town, body), 200);
-	town_run(town, 120);
-	assert_int_equal(image_of_role(town, "p", 10, "two"), 10);
-	assert_int_equal(image_of_role(town, "d", 5, "two"), 5);
-	assert_int_equal(town_ready(town, "llm", ""), 15);
+	assert_int_equal(control_apply(fixture, body), 200);
+	control_run(fixture, 120);
+	assert_int_equal(image_of_role(fixture, "p", 10, "two"), 10);
+	assert_int_equal(image_of_role(fixture, "d", 5, "two"), 5);
+	assert_int_equal(control_ready(fixture, "llm", ""), 15);
 }
 
-static void approve(struct town *town)
+static void approve(struct control_fixture *fixture)
 {
 	char body[256];
 	snprintf(body, sizeof(body), "{'metadata':{'annotations':{'rbg.workloads.x-k8s.io/canary-approved':'%s'}}}",
-	         town_group_at(town, "llm", "status.updateRevision"));
-	assert_int_equal(kit_merge(&town->kit, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", body), 200);
+	         control_group_at(fixture, "llm", "status.updateRevision"));
+	assert_int_equal(fixture_merge(&fixture->base, "rolebasedgroups.workloads.x-k8s.io", "default", "llm", body),
+	                 200);
 }
 
 static void canaries_wait_for_approval(void **state)
 {
 	static const char placement[] = "segmentSize: {a: 2}, canary: {segments: 1}";
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
-	apply(town, "one", 8, "maxUnavailable: 2", placement);
-	town_run(town, 60);
-	assert_int_equal(town_pods(town, "llm", ""), 2);
-	assert_non_null(strstr(town_condition(town, "llm", "CanaryHolding"), "True WaitingForApproval"));
-	assert_int_equal(town_events(town, "CanaryHolding"), 1);
-	approve(town);
-	town_run(town, 60);
-	assert_int_equal(town_ready(town, "llm", ""), 8);
-	assert_string_equal(town_condition(town, "llm", "CanaryHolding"), "False NotHeld: ");
-	apply(town, "two", 8, "maxUnavailable: 2", placement);
-	town_run(town, 60);
-	assert_int_equal(with_image(town, "two"), 2);
-	assert_int_equal(town_ready(town, "llm", ""), 8);
-	approve(town);
-	town_run(town, 90);
-	assert_int_equal(with_image(town, "two"), 8);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	apply(fixture, "one", 8, "maxUnavailable: 2", placement);
+	control_run(fixture, 60);
+	assert_int_equal(control_pods(fixture, "llm", ""), 2);
+	assert_non_null(strstr(control_condition(fixture, "llm", "CanaryHolding"), "True WaitingForApproval"));
+	assert_int_equal(control_events(fixture, "CanaryHolding"), 1);
+	approve(fixture);
+	control_run(fixture, 60);
+	assert_int_equal(control_ready(fixture, "llm", ""), 8);
+	assert_string_equal(control_condition(fixture, "llm", "CanaryHolding"), "False NotHeld: ");
+	apply(fixture, "two", 8, "maxUnavailable: 2", placement);
+	control_run(fixture, 60);
+	assert_int_equal(with_image(fixture, "two"), 2);
+	assert_int_equal(control_ready(fixture, "llm", ""), 8);
+	approve(fixture);
+	control_run(fixture, 90);
+	assert_int_equal(with_image(fixture, "two"), 8);
 }
 
 static void late_segments_are_rolled_back(void **state)
 {
 	static const char placement[] = "segmentSize: {a: 2}, rollback: {deadlineSeconds: 60}";
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
-	apply(town, "one", 6, "maxUnavailable: 2", placement);
-	town_run(town, 60);
-	assert_int_equal(town_ready(town, "llm", ""), 6);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	apply(fixture, "one", 6, "maxUnavailable: 2", placement);
+	control_run(fixture, 60);
+	assert_int_equal(control_ready(fixture, "llm", ""), 6);
 	/* Pods that can never be placed. */
 	char text[1024];
 	snprintf(
@@ -247,63 +252,63 @@ static void late_segments_are_rolled_back(void **state)
 		HEAD
 		"  roles:\n  - {name: a, replicas: 6, rolloutStrategy: {rollingUpdate: {maxUnavailable: 2}}, template: "
 		"{spec: {nodeSelector: {no: where}, containers: [{name: c, image: two}]}}}\n");
-	assert_int_equal(town_apply(town, text), 200);
-	town_run(town, 50);
-	assert_int_equal(town_ready(town, "llm", ""), 4);
-	assert_int_equal(town_events(town, "RolledBack"), 0);
-	town_run(town, 60);
-	assert_int_equal(town_events(town, "RolledBack"), 1);
-	assert_int_equal(with_image(town, "one"), 6);
-	assert_int_equal(town_ready(town, "llm", ""), 6);
+	assert_int_equal(control_apply(fixture, text), 200);
+	control_run(fixture, 50);
+	assert_int_equal(control_ready(fixture, "llm", ""), 4);
+	assert_int_equal(control_events(fixture, "RolledBack"), 0);
+	control_run(fixture, 60);
+	assert_int_equal(control_events(fixture, "RolledBack"), 1);
+	assert_int_equal(with_image(fixture, "one"), 6);
+	assert_int_equal(control_ready(fixture, "llm", ""), 6);
 }
 
 /* A pod that fails is made anew; with leader and workers the whole instance is. */
 static void failures(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 2, 8, 2);
-	town_apply(town, HEAD
-	           "  roles:\n  - {name: a, replicas: 1, leaderWorkerSet: {size: 2}, template: {spec: {containers: "
-	           "[{name: c, image: i}]}}}\n  - {name: b, replicas: 2, template: {spec: {containers: [{name: c, "
-	           "image: i}]}}}\n");
-	town_run(town, 20);
-	assert_int_equal(town_ready(town, "llm", ""), 4);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	control_apply(fixture, HEAD
+	              "  roles:\n  - {name: a, replicas: 1, leaderWorkerSet: {size: 2}, template: {spec: {containers: "
+	              "[{name: c, image: i}]}}}\n  - {name: b, replicas: 2, template: {spec: {containers: [{name: c, "
+	              "image: i}]}}}\n");
+	control_run(fixture, 20);
+	assert_int_equal(control_ready(fixture, "llm", ""), 4);
 	char first[64], sibling[64], other[64];
-	kit_get(&town->kit, "pods", "default", "llm-a-0-0");
-	snprintf(first, sizeof(first), "%s", kit_at(&town->kit, "metadata.uid"));
-	kit_get(&town->kit, "pods", "default", "llm-b-1");
-	snprintf(other, sizeof(other), "%s", kit_at(&town->kit, "metadata.uid"));
+	fixture_get(&fixture->base, "pods", "default", "llm-a-0-0");
+	snprintf(first, sizeof(first), "%s", fixture_at(&fixture->base, "metadata.uid"));
+	fixture_get(&fixture->base, "pods", "default", "llm-b-1");
+	snprintf(other, sizeof(other), "%s", fixture_at(&fixture->base, "metadata.uid"));
 	const struct store_request status = {.verb = STORE_PATCH,
 	                                     .patch = STORE_PATCH_MERGE,
 	                                     .subresource = STORE_STATUS};
-	kit_do(&town->kit, status, "pods", "default", "llm-a-0-1", "{'status':{'phase':'Failed'}}");
-	kit_do(&town->kit, status, "pods", "default", "llm-b-0", "{'status':{'phase':'Failed'}}");
-	town_run(town, 10);
-	assert_int_equal(town_ready(town, "llm", ""), 4);
-	kit_get(&town->kit, "pods", "default", "llm-a-0-0");
-	snprintf(sibling, sizeof(sibling), "%s", kit_at(&town->kit, "metadata.uid"));
+	fixture_do(&fixture->base, status, "pods", "default", "llm-a-0-1", "{'status':{'phase':'Failed'}}");
+	fixture_do(&fixture->base, status, "pods", "default", "llm-b-0", "{'status':{'phase':'Failed'}}");
+	control_run(fixture, 10);
+	assert_int_equal(control_ready(fixture, "llm", ""), 4);
+	fixture_get(&fixture->base, "pods", "default", "llm-a-0-0");
+	snprintf(sibling, sizeof(sibling), "%s", fixture_at(&fixture->base, "metadata.uid"));
 	assert_string_not_equal(first, sibling);
-	kit_get(&town->kit, "pods", "default", "llm-b-1");
-	assert_at(&town->kit, "metadata.uid", other);
+	fixture_get(&fixture->base, "pods", "default", "llm-b-1");
+	assert_at(&fixture->base, "metadata.uid", other);
 	/* The second time it waits until 30 seconds after the first. */
-	kit_do(&town->kit, status, "pods", "default", "llm-a-0-1", "{'status':{'phase':'Failed'}}");
-	town_run(town, 15);
-	assert_int_equal(town_ready(town, "llm", "a"), 1);
-	town_run(town, 40);
-	assert_int_equal(town_ready(town, "llm", "a"), 2);
+	fixture_do(&fixture->base, status, "pods", "default", "llm-a-0-1", "{'status':{'phase':'Failed'}}");
+	control_run(fixture, 15);
+	assert_int_equal(control_ready(fixture, "llm", "a"), 1);
+	control_run(fixture, 40);
+	assert_int_equal(control_ready(fixture, "llm", "a"), 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(limits_hold, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(partition_and_pause, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(the_way_back, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(update_by_segments, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(roles_update_in_step, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(canaries_wait_for_approval, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(late_segments_are_rolled_back, town_setup, town_teardown),
-		cmocka_unit_test_setup_teardown(failures, town_setup, town_teardown),
+		cmocka_unit_test_setup_teardown(limits_hold, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(partition_and_pause, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(the_way_back, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(update_by_segments, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(roles_update_in_step, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(canaries_wait_for_approval, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(late_segments_are_rolled_back, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(failures, control_setup, control_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const char *pod(const char *name, int version)
 {
 	char uid[64];
 	snprintf(uid, sizeof(uid), "uid-%s", name);
-	return remote_kit_pod(name, uid, version, "", "");
+	return remote_fixture_pod(name, uid, version, "", "");
 }
 
 static const char *event(const char *type, const char *object)
@@ -30,63 +30,63 @@ static const char *event(const char *type, const char *object)
 	return text;
 }
 
-static void tell(struct remote_kit *kit, const char *type, const char *object)
+static void tell(struct remote_fixture *fixture, const char *type, const char *object)
 {
-	fake_send(kit->fake, WATCH, event(type, object));
-	remote_kit_move(kit);
+	fake_server_send(fixture->fake, WATCH, event(type, object));
+	remote_fixture_move(fixture);
 }
 
 /* ---- lists ---- */
 
 static void a_list_comes_in_pages(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char two[8192];
 	snprintf(two, sizeof(two), "%s,%s", pod("a", 3), pod("b", 4));
-	fake_on(kit->fake, LIST "=2", 200, "", page(10, "next+/=&", two));
-	remote_kit_start(kit);
-	remote_kit_await(kit, "continue=", 1);
+	fake_server_on(fixture->fake, LIST "=2", 200, "", page(10, "next+/=&", two));
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, "continue=", 1);
 	/* The token is quoted, and nothing is complete. */
-	assert_string_equal(fake_request(kit->fake, LIST, 1)->line, LIST "=2&continue=next%2B%2F%3D%26");
-	assert_false(remote_synced(kit->remote));
-	assert_int_equal(fake_count(kit->fake, WATCH), 0);
-	fake_answer(kit->fake, "continue=", 200, "", page(10, "", pod("c", 5)));
-	remote_kit_await(kit, WATCH, 1);
-	assert_true(remote_synced(kit->remote));
-	assert_pods(kit, "a:3 b:4 c:5");
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 0)->line, "resourceVersion=10"));
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 0)->line, "allowWatchBookmarks=true"));
-	assert_int_equal(remote_counts(kit->remote).lists, 1);
+	assert_string_equal(fake_server_request(fixture->fake, LIST, 1)->line, LIST "=2&continue=next%2B%2F%3D%26");
+	assert_false(remote_synced(fixture->remote));
+	assert_int_equal(fake_server_count(fixture->fake, WATCH), 0);
+	fake_server_answer(fixture->fake, "continue=", 200, "", page(10, "", pod("c", 5)));
+	remote_fixture_await(fixture, WATCH, 1);
+	assert_true(remote_synced(fixture->remote));
+	assert_pods(fixture, "a:3 b:4 c:5");
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 0)->line, "resourceVersion=10"));
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 0)->line, "allowWatchBookmarks=true"));
+	assert_int_equal(remote_counts(fixture->remote).lists, 1);
 }
 
 static void a_list_without_pages_is_one_request(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char two[8192];
 	snprintf(two, sizeof(two), "%s,%s", pod("a", 3), pod("b", 4));
-	kit->options.page = 0;
-	fake_on(kit->fake, "GET /api/v1/pods", 200, "", page(10, "", two));
-	remote_kit_start(kit);
-	remote_kit_await(kit, WATCH, 1);
-	assert_string_equal(fake_request(kit->fake, "", 0)->line, "GET /api/v1/pods");
-	assert_pods(kit, "a:3 b:4");
+	fixture->options.page = 0;
+	fake_server_on(fixture->fake, "GET /api/v1/pods", 200, "", page(10, "", two));
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, WATCH, 1);
+	assert_string_equal(fake_server_request(fixture->fake, "", 0)->line, "GET /api/v1/pods");
+	assert_pods(fixture, "a:3 b:4");
 }
 
 static void a_page_that_expired_begins_the_list_anew(void **state)
 {
-	struct remote_kit *kit = *state;
-	fake_on(kit->fake, LIST, 200, "", page(10, "old", pod("gone", 3)));
-	fake_on(kit->fake, "continue=old", 410, "",
-	        "{'kind':'Status','code':410,'reason':'Expired','message':'too old'}");
-	remote_kit_start(kit);
-	remote_kit_await(kit, "continue=old", 1);
-	assert_false(remote_synced(kit->remote));
-	fake_on(kit->fake, LIST, 200, "", page(20, "", pod("a", 15)));
-	remote_kit_pass(kit, 1);
-	remote_kit_await(kit, WATCH, 1);
-	assert_null(strstr(fake_request(kit->fake, LIST, 2)->line, "continue"));
+	struct remote_fixture *fixture = *state;
+	fake_server_on(fixture->fake, LIST, 200, "", page(10, "old", pod("gone", 3)));
+	fake_server_on(fixture->fake, "continue=old", 410, "",
+	               "{'kind':'Status','code':410,'reason':'Expired','message':'too old'}");
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, "continue=old", 1);
+	assert_false(remote_synced(fixture->remote));
+	fake_server_on(fixture->fake, LIST, 200, "", page(20, "", pod("a", 15)));
+	remote_fixture_pass(fixture, 1);
+	remote_fixture_await(fixture, WATCH, 1);
+	assert_null(strstr(fake_server_request(fixture->fake, LIST, 2)->line, "continue"));
 	/* What only the first attempt had is not there. */
-	assert_pods(kit, "a:15");
+	assert_pods(fixture, "a:15");
 }
 
 /* An answer that is no list must not be taken for an empty one: everything would seem to be deleted. */
@@ -107,89 +107,90 @@ static void what_is_no_list_deletes_nothing(void **state)
 		"{'kind':'PodList','metadata':{'resourceVersion':'30'},'items':[{'metadata':{'namespace':'default'}}]}",
 		"{'kind':'NodeList','metadata':{'resourceVersion':'30'},'items':[]}",
 	};
-	struct remote_kit *kit = *state;
-	fake_on(kit->fake, LIST, 200, "", page(10, "", pod("a", 3)));
-	remote_kit_start(kit);
-	remote_kit_await(kit, WATCH, 1);
-	tell(kit, "ERROR", "{'kind':'Status','code':410}");
+	struct remote_fixture *fixture = *state;
+	fake_server_on(fixture->fake, LIST, 200, "", page(10, "", pod("a", 3)));
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, WATCH, 1);
+	tell(fixture, "ERROR", "{'kind':'Status','code':410}");
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-		size_t lists = fake_count(kit->fake, LIST);
-		if (fake_open(kit->fake, LIST) == 0)
+		size_t lists = fake_server_count(fixture->fake, LIST);
+		if (fake_server_open(fixture->fake, LIST) == 0)
 			fail_msg("after %s nobody asks again", i ? answers[i - 1] : "410");
-		fake_answer(kit->fake, LIST, 200, "", answers[i]);
-		remote_kit_move(kit);
-		if (strcmp(remote_kit_pods(kit), "a:3") != 0)
-			fail_msg("%s: %s", answers[i], remote_kit_pods(kit));
+		fake_server_answer(fixture->fake, LIST, 200, "", answers[i]);
+		remote_fixture_move(fixture);
+		if (strcmp(remote_fixture_pods(fixture), "a:3") != 0)
+			fail_msg("%s: %s", answers[i], remote_fixture_pods(fixture));
 		/* After a pause, and somebody is told why. */
-		assert_int_equal(fake_count(kit->fake, LIST), lists);
-		assert_non_null(strstr(remote_problem(kit->remote), "pods: "));
-		assert_true(remote_kit_tenths(kit, LIST, lists + 1, 400) < 400);
+		assert_int_equal(fake_server_count(fixture->fake, LIST), lists);
+		assert_non_null(strstr(remote_problem(fixture->remote), "pods: "));
+		assert_true(remote_fixture_tenths(fixture, LIST, lists + 1, 400) < 400);
 	}
-	fake_answer(kit->fake, LIST, 200, "", page(40, "", pod("b", 35)));
-	remote_kit_await(kit, WATCH, 2);
-	assert_pods(kit, "b:35");
-	assert_string_equal(remote_problem(kit->remote), "");
+	fake_server_answer(fixture->fake, LIST, 200, "", page(40, "", pod("b", 35)));
+	remote_fixture_await(fixture, WATCH, 2);
+	assert_pods(fixture, "b:35");
+	assert_string_equal(remote_problem(fixture->remote), "");
 }
 
 static void a_null_for_no_items_is_an_empty_list(void **state)
 {
-	struct remote_kit *kit = *state;
-	fake_on(kit->fake, LIST, 200, "", "{'kind':'PodList','metadata':{'resourceVersion':'10'},'items':null}");
-	remote_kit_start(kit);
-	remote_kit_await(kit, WATCH, 1);
-	assert_true(remote_synced(kit->remote));
+	struct remote_fixture *fixture = *state;
+	fake_server_on(fixture->fake, LIST, 200, "",
+	               "{'kind':'PodList','metadata':{'resourceVersion':'10'},'items':null}");
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, WATCH, 1);
+	assert_true(remote_synced(fixture->remote));
 }
 
 static void an_answer_that_is_cut_is_asked_for_again(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	static const char cut[] =
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"kind\":\"PodList\",\"items\":[";
 	static const char short_[] = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"kind\":\"PodList\"";
 	static const char noise[] = "\x16\x03\x01 what is this\r\n\r\n";
-	fake_on_bytes(kit->fake, LIST, cut, sizeof(cut) - 1);
-	fake_on_bytes(kit->fake, LIST, short_, sizeof(short_) - 1);
-	fake_on_bytes(kit->fake, LIST, noise, sizeof(noise) - 1);
-	fake_on_bytes(kit->fake, LIST, "", 0);
-	fake_on(kit->fake, LIST, 200, "", page(10, "", pod("a", 3)));
-	remote_kit_start(kit);
-	assert_true(remote_kit_tenths(kit, WATCH, 1, 600) < 600);
-	assert_int_equal(fake_count(kit->fake, LIST), 5);
-	assert_pods(kit, "a:3");
+	fake_server_on_bytes(fixture->fake, LIST, cut, sizeof(cut) - 1);
+	fake_server_on_bytes(fixture->fake, LIST, short_, sizeof(short_) - 1);
+	fake_server_on_bytes(fixture->fake, LIST, noise, sizeof(noise) - 1);
+	fake_server_on_bytes(fixture->fake, LIST, "", 0);
+	fake_server_on(fixture->fake, LIST, 200, "", page(10, "", pod("a", 3)));
+	remote_fixture_start(fixture);
+	assert_true(remote_fixture_tenths(fixture, WATCH, 1, 600) < 600);
+	assert_int_equal(fake_server_count(fixture->fake, LIST), 5);
+	assert_pods(fixture, "a:3");
 }
 
 /* ---- the server asks for patience ---- */
 
 static void retry_after_is_honoured(void **state)
 {
-	struct remote_kit *kit = *state;
-	fake_on(kit->fake, LIST, 429, "Retry-After: 100\r\n", "{'message':'slow down'}");
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
-	assert_string_equal(remote_problem(kit->remote), "pods: slow down");
-	int64_t waited = remote_kit_tenths(kit, LIST, 2, 1200);
+	struct remote_fixture *fixture = *state;
+	fake_server_on(fixture->fake, LIST, 429, "Retry-After: 100\r\n", "{'message':'slow down'}");
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
+	assert_string_equal(remote_problem(fixture->remote), "pods: slow down");
+	int64_t waited = remote_fixture_tenths(fixture, LIST, 2, 1200);
 	assert_in_range(waited, 1000, 1020);
 	/* Also from a server that shuts down. */
-	fake_answer(kit->fake, LIST, 503, "Retry-After: 50\r\n", "{}");
-	waited = remote_kit_tenths(kit, LIST, 3, 1200);
+	fake_server_answer(fixture->fake, LIST, 503, "Retry-After: 50\r\n", "{}");
+	waited = remote_fixture_tenths(fixture, LIST, 3, 1200);
 	assert_in_range(waited, 500, 520);
 }
 
 static void retry_after_may_be_a_date(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char header[128];
 	time_t then = time(NULL) + 600; /* the date is compared with the machine's clock */
 	struct tm parts;
 	strftime(header, sizeof(header), "Retry-After: %a, %d %b %Y %H:%M:%S GMT\r\n", gmtime_r(&then, &parts));
-	fake_on(kit->fake, LIST, 429, header, "{}");
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
-	clock_virtual_advance(&kit->kit.clock, 500 * CLOCK_SECOND);
-	remote_kit_move(kit);
-	assert_int_equal(fake_count(kit->fake, LIST), 1);
-	clock_virtual_advance(&kit->kit.clock, 120 * CLOCK_SECOND);
-	remote_kit_await(kit, LIST, 2);
+	fake_server_on(fixture->fake, LIST, 429, header, "{}");
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
+	clock_virtual_advance(&fixture->base.clock, 500 * CLOCK_SECOND);
+	remote_fixture_move(fixture);
+	assert_int_equal(fake_server_count(fixture->fake, LIST), 1);
+	clock_virtual_advance(&fixture->base.clock, 120 * CLOCK_SECOND);
+	remote_fixture_await(fixture, LIST, 2);
 }
 
 /* What no server means is no reason to wait for ever, or to go wrong. */
@@ -203,27 +204,27 @@ static void a_foolish_retry_after_has_an_end(void **state)
 		"Retry-After: \r\n",
 		"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\n",
 	};
-	struct remote_kit *kit = *state;
-	remote_kit_start(kit);
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start(fixture);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-		remote_kit_await(kit, LIST, i + 1);
-		fake_answer(kit->fake, LIST, 429, headers[i], "{}");
-		remote_kit_move(kit);
-		clock_virtual_advance(&kit->kit.clock, 3600 * CLOCK_SECOND);
+		remote_fixture_await(fixture, LIST, i + 1);
+		fake_server_answer(fixture->fake, LIST, 429, headers[i], "{}");
+		remote_fixture_move(fixture);
+		clock_virtual_advance(&fixture->base.clock, 3600 * CLOCK_SECOND);
 	}
-	remote_kit_await(kit, LIST, sizeof(headers) / sizeof(headers[0]) + 1);
+	remote_fixture_await(fixture, LIST, sizeof(headers) / sizeof(headers[0]) + 1);
 }
 
 static void pauses_grow_and_differ(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	int64_t pauses[8];
 	bool differ = false;
-	fake_always(kit->fake, LIST, 500, "", "{'message':'broken'}");
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
+	fake_server_always(fixture->fake, LIST, 500, "", "{'message':'broken'}");
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
 	for (size_t i = 0; i < 8; i++) {
-		pauses[i] = remote_kit_tenths(kit, LIST, i + 2, 1000);
+		pauses[i] = remote_fixture_tenths(fixture, LIST, i + 2, 1000);
 		/* A server that is away is asked often enough to notice when it is back. */
 		assert_in_range(pauses[i], 1, 21);
 		differ |= i > 4 && pauses[i] != pauses[i - 1];
@@ -236,46 +237,46 @@ static void pauses_grow_and_differ(void **state)
 
 static void events_change_the_mirror(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	tell(kit, "ADDED", pod("b", 12));
-	tell(kit, "MODIFIED", pod("a", 13));
-	assert_pods(kit, "a:13 b:12");
-	tell(kit, "DELETED", pod("b", 14));
-	assert_pods(kit, "a:13");
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	tell(fixture, "ADDED", pod("b", 12));
+	tell(fixture, "MODIFIED", pod("a", 13));
+	assert_pods(fixture, "a:13 b:12");
+	tell(fixture, "DELETED", pod("b", 14));
+	assert_pods(fixture, "a:13");
 	/* What the answer to a write told already is not undone by an older event. */
-	tell(kit, "MODIFIED", pod("a", 12));
-	assert_pods(kit, "a:13");
+	tell(fixture, "MODIFIED", pod("a", 12));
+	assert_pods(fixture, "a:13");
 }
 
 static void a_watch_goes_on_where_it_ended(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	tell(kit, "BOOKMARK", "{'kind':'Pod','metadata':{'resourceVersion':'57','creationTimestamp':null}}");
-	assert_pods(kit, "a:11");
-	clock_virtual_advance(&kit->kit.clock, 300 * CLOCK_SECOND);
-	fake_finish(kit->fake, WATCH);
-	remote_kit_await(kit, WATCH, 2);
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 1)->line, "resourceVersion=57"));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	tell(fixture, "BOOKMARK", "{'kind':'Pod','metadata':{'resourceVersion':'57','creationTimestamp':null}}");
+	assert_pods(fixture, "a:11");
+	clock_virtual_advance(&fixture->base.clock, 300 * CLOCK_SECOND);
+	fake_server_finish(fixture->fake, WATCH);
+	remote_fixture_await(fixture, WATCH, 2);
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 1)->line, "resourceVersion=57"));
 	/* Also when the connection is cut in the middle of an event: it comes again. */
-	fake_send(kit->fake, WATCH, "{'type':'ADDED','object':{'metadata':{'name':'half");
-	remote_kit_move(kit);
-	fake_cut(kit->fake, WATCH);
-	assert_true(remote_kit_tenths(kit, WATCH, 3, 100) < 100);
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 2)->line, "resourceVersion=57"));
-	tell(kit, "ADDED", pod("b", 60));
-	assert_pods(kit, "a:11 b:60");
-	assert_int_equal(remote_counts(kit->remote).lists, 1);
+	fake_server_send(fixture->fake, WATCH, "{'type':'ADDED','object':{'metadata':{'name':'half");
+	remote_fixture_move(fixture);
+	fake_server_cut(fixture->fake, WATCH);
+	assert_true(remote_fixture_tenths(fixture, WATCH, 3, 100) < 100);
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 2)->line, "resourceVersion=57"));
+	tell(fixture, "ADDED", pod("b", 60));
+	assert_pods(fixture, "a:11 b:60");
+	assert_int_equal(remote_counts(fixture->remote).lists, 1);
 }
 
 static void events_may_come_in_any_pieces(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	struct buffer text = {0};
-	remote_kit_start_empty(kit);
+	remote_fixture_start_empty(fixture);
 	buffer_puts(&text, event("ADDED", pod("a", 11)));
 	buffer_puts(&text, event("ADDED", pod("b", 12)));
 	buffer_puts(&text, "\r\n\n");
@@ -285,39 +286,39 @@ static void events_may_come_in_any_pieces(void **state)
 	for (size_t at = 0, size = 1; at < text.length; at += size, size = size * 2 % 61) {
 		if (at + size > text.length)
 			size = text.length - at;
-		fake_send_bytes(kit->fake, WATCH, text.text + at, size);
-		remote_kit_move(kit);
+		fake_server_send_bytes(fixture->fake, WATCH, text.text + at, size);
+		remote_fixture_move(fixture);
 	}
-	assert_pods(kit, "a:11 b:13");
+	assert_pods(fixture, "a:11 b:13");
 	buffer_free(&text);
 }
 
 static void a_version_that_is_too_old_is_listed_again(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	tell(kit, "ADDED", pod("b", 12));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	tell(fixture, "ADDED", pod("b", 12));
 	/* As an event; then as the answer to the next watch. */
-	fake_on(kit->fake, LIST, 200, "", page(20, "", pod("b", 12)));
-	tell(kit, "ERROR", "{'kind':'Status','code':410,'reason':'Expired'}");
-	remote_kit_await(kit, WATCH, 2);
-	assert_pods(kit, "b:12"); /* a ended unseen */
-	fake_on(kit->fake, LIST, 200, "", page(30, "", pod("c", 25)));
-	fake_answer(kit->fake, WATCH, 410, "", "{'kind':'Status','code':410,'reason':'Expired'}");
+	fake_server_on(fixture->fake, LIST, 200, "", page(20, "", pod("b", 12)));
+	tell(fixture, "ERROR", "{'kind':'Status','code':410,'reason':'Expired'}");
+	remote_fixture_await(fixture, WATCH, 2);
+	assert_pods(fixture, "b:12"); /* a ended unseen */
+	fake_server_on(fixture->fake, LIST, 200, "", page(30, "", pod("c", 25)));
+	fake_server_answer(fixture->fake, WATCH, 410, "", "{'kind':'Status','code':410,'reason':'Expired'}");
 	/* Twice in a row: not without a pause, or such a server would be listed without end. */
-	remote_kit_move(kit);
-	assert_int_equal(fake_count(kit->fake, LIST), 2);
-	assert_true(remote_kit_tenths(kit, WATCH, 3, 100) < 100);
-	assert_pods(kit, "c:25");
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 2)->line, "resourceVersion=30"));
-	tell(kit, "ADDED", pod("d", 31));
+	remote_fixture_move(fixture);
+	assert_int_equal(fake_server_count(fixture->fake, LIST), 2);
+	assert_true(remote_fixture_tenths(fixture, WATCH, 3, 100) < 100);
+	assert_pods(fixture, "c:25");
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 2)->line, "resourceVersion=30"));
+	tell(fixture, "ADDED", pod("d", 31));
 	/* The same name may be another object now, even with a smaller version. */
-	fake_on(kit->fake, LIST, 200, "", page(40, "", remote_kit_pod("c", "uid-other", 24, "", "")));
-	tell(kit, "ERROR", "{'kind':'Status','code':410}");
-	remote_kit_await(kit, WATCH, 4);
-	assert_pods(kit, "c:24"); /* and d ended unseen */
-	assert_true(remote_synced(kit->remote));
+	fake_server_on(fixture->fake, LIST, 200, "", page(40, "", remote_fixture_pod("c", "uid-other", 24, "", "")));
+	tell(fixture, "ERROR", "{'kind':'Status','code':410}");
+	remote_fixture_await(fixture, WATCH, 4);
+	assert_pods(fixture, "c:24"); /* and d ended unseen */
+	assert_true(remote_synced(fixture->remote));
 }
 
 /* A server that says nonsense, or ends each watch at once, is not asked without end. */
@@ -334,66 +335,66 @@ static void a_bad_watch_is_opened_again_after_a_pause(void **state)
 		"{'type':'ERROR'}\n",
 		"",
 	};
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		size_t watches = fake_count(kit->fake, WATCH);
+		size_t watches = fake_server_count(fixture->fake, WATCH);
 		if (lines[i][0])
-			fake_send(kit->fake, WATCH, lines[i]);
+			fake_server_send(fixture->fake, WATCH, lines[i]);
 		else
-			fake_finish(kit->fake, WATCH);
-		remote_kit_move(kit);
-		if (fake_count(kit->fake, WATCH) != watches)
+			fake_server_finish(fixture->fake, WATCH);
+		remote_fixture_move(fixture);
+		if (fake_server_count(fixture->fake, WATCH) != watches)
 			fail_msg("%s: opened again without a pause", lines[i]);
-		assert_true(remote_kit_tenths(kit, WATCH, watches + 1, 400) < 400);
+		assert_true(remote_fixture_tenths(fixture, WATCH, watches + 1, 400) < 400);
 		/* From where it was: nothing of the nonsense counts. */
-		if (!strstr(fake_request(kit->fake, WATCH, watches)->line, "resourceVersion=10"))
-			fail_msg("%s: %s", lines[i], fake_request(kit->fake, WATCH, watches)->line);
+		if (!strstr(fake_server_request(fixture->fake, WATCH, watches)->line, "resourceVersion=10"))
+			fail_msg("%s: %s", lines[i], fake_server_request(fixture->fake, WATCH, watches)->line);
 	}
-	assert_pods(kit, "");
+	assert_pods(fixture, "");
 	/* And then all is well. */
-	tell(kit, "ADDED", pod("a", 11));
-	assert_pods(kit, "a:11");
-	assert_string_equal(remote_problem(kit->remote), "");
-	assert_int_equal(remote_counts(kit->remote).lists, 1);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_pods(fixture, "a:11");
+	assert_string_equal(remote_problem(fixture->remote), "");
+	assert_int_equal(remote_counts(fixture->remote).lists, 1);
 }
 
 /* More than a line may have: 64 MiB. */
 static void a_line_without_end_is_given_up(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	size_t size = (size_t)1 << 20;
 	char *piece = malloc(size);
 	memset(piece, ' ', size);
-	remote_kit_start_empty(kit);
-	fake_send(kit->fake, WATCH, "{'type':");
-	for (int i = 0; i < 80 && fake_open(kit->fake, WATCH) == 1; i++) {
-		fake_send_bytes(kit->fake, WATCH, piece, size);
+	remote_fixture_start_empty(fixture);
+	fake_server_send(fixture->fake, WATCH, "{'type':");
+	for (int i = 0; i < 80 && fake_server_open(fixture->fake, WATCH) == 1; i++) {
+		fake_server_send_bytes(fixture->fake, WATCH, piece, size);
 		for (int j = 0; j < 5; j++) {
-			remote_run(kit->remote, 0, -1);
-			fake_step(kit->fake);
+			remote_run(fixture->remote, 0, -1);
+			fake_server_step(fixture->fake);
 		}
 	}
 	free(piece);
-	assert_true(remote_kit_tenths(kit, WATCH, 2, 100) < 100);
-	assert_string_not_equal(remote_problem(kit->remote), "");
+	assert_true(remote_fixture_tenths(fixture, WATCH, 2, 100) < 100);
+	assert_string_not_equal(remote_problem(fixture->remote), "");
 }
 
 static void a_kind_that_is_not_there_is_done_without(void **state)
 {
 	static const struct remote_follow both[] = {{"", "v1", "pods", .optional = true},
 	                                            {"", "v1", "nodes", .optional = true}};
-	struct remote_kit *kit = *state;
-	kit->options.follow = both;
-	kit->options.follow_count = 2;
-	fake_on(kit->fake, "/nodes", 404, "", "404 page not found");
-	fake_on(kit->fake, "/pods", 403, "", "{'kind':'Status','code':403}");
-	remote_kit_start(kit);
-	remote_kit_await(kit, "GET", 2);
-	assert_true(remote_synced(kit->remote));
+	struct remote_fixture *fixture = *state;
+	fixture->options.follow = both;
+	fixture->options.follow_count = 2;
+	fake_server_on(fixture->fake, "/nodes", 404, "", "404 page not found");
+	fake_server_on(fixture->fake, "/pods", 403, "", "{'kind':'Status','code':403}");
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, "GET", 2);
+	assert_true(remote_synced(fixture->remote));
 	/* It may come later. */
-	remote_kit_pass(kit, 31);
-	assert_int_equal(fake_count(kit->fake, "/nodes"), 2);
+	remote_fixture_pass(fixture, 31);
+	assert_int_equal(fake_server_count(fixture->fake, "/nodes"), 2);
 }
 
 /* Wakes whoever waits for it after a while, unless it is told to stop. */
@@ -414,16 +415,16 @@ static void *ring(void *context)
 }
 
 /* Whether a turn in which an event is there already ends before it rings. */
-static bool turn_is_quick(struct remote_kit *kit, int version)
+static bool turn_is_quick(struct remote_fixture *fixture, int version)
 {
 	struct alarm alarm;
 	char expected[32];
 	snprintf(expected, sizeof(expected), "a:%d", version);
 	assert_int_equal(pipe(alarm.wake) | pipe(alarm.stop), 0);
 	assert_int_equal(pthread_create(&alarm.thread, NULL, ring, &alarm), 0);
-	fake_send(kit->fake, WATCH, event("MODIFIED", pod("a", version)));
-	fake_step(kit->fake);
-	remote_run(kit->remote, 300 * ALARM_MS, alarm.wake[0]);
+	fake_server_send(fixture->fake, WATCH, event("MODIFIED", pod("a", version)));
+	fake_server_step(fixture->fake);
+	remote_run(fixture->remote, 300 * ALARM_MS, alarm.wake[0]);
 	bool quick = poll(&(struct pollfd){.fd = alarm.wake[0], .events = POLLIN}, 1, 0) == 0;
 	assert_int_equal(write(alarm.stop[1], "", 1), 1);
 	pthread_join(alarm.thread, NULL);
@@ -432,9 +433,9 @@ static bool turn_is_quick(struct remote_kit *kit, int version)
 		close(alarm.stop[i]);
 	}
 	if (quick) /* and has taken the event */
-		assert_pods(kit, expected);
+		assert_pods(fixture, expected);
 	else
-		remote_kit_move(kit);
+		remote_fixture_move(fixture);
 	return quick;
 }
 
@@ -442,24 +443,25 @@ static bool turn_is_quick(struct remote_kit *kit, int version)
  * busy may be late for some of them. */
 static void what_has_arrived_is_not_waited_for(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	int quick = 0;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
 	for (int i = 0; i < ALARMS; i++)
-		quick += turn_is_quick(kit, 12 + i);
+		quick += turn_is_quick(fixture, 12 + i);
 	assert_in_range(quick, ALARMS / 2, ALARMS);
 }
 
 #define FLOWS "/apis/jobs.example.com/v1/flows?"
 
-static size_t count_flows(struct remote_kit *kit)
+static size_t count_flows(struct remote_fixture *fixture)
 {
 	struct store_list list = {0};
 	struct store_error error = {0};
-	struct store_list_request request = {.api = store_api_find(kit->kit.store, "jobs.example.com", "v1", "flows")};
+	struct store_list_request request = {
+		.api = store_api_find(fixture->base.store, "jobs.example.com", "v1", "flows")};
 	assert_non_null(request.api);
-	assert_int_equal(store_list(kit->kit.store, &request, &list, kit->kit.arena, &error), 0);
+	assert_int_equal(store_list(fixture->base.store, &request, &list, fixture->base.arena, &error), 0);
 	size_t count = list.count;
 	store_list_clear(&list);
 	return count;
@@ -468,42 +470,42 @@ static size_t count_flows(struct remote_kit *kit)
 /* The definition comes after the configuration that names it; then the kind is taken out, and put in again. */
 static void kinds_come_and_go(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char kind[] = "Flow"; /* texts are copied */
 	struct remote_follow flows = {"jobs.example.com", "v1", "flows", .optional = true, .kind = kind};
 	const char *list = "{'kind':'FlowList','metadata':{'resourceVersion':'20'},'items':[{'apiVersion':"
 			   "'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f','namespace':'default','uid':'f',"
 			   "'resourceVersion':'15'}}]}";
-	remote_kit_start_empty(kit);
-	fake_on(kit->fake, FLOWS "limit", 404, "", "404 page not found");
-	remote_follow_kinds(kit->remote, &flows, 1);
+	remote_fixture_start_empty(fixture);
+	fake_server_on(fixture->fake, FLOWS "limit", 404, "", "404 page not found");
+	remote_follow_kinds(fixture->remote, &flows, 1);
 	kind[0] = 'X';
-	assert_true(remote_synced(kit->remote)); /* nothing waits for it */
-	remote_kit_await(kit, FLOWS, 1);
-	assert_int_equal(count_flows(kit), 0);
-	fake_on(kit->fake, FLOWS "limit", 200, "", list);
-	remote_kit_pass(kit, 31);
-	assert_int_equal(count_flows(kit), 1);
-	assert_int_equal(fake_open(kit->fake, FLOWS "watch"), 1);
+	assert_true(remote_synced(fixture->remote)); /* nothing waits for it */
+	remote_fixture_await(fixture, FLOWS, 1);
+	assert_int_equal(count_flows(fixture), 0);
+	fake_server_on(fixture->fake, FLOWS "limit", 200, "", list);
+	remote_fixture_pass(fixture, 31);
+	assert_int_equal(count_flows(fixture), 1);
+	assert_int_equal(fake_server_open(fixture->fake, FLOWS "watch"), 1);
 	/* The same again changes nothing. */
 	kind[0] = 'F';
-	remote_follow_kinds(kit->remote, &flows, 1);
-	remote_kit_pass(kit, 1);
-	assert_int_equal(fake_count(kit->fake, FLOWS), 3);
-	remote_follow_kinds(kit->remote, NULL, 0);
-	remote_kit_pass(kit, 31);
-	assert_int_equal(count_flows(kit), 0);
-	assert_int_equal(fake_count(kit->fake, FLOWS), 3);
-	assert_int_equal(fake_open(kit->fake, WATCH), 1); /* pods are none of its business */
-	fake_on(kit->fake, FLOWS "limit", 200, "", list);
-	remote_follow_kinds(kit->remote, &flows, 1);
-	remote_kit_await(kit, FLOWS, 5);
-	assert_int_equal(count_flows(kit), 1);
+	remote_follow_kinds(fixture->remote, &flows, 1);
+	remote_fixture_pass(fixture, 1);
+	assert_int_equal(fake_server_count(fixture->fake, FLOWS), 3);
+	remote_follow_kinds(fixture->remote, NULL, 0);
+	remote_fixture_pass(fixture, 31);
+	assert_int_equal(count_flows(fixture), 0);
+	assert_int_equal(fake_server_count(fixture->fake, FLOWS), 3);
+	assert_int_equal(fake_server_open(fixture->fake, WATCH), 1); /* pods are none of its business */
+	fake_server_on(fixture->fake, FLOWS "limit", 200, "", list);
+	remote_follow_kinds(fixture->remote, &flows, 1);
+	remote_fixture_await(fixture, FLOWS, 5);
+	assert_int_equal(count_flows(fixture), 1);
 }
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_kit_setup, remote_kit_teardown)
+#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		ON_KIT(a_list_comes_in_pages),
 		ON_KIT(a_list_without_pages_is_one_request),

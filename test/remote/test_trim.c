@@ -100,16 +100,16 @@ static const char *const node_dropped[] = {"spec.podCIDR",           "spec.provi
                                            "status.daemonEndpoints", NULL};
 
 struct trimmed {
-	struct kit *kit;
+	struct store_fixture *fixture;
 	struct copier *copier;
 	struct doc *full, *part;
 };
 
-static void trim(struct trimmed *trimmed, struct kit *kit, const char *resource, const char *text)
+static void trim(struct trimmed *trimmed, struct store_fixture *fixture, const char *resource, const char *text)
 {
 	trimmed->copier = copier_create();
-	trimmed->full = kit_json(text);
-	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), kit_api(kit, resource), false);
+	trimmed->full = fixture_json(text);
+	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), fixture_api(fixture, resource), false);
 }
 
 static void trim_end(struct trimmed *trimmed)
@@ -226,16 +226,16 @@ static char *as_on_the_wire(const char *text)
 	return changed;
 }
 
-static void trim_wire(struct trimmed *trimmed, struct kit *kit, const char *resource, const char *text)
+static void trim_wire(struct trimmed *trimmed, struct store_fixture *fixture, const char *resource, const char *text)
 {
-	const struct store_api *api = kit_api(kit, resource);
+	const struct store_api *api = fixture_api(fixture, resource);
 	struct buffer bytes = {0};
 	struct error error = {0};
 	char *changed = as_on_the_wire(text);
 	trimmed->copier = copier_create();
-	trimmed->full = kit_json(changed);
+	trimmed->full = fixture_json(changed);
 	struct wire_plan *plan = remote_trim_plan(api);
-	wire_write_message(&bytes, schema_of_kind("", "v1", api->type->kind), doc_root(trimmed->full));
+	protobuf_write_message(&bytes, schema_of_kind("", "v1", api->type->kind), doc_root(trimmed->full));
 	/* Of its own size: reading beyond its end would be seen. */
 	unsigned char *copy = base_malloc(bytes.length);
 	memcpy(copy, bytes.text, bytes.length);
@@ -315,7 +315,7 @@ static void protobuf_that_is_wrong_is_refused(void **state)
 		{"\x0a\x04\x5a\x02\x0a\x09", 6, "cut off"}, /* an entry of labels */
 	};
 	struct copier *copier = copier_create();
-	const struct store_api *api = kit_api(*state, "pods");
+	const struct store_api *api = fixture_api(*state, "pods");
 	struct wire_plan *plan = remote_trim_plan(api);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const unsigned char *bytes = (const unsigned char *)cases[i].bytes;
@@ -353,7 +353,7 @@ static void others_are_kept_whole(void **state)
 	/* So are pods for those who want that. */
 	trim(&group, *state, "pods", pod_text);
 	doc_destroy(group.part);
-	group.part = remote_trim(group.copier, doc_root(group.full), kit_api(*state, "pods"), true);
+	group.part = remote_trim(group.copier, doc_root(group.full), fixture_api(*state, "pods"), true);
 	check(&group, (const char *const[]){"spec", "status", "metadata.annotations", NULL}, dropped);
 	trim_end(&group);
 	/* What is no object does no harm. */
@@ -367,7 +367,7 @@ static void others_are_kept_whole(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, kit_setup, kit_teardown)
+#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		ON_KIT(of_a_pod_what_is_read_is_kept),     ON_KIT(of_a_node_what_is_read_is_kept),
 		ON_KIT(protobuf_keeps_the_same),           ON_KIT(protobuf_knows_zero_from_nothing),

@@ -12,7 +12,7 @@ static const char *pod(const char *name, int version)
 {
 	char uid[64];
 	snprintf(uid, sizeof(uid), "uid-%s", name);
-	return remote_kit_pod(name, uid, version, "", "");
+	return remote_fixture_pod(name, uid, version, "", "");
 }
 
 /* ---- pieces ---- */
@@ -28,7 +28,7 @@ static struct buffer two_pods(void)
 {
 	struct buffer bytes = {0};
 	char *first = base_strdup(pod("a", 3));
-	wire_write_pods(&bytes, 10, "more", (const char *const[]){first, pod("b", 4)}, 2);
+	protobuf_write_pods(&bytes, 10, "more", (const char *const[]){first, pod("b", 4)}, 2);
 	free(first);
 	return bytes;
 }
@@ -130,9 +130,9 @@ static void a_watch_is_cut_into_events(void **state)
 	struct buffer bytes = {0};
 	struct error error = {0};
 	(void)state;
-	wire_write_event(&bytes, "ADDED", "Pod", pod("a", 3));
-	wire_write_event(&bytes, "NEWER", "Pod", pod("a", 3));
-	wire_write_event(&bytes, "ERROR", "Status", "{'code':410,'message':'old'}");
+	protobuf_write_event(&bytes, "ADDED", "Pod", pod("a", 3));
+	protobuf_write_event(&bytes, "NEWER", "Pod", pod("a", 3));
+	protobuf_write_event(&bytes, "ERROR", "Status", "{'code':410,'message':'old'}");
 	for (size_t size = bytes.length; size > 0; size--) {
 		struct remote_lines frames = {0};
 		struct buffer seen = {0};
@@ -159,110 +159,111 @@ static void a_watch_is_cut_into_events(void **state)
 
 /* ---- following ---- */
 
-static void send_list(struct remote_kit *kit, int version, const char *continue_, const char *item)
+static void send_list(struct remote_fixture *fixture, int version, const char *continue_, const char *item)
 {
 	struct buffer bytes = {0};
-	wire_write_pods(&bytes, version, continue_, &item, 1);
-	fake_send_bytes(kit->fake, LIST, bytes.text, bytes.length);
-	fake_finish(kit->fake, LIST);
+	protobuf_write_pods(&bytes, version, continue_, &item, 1);
+	fake_server_send_bytes(fixture->fake, LIST, bytes.text, bytes.length);
+	fake_server_finish(fixture->fake, LIST);
 	buffer_free(&bytes);
 }
 
-static void tell(struct remote_kit *kit, const char *type, const char *kind, const char *object)
+static void tell(struct remote_fixture *fixture, const char *type, const char *kind, const char *object)
 {
 	struct buffer bytes = {0};
-	wire_write_event(&bytes, type, kind, object);
-	fake_send_bytes(kit->fake, WATCH, bytes.text, bytes.length);
-	remote_kit_move(kit);
+	protobuf_write_event(&bytes, type, kind, object);
+	fake_server_send_bytes(fixture->fake, WATCH, bytes.text, bytes.length);
+	remote_fixture_move(fixture);
 	buffer_free(&bytes);
 }
 
 static void lists_and_watches_are_followed(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
-	assert_non_null(strstr(fake_request(kit->fake, LIST, 0)->head, "Accept: " REMOTE_WIRE_ACCEPT));
-	send_list(kit, 10, "next", pod("a", 3));
-	remote_kit_await(kit, "continue=next", 1);
-	send_list(kit, 10, "", pod("b", 4));
-	remote_kit_await(kit, WATCH, 1);
-	assert_pods(kit, "a:3 b:4");
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 0)->head, "Accept: " REMOTE_WIRE_ACCEPT_WATCH));
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 0)->line, "resourceVersion=10"));
-	tell(kit, "ADDED", "Pod", pod("c", 11));
-	tell(kit, "MODIFIED", "Pod", pod("a", 12));
-	tell(kit, "DELETED", "Pod", pod("b", 13));
-	assert_pods(kit, "a:12 c:11");
-	tell(kit, "BOOKMARK", "Pod", "{'metadata':{'resourceVersion':'30'}}");
-	fake_finish(kit->fake, WATCH);
-	remote_kit_await(kit, WATCH, 2);
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 1)->line, "resourceVersion=30"));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
+	assert_non_null(strstr(fake_server_request(fixture->fake, LIST, 0)->head, "Accept: " REMOTE_WIRE_ACCEPT));
+	send_list(fixture, 10, "next", pod("a", 3));
+	remote_fixture_await(fixture, "continue=next", 1);
+	send_list(fixture, 10, "", pod("b", 4));
+	remote_fixture_await(fixture, WATCH, 1);
+	assert_pods(fixture, "a:3 b:4");
+	assert_non_null(
+		strstr(fake_server_request(fixture->fake, WATCH, 0)->head, "Accept: " REMOTE_WIRE_ACCEPT_WATCH));
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 0)->line, "resourceVersion=10"));
+	tell(fixture, "ADDED", "Pod", pod("c", 11));
+	tell(fixture, "MODIFIED", "Pod", pod("a", 12));
+	tell(fixture, "DELETED", "Pod", pod("b", 13));
+	assert_pods(fixture, "a:12 c:11");
+	tell(fixture, "BOOKMARK", "Pod", "{'metadata':{'resourceVersion':'30'}}");
+	fake_server_finish(fixture->fake, WATCH);
+	remote_fixture_await(fixture, WATCH, 2);
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 1)->line, "resourceVersion=30"));
 	/* The version is too old: from the beginning, and what is not in the list is gone. */
-	tell(kit, "ERROR", "Status", "{'code':410,'message':'too old'}");
-	remote_kit_await(kit, LIST, 3);
-	send_list(kit, 40, "", pod("d", 35));
-	remote_kit_await(kit, WATCH, 3);
-	assert_pods(kit, "d:35");
-	assert_string_equal(remote_problem(kit->remote), "");
+	tell(fixture, "ERROR", "Status", "{'code':410,'message':'too old'}");
+	remote_fixture_await(fixture, LIST, 3);
+	send_list(fixture, 40, "", pod("d", 35));
+	remote_fixture_await(fixture, WATCH, 3);
+	assert_pods(fixture, "d:35");
+	assert_string_equal(remote_problem(fixture->remote), "");
 }
 
 static void what_is_not_understood_is_asked_for_in_json(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
-	fake_send_bytes(kit->fake, LIST, "k8s\0\x12\x05\x12\x03\x0a\x09x", 11);
-	fake_finish(kit->fake, LIST);
-	remote_kit_pass(kit, 1);
-	remote_kit_await(kit, LIST, 2);
-	assert_false(remote_synced(kit->remote));
-	assert_non_null(strstr(fake_request(kit->fake, LIST, 1)->head, "Accept: application/json\r\n"));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
+	fake_server_send_bytes(fixture->fake, LIST, "k8s\0\x12\x05\x12\x03\x0a\x09x", 11);
+	fake_server_finish(fixture->fake, LIST);
+	remote_fixture_pass(fixture, 1);
+	remote_fixture_await(fixture, LIST, 2);
+	assert_false(remote_synced(fixture->remote));
+	assert_non_null(strstr(fake_server_request(fixture->fake, LIST, 1)->head, "Accept: application/json\r\n"));
 	char text[8192];
 	snprintf(text, sizeof(text), "{'kind':'PodList','metadata':{'resourceVersion':'10'},'items':[%s]}",
 	         pod("a", 3));
-	fake_answer(kit->fake, LIST, 200, "", text);
-	remote_kit_await(kit, WATCH, 1);
-	assert_non_null(strstr(fake_request(kit->fake, WATCH, 0)->head, "Accept: application/json\r\n"));
-	assert_pods(kit, "a:3");
+	fake_server_answer(fixture->fake, LIST, 200, "", text);
+	remote_fixture_await(fixture, WATCH, 1);
+	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 0)->head, "Accept: application/json\r\n"));
+	assert_pods(fixture, "a:3");
 }
 
 static void a_list_of_something_else_deletes_nothing(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	struct buffer bytes = {0};
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
-	send_list(kit, 10, "", pod("a", 3));
-	remote_kit_await(kit, WATCH, 1);
-	tell(kit, "ERROR", "Status", "{'code':410}");
-	remote_kit_await(kit, LIST, 2);
-	wire_write_envelope(&bytes, "NodeList", "\x0a\x04\x12\x02\x33\x30", 6);
-	fake_send_bytes(kit->fake, LIST, bytes.text, bytes.length);
-	fake_finish(kit->fake, LIST);
-	remote_kit_move(kit);
-	assert_pods(kit, "a:3");
-	assert_non_null(strstr(remote_problem(kit->remote), "no list of Pod"));
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
+	send_list(fixture, 10, "", pod("a", 3));
+	remote_fixture_await(fixture, WATCH, 1);
+	tell(fixture, "ERROR", "Status", "{'code':410}");
+	remote_fixture_await(fixture, LIST, 2);
+	protobuf_write_envelope(&bytes, "NodeList", "\x0a\x04\x12\x02\x33\x30", 6);
+	fake_server_send_bytes(fixture->fake, LIST, bytes.text, bytes.length);
+	fake_server_finish(fixture->fake, LIST);
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "a:3");
+	assert_non_null(strstr(remote_problem(fixture->remote), "no list of Pod"));
 	buffer_free(&bytes);
 }
 
 /* Errors come in the form that was asked for, too. */
 static void errors_are_read(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	struct buffer status = {0}, body = {0}, answer = {0};
-	wire_write_bytes(&status, 3, "pods is forbidden", 17);
-	wire_write_envelope(&body, "Status", status.text, status.length);
+	protobuf_write_bytes(&status, 3, "pods is forbidden", 17);
+	protobuf_write_envelope(&body, "Status", status.text, status.length);
 	buffer_printf(&answer,
 	              "HTTP/1.1 403 Forbidden\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n"
 	              "Content-Length: %zu\r\n\r\n",
 	              body.length);
 	buffer_append(&answer, body.text, body.length);
-	fake_on_bytes(kit->fake, LIST, answer.text, answer.length);
-	remote_kit_start(kit);
-	remote_kit_await(kit, LIST, 1);
-	remote_kit_move(kit);
-	assert_string_equal(remote_problem(kit->remote), "pods: pods is forbidden");
+	fake_server_on_bytes(fixture->fake, LIST, answer.text, answer.length);
+	remote_fixture_start(fixture);
+	remote_fixture_await(fixture, LIST, 1);
+	remote_fixture_move(fixture);
+	assert_string_equal(remote_problem(fixture->remote), "pods: pods is forbidden");
 	buffer_free(&status);
 	buffer_free(&body);
 	buffer_free(&answer);
@@ -270,7 +271,7 @@ static void errors_are_read(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_kit_setup, remote_kit_teardown)
+#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_cut_into_items),
 		cmocka_unit_test(lists_that_are_wrong_are_refused),

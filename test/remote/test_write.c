@@ -6,133 +6,141 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define BODY "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'},'spec':{'containers':[{'name':'c','image':'i'}]}}"
 
-static void tell(struct remote_kit *kit, const char *type, const char *object)
+static void tell(struct remote_fixture *fixture, const char *type, const char *object)
 {
 	char text[4096];
 	snprintf(text, sizeof(text), "{'type':'%s','object':%s}\n", type, object);
-	fake_send(kit->fake, WATCH, text);
-	remote_kit_move(kit);
+	fake_server_send(fixture->fake, WATCH, text);
+	remote_fixture_move(fixture);
 }
 
 static const char *pod(const char *name, int version)
 {
 	char uid[64];
 	snprintf(uid, sizeof(uid), "00000000-0000-0000-0000-%012d", name[0]);
-	return remote_kit_pod(name, uid, version, "", "");
+	return remote_fixture_pod(name, uid, version, "", "");
 }
 
-static const char *uid_of(struct remote_kit *kit, const char *name)
+static const char *uid_of(struct remote_fixture *fixture, const char *name)
 {
 	const struct store_object *object =
-		store_peek(kit->kit.store, kit_api(&kit->kit, "pods")->type, "default", name);
+		store_peek(fixture->base.store, fixture_api(&fixture->base, "pods")->type, "default", name);
 	return object ? object->uid : "";
 }
 
-static const char *field(struct remote_kit *kit, const char *name, const char *first, const char *second)
+static const char *field(struct remote_fixture *fixture, const char *name, const char *first, const char *second)
 {
 	const struct store_object *object =
-		store_peek(kit->kit.store, kit_api(&kit->kit, "pods")->type, "default", name);
+		store_peek(fixture->base.store, fixture_api(&fixture->base, "pods")->type, "default", name);
 	return object ? val_str(val_path(object->root, first, second, NULL), "") : "(none)";
 }
 
-static int bind_pod(struct remote_kit *kit, const char *name, const char *node)
+static int bind_pod(struct remote_fixture *fixture, const char *name, const char *node)
 {
 	char body[256];
 	snprintf(body, sizeof(body), "{'target':{'kind':'Node','name':'%s'}}", node);
-	return kit_do(&kit->kit, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING}, "pods",
-	              "default", name, body);
+	return fixture_do(&fixture->base, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING},
+	                  "pods", "default", name, body);
 }
 
 /* ---- assumptions ---- */
 
 static void a_write_is_seen_at_once_and_confirmed_later(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	const struct store_type *type = kit_api(&kit->kit, "pods")->type;
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	assert_string_equal(val_str(val_path(store_peek(kit->kit.store, type, "default", "a")->root, "metadata",
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	const struct store_type *type = fixture_api(&fixture->base, "pods")->type;
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	assert_string_equal(val_str(val_path(store_peek(fixture->base.store, type, "default", "a")->root, "metadata",
 	                                     "labels", "x", NULL),
 	                            ""),
 	                    "1");
-	assert_true(store_is_assumed(kit->kit.store, type, "default", "a"));
-	remote_kit_await(kit, "PATCH", 1);
-	assert_string_equal(fake_request(kit->fake, "PATCH", 0)->body, "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
-	assert_non_null(
-		strstr(fake_request(kit->fake, "PATCH", 0)->head, "Content-Type: application/merge-patch+json"));
-	fake_answer(kit->fake, "PATCH", 200, "",
-	            remote_kit_pod("a", "00000000-0000-0000-0000-000000000097", 12, "'labels':{'x':'1','y':'2'}", ""));
-	remote_kit_move(kit);
-	assert_false(store_is_assumed(kit->kit.store, type, "default", "a"));
-	assert_true(remote_settled(kit->remote));
-	assert_pods(kit, "a:12");
+	assert_true(store_is_assumed(fixture->base.store, type, "default", "a"));
+	remote_fixture_await(fixture, "PATCH", 1);
+	assert_string_equal(fake_server_request(fixture->fake, "PATCH", 0)->body,
+	                    "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
+	assert_non_null(strstr(fake_server_request(fixture->fake, "PATCH", 0)->head,
+	                       "Content-Type: application/merge-patch+json"));
+	fake_server_answer(fixture->fake, "PATCH", 200, "",
+	                   remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 12,
+	                                      "'labels':{'x':'1','y':'2'}", ""));
+	remote_fixture_move(fixture);
+	assert_false(store_is_assumed(fixture->base.store, type, "default", "a"));
+	assert_true(remote_settled(fixture->remote));
+	assert_pods(fixture, "a:12");
 }
 
 static void a_conflict_is_taken_back(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	fake_on(kit->fake, "PATCH", 409, "", "{'kind':'Status','code':409,'reason':'Conflict'}");
-	remote_kit_await(kit, "GET " PODS "/a", 1); /* only asking is sure */
-	assert_int_equal(remote_counts(kit->remote).refused, 1);
-	fake_answer(kit->fake, "GET " PODS "/a", 200, "", pod("a", 15));
-	remote_kit_move(kit);
-	assert_pods(kit, "a:15");
-	assert_true(remote_settled(kit->remote));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	fake_server_on(fixture->fake, "PATCH", 409, "", "{'kind':'Status','code':409,'reason':'Conflict'}");
+	remote_fixture_await(fixture, "GET " PODS "/a", 1); /* only asking is sure */
+	assert_int_equal(remote_counts(fixture->remote).refused, 1);
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod("a", 15));
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "a:15");
+	assert_true(remote_settled(fixture->remote));
 }
 
 static void what_a_write_was_about_may_be_gone(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	fake_on(kit->fake, "PATCH", 404, "", "{}");
-	fake_on(kit->fake, "GET " PODS "/a", 404, "", "{}");
-	remote_kit_await(kit, "GET " PODS "/a", 1);
-	assert_pods(kit, "");
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	fake_server_on(fixture->fake, "PATCH", 404, "", "{}");
+	fake_server_on(fixture->fake, "GET " PODS "/a", 404, "", "{}");
+	remote_fixture_await(fixture, "GET " PODS "/a", 1);
+	assert_pods(fixture, "");
 }
 
 static void patience_with_a_server_that_asks_for_it(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	fake_on(kit->fake, "PATCH", 429, "Retry-After: 7\r\n", "{}");
-	remote_kit_await(kit, "PATCH", 1);
-	int64_t waited = remote_kit_tenths(kit, "PATCH", 2, 200);
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	fake_server_on(fixture->fake, "PATCH", 429, "Retry-After: 7\r\n", "{}");
+	remote_fixture_await(fixture, "PATCH", 1);
+	int64_t waited = remote_fixture_tenths(fixture, "PATCH", 2, 200);
 	assert_in_range(waited, 70, 72);
 	/* Then it breaks, and breaks the connection. */
-	fake_answer(kit->fake, "PATCH", 503, "", "{}");
-	assert_true(remote_kit_tenths(kit, "PATCH", 3, 200) < 200);
-	fake_cut(kit->fake, "PATCH");
-	assert_true(remote_kit_tenths(kit, "PATCH", 4, 200) < 200);
-	fake_answer(kit->fake, "PATCH", 200, "", pod("a", 12));
-	remote_kit_move(kit);
-	assert_pods(kit, "a:12");
-	assert_int_equal(remote_counts(kit->remote).refused, 0);
-	assert_true(remote_counts(kit->remote).retries >= 2); /* the transport tries a cut connection again by itself */
+	fake_server_answer(fixture->fake, "PATCH", 503, "", "{}");
+	assert_true(remote_fixture_tenths(fixture, "PATCH", 3, 200) < 200);
+	fake_server_cut(fixture->fake, "PATCH");
+	assert_true(remote_fixture_tenths(fixture, "PATCH", 4, 200) < 200);
+	fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12));
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "a:12");
+	assert_int_equal(remote_counts(fixture->remote).refused, 0);
+	assert_true(remote_counts(fixture->remote).retries >=
+	            2); /* the transport tries a cut connection again by itself */
 }
 
 static void attempts_have_an_end(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	fake_always(kit->fake, "PATCH", 500, "", "{'message':'broken'}");
-	remote_kit_pass(kit, 120);
-	assert_int_equal(fake_count(kit->fake, "PATCH"), 10);
-	assert_int_equal(remote_counts(kit->remote).refused, 1);
-	assert_int_equal(fake_open(kit->fake, "GET " PODS "/a"), 1);
-	fake_answer(kit->fake, "GET " PODS "/a", 200, "", pod("a", 11));
-	remote_kit_move(kit);
-	assert_string_equal(field(kit, "a", "metadata", "labels"), "");
-	assert_true(remote_settled(kit->remote));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	fake_server_always(fixture->fake, "PATCH", 500, "", "{'message':'broken'}");
+	remote_fixture_pass(fixture, 120);
+	assert_int_equal(fake_server_count(fixture->fake, "PATCH"), 10);
+	assert_int_equal(remote_counts(fixture->remote).refused, 1);
+	assert_int_equal(fake_server_open(fixture->fake, "GET " PODS "/a"), 1);
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod("a", 11));
+	remote_fixture_move(fixture);
+	assert_string_equal(field(fixture, "a", "metadata", "labels"), "");
+	assert_true(remote_settled(fixture->remote));
 }
 
 /* ---- the end of objects ---- */
@@ -140,91 +148,95 @@ static void attempts_have_an_end(void **state)
 /* Answers and events come on different connections: one may overtake the other. */
 static void what_is_gone_does_not_come_back_with_an_older_answer(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	remote_kit_await(kit, "PATCH", 1);
-	tell(kit, "DELETED", pod("a", 14));
-	fake_answer(kit->fake, "PATCH", 200, "", pod("a", 12));
-	remote_kit_move(kit);
-	assert_pods(kit, "");
-	assert_true(remote_settled(kit->remote));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	remote_fixture_await(fixture, "PATCH", 1);
+	tell(fixture, "DELETED", pod("a", 14));
+	fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12));
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "");
+	assert_true(remote_settled(fixture->remote));
 	/* Another one of the same name may come. */
-	tell(kit, "ADDED", remote_kit_pod("a", "uid-2", 20, "", ""));
-	assert_pods(kit, "a:20");
+	tell(fixture, "ADDED", remote_fixture_pod("a", "uid-2", 20, "", ""));
+	assert_pods(fixture, "a:20");
 }
 
 static void what_was_created_may_be_deleted_before_the_answer(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", BODY), 201);
-	remote_kit_await(kit, "POST", 1);
-	tell(kit, "ADDED", pod("a", 11));
-	tell(kit, "DELETED", pod("a", 12));
-	fake_answer(kit->fake, "POST", 201, "", pod("a", 11));
-	remote_kit_move(kit);
-	assert_pods(kit, "");
-	assert_true(remote_settled(kit->remote));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	remote_fixture_await(fixture, "POST", 1);
+	tell(fixture, "ADDED", pod("a", 11));
+	tell(fixture, "DELETED", pod("a", 12));
+	fake_server_answer(fixture->fake, "POST", 201, "", pod("a", 11));
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "");
+	assert_true(remote_settled(fixture->remote));
 }
 
 static void a_deleted_object_stays_deleted(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "a", "{'gracePeriodSeconds':0}"), 200);
-	remote_kit_await(kit, "DELETE", 1);
-	assert_non_null(strstr(fake_request(kit->fake, "DELETE", 0)->body, "\"gracePeriodSeconds\":0"));
-	fake_answer(kit->fake, "DELETE", 200, "", pod("a", 14));
-	remote_kit_move(kit);
-	assert_pods(kit, "");
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{'gracePeriodSeconds':0}"),
+	            200);
+	remote_fixture_await(fixture, "DELETE", 1);
+	assert_non_null(strstr(fake_server_request(fixture->fake, "DELETE", 0)->body, "\"gracePeriodSeconds\":0"));
+	fake_server_answer(fixture->fake, "DELETE", 200, "", pod("a", 14));
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "");
 	/* Its last days are told of late; then its end, and then a successor comes. */
-	tell(kit, "MODIFIED", pod("a", 13));
-	assert_pods(kit, "");
-	tell(kit, "DELETED", pod("a", 14));
-	tell(kit, "ADDED", remote_kit_pod("a", "uid-2", 20, "", ""));
-	assert_pods(kit, "a:20");
-	tell(kit, "DELETED", pod("a", 14)); /* of the first: not of this one */
-	assert_pods(kit, "a:20");
+	tell(fixture, "MODIFIED", pod("a", 13));
+	assert_pods(fixture, "");
+	tell(fixture, "DELETED", pod("a", 14));
+	tell(fixture, "ADDED", remote_fixture_pod("a", "uid-2", 20, "", ""));
+	assert_pods(fixture, "a:20");
+	tell(fixture, "DELETED", pod("a", 14)); /* of the first: not of this one */
+	assert_pods(fixture, "a:20");
 }
 
 /* A list that began before the deletion was answered may still have the object. */
 static void a_list_from_before_brings_nothing_back(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	tell(kit, "ERROR", "{'kind':'Status','code':410}");
-	remote_kit_await(kit, LIST, 2);
-	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "a", "{'gracePeriodSeconds':0}"), 200);
-	fake_on(kit->fake, "DELETE", 200, "", pod("a", 14));
-	remote_kit_await(kit, "DELETE", 1);
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	tell(fixture, "ERROR", "{'kind':'Status','code':410}");
+	remote_fixture_await(fixture, LIST, 2);
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{'gracePeriodSeconds':0}"),
+	            200);
+	fake_server_on(fixture->fake, "DELETE", 200, "", pod("a", 14));
+	remote_fixture_await(fixture, "DELETE", 1);
 	char list[4096];
 	snprintf(list, sizeof(list), "{'kind':'PodList','metadata':{'resourceVersion':'12'},'items':[%s]}",
 	         pod("a", 11));
-	fake_answer(kit->fake, LIST, 200, "", list);
-	remote_kit_await(kit, WATCH, 2);
-	assert_pods(kit, "");
-	tell(kit, "DELETED", pod("a", 14));
-	assert_pods(kit, "");
+	fake_server_answer(fixture->fake, LIST, 200, "", list);
+	remote_fixture_await(fixture, WATCH, 2);
+	assert_pods(fixture, "");
+	tell(fixture, "DELETED", pod("a", 14));
+	assert_pods(fixture, "");
 }
 
 static void a_graceful_end_is_no_end_yet(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "a", "{}"), 200);
-	fake_on(kit->fake, "DELETE", 200, "",
-	        remote_kit_pod("a", "00000000-0000-0000-0000-000000000097", 12,
-	                       "'deletionTimestamp':'2026-01-01T00:00:30Z','deletionGracePeriodSeconds':30", ""));
-	remote_kit_await(kit, "DELETE", 1);
-	assert_pods(kit, "a:12");
-	assert_string_equal(field(kit, "a", "metadata", "deletionTimestamp"), "2026-01-01T00:00:30Z");
-	tell(kit, "DELETED", pod("a", 13));
-	assert_pods(kit, "");
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{}"), 200);
+	fake_server_on(fixture->fake, "DELETE", 200, "",
+	               remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 12,
+	                                  "'deletionTimestamp':'2026-01-01T00:00:30Z','deletionGracePeriodSeconds':30",
+	                                  ""));
+	remote_fixture_await(fixture, "DELETE", 1);
+	assert_pods(fixture, "a:12");
+	assert_string_equal(field(fixture, "a", "metadata", "deletionTimestamp"), "2026-01-01T00:00:30Z");
+	tell(fixture, "DELETED", pod("a", 13));
+	assert_pods(fixture, "");
 }
 
 /* ---- births ---- */
@@ -236,90 +248,93 @@ static void a_graceful_end_is_no_end_yet(void **state)
 
 static void a_child_waits_for_the_uid_of_its_owner(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char child[1024], assumed[64];
-	remote_kit_start_empty(kit);
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", BODY), 201);
-	snprintf(assumed, sizeof(assumed), "%s", uid_of(kit, "a"));
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	snprintf(assumed, sizeof(assumed), "%s", uid_of(fixture, "a"));
 	snprintf(child, sizeof(child), OWNED, assumed);
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", child), 201);
-	remote_kit_await(kit, "POST", 1);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", child), 201);
+	remote_fixture_await(fixture, "POST", 1);
 	/* The event comes before the answer: the child still waits, as only the answer says that it is the same object. */
-	tell(kit, "ADDED", pod("a", 11));
-	assert_int_equal(fake_count(kit->fake, "POST"), 1);
-	fake_answer(kit->fake, "POST", 201, "", pod("a", 11));
-	remote_kit_await(kit, "POST", 2);
-	assert_string_equal(uid_of(kit, "a"), "00000000-0000-0000-0000-000000000097");
-	const char *sent = fake_request(kit->fake, "POST", 1)->body;
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_int_equal(fake_server_count(fixture->fake, "POST"), 1);
+	fake_server_answer(fixture->fake, "POST", 201, "", pod("a", 11));
+	remote_fixture_await(fixture, "POST", 2);
+	assert_string_equal(uid_of(fixture, "a"), "00000000-0000-0000-0000-000000000097");
+	const char *sent = fake_server_request(fixture->fake, "POST", 1)->body;
 	assert_non_null(strstr(sent, "00000000-0000-0000-0000-000000000097"));
 	assert_null(strstr(sent, assumed));
 	/* The mirror's own child is right at the same moment. */
 	size_t length;
-	const char *shown =
-		store_object_json(store_peek(kit->kit.store, kit_api(&kit->kit, "pods")->type, "default", "child"),
-	                          NULL, &length);
+	const char *shown = store_object_json(store_peek(fixture->base.store, fixture_api(&fixture->base, "pods")->type,
+	                                                 "default", "child"),
+	                                      NULL, &length);
 	assert_non_null(strstr(shown, "00000000-0000-0000-0000-000000000097"));
 }
 
 static void the_event_of_a_birth_may_come_after_the_answer(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", BODY), 201);
-	fake_on(kit->fake, "POST", 201, "", pod("a", 11));
-	remote_kit_await(kit, "POST", 1);
-	assert_pods(kit, "a:11");
-	tell(kit, "ADDED", pod("a", 11));
-	assert_pods(kit, "a:11");
-	assert_true(remote_settled(kit->remote));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	fake_server_on(fixture->fake, "POST", 201, "", pod("a", 11));
+	remote_fixture_await(fixture, "POST", 1);
+	assert_pods(fixture, "a:11");
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_pods(fixture, "a:11");
+	assert_true(remote_settled(fixture->remote));
 }
 
 /* The answer to the deletion of the first tells of the first, although the second of its name waits to be created. */
 static void an_heir_is_not_its_predecessor(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	const char *heir = "00000000-0000-0000-0000-000000000555";
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "a", "{'gracePeriodSeconds':0}"), 200);
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", BODY), 201);
-	assert_code(&kit->kit, bind_pod(kit, "a", "n1"), 201);
-	remote_kit_await(kit, "DELETE", 1);
-	fake_answer(kit->fake, "DELETE", 200, "",
-	            remote_kit_pod("a", "00000000-0000-0000-0000-000000000097", 12,
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{'gracePeriodSeconds':0}"),
+	            200);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	assert_code(&fixture->base, bind_pod(fixture, "a", "n1"), 201);
+	remote_fixture_await(fixture, "DELETE", 1);
+	fake_server_answer(
+		fixture->fake, "DELETE", 200, "",
+		remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 12,
 	                           "'deletionTimestamp':'2026-01-01T00:00:30Z','deletionGracePeriodSeconds':30", ""));
-	remote_kit_await(kit, "POST", 1);
-	assert_null(strstr(fake_request(kit->fake, "POST", 0)->head, "/binding"));
-	tell(kit, "DELETED", pod("a", 13));
-	fake_answer(kit->fake, "POST", 201, "", remote_kit_pod("a", heir, 20, "", ""));
-	remote_kit_move(kit);
-	assert_string_equal(uid_of(kit, "a"), heir);
-	remote_kit_await(kit, "POST", 2);
-	fake_answer(kit->fake, "POST", 201, "", "{'kind':'Status','status':'Success'}");
-	tell(kit, "MODIFIED", remote_kit_pod("a", heir, 21, "", "'nodeName':'n1'"));
-	tell(kit, "DELETED", remote_kit_pod("a", heir, 22, "", "'nodeName':'n1'"));
-	assert_pods(kit, "");
-	assert_true(remote_settled(kit->remote));
+	remote_fixture_await(fixture, "POST", 1);
+	assert_null(strstr(fake_server_request(fixture->fake, "POST", 0)->head, "/binding"));
+	tell(fixture, "DELETED", pod("a", 13));
+	fake_server_answer(fixture->fake, "POST", 201, "", remote_fixture_pod("a", heir, 20, "", ""));
+	remote_fixture_move(fixture);
+	assert_string_equal(uid_of(fixture, "a"), heir);
+	remote_fixture_await(fixture, "POST", 2);
+	fake_server_answer(fixture->fake, "POST", 201, "", "{'kind':'Status','status':'Success'}");
+	tell(fixture, "MODIFIED", remote_fixture_pod("a", heir, 21, "", "'nodeName':'n1'"));
+	tell(fixture, "DELETED", remote_fixture_pod("a", heir, 22, "", "'nodeName':'n1'"));
+	assert_pods(fixture, "");
+	assert_true(remote_settled(fixture->remote));
 }
 
 /* It is there already, by our own hand before the connection broke or by another's. */
 static void a_birth_that_happened_before(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char child[1024];
-	remote_kit_start_empty(kit);
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", BODY), 201);
-	snprintf(child, sizeof(child), OWNED, uid_of(kit, "a"));
-	assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", child), 201);
-	remote_kit_await(kit, "POST", 1);
-	fake_cut(kit->fake, "POST");
-	assert_true(remote_kit_tenths(kit, "POST", 2, 100) < 100);
-	fake_answer(kit->fake, "POST", 409, "", "{'kind':'Status','code':409,'reason':'AlreadyExists'}");
-	remote_kit_await(kit, "GET " PODS "/a", 1);
-	fake_answer(kit->fake, "GET " PODS "/a", 200, "", pod("a", 11));
-	remote_kit_await(kit, "POST", 3);
-	assert_non_null(strstr(fake_request(kit->fake, "POST", 2)->body, "00000000-0000-0000-0000-000000000097"));
-	assert_pods(kit, "a:11 child:");
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	snprintf(child, sizeof(child), OWNED, uid_of(fixture, "a"));
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", child), 201);
+	remote_fixture_await(fixture, "POST", 1);
+	fake_server_cut(fixture->fake, "POST");
+	assert_true(remote_fixture_tenths(fixture, "POST", 2, 100) < 100);
+	fake_server_answer(fixture->fake, "POST", 409, "", "{'kind':'Status','code':409,'reason':'AlreadyExists'}");
+	remote_fixture_await(fixture, "GET " PODS "/a", 1);
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod("a", 11));
+	remote_fixture_await(fixture, "POST", 3);
+	assert_non_null(
+		strstr(fake_server_request(fixture->fake, "POST", 2)->body, "00000000-0000-0000-0000-000000000097"));
+	assert_pods(fixture, "a:11 child:");
 }
 
 /* A success that says nothing sensible is asked about: children with a made-up uid would be collected as garbage. */
@@ -327,19 +342,19 @@ static void an_answer_that_cannot_be_read_is_asked_about(void **state)
 {
 	static const char *const answers[] = {"", "what", "{}", "{'kind':'Status','status':'Success'}",
 	                                      "{'kind':'Pod','metadata':{'name':'other'}}"};
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		char body[512], path[64];
 		snprintf(body, sizeof(body),
 		         "{'metadata':{'name':'p%zu'},'spec':{'containers':[{'name':'c','image':'i'}]}}", i);
 		snprintf(path, sizeof(path), "GET " PODS "/p%zu", i);
-		assert_code(&kit->kit, kit_create(&kit->kit, "pods", "default", body), 201);
-		fake_on(kit->fake, "POST", 201, "", answers[i]);
-		remote_kit_await(kit, path, 1);
-		fake_answer(kit->fake, path, 404, "", "{}");
-		remote_kit_move(kit);
-		assert_pods(kit, "");
+		assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", body), 201);
+		fake_server_on(fixture->fake, "POST", 201, "", answers[i]);
+		remote_fixture_await(fixture, path, 1);
+		fake_server_answer(fixture->fake, path, 404, "", "{}");
+		remote_fixture_move(fixture);
+		assert_pods(fixture, "");
 	}
 }
 
@@ -347,71 +362,75 @@ static void an_answer_that_cannot_be_read_is_asked_about(void **state)
 
 static void decisions_go_first_and_events_last(void **state)
 {
-	struct remote_kit *kit = *state;
-	kit->options.writes = 1;
-	remote_kit_start_empty(kit);
+	struct remote_fixture *fixture = *state;
+	fixture->options.writes = 1;
+	remote_fixture_start_empty(fixture);
 	for (const char *name = "abcde"; *name; name++)
-		tell(kit, "ADDED", pod((char[]){*name, '\0'}, 11));
+		tell(fixture, "ADDED", pod((char[]){*name, '\0'}, 11));
 	/* One write takes the only slot; the others come in the wrong order. */
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	remote_kit_await(kit, "PATCH", 1);
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	remote_fixture_await(fixture, "PATCH", 1);
 	assert_code(
-		&kit->kit,
-		kit_create(
-			&kit->kit, "events", "default",
+		&fixture->base,
+		fixture_create(
+			&fixture->base, "events", "default",
 			"{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'b','namespace':'default'}}"),
 		201);
-	assert_code(&kit->kit, kit_merge_status(&kit->kit, "pods", "default", "e", "{'status':{'phase':'Running'}}"),
+	assert_code(&fixture->base,
+	            fixture_merge_status(&fixture->base, "pods", "default", "e", "{'status':{'phase':'Running'}}"),
 	            200);
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "b", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	assert_code(&kit->kit, bind_pod(kit, "c", "n"), 201);
-	assert_code(&kit->kit, kit_delete(&kit->kit, "pods", "default", "d", "{'gracePeriodSeconds':0}"), 200);
-	assert_int_equal(remote_counts(kit->remote).waiting, 6);
-	fake_answer(kit->fake, "PATCH", 200, "", pod("a", 12));
-	fake_on(kit->fake, "/pods/c/binding", 201, "", "{'kind':'Status','status':'Success'}");
-	fake_on(kit->fake, "DELETE", 200, "", pod("d", 13));
-	fake_on(kit->fake, "/pods/b", 200, "", pod("b", 14));
-	fake_on(kit->fake, "/pods/e/status", 200, "", pod("e", 15));
-	fake_on(kit->fake, "/events", 201, "", "{}");
-	remote_kit_await(kit, "/events", 1);
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "b", "{'metadata':{'labels':{'x':'1'}}}"), 200);
+	assert_code(&fixture->base, bind_pod(fixture, "c", "n"), 201);
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "d", "{'gracePeriodSeconds':0}"),
+	            200);
+	assert_int_equal(remote_counts(fixture->remote).waiting, 6);
+	fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12));
+	fake_server_on(fixture->fake, "/pods/c/binding", 201, "", "{'kind':'Status','status':'Success'}");
+	fake_server_on(fixture->fake, "DELETE", 200, "", pod("d", 13));
+	fake_server_on(fixture->fake, "/pods/b", 200, "", pod("b", 14));
+	fake_server_on(fixture->fake, "/pods/e/status", 200, "", pod("e", 15));
+	fake_server_on(fixture->fake, "/events", 201, "", "{}");
+	remote_fixture_await(fixture, "/events", 1);
 	static const char *const order[] = {"/pods/a", "/pods/c/binding", "/pods/d",
 	                                    "/pods/b", "/pods/e/status",  "/events"};
 	for (size_t i = 0; i < 6; i++)
-		if (!strstr(fake_request(kit->fake, "namespaces/default", i)->line, order[i]))
-			fail_msg("%zu: %s instead of %s", i, fake_request(kit->fake, "namespaces/default", i)->line,
-			         order[i]);
+		if (!strstr(fake_server_request(fixture->fake, "namespaces/default", i)->line, order[i]))
+			fail_msg("%zu: %s instead of %s", i,
+			         fake_server_request(fixture->fake, "namespaces/default", i)->line, order[i]);
 }
 
 /* 60 bindings, a patch and 20 events wait for the only slot for so long; then all are answered. How many requests are sent
  * before the first that matches. */
-static size_t sent_before(struct remote_kit *kit, int64_t seconds, const char *match)
+static size_t sent_before(struct remote_fixture *fixture, int64_t seconds, const char *match)
 {
 	static const char binding[] = "/binding";
 	char text[64];
-	kit->options.writes = 1;
-	remote_kit_start_empty(kit);
+	fixture->options.writes = 1;
+	remote_fixture_start_empty(fixture);
 	for (int i = 0; i < 60; i++) {
 		snprintf(text, sizeof(text), "p%d", i);
-		tell(kit, "ADDED", pod(text, 11));
-		assert_code(&kit->kit, bind_pod(kit, text, "n"), 201);
+		tell(fixture, "ADDED", pod(text, 11));
+		assert_code(&fixture->base, bind_pod(fixture, text, "n"), 201);
 	}
-	tell(kit, "ADDED", pod("told", 11));
-	assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "told", "{'metadata':{'labels':{'x':'1'}}}"),
-	            200);
+	tell(fixture, "ADDED", pod("told", 11));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "told", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	for (int i = 0; i < 20; i++) {
 		snprintf(text, sizeof(text), "{'metadata':{'name':'e%d'}}", i);
-		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", text), 201);
+		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", text), 201);
 	}
-	remote_kit_await(kit, binding, 1);
-	remote_kit_pass(kit, seconds);
-	fake_always(kit->fake, "/events", 201, "", "{}");
-	fake_on(kit->fake, "PATCH", 200, "", pod("told", 12));
-	fake_always(kit->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
-	fake_answer(kit->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
-	remote_kit_await(kit, binding, 60);
-	remote_kit_await(kit, "/events", 20);
+	remote_fixture_await(fixture, binding, 1);
+	remote_fixture_pass(fixture, seconds);
+	fake_server_always(fixture->fake, "/events", 201, "", "{}");
+	fake_server_on(fixture->fake, "PATCH", 200, "", pod("told", 12));
+	fake_server_always(fixture->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
+	fake_server_answer(fixture->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
+	remote_fixture_await(fixture, binding, 60);
+	remote_fixture_await(fixture, "/events", 20);
 	size_t before = 0;
-	while (!strstr(fake_request(kit->fake, "namespaces/default", before)->line, match))
+	while (!strstr(fake_server_request(fixture->fake, "namespaces/default", before)->line, match))
 		before++;
 	return before;
 }
@@ -444,56 +463,57 @@ static void nor_do_others_for_events(void **state)
 /* Whoever else writes has to have its turn on the server: events never take more than an eighth of our slots. */
 static void events_leave_room(void **state)
 {
-	struct remote_kit *kit = *state;
+	struct remote_fixture *fixture = *state;
 	char text[64];
-	kit->options.writes = 16;
-	remote_kit_start_empty(kit);
+	fixture->options.writes = 16;
+	remote_fixture_start_empty(fixture);
 	for (int i = 0; i < 10; i++) {
 		snprintf(text, sizeof(text), "{'metadata':{'name':'e%d'}}", i);
-		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", text), 201);
+		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", text), 201);
 	}
-	remote_kit_await(kit, "/events", 2);
-	remote_kit_pass(kit, 10);
-	assert_int_equal(fake_count(kit->fake, "/events"), 2);
-	fake_answer(kit->fake, "/events", 201, "", "{}");
-	remote_kit_await(kit, "/events", 3);
-	assert_int_equal(fake_count(kit->fake, "/events"), 3);
+	remote_fixture_await(fixture, "/events", 2);
+	remote_fixture_pass(fixture, 10);
+	assert_int_equal(fake_server_count(fixture->fake, "/events"), 2);
+	fake_server_answer(fixture->fake, "/events", 201, "", "{}");
+	remote_fixture_await(fixture, "/events", 3);
+	assert_int_equal(fake_server_count(fixture->fake, "/events"), 3);
 }
 
 /* A server that does not answer: events do not pile up, decisions do. */
 static void too_many_events_are_dropped(void **state)
 {
-	struct remote_kit *kit = *state;
-	kit->options.writes = 1;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
+	struct remote_fixture *fixture = *state;
+	fixture->options.writes = 1;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
 	for (int i = 0; i < 5000; i++) {
 		char body[160];
 		snprintf(body, sizeof(body),
 		         "{'metadata':{'name':'e%d'},'involvedObject':{'kind':'Pod','name':'a','namespace':'default'}}",
 		         i);
-		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", body), 201);
+		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", body), 201);
 	}
-	assert_code(&kit->kit, bind_pod(kit, "a", "n"), 201);
-	struct remote_counts counts = remote_counts(kit->remote);
+	assert_code(&fixture->base, bind_pod(fixture, "a", "n"), 201);
+	struct remote_counts counts = remote_counts(fixture->remote);
 	assert_int_equal(counts.waiting + counts.dropped, 5001);
 	assert_in_range(counts.dropped, 1, 1000);
 	/* They are gone from the mirror too, and with the first answers there is room again. */
-	assert_string_equal(kit_names(&kit->kit, "events", "default", NULL, NULL), "");
-	fake_on(kit->fake, "/pods/a/binding", 201, "", "{'kind':'Status','status':'Success'}");
-	fake_on(kit->fake, "/events", 201, "", "{}");
-	remote_kit_await(kit, "/events", 2);
-	assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", "{'metadata':{'name':'more'}}"), 201);
-	assert_int_equal(remote_counts(kit->remote).dropped, counts.dropped);
+	assert_string_equal(fixture_names(&fixture->base, "events", "default", NULL, NULL), "");
+	fake_server_on(fixture->fake, "/pods/a/binding", 201, "", "{'kind':'Status','status':'Success'}");
+	fake_server_on(fixture->fake, "/events", 201, "", "{}");
+	remote_fixture_await(fixture, "/events", 2);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", "{'metadata':{'name':'more'}}"),
+	            201);
+	assert_int_equal(remote_counts(fixture->remote).dropped, counts.dropped);
 }
 
 /* Nobody tells of the end of events, so the mirror keeps only the last few thousand that it wrote. */
 static void events_do_not_pile_up(void **state)
 {
 	enum { EVENTS = 4500, AT_ONCE = 500 };
-	struct remote_kit *kit = *state;
-	kit->options.writes = 1; /* so that answers come in the order of the writes */
-	remote_kit_start_empty(kit);
+	struct remote_fixture *fixture = *state;
+	fixture->options.writes = 1; /* so that answers come in the order of the writes */
+	remote_fixture_start_empty(fixture);
 	for (int i = 0; i < EVENTS; i++) {
 		char body[160], answer[320];
 		snprintf(body, sizeof(body),
@@ -503,13 +523,13 @@ static void events_do_not_pile_up(void **state)
 		         "{'kind':'Event','metadata':{'name':'e%d','namespace':'default','uid':'u%d','resourceVersion':"
 		         "'%d'}}",
 		         i, i, 100 + i);
-		fake_on(kit->fake, "/events", 201, "", answer);
-		assert_code(&kit->kit, kit_create(&kit->kit, "events", "default", body), 201);
+		fake_server_on(fixture->fake, "/events", 201, "", answer);
+		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", body), 201);
 		if ((i + 1) % AT_ONCE == 0)
-			remote_kit_await(kit, "POST /api/v1/namespaces/default/events", (size_t)i + 1);
+			remote_fixture_await(fixture, "POST /api/v1/namespaces/default/events", (size_t)i + 1);
 	}
-	remote_kit_move(kit);
-	const char *names = kit_names(&kit->kit, "events", "default", NULL, NULL);
+	remote_fixture_move(fixture);
+	const char *names = fixture_names(&fixture->base, "events", "default", NULL, NULL);
 	size_t count = *names != '\0';
 	for (const char *at = names; *at; at++)
 		count += *at == ' ';
@@ -518,50 +538,51 @@ static void events_do_not_pile_up(void **state)
 
 static void writes_of_one_object_keep_their_order(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
 	for (int i = 0; i < 3; i++) {
 		char body[64];
 		snprintf(body, sizeof(body), "{'metadata':{'labels':{'x':'%d'}}}", i);
-		assert_code(&kit->kit, kit_merge(&kit->kit, "pods", "default", "a", body), 200);
+		assert_code(&fixture->base, fixture_merge(&fixture->base, "pods", "default", "a", body), 200);
 	}
 	for (size_t i = 0; i < 3; i++) {
 		char expect[64];
 		snprintf(expect, sizeof(expect), "\"x\":\"%zu\"", i);
-		remote_kit_await(kit, "PATCH", i + 1);
-		assert_int_equal(fake_count(kit->fake, "PATCH"), i + 1); /* one at a time */
-		assert_non_null(strstr(fake_request(kit->fake, "PATCH", i)->body, expect));
+		remote_fixture_await(fixture, "PATCH", i + 1);
+		assert_int_equal(fake_server_count(fixture->fake, "PATCH"), i + 1); /* one at a time */
+		assert_non_null(strstr(fake_server_request(fixture->fake, "PATCH", i)->body, expect));
 		/* What the server says of the first is not shown while more is assumed. */
-		fake_answer(kit->fake, "PATCH", 200, "", pod("a", 12 + (int)i));
-		remote_kit_move(kit);
+		fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12 + (int)i));
+		remote_fixture_move(fixture);
 	}
-	assert_pods(kit, "a:14");
+	assert_pods(fixture, "a:14");
 }
 
 static void a_binding_is_assumed_until_the_watch_knows(void **state)
 {
-	struct remote_kit *kit = *state;
-	remote_kit_start_empty(kit);
-	tell(kit, "ADDED", pod("a", 11));
-	assert_code(&kit->kit, bind_pod(kit, "a", "n"), 201);
-	fake_on(kit->fake, "binding", 201, "", "{'kind':'Status','status':'Success'}");
-	remote_kit_await(kit, "binding", 1);
-	tell(kit, "MODIFIED", pod("a", 12)); /* from before the binding */
-	assert_string_equal(field(kit, "a", "spec", "nodeName"), "n");
-	tell(kit, "MODIFIED", remote_kit_pod("a", "00000000-0000-0000-0000-000000000097", 13, "", "'nodeName':'n'"));
-	assert_pods(kit, "a:13");
-	assert_true(remote_settled(kit->remote));
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	tell(fixture, "ADDED", pod("a", 11));
+	assert_code(&fixture->base, bind_pod(fixture, "a", "n"), 201);
+	fake_server_on(fixture->fake, "binding", 201, "", "{'kind':'Status','status':'Success'}");
+	remote_fixture_await(fixture, "binding", 1);
+	tell(fixture, "MODIFIED", pod("a", 12)); /* from before the binding */
+	assert_string_equal(field(fixture, "a", "spec", "nodeName"), "n");
+	tell(fixture, "MODIFIED",
+	     remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 13, "", "'nodeName':'n'"));
+	assert_pods(fixture, "a:13");
+	assert_true(remote_settled(fixture->remote));
 	/* A watch that does not tell: the server is asked. */
-	tell(kit, "ADDED", pod("b", 14));
-	assert_code(&kit->kit, bind_pod(kit, "b", "n"), 201);
-	fake_on(kit->fake, "binding", 201, "", "{'kind':'Status','status':'Success'}");
-	assert_in_range(remote_kit_tenths(kit, "GET " PODS "/b", 1, 200), 90, 110);
+	tell(fixture, "ADDED", pod("b", 14));
+	assert_code(&fixture->base, bind_pod(fixture, "b", "n"), 201);
+	fake_server_on(fixture->fake, "binding", 201, "", "{'kind':'Status','status':'Success'}");
+	assert_in_range(remote_fixture_tenths(fixture, "GET " PODS "/b", 1, 200), 90, 110);
 }
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_kit_setup, remote_kit_teardown)
+#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		ON_KIT(a_write_is_seen_at_once_and_confirmed_later),
 		ON_KIT(a_conflict_is_taken_back),

@@ -19,7 +19,7 @@ struct told {
 };
 
 struct trial {
-	struct yard yard;
+	struct random_cluster cluster;
 	struct live *live;
 	struct live_watch *watch;
 	struct told told[MOST_GROUPS];
@@ -123,44 +123,44 @@ static void compare_groups(struct trial *trial, const struct val *expected)
 /* Some of what was decided is carried out, half of it assumed before the store shows it. */
 static void carry_out(struct trial *trial, const struct val *plan)
 {
-	struct yard *yard = &trial->yard;
+	struct random_cluster *cluster = &trial->cluster;
 	const struct val *item;
 	for (struct val_iter it = val_iter(val_get(plan, "bindings")); val_next(&it, NULL, &item);) {
 		const char *namespace_ = val_str(val_get(item, "namespace"), ""),
 			   *pod = val_str(val_get(item, "pod"), ""), *node = val_str(val_get(item, "node"), "");
-		if (!random_chance(&yard->random, 70))
+		if (!random_chance(&cluster->random, 70))
 			continue;
-		bool assume = random_chance(&yard->random, 50);
+		bool assume = random_chance(&cluster->random, 50);
 		if (assume)
 			live_assume(trial->live, namespace_, pod, LIVE_BOUND, node);
-		if (yard_bind(yard, namespace_, pod, node) == 200 && assume)
+		if (random_cluster_bind(cluster, namespace_, pod, node) == 200 && assume)
 			live_confirm(trial->live, namespace_, pod, LIVE_BOUND,
-			             yard_peek(yard, "pods", namespace_, pod)->version);
+			             random_cluster_peek(cluster, "pods", namespace_, pod)->version);
 		else if (assume)
 			live_forget(trial->live, namespace_, pod, LIVE_BOUND);
 	}
 	for (struct val_iter it = val_iter(val_get(plan, "evictions")); val_next(&it, NULL, &item);) {
 		const char *namespace_ = val_str(val_get(item, "namespace"), ""),
 			   *pod = val_str(val_get(item, "pod"), "");
-		if (random_chance(&yard->random, 60)) {
+		if (random_chance(&cluster->random, 60)) {
 			live_assume(trial->live, namespace_, pod, LIVE_LEAVING, "");
-			yard_delete(yard, "pods", namespace_, pod, yard->calm ? 0 : -1);
-			const struct store_object *left = yard_peek(yard, "pods", namespace_, pod);
+			random_cluster_delete(cluster, "pods", namespace_, pod, cluster->calm ? 0 : -1);
+			const struct store_object *left = random_cluster_peek(cluster, "pods", namespace_, pod);
 			live_confirm(trial->live, namespace_, pod, LIVE_LEAVING, left ? left->version : 0);
 		}
 	}
-	for (struct val_iter it = val_iter(val_get(yard->calm ? NULL : plan, "reservations"));
+	for (struct val_iter it = val_iter(val_get(cluster->calm ? NULL : plan, "reservations"));
 	     val_next(&it, NULL, &item);) {
 		char body[128];
 		const char *namespace_ = val_str(val_get(item, "namespace"), ""),
 			   *pod = val_str(val_get(item, "pod"), "");
 		snprintf(body, sizeof(body), "{\"status\":{\"nominatedNodeName\":\"%s\"}}",
 		         val_str(val_get(item, "node"), ""));
-		yard_write(yard,
-		           (struct store_request){.verb = STORE_PATCH,
-		                                  .patch = STORE_PATCH_MERGE,
-		                                  .subresource = STORE_STATUS},
-		           "pods", namespace_, pod, body);
+		random_cluster_write(cluster,
+		                     (struct store_request){.verb = STORE_PATCH,
+		                                            .patch = STORE_PATCH_MERGE,
+		                                            .subresource = STORE_STATUS},
+		                     "pods", namespace_, pod, body);
 	}
 }
 
@@ -175,16 +175,16 @@ static struct doc *written(const struct plan *plan)
 static struct doc *expected_plan(struct trial *trial)
 {
 	struct arena *arena = arena_create();
-	struct store_list lists[YARD_KINDS];
+	struct store_list lists[RANDOM_CLUSTER_KINDS];
 	struct manifests manifests;
-	yard_list(&trial->yard, lists, arena, &manifests);
-	trial->options.now_seconds = trial->yard.clock.now / CLOCK_SECOND;
+	random_cluster_list(&trial->cluster, lists, arena, &manifests);
+	trial->options.now_seconds = trial->cluster.clock.now / CLOCK_SECOND;
 	struct snapshot_options options = trial->options;
 	options.always_search = true;
 	struct snapshot *snapshot = snapshot_create(&manifests, &options);
 	struct doc *doc = written(plan_run(snapshot, actions, ACTIONS));
 	snapshot_destroy(snapshot);
-	for (size_t k = 0; k < YARD_KINDS; k++)
+	for (size_t k = 0; k < RANDOM_CLUSTER_KINDS; k++)
 		store_list_clear(&lists[k]);
 	arena_destroy(arena);
 	return doc;
@@ -192,7 +192,7 @@ static struct doc *expected_plan(struct trial *trial)
 
 static void compare(struct trial *trial)
 {
-	struct plan *plan = live_plan(trial->live, trial->yard.clock.now, actions, ACTIONS);
+	struct plan *plan = live_plan(trial->live, trial->cluster.clock.now, actions, ACTIONS);
 	struct doc *live = written(plan), *expected = expected_plan(trial);
 	remember(trial, val_get(doc_root(live), "groups"));
 	compare_lists(trial, "bindings", doc_root(live), doc_root(expected));
@@ -207,7 +207,7 @@ static void compare(struct trial *trial)
 	trial->bindings += plan->binding_count;
 	trial->evictions += plan->eviction_count;
 	live_finish(trial->live);
-	if (!trial->failed && random_chance(&trial->yard.random, 25))
+	if (!trial->failed && random_chance(&trial->cluster.random, 25))
 		carry_out(trial, doc_root(live));
 	doc_destroy(live);
 	doc_destroy(expected);
@@ -219,29 +219,29 @@ static void step(struct trial *trial, int number, uint64_t seed)
 	bool structural = number == 0;
 	struct buffer story = {0};
 	/* Now and then more at once than the store keeps for watches. */
-	int changes = number == 0                              ? 60
-	              : random_chance(&trial->yard.random, 10) ? 25
-	                                                       : random_range(&trial->yard.random, 1, 3);
+	int changes = number == 0                                 ? 60
+	              : random_chance(&trial->cluster.random, 10) ? 25
+	                                                          : random_range(&trial->cluster.random, 1, 3);
 	for (int i = 0; i < changes; i++) {
-		yard_change(&trial->yard);
-		structural |= trial->yard.structural;
-		buffer_printf(&story, "  %s\n", trial->yard.story);
+		random_cluster_change(&trial->cluster);
+		structural |= trial->cluster.structural;
+		buffer_printf(&story, "  %s\n", trial->cluster.story);
 		if (i % 8 == 7)
-			yard_commit(&trial->yard);
+			random_cluster_commit(&trial->cluster);
 	}
-	yard_commit(&trial->yard);
+	random_cluster_commit(&trial->cluster);
 	/* A search that gave up, or was easy, is repeated after a second. */
-	clock_virtual_advance(&trial->yard.clock, random_range(&trial->yard.random, 1, 20) * CLOCK_SECOND);
+	clock_virtual_advance(&trial->cluster.clock, random_range(&trial->cluster.random, 1, 20) * CLOCK_SECOND);
 	if (!live_watch_read(trial->watch)) {
 		printf("  not every kind is listed\n");
 		trial->failed = true;
 	}
 	compare(trial);
 	/* Once more without a change, or after what was decided was carried out: the time of remembered refusals. */
-	if (!trial->failed && random_chance(&trial->yard.random, 40)) {
-		yard_commit(&trial->yard);
+	if (!trial->failed && random_chance(&trial->cluster.random, 40)) {
+		random_cluster_commit(&trial->cluster);
 		live_watch_read(trial->watch);
-		clock_virtual_advance(&trial->yard.clock, CLOCK_SECOND);
+		clock_virtual_advance(&trial->cluster.clock, CLOCK_SECOND);
 		compare(trial);
 	}
 	if (!structural && live_rebuilds(trial->live) > rebuilds) {
@@ -265,12 +265,12 @@ static bool run(uint64_t seed, struct trial *sums)
 		.settings = settings_usual};
 	/* Some have a budget that is too small for gangs of parts. */
 	trial.settings.budget = seed % 3 == 0 ? BUDGET : 0;
-	yard_open(&trial.yard, seed);
-	trial.yard.calm = trial.options.remember_all;
-	trial.yard.some_unnamed = seed % 4 == 1;
-	trial.yard.hard = trial.settings.budget > 0;
+	random_cluster_open(&trial.cluster, seed);
+	trial.cluster.calm = trial.options.remember_all;
+	trial.cluster.some_unnamed = seed % 4 == 1;
+	trial.cluster.hard = trial.settings.budget > 0;
 	trial.live = live_create(&trial.options);
-	trial.watch = live_watch_create(trial.live, trial.yard.store);
+	trial.watch = live_watch_create(trial.live, trial.cluster.store);
 	for (int i = 0; i < STEPS && !trial.failed; i++)
 		step(&trial, i, seed);
 	sums->cycles += trial.cycles;
@@ -283,7 +283,7 @@ static bool run(uint64_t seed, struct trial *sums)
 	sums->relists += live_watch_relists(trial.watch);
 	live_watch_close(trial.watch);
 	live_destroy(trial.live);
-	yard_close(&trial.yard);
+	random_cluster_close(&trial.cluster);
 	for (size_t i = 0; i < trial.told_count; i++) {
 		free(trial.told[i].name);
 		free(trial.told[i].text);

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-static struct doc *write_plan(struct world *world, struct plan **plan)
+static struct doc *write_plan(struct snapshot_fixture *fixture, struct plan **plan)
 {
 	enum cycle_action actions[] = {ACTION_ALLOCATE};
 	struct error error = {0};
 	struct buffer text = {0};
-	*plan = plan_run(world->snapshot, actions, 1);
+	*plan = plan_run(fixture->snapshot, actions, 1);
 	assert_non_null(*plan);
 	struct build *build = build_create();
 	build_write(build, plan_write(*plan, build), DOC_JSON_PRETTY, &text);
@@ -30,10 +30,10 @@ static int64_t number(const struct val *val, const char *key)
 
 static void the_contract(void **state)
 {
-	struct world world;
+	struct snapshot_fixture fixture;
 	struct plan *plan;
-	world_open(
-		&world,
+	snapshot_fixture_open(
+		&fixture,
 		NODE("n1", "r1") TOPOLOGY GROUP(
 			"fits",
 			"subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]") POD("fits-1", IN("fits", "b"),
@@ -50,7 +50,7 @@ static void the_contract(void **state)
 						POD("w4", OF("wide"), OURS, "") POD("w5", OF("wide"), OURS, "")
 							POD("w6", OF("wide"), OURS, "") POD("w7", OF("wide"), OURS, "")
 								POD("w8", OF("wide"), OURS, ""));
-	struct doc *doc = write_plan(&world, &plan);
+	struct doc *doc = write_plan(&fixture, &plan);
 	const struct val *root = doc_root(doc);
 	static const char *const keys[] = {"bindings", "reservations", "evictions", "groups", "admission", "warnings"};
 	assert_int_equal(val_count(root), 6);
@@ -91,21 +91,21 @@ static void the_contract(void **state)
 	assert_false(val_bool(val_get(verdict, "allowed"), true));
 	assert_int_equal(val_kind(val_get(verdict, "messages")), VAL_LIST);
 	doc_destroy(doc);
-	world_close(&world);
+	snapshot_fixture_close(&fixture);
 }
 
 static void a_second_cycle_continues(void **state)
 {
-	struct world world;
+	struct snapshot_fixture fixture;
 	struct plan *plan;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: 1") POD("p", OF("g"), OURS, ""));
-	doc_destroy(write_plan(&world, &plan));
+	snapshot_fixture_open(&fixture, NODE("n1", "r1") GROUP("g", "minMember: 1") POD("p", OF("g"), OURS, ""));
+	doc_destroy(write_plan(&fixture, &plan));
 	assert_int_equal(plan->binding_count, 1);
-	doc_destroy(write_plan(&world, &plan));
+	doc_destroy(write_plan(&fixture, &plan));
 	assert_int_equal(plan->binding_count, 1);
 	assert_int_equal(plan->groups[0].placed, 1);
 	assert_int_equal(plan->groups[0].reason_count, 0);
-	world_close(&world);
+	snapshot_fixture_close(&fixture);
 }
 
 static void names_of_actions(void **state)

@@ -6,121 +6,126 @@
 
 static void lost_pods_are_replaced_in_their_rack(void **state)
 {
-	struct tale *tale = *state;
+	struct scheduler_fixture *fixture = *state;
 	for (int i = 0; i < 5; i++)
-		tale_node(tale, (const char *[]){"a0", "a1", "a2", "a3", "a4"}[i], "a");
+		scheduler_fixture_node(fixture, (const char *[]){"a0", "a1", "a2", "a3", "a4"}[i], "a");
 	for (int i = 0; i < 6; i++)
-		tale_node(tale, (const char *[]){"b0", "b1", "b2", "b3", "b4", "b5"}[i], "b");
-	tale_gang(tale, "g", 3, 3, ",'topologyConstraint':{'topology':'cluster','requiredTopologyLevel':'rack'}");
-	tale_turns(tale, 5);
-	assert_int_equal(tale_placed(tale, "g", 3), 3);
-	char rack = tale_node_of(tale, "g-0")[0];
+		scheduler_fixture_node(fixture, (const char *[]){"b0", "b1", "b2", "b3", "b4", "b5"}[i], "b");
+	scheduler_fixture_gang(fixture, "g", 3, 3,
+	                       ",'topologyConstraint':{'topology':'cluster','requiredTopologyLevel':'rack'}");
+	scheduler_fixture_turns(fixture, 5);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 3);
+	char rack = scheduler_fixture_node_of(fixture, "g-0")[0];
 	for (int i = 1; i < 3; i++) { /* two of its nodes are lost, with their pods */
 		char pod[16], node[16];
 		snprintf(pod, sizeof(pod), "g-%d", i);
-		snprintf(node, sizeof(node), "%.2s", tale_node_of(tale, pod));
-		assert_code(&tale->kit, kit_delete(&tale->kit, "nodes", "", node, NULL), 200);
-		assert_code(&tale->kit, kit_delete(&tale->kit, "pods", "default", pod, "{'gracePeriodSeconds':0}"),
-		            200);
+		snprintf(node, sizeof(node), "%.2s", scheduler_fixture_node_of(fixture, pod));
+		assert_code(&fixture->base, fixture_delete(&fixture->base, "nodes", "", node, NULL), 200);
+		assert_code(&fixture->base,
+		            fixture_delete(&fixture->base, "pods", "default", pod, "{'gracePeriodSeconds':0}"), 200);
 	}
-	tale_turns(tale, 2);
-	assert_string_equal(tale_group_at(tale, "g", "status.conditions.1.type"), "Stale");
-	assert_string_equal(tale_group_at(tale, "g", "status.conditions.1.status"), "True");
-	tale_pod(tale, "g-1", "g", "");
-	tale_pod(tale, "g-2", "g", "");
-	tale_turns(tale, 5);
-	assert_int_equal(tale_placed(tale, "g", 3), 3);
+	scheduler_fixture_turns(fixture, 2);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.1.type"), "Stale");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.1.status"), "True");
+	scheduler_fixture_pod(fixture, "g-1", "g", "");
+	scheduler_fixture_pod(fixture, "g-2", "g", "");
+	scheduler_fixture_turns(fixture, 5);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 3);
 	for (int i = 0; i < 3; i++) {
 		char pod[16];
 		snprintf(pod, sizeof(pod), "g-%d", i);
-		assert_int_equal(tale_node_of(tale, pod)[0], rack);
+		assert_int_equal(scheduler_fixture_node_of(fixture, pod)[0], rack);
 	}
-	assert_string_equal(tale_group_at(tale, "g", "status.conditions.1.status"), "False");
-	assert_string_equal(tale_group_at(tale, "g", "metadata.annotations"), "{}");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.1.status"), "False");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "metadata.annotations"), "{}");
 }
 
 static void an_unfinished_gang_comes_first_after_a_restart(void **state)
 {
-	struct tale *tale = *state;
-	tale->fails = "g-1";
-	tale->times = 1;
-	tale_node(tale, "n0", "r");
-	tale_node(tale, "n1", "r");
-	tale_turns(tale, 2);
-	tale_gang(tale, "g", 2, 2, ",'preemptibility':'non-preemptible'");
-	tale_turns(tale, 1);
-	assert_int_equal(tale_placed(tale, "g", 2), 1);
+	struct scheduler_fixture *fixture = *state;
+	fixture->fails = "g-1";
+	fixture->times = 1;
+	scheduler_fixture_node(fixture, "n0", "r");
+	scheduler_fixture_node(fixture, "n1", "r");
+	scheduler_fixture_turns(fixture, 2);
+	scheduler_fixture_gang(fixture, "g", 2, 2, ",'preemptibility':'non-preemptible'");
+	scheduler_fixture_turns(fixture, 1);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 1);
 	/* a more important gang arrives while nobody schedules */
-	tale_gang(tale, "urgent", 1, 1, ",'priorityClassName':'inference'");
-	tale_start(tale);
-	tale_turns(tale, 10);
-	assert_int_equal(tale_placed(tale, "g", 2), 2);
-	assert_int_equal(tale_placed(tale, "urgent", 1), 0);
+	scheduler_fixture_gang(fixture, "urgent", 1, 1, ",'priorityClassName':'inference'");
+	scheduler_fixture_start(fixture);
+	scheduler_fixture_turns(fixture, 10);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 2);
+	assert_int_equal(scheduler_fixture_placed(fixture, "urgent", 1), 0);
 }
 
 /* ---- status ---- */
 
 static void the_status_says_what_is(void **state)
 {
-	struct tale *tale = *state;
-	tale_node(tale, "n0", "r");
-	tale_group(tale, "g", "'subGroups':[{'name':'a','minMember':1},{'name':'b','minMember':1}]");
-	tale_pod(tale, "g-0", "g", "a");
-	tale_pod(tale, "g-1", "g", "b");
-	tale_turns(tale, 5);
-	assert_string_equal(tale_group_at(tale, "g", "status.conditions.0.status"), "False");
-	assert_string_equal(tale_group_at(tale, "g", "status.pending"), "2");
-	assert_string_equal(tale_group_at(tale, "g", "status.resourcesStatus.requested.cpu"), "4");
-	assert_int_equal(tale_metric(tale, "platoon_pending_groups{reason=\"InsufficientDomain\"}"), 1);
-	tale_node(tale, "n1", "r");
-	tale_turns(tale, 5);
-	assert_string_equal(tale_group_at(tale, "g", "status.conditions.0.status"), "True");
-	assert_string_equal(tale_group_at(tale, "g", "status.phase"), "Scheduled");
-	assert_string_equal(tale_group_at(tale, "g", "status.subGroups.1"),
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_node(fixture, "n0", "r");
+	scheduler_fixture_group(fixture, "g", "'subGroups':[{'name':'a','minMember':1},{'name':'b','minMember':1}]");
+	scheduler_fixture_pod(fixture, "g-0", "g", "a");
+	scheduler_fixture_pod(fixture, "g-1", "g", "b");
+	scheduler_fixture_turns(fixture, 5);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.status"), "False");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.pending"), "2");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.resourcesStatus.requested.cpu"), "4");
+	assert_int_equal(scheduler_fixture_metric(fixture, "platoon_pending_groups{reason=\"InsufficientDomain\"}"), 1);
+	scheduler_fixture_node(fixture, "n1", "r");
+	scheduler_fixture_turns(fixture, 5);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.status"), "True");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Scheduled");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.subGroups.1"),
 	                    "{\"name\":\"b\",\"minimum\":1,\"placed\":1,\"running\":0}");
-	assert_string_equal(tale_group_at(tale, "g", "status.resourcesStatus.allocated.cpu"), "4");
-	tale_phase(tale, "g-0", "Running");
-	tale_phase(tale, "g-1", "Running");
-	tale_turns(tale, 5);
-	assert_string_equal(tale_group_at(tale, "g", "status.phase"), "Running");
-	assert_string_equal(tale_group_at(tale, "g", "status.subGroups.0.running"), "1");
-	assert_string_equal(tale_at(tale, "queues.scheduling.run.ai", "", "default-queue", "status.allocated.cpu"),
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.resourcesStatus.allocated.cpu"), "4");
+	scheduler_fixture_phase(fixture, "g-0", "Running");
+	scheduler_fixture_phase(fixture, "g-1", "Running");
+	scheduler_fixture_turns(fixture, 5);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Running");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.subGroups.0.running"), "1");
+	assert_string_equal(scheduler_fixture_at(fixture, "queues.scheduling.run.ai", "", "default-queue",
+	                                         "status.allocated.cpu"),
 	                    "4");
-	assert_string_equal(tale_at(tale, "queues.scheduling.run.ai", "", "default-queue", "status.fairShare.cpu"),
+	assert_string_equal(scheduler_fixture_at(fixture, "queues.scheduling.run.ai", "", "default-queue",
+	                                         "status.fairShare.cpu"),
 	                    "4");
 	/* and then nothing more is written */
-	uint64_t version = store_version(tale->kit.store);
-	tale_turns(tale, 300);
-	assert_int_equal(store_version(tale->kit.store), version);
+	uint64_t version = store_version(fixture->base.store);
+	scheduler_fixture_turns(fixture, 300);
+	assert_int_equal(store_version(fixture->base.store), version);
 }
 
 static void one_failed_try_is_remembered(void **state)
 {
-	struct tale *tale = *state;
-	tale_node(tale, "n0", "r");
-	tale_group(tale, "g", "'minMember':2,'schedulingBackoff':1");
-	tale_pod(tale, "g-0", "g", "");
-	tale_turns(tale, 5); /* a pod is missing: that is no try */
-	assert_string_equal(tale_group_at(tale, "g", "status.schedulingConditions"), "");
-	tale_pod(tale, "g-1", "g", "");
-	tale_turns(tale, 5);
-	assert_string_equal(tale_group_at(tale, "g", "status.schedulingConditions.0.status"), "True");
-	tale_node(tale, "n1", "r");
-	tale_turns(tale, 5);
-	assert_int_equal(tale_placed(tale, "g", 2), 0);
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_node(fixture, "n0", "r");
+	scheduler_fixture_group(fixture, "g", "'minMember':2,'schedulingBackoff':1");
+	scheduler_fixture_pod(fixture, "g-0", "g", "");
+	scheduler_fixture_turns(fixture, 5); /* a pod is missing: that is no try */
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.schedulingConditions"), "");
+	scheduler_fixture_pod(fixture, "g-1", "g", "");
+	scheduler_fixture_turns(fixture, 5);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.schedulingConditions.0.status"), "True");
+	scheduler_fixture_node(fixture, "n1", "r");
+	scheduler_fixture_turns(fixture, 5);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 0);
 }
 
 static void pods_are_marked_unless_the_group_says_no(void **state)
 {
-	struct tale *tale = *state;
-	tale_node(tale, "n0", "r");
-	tale_gang(tale, "loud", 2, 2, "");
-	tale_gang(tale, "quiet", 2, 2, ",'markUnschedulable':false");
-	tale_turns(tale, 5);
-	assert_string_equal(tale_at(tale, "pods", "default", "loud-0", "status.conditions.0.reason"), "Unschedulable");
-	assert_string_equal(tale_at(tale, "pods", "default", "quiet-0", "status.conditions"), "");
-	assert_string_equal(tale_group_at(tale, "quiet", "status.conditions.0.status"), "False");
-	assert_string_equal(kit_names(&tale->kit, "events", "default", NULL, "involvedObject.name=quiet-0"), "");
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_node(fixture, "n0", "r");
+	scheduler_fixture_gang(fixture, "loud", 2, 2, "");
+	scheduler_fixture_gang(fixture, "quiet", 2, 2, ",'markUnschedulable':false");
+	scheduler_fixture_turns(fixture, 5);
+	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", "loud-0", "status.conditions.0.reason"),
+	                    "Unschedulable");
+	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", "quiet-0", "status.conditions"), "");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "quiet", "status.conditions.0.status"), "False");
+	assert_string_equal(fixture_names(&fixture->base, "events", "default", NULL, "involvedObject.name=quiet-0"),
+	                    "");
 }
 
 /* ---- events ---- */
@@ -129,24 +134,28 @@ static void pods_are_marked_unless_the_group_says_no(void **state)
 static void new_numbers_are_not_written_to_every_pod_at_once(void **state)
 {
 	static const char message[] = "status.conditions.0.message";
-	struct tale *tale = *state;
-	tale_nodes(tale, 4);
-	tale_gang(tale, "first", 1, 1, "");
-	tale_turns(tale, 3);
-	tale_gang(tale, "wide", 5, 5, "");
-	tale_turns(tale, 5);
-	assert_non_null(strstr(tale_at(tale, "pods", "default", "wide-0", message), "room for 3 of the 5 pods"));
-	tale_gang(tale, "a", 1, 1, "");
-	tale_turns(tale, 5);
-	assert_int_equal(tale_placed(tale, "a", 1), 1);
-	assert_non_null(strstr(tale_group_at(tale, "wide", message), "room for 2 of the 5 pods"));
-	assert_non_null(strstr(tale_at(tale, "pods", "default", "wide-0", message), "room for 3 of the 5 pods"));
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 4);
+	scheduler_fixture_gang(fixture, "first", 1, 1, "");
+	scheduler_fixture_turns(fixture, 3);
+	scheduler_fixture_gang(fixture, "wide", 5, 5, "");
+	scheduler_fixture_turns(fixture, 5);
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message),
+	                       "room for 3 of the 5 pods"));
+	scheduler_fixture_gang(fixture, "a", 1, 1, "");
+	scheduler_fixture_turns(fixture, 5);
+	assert_int_equal(scheduler_fixture_placed(fixture, "a", 1), 1);
+	assert_non_null(strstr(scheduler_fixture_group_at(fixture, "wide", message), "room for 2 of the 5 pods"));
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message),
+	                       "room for 3 of the 5 pods"));
 	/* one that is new hears the newest */
-	tale_pod(tale, "wide-5", "wide", "");
-	tale_turns(tale, 5);
-	assert_non_null(strstr(tale_at(tale, "pods", "default", "wide-5", message), "room for 2 of the 5 pods"));
-	tale_turns(tale, 220);
-	assert_non_null(strstr(tale_at(tale, "pods", "default", "wide-0", message), "room for 2 of the 5 pods"));
+	scheduler_fixture_pod(fixture, "wide-5", "wide", "");
+	scheduler_fixture_turns(fixture, 5);
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-5", message),
+	                       "room for 2 of the 5 pods"));
+	scheduler_fixture_turns(fixture, 220);
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message),
+	                       "room for 2 of the 5 pods"));
 }
 
 /* Every number has its help and type, and the types are those the names promise. */
@@ -167,15 +176,15 @@ static void metrics_are_what_prometheus_reads(void **state)
 		"# TYPE platoon_api_errors_total counter\nplatoon_api_errors_total{code=\"409\"} 1\n",
 		"# TYPE platoon_refusals_remembered_total counter\n",
 	};
-	struct tale *tale = *state;
+	struct scheduler_fixture *fixture = *state;
 	struct buffer text = {0};
-	tale_nodes(tale, 1);
-	tale->fails = "g-0";
-	tale->times = 1;
-	tale_gang(tale, "g", 1, 1, "");
-	tale_gang(tale, "h", 2, 2, "");
-	tale_turns(tale, 30);
-	scheduler_metrics(tale->scheduler, &text);
+	scheduler_fixture_nodes(fixture, 1);
+	fixture->fails = "g-0";
+	fixture->times = 1;
+	scheduler_fixture_gang(fixture, "g", 1, 1, "");
+	scheduler_fixture_gang(fixture, "h", 2, 2, "");
+	scheduler_fixture_turns(fixture, 30);
+	scheduler_metrics(fixture->scheduler, &text);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		if (!strstr(text.text, lines[i]))
 			fail_msg("missing: %s\n%s", lines[i], text.text);
@@ -197,11 +206,11 @@ static void metrics_are_what_prometheus_reads(void **state)
 
 static void events_are_counted_and_limited(void **state)
 {
-	struct tale *tale = *state;
-	tale_node(tale, "n0", "r");
-	struct store_object *node =
-		store_object_retain(store_peek(tale->kit.store, kit_api(&tale->kit, "nodes")->type, "", "n0"));
-	struct events *events = events_create(tale->kit.store);
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_node(fixture, "n0", "r");
+	struct store_object *node = store_object_retain(
+		store_peek(fixture->base.store, fixture_api(&fixture->base, "nodes")->type, "", "n0"));
+	struct events *events = events_create(fixture->base.store);
 	for (int i = 0; i < 3; i++)
 		assert_true(events_tell(events, node, true, "Same", "over and over", 1000));
 	int told = 3;
@@ -218,8 +227,8 @@ static void events_are_counted_and_limited(void **state)
 	store_object_release(node);
 	struct store_list list = {0};
 	struct store_error error = {0};
-	struct store_list_request request = {.api = kit_api(&tale->kit, "events")};
-	assert_int_equal(store_list(tale->kit.store, &request, &list, tale->kit.arena, &error), 0);
+	struct store_list_request request = {.api = fixture_api(&fixture->base, "events")};
+	assert_int_equal(store_list(fixture->base.store, &request, &list, fixture->base.arena, &error), 0);
 	int64_t count = 0;
 	for (size_t i = 0; i < list.count; i++)
 		if (strcmp(val_str(val_get(list.items[i]->root, "reason"), ""), "Same") == 0)
@@ -229,7 +238,7 @@ static void events_are_counted_and_limited(void **state)
 	store_list_clear(&list);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, tale_begin, tale_end)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, scheduler_fixture_begin, scheduler_fixture_end)
 
 int main(void)
 {

@@ -15,129 +15,129 @@
 #define CLUSTER                                                                                                        \
 	CLASS("train", "50") CLASS("inference", "125") CLASS("urgent", "90") QUEUE("default-queue") QUEUE("research")
 
-static const char *groups(struct town *town)
+static const char *groups(struct control_fixture *fixture)
 {
-	return kit_names(&town->kit, GROUPS, "default", NULL, NULL);
+	return fixture_names(&fixture->base, GROUPS, "default", NULL, NULL);
 }
 
-static const char *pod_at(struct town *town, const char *name, const char *path)
+static const char *pod_at(struct control_fixture *fixture, const char *name, const char *path)
 {
-	return kit_get(&town->kit, "pods", "default", name) == 200 ? kit_at(&town->kit, path) : "gone";
+	return fixture_get(&fixture->base, "pods", "default", name) == 200 ? fixture_at(&fixture->base, path) : "gone";
 }
 
-static const char *allocated(struct town *town, const char *queue)
+static const char *allocated(struct control_fixture *fixture, const char *queue)
 {
-	assert_code(&town->kit, kit_get(&town->kit, "queues.scheduling.run.ai", "", queue), 200);
-	return kit_at(&town->kit, "status.allocated.[nvidia.com/gpu]");
+	assert_code(&fixture->base, fixture_get(&fixture->base, "queues.scheduling.run.ai", "", queue), 200);
+	return fixture_at(&fixture->base, "status.allocated.[nvidia.com/gpu]");
 }
 
 static void only_a_binding_and_an_event(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 1, 1);
-	town_apply(town, CLUSTER POD("a", ", labels: {kai.scheduler/queue: research}", ""));
-	town_run(town, 10);
-	assert_string_equal(pod_at(town, "a", "spec.nodeName"), "n1");
-	assert_string_equal(pod_at(town, "a", "metadata.annotations"), "");
-	assert_string_equal(groups(town), "");
-	assert_int_equal(town_events(town, "Scheduled"), 1);
-	assert_string_equal(allocated(town, "research"), "1");
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER POD("a", ", labels: {kai.scheduler/queue: research}", ""));
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "a", "spec.nodeName"), "n1");
+	assert_string_equal(pod_at(fixture, "a", "metadata.annotations"), "");
+	assert_string_equal(groups(fixture), "");
+	assert_int_equal(control_events(fixture, "Scheduled"), 1);
+	assert_string_equal(allocated(fixture, "research"), "1");
 }
 
 static void it_gives_way_to_what_is_more_urgent(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 1, 1);
-	town_apply(town, CLUSTER POD("a", "", ""));
-	town_run(town, 10);
-	assert_string_equal(pod_at(town, "a", "status.phase"), "Running");
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER POD("a", "", ""));
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "a", "status.phase"), "Running");
 	/* Also for a scheduler that was not there when it was bound. */
-	town->restarts = true;
-	town_apply(town, POD("b", "", ", priorityClassName: urgent"));
-	town_run(town, 20);
-	assert_string_equal(pod_at(town, "a", "status.phase"), "gone");
-	assert_string_equal(pod_at(town, "b", "spec.nodeName"), "n1");
-	assert_string_equal(groups(town), "");
+	fixture->restarts = true;
+	control_apply(fixture, POD("b", "", ", priorityClassName: urgent"));
+	control_run(fixture, 20);
+	assert_string_equal(pod_at(fixture, "a", "status.phase"), "gone");
+	assert_string_equal(pod_at(fixture, "b", "spec.nodeName"), "n1");
+	assert_string_equal(groups(fixture), "");
 }
 
 /* Its priority is that of its workload, and changes with it. */
 static void the_workload_says_how_urgent_it_is(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 1, 1);
-	town_apply(town, CLUSTER
-	           "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1, "
-	           "selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {" SPEC "}}}\n");
-	town_run(town, 10);
-	town_apply(town, POD("b", "", ", priorityClassName: urgent"));
-	town_run(town, 20);
-	assert_string_equal(pod_at(town, "b", "spec.nodeName"), "");
-	assert_string_equal(groups(town), "");
-	assert_code(&town->kit,
-	            kit_merge(&town->kit, "deployments.apps", "default", "web",
-	                      "{'metadata':{'labels':{'priorityClassName':'train'}}}"),
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER
+	              "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1, "
+	              "selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {" SPEC "}}}\n");
+	control_run(fixture, 10);
+	control_apply(fixture, POD("b", "", ", priorityClassName: urgent"));
+	control_run(fixture, 20);
+	assert_string_equal(pod_at(fixture, "b", "spec.nodeName"), "");
+	assert_string_equal(groups(fixture), "");
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "deployments.apps", "default", "web",
+	                          "{'metadata':{'labels':{'priorityClassName':'train'}}}"),
 	            200);
-	town_run(town, 20);
-	assert_string_equal(pod_at(town, "b", "spec.nodeName"), "n1");
+	control_run(fixture, 20);
+	assert_string_equal(pod_at(fixture, "b", "spec.nodeName"), "n1");
 }
 
 static void what_has_more_to_say_gets_a_group(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 4, 1);
-	town_apply(town, CLUSTER POD("a", ", annotations: {kai.scheduler/preemption-delay: 1m}", ""));
-	town_run(town, 10);
-	assert_string_equal(pod_at(town, "a", "spec.nodeName"), "n1");
-	assert_string_not_equal(pod_at(town, "a", "metadata.annotations.pod-group-name"), "");
-	assert_string_equal(groups(town), kit_at(&town->kit, "metadata.annotations.pod-group-name"));
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 4, 1);
+	control_apply(fixture, CLUSTER POD("a", ", annotations: {kai.scheduler/preemption-delay: 1m}", ""));
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "a", "spec.nodeName"), "n1");
+	assert_string_not_equal(pod_at(fixture, "a", "metadata.annotations.pod-group-name"), "");
+	assert_string_equal(groups(fixture), fixture_at(&fixture->base, "metadata.annotations.pod-group-name"));
 }
 
 static void pods_that_a_pod_owns_join_it(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 4, 1);
-	town_apply(town, CLUSTER POD("driver", "", ""));
-	town_run(town, 10);
-	assert_string_equal(groups(town), "");
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 4, 1);
+	control_apply(fixture, CLUSTER POD("driver", "", ""));
+	control_run(fixture, 10);
+	assert_string_equal(groups(fixture), "");
 	char pod[512];
 	snprintf(pod, sizeof(pod),
 	         POD("worker", ", ownerReferences: [{apiVersion: v1, kind: Pod, name: driver, uid: %s}]", ""),
-	         pod_at(town, "driver", "metadata.uid"));
-	town_apply(town, pod);
-	town_run(town, 10);
-	char *group = base_strdup(groups(town));
+	         pod_at(fixture, "driver", "metadata.uid"));
+	control_apply(fixture, pod);
+	control_run(fixture, 10);
+	char *group = base_strdup(groups(fixture));
 	assert_string_not_equal(group, "");
-	assert_string_equal(pod_at(town, "driver", "metadata.annotations.pod-group-name"), group);
-	assert_string_equal(pod_at(town, "worker", "metadata.annotations.pod-group-name"), group);
-	assert_string_equal(pod_at(town, "worker", "spec.nodeName"), "n1");
+	assert_string_equal(pod_at(fixture, "driver", "metadata.annotations.pod-group-name"), group);
+	assert_string_equal(pod_at(fixture, "worker", "metadata.annotations.pod-group-name"), group);
+	assert_string_equal(pod_at(fixture, "worker", "spec.nodeName"), "n1");
 	free(group);
 }
 
 /* Somebody writes the group by hand, while the pod waits. */
 static void a_group_that_exists_is_used(void **state)
 {
-	struct town *town = *state;
-	town_nodes(town, 1, 1, 1);
-	town_apply(town, CLUSTER POD("a", "", ", schedulingGates: [{name: later}]"));
-	town_run(town, 10);
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER POD("a", "", ", schedulingGates: [{name: later}]"));
+	control_run(fixture, 10);
 	char group[300];
 	snprintf(group, sizeof(group),
 	         "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: pg-a-%s}\n"
 	         "spec: {minMember: 1, queue: research}\n",
-	         pod_at(town, "a", "metadata.uid"));
-	town_apply(town, group);
-	town_run(town, 10);
-	assert_string_equal(pod_at(town, "a", "metadata.annotations.pod-group-name"), groups(town));
-	assert_code(&town->kit, kit_merge(&town->kit, "pods", "default", "a", "{'spec':{'schedulingGates':null}}"),
-	            200);
-	town_run(town, 20);
-	assert_string_equal(pod_at(town, "a", "spec.nodeName"), "n1");
-	assert_string_equal(allocated(town, "research"), "1");
+	         pod_at(fixture, "a", "metadata.uid"));
+	control_apply(fixture, group);
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "a", "metadata.annotations.pod-group-name"), groups(fixture));
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'spec':{'schedulingGates':null}}"), 200);
+	control_run(fixture, 20);
+	assert_string_equal(pod_at(fixture, "a", "spec.nodeName"), "n1");
+	assert_string_equal(allocated(fixture, "research"), "1");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, town_setup, town_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, control_setup, control_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(only_a_binding_and_an_event),        TEST(it_gives_way_to_what_is_more_urgent),
 		TEST(the_workload_says_how_urgent_it_is), TEST(what_has_more_to_say_gets_a_group),

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t free_gpus(const struct world *world, const char *node)
+static int64_t free_gpus(const struct snapshot_fixture *fixture, const char *node)
 {
-	const struct cluster *cluster = world->snapshot->cycle.cluster;
+	const struct cluster *cluster = fixture->snapshot->cycle.cluster;
 	int resource = cluster_find_resource(cluster, "nvidia.com/gpu");
 	return cluster_free(cluster, resource, cluster_find_node(cluster, node));
 }
@@ -36,79 +36,84 @@ static void states_of_pods(void **state)
 		{"on a node nobody knows", POD("p", OF("g"), ON("n9"), "phase: Running"), MEMBER_GONE, 4, 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct world world;
+		struct snapshot_fixture fixture;
 		char text[4096];
 		snprintf(text, sizeof(text), "%s%s", NODE("n1", "r1") GROUP("g", "minMember: 1"), rows[i].pod);
-		world_open(&world, text);
-		const struct gang_pod *pod = world_member(&world, "p");
-		const struct cluster *cluster = world.snapshot->cycle.cluster;
+		snapshot_fixture_open(&fixture, text);
+		const struct gang_pod *pod = snapshot_fixture_member(&fixture, "p");
+		const struct cluster *cluster = fixture.snapshot->cycle.cluster;
 		int gpu = cluster_find_resource(cluster, "nvidia.com/gpu");
-		if (pod->state != rows[i].member || free_gpus(&world, "n1") != rows[i].free ||
+		if (pod->state != rows[i].member || free_gpus(&fixture, "n1") != rows[i].free ||
 		    cluster_releasing(cluster, gpu, 0) != rows[i].releasing)
 			fail_msg("%s: state %d, free %d, releasing %d", rows[i].story, (int)pod->state,
-			         (int)free_gpus(&world, "n1"), (int)cluster_releasing(cluster, gpu, 0));
-		assert_int_equal(world_group(&world, "g")->was_running[0], pod->state == MEMBER_RUNNING);
-		world_close(&world);
+			         (int)free_gpus(&fixture, "n1"), (int)cluster_releasing(cluster, gpu, 0));
+		assert_int_equal(snapshot_fixture_group(&fixture, "g")->was_running[0], pod->state == MEMBER_RUNNING);
+		snapshot_fixture_close(&fixture);
 	}
 }
 
 static void node_that_is_not_there_is_told(void **state)
 {
-	struct world world;
-	world_open(&world, NODE("n1", "r1") POD("p", "", ON("n9"), "phase: Running"));
-	world_expect_warning(&world, "pod ns/p runs on node n9");
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture, NODE("n1", "r1") POD("p", "", ON("n9"), "phase: Running"));
+	snapshot_fixture_expect_warning(&fixture, "pod ns/p runs on node n9");
+	snapshot_fixture_close(&fixture);
 }
 
 static void pods_of_others(void **state)
 {
-	struct world world;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: 1")
-	                           POD("theirs-bound", "", "schedulerName: other, nodeName: n1, ",
-	                               "phase: Running") POD("theirs-pending", "", "", "phase: Pending")
-	                                   POD("theirs-in-group", OF("g"), "schedulerName: other, ",
-	                                       "phase: Pending") POD("ours-bound", "", ON("n1"), "phase: Running")
-	                                           POD("ours-alone", "", OURS, "phase: Pending")
-	                                                   POD("kai-alone", "", "schedulerName: kai-scheduler, ",
-	                                                       "phase: Pending"));
-	assert_int_equal(free_gpus(&world, "n1"), 2);
-	world_expect_warning(&world, "2 pending pods of other schedulers");
-	assert_int_equal(world_group(&world, "g")->gang.pod_count, 0);
-	assert_true(world_about(&world, "ours-alone")->implicit);
-	assert_true(world_about(&world, "kai-alone")->implicit);
-	assert_int_equal(world_group(&world, "ours-alone")->gang.tree[0].minimum, 1);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture,
+	                      NODE("n1", "r1") GROUP("g", "minMember: 1")
+	                              POD("theirs-bound", "", "schedulerName: other, nodeName: n1, ",
+	                                  "phase: Running") POD("theirs-pending", "", "", "phase: Pending")
+	                                      POD("theirs-in-group", OF("g"), "schedulerName: other, ",
+	                                          "phase: Pending") POD("ours-bound", "", ON("n1"), "phase: Running")
+	                                              POD("ours-alone", "", OURS, "phase: Pending")
+	                                                      POD("kai-alone", "", "schedulerName: kai-scheduler, ",
+	                                                          "phase: Pending"));
+	assert_int_equal(free_gpus(&fixture, "n1"), 2);
+	snapshot_fixture_expect_warning(&fixture, "2 pending pods of other schedulers");
+	assert_int_equal(snapshot_fixture_group(&fixture, "g")->gang.pod_count, 0);
+	assert_true(snapshot_fixture_about(&fixture, "ours-alone")->implicit);
+	assert_true(snapshot_fixture_about(&fixture, "kai-alone")->implicit);
+	assert_int_equal(snapshot_fixture_group(&fixture, "ours-alone")->gang.tree[0].minimum, 1);
 	/* What runs counts in its queue and may be asked to go, like any group. */
-	assert_true(world_about(&world, "ours-bound")->implicit);
-	assert_int_equal(world_member(&world, "ours-bound")->state, MEMBER_RUNNING);
-	assert_int_equal(world.snapshot->cycle.group_count, 4);
-	world_close(&world);
+	assert_true(snapshot_fixture_about(&fixture, "ours-bound")->implicit);
+	assert_int_equal(snapshot_fixture_member(&fixture, "ours-bound")->state, MEMBER_RUNNING);
+	assert_int_equal(fixture.snapshot->cycle.group_count, 4);
+	snapshot_fixture_close(&fixture);
 }
 
 static void a_pod_and_a_group_may_share_a_name(void **state)
 {
-	struct world world;
-	world_open(&world, NODE("n1", "r1") POD("twin", "", OURS, "phase: Pending") GROUP("twin", "minMember: 1")
-	                           POD("member", OF("twin"), OURS, "phase: Pending"));
-	assert_int_equal(world.snapshot->cycle.group_count, 2);
-	assert_false(world_about(&world, "twin")->implicit);
-	assert_int_equal(world_group(&world, "twin")->gang.pod_count, 1);
-	assert_int_equal(world_member(&world, "twin")->state, MEMBER_WAITING);
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture,
+	                      NODE("n1", "r1") POD("twin", "", OURS, "phase: Pending") GROUP("twin", "minMember: 1")
+	                              POD("member", OF("twin"), OURS, "phase: Pending"));
+	assert_int_equal(fixture.snapshot->cycle.group_count, 2);
+	assert_false(snapshot_fixture_about(&fixture, "twin")->implicit);
+	assert_int_equal(snapshot_fixture_group(&fixture, "twin")->gang.pod_count, 1);
+	assert_int_equal(snapshot_fixture_member(&fixture, "twin")->state, MEMBER_WAITING);
+	snapshot_fixture_close(&fixture);
 }
 
 static void strays_are_named(void **state)
 {
-	struct world world;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "subGroups: [{name: box}, {name: a, parent: box, minMember: 1}, "
-	                                               "{name: b, parent: box, minMember: 1}]")
-	                           POD("good", IN("g", "a"), OURS, "phase: Pending") POD("wrong-1", IN("g", "c"), OURS,
-	                                                                                 "phase: Pending")
-	                                   POD("wrong-2", IN("g", "c"), OURS,
-	                                       "phase: Pending") POD("parent", IN("g", "box"), OURS, "phase: Pending")
-	                                           POD("unsaid", OF("g"), OURS, "phase: Pending")
-	                                                   POD("done", OF("g"), OURS, "phase: Succeeded")
-	                                                           POD("lost", OF("nowhere"), OURS, "phase: Pending"));
-	const struct snapshot_group *group = world_about(&world, "g");
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture,
+	                      NODE("n1", "r1") GROUP("g",
+	                                             "subGroups: [{name: box}, {name: a, parent: box, minMember: 1}, "
+	                                             "{name: b, parent: box, minMember: 1}]")
+	                              POD("good", IN("g", "a"), OURS, "phase: Pending") POD("wrong-1", IN("g", "c"),
+	                                                                                    OURS, "phase: Pending")
+	                                      POD("wrong-2", IN("g", "c"), OURS, "phase: Pending")
+	                                              POD("parent", IN("g", "box"), OURS, "phase: Pending")
+	                                                      POD("unsaid", OF("g"), OURS, "phase: Pending")
+	                                                              POD("done", OF("g"), OURS, "phase: Succeeded")
+	                                                                      POD("lost", OF("nowhere"), OURS,
+	                                                                          "phase: Pending"));
+	const struct snapshot_group *group = snapshot_fixture_about(&fixture, "g");
 	assert_int_equal(group->stray_count, 4);
 	assert_int_equal(group->notes.count, 3);
 	assert_non_null(strstr(group->notes.items[0].message, "pod unsaid names no subgroup"));
@@ -116,31 +121,32 @@ static void strays_are_named(void **state)
 	assert_non_null(strstr(group->notes.items[2].message, "pod wrong-1 and 1 more name subgroup c"));
 	assert_non_null(strstr(group->notes.items[2].message, "a, b"));
 	assert_int_equal(group->notes.items[0].code, REASON_SUBGROUP_UNKNOWN);
-	assert_false(world_group(&world, "g")->blocked);
-	assert_int_equal(world_group(&world, "g")->gang.pod_count, 1);
-	world_expect_warning(&world, "names PodGroup ns/nowhere, which does not exist");
-	world_close(&world);
+	assert_false(snapshot_fixture_group(&fixture, "g")->blocked);
+	assert_int_equal(snapshot_fixture_group(&fixture, "g")->gang.pod_count, 1);
+	snapshot_fixture_expect_warning(&fixture, "names PodGroup ns/nowhere, which does not exist");
+	snapshot_fixture_close(&fixture);
 }
 
 static void pods_of_a_leaf_in_order(void **state)
 {
-	struct world world;
-	world_open(&world,
-	           NODE("n1", "r1") GROUP("g", "subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]") POD(
-			   "b-first", IN("g", "b"), OURS,
-			   "") POD("late", IN("g", "a") "creationTimestamp: \"2030-01-02T00:00:00Z\", ", OURS,
-	                           "") POD("early", IN("g", "a") "creationTimestamp: \"2030-01-01T00:00:00Z\", ", OURS,
-	                                   "") POD("listed", IN("g", "a"), OURS, "")
-	                   POD("chief",
-	                       "annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: a, "
-	                       "kai.scheduler/task-priority: \"5\"}, creationTimestamp: \"2031-01-01T00:00:00Z\", ",
-	                       OURS, ""));
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(
+		&fixture,
+		NODE("n1", "r1") GROUP("g", "subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]") POD(
+			"b-first", IN("g", "b"), OURS,
+			"") POD("late", IN("g", "a") "creationTimestamp: \"2030-01-02T00:00:00Z\", ", OURS,
+	                        "") POD("early", IN("g", "a") "creationTimestamp: \"2030-01-01T00:00:00Z\", ", OURS,
+	                                "") POD("listed", IN("g", "a"), OURS, "")
+			POD("chief",
+	                    "annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: a, "
+	                    "kai.scheduler/task-priority: \"5\"}, creationTimestamp: \"2031-01-01T00:00:00Z\", ",
+	                    OURS, ""));
 	static const char *const order[] = {"chief", "listed", "early", "late", "b-first"};
-	const struct gang *gang = &world_group(&world, "g")->gang;
+	const struct gang *gang = &snapshot_fixture_group(&fixture, "g")->gang;
 	assert_int_equal(gang->pod_count, 5);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(gang->pods[i].name, order[i]);
-	world_close(&world);
+	snapshot_fixture_close(&fixture);
 }
 
 static void priorities_and_protection(void **state)
@@ -171,37 +177,37 @@ static void priorities_and_protection(void **state)
 		{"half protected", "preemptibility: semi-preemptible", false, 50, CYCLE_SEMI_PREEMPTIBLE},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct world world;
+		struct snapshot_fixture fixture;
 		char text[4096];
 		snprintf(text, sizeof(text),
 		         "%s%s---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: g, "
 		         "namespace: ns}, "
 		         "spec: {%s}}\n",
 		         classes, rows[i].with_default ? default_class : "", rows[i].spec);
-		world_open(&world, text);
-		const struct cycle_group *group = world_group(&world, "g");
+		snapshot_fixture_open(&fixture, text);
+		const struct cycle_group *group = snapshot_fixture_group(&fixture, "g");
 		if (group->priority != rows[i].priority || group->preempt != rows[i].preempt)
 			fail_msg("%s: priority %d, preempt %d", rows[i].story, group->priority, (int)group->preempt);
-		world_close(&world);
+		snapshot_fixture_close(&fixture);
 	}
 }
 
 static void queues(void **state)
 {
-	struct world world;
-	world_open(&world, GROUP("g", "queue: anything"));
-	assert_int_equal(world.snapshot->cycle.queue_count, 1);
-	assert_int_equal(world_group(&world, "g")->queue, 0);
-	assert_int_equal(world.snapshot->cycle.queues[0].limit[CYCLE_GPU], -1);
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture, GROUP("g", "queue: anything"));
+	assert_int_equal(fixture.snapshot->cycle.queue_count, 1);
+	assert_int_equal(snapshot_fixture_group(&fixture, "g")->queue, 0);
+	assert_int_equal(fixture.snapshot->cycle.queues[0].limit[CYCLE_GPU], -1);
+	snapshot_fixture_close(&fixture);
 
-	world_open(&world, QUEUE("default-queue") QUEUE("team") GROUP("named", "queue: team")
-	                           GROUP("unnamed", "minMember: 1") GROUP("lost", "queue: ghost"));
-	assert_int_equal(world_group(&world, "named")->queue, 1);
-	assert_int_equal(world_group(&world, "unnamed")->queue, 0);
-	assert_int_equal(world_group(&world, "lost")->queue, -1);
-	assert_string_equal(world_group(&world, "lost")->queue_name, "ghost");
-	world_close(&world);
+	snapshot_fixture_open(&fixture, QUEUE("default-queue") QUEUE("team") GROUP("named", "queue: team")
+	                                        GROUP("unnamed", "minMember: 1") GROUP("lost", "queue: ghost"));
+	assert_int_equal(snapshot_fixture_group(&fixture, "named")->queue, 1);
+	assert_int_equal(snapshot_fixture_group(&fixture, "unnamed")->queue, 0);
+	assert_int_equal(snapshot_fixture_group(&fixture, "lost")->queue, -1);
+	assert_string_equal(snapshot_fixture_group(&fixture, "lost")->queue_name, "ghost");
+	snapshot_fixture_close(&fixture);
 }
 
 static void queue_parents_never_form_a_circle(void **state)
@@ -214,9 +220,9 @@ static void queue_parents_never_form_a_circle(void **state)
 				   "{parentQueue: b, resources: {}}}\n"
 				   "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: d}, spec: "
 				   "{parentQueue: ghost, resources: {}}}\n";
-	struct world world;
-	world_open(&world, text);
-	const struct cycle *cycle = &world.snapshot->cycle;
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture, text);
+	const struct cycle *cycle = &fixture.snapshot->cycle;
 	assert_int_equal(cycle->queue_count, 4);
 	for (size_t i = 0; i < cycle->queue_count; i++) {
 		int steps = 0;
@@ -224,156 +230,162 @@ static void queue_parents_never_form_a_circle(void **state)
 			assert_true(++steps <= 4);
 	}
 	assert_int_equal(cycle->queues[3].parent, -1);
-	world_expect_verdict(&world, "d", true, "ghost");
-	world_expect_verdict(&world, "a", false, "cycle");
-	world_close(&world);
+	snapshot_fixture_expect_verdict(&fixture, "d", true, "ghost");
+	snapshot_fixture_expect_verdict(&fixture, "a", false, "cycle");
+	snapshot_fixture_close(&fixture);
 }
 
 static void levels_are_resolved(void **state)
 {
-	struct world world;
-	world_open(
-		&world,
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(
+		&fixture,
 		"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, "
 		"spec: {levels: [{nodeLabel: block}, {nodeLabel: rack, alias: r}]}}\n" GROUP(
 			"g",
 			"topologyConstraint: {topology: cluster, requiredTopologyLevel: block}, subGroups: [{name: a, "
 			"minMember: 1, topologyConstraint: {requiredTopologyLevel: r, preferredTopologyLevel: "
 			"rack}}]"));
-	const struct gang_node *tree = world_group(&world, "g")->gang.tree;
+	const struct gang_node *tree = snapshot_fixture_group(&fixture, "g")->gang.tree;
 	assert_int_equal(tree[0].required.topology, 0);
 	assert_int_equal(tree[0].required.level, 0);
 	assert_int_equal(tree[0].preferred.topology, -1);
 	assert_int_equal(tree[1].required.level, 1);
 	assert_int_equal(tree[1].preferred.level, 1);
-	world_close(&world);
+	snapshot_fixture_close(&fixture);
 }
 
 static void unknown_topology_blocks_the_group_only(void **state)
 {
-	struct world world;
-	world_open(&world,
-	           TOPOLOGY GROUP("no-topology",
-	                          "minMember: 1, topologyConstraint: {topology: ghost, requiredTopologyLevel: rack}")
-	                   GROUP("no-level",
-	                         "minMember: 1, topologyConstraint: {topology: cluster, requiredTopologyLevel: zone}")
-	                           GROUP("fine", "minMember: 1, topologyConstraint: {topology: cluster, "
-	                                         "requiredTopologyLevel: rack}"));
-	const struct cycle_group *group = world_group(&world, "no-topology");
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(
+		&fixture,
+		TOPOLOGY GROUP("no-topology",
+	                       "minMember: 1, topologyConstraint: {topology: ghost, requiredTopologyLevel: rack}")
+			GROUP("no-level",
+	                      "minMember: 1, topologyConstraint: {topology: cluster, requiredTopologyLevel: zone}")
+				GROUP("fine", "minMember: 1, topologyConstraint: {topology: cluster, "
+	                                      "requiredTopologyLevel: rack}"));
+	const struct cycle_group *group = snapshot_fixture_group(&fixture, "no-topology");
 	assert_true(group->blocked);
 	assert_int_equal(group->reasons.items[0].code, REASON_TOPOLOGY_UNKNOWN);
 	assert_non_null(strstr(group->reasons.items[0].message, "Topology ghost does not exist"));
-	group = world_group(&world, "no-level");
+	group = snapshot_fixture_group(&fixture, "no-level");
 	assert_true(group->blocked);
 	assert_int_equal(group->reasons.items[0].code, REASON_TOPOLOGY_UNKNOWN);
 	assert_non_null(strstr(group->reasons.items[0].message, "has no level zone (its levels are rack)"));
-	assert_false(world_group(&world, "fine")->blocked);
-	world_close(&world);
+	assert_false(snapshot_fixture_group(&fixture, "fine")->blocked);
+	snapshot_fixture_close(&fixture);
 }
 
 static void a_rejected_group_keeps_its_pods(void **state)
 {
-	struct world world;
-	world_open(&world, NODE("n1", "r1") GROUP("g", "minMember: -1") POD("p", OF("g"), OURS, "")
-	                           POD("q", OF("g"), ON("n1"), ""));
-	const struct snapshot_group *about = world_about(&world, "g");
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture, NODE("n1", "r1") GROUP("g", "minMember: -1") POD("p", OF("g"), OURS, "")
+	                                        POD("q", OF("g"), ON("n1"), ""));
+	const struct snapshot_group *about = snapshot_fixture_about(&fixture, "g");
 	assert_true(about->rejected);
-	assert_true(world_group(&world, "g")->blocked);
+	assert_true(snapshot_fixture_group(&fixture, "g")->blocked);
 	assert_int_equal(about->rejection_count, 1);
 	assert_non_null(strstr(about->rejections[0], "spec.minMember"));
-	assert_int_equal(world_group(&world, "g")->gang.pod_count, 2);
-	assert_int_equal(free_gpus(&world, "n1"), 3);
-	assert_true(snapshot_has_rejections(world.snapshot));
-	world_close(&world);
+	assert_int_equal(snapshot_fixture_group(&fixture, "g")->gang.pod_count, 2);
+	assert_int_equal(free_gpus(&fixture, "n1"), 3);
+	assert_true(snapshot_has_rejections(fixture.snapshot));
+	snapshot_fixture_close(&fixture);
 }
 
 static void what_is_given_twice_counts_once(void **state)
 {
-	struct world world;
-	world_open(&world, NODE("n1", "r1") NODE("n1", "r2") GROUP("g", "minMember: 1") GROUP("g", "minMember: 2")
-	                           POD("p", OF("g"), ON("n1"), "") POD("p", OF("g"), ON("n1"), ""));
-	assert_int_equal(cluster_node_count(world.snapshot->cycle.cluster), 1);
-	assert_int_equal(free_gpus(&world, "n1"), 3);
-	assert_int_equal(world.snapshot->cycle.group_count, 1);
-	assert_int_equal(world_group(&world, "g")->gang.tree[0].minimum, 1);
-	world_expect_verdict(&world, "n1", false, "twice");
-	world_expect_verdict(&world, "p", false, "twice");
-	world_expect_verdict(&world, "g", false, "duplicate");
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture,
+	                      NODE("n1", "r1") NODE("n1", "r2") GROUP("g", "minMember: 1") GROUP("g", "minMember: 2")
+	                              POD("p", OF("g"), ON("n1"), "") POD("p", OF("g"), ON("n1"), ""));
+	assert_int_equal(cluster_node_count(fixture.snapshot->cycle.cluster), 1);
+	assert_int_equal(free_gpus(&fixture, "n1"), 3);
+	assert_int_equal(fixture.snapshot->cycle.group_count, 1);
+	assert_int_equal(snapshot_fixture_group(&fixture, "g")->gang.tree[0].minimum, 1);
+	snapshot_fixture_expect_verdict(&fixture, "n1", false, "twice");
+	snapshot_fixture_expect_verdict(&fixture, "p", false, "twice");
+	snapshot_fixture_expect_verdict(&fixture, "g", false, "duplicate");
+	snapshot_fixture_close(&fixture);
 }
 
 static void a_pod_that_cannot_be_read_is_a_note_on_its_group(void **state)
 {
-	struct world world;
-	world_open(&world, GROUP("g", "minMember: 1") "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: "
-	                                              "ns, annotations: {pod-group-name: g}}, "
-	                                              "spec: {schedulerName: platoon, containers: [{name: main, "
-	                                              "resources: {requests: {cpu: much}}}]}}\n");
-	assert_int_equal(world.snapshot->pod_count, 0);
-	assert_int_equal(world_about(&world, "g")->notes.count, 1);
-	assert_non_null(strstr(world_about(&world, "g")->notes.items[0].message, "pod p"));
-	assert_true(snapshot_has_rejections(world.snapshot));
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture,
+	                      GROUP("g",
+	                            "minMember: 1") "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: "
+	                                            "ns, annotations: {pod-group-name: g}}, "
+	                                            "spec: {schedulerName: platoon, containers: [{name: main, "
+	                                            "resources: {requests: {cpu: much}}}]}}\n");
+	assert_int_equal(fixture.snapshot->pod_count, 0);
+	assert_int_equal(snapshot_fixture_about(&fixture, "g")->notes.count, 1);
+	assert_non_null(strstr(snapshot_fixture_about(&fixture, "g")->notes.items[0].message, "pod p"));
+	assert_true(snapshot_has_rejections(fixture.snapshot));
+	snapshot_fixture_close(&fixture);
 }
 
 static void volumes_and_nominations(void **state)
 {
-	struct world world;
-	world_open(&world,
-	           NODE("n1", "r1") NODE("n2", "r2") GROUP(
-			   "g",
-			   "minMember: 1") "---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: disk}, "
-	                                   "spec: {nodeAffinity: {required: "
-	                                   "{nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: "
-	                                   "[r2]}]}]}}}}\n"
-	                                   "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, "
-	                                   "namespace: ns}, spec: {volumeName: disk}}\n" POD(
-						   "p", OF("g"),
-						   OURS
-						   "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ",
-						   "nominatedNodeName: n2"));
-	const struct pod_spec *spec = &world.snapshot->pods[0].spec;
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(
+		&fixture,
+		NODE("n1", "r1") NODE("n2", "r2") GROUP(
+			"g",
+			"minMember: 1") "---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: disk}, "
+					"spec: {nodeAffinity: {required: "
+					"{nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: "
+					"[r2]}]}]}}}}\n"
+					"---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, "
+					"namespace: ns}, spec: {volumeName: disk}}\n" POD(
+						"p", OF("g"),
+						OURS "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ",
+						"nominatedNodeName: n2"));
+	const struct pod_spec *spec = &fixture.snapshot->pods[0].spec;
 	assert_int_equal(spec->rules.volume_count, 1);
 	assert_string_equal(spec->rules.volume_terms[0].selector.items[0].key, "rack");
-	assert_string_equal(cluster_node_name(world.snapshot->cycle.cluster, world_member(&world, "p")->nominated),
+	assert_string_equal(cluster_node_name(fixture.snapshot->cycle.cluster,
+	                                      snapshot_fixture_member(&fixture, "p")->nominated),
 	                    "n2");
-	world_close(&world);
+	snapshot_fixture_close(&fixture);
 }
 
 static void what_has_no_effect_is_told(void **state)
 {
-	struct world world;
-	world_open(&world,
-	           TOPOLOGY NODE(
-			   "n1",
-			   "r1") "---\n{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "
-	                         "1}}}\n"
-	                         "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"
-	                         "---\n{apiVersion: scheduling.example.com/v1, kind: PodGroup, metadata: {name: d}}\n");
-	world_expect_warning(&world, "topology cluster: 1 of 2 nodes lack a level label");
-	world_expect_warning(&world, "node n2 lacks rack");
-	world_expect_warning(&world, "1 object of kind Deployment (apps/v1)");
-	world_expect_warning(&world, "1 object of kind PodGroup (scheduling.example.com/v1)");
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(
+		&fixture,
+		TOPOLOGY NODE(
+			"n1",
+			"r1") "---\n{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "
+			      "1}}}\n"
+			      "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"
+			      "---\n{apiVersion: scheduling.example.com/v1, kind: PodGroup, metadata: {name: d}}\n");
+	snapshot_fixture_expect_warning(&fixture, "topology cluster: 1 of 2 nodes lack a level label");
+	snapshot_fixture_expect_warning(&fixture, "node n2 lacks rack");
+	snapshot_fixture_expect_warning(&fixture, "1 object of kind Deployment (apps/v1)");
+	snapshot_fixture_expect_warning(&fixture, "1 object of kind PodGroup (scheduling.example.com/v1)");
+	snapshot_fixture_close(&fixture);
 }
 
 static void a_group_without_nodes_is_told(void **state)
 {
-	struct world world;
-	world_open(&world, GROUP("g", "minMember: 1"));
-	world_expect_warning(&world, "no usable Node");
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture, GROUP("g", "minMember: 1"));
+	snapshot_fixture_expect_warning(&fixture, "no usable Node");
+	snapshot_fixture_close(&fixture);
 }
 
 static void an_empty_input_is_an_empty_cluster(void **state)
 {
-	struct world world;
-	world_open(&world, "");
-	assert_int_equal(world.snapshot->cycle.group_count, 0);
-	assert_int_equal(cluster_node_count(world.snapshot->cycle.cluster), 0);
-	assert_int_equal(snapshot_find_pod(world.snapshot, "ns", "p"), -1);
-	assert_int_equal(world.snapshot->warning_count, 0);
-	world_close(&world);
+	struct snapshot_fixture fixture;
+	snapshot_fixture_open(&fixture, "");
+	assert_int_equal(fixture.snapshot->cycle.group_count, 0);
+	assert_int_equal(cluster_node_count(fixture.snapshot->cycle.cluster), 0);
+	assert_int_equal(snapshot_find_pod(fixture.snapshot, "ns", "p"), -1);
+	assert_int_equal(fixture.snapshot->warning_count, 0);
+	snapshot_fixture_close(&fixture);
 }
 
 int main(void)

@@ -25,33 +25,33 @@ struct step {
 	const char *wanted[4]; /* in the head or body; a leading ! is: must not be there */
 };
 
-static bool contains(const struct world *world, const char *text)
+static bool contains(const struct server_fixture *fixture, const char *text)
 {
-	return (world->head.text && strstr(world->head.text, text)) ||
-	       (world->body.text && strstr(world->body.text, text));
+	return (fixture->head.text && strstr(fixture->head.text, text)) ||
+	       (fixture->body.text && strstr(fixture->body.text, text));
 }
 
-static void play(struct world *world, const struct step *steps, size_t count)
+static void play(struct server_fixture *fixture, const struct step *steps, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct step *step = &steps[i];
-		int status = world_ask(world, step->method, step->path, step->headers, step->body);
+		int status = server_fixture_ask(fixture, step->method, step->path, step->headers, step->body);
 		bool good = status == step->status;
 		for (size_t w = 0; good && w < 4 && step->wanted[w]; w++) {
 			const char *text = step->wanted[w];
-			good = *text == '!' ? !contains(world, text + 1) : contains(world, text);
+			good = *text == '!' ? !contains(fixture, text + 1) : contains(fixture, text);
 		}
 		if (!good)
 			fail_msg("%s: %s %s: %d, wanted %d\n%s%s", step->name, step->method, step->path, status,
-			         step->status, world->head.text ? world->head.text : "",
-			         world->body.text ? world->body.text : "");
-		buffer_free(&world->head);
-		buffer_free(&world->body);
-		world->head = world->body = (struct buffer){0};
+			         step->status, fixture->head.text ? fixture->head.text : "",
+			         fixture->body.text ? fixture->body.text : "");
+		buffer_free(&fixture->head);
+		buffer_free(&fixture->body);
+		fixture->head = fixture->body = (struct buffer){0};
 	}
 }
 
-#define PLAY(world, steps) play(world, steps, sizeof(steps) / sizeof((steps)[0]))
+#define PLAY(fixture, steps) play(fixture, steps, sizeof(steps) / sizeof((steps)[0]))
 #define POD(name)                                                                                                      \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name                                       \
 	"\"},\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"x\"}]}}"
@@ -180,10 +180,10 @@ static void test_objects(void **state)
 		{"gone", "GET", NS "/pods/p1", NULL, NULL, 404, {NULL}},
 		{"delete what is not there", "DELETE", NS "/pods/p1", NULL, NULL, 404, {NULL}},
 	};
-	struct world world;
-	world_start(&world, 0);
-	PLAY(&world, steps);
-	world_stop(&world);
+	struct server_fixture fixture;
+	server_fixture_start(&fixture, 0);
+	PLAY(&fixture, steps);
+	server_fixture_stop(&fixture);
 }
 
 static void test_changes(void **state)
@@ -315,10 +315,10 @@ static void test_changes(void **state)
 		{"none left", "GET", NS "/configmaps", NULL, NULL, 200, {"\"items\":[]"}},
 		{"delete options that are none", "DELETE", NS "/configmaps/c", JSON, "[]", 400, {NULL}},
 	};
-	struct world world;
-	world_start(&world, 0);
-	PLAY(&world, steps);
-	world_stop(&world);
+	struct server_fixture fixture;
+	server_fixture_start(&fixture, 0);
+	PLAY(&fixture, steps);
+	server_fixture_stop(&fixture);
 }
 
 static void test_fields(void **state)
@@ -384,10 +384,10 @@ static void test_fields(void **state)
 	         422,
 	         {"spec.minMember"}},
 	};
-	struct world world;
-	world_start(&world, 0);
-	PLAY(&world, steps);
-	world_stop(&world);
+	struct server_fixture fixture;
+	server_fixture_start(&fixture, 0);
+	PLAY(&fixture, steps);
+	server_fixture_stop(&fixture);
 }
 
 static void test_custom_types(void **state)
@@ -474,12 +474,12 @@ static void test_custom_types(void **state)
 		{"no strategic patch", "PATCH", THINGS "/t", STRATEGIC, "{}", 415, {"!strategic-merge-patch+json\""}},
 		{"remove the type", "DELETE", CRDS "/things.e.com", NULL, NULL, 200, {NULL}},
 	};
-	struct world world;
-	world_start(&world, 0);
-	PLAY(&world, steps);
-	wire_turn_serve(world.serve, 5);
-	assert_int_equal(world_ask(&world, "GET", THINGS, NULL, NULL), 404);
-	world_stop(&world);
+	struct server_fixture fixture;
+	server_fixture_start(&fixture, 0);
+	PLAY(&fixture, steps);
+	http_client_turn_serve(fixture.serve, 5);
+	assert_int_equal(server_fixture_ask(&fixture, "GET", THINGS, NULL, NULL), 404);
+	server_fixture_stop(&fixture);
 }
 
 static void test_discovery(void **state)
@@ -550,52 +550,52 @@ static void test_discovery(void **state)
 	         405,
 	         {NULL}},
 	};
-	struct world world;
-	world_start(&world, 0);
-	PLAY(&world, steps);
+	struct server_fixture fixture;
+	server_fixture_start(&fixture, 0);
+	PLAY(&fixture, steps);
 	/* A client that has the document gets a short answer. */
-	world_ask(&world, "GET", "/apis", NULL, NULL);
+	server_fixture_ask(&fixture, "GET", "/apis", NULL, NULL);
 	char header[100] = "If-None-Match: ";
-	strncat(header, strstr(world.head.text, "ETag: ") + 6, 20);
-	assert_int_equal(world_ask(&world, "GET", "/apis", header, NULL), 304);
-	assert_int_equal(world.body.length, 0);
-	world_stop(&world);
+	strncat(header, strstr(fixture.head.text, "ETag: ") + 6, 20);
+	assert_int_equal(server_fixture_ask(&fixture, "GET", "/apis", header, NULL), 304);
+	assert_int_equal(fixture.body.length, 0);
+	server_fixture_stop(&fixture);
 }
 
 static void test_pages(void **state)
 {
-	struct world world;
+	struct server_fixture fixture;
 	char body[300], path[600];
-	world_start(&world, 0);
+	server_fixture_start(&fixture, 0);
 	for (int i = 0; i < 25; i++) {
 		snprintf(body, sizeof(body),
 		         "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c%02d\",\"labels\":{"
 		         "\"even\":\"%d\"}}}",
 		         i, i % 2 == 0);
-		assert_int_equal(world_ask(&world, "POST", NS "/configmaps", JSON, body), 201);
+		assert_int_equal(server_fixture_ask(&fixture, "POST", NS "/configmaps", JSON, body), 201);
 	}
 	size_t seen = 0, pages = 0;
 	char token[400] = "";
 	do {
 		snprintf(path, sizeof(path), NS "/configmaps?limit=10&continue=%s", token);
-		assert_int_equal(world_ask(&world, "GET", path, NULL, NULL), 200);
-		for (const char *at = world.body.text; (at = strstr(at, "\"name\":\"c")); at++)
+		assert_int_equal(server_fixture_ask(&fixture, "GET", path, NULL, NULL), 200);
+		for (const char *at = fixture.body.text; (at = strstr(at, "\"name\":\"c")); at++)
 			seen++;
-		const char *next = strstr(world.body.text, "\"continue\":\"");
+		const char *next = strstr(fixture.body.text, "\"continue\":\"");
 		snprintf(token, sizeof(token), "%.*s", next ? (int)strcspn(next + 12, "\"") : 0, next ? next + 12 : "");
 		pages++;
 		/* Later pages show what the first one saw. */
 		snprintf(body, sizeof(body),
 		         "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"z%zu\"}}", pages);
-		world_ask(&world, "POST", NS "/configmaps", JSON, body);
+		server_fixture_ask(&fixture, "POST", NS "/configmaps", JSON, body);
 	} while (*token && pages < 10);
 	assert_int_equal(pages, 3);
 	assert_int_equal(seen, 25);
-	assert_int_equal(world_ask(&world, "GET", NS "/configmaps?continue=rubbish", NULL, NULL), 400);
-	world_ask(&world, "GET", NS "/configmaps?labelSelector=even%3D1", NULL, NULL);
-	assert_non_null(strstr(world.body.text, "c24"));
-	assert_null(strstr(world.body.text, "c23"));
-	world_stop(&world);
+	assert_int_equal(server_fixture_ask(&fixture, "GET", NS "/configmaps?continue=rubbish", NULL, NULL), 400);
+	server_fixture_ask(&fixture, "GET", NS "/configmaps?labelSelector=even%3D1", NULL, NULL);
+	assert_non_null(strstr(fixture.body.text, "c24"));
+	assert_null(strstr(fixture.body.text, "c23"));
+	server_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <zlib.h>
 
-struct world {
+struct fixture {
 	struct clock_virtual clock;
 	struct http_server *server;
 	struct http_stream *stream;
@@ -23,29 +23,29 @@ struct world {
 
 static void stream_closed(void *owner)
 {
-	struct world *world = owner;
-	world->stream = NULL;
-	world->closed++;
+	struct fixture *fixture = owner;
+	fixture->stream = NULL;
+	fixture->closed++;
 }
 
 static void stream_drained(void *owner)
 {
-	((struct world *)owner)->drained++;
+	((struct fixture *)owner)->drained++;
 }
 
 static void stream_wake(void *owner)
 {
-	((struct world *)owner)->woken++;
+	((struct fixture *)owner)->woken++;
 }
 
 static const struct http_stream_ops stream_ops = {stream_closed, stream_drained, stream_wake};
 
 static void handle(void *context, struct http_request *request, struct http_response *response)
 {
-	struct world *world = context;
+	struct fixture *fixture = context;
 	struct buffer body = {0};
 	if (strcmp(request->path, "/stream") == 0) {
-		world->stream = http_stream_open(response, 200, "application/json", &stream_ops, world);
+		fixture->stream = http_stream_open(response, 200, "application/json", &stream_ops, fixture);
 		return;
 	}
 	if (strcmp(request->path, "/silent") == 0)
@@ -72,251 +72,252 @@ static void head(void *context, struct http_request *request, struct http_respon
 
 static bool commit(void *context)
 {
-	struct world *world = context;
-	world->commits++;
-	return !world->commit_fails;
+	struct fixture *fixture = context;
+	fixture->commits++;
+	return !fixture->commit_fails;
 }
 
-static void start(struct world *world, const struct http_limits *limits)
+static void start(struct fixture *fixture, const struct http_limits *limits)
 {
-	*world = (struct world){0};
-	clock_virtual_init(&world->clock, 1700000000 * CLOCK_SECOND);
+	*fixture = (struct fixture){0};
+	clock_virtual_init(&fixture->clock, 1700000000 * CLOCK_SECOND);
 	struct http_options options = {
-		.clock = &world->clock.source,
-		.hooks = {.context = world, .head = head, .handle = handle, .commit = commit},
+		.clock = &fixture->clock.source,
+		.hooks = {.context = fixture, .head = head, .handle = handle, .commit = commit},
 	};
 	struct error error = {0};
 	if (limits)
 		options.limits = *limits;
-	world->server = http_server_create(&options, &error);
-	if (!world->server)
+	fixture->server = http_server_create(&options, &error);
+	if (!fixture->server)
 		fail_msg("%s", error.text);
 }
 
-static void stop(struct world *world)
+static void stop(struct fixture *fixture)
 {
-	http_server_destroy(world->server);
+	http_server_destroy(fixture->server);
 }
 
-static void pass(struct world *world, int64_t ns)
+static void pass(struct fixture *fixture, int64_t ns)
 {
-	clock_virtual_advance(&world->clock, ns);
-	wire_turn(world->server, 3);
+	clock_virtual_advance(&fixture->clock, ns);
+	http_client_turn(fixture->server, 3);
 }
 
 static void test_requests(void **state)
 {
-	struct world world;
-	struct wire wire;
-	start(&world, NULL);
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n");
-	assert_true(wire_expect(&wire, "/a 0 b=c 0 []\n"));
-	assert_true(wire_expect(&wire, "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"));
-	assert_true(wire_expect(&wire, "X-Test: a  Set-Cookie: b\r\n"));
-	wire_clear(&wire);
-	wire_puts(&wire, "HEAD /a HTTP/1.1\r\n\r\nGET /last HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&wire, "Content-Length: 11\r\n\r\nHTTP/1.1 200 OK\r\n"));
-	assert_true(wire_expect(&wire, "/last 0"));
-	wire_clear(&wire);
-	wire_puts(&wire, "POST /p HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
-	assert_true(wire_expect(&wire, "100 Continue\r\n\r\n"));
-	wire_puts(&wire, "hello");
-	assert_true(wire_expect(&wire, "/p 2  5 [hello]\n"));
-	wire_clear(&wire);
-	wire_puts(&wire, "GET /old HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-	assert_true(wire_expect(&wire, "Connection: keep-alive\r\n"));
-	assert_true(wire_expect(&wire, "/old 0"));
-	wire_clear(&wire);
-	wire_puts(&wire, "GET /silent HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&wire, "500 Internal"));
-	assert_true(wire_ends(&wire));
-	wire_free(&wire);
-	wire_turn(world.server, 3);
-	assert_int_equal(http_server_stats(world.server).connections, 0);
-	stop(&world);
+	struct fixture fixture;
+	struct http_client client;
+	start(&fixture, NULL);
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n");
+	assert_true(http_client_expect(&client, "/a 0 b=c 0 []\n"));
+	assert_true(http_client_expect(&client, "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"));
+	assert_true(http_client_expect(&client, "X-Test: a  Set-Cookie: b\r\n"));
+	http_client_clear(&client);
+	http_client_puts(&client, "HEAD /a HTTP/1.1\r\n\r\nGET /last HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&client, "Content-Length: 11\r\n\r\nHTTP/1.1 200 OK\r\n"));
+	assert_true(http_client_expect(&client, "/last 0"));
+	http_client_clear(&client);
+	http_client_puts(&client, "POST /p HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+	assert_true(http_client_expect(&client, "100 Continue\r\n\r\n"));
+	http_client_puts(&client, "hello");
+	assert_true(http_client_expect(&client, "/p 2  5 [hello]\n"));
+	http_client_clear(&client);
+	http_client_puts(&client, "GET /old HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+	assert_true(http_client_expect(&client, "Connection: keep-alive\r\n"));
+	assert_true(http_client_expect(&client, "/old 0"));
+	http_client_clear(&client);
+	http_client_puts(&client, "GET /silent HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&client, "500 Internal"));
+	assert_true(http_client_ends(&client));
+	http_client_free(&client);
+	http_client_turn(fixture.server, 3);
+	assert_int_equal(http_server_stats(fixture.server).connections, 0);
+	stop(&fixture);
 }
 
 static void test_pipeline(void **state)
 {
-	struct world world;
-	struct wire wire;
+	struct fixture fixture;
+	struct http_client client;
 	struct buffer many = {0};
-	start(&world, NULL);
-	wire_open(&wire, world.server);
+	start(&fixture, NULL);
+	http_client_open(&client, fixture.server);
 	for (int i = 0; i < 500; i++)
 		buffer_printf(&many, "GET /n%d HTTP/1.1\r\n\r\n", i);
 	buffer_puts(&many, "GET /z HTTP/1.0\r\n\r\n");
-	wire_send(&wire, many.text, many.length);
-	assert_true(wire_ends(&wire));
-	assert_non_null(strstr(wire.in.text, "/n0 "));
-	assert_non_null(strstr(wire.in.text, "/n499 "));
-	assert_true(strstr(wire.in.text, "/n17 ") < strstr(wire.in.text, "/n18 "));
-	assert_non_null(strstr(wire.in.text, "/z "));
-	assert_int_equal(http_server_stats(world.server).requests, 501);
+	http_client_send(&client, many.text, many.length);
+	assert_true(http_client_ends(&client));
+	assert_non_null(strstr(client.in.text, "/n0 "));
+	assert_non_null(strstr(client.in.text, "/n499 "));
+	assert_true(strstr(client.in.text, "/n17 ") < strstr(client.in.text, "/n18 "));
+	assert_non_null(strstr(client.in.text, "/z "));
+	assert_int_equal(http_server_stats(fixture.server).requests, 501);
 	buffer_free(&many);
-	wire_free(&wire);
-	stop(&world);
+	http_client_free(&client);
+	stop(&fixture);
 }
 
 static void test_refused_before_the_body(void **state)
 {
-	struct world world;
-	struct wire wire;
-	start(&world, NULL);
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "POST /secret HTTP/1.1\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n");
-	assert_true(wire_expect(&wire, "401 Unauthorized"));
-	assert_null(strstr(wire.in.text, "100 Continue"));
-	wire_free(&wire);
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "POST /x HTTP/1.1\r\nContent-Length: 104857600\r\n\r\n");
+	struct fixture fixture;
+	struct http_client client;
+	start(&fixture, NULL);
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "POST /secret HTTP/1.1\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n");
+	assert_true(http_client_expect(&client, "401 Unauthorized"));
+	assert_null(strstr(client.in.text, "100 Continue"));
+	http_client_free(&client);
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "POST /x HTTP/1.1\r\nContent-Length: 104857600\r\n\r\n");
 	char *block = calloc(1, 1 << 20);
 	for (int i = 0; i < 20; i++)
-		wire_send(&wire, block, 1 << 20);
+		http_client_send(&client, block, 1 << 20);
 	free(block);
-	assert_true(wire_expect(&wire, "413 Content Too Large"));
-	assert_int_equal(http_server_stats(world.server).input_bytes, 0);
-	pass(&world, 3 * CLOCK_SECOND);
-	assert_true(wire_ends(&wire));
-	wire_free(&wire);
-	stop(&world);
+	assert_true(http_client_expect(&client, "413 Content Too Large"));
+	assert_int_equal(http_server_stats(fixture.server).input_bytes, 0);
+	pass(&fixture, 3 * CLOCK_SECOND);
+	assert_true(http_client_ends(&client));
+	http_client_free(&client);
+	stop(&fixture);
 }
 
 static void test_timeouts(void **state)
 {
-	struct world world;
-	struct wire silent, half, body, idle;
-	start(&world, NULL);
-	wire_open(&silent, world.server);
-	wire_open(&half, world.server);
-	wire_open(&body, world.server);
-	wire_open(&idle, world.server);
-	wire_puts(&half, "GET / HT");
-	wire_puts(&body, "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab");
-	wire_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&idle, "/i 0"));
-	pass(&world, 9 * CLOCK_SECOND);
-	assert_int_equal(http_server_stats(world.server).connections, 4);
-	pass(&world, 2 * CLOCK_SECOND);
-	assert_true(wire_ends(&silent));
-	assert_true(wire_expect(&half, "408 Request Timeout"));
-	assert_true(wire_ends(&half));
-	pass(&world, 50 * CLOCK_SECOND);
-	assert_true(wire_expect(&body, "408 Request Timeout"));
+	struct fixture fixture;
+	struct http_client silent, half, body, idle;
+	start(&fixture, NULL);
+	http_client_open(&silent, fixture.server);
+	http_client_open(&half, fixture.server);
+	http_client_open(&body, fixture.server);
+	http_client_open(&idle, fixture.server);
+	http_client_puts(&half, "GET / HT");
+	http_client_puts(&body, "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab");
+	http_client_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&idle, "/i 0"));
+	pass(&fixture, 9 * CLOCK_SECOND);
+	assert_int_equal(http_server_stats(fixture.server).connections, 4);
+	pass(&fixture, 2 * CLOCK_SECOND);
+	assert_true(http_client_ends(&silent));
+	assert_true(http_client_expect(&half, "408 Request Timeout"));
+	assert_true(http_client_ends(&half));
+	pass(&fixture, 50 * CLOCK_SECOND);
+	assert_true(http_client_expect(&body, "408 Request Timeout"));
 	assert_false(idle.ended);
-	pass(&world, 180 * CLOCK_SECOND);
-	assert_true(wire_ends(&idle));
-	assert_int_equal(http_server_stats(world.server).connections, 0);
-	wire_free(&silent);
-	wire_free(&half);
-	wire_free(&body);
-	wire_free(&idle);
-	stop(&world);
+	pass(&fixture, 180 * CLOCK_SECOND);
+	assert_true(http_client_ends(&idle));
+	assert_int_equal(http_server_stats(fixture.server).connections, 0);
+	http_client_free(&silent);
+	http_client_free(&half);
+	http_client_free(&body);
+	http_client_free(&idle);
+	stop(&fixture);
 }
 
 static void test_streams(void **state)
 {
-	struct world world;
-	struct wire wire;
-	start(&world, NULL);
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "GET /stream HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&wire, "Transfer-Encoding: chunked\r\n\r\n"));
-	assert_non_null(world.stream);
-	assert_int_equal(http_stream_write(world.stream, "hello\n", 6), 0);
-	assert_true(wire_expect(&wire, "6\r\nhello\n\r\n"));
-	assert_int_equal(http_stream_backlog(world.stream), 0);
-	http_stream_wake_at(world.stream, world.clock.now + 600 * CLOCK_SECOND);
-	pass(&world, 599 * CLOCK_SECOND);
-	assert_int_equal(world.woken, 0);
-	pass(&world, 2 * CLOCK_SECOND);
-	assert_int_equal(world.woken, 1);
-	http_stream_end(world.stream);
-	assert_true(wire_expect(&wire, "0\r\n\r\n"));
-	wire_clear(&wire);
-	wire_puts(&wire, "GET /again HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&wire, "/again"));
-	assert_int_equal(world.closed, 0);
-	wire_puts(&wire, "GET /stream HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&wire, "chunked\r\n\r\n"));
-	wire_free(&wire);
-	wire_turn(world.server, 3);
-	assert_int_equal(world.closed, 1);
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "GET /stream HTTP/1.0\r\n\r\n");
-	assert_true(wire_expect(&wire, "Connection: close\r\n\r\n"));
-	http_stream_write(world.stream, "plain", 5);
-	http_stream_end(world.stream);
-	assert_true(wire_ends(&wire));
-	assert_string_equal(wire.in.text + wire.in.length - 9, "\r\n\r\nplain");
-	wire_free(&wire);
-	stop(&world);
+	struct fixture fixture;
+	struct http_client client;
+	start(&fixture, NULL);
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "GET /stream HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&client, "Transfer-Encoding: chunked\r\n\r\n"));
+	assert_non_null(fixture.stream);
+	assert_int_equal(http_stream_write(fixture.stream, "hello\n", 6), 0);
+	assert_true(http_client_expect(&client, "6\r\nhello\n\r\n"));
+	assert_int_equal(http_stream_backlog(fixture.stream), 0);
+	http_stream_wake_at(fixture.stream, fixture.clock.now + 600 * CLOCK_SECOND);
+	pass(&fixture, 599 * CLOCK_SECOND);
+	assert_int_equal(fixture.woken, 0);
+	pass(&fixture, 2 * CLOCK_SECOND);
+	assert_int_equal(fixture.woken, 1);
+	http_stream_end(fixture.stream);
+	assert_true(http_client_expect(&client, "0\r\n\r\n"));
+	http_client_clear(&client);
+	http_client_puts(&client, "GET /again HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&client, "/again"));
+	assert_int_equal(fixture.closed, 0);
+	http_client_puts(&client, "GET /stream HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&client, "chunked\r\n\r\n"));
+	http_client_free(&client);
+	http_client_turn(fixture.server, 3);
+	assert_int_equal(fixture.closed, 1);
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "GET /stream HTTP/1.0\r\n\r\n");
+	assert_true(http_client_expect(&client, "Connection: close\r\n\r\n"));
+	http_stream_write(fixture.stream, "plain", 5);
+	http_stream_end(fixture.stream);
+	assert_true(http_client_ends(&client));
+	assert_string_equal(client.in.text + client.in.length - 9, "\r\n\r\nplain");
+	http_client_free(&client);
+	stop(&fixture);
 }
 
 static void test_slow_reader_of_a_stream(void **state)
 {
-	struct world world;
-	struct wire slow, other;
+	struct fixture fixture;
+	struct http_client slow, other;
 	char piece[10000];
 	memset(piece, 'x', sizeof(piece));
-	start(&world, NULL);
-	wire_open(&slow, world.server);
-	wire_puts(&slow, "GET /stream HTTP/1.1\r\n\r\n");
-	wire_turn(world.server, 3);
+	start(&fixture, NULL);
+	http_client_open(&slow, fixture.server);
+	http_client_puts(&slow, "GET /stream HTTP/1.1\r\n\r\n");
+	http_client_turn(fixture.server, 3);
 	int result = 0;
 	for (int i = 0; i < 5000 && result == 0; i++) {
-		result = http_stream_write(world.stream, piece, sizeof(piece));
-		wire_turn(world.server, 1);
-		assert_true(http_server_stats(world.server).output_bytes < (3 << 20) / 2);
+		result = http_stream_write(fixture.stream, piece, sizeof(piece));
+		http_client_turn(fixture.server, 1);
+		assert_true(http_server_stats(fixture.server).output_bytes < (3 << 20) / 2);
 	}
 	assert_int_equal(result, -1);
-	wire_turn(world.server, 2);
-	assert_int_equal(world.closed, 1);
-	assert_int_equal(http_server_stats(world.server).slow_readers, 1);
-	assert_int_equal(http_server_stats(world.server).output_bytes, 0);
-	wire_open(&other, world.server);
-	wire_puts(&other, "GET /fine HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&other, "/fine"));
-	wire_free(&slow);
-	wire_free(&other);
-	stop(&world);
+	http_client_turn(fixture.server, 2);
+	assert_int_equal(fixture.closed, 1);
+	assert_int_equal(http_server_stats(fixture.server).slow_readers, 1);
+	assert_int_equal(http_server_stats(fixture.server).output_bytes, 0);
+	http_client_open(&other, fixture.server);
+	http_client_puts(&other, "GET /fine HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&other, "/fine"));
+	http_client_free(&slow);
+	http_client_free(&other);
+	stop(&fixture);
 }
 
 static void test_slow_reader_of_an_answer(void **state)
 {
-	struct world world;
+	struct fixture fixture;
 	struct http_limits limits = {.output_total = 20 << 20};
-	struct wire slow[10];
-	start(&world, &limits);
+	struct http_client slow[10];
+	start(&fixture, &limits);
 	for (int i = 0; i < 10; i++) {
-		wire_open(&slow[i], world.server);
+		http_client_open(&slow[i], fixture.server);
 		int small = 4096;
 		setsockopt(slow[i].fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-		wire_puts(&slow[i], "GET /big HTTP/1.1\r\n\r\nGET /big HTTP/1.1\r\n\r\nGET /big HTTP/1.1\r\n\r\n");
-		wire_turn(world.server, 3);
-		assert_true(http_server_stats(world.server).output_bytes <= 21 << 20);
+		http_client_puts(&slow[i],
+		                 "GET /big HTTP/1.1\r\n\r\nGET /big HTTP/1.1\r\n\r\nGET /big HTTP/1.1\r\n\r\n");
+		http_client_turn(fixture.server, 3);
+		assert_true(http_server_stats(fixture.server).output_bytes <= 21 << 20);
 	}
-	pass(&world, 31 * CLOCK_SECOND);
-	pass(&world, 31 * CLOCK_SECOND);
-	assert_int_equal(http_server_stats(world.server).output_bytes, 0);
-	assert_int_equal(http_server_stats(world.server).connections, 0);
+	pass(&fixture, 31 * CLOCK_SECOND);
+	pass(&fixture, 31 * CLOCK_SECOND);
+	assert_int_equal(http_server_stats(fixture.server).output_bytes, 0);
+	assert_int_equal(http_server_stats(fixture.server).connections, 0);
 	for (int i = 0; i < 10; i++)
-		wire_free(&slow[i]);
-	stop(&world);
+		http_client_free(&slow[i]);
+	stop(&fixture);
 }
 
 static void test_gzip(void **state)
 {
-	struct world world;
-	struct wire wire;
-	start(&world, NULL);
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "GET /big HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n");
-	assert_true(wire_ends(&wire));
-	assert_non_null(strstr(wire.in.text, "Content-Encoding: gzip\r\n"));
-	char *body = strstr(wire.in.text, "\r\n\r\n") + 4;
-	z_stream stream = {.next_in = (Bytef *)body, .avail_in = (uInt)(wire.in.text + wire.in.length - body)};
+	struct fixture fixture;
+	struct http_client client;
+	start(&fixture, NULL);
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "GET /big HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n");
+	assert_true(http_client_ends(&client));
+	assert_non_null(strstr(client.in.text, "Content-Encoding: gzip\r\n"));
+	char *body = strstr(client.in.text, "\r\n\r\n") + 4;
+	z_stream stream = {.next_in = (Bytef *)body, .avail_in = (uInt)(client.in.text + client.in.length - body)};
 	char *plain = malloc(4000000);
 	stream.next_out = (Bytef *)plain;
 	stream.avail_out = 4000000;
@@ -325,90 +326,90 @@ static void test_gzip(void **state)
 	assert_int_equal(stream.total_out, 3000000);
 	inflateEnd(&stream);
 	free(plain);
-	wire_free(&wire);
-	stop(&world);
+	http_client_free(&client);
+	stop(&fixture);
 }
 
 static void test_full_house(void **state)
 {
 	static const char busy_head[] = "POST /ok HTTP/1.1\r\nContent-Length: 2\r\n\r\n";
-	struct world world;
+	struct fixture fixture;
 	struct http_limits limits = {.connections = 3};
-	struct wire idle, busy[2], half, last, late;
-	start(&world, &limits);
-	wire_open(&idle, world.server);
-	wire_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&idle, "/i"));
+	struct http_client idle, busy[2], half, last, late;
+	start(&fixture, &limits);
+	http_client_open(&idle, fixture.server);
+	http_client_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&idle, "/i"));
 	for (int i = 0; i < 2; i++) {
-		wire_open(&busy[i], world.server);
-		wire_puts(&busy[i], busy_head);
+		http_client_open(&busy[i], fixture.server);
+		http_client_puts(&busy[i], busy_head);
 	}
-	wire_open(&half, world.server);
-	wire_puts(&half, "GET /");
-	wire_turn(world.server, 3);
-	assert_true(wire_ends(&idle)); /* who is silent makes room */
-	wire_open(&last, world.server);
-	wire_turn(world.server, 3);
-	assert_true(wire_ends(&half)); /* so does who has not even sent its headers */
-	wire_puts(&last, busy_head);
-	wire_turn(world.server, 3);
-	assert_int_equal(http_server_stats(world.server).refused, 0);
-	wire_open(&late, world.server);
-	wire_turn(world.server, 3);
-	assert_true(wire_ends(&late)); /* all are busy */
-	assert_int_equal(http_server_stats(world.server).refused, 1);
-	wire_puts(&busy[1], "{}");
-	assert_true(wire_expect(&busy[1], "/ok"));
-	wire_puts(&last, "{}");
-	assert_true(wire_expect(&last, "/ok"));
-	struct wire *all[] = {&idle, &busy[0], &busy[1], &half, &last, &late};
+	http_client_open(&half, fixture.server);
+	http_client_puts(&half, "GET /");
+	http_client_turn(fixture.server, 3);
+	assert_true(http_client_ends(&idle)); /* who is silent makes room */
+	http_client_open(&last, fixture.server);
+	http_client_turn(fixture.server, 3);
+	assert_true(http_client_ends(&half)); /* so does who has not even sent its headers */
+	http_client_puts(&last, busy_head);
+	http_client_turn(fixture.server, 3);
+	assert_int_equal(http_server_stats(fixture.server).refused, 0);
+	http_client_open(&late, fixture.server);
+	http_client_turn(fixture.server, 3);
+	assert_true(http_client_ends(&late)); /* all are busy */
+	assert_int_equal(http_server_stats(fixture.server).refused, 1);
+	http_client_puts(&busy[1], "{}");
+	assert_true(http_client_expect(&busy[1], "/ok"));
+	http_client_puts(&last, "{}");
+	assert_true(http_client_expect(&last, "/ok"));
+	struct http_client *all[] = {&idle, &busy[0], &busy[1], &half, &last, &late};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		wire_free(all[i]);
-	stop(&world);
+		http_client_free(all[i]);
+	stop(&fixture);
 }
 
 static void test_failed_commit(void **state)
 {
-	struct world world;
-	struct wire wire;
-	start(&world, NULL);
-	world.commit_fails = true;
-	wire_open(&wire, world.server);
-	wire_puts(&wire, "GET /lost HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&wire, "500 Internal Server Error"));
-	assert_null(strstr(wire.in.text, "/lost"));
-	assert_true(world.commits > 0);
-	wire_free(&wire);
-	stop(&world);
+	struct fixture fixture;
+	struct http_client client;
+	start(&fixture, NULL);
+	fixture.commit_fails = true;
+	http_client_open(&client, fixture.server);
+	http_client_puts(&client, "GET /lost HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&client, "500 Internal Server Error"));
+	assert_null(strstr(client.in.text, "/lost"));
+	assert_true(fixture.commits > 0);
+	http_client_free(&client);
+	stop(&fixture);
 }
 
 static void test_drain(void **state)
 {
-	struct world world;
-	struct wire idle, stream, half;
-	start(&world, NULL);
-	wire_open(&idle, world.server);
-	wire_open(&stream, world.server);
-	wire_open(&half, world.server);
-	wire_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&idle, "/i"));
-	wire_puts(&stream, "GET /stream HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&stream, "chunked"));
-	wire_puts(&half, "GET /ha");
-	http_server_drain(world.server);
-	assert_true(wire_ends(&idle));
-	assert_true(wire_ends(&stream));
+	struct fixture fixture;
+	struct http_client idle, stream, half;
+	start(&fixture, NULL);
+	http_client_open(&idle, fixture.server);
+	http_client_open(&stream, fixture.server);
+	http_client_open(&half, fixture.server);
+	http_client_puts(&idle, "GET /i HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&idle, "/i"));
+	http_client_puts(&stream, "GET /stream HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&stream, "chunked"));
+	http_client_puts(&half, "GET /ha");
+	http_server_drain(fixture.server);
+	assert_true(http_client_ends(&idle));
+	assert_true(http_client_ends(&stream));
 	assert_non_null(strstr(stream.in.text, "0\r\n\r\n"));
-	assert_int_equal(world.closed, 1);
-	wire_puts(&half, "lf HTTP/1.1\r\n\r\n");
-	assert_true(wire_expect(&half, "/half"));
-	assert_true(wire_expect(&half, "Connection: close"));
-	assert_true(wire_ends(&half));
-	assert_int_equal(http_server_stats(world.server).connections, 0);
-	wire_free(&idle);
-	wire_free(&stream);
-	wire_free(&half);
-	stop(&world);
+	assert_int_equal(fixture.closed, 1);
+	http_client_puts(&half, "lf HTTP/1.1\r\n\r\n");
+	assert_true(http_client_expect(&half, "/half"));
+	assert_true(http_client_expect(&half, "Connection: close"));
+	assert_true(http_client_ends(&half));
+	assert_int_equal(http_server_stats(fixture.server).connections, 0);
+	http_client_free(&idle);
+	http_client_free(&stream);
+	http_client_free(&half);
+	stop(&fixture);
 }
 
 int main(void)

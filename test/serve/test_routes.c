@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct place {
-	struct world world;
+	struct server_fixture fixture;
 	char folder[32];
 };
 
@@ -23,18 +23,18 @@ static int setup(void **state)
 	place = (struct place){.folder = "serve-routes-XXXXXX"};
 	assert_non_null(mkdtemp(place.folder));
 	struct error error = {0};
-	struct world *world = &place.world;
-	clock_virtual_init(&world->clock, INT64_C(1700000000000000000));
-	world->store = store_open(&(struct store_options){.clock = &world->clock.source}, &error);
-	assert_non_null(world->store);
-	struct serve_options options = {.store = world->store,
+	struct server_fixture *fixture = &place.fixture;
+	clock_virtual_init(&fixture->clock, INT64_C(1700000000000000000));
+	fixture->store = store_open(&(struct store_options){.clock = &fixture->clock.source}, &error);
+	assert_non_null(fixture->store);
+	struct serve_options options = {.store = fixture->store,
 	                                .directory = place.folder,
 	                                .plain = true,
-	                                .clock = &world->clock.source};
-	world->serve = serve_create(&options, &error);
-	if (!world->serve)
+	                                .clock = &fixture->clock.source};
+	fixture->serve = serve_create(&options, &error);
+	if (!fixture->serve)
 		fail_msg("%s", error.text);
-	wire_open_serve(&world->wire, world->serve);
+	http_client_open_serve(&fixture->client, fixture->serve);
 	*state = &place;
 	return 0;
 }
@@ -43,7 +43,7 @@ static int teardown(void **state)
 {
 	static const char *const files[] = {"token", "read-only-token", "kubeconfig"};
 	struct place *place = *state;
-	world_stop(&place->world);
+	server_fixture_stop(&place->fixture);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "%s/%s", place->folder, files[i]);
@@ -90,34 +90,35 @@ static void other_layers_answer_their_paths(void **state)
 		{"GET", "/version", 0, 200, "gitVersion"},
 	};
 	struct place *place = *state;
-	struct world *world = &place->world;
-	serve_route(world->serve, "/metrics", say, "metrics:");
-	serve_route(world->serve, "/metrics/own", say, "own:");
-	serve_route(world->serve, "/ui/", say, "ui:");
-	serve_route(world->serve, "/api", say, "thief:");
-	serve_route(world->serve, "/healthz", say, "thief:");
+	struct server_fixture *fixture = &place->fixture;
+	serve_route(fixture->serve, "/metrics", say, "metrics:");
+	serve_route(fixture->serve, "/metrics/own", say, "own:");
+	serve_route(fixture->serve, "/ui/", say, "ui:");
+	serve_route(fixture->serve, "/api", say, "thief:");
+	serve_route(fixture->serve, "/healthz", say, "thief:");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		const char *tokens[] = {"", serve_token(world->serve, true), serve_token(world->serve, false), "wrong"};
+		const char *tokens[] = {"", serve_token(fixture->serve, true), serve_token(fixture->serve, false),
+		                        "wrong"};
 		char header[256] = "";
 		if (table[i].token)
 			snprintf(header, sizeof(header), "Authorization: Bearer %s\r\n", tokens[table[i].token]);
-		int status = world_ask(world, table[i].method, table[i].path, header, NULL);
-		if (status != table[i].status || !strstr(world->body.text, table[i].body))
-			fail_msg("%s %s: %d %s", table[i].method, table[i].path, status, world->body.text);
+		int status = server_fixture_ask(fixture, table[i].method, table[i].path, header, NULL);
+		if (status != table[i].status || !strstr(fixture->body.text, table[i].body))
+			fail_msg("%s %s: %d %s", table[i].method, table[i].path, status, fixture->body.text);
 	}
 }
 
 static void a_server_that_stops_is_not_ready(void **state)
 {
 	struct place *place = *state;
-	struct wire half;
-	wire_open_serve(&half, place->world.serve);
-	wire_puts(&half, "GET /readyz HTTP/1.1\r\n"); /* under way, so that it may still be answered */
-	wire_turn_serve(place->world.serve, 4);
-	serve_drain(place->world.serve);
-	wire_puts(&half, "\r\n");
-	assert_true(wire_expect(&half, "503"));
-	wire_free(&half);
+	struct http_client half;
+	http_client_open_serve(&half, place->fixture.serve);
+	http_client_puts(&half, "GET /readyz HTTP/1.1\r\n"); /* under way, so that it may still be answered */
+	http_client_turn_serve(place->fixture.serve, 4);
+	serve_drain(place->fixture.serve);
+	http_client_puts(&half, "\r\n");
+	assert_true(http_client_expect(&half, "503"));
+	http_client_free(&half);
 }
 
 int main(void)

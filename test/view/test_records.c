@@ -15,7 +15,7 @@ struct shown {
 };
 
 struct story {
-	struct kit kit;
+	struct store_fixture base;
 	struct records *records;
 	struct scheduler *scheduler;
 	struct shown *shown;
@@ -47,11 +47,11 @@ static int begin(void **state)
 {
 	static struct story story;
 	story = (struct story){0};
-	kit_open(&story.kit, NULL);
+	fixture_open(&story.base, NULL);
 	story.records =
-		records_create(&(struct records_options){.store = story.kit.store, .put = put, .context = &story});
-	story.scheduler = scheduler_create(&(struct scheduler_options){.store = story.kit.store,
-	                                                               .clock = &story.kit.clock.source,
+		records_create(&(struct records_options){.store = story.base.store, .put = put, .context = &story});
+	story.scheduler = scheduler_create(&(struct scheduler_options){.store = story.base.store,
+	                                                               .clock = &story.base.clock.source,
 	                                                               .decided = decided,
 	                                                               .decided_context = &story});
 	*state = &story;
@@ -69,7 +69,7 @@ static int end(void **state)
 	}
 	scheduler_destroy(story->scheduler);
 	records_destroy(story->records);
-	kit_close(&story->kit);
+	fixture_close(&story->base);
 	return 0;
 }
 
@@ -102,16 +102,16 @@ static void expect(struct story *story, const char *key, const char *json)
 
 static void make(struct story *story, const char *resource, const char *namespace_, const char *body)
 {
-	assert_code(&story->kit, kit_create(&story->kit, resource, namespace_, body), 201);
+	assert_code(&story->base, fixture_create(&story->base, resource, namespace_, body), 201);
 }
 
 static void cycle(struct story *story)
 {
 	struct error error;
 	for (int i = 0; i < 5; i++) {
-		clock_virtual_advance(&story->kit.clock, INT64_C(1000000000));
+		clock_virtual_advance(&story->base.clock, INT64_C(1000000000));
 		scheduler_step(story->scheduler);
-		store_commit(story->kit.store, &error);
+		store_commit(story->base.store, &error);
 		records_poll(story->records);
 	}
 }
@@ -152,7 +152,7 @@ static void test_nodes_show_the_labels_of_topologies(void **state)
 	make_topology(story, "same", "rack"); /* nothing new to see on nodes */
 	records_poll(story->records);
 	assert_int_equal(look(story, "n n1")->writes, writes);
-	kit_delete(&story->kit, "nodes", "", "n1", NULL);
+	fixture_delete(&story->base, "nodes", "", "n1", NULL);
 	records_poll(story->records);
 	expect(story, "n n1", NULL);
 }
@@ -168,9 +168,9 @@ static void test_pods(void **state)
 	     "'nodeName':'n1','containers':[{'name':'c','image':'i','resources':{'requests':{'cpu':'500m'},'limits':{"
 	     "'nvidia.com/gpu':'2'}}}]}}");
 	struct store_request status = {.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS};
-	assert_code(&story->kit,
-	            kit_do(&story->kit, status, "pods", "default", "a",
-	                   "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}"),
+	assert_code(&story->base,
+	            fixture_do(&story->base, status, "pods", "default", "a",
+	                       "{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}"),
 	            200);
 	records_poll(story->records);
 	static const char *const parts[] = {"\"on\":\"n1\"", "\"g\":\"train\"",  "\"s\":\"work\"",

@@ -45,7 +45,7 @@ static const char workloads[] = TOPOLOGY QUEUE("research") NODE(
 									"{replicas: 0}}\n";
 
 struct told {
-	struct world world;
+	struct snapshot_fixture fixture;
 	struct snapshot *snapshot;
 	struct arena *arena;
 	struct plan *plan;
@@ -57,16 +57,16 @@ static void open_told(struct told *told, const char *text)
 {
 	static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 	                                            ACTION_RELEASE_STALE};
-	world_open(&told->world, text);
+	snapshot_fixture_open(&told->fixture, text);
 	told->arena = arena_create();
-	told->snapshot = snapshot_create(&told->world.manifests, &(struct snapshot_options){.explain_relax = true});
+	told->snapshot = snapshot_create(&told->fixture.manifests, &(struct snapshot_options){.explain_relax = true});
 	told->plan = plan_run(told->snapshot, actions, sizeof(actions) / sizeof(*actions));
 }
 
 static void close_told(struct told *told)
 {
 	snapshot_destroy(told->snapshot);
-	world_close(&told->world);
+	snapshot_fixture_close(&told->fixture);
 	arena_destroy(told->arena);
 }
 
@@ -75,7 +75,7 @@ static int ask(struct told *told, const char *subject, struct error *error)
 	struct why_subject parsed;
 	if (why_parse(subject, "ns", told->arena, &parsed, error) < 0)
 		return -1;
-	return why_ask(told->plan, &told->world.manifests, NULL, &parsed, told->arena, &told->why, error);
+	return why_ask(told->plan, &told->fixture.manifests, NULL, &parsed, told->arena, &told->why, error);
 }
 
 static void everything_has_an_answer(void **state)
@@ -205,37 +205,37 @@ static void the_document_has_the_tree(void **state)
 
 /* ---- the same words as in conditions ---- */
 
-static void put(struct kit *kit, const struct manifest *manifest)
+static void put(struct store_fixture *base, const struct manifest *manifest)
 {
-	const struct store_api *api = store_api_of_kind(kit->store, manifest->api_version, manifest->kind);
-	struct store_result result = {.arena = kit->arena};
+	const struct store_api *api = store_api_of_kind(base->store, manifest->api_version, manifest->kind);
+	struct store_result result = {.arena = base->arena};
 	struct store_request request = {
 		.verb = STORE_CREATE,
 		.api = api,
 		.namespace_ = manifest->namespace_,
 		.body = manifest->object,
 	};
-	if (store_write(kit->store, &request, &result) < 0)
+	if (store_write(base->store, &request, &result) < 0)
 		fail_msg("%s %s: %s", manifest->kind, manifest->name, result.error.message);
 	store_result_clear(&result);
 }
 
 static void conditions_say_the_same(void **state)
 {
-	static struct kit kit;
+	static struct store_fixture base;
 	struct told told;
 	struct error error = {0};
-	memset(&kit, 0, sizeof(kit));
-	kit_open(&kit, NULL);
-	assert_code(&kit, kit_create(&kit, "namespaces", "", "{'metadata':{'name':'ns'}}"), 201);
+	memset(&base, 0, sizeof(base));
+	fixture_open(&base, NULL);
+	assert_code(&base, fixture_create(&base, "namespaces", "", "{'metadata':{'name':'ns'}}"), 201);
 	open_told(&told, objects);
-	for (size_t i = 0; i < told.world.manifests.count; i++)
-		put(&kit, &told.world.manifests.items[i]);
-	assert_int_equal(store_commit(kit.store, NULL), 0);
+	for (size_t i = 0; i < told.fixture.manifests.count; i++)
+		put(&base, &told.fixture.manifests.items[i]);
+	assert_int_equal(store_commit(base.store, NULL), 0);
 	struct scheduler *scheduler =
-		scheduler_create(&(struct scheduler_options){.store = kit.store, .clock = &kit.clock.source});
+		scheduler_create(&(struct scheduler_options){.store = base.store, .clock = &base.clock.source});
 	scheduler_step(scheduler);
-	assert_int_equal(store_commit(kit.store, NULL), 0);
+	assert_int_equal(store_commit(base.store, NULL), 0);
 	close_told(&told);
 	/* Asked again about what is now in the store. */
 	struct buffer text = {0};
@@ -243,8 +243,9 @@ static void conditions_say_the_same(void **state)
 	                                        "podgroups.scheduling.run.ai"};
 	for (size_t i = 0; i < sizeof(resources) / sizeof(*resources); i++) {
 		struct store_list list;
-		assert_int_equal(store_list(kit.store, &(struct store_list_request){.api = kit_api(&kit, resources[i])},
-		                            &list, kit.arena, NULL),
+		assert_int_equal(store_list(base.store,
+		                            &(struct store_list_request){.api = fixture_api(&base, resources[i])},
+		                            &list, base.arena, NULL),
 		                 0);
 		for (size_t o = 0; o < list.count; o++) {
 			size_t length;
@@ -256,18 +257,18 @@ static void conditions_say_the_same(void **state)
 	open_told(&told, text.text);
 	assert_int_equal(ask(&told, "pg/wide", &error), 0);
 	assert_string_not_equal(told.why.message, "");
-	assert_code(&kit, kit_get(&kit, "podgroups.scheduling.run.ai", "ns", "wide"), 200);
-	assert_at(&kit, "status.conditions.0.reason", "InsufficientDomain");
-	assert_at(&kit, "status.conditions.0.message", told.why.message);
+	assert_code(&base, fixture_get(&base, "podgroups.scheduling.run.ai", "ns", "wide"), 200);
+	assert_at(&base, "status.conditions.0.reason", "InsufficientDomain");
+	assert_at(&base, "status.conditions.0.message", told.why.message);
 	assert_int_equal(ask(&told, "pod/wide-0", &error), 0);
-	assert_code(&kit, kit_get(&kit, "pods", "ns", "wide-0"), 200);
-	assert_at(&kit, "status.conditions.0.message", told.why.message);
+	assert_code(&base, fixture_get(&base, "pods", "ns", "wide-0"), 200);
+	assert_at(&base, "status.conditions.0.message", told.why.message);
 	assert_int_equal(ask(&told, "pod/fits-0", &error), 0);
 	assert_string_equal(told.why.state, "Running");
 	close_told(&told);
 	buffer_free(&text);
 	scheduler_destroy(scheduler);
-	kit_close(&kit);
+	fixture_close(&base);
 	(void)state;
 }
 
