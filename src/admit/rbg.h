@@ -10,7 +10,7 @@
 #include "base/problems.h"
 #include "object/doc.h"
 #include "rollout/deploy.h"
-#include "rollout/minimum.h"
+#include "rollout/segments.h"
 #include "rollout/segments.h"
 #include "rollout/skew.h"
 #include "rollout/update.h"
@@ -86,7 +86,7 @@ struct rbg_coordination {
 	struct rbg_size *sizes;
 	size_t size_count;
 	enum segment_progression progression;
-	enum minimum_gang gang;
+	enum segment_gang gang;
 	int64_t canary_segments;  /* hold after so many until approved; 0: never */
 	int64_t rollback_seconds; /* roll a segment back that is not ready for so long; 0: never */
 	int64_t stuck_seconds;    /* call a segment stuck after so long */

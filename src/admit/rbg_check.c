@@ -156,7 +156,7 @@ static void check_gangs(const struct rbg_spec *spec, struct problems *problems)
 	for (size_t k = 0; k < spec->coordination_count; k++) {
 		const struct rbg_coordination *one = &spec->coordinations[k];
 		bool groups =
-			one->has_segments && (one->gang == MINIMUM_PER_SEGMENT || one->affinity || one->is_deploy);
+			one->has_segments && (one->gang == SEGMENT_GANG_SEGMENT || one->affinity || one->is_deploy);
 		for (size_t i = 0; groups && i < one->size_count; i++) {
 			int role = rbg_role_find(spec, one->sizes[i].role);
 			if (role < 0)

@@ -110,7 +110,7 @@ static void read_placement(const struct decode *decode, const struct decode_path
 	read_progression(decode, path, map, out);
 	const char *gang = decode_string(decode, path, map, "gang");
 	if (gang && decode_enum(decode, PATH_KEY(path, "gang"), gang, gangs, 2) == 1)
-		out->gang = MINIMUM_PER_SEGMENT;
+		out->gang = SEGMENT_GANG_SEGMENT;
 	read_affinity(decode, PATH_KEY(path, "topologyAffinity"), decode_map(decode, path, map, "topologyAffinity"),
 	              out);
 	read_only(decode, PATH_KEY(path, "canary"), decode_map(decode, path, map, "canary"), "segments",

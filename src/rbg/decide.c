@@ -71,7 +71,7 @@ static void make_rule(struct rbg_turn *turn, const struct rbg_coordination *one,
 		if (role < 0)
 			continue;
 		sizes[out->rule.count++] = (struct segment_size){(size_t)role, one->sizes[i].size};
-		if (one->is_deploy || one->gang == MINIMUM_PER_SEGMENT || one->affinity) {
+		if (one->is_deploy || one->gang == SEGMENT_GANG_SEGMENT || one->affinity) {
 			turn->roles[role].grouping = one;
 			turn->roles[role].grouping_size = one->sizes[i].size;
 		}

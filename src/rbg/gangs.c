@@ -13,7 +13,7 @@ static const char *const spec_field[] = {"spec", NULL};
 static bool is_segment_gang(const struct rbg_role_state *role)
 {
 	const struct rbg_coordination *grouping = role->grouping;
-	return grouping && (grouping->gang == MINIMUM_PER_SEGMENT || grouping->is_deploy ||
+	return grouping && (grouping->gang == SEGMENT_GANG_SEGMENT || grouping->is_deploy ||
 	                    grouping->affinity == RBG_AFFINITY_REQUIRE || grouping->affinity == RBG_AFFINITY_PREFER);
 }
 

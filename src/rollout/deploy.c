@@ -20,11 +20,6 @@ bool deploy_mode_parse(const char *name, enum deploy_mode *out)
 	return true;
 }
 
-const char *deploy_mode_name(enum deploy_mode mode)
-{
-	return mode == DEPLOY_HARD ? "hard" : "soft";
-}
-
 int64_t deploy_released(const struct segment_role *roles, size_t role_count, const struct segment_rule *rule)
 {
 	struct segment_state state;
@@ -46,14 +41,6 @@ int64_t deploy_released(const struct segment_role *roles, size_t role_count, con
 		is_first = false;
 	}
 	return count_least(released + 1, state.total);
-}
-
-bool deploy_excludes_update(const struct segment_role *roles, const int64_t *targets, size_t count)
-{
-	for (size_t r = 0; r < count; r++)
-		if (targets[r] != count_clamp(roles[r].current))
-			return true;
-	return false;
 }
 
 struct pod_term *deploy_affinity(const char *group, const char *subgroup, const char *topology_key,

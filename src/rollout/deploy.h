@@ -16,15 +16,11 @@
 enum deploy_mode { DEPLOY_HARD, DEPLOY_SOFT };
 /* "hard" (also NULL and "") and "soft"; false for anything else. */
 bool deploy_mode_parse(const char *name, enum deploy_mode *out);
-const char *deploy_mode_name(enum deploy_mode mode);
 
 /* Batches that may be scheduled: the first, and each one whose predecessors have arrived. What counts as arrived is
  * what the caller put into `ready` and `is_ready` of the roles: scheduled for Ordered, ready for OrderedReady. With
  * Parallel all are free. Pods of the batches from here on keep their gate. */
 int64_t deploy_released(const struct segment_role *roles, size_t role_count, const struct segment_rule *rule);
-
-/* Replicas are being added or removed in this pass, so no update may begin in it. */
-bool deploy_excludes_update(const struct segment_role *roles, const int64_t *targets, size_t count);
 
 /* One term of pod affinity that draws the pods of a sub-group to one domain: required when hard, weight 100 when soft.
  * It names the group too, so that groups of like names never meet. Lives in the arena. */

@@ -17,6 +17,9 @@
 
 #define SEGMENT_NO_ROLE SIZE_MAX
 
+/* What a PodGroup of a role in segments holds: one instance (the default), or a whole segment. */
+enum segment_gang { SEGMENT_GANG_INSTANCE, SEGMENT_GANG_SEGMENT };
+
 enum segment_progression {
 	SEGMENT_ORDERED_READY, /* the next segment when the ones before it are ready; the default */
 	SEGMENT_ORDERED,       /* when the ones before it have been created */

@@ -12,8 +12,6 @@
 
 #include <stddef.h>
 
-#define SKEW_NO_ROLE SIZE_MAX
-
 /* ---- scaling ---- */
 
 enum skew_progression {
@@ -55,14 +53,5 @@ struct skew_update_role {
  * at the start does not grow. `progression` of the rules does not matter here. */
 void skew_update(const struct skew_update_role *roles, size_t role_count, const struct skew_rule *rules,
                  size_t rule_count, int64_t *targets);
-
-/* The roles with the most and the least progress by `updated`; of equal ones the larger is slower, then the one whose
- * name is first. Both SKEW_NO_ROLE when fewer than two roles want something. */
-void skew_rank(const struct skew_update_role *roles, size_t role_count, size_t *fastest, size_t *slowest);
-
-/* Within how many updated replicas a role of `desired` stays in step with another one that has `other_updated` of
- * `other_desired`: its progress plus and minus maxSkew, to the nearest whole number. */
-void skew_bounds(struct percent max_skew, int64_t other_updated, int64_t other_desired, int64_t desired, int64_t *lower,
-                 int64_t *upper);
 
 #endif

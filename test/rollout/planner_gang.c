@@ -1,8 +1,8 @@
 /* Checks the cases about minimums of PodGroups and what they do to deployments and updates. */
 #include "planner.h"
+#include "planner_model.h"
 
 #include "rollout/merge.h"
-#include "rollout/minimum.h"
 #include "rollout/update.h"
 
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 enum { OLD_REVISION, NEW_REVISION, MOST_INSTANCES = 2000 };
 
-static struct minimum_role *read_minimums(struct planner_case *test, const struct val *map, size_t *count)
+static struct model_role *read_minimums(struct planner_case *test, const struct val *map, size_t *count)
 {
 	const struct val *item;
-	struct minimum_role *roles = arena_array(test->arena, struct minimum_role, val_count(map) + 1);
+	struct model_role *roles = arena_array(test->arena, struct model_role, val_count(map) + 1);
 	*count = 0;
 	for (struct val_iter it = val_iter(map); val_next(&it, NULL, &item);) {
-		struct minimum_role *role = &roles[(*count)++];
+		struct model_role *role = &roles[(*count)++];
 		if (val_int(item, &role->replicas) != 0)
 			role->replicas = planner_number(item, "replicas", planner_number(item, "instances_created", 0));
 		role->pods = planner_number(item, "pods_per_replica", planner_number(item, "size", 1));
@@ -30,21 +30,21 @@ void planner_gang_minmember(struct planner_case *test)
 	const struct val *components = val_get(test->given, "components"), *item;
 	const char *timeout = val_str(val_get(test->given, "timeout_annotation"), NULL);
 	size_t count = 0;
-	struct minimum_role *roles = read_minimums(test, val_get(test->given, "roles"), &count);
+	struct model_role *roles = read_minimums(test, val_get(test->given, "roles"), &count);
 	if (components) {
 		int64_t *sizes = arena_array(test->arena, int64_t, val_count(components) + 1);
 		size_t size_count = 0;
 		for (struct val_iter it = val_iter(components); val_next(&it, NULL, &item); size_count++)
 			(void)val_int(item, &sizes[size_count]);
-		roles = arena_new(test->arena, struct minimum_role);
+		roles = arena_new(test->arena, struct model_role);
 		roles->replicas = planner_number(test->given, "replicas", 1);
-		roles->pods = minimum_instance(sizes, size_count);
+		roles->pods = model_minimum_of_instance(sizes, size_count);
 		count = 1;
 	}
-	planner_int(test, "minMember", val_get(test->expect, "minMember"), minimum_group(roles, count));
+	planner_int(test, "minMember", val_get(test->expect, "minMember"), model_minimum_of_group(roles, count));
 	planner_text(test, "name", val_get(test->expect, "name"), "<rbg name>");
 	planner_int(test, "scheduleTimeoutSeconds", val_get(test->expect, "scheduleTimeoutSeconds"),
-	            timeout ? strtoll(timeout, NULL, 10) : MINIMUM_TIMEOUT_SECONDS);
+	            timeout ? strtoll(timeout, NULL, 10) : MODEL_TIMEOUT_SECONDS);
 }
 
 /* Pods while one of `instances` has its new size already. */
@@ -62,8 +62,8 @@ void planner_gang_single(struct planner_case *test)
 	if (want) {
 		int64_t running = planner_number(test->given, "running_pods", 0);
 		int64_t fresh = planner_number(test->given, "new_pods", 0);
-		int64_t started = minimum_started(planner_number(test->given, "new_minNum", 0), running, fresh,
-		                                  planner_number(test->given, "schedulable_pods_total", 0));
+		int64_t started = model_started(planner_number(test->given, "new_minNum", 0), running, fresh,
+		                                planner_number(test->given, "schedulable_pods_total", 0));
 		planner_known(test, want, (const char *const[]){"scheduled_new", "pending_new", "running", NULL});
 		planner_int(test, "scheduled_new", val_get(want, "scheduled_new"), started);
 		planner_int(test, "pending_new", val_get(want, "pending_new"), fresh - started);
@@ -77,7 +77,7 @@ void planner_gang_single(struct planner_case *test)
 		int64_t minimum = planner_number(test->given, "minNum_to", 0);
 		int64_t midway = pods_midway(instances, 1, from, to);
 		planner_bool(test, "stalled", val_get(test->expect, "stalled"),
-		             minimum_started(minimum, midway - to, to, midway) == 0);
+		             model_started(minimum, midway - to, to, midway) == 0);
 	}
 }
 
@@ -110,20 +110,20 @@ static void check_size_change(struct planner_case *test)
 	int64_t from = planner_number(test->given, "size_from", 0), to = planner_number(test->given, "size_to", 0);
 	int64_t updated = planner_number(test->given, "updated_instances", 1);
 	int64_t midway = pods_midway(instances, updated, from, to);
-	const struct minimum_role whole = {instances, to};
+	const struct model_role whole = {instances, to};
 	const struct val *single = val_get(test->expect, "single_podgroup");
 	const struct val *own = val_get(test->expect, "podgroup_per_instance");
 	planner_known(test, single, (const char *const[]){"minNum", "pods_existing", "stalled", NULL});
 	planner_known(test, own, (const char *const[]){"old_minNum", "new_minNum", "stalled", "final_pods", NULL});
-	planner_int(test, "minNum", val_get(single, "minNum"), minimum_group(&whole, 1));
+	planner_int(test, "minNum", val_get(single, "minNum"), model_minimum_of_group(&whole, 1));
 	planner_int(test, "pods_existing", val_get(single, "pods_existing"), midway);
 	planner_bool(test, "stalled", val_get(single, "stalled"),
-	             minimum_started(minimum_group(&whole, 1), midway - to, to, midway) == 0);
-	planner_int(test, "old_minNum", val_get(own, "old_minNum"), minimum_instance(&from, 1));
-	planner_int(test, "new_minNum", val_get(own, "new_minNum"), minimum_instance(&to, 1));
+	             model_started(model_minimum_of_group(&whole, 1), midway - to, to, midway) == 0);
+	planner_int(test, "old_minNum", val_get(own, "old_minNum"), model_minimum_of_instance(&from, 1));
+	planner_int(test, "new_minNum", val_get(own, "new_minNum"), model_minimum_of_instance(&to, 1));
 	planner_bool(test, "stalled", val_get(own, "stalled"),
-	             minimum_started(minimum_instance(&to, 1), 0, to, to) == 0 || !update_ends(test, instances));
-	planner_int(test, "final_pods", val_get(own, "final_pods"), minimum_group(&whole, 1));
+	             model_started(model_minimum_of_instance(&to, 1), 0, to, to) == 0 || !update_ends(test, instances));
+	planner_int(test, "final_pods", val_get(own, "final_pods"), model_minimum_of_group(&whole, 1));
 }
 
 static void check_created(struct planner_case *test)
@@ -138,13 +138,14 @@ static void check_created(struct planner_case *test)
 			const struct val *group = val_item(want, at);
 			planner_text(test, "owner", val_get(group, "owner"),
 			             arena_printf(test->arena, "%s instance %lld", name ? name : "", (long long)i));
-			planner_int(test, "minMember", val_get(group, "minMember"), minimum_instance(&size, 1));
+			planner_int(test, "minMember", val_get(group, "minMember"),
+			            model_minimum_of_instance(&size, 1));
 		}
 	}
 	if (at != val_count(want))
 		planner_wrong(test, "podgroups: expected %zu, got %zu", val_count(want), at);
 	/* Of two PodGroups of their own the one that fits starts though the other does not. */
-	bool is_isolated = minimum_started(1, 0, 1, 1) == 1 && minimum_started(2, 0, 2, 1) == 0;
+	bool is_isolated = model_started(1, 0, 1, 1) == 1 && model_started(2, 0, 2, 1) == 0;
 	planner_text(test, "one_unschedulable_blocks", val_get(test->expect, "one_unschedulable_blocks"),
 	             is_isolated ? "only that instance" : "others too");
 }
@@ -164,12 +165,12 @@ void planner_gang_per_instance(struct planner_case *test)
 
 /* Pods that run when segments come one after another and `capacity` pods fit: instances of a segment are created when
  * the segments before it are ready, and start as far as their PodGroups can. */
-static int64_t fill_segments(struct planner_case *test, enum minimum_gang gang, int64_t capacity, int64_t *whole)
+static int64_t fill_segments(struct planner_case *test, enum segment_gang gang, int64_t capacity, int64_t *whole)
 {
 	struct planner_roles roles = planner_read_roles(test, val_get(test->given, "desired"));
 	struct segment_rule rule = planner_read_rule(test, &roles, val_get(test->given, "segmentSize"), NULL);
 	size_t count;
-	struct minimum_role *minimums = read_minimums(test, val_get(test->given, "desired"), &count);
+	struct model_role *minimums = read_minimums(test, val_get(test->given, "desired"), &count);
 	struct merge_input input = {.roles = roles.items, .role_count = roles.count, .rules = &rule, .rule_count = 1};
 	int64_t running = 0, before = -1;
 	*whole = 0;
@@ -179,8 +180,9 @@ static int64_t fill_segments(struct planner_case *test, enum minimum_gang gang, 
 		int64_t created = 0, started = 0;
 		for (size_t r = 0; r < roles.count; r++)
 			created += plan->roles[r].target;
-		int64_t minimum = gang == MINIMUM_PER_SEGMENT ? minimum_segment(minimums, count, &rule, *whole) : 1;
-		started = minimum_started(minimum, 0, created - running, capacity - running);
+		int64_t minimum =
+			gang == SEGMENT_GANG_SEGMENT ? model_minimum_of_segment(minimums, count, &rule, *whole) : 1;
+		started = model_started(minimum, 0, created - running, capacity - running);
 		running += started;
 		*whole += started > 0 && running == created;
 		for (size_t r = 0; r < roles.count; r++) {
@@ -207,19 +209,19 @@ void planner_segment_capacity(struct planner_case *test)
 	planner_known(test, by_instance, (const char *const[]){"pods_running", NULL});
 
 	size_t count;
-	struct minimum_role *roles = read_minimums(test, val_get(test->given, "desired"), &count);
-	int64_t all = minimum_group(roles, count);
+	struct model_role *roles = read_minimums(test, val_get(test->given, "desired"), &count);
+	int64_t all = model_minimum_of_group(roles, count);
 	planner_int(test, "from_zero_running", val_get(without, "from_zero_running"),
-	            minimum_started(all, 0, all, capacity));
-	running = 100 + minimum_started(all, 100, all - 100, capacity);
+	            model_started(all, 0, all, capacity));
+	running = 100 + model_started(all, 100, all - 100, capacity);
 	planner_int(test, "from_100_running", val_get(without, "from_100_running"), running);
 	planner_int(test, "from_100_blocked", val_get(without, "from_100_blocked"), all - running);
 
-	running = fill_segments(test, MINIMUM_PER_SEGMENT, capacity, &whole);
+	running = fill_segments(test, SEGMENT_GANG_SEGMENT, capacity, &whole);
 	planner_int(test, "pods_running", val_get(by_segment, "pods_running"), running);
 	planner_int(test, "segments_running", val_get(by_segment, "segments_running"), whole);
 	planner_int(test, "pending_segment", val_get(by_segment, "pending_segment"), whole + 1);
-	running = fill_segments(test, MINIMUM_PER_INSTANCE, capacity, &whole);
+	running = fill_segments(test, SEGMENT_GANG_INSTANCE, capacity, &whole);
 	planner_int(test, "gang_Instance pods_running", val_get(by_instance, "pods_running"), running);
 }
 
@@ -263,14 +265,14 @@ void planner_segment_rolling_update(struct planner_case *test)
 	int64_t instances = planner_number(test->given, "instances_per_segment", 1);
 	int64_t from = planner_number(test->given, "lws_size_from", 0),
 		to = planner_number(test->given, "lws_size_to", 0);
-	const struct minimum_role role = {segments * instances, to};
+	const struct model_role role = {segments * instances, to};
 	planner_int(test, "podgroup_old", val_path(test->expect, "podgroup_old", "minNum", NULL),
-	            minimum_instance(&from, 1));
+	            model_minimum_of_instance(&from, 1));
 	planner_int(test, "podgroup_new", val_path(test->expect, "podgroup_new", "minNum", NULL),
-	            minimum_instance(&to, 1));
+	            model_minimum_of_instance(&to, 1));
 	planner_int(test, "unaffected_pods", val_get(test->expect, "unaffected_pods"),
 	            (segments - 1) * instances * from);
-	planner_int(test, "target_pods", val_get(test->expect, "target_pods"), minimum_group(&role, 1));
+	planner_int(test, "target_pods", val_get(test->expect, "target_pods"), model_minimum_of_group(&role, 1));
 	if (!update_ends(test, segments * instances))
 		planner_wrong(test, "the update does not end");
 }

@@ -1,5 +1,6 @@
 /* Checks the cases about roles that advance together: scaling and rolling update under maxSkew. */
 #include "planner.h"
+#include "planner_model.h"
 
 #include "rollout/skew.h"
 #include "rollout/update.h"
@@ -103,8 +104,9 @@ void planner_roll_bound(struct planner_case *test)
 		planner_wrong(test, "maxSkew cannot be read");
 		return;
 	}
-	skew_bounds(skew, planner_number(test->given, "ref_updated", 0), planner_number(test->given, "ref_desired", 0),
-	            planner_number(test->given, "request_desired", 0), &lower, &upper);
+	model_bound_updated(skew, planner_number(test->given, "ref_updated", 0),
+	                    planner_number(test->given, "ref_desired", 0),
+	                    planner_number(test->given, "request_desired", 0), &lower, &upper);
 	planner_int(test, "lower", val_get(test->expect, "lower"), lower);
 	planner_int(test, "upper", val_get(test->expect, "upper"), upper);
 }
@@ -127,19 +129,19 @@ void planner_roll_rank(struct planner_case *test)
 	struct planner_roles roles = planner_read_roles(test, val_get(test->given, "desired"));
 	struct skew_update_role *states = read_updating(test, &roles);
 	size_t fastest, slowest;
-	skew_rank(states, roles.count, &fastest, &slowest);
+	model_rank_roles(states, roles.count, &fastest, &slowest);
 	planner_text(test, "fastest", val_get(test->expect, "fastest"),
-	             fastest == SKEW_NO_ROLE ? "" : states[fastest].name);
+	             fastest == MODEL_NO_ROLE ? "" : states[fastest].name);
 	planner_text(test, "slowest", val_get(test->expect, "slowest"),
-	             slowest == SKEW_NO_ROLE ? "" : states[slowest].name);
+	             slowest == MODEL_NO_ROLE ? "" : states[slowest].name);
 }
 
 /* Distance of the fastest from the slowest role in ten-thousandths, rounded up. */
 static int64_t measure_skew(const struct skew_update_role *roles, size_t count)
 {
 	size_t fastest, slowest;
-	skew_rank(roles, count, &fastest, &slowest);
-	if (fastest == SKEW_NO_ROLE)
+	model_rank_roles(roles, count, &fastest, &slowest);
+	if (fastest == MODEL_NO_ROLE)
 		return 0;
 	int64_t whole = roles[fastest].desired * roles[slowest].desired;
 	int64_t part =

@@ -240,5 +240,5 @@ void planner_topology_crd(struct planner_case *test)
 	             deploy_level_text(layers, count, test->arena));
 	planner_text(test, "default_name", val_get(test->expect, "default_name"), DEPLOY_TOPOLOGY);
 	planner_text(test, "constraintMode_default", val_get(test->expect, "constraintMode_default"),
-	             deploy_mode_name(mode));
+	             mode == DEPLOY_HARD ? "hard" : "soft");
 }

@@ -1,7 +1,6 @@
-/* Names, labels, gates, minimums and conditions. */
+/* Names, labels, gates and conditions. */
 #include "rollout/conditions.h"
 #include "rollout/deploy.h"
-#include "rollout/minimum.h"
 #include "rollout/naming.h"
 
 #include <setjmp.h>
@@ -95,7 +94,6 @@ static void test_affinity(void **unused)
 	assert_true(deploy_mode_parse("", &mode) && mode == DEPLOY_HARD);
 	assert_true(deploy_mode_parse("soft", &mode) && mode == DEPLOY_SOFT);
 	assert_false(deploy_mode_parse("Hard", &mode));
-	assert_string_equal(deploy_mode_name(DEPLOY_SOFT), "soft");
 }
 
 /* All pods exist, gated; batches of 4 and 2 follow as the ones before arrive. */
@@ -119,8 +117,6 @@ static void test_gates(void **unused)
 	assert_int_equal(deploy_released(roles, 2, &rule), 3);
 	rule.count = 0;
 	assert_int_equal(deploy_released(roles, 2, &rule), 0);
-	assert_true(deploy_excludes_update(roles, (int64_t[]){0, 1}, 2));
-	assert_false(deploy_excludes_update(roles, (int64_t[]){0, 0}, 2));
 }
 
 static void test_levels(void **unused)
@@ -131,24 +127,6 @@ static void test_levels(void **unused)
 	layers[2].has_scope = true;
 	assert_string_equal(deploy_level_text(layers, 3, arena), "Pod < TOR < Host");
 	assert_string_equal(deploy_level_text(layers, 0, arena), "");
-}
-
-static void test_minimums(void **unused)
-{
-	(void)unused;
-	const struct minimum_role roles[] = {{25, 4}, {12, 1}};
-	const struct segment_size sizes[] = {{0, 10}, {1, 5}};
-	const struct segment_rule rule = {"pd", SEGMENT_ORDERED, sizes, 2};
-	assert_int_equal(minimum_group(roles, 2), 112);
-	assert_int_equal(minimum_segment(roles, 2, &rule, 0), 45);
-	assert_int_equal(minimum_segment(roles, 2, &rule, 2), 22);
-	assert_int_equal(minimum_segment(roles, 2, &rule, 3), 0);
-	assert_int_equal(minimum_instance((int64_t[]){3, 3}, 2), 6);
-	assert_int_equal(minimum_group(&(struct minimum_role){INT64_MAX, INT64_MAX}, 1), INT32_MAX);
-	assert_int_equal(minimum_group(&(struct minimum_role){3, 0}, 1), 3);
-	assert_int_equal(minimum_started(120, 100, 20, 115), 0);
-	assert_int_equal(minimum_started(115, 100, 20, 115), 15);
-	assert_int_equal(minimum_started(10, 20, 5, 10), 0);
 }
 
 static void test_conditions(void **unused)
@@ -216,8 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_ARENA(test_subgroup_names), WITH_ARENA(test_labels), WITH_ARENA(test_affinity),
-		WITH_ARENA(test_gates),          WITH_ARENA(test_levels), WITH_ARENA(test_minimums),
-		WITH_ARENA(test_conditions),
+		WITH_ARENA(test_gates),          WITH_ARENA(test_levels), WITH_ARENA(test_conditions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

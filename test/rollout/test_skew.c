@@ -100,7 +100,7 @@ static void test_scaling_with_several_rules(void **unused)
 	skew_scale(roles, 5, rules, 3, targets);
 	for (size_t r = 0; r < 5; r++)
 		assert_int_equal(targets[r], wanted[r]);
-	const size_t odd[] = {99, 0, 0, SKEW_NO_ROLE};
+	const size_t odd[] = {99, 0, 0, SIZE_MAX};
 	struct skew_rule rule = {percent_share(5), SKEW_SCHEDULED, odd, 4};
 	skew_scale(roles, 5, &rule, 1, targets);
 	assert_int_equal(targets[0], 10);
@@ -160,53 +160,12 @@ static void test_updating(void **unused)
 	}
 }
 
-static void test_ranks(void **unused)
-{
-	(void)unused;
-	static const struct {
-		struct skew_update_role roles[3];
-		size_t count, fastest, slowest;
-	} rows[] = {
-		{{{"a", 100, 50, 0, false}, {"b", 100, 10, 0, false}}, 2, 0, 1},
-		{{{"a", 200, 100, 0, false}, {"b", 100, 50, 0, false}}, 2, 1, 0}, /* the larger is slower */
-		{{{"b", 10, 5, 0, false}, {"a", 10, 5, 0, false}}, 2, 0, 1},      /* then by name */
-		{{{"a", 10, 5, 0, false}, {"b", 0, 0, 0, false}}, 2, SKEW_NO_ROLE, SKEW_NO_ROLE},
-		{{{"a", 3, 1, 0, false}, {"b", 1000000000, 333333333, 0, false}}, 2, 0, 1}, /* exactly */
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t fastest, slowest;
-		skew_rank(rows[i].roles, rows[i].count, &fastest, &slowest);
-		assert_int_equal(fastest, rows[i].fastest);
-		assert_int_equal(slowest, rows[i].slowest);
-	}
-}
-
-static void test_bounds(void **unused)
-{
-	(void)unused;
-	static const struct {
-		int64_t percent, updated, desired, of, lower, upper;
-	} rows[] = {{10, 50, 100, 100, 40, 60}, {1, 20, 200, 100, 9, 11}, {5, 50, 100, 200, 90, 110},
-	            {10, 0, 0, 100, 0, 0},      {10, 1, 10, 10, 0, 2},    {50, 50, 100, 100, 0, 100},
-	            {10, 0, 100, 100, 0, 10},   {0, 1, 2, 3, 2, 2}};
-	int64_t lower, upper;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		skew_bounds(percent_share(rows[i].percent), rows[i].updated, rows[i].desired, rows[i].of, &lower,
-		            &upper);
-		assert_int_equal(lower, rows[i].lower);
-		assert_int_equal(upper, rows[i].upper);
-	}
-	skew_bounds(percent_count(2), 5, 10, 20, &lower, &upper);
-	assert_int_equal(lower, 8);
-	assert_int_equal(upper, 12);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scaling),  cmocka_unit_test(test_scaling_with_several_rules),
-		cmocka_unit_test(test_updating), cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_scaling),
+		cmocka_unit_test(test_scaling_with_several_rules),
+		cmocka_unit_test(test_updating),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
