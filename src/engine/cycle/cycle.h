@@ -101,7 +101,6 @@ struct cycle {
 	int64_t retry_at; /* filled by the actions: when time alone may let a refused group in; INT64_MAX = never */
 	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
 	size_t kept;              /* places kept for pods that were moved, now */
-	bool started;             /* set by the first action */
 	uint64_t budget;          /* per placement, 0 = default */
 	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
 	bool explain_relax;       /* search for relaxations when explaining */

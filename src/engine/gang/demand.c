@@ -440,9 +440,7 @@ static void class_level(const struct solver *solver, struct part_class *class_, 
 }
 
 struct kid_rank {
-	int want;
 	int class_;
-	int64_t scarcity; /* filled by bound_build's caller; here: pods needed, larger first */
 	int order;
 };
 
@@ -523,8 +521,7 @@ static void classify(struct solver *solver, const struct demand *demand, const s
 		} else {
 			for (int k = 0; k < want->kid_count; k++) {
 				int kid = solver->kids[want->first_kid + k];
-				ranks[k] =
-					(struct kid_rank){.want = kid, .class_ = solver->wants[kid].class_, .order = k};
+				ranks[k] = (struct kid_rank){.class_ = solver->wants[kid].class_, .order = k};
 			}
 			class_kids(solver, &class_, ranks, want->kid_count);
 		}
