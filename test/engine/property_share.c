@@ -3,6 +3,7 @@
  * PLATOON_PROPERTY_SEED is the seed of the first instance (instance i uses seed + i), PLATOON_PROPERTY_COUNT their
  * number. A failed instance is printed with its seed. */
 #include "random.h"
+#include "share_claims.h"
 #include "share_reference.h"
 
 #include <inttypes.h>
@@ -311,19 +312,19 @@ static bool reclaim_holds(const struct instance *source, struct random *random, 
 	for (int step = 0; step < 20; step++) {
 		int a = random_range(random, 0, instance.count - 1), b = random_range(random, 0, instance.count - 1);
 		int64_t amounts[SHARE_RESOURCES] = {random_range(random, 1, 3) * 1000};
-		struct share_victim victim = {.queue = b}, back = {.queue = a};
+		struct claim_victim victim = {.queue = b}, back = {.queue = a};
 		memcpy(victim.amounts, amounts, sizeof(amounts));
 		memcpy(back.amounts, amounts, sizeof(amounts));
 		const struct share_queue *own = &instance.queues[a];
 		if (instance.queues[b].allocated[SHARE_GPU] < amounts[SHARE_GPU])
 			continue;
-		if (share_may_reclaim(&claim, a, amounts, false, &victim, 1) != SHARE_ALLOWED)
+		if (claim_whole(&claim, a, amounts, false, &victim, 1) != SHARE_ALLOWED)
 			continue;
 		if (a == b || own->allocated[SHARE_GPU] + amounts[SHARE_GPU] > own->fair[SHARE_GPU])
 			return fail("queue %d may reclaim from %d and end above its fair share", a, b);
 		move(&instance, b, amounts, -1);
 		move(&instance, a, amounts, 1);
-		if (share_may_reclaim(&claim, b, amounts, false, &back, 1) == SHARE_ALLOWED)
+		if (claim_whole(&claim, b, amounts, false, &back, 1) == SHARE_ALLOWED)
 			return fail("queue %d reclaimed %" PRId64 "m from %d, which may take them back", a,
 			            amounts[SHARE_GPU], b);
 	}

@@ -1,4 +1,5 @@
 /* Who may take from whom. */
+#include "share_claims.h"
 #include "share_rows.h"
 
 struct claim_case {
@@ -13,7 +14,7 @@ struct claim_case {
 		int queue;
 		int64_t amount;
 	} victims[5];
-	enum share_verdict verdict;
+	int verdict;
 	int blamed;
 };
 
@@ -22,9 +23,9 @@ static void check_claim(const struct claim_case *test)
 	struct share_queue queues[MOST];
 	struct arena *arena = arena_create();
 	size_t count = rows_queues(test->rows, queues), victim_count = 0;
-	struct share_victim victims[5];
+	struct claim_victim victims[5];
 	for (; victim_count < 5 && test->victims[victim_count].amount; victim_count++)
-		victims[victim_count] = (struct share_victim){test->victims[victim_count].queue,
+		victims[victim_count] = (struct claim_victim){test->victims[victim_count].queue,
 		                                              {devices(test->victims[victim_count].amount)}};
 	share_compute(queues, count, (int64_t[]){devices(test->total), 0, 0}, arena);
 	for (int q = test->claimer; q >= 0; q = queues[q].parent)
@@ -32,12 +33,11 @@ static void check_claim(const struct claim_case *test)
 	struct share_claim claim;
 	share_claim_init(&claim, queues, count, arena);
 	for (int again = 0; again < 2; again++) { /* a claim leaves nothing behind */
-		enum share_verdict verdict =
-			share_may_reclaim(&claim, test->claimer, (int64_t[]){devices(test->request), 0, 0},
+		int verdict = claim_whole(&claim, test->claimer, (int64_t[]){devices(test->request), 0, 0},
 		                          test->is_protected, victims, victim_count);
 		if (verdict != test->verdict || (verdict != SHARE_ALLOWED && claim.blamed != test->blamed))
-			fail_msg("%s: verdict %d blaming %d, not %d blaming %d", test->story, (int)verdict,
-			         claim.blamed, (int)test->verdict, test->blamed);
+			fail_msg("%s: verdict %d blaming %d, not %d blaming %d", test->story, verdict, claim.blamed,
+			         test->verdict, test->blamed);
 	}
 	arena_destroy(arena);
 }
@@ -261,7 +261,7 @@ static void claims_of_the_page(void **state)
 }
 
 /* Victims can be tried and put back while a solver looks for the right ones. */
-static void taking_and_giving_back(void **state)
+static void taking_one_by_one(void **state)
 {
 	static const struct row rows[MOST] = {{"a", TOP, 1, NONE, 0, 0, 2, 2, 0},
 	                                      {"b", TOP, 1, NONE, 0, 0, 0, 1, 0},
@@ -278,7 +278,7 @@ static void taking_and_giving_back(void **state)
 	assert_int_equal(share_claim_take(&claim, 0, one), SHARE_ALLOWED);
 	assert_int_equal(share_claim_take(&claim, 0, one), SHARE_VICTIM_WITHIN_SHARE);
 	assert_int_equal(claim.blamed, 0);
-	share_claim_give(&claim, 0, one);
+	assert_int_equal(share_claim_begin(&claim, 1, one, false), SHARE_ALLOWED); /* and forgets the victim */
 	assert_int_equal(share_claim_take(&claim, 2, one), SHARE_ALLOWED);
 	assert_int_equal(share_claim_take(&claim, 2, one), SHARE_ALLOWED);
 	assert_int_equal(share_claim_take(&claim, 2, one), SHARE_VICTIM_WITHIN_SHARE);
@@ -293,7 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(claims),
 		cmocka_unit_test(claims_of_the_page),
-		cmocka_unit_test(taking_and_giving_back),
+		cmocka_unit_test(taking_one_by_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,13 +127,6 @@ enum share_verdict share_claim_take(struct share_claim *claim, int victim, const
 	return SHARE_ALLOWED;
 }
 
-void share_claim_give(struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES])
-{
-	for (int q = victim; q >= 0; q = claim->queues[q].parent)
-		for (int r = 0; r < SHARE_RESOURCES; r++)
-			claim->freed[q][r] -= amounts[r];
-}
-
 /* Only resources that change hands matter. */
 static bool is_involved(const struct share_claim *claim, int queue, int resource)
 {
@@ -182,18 +175,4 @@ bool share_claim_bounces(const struct share_claim *claim, int victim, const int6
 		above |= claimer->quota[r] >= 0 && claim->request[r] > claimer->quota[r] - held(claim, claimer_side, r);
 	}
 	return above;
-}
-
-enum share_verdict share_may_reclaim(struct share_claim *claim, int queue, const int64_t request[SHARE_RESOURCES],
-                                     bool is_protected, const struct share_victim *victims, size_t victim_count)
-{
-	enum share_verdict verdict = share_claim_begin(claim, queue, request, is_protected);
-	for (size_t i = 0; i < victim_count && verdict == SHARE_ALLOWED; i++)
-		verdict = share_claim_take(claim, victims[i].queue, victims[i].amounts);
-	if (verdict == SHARE_ALLOWED)
-		verdict = share_claim_settle(claim);
-	for (size_t i = 0; i < victim_count && verdict == SHARE_ALLOWED; i++)
-		if (share_claim_bounces(claim, victims[i].queue, victims[i].amounts))
-			verdict = refuse(claim, SHARE_BOUNCES, victims[i].queue, -1);
-	return verdict;
 }

@@ -99,13 +99,12 @@ enum share_verdict {
 	SHARE_OVER_QUOTA,          /* non-preemptible: with the request it, or an ancestor, would exceed its quota */
 	SHARE_SAME_QUEUE,          /* the victim is in the claiming queue, or in one above or below it */
 	SHARE_VICTIM_WITHIN_SHARE, /* the victim's queue holds no more than it may keep */
-	SHARE_BOUNCES,             /* the victim's queue could claim it straight back */
 	SHARE_MORE_SATURATED       /* the claiming side would end further above its fair share than the victim's side */
 };
 
 /* One question "may this queue take so much from those victims?", put together victim by victim. Create one per
- * action and begin it anew for each claim: begin costs what the last claim touched, take and give cost the depth of
- * the tree. The fields are read only for the caller; `blamed` and `resource` say where a refusal came from. */
+ * action and begin it anew for each claim: begin costs what the last claim touched, take costs the depth of the
+ * tree. The fields are read only for the caller; `blamed` and `resource` say where a refusal came from. */
 struct share_claim {
 	const struct share_queue *queues;
 	size_t count;
@@ -138,8 +137,6 @@ enum share_verdict share_claim_begin(struct share_claim *claim, int queue, const
 enum share_verdict share_claim_take(struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES]);
 /* Whether share_claim_take would allow a victim of that queue now. Once it does not, it never does for this claim. */
 bool share_claim_may_take(const struct share_claim *claim, int victim);
-/* Takes a victim back out. Exact only in the reverse order of share_claim_take. */
-void share_claim_give(struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES]);
 
 /* After the last victim. Where the hierarchies part, the claimer's side may end above its fair share only in a resource
  * in which the victim's side is further above its own. */
@@ -148,14 +145,5 @@ enum share_verdict share_claim_settle(struct share_claim *claim);
 /* Whether a victim could be claimed straight back by guaranteed quota: with it its side would still be within its quota,
  * while the claimer's side ends above its own. Such claims would go back and forth for ever. After the last victim. */
 bool share_claim_bounces(const struct share_claim *claim, int victim, const int64_t amounts[SHARE_RESOURCES]);
-
-struct share_victim {
-	int queue;
-	int64_t amounts[SHARE_RESOURCES];
-};
-
-/* begin, take every victim in the given order, settle, and none of them may bounce; the first refusal. */
-enum share_verdict share_may_reclaim(struct share_claim *claim, int queue, const int64_t request[SHARE_RESOURCES],
-                                     bool is_protected, const struct share_victim *victims, size_t victim_count);
 
 #endif
