@@ -78,7 +78,7 @@ LAYERS = [
     ("a private header of another room", "manager/manager.c", '#include "rbg/internal.h"\n', "private to src/rbg"),
     ("a private header with a longer name", "view/why.c", '#include "schedule/live_internal.h"\n', "private to src/schedule"),
     ("a header that only sounds private", "view/why.c", '#include "schedule/liveinternal.h"\n', ""),
-    ("a folder of the engine reads what the engine shares", "engine/place/a.c", '#include "engine/internal.h"\n', ""),
+    ("a folder of the engine reads what the engine shares", "engine/place/a.c", '#include "engine/cluster/internal.h"\n', ""),
     ("folders of serve keep theirs to themselves", "serve/api/a.c", '#include "serve/http/internal.h"\n',
      "private to src/serve/http"),
     ("and read their own", "serve/http/a.c", '#include "serve/http/internal.h"\n', ""),

@@ -1,7 +1,7 @@
 /* Changes of single nodes in a sealed cluster (what would move a node in the order of a topology is refused), and taking
  * back what a decision occupied. */
 #include "base/clamp.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "engine/cluster/cluster.h"
 
 #include "base/clamp.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Shapes and pod classes: equal content gets one number, so that slots are counted once for all equal pods. */
 #include "base/clamp.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 
 #include <string.h>
 

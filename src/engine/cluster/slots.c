@@ -1,5 +1,5 @@
 /* Slots: how many more pods of a shape each node, and each domain, can take. Cached per shape and view. */
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 
 #include <string.h>
 

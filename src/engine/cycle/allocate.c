@@ -6,7 +6,7 @@
 #include "engine/cycle/refusal_cache.h"
 #include "engine/cycle/refusals.h"
 #include "engine/cycle/reserve.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 
 /* The outcome, and for a refusal where it is written down. What looks alike is searched once per state of the cluster. */
 static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out,

@@ -2,7 +2,7 @@
 #include "engine/cycle/moved_places.h"
 
 #include "base/clock.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 
 #define NODES_NAMED 3 /* in a reason, before it says "and n more" */
 

@@ -2,7 +2,7 @@
 #include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/cycle/internal.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 #include "engine/evict/victims.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #include "engine/cycle/refusal_cache.h"
 
 #include "base/vec.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 #include "engine/cycle/refusals.h"
 
 #include <stdlib.h>

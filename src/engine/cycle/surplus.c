@@ -1,6 +1,6 @@
 /* Owns what is said about groups whose minimum is met while more of their pods wait. */
 #include "engine/cycle/internal.h"
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 #include "engine/cycle/moved_places.h"
 #include "engine/cycle/refusals.h"
 

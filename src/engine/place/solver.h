@@ -6,7 +6,7 @@
 #ifndef ENGINE_PLACE_SOLVER_H
 #define ENGINE_PLACE_SOLVER_H
 
-#include "engine/internal.h"
+#include "engine/cluster/internal.h"
 #include "engine/place/place.h"
 
 #define COPIES_CAP (1 << 30)

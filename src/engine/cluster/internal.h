@@ -1,10 +1,11 @@
-/* What the files of the engine share. Nothing outside src/engine includes this.
+/* The cluster from inside: what the engine reads of it and the files of this folder share. Nothing outside src/engine
+ * includes this.
  *
  * A *shape* is what counts for slots: requests plus node rules. A *pod class* is a shape plus what other pods can see of it
  * (namespace, labels) and its rules about other pods. Slots per node and their sums per domain are cached per shape and
  * brought up to date from a log of changed nodes, so a decision costs what changed, not what exists. */
-#ifndef ENGINE_INTERNAL_H
-#define ENGINE_INTERNAL_H
+#ifndef ENGINE_CLUSTER_INTERNAL_H
+#define ENGINE_CLUSTER_INTERNAL_H
 
 #include "base/hash.h"
 #include "base/strings.h"
