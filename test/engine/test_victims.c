@@ -60,12 +60,12 @@ static void units_of_a_group(void **state)
 		struct fixture_group groups[] = {{.name = "g", .tree = table[i].tree, .pods = table[i].pods}, {0}};
 		struct victim_list list = {0}, kept = {0};
 		cluster_fixture_create(&fixture, "n:100", NULL, groups);
-		victims_of_group(&fixture.cycle, 0, true, fixture.arena, &list);
+		victims_list_group(&fixture.cycle, 0, true, fixture.arena, &list);
 		const char *got = units_text(&list, fixture.arena);
 		if (strcmp(got, table[i].units) != 0)
 			fail_msg("%s: \"%s\", not \"%s\"", table[i].story, got, table[i].units);
 		/* Without the right to the whole, the gang itself stays and everything else is the same. */
-		victims_of_group(&fixture.cycle, 0, false, fixture.arena, &kept);
+		victims_list_group(&fixture.cycle, 0, false, fixture.arena, &kept);
 		bool whole = list.count && list.items[list.count - 1].extent == UNIT_GANG;
 		assert_int_equal(kept.count, list.count - whole);
 		cluster_fixture_destroy(&fixture);
@@ -79,7 +79,7 @@ static void numbered_in_sequence(void **state)
 	struct victim_list list = {0};
 	(void)state;
 	cluster_fixture_create(&fixture, "n:100", NULL, groups);
-	victims_of_group(&fixture.cycle, 0, true, fixture.arena, &list);
+	victims_list_group(&fixture.cycle, 0, true, fixture.arena, &list);
 	for (size_t i = 0; i < list.count; i++)
 		assert_int_equal(list.items[i].sequence, i);
 	cluster_fixture_destroy(&fixture);
@@ -120,7 +120,7 @@ static void order_of_all(void **state)
 		cluster_fixture_create(&fixture, "n:100", NULL, table[i].groups);
 		cycle_begin(&fixture.cycle);
 		for (size_t g = 0; g < fixture.cycle.group_count; g++)
-			victims_of_group(&fixture.cycle, (int)g, true, fixture.arena, &list);
+			victims_list_group(&fixture.cycle, (int)g, true, fixture.arena, &list);
 		victims_sort(&list);
 		for (size_t u = 0; u < list.count; u++)
 			got = arena_printf(fixture.arena, "%s%s%s", got, u ? " " : "",
@@ -147,7 +147,7 @@ static void fresh_ones_first(void **state)
 	fixture.cycle.groups[1].was_running[0] = false;
 	fixture.cycle.groups[2].was_running[0] = fixture.cycle.groups[2].was_running[1] = false;
 	for (size_t g = 0; g < fixture.cycle.group_count; g++)
-		victims_of_group(&fixture.cycle, (int)g, true, fixture.arena, &list);
+		victims_list_group(&fixture.cycle, (int)g, true, fixture.arena, &list);
 	victims_sort(&list);
 	for (size_t u = 0; u < list.count; u++)
 		got = arena_printf(fixture.arena, "%s%s%s%d", got, u ? " " : "",
@@ -178,7 +178,7 @@ static void core_of_a_group(void **state)
 		char text[9] = "";
 		cluster_fixture_create(&fixture, "n:9", NULL, groups);
 		const struct gang *gang = &fixture.cycle.groups[0].gang;
-		victims_core(gang, core);
+		victims_mark_core(gang, core);
 		for (size_t p = 0; p < gang->pod_count; p++)
 			text[p] = core[p] ? '+' : '-';
 		if (strcmp(text, table[i].core) != 0)
@@ -189,7 +189,7 @@ static void core_of_a_group(void **state)
 			if (core[p] || gang->pods[p].state != MEMBER_RUNNING)
 				continue;
 			gang->pods[p].state = MEMBER_GONE;
-			victims_core(gang, after);
+			victims_mark_core(gang, after);
 			assert_memory_equal(core, after, sizeof(core));
 		}
 		cluster_fixture_destroy(&fixture);

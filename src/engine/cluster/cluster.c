@@ -203,7 +203,7 @@ int cluster_unlabelled_node(const struct cluster *cluster, int topology, int ind
 	return -1;
 }
 
-int resource_number(struct cluster *cluster, const char *name, int64_t initial)
+int cluster_add_resource(struct cluster *cluster, const char *name, int64_t initial)
 {
 	int found = find_name(cluster->resource_index, name);
 	if (found >= 0)
@@ -224,7 +224,7 @@ int resource_number(struct cluster *cluster, const char *name, int64_t initial)
 	return entry->number;
 }
 
-int64_t resource_view(const struct cluster *cluster, int resource, int node, int view)
+int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int node, int view)
 {
 	const struct resource_column *column = &cluster->resources.items[resource];
 	if (view == VIEW_EMPTY)
@@ -235,7 +235,7 @@ int64_t resource_view(const struct cluster *cluster, int resource, int node, int
 	return amount;
 }
 
-void node_changed(struct cluster *cluster, int node)
+void cluster_mark_node_changed(struct cluster *cluster, int node)
 {
 	if (cluster->changed.count > 4 * (size_t)cluster->node_count + 1024) {
 		cluster->changed_base += cluster->changed.count;
@@ -284,12 +284,12 @@ static void change_occupancy(struct cluster *cluster, int pod_class, int node, e
 	if (occupancy == OCCUPY_RELEASING)
 		cluster->releasing_pods += sign;
 	resident_add(cluster, node, pod_class, sign, occupancy == OCCUPY_RELEASING);
-	node_changed(cluster, node);
+	cluster_mark_node_changed(cluster, node);
 	struct journal_entry entry = {pod_class, node, occupancy, sign};
 	if (cluster->recording)
 		vec_push(&cluster->journal, entry);
 	else
-		freed_note(cluster, &entry);
+		cluster_note_freed(cluster, &entry);
 }
 
 void cluster_occupy(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy)

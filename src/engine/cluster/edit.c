@@ -55,7 +55,7 @@ static bool take_properties(struct cluster *cluster, struct cluster_node_data *o
 	bool labels = !same_labels(&own->labels, &node->labels), taints = !same_taints(own, node);
 	if (!labels && !taints && own->ready == node->ready && own->unschedulable == node->unschedulable)
 		return false;
-	cluster->plain_blocked -= node_blocks_plain_pods(own);
+	cluster->plain_blocked -= cluster_node_blocks_plain_pods(own);
 	cluster->soft_taints -= soft_taints(own);
 	if (labels)
 		own->labels = cluster_copy_labels(cluster->arena, &node->labels);
@@ -65,7 +65,7 @@ static bool take_properties(struct cluster *cluster, struct cluster_node_data *o
 	}
 	own->ready = node->ready;
 	own->unschedulable = node->unschedulable;
-	cluster->plain_blocked += node_blocks_plain_pods(own);
+	cluster->plain_blocked += cluster_node_blocks_plain_pods(own);
 	cluster->soft_taints += soft_taints(own);
 	return true;
 }
@@ -74,7 +74,7 @@ static void allow_shapes(struct cluster *cluster, int number)
 {
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
-		bool allowed = shape_exclusion(cluster, shape, number) == EXCLUDE_NONE;
+		bool allowed = shape_find_exclusion(cluster, shape, number) == EXCLUDE_NONE;
 		free(shape->exclusions);
 		shape->exclusions = NULL;
 		if (shape->everywhere && !allowed) {
@@ -102,7 +102,7 @@ static bool take_amounts(struct cluster *cluster, int number, const struct clust
 {
 	bool changed = false;
 	for (size_t i = 0; i < node->allocatable_count; i++)
-		resource_number(cluster, node->allocatable[i].name, 0);
+		cluster_add_resource(cluster, node->allocatable[i].name, 0);
 	for (size_t r = 0; r < cluster->resources.count; r++) {
 		struct resource_column *column = &cluster->resources.items[r];
 		int64_t amount = column->initial;
@@ -125,13 +125,13 @@ int cluster_update_node(struct cluster *cluster, const struct cluster_node *node
 		return 0;
 	if (properties)
 		allow_shapes(cluster, number);
-	node_changed(cluster, number);
+	cluster_mark_node_changed(cluster, number);
 	cluster->freed++;
 	cluster->node_changes++;
 	return 1;
 }
 
-void freed_note(struct cluster *cluster, const struct journal_entry *change)
+void cluster_note_freed(struct cluster *cluster, const struct journal_entry *change)
 {
 	const struct journal_entry *vacant = &cluster->vacant;
 	if (change->sign < 0) {
@@ -161,12 +161,12 @@ void cluster_record(struct cluster *cluster)
 	cluster->journal.count = 0;
 }
 
-size_t cluster_recorded(const struct cluster *cluster)
+size_t cluster_journal_length(const struct cluster *cluster)
 {
 	return cluster->journal.count;
 }
 
-void cluster_unrecord(struct cluster *cluster, size_t since)
+void cluster_journal_cut(struct cluster *cluster, size_t since)
 {
 	cluster->journal.count = since;
 }

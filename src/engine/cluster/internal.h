@@ -60,7 +60,7 @@ struct shape {
 	bool one_per_node;
 	bool everywhere;  /* no rule excludes any node (then `allowed` is NULL) */
 	uint8_t *allowed; /* by node: 1 when the node rules admit the shape */
-	int *exclusions;  /* nodes per cause, NULL until somebody asks; see shape_exclusions */
+	int *exclusions;  /* nodes per cause, NULL until somebody asks; see shape_count_exclusions */
 	struct slots *slots[VIEW_COUNT];
 };
 
@@ -181,18 +181,18 @@ struct cluster {
 };
 
 /* resources */
-int resource_number(struct cluster *cluster, const char *name, int64_t initial);
-int64_t resource_view(const struct cluster *cluster, int resource, int node, int view);
-void node_changed(struct cluster *cluster, int node);
+int cluster_add_resource(struct cluster *cluster, const char *name, int64_t initial);
+int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int node, int view);
+void cluster_mark_node_changed(struct cluster *cluster, int node);
 /* Whether some pod without any rules may not go there. */
-bool node_blocks_plain_pods(const struct cluster_node_data *node);
+bool cluster_node_blocks_plain_pods(const struct cluster_node_data *node);
 
 /* cluster_edit.c: for cluster_freed. */
-void freed_note(struct cluster *cluster, const struct journal_entry *change);
+void cluster_note_freed(struct cluster *cluster, const struct journal_entry *change);
 /* How much is written down since cluster_record; and what was written down since then is of no account: it was taken
  * back already. */
-size_t cluster_recorded(const struct cluster *cluster);
-void cluster_unrecord(struct cluster *cluster, size_t since);
+size_t cluster_journal_length(const struct cluster *cluster);
+void cluster_journal_cut(struct cluster *cluster, size_t since);
 
 /* cluster_order.c */
 void cluster_free_domains(struct topology *topology);
@@ -214,9 +214,9 @@ enum exclusion {
 	EXCLUDE_VOLUME,
 	EXCLUDE_CAUSES
 };
-enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
+enum exclusion shape_find_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
 /* Nodes per cause; valid until a node changes or a shape is added. */
-const int *shape_exclusions(struct cluster *cluster, int number);
+const int *shape_count_exclusions(struct cluster *cluster, int number);
 
 /* node_classes.c */
 void node_classes_init(struct cluster *cluster);
@@ -230,14 +230,15 @@ const struct node_classes *node_classes_get(struct cluster *cluster);
 void slots_need_level(const struct cluster *cluster, struct slots *slots, int topology, int level);
 struct slots *slots_get(struct cluster *cluster, int number, int view);
 /* A private copy where nodes with mask[node] == 0 have no slots. In the arena. */
-struct slots *slots_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena);
-int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
+struct slots *slots_copy_masked(struct cluster *cluster, int number, int view, const uint8_t *mask,
+                                struct arena *arena);
+int32_t slots_count_on_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
 /* Whether one more pod of the class fits there by its requests; node rules are not asked. */
 bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node, int view);
 void slots_free(struct cluster *cluster, struct slots *slots);
 void slots_prepare_spare(struct cluster *cluster);
 
-static inline int topology_parent_domain(const struct topology *topology, int level, int domain)
+static inline int topology_find_parent(const struct topology *topology, int level, int domain)
 {
 	return level <= 0 ? -1 : topology->domains[level][domain].parent;
 }

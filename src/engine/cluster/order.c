@@ -159,7 +159,7 @@ static int keep_first_by_name(struct cluster *cluster)
 	return kept;
 }
 
-bool node_blocks_plain_pods(const struct cluster_node_data *node)
+bool cluster_node_blocks_plain_pods(const struct cluster_node_data *node)
 {
 	if (!node->ready || node->unschedulable)
 		return true;
@@ -178,14 +178,14 @@ static void place_node(struct cluster *cluster, int number, const struct cluster
 	                                   .taint_count = from->taint_count,
 	                                   .unschedulable = from->unschedulable,
 	                                   .ready = from->ready};
-	cluster->plain_blocked += node_blocks_plain_pods(node);
+	cluster->plain_blocked += cluster_node_blocks_plain_pods(node);
 	for (size_t i = 0; i < node->taint_count; i++)
 		cluster->soft_taints += node->taints[i].effect == TAINT_PREFER_NO_SCHEDULE;
 	struct name_entry *entry = base_calloc(1, sizeof(*entry));
 	*entry = (struct name_entry){.name = node->name, .number = number};
 	HASH_ADD_KEYPTR(hh, cluster->node_index, node->name, strlen(node->name), entry);
 	for (size_t i = 0; i < from->allocatable_count; i++) {
-		int resource = resource_number(cluster, from->allocatable[i].name, 0);
+		int resource = cluster_add_resource(cluster, from->allocatable[i].name, 0);
 		struct resource_column *column = &cluster->resources.items[resource];
 		column->allocatable[number] = column->free[number] = clamp_amount(from->allocatable[i].amount);
 		column->total = clamp_add(column->total, column->allocatable[number] - column->initial);
@@ -351,7 +351,7 @@ static void reorder_nodes(const struct turnover *turnover, const int32_t *moved)
 			entry->number = moved[n];
 			continue;
 		}
-		cluster->plain_blocked -= node_blocks_plain_pods(node);
+		cluster->plain_blocked -= cluster_node_blocks_plain_pods(node);
 		for (size_t i = 0; i < node->taint_count; i++)
 			cluster->soft_taints -= node->taints[i].effect == TAINT_PREFER_NO_SCHEDULE;
 		free(cluster->residents[n].items);
@@ -372,7 +372,7 @@ static void reorder_shape(const struct turnover *turnover, struct shape *shape)
 	uint8_t *allowed = base_malloc((size_t)turnover->after ? (size_t)turnover->after : 1);
 	bool everywhere = true;
 	for (int n = 0; n < turnover->after; n++) {
-		allowed[n] = turnover->from[n] < 0 ? shape_exclusion(cluster, shape, n) == EXCLUDE_NONE
+		allowed[n] = turnover->from[n] < 0 ? shape_find_exclusion(cluster, shape, n) == EXCLUDE_NONE
 		             : shape->everywhere   ? 1
 		                                   : shape->allowed[turnover->from[n]];
 		everywhere &= allowed[n];

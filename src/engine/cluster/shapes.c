@@ -142,12 +142,12 @@ static void add_port_requests(struct cluster *cluster, struct request_list *list
 		const struct host_port *port = &rules->ports[i];
 		const char *protocol = port->protocol && *port->protocol ? port->protocol : "TCP";
 		const char *any = arena_printf(cluster->arena, "hostPort/%s/%d", protocol, port->port);
-		resource_number(cluster, any, PORT_WHOLE);
+		cluster_add_resource(cluster, any, PORT_WHOLE);
 		add_request(list, any, wildcard_address(port->ip) ? PORT_WHOLE : 1);
 		if (wildcard_address(port->ip))
 			continue;
 		const char *own = arena_printf(cluster->arena, "hostPort/%s/%s:%d", protocol, port->ip, port->port);
-		resource_number(cluster, own, 1);
+		cluster_add_resource(cluster, own, 1);
 		add_request(list, own, 1);
 	}
 }
@@ -217,7 +217,7 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 	for (size_t i = 0; i < count; i++) {
 		if (requests->items.items[i].amount <= 0)
 			continue;
-		shape->resource[shape->request_count] = resource_number(cluster, requests->items.items[i].name, 0);
+		shape->resource[shape->request_count] = cluster_add_resource(cluster, requests->items.items[i].name, 0);
 		shape->amount[shape->request_count++] = requests->items.items[i].amount;
 	}
 	struct pod_rules *own = &shape->rules;
@@ -246,7 +246,7 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		return;
 	shape->allowed = base_calloc((size_t)cluster->node_count, 1);
 	for (int n = 0; n < cluster->node_count; n++)
-		shape->allowed[n] = shape_exclusion(cluster, shape, n) == EXCLUDE_NONE;
+		shape->allowed[n] = shape_find_exclusion(cluster, shape, n) == EXCLUDE_NONE;
 }
 
 static int shape_number(struct cluster *cluster, const struct pod_input *input, const struct pod_rules *rules)
@@ -347,7 +347,7 @@ static bool any_term_matches(const struct node_term *terms, size_t count, const 
 	return false;
 }
 
-enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape *shape, int number)
+enum exclusion shape_find_exclusion(const struct cluster *cluster, const struct shape *shape, int number)
 {
 	const struct cluster_node_data *node = &cluster->nodes[number];
 	const struct pod_rules *rules = &shape->rules;
@@ -375,7 +375,7 @@ enum exclusion shape_exclusion(const struct cluster *cluster, const struct shape
 	return EXCLUDE_NONE;
 }
 
-const int *shape_exclusions(struct cluster *cluster, int number)
+const int *shape_count_exclusions(struct cluster *cluster, int number)
 {
 	struct shape *shape = &cluster->shapes.items[number];
 	if (shape->exclusions)
@@ -383,7 +383,7 @@ const int *shape_exclusions(struct cluster *cluster, int number)
 	shape->exclusions = base_calloc(EXCLUDE_CAUSES, sizeof(*shape->exclusions));
 	for (int n = 0; n < cluster->node_count; n++)
 		shape->exclusions[shape_allows_node(cluster, shape, n) ? EXCLUDE_NONE
-		                                                       : shape_exclusion(cluster, shape, n)]++;
+		                                                       : shape_find_exclusion(cluster, shape, n)]++;
 	return shape->exclusions;
 }
 

@@ -19,7 +19,7 @@ static int32_t slots_by_amounts(const struct cluster *cluster, const struct shap
 {
 	int64_t slots = shape->one_per_node ? 1 : SLOTS_CAP;
 	for (int i = 0; i < shape->request_count && slots; i++)
-		slots = fewer(slots, resource_view(cluster, shape->resource[i], node, view), shape->amount[i]);
+		slots = fewer(slots, cluster_amount_in_view(cluster, shape->resource[i], node, view), shape->amount[i]);
 	return (int32_t)slots;
 }
 
@@ -31,7 +31,7 @@ static int32_t slots_of_class(const struct shape *shape, const int64_t *amounts)
 	return (int32_t)slots;
 }
 
-int32_t slots_of_node(const struct cluster *cluster, const struct shape *shape, int node, int view)
+int32_t slots_count_on_node(const struct cluster *cluster, const struct shape *shape, int node, int view)
 {
 	return shape_allows_node(cluster, shape, node) ? slots_by_amounts(cluster, shape, node, view) : 0;
 }
@@ -40,7 +40,7 @@ bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node,
 {
 	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++)
-		if (resource_view(cluster, shape->resource[i], node, view) < shape->amount[i])
+		if (cluster_amount_in_view(cluster, shape->resource[i], node, view) < shape->amount[i])
 			return false;
 	return true;
 }
@@ -147,7 +147,7 @@ static void count_all(struct cluster *cluster, const struct shape *shape, struct
 	int count = cluster->node_count;
 	if (view != VIEW_FREE) {
 		for (int n = 0; n < count; n++)
-			slots->node[n] = slots_of_node(cluster, shape, n, view);
+			slots->node[n] = slots_count_on_node(cluster, shape, n, view);
 		return;
 	}
 	const struct node_classes *classes = node_classes_get(cluster);
@@ -167,7 +167,7 @@ static void count_all(struct cluster *cluster, const struct shape *shape, struct
 static void refresh_node(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int node,
                          int view)
 {
-	int32_t now = slots_of_node(cluster, shape, node, view);
+	int32_t now = slots_count_on_node(cluster, shape, node, view);
 	int32_t change = now - slots->node[node];
 	if (!change)
 		return;
@@ -203,7 +203,7 @@ struct slots *slots_get(struct cluster *cluster, int number, int view)
 	return slots;
 }
 
-struct slots *slots_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena)
+struct slots *slots_copy_masked(struct cluster *cluster, int number, int view, const uint8_t *mask, struct arena *arena)
 {
 	const struct slots *from = slots_get(cluster, number, view);
 	struct slots *slots = arena_new(arena, struct slots);

@@ -83,7 +83,7 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 
 void cycle_finish(struct cycle *cycle)
 {
-	reserve_together(cycle);
+	reserve_whole_gangs(cycle);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
 	moved_places_release(cycle);

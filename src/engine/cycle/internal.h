@@ -19,10 +19,10 @@ struct cycle_run {
 	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by pod class: what one pod counts for */
 	struct victim_index *victim_index;             /* what could be given up; NULL until somebody asks */
 	int explained_runtimes;                        /* in this action */
-	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_marked */
+	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_has_mark */
 };
 
-static inline bool cycle_marked(const struct cycle_run *run, enum cycle_mark which, int group)
+static inline bool cycle_has_mark(const struct cycle_run *run, enum cycle_mark which, int group)
 {
 	return run->marks[which][group] == run->mark[which];
 }
@@ -32,7 +32,7 @@ static inline void cycle_mark(struct cycle_run *run, enum cycle_mark which, int 
 	run->marks[which][group] = run->mark[which];
 }
 
-static inline void cycle_clear_marks(struct cycle_run *run, enum cycle_mark which)
+static inline void cycle_clear_mark(struct cycle_run *run, enum cycle_mark which)
 {
 	run->mark[which]++;
 }
@@ -46,7 +46,7 @@ const int64_t (*cycle_pod_class_amounts(struct cluster *cluster))[CYCLE_RESOURCE
 /* Adds what one pod of the class counts for. */
 void cycle_add_pod(const struct cycle_run *run, int pod_class, int64_t amounts[CYCLE_RESOURCES]);
 /* What pods count for against queues, and how much of it cannot be evicted later: all of a non-preemptible group, the
- * core of a semi-preemptible one (see victims_core). */
+ * core of a semi-preemptible one (see victims_mark_core). */
 struct cycle_cost {
 	int64_t amounts[CYCLE_RESOURCES], core[CYCLE_RESOURCES];
 };

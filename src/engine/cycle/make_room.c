@@ -33,7 +33,7 @@ static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, st
 	enum { STEPS = 20000, QUESTION = 100 };
 	bool grow = gang_root_satisfied(&group->gang);
 	uint64_t question = hash_mix(refusals_hash_gang(&group->gang), QUESTION);
-	if (cycle->always_search || rules_concern(cycle->cluster, &group->gang))
+	if (cycle->always_search || rules_concern_gang(cycle->cluster, &group->gang))
 		return false;
 	int known = refusal_cache_is_hopeless(cycle, question);
 	if (known >= 0)

@@ -62,7 +62,7 @@ static bool *find_core(const struct cycle_group *group)
 	if (group->preempt != CYCLE_SEMI_PREEMPTIBLE)
 		return NULL;
 	bool *core = base_calloc(group->gang.pod_count, sizeof(*core));
-	victims_core(&group->gang, core);
+	victims_mark_core(&group->gang, core);
 	return core;
 }
 

@@ -10,7 +10,7 @@ static bool fits_in_view(const struct cluster *cluster, const struct gang_pod *p
 {
 	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++)
-		if (resource_view(cluster, shape->resource[i], pod->node, view) < 0)
+		if (cluster_amount_in_view(cluster, shape->resource[i], pod->node, view) < 0)
 			return false;
 	return true;
 }
@@ -136,7 +136,7 @@ static void reserve_again(struct cycle *cycle, struct cycle_group *group, bool r
 	}
 }
 
-void reserve_together(struct cycle *cycle)
+void reserve_whole_gangs(struct cycle *cycle)
 {
 	/* Only groups that were looked at have pods that were bound just now. */
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
@@ -166,7 +166,7 @@ static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node,
 		hold->items[hold->count++] =
 			(struct reserve_amount){.resource = shape->resource[i], .node = node, .amount = amount};
 	}
-	node_changed(cluster, node);
+	cluster_mark_node_changed(cluster, node);
 }
 
 void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
@@ -174,7 +174,7 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 	struct cluster *cluster = cycle->cluster;
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct place_bias bias = {0};
-	bias_from_free(cluster, gang, true, cycle->arena, &bias);
+	bias_build_from_free(cluster, gang, true, cycle->arena, &bias);
 	struct place_options options = {.budget = cycle->budget, .empty_cluster = true, .bias = &bias};
 	struct placement placement;
 	*hold = (struct reserve_hold){.group = -1};
@@ -192,7 +192,7 @@ void reserve_release(struct cycle *cycle, struct reserve_hold *hold)
 	for (size_t i = 0; hold->group >= 0 && i < hold->count; i++) {
 		cycle->cluster->resources.items[hold->items[i].resource].free[hold->items[i].node] +=
 			hold->items[i].amount;
-		node_changed(cycle->cluster, hold->items[i].node);
+		cluster_mark_node_changed(cycle->cluster, hold->items[i].node);
 	}
 	hold->group = -1;
 	hold->count = 0;

@@ -13,7 +13,7 @@ void reserve_restore(struct cycle *cycle);
 void reserve_bind(struct cycle *cycle);
 /* A gang that waits for reserved pods starts as a whole: what this cycle bound before another action moved a part of it
  * becomes a reservation too. */
-void reserve_together(struct cycle *cycle);
+void reserve_whole_gangs(struct cycle *cycle);
 
 /* What is kept free for a gang that has waited too long. */
 struct reserve_hold {

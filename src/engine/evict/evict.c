@@ -186,12 +186,12 @@ static bool still_has_a_home(const struct evict_attempt *attempt, size_t number)
 static void return_what_can_stay(struct evict_attempt *attempt)
 {
 	struct cycle_run *run = attempt->run;
-	cycle_clear_marks(run, MARK_LOST); /* groups that are gone as a whole */
+	cycle_clear_mark(run, MARK_LOST); /* groups that are gone as a whole */
 	for (size_t i = attempt->applied; i-- > 0;) {
 		const struct victim_unit *unit = attempt->units[i];
-		if (attempt->kept[i] || cycle_marked(run, MARK_MOVED, unit->group))
+		if (attempt->kept[i] || cycle_has_mark(run, MARK_MOVED, unit->group))
 			continue;
-		if (!cycle_marked(run, MARK_LOST, unit->group) &&
+		if (!cycle_has_mark(run, MARK_LOST, unit->group) &&
 		    (unit->extent == UNIT_GANG || still_has_a_home(attempt, i)) && unit_can_return(attempt, unit)) {
 			return_unit(attempt, unit);
 			attempt->kept[i] = true;
@@ -254,7 +254,7 @@ static bool stays_in_place(struct evict_attempt *attempt, const struct moved_pod
 	struct gang_pod *pod = &attempt->cycle->groups[moved->group].gang.pods[moved->pod];
 	if (moved->node != moved->from)
 		return false;
-	if (cycle_marked(attempt->run, MARK_RESERVED, moved->group))
+	if (cycle_has_mark(attempt->run, MARK_RESERVED, moved->group))
 		return true;
 	cluster_vacate(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
 	cluster_occupy(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
@@ -267,13 +267,13 @@ static void record_evictions(struct evict_attempt *attempt, const struct moves *
 	const struct cycle_run *run = attempt->run;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
-		if (cycle_marked(run, MARK_MOVED, pod->group) && !stays_in_place(attempt, pod))
+		if (cycle_has_mark(run, MARK_MOVED, pod->group) && !stays_in_place(attempt, pod))
 			give_up_pod(attempt, pod->group, pod->pod, pod->from, true);
 	}
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
 		const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
-		bool lost = !attempt->kept[i] && !cycle_marked(run, MARK_MOVED, unit->group);
+		bool lost = !attempt->kept[i] && !cycle_has_mark(run, MARK_MOVED, unit->group);
 		for (int k = 0; lost && k < unit->pod_count; k++)
 			give_up_pod(attempt, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
 	}
@@ -287,7 +287,7 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 	struct moves moves = {0};
 	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
 	memcpy(attempt->kept, kept, sizeof(*kept) * attempt->applied);
-	cycle_clear_marks(attempt->run, MARK_MOVED);
+	cycle_clear_mark(attempt->run, MARK_MOVED);
 	bool fine = moves_find_places(attempt, optional_moves, &moves);
 	evict_charge_left(attempt, true, 1); /* what moves is still held */
 	if (fine && moves.count && method->returns_moved)
@@ -306,7 +306,7 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 	attempt->kept = kept;
 	evict_charge_left(attempt, true, -1);
 	moves_undo(attempt, &moves);
-	cycle_clear_marks(attempt->run, MARK_MOVED);
+	cycle_clear_mark(attempt->run, MARK_MOVED);
 	return false;
 }
 
@@ -358,8 +358,8 @@ static bool try_units(struct evict_attempt *attempt)
 	method->list(attempt);
 	if (!method->list_more && !attempt->unit_count)
 		return false;
-	bias_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
-	               &attempt->bias);
+	bias_build_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
+	                     &attempt->bias);
 	if (fits_with(attempt, 0)) /* nobody has to go: that is for allocation */
 		return false;
 	return method->try_units ? method->try_units(attempt) : evict_try_prefixes(attempt, 0, SIZE_MAX);
@@ -393,7 +393,7 @@ static void open_victim_index(struct cycle_run *run)
 	run->victim_index = victim_index_create(run, run->cycle->arena);
 	for (int i = 0; i < MARK_COUNT; i++) {
 		run->marks[i] = arena_array(run->cycle->arena, uint32_t, run->cycle->group_count);
-		cycle_clear_marks(run, (enum cycle_mark)i);
+		cycle_clear_mark(run, (enum cycle_mark)i);
 	}
 }
 
@@ -401,16 +401,16 @@ static bool run_attempt(struct evict_attempt *attempt)
 {
 	attempt->scratch = attempt->run->decision;
 	arena_reset(attempt->scratch);
-	cycle_clear_marks(attempt->run, MARK_RESERVED);
+	cycle_clear_mark(attempt->run, MARK_RESERVED);
 	evict_remember_held(attempt);
 	runtime_begin_attempt(attempt);
 	if ((attempt->method->begin && !attempt->method->begin(attempt)) || !has_candidates(attempt))
 		return false;
 	open_victim_index(attempt->run);
-	size_t tried_from = cluster_recorded(attempt->cycle->cluster);
+	size_t tried_from = cluster_journal_length(attempt->cycle->cluster);
 	bool made = try_units(attempt);
 	if (!made) /* everything is as it was */
-		cluster_unrecord(attempt->cycle->cluster, tried_from);
+		cluster_journal_cut(attempt->cycle->cluster, tried_from);
 	return made;
 }
 

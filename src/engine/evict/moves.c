@@ -85,7 +85,7 @@ static size_t count_leaving(const struct evict_attempt *attempt)
 /* Groups that must not lose anything: some unit of theirs may only be moved. */
 static void find_must_move(const struct evict_attempt *attempt)
 {
-	cycle_clear_marks(attempt->run, MARK_MUST_MOVE);
+	cycle_clear_mark(attempt->run, MARK_MUST_MOVE);
 	for (size_t i = attempt->movable_from; i < attempt->applied; i++)
 		if (!attempt->kept[i])
 			cycle_mark(attempt->run, MARK_MUST_MOVE, attempt->units[i]->group);
@@ -99,13 +99,13 @@ bool moves_find_places(struct evict_attempt *attempt, bool optional, struct move
 		return false;
 	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
 		return true;
-	cycle_clear_marks(attempt->run, MARK_SEEN);
+	cycle_clear_mark(attempt->run, MARK_SEEN);
 	find_must_move(attempt);
 	for (int pass = 0; pass < (optional ? 2 : 1); pass++) /* those who must find a place choose first */
 		for (size_t i = 0; i < attempt->applied; i++) {
 			int group = attempt->units[i]->group;
-			if (attempt->kept[i] || cycle_marked(attempt->run, MARK_SEEN, group) ||
-			    cycle_marked(attempt->run, MARK_MUST_MOVE, group) != (pass == 0))
+			if (attempt->kept[i] || cycle_has_mark(attempt->run, MARK_SEEN, group) ||
+			    cycle_has_mark(attempt->run, MARK_MUST_MOVE, group) != (pass == 0))
 				continue;
 			cycle_mark(attempt->run, MARK_SEEN, group);
 			if (move_group(attempt, group, moves))
@@ -120,7 +120,7 @@ void moves_undo(struct evict_attempt *attempt, const struct moves *moves)
 {
 	for (size_t i = 0; i < moves->count; i++) {
 		struct gang_pod *pod = &attempt->cycle->groups[moves->items[i].group].gang.pods[moves->items[i].pod];
-		if (!cycle_marked(attempt->run, MARK_MOVED, moves->items[i].group))
+		if (!cycle_has_mark(attempt->run, MARK_MOVED, moves->items[i].group))
 			continue;
 		cluster_vacate(attempt->cycle->cluster, pod->pod_class, moves->items[i].node, OCCUPY_RESERVED);
 		pod->state = MEMBER_GONE;
@@ -147,7 +147,7 @@ bool moves_could_help(struct evict_attempt *attempt)
 		if (least <= 0 || least == INT64_MAX)
 			continue;
 		for (int n = 0; n < cluster->node_count && sum / pods < least; n++) {
-			int64_t free = resource_view(cluster, (int)r, n, VIEW_RELEASING);
+			int64_t free = cluster_amount_in_view(cluster, (int)r, n, VIEW_RELEASING);
 			sum = clamp_add(sum, free > 0 ? free : 0);
 		}
 		if (sum / pods < least)

@@ -27,7 +27,7 @@ static int64_t last_lost(const struct evict_attempt *attempt, int resource)
 {
 	for (size_t i = attempt->applied; i-- > 0;) {
 		const struct victim_unit *unit = attempt->units[i];
-		if ((attempt->kept && attempt->kept[i]) || cycle_marked(attempt->run, MARK_MOVED, unit->group))
+		if ((attempt->kept && attempt->kept[i]) || cycle_has_mark(attempt->run, MARK_MOVED, unit->group))
 			continue;
 		if (unit->amounts[resource] > 0)
 			return unit->amounts[resource];

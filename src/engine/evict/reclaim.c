@@ -192,7 +192,7 @@ static bool shares_justify(struct evict_attempt *attempt)
 		return false;
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
-		if (attempt->kept[i] || cycle_marked(attempt->run, MARK_MOVED, unit->group))
+		if (attempt->kept[i] || cycle_has_mark(attempt->run, MARK_MOVED, unit->group))
 			continue;
 		if (share_claim_take(claim, attempt->cycle->groups[unit->group].queue, unit->amounts) != SHARE_ALLOWED)
 			return false;
@@ -201,7 +201,7 @@ static bool shares_justify(struct evict_attempt *attempt)
 		return false;
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
-		if (!attempt->kept[i] && !cycle_marked(attempt->run, MARK_MOVED, unit->group) &&
+		if (!attempt->kept[i] && !cycle_has_mark(attempt->run, MARK_MOVED, unit->group) &&
 		    share_claim_bounces(claim, attempt->cycle->groups[unit->group].queue, unit->amounts))
 			return false;
 	}

@@ -34,6 +34,6 @@ void evict_charge_unit(struct evict_attempt *attempt, const struct victim_unit *
 void evict_charge_left(struct evict_attempt *attempt, bool moved, int sign)
 {
 	for (size_t i = 0; i < attempt->applied; i++)
-		if (!attempt->kept[i] && cycle_marked(attempt->run, MARK_MOVED, attempt->units[i]->group) == moved)
+		if (!attempt->kept[i] && cycle_has_mark(attempt->run, MARK_MOVED, attempt->units[i]->group) == moved)
 			evict_charge_unit(attempt, attempt->units[i], sign);
 }

@@ -170,7 +170,7 @@ static void list_group(struct victim_index *index, int number, struct victim_lis
 	const struct cycle_group *group = &index->run->cycle->groups[number];
 	size_t first = list->count;
 	if (may_give(group))
-		victims_of_group(index->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, index->arena, list);
+		victims_list_group(index->run->cycle, number, group->preempt == CYCLE_PREEMPTIBLE, index->arena, list);
 	else if (!group->blocked && has_reserved(group))
 		list_reservation(index, number, list);
 	if (list->count > first)
@@ -301,7 +301,7 @@ static void list_pods_of(struct victim_index *index, int number)
 	const struct gang *gang = &group->gang;
 	bool fresh = true, *core = arena_array(index->arena, bool, gang->pod_count);
 	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
-		victims_core(gang, core);
+		victims_mark_core(gang, core);
 	for (size_t p = gang->pod_count; p-- > 0;) {
 		if (gang->pods[p].state != MEMBER_RUNNING || core[p])
 			continue;

@@ -225,7 +225,7 @@ static void take_tree(struct shrink *shrink, bool whole)
 		take_rest(shrink);
 }
 
-void victims_core(const struct gang *gang, bool *core)
+void victims_mark_core(const struct gang *gang, bool *core)
 {
 	struct victim_list units = {0};
 	struct shrink shrink = {.gang = gang, .arena = arena_create(), .list = &units};
@@ -238,7 +238,7 @@ void victims_core(const struct gang *gang, bool *core)
 	arena_destroy(shrink.arena);
 }
 
-void victims_of_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list)
+void victims_list_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list)
 {
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct shrink shrink = {.gang = gang, .group = group, .arena = arena, .list = list};

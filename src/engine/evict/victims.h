@@ -30,11 +30,12 @@ struct victim_list {
 };
 
 /* Appends the units of one group. `whole` allows the last unit, the gang itself. */
-void victims_of_group(const struct cycle *cycle, int group, bool whole, struct arena *arena, struct victim_list *list);
+void victims_list_group(const struct cycle *cycle, int group, bool whole, struct arena *arena,
+                        struct victim_list *list);
 /* The members that a semi-preemptible group does not give up: what is left when all surplus has gone, or all of them
  * while it is below its minimum. Depends on nothing but who is a member, and stays the same when surplus goes. One flag
  * per pod, given by the caller. */
-void victims_core(const struct gang *gang, bool *core);
+void victims_mark_core(const struct gang *gang, bool *core);
 /* Appends one unit; the list grows in the arena. */
 void victims_add(struct victim_list *list, const struct victim_unit *unit, struct arena *arena);
 /* Cheapest first: what was bound in this cycle; pods, children, gangs; lower priority; younger. */

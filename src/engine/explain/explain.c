@@ -157,7 +157,7 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 {
 	const struct cluster *cluster = x->solver.cluster;
 	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
-	const struct topology *topology = used_topology(&x->solver, t);
+	const struct topology *topology = solver_topology(&x->solver, t);
 	int first = level < 0 ? 0 : topology->domains[level][domain].first;
 	int end = level < 0 ? cluster->node_count : topology->domains[level][domain].end;
 	int worst = -1;
@@ -168,7 +168,7 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 			int node = topology->order[p];
 			if (!shape_allows_node(cluster, shape, node))
 				continue;
-			int64_t free = resource_view(cluster, shape->resource[i], node, x->solver.view);
+			int64_t free = cluster_amount_in_view(cluster, shape->resource[i], node, x->solver.view);
 			slots = clamp_add(slots, free > 0 ? free / shape->amount[i] : 0);
 			sum = clamp_add(sum, free > 0 ? free : 0);
 			best = free > best ? free : best;
@@ -218,7 +218,7 @@ static void explain_nodes(struct explain *x, int shape_number)
 	struct cluster *cluster = x->solver.cluster;
 	const struct local_shape *local = &x->solver.shapes[shape_number];
 	int open = slots_get(cluster, local->shape, x->solver.view)->open;
-	const int *counts = shape_exclusions(cluster, local->shape);
+	const int *counts = shape_count_exclusions(cluster, local->shape);
 	const struct shape *shape = &cluster->shapes.items[local->shape];
 	int full = counts[EXCLUDE_NONE] - open, by_rules = open - local->slots->open;
 	int excluded = cluster->node_count - counts[EXCLUDE_NONE];
@@ -238,7 +238,7 @@ static void explain_nodes(struct explain *x, int shape_number)
 		buffer_printf(&text, "%s %d without room for one pod", comma, full);
 	int usable = cluster->node_count - excluded - by_rules - full;
 	const char *typo = counts[EXCLUDE_SELECTOR] + counts[EXCLUDE_AFFINITY] == cluster->node_count
-	                           ? explain_selector(cluster, shape, x->arena)
+	                           ? explain_missing_label(cluster, shape, x->arena)
 	                           : "";
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_NODES,
@@ -276,7 +276,7 @@ static int best_domain(const struct solver *solver, const struct part_class *cla
 	int best = -1, t = class_->topology, level = class_->level;
 	*most = -1;
 	*equal = 0;
-	for (int d = 0; d < used_topology(solver, t)->domain_count[level]; d++) {
+	for (int d = 0; d < solver_topology(solver, t)->domain_count[level]; d++) {
 		if (class_->fixed >= 0 && d != class_->fixed)
 			continue;
 		int64_t have = pods_possible(solver, class_, t, level, d);
@@ -295,7 +295,7 @@ static void explain_level(struct explain *x, const struct want *want, const stru
 {
 	const struct solver *solver = &x->solver;
 	int t = class_->topology, level = class_->level, equal;
-	const struct topology *topology = used_topology(solver, t);
+	const struct topology *topology = solver_topology(solver, t);
 	int64_t need = pods_needed(solver, class_), best_have;
 	int best = best_domain(solver, class_, &best_have, &equal);
 	if (best < 0) {
@@ -353,7 +353,7 @@ static void explain_culprit(struct explain *x, int culprit)
 	const struct part_class *class_ = &solver->classes[want->class_];
 	int64_t need = pods_needed(solver, class_);
 	if (class_->dead) {
-		const struct topology *topology = used_topology(solver, class_->topology);
+		const struct topology *topology = solver_topology(solver, class_->topology);
 		reason_add(x->out, x->arena,
 		           (struct reason){.code = REASON_PINNED,
 		                           .message = arena_printf(
@@ -391,7 +391,7 @@ static void explain_culprit(struct explain *x, int culprit)
 	}
 	x->miss_shape = worst;
 	/* Where no node may be used at all, no amount of a resource helps. */
-	if (shape_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
+	if (shape_count_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
 		explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level,
 		                 domain);
 	explain_nodes(x, worst);
@@ -494,7 +494,7 @@ static void explain_more_capacity(struct explain *x)
 			x->miss_level < 0
 				? "anywhere in the cluster"
 				: arena_printf(x->arena, "in %s %s",
-		                               used_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
+		                               solver_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
 		                               domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
 		const char *each = x->miss_pods == 1 ? ""
 		                                     : arena_printf(x->arena, ", %s for each of %lld pods",
@@ -508,7 +508,7 @@ static void explain_more_capacity(struct explain *x)
 		                                                                                 x->miss_pods)),
 		                                                   name, where, each),
 		                           .level = x->miss_level < 0 ? NULL
-		                                                      : used_topology(&x->solver, x->miss_topology)
+		                                                      : solver_topology(&x->solver, x->miss_topology)
 		                                                                ->labels[x->miss_level],
 		                           .need = clamp_multiply(shape->amount[i], x->miss_pods)});
 		return;

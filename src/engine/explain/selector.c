@@ -37,7 +37,7 @@ static const char *did_you_mean(const struct near_word *word, struct arena *aren
 	return word->found ? arena_printf(arena, " (did you mean %s?)", word->found) : "";
 }
 
-const char *explain_selector(const struct cluster *cluster, const struct shape *shape, struct arena *arena)
+const char *explain_missing_label(const struct cluster *cluster, const struct shape *shape, struct arena *arena)
 {
 	const struct match *match = unmet(cluster, &shape->rules.node_selector);
 	if (!match && shape->rules.node_term_count == 1)

@@ -96,8 +96,8 @@ static void find_slots(struct solver *solver)
 			mask = arena_array(solver->arena, uint8_t, (size_t)cluster->node_count);
 		/* A social shape always gets a private copy: two pod classes may share one cached shape. */
 		if (shape->social) {
-			rules_mask(solver, shape->pod_class, mask);
-			shape->slots = slots_masked(cluster, shape->shape, solver->view, mask, solver->arena);
+			rules_mask_nodes(solver, shape->pod_class, mask);
+			shape->slots = slots_copy_masked(cluster, shape->shape, solver->view, mask, solver->arena);
 		} else {
 			shape->slots = slots_get(cluster, shape->shape, solver->view);
 		}
@@ -174,12 +174,12 @@ static int *list_usable(const struct solver *solver, int *count)
 static void sum_resource(const struct solver *solver, struct counter *counter, const int *usable, int count)
 {
 	for (int i = 0; i < count; i++) {
-		int64_t amount = resource_view(solver->cluster, counter->resource, usable[i], solver->view);
+		int64_t amount = cluster_amount_in_view(solver->cluster, counter->resource, usable[i], solver->view);
 		if (amount <= 0)
 			continue;
 		*counter->total = clamp_add(*counter->total, amount);
 		for (int t = 0; t < solver->topology_count; t++) {
-			const struct topology *topology = used_topology(solver, t);
+			const struct topology *topology = solver_topology(solver, t);
 			int level = topology->level_count - 1;
 			while (level >= 0 && topology->node_domain[level][usable[i]] < 0)
 				level--;
@@ -190,7 +190,7 @@ static void sum_resource(const struct solver *solver, struct counter *counter, c
 		}
 	}
 	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = used_topology(solver, t);
+		const struct topology *topology = solver_topology(solver, t);
 		for (int level = topology->level_count - 1; level > 0; level--)
 			for (int d = 0; d < topology->domain_count[level]; d++) {
 				int64_t *above = &counter->sums[t][level - 1][topology->domains[level][d].parent];
@@ -226,7 +226,7 @@ static void build_counters(struct solver *solver)
 		counter->resource = r;
 		counter->total = arena_new(solver->arena, int64_t);
 		for (int t = 0; t < solver->topology_count; t++) {
-			const struct topology *topology = used_topology(solver, t);
+			const struct topology *topology = solver_topology(solver, t);
 			counter->sums[t] = arena_array(solver->arena, int64_t *, (size_t)topology->level_count);
 			for (int l = 0; l < topology->level_count; l++)
 				counter->sums[t][l] =
@@ -378,7 +378,7 @@ static int64_t least_sum(struct amount_count *list, int count, int64_t need)
 	return sum;
 }
 
-int64_t counter_per_pod(const struct solver *solver, int counter, int shape)
+int64_t demand_counter_per_pod(const struct solver *solver, int counter, int shape)
 {
 	const struct counter *c = &solver->counters[counter];
 	return c->resource == COUNTER_SLOTS ? counter == shape
@@ -397,7 +397,8 @@ static void class_amounts(const struct solver *solver, struct part_class *class_
 		for (int i = 0; i < count; i++) {
 			const struct part_class *kid = class_->leaf ? NULL : &solver->classes[class_->kids[i]];
 			int64_t copies = class_->leaf ? class_->waiting[i] : class_->kid_copies[i];
-			list[i] = (struct amount_count){.amount = kid ? kid->least[j] : counter_per_pod(solver, j, i),
+			list[i] = (struct amount_count){.amount = kid ? kid->least[j]
+			                                              : demand_counter_per_pod(solver, j, i),
 			                                .count = copies};
 			class_->all[j] =
 				clamp_add(class_->all[j], kid ? clamp_multiply(copies, kid->all[j])

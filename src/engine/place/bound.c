@@ -47,7 +47,7 @@ static int32_t *bound_slot(const struct solver *solver, int class_, int topology
 	return &solver->bound[topology][class_ * levels + level][domain];
 }
 
-int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain)
+int32_t bound_get(struct solver *solver, int class_, int topology, int level, int domain)
 {
 	int32_t *slot = bound_slot(solver, class_, topology, level, domain);
 	if (*slot == BOUND_UNKNOWN)
@@ -104,7 +104,7 @@ static int64_t copies_of_parent(struct solver *solver, const struct part_class *
 {
 	int64_t copies = COPIES_CAP, sum = 0, once = 0;
 	for (int k = 0; k < class_->kid_count; k++) {
-		int64_t kid = bound_of(solver, class_->kids[k], topology, level, domain);
+		int64_t kid = bound_get(solver, class_->kids[k], topology, level, domain);
 		copies = smaller(copies, kid / class_->kid_copies[k]);
 		sum += kid;
 		once += smaller(kid, class_->kid_copies[k]);
@@ -139,7 +139,7 @@ static bool finer(const struct part_class *class_, int topology, int level)
 
 static int32_t sum_children(const struct solver *solver, int number, int topology, int level, int domain)
 {
-	const struct topology *top = used_topology(solver, topology);
+	const struct topology *top = solver_topology(solver, topology);
 	int first = 0, end = level + 1 <= solver->deepest[topology] ? top->domain_count[0] : 0;
 	if (level >= 0) {
 		first = top->domains[level][domain].first_child;
@@ -171,7 +171,7 @@ static void find_deepest(struct solver *solver)
 static void allocate_bounds(struct solver *solver)
 {
 	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = used_topology(solver, t);
+		const struct topology *topology = solver_topology(solver, t);
 		int levels = solver->deepest[t] + 1;
 		solver->bound_total[t] = arena_array(solver->arena, int32_t, (size_t)solver->class_count);
 		solver->bound[t] = arena_array(solver->arena, int32_t *, (size_t)solver->class_count * (size_t)levels);
@@ -188,7 +188,7 @@ static void allocate_bounds(struct solver *solver)
 static void count_used(struct solver *solver)
 {
 	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = used_topology(solver, t);
+		const struct topology *topology = solver_topology(solver, t);
 		solver->used[t] = arena_array(solver->arena, int32_t *, (size_t)topology->level_count);
 		for (int l = 0; l < topology->level_count; l++)
 			if (l <= solver->deepest[t] || !topology->hosts[l])
@@ -210,7 +210,7 @@ static bool fill_simple(const struct solver *solver, const struct part_class *cl
 	if (!class_->leaf || class_->mixed || class_->dead || class_->fixed >= 0 || solver->counter_count != 1 ||
 	    class_->least[0] <= 0 || class_->least[0] > COPIES_CAP)
 		return false;
-	int domains = used_topology(solver, topology)->domain_count[level];
+	int domains = solver_topology(solver, topology)->domain_count[level];
 	const int64_t *sums = solver->counters[0].sums[topology][level];
 	/* x / n as (x + 0.5) * (1 / n): exact for whole x below 2^50, and several times faster than dividing. */
 	double per_copy = 1.0 / (double)class_->least[0];
@@ -226,7 +226,7 @@ static void fill_level(struct solver *solver, int number, int topology, int leve
 {
 	const struct part_class *class_ = &solver->classes[number];
 	int32_t *out = bound_slot(solver, number, topology, level, 0);
-	int domains = level < 0 ? 1 : used_topology(solver, topology)->domain_count[level];
+	int domains = level < 0 ? 1 : solver_topology(solver, topology)->domain_count[level];
 	if (finer(class_, topology, level)) {
 		for (int d = 0; d < domains; d++)
 			out[d] = sum_children(solver, number, topology, level, d);
@@ -263,12 +263,12 @@ void bound_build(struct solver *solver)
 /* Bounds on the path from the changed domain to the whole cluster. */
 static void refresh_path(struct solver *solver, int topology, int level, int domain)
 {
-	const struct topology *top = used_topology(solver, topology);
+	const struct topology *top = solver_topology(solver, topology);
 	int count = solver->class_count;
 	int32_t change[LIVE_CLASSES] = {0};      /* of each class in the domain one level down on the path */
 	if (level > solver->deepest[topology]) { /* bounds do not reach that deep: start where they do */
 		while (level > solver->deepest[topology])
-			domain = topology_parent_domain(top, level, domain), level--;
+			domain = topology_find_parent(top, level, domain), level--;
 	}
 	for (int l = level; l >= -1; l--) {
 		for (int c = 0; c < count; c++) {
@@ -282,7 +282,7 @@ static void refresh_path(struct solver *solver, int topology, int level, int dom
 			trail_set32(solver, slot, now);
 		}
 		if (l >= 0)
-			domain = topology_parent_domain(top, l, domain);
+			domain = topology_find_parent(top, l, domain);
 	}
 }
 
@@ -292,13 +292,13 @@ static bool draw(struct solver *solver, int counter, int64_t amount, const struc
 	bool fine = *c->total >= amount;
 	trail_set64(solver, c->total, *c->total - amount);
 	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = used_topology(solver, t);
+		const struct topology *topology = solver_topology(solver, t);
 		int domain = at->domain[t];
 		for (int l = c->sums[t] ? at->level[t] : -1; l >= 0; l--) {
 			int64_t *sum = &c->sums[t][l][domain];
 			fine &= *sum >= amount;
 			trail_set64(solver, sum, *sum - amount);
-			domain = topology_parent_domain(topology, l, domain);
+			domain = topology_find_parent(topology, l, domain);
 		}
 	}
 	return fine;
@@ -313,20 +313,21 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 		for (int s = 0; s < solver->shape_count; s++) {
 			if (!item->counts[s])
 				continue;
-			amount = clamp_add(amount, clamp_multiply(item->counts[s], counter_per_pod(solver, j, s)));
+			amount = clamp_add(amount,
+			                   clamp_multiply(item->counts[s], demand_counter_per_pod(solver, j, s)));
 			pods += j == 0 ? item->counts[s] : 0;
 		}
 		if (amount)
 			fine &= draw(solver, j, sign * amount, &item->at);
 	}
 	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = used_topology(solver, t);
+		const struct topology *topology = solver_topology(solver, t);
 		int domain = item->at.domain[t];
 		for (int l = item->at.level[t]; l >= 0; l--) {
 			if (solver->used[t][l])
 				trail_set32(solver, &solver->used[t][l][domain],
 				            solver->used[t][l][domain] + sign * pods);
-			domain = topology_parent_domain(topology, l, domain);
+			domain = topology_find_parent(topology, l, domain);
 		}
 		if (solver->live_bounds && sign > 0 && fine)
 			refresh_path(solver, t, item->at.level[t], item->at.domain[t]);

@@ -25,10 +25,10 @@ static int64_t hosted(const struct solver *solver, const struct part_class *clas
  * say which of several domains to take, not only which of their nodes. */
 static int64_t dislike_of(struct solver *solver, int t, int level, int domain)
 {
-	const int32_t *score = solver->bias || solver->shape_count == 0 ? NULL : pack_score(solver, 0);
+	const int32_t *score = solver->bias || solver->shape_count == 0 ? NULL : pack_score_nodes(solver, 0);
 	if (!score)
 		return 0;
-	const struct topology *topology = used_topology(solver, t);
+	const struct topology *topology = solver_topology(solver, t);
 	const struct domain *d = &topology->domains[level][domain];
 	int64_t best = INT32_MIN;
 	for (int p = d->first; p < d->end; p++) {
@@ -52,14 +52,14 @@ static struct domain_key key_of(struct solver *solver, const struct want *want, 
 	int holds = 0;
 	for (int p = want->parent; p >= 0; p = solver->wants[p].parent) {
 		int bit = solver->wants[p].depth < 24 ? 24 - solver->wants[p].depth : 0;
-		if (bound_of(solver, solver->wants[p].class_, topology, level, domain) > 0)
+		if (bound_get(solver, solver->wants[p].class_, topology, level, domain) > 0)
 			holds |= 1 << bit;
 	}
 	key.holds = -holds;
 	key.dislike = dislike_of(solver, topology, level, domain);
 	if (class_->surplus)
 		key.hosted = -hosted(solver, class_, topology, level, domain);
-	int32_t copies = bound_of(solver, want->class_, topology, level, domain);
+	int32_t copies = bound_get(solver, want->class_, topology, level, domain);
 	key.fit = copies >= want->rest ? copies : (int64_t)2 * COPIES_CAP - copies;
 	key.slack = solver->counters[0].sums[topology][level][domain];
 	return key;
@@ -92,13 +92,13 @@ int choose_first(struct solver *solver, const struct want *want, const struct co
 {
 	const struct part_class *class_ = &solver->classes[want->class_];
 	int t = class_->topology, domain = at->domain[t];
-	const struct topology *topology = used_topology(solver, t);
+	const struct topology *topology = solver_topology(solver, t);
 	for (int level = at->level[t]; level < class_->level; level++) {
 		int first, end, best = -1;
 		struct domain_key best_key = {0};
 		child_range(topology, level, domain, &first, &end);
 		for (int d = first; d < end; d++) {
-			if (bound_of(solver, want->class_, t, level + 1, d) < 1)
+			if (bound_get(solver, want->class_, t, level + 1, d) < 1)
 				continue;
 			struct domain_key key = key_of(solver, want, t, level + 1, d);
 			if (best < 0 || compare_keys(&key, &best_key) < 0) {
@@ -134,10 +134,10 @@ static void list_below(struct solver *solver, const struct want *want, int t, in
 		return;
 	}
 	int first, end, n = 0;
-	child_range(used_topology(solver, t), level, domain, &first, &end);
+	child_range(solver_topology(solver, t), level, domain, &first, &end);
 	struct ranked *ranked = base_calloc((size_t)(end - first), sizeof(*ranked));
 	for (int d = first; d < end; d++)
-		if (bound_of(solver, want->class_, t, level + 1, d) > 0)
+		if (bound_get(solver, want->class_, t, level + 1, d) > 0)
 			ranked[n++] = (struct ranked){.key = key_of(solver, want, t, level + 1, d), .domain = d};
 	qsort(ranked, (size_t)n, sizeof(*ranked), compare_ranked);
 	for (int i = 0; i < n; i++)
@@ -157,7 +157,7 @@ int choose_list(struct solver *solver, const struct want *want, const struct con
 /* State of a domain as far as the gang can tell: slots of its nodes, what is drawn from it, recursively. */
 static uint64_t domain_signature(const struct solver *solver, int t, int level, int domain)
 {
-	const struct topology *topology = used_topology(solver, t);
+	const struct topology *topology = solver_topology(solver, t);
 	const struct domain *d = &topology->domains[level][domain];
 	uint64_t hash = 0x51ed270b;
 	for (int j = 0; j < solver->counter_count && solver->counters[j].sums[t]; j++)
@@ -175,8 +175,9 @@ static uint64_t domain_signature(const struct solver *solver, int t, int level, 
 		for (int s = 0; s < solver->shape_count; s++)
 			own = hash_mix(own, (uint64_t)solver->shapes[s].slots->node[node]);
 		for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
-			own = hash_mix(own, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
-			                                            solver->view));
+			own = hash_mix(own,
+			               (uint64_t)cluster_amount_in_view(solver->cluster, solver->counters[j].resource,
+			                                                node, solver->view));
 		members += own * 0x9e3779b97f4a7c15ULL;
 	}
 	/* Domains the gang is in already are told apart: running members may tie other parts of the tree to them. */
@@ -191,7 +192,7 @@ uint64_t choose_signature(const struct solver *solver, const struct want *want, 
 	uint64_t hash = 0;
 	for (int l = class_->level; l > at->level[t]; l--) {
 		hash = hash_mix(hash, domain_signature(solver, t, l, domain));
-		domain = topology_parent_domain(used_topology(solver, t), l, domain);
+		domain = topology_find_parent(solver_topology(solver, t), l, domain);
 	}
 	return hash;
 }

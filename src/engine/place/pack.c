@@ -18,7 +18,7 @@ struct unit { /* equal pods of one leaf */
 static bool inside(const struct solver *solver, const struct confine *at, int node)
 {
 	for (int t = 0; t < solver->topology_count; t++)
-		if (at->level[t] >= 0 && used_topology(solver, t)->node_domain[at->level[t]][node] != at->domain[t])
+		if (at->level[t] >= 0 && solver_topology(solver, t)->node_domain[at->level[t]][node] != at->domain[t])
 			return false;
 	return true;
 }
@@ -32,7 +32,7 @@ static int narrowest(const struct solver *solver, const struct confine *at, int 
 	for (int t = 0; t < solver->topology_count; t++) {
 		if (at->level[t] < 0)
 			continue;
-		const struct domain *domain = &used_topology(solver, t)->domains[at->level[t]][at->domain[t]];
+		const struct domain *domain = &solver_topology(solver, t)->domains[at->level[t]][at->domain[t]];
 		if (domain->end - domain->first < *end - *first) {
 			*first = domain->first;
 			*end = domain->end;
@@ -76,7 +76,7 @@ static void take(struct solver *solver, const struct unit *unit, int node, int c
 			const struct shape *other = &cluster->shapes.items[solver->shapes[s].shape];
 			if (!slots->node[node])
 				continue;
-			int32_t now = slots_of_node(cluster, other, node, solver->view);
+			int32_t now = slots_count_on_node(cluster, other, node, solver->view);
 			if (other->one_per_node && other == shape)
 				now = 0;
 			if (now != slots->node[node])
@@ -84,7 +84,7 @@ static void take(struct solver *solver, const struct unit *unit, int node, int c
 		}
 	}
 	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = used_topology(solver, t);
+		const struct topology *topology = solver_topology(solver, t);
 		for (int l = 0; l < topology->level_count && topology->node_domain[l][node] >= 0; l++)
 			if (solver->used[t][l]) {
 				int32_t *used = &solver->used[t][l][topology->node_domain[l][node]];
@@ -221,7 +221,7 @@ static int skip_full(const struct topology *topology, int64_t *const *sums, int 
 static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t need, int t, int first, int end,
                        int strays_of_level)
 {
-	const struct topology *topology = used_topology(solver, t);
+	const struct topology *topology = solver_topology(solver, t);
 	const struct local_shape *shape = &solver->shapes[unit->shape];
 	const int32_t *score = shape->score, *slots = shape->slots->node;
 	const int32_t *order = topology->order;
@@ -247,8 +247,8 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 		                             .used = has_member(solver, node)});
 	}
 	struct share *shares = base_calloc(bins.count, sizeof(*shares));
-	int taken = solver->spreading && spread_wanted(solver, unit->shape)
-	                    ? spread_divide(solver, unit->shape, bins.items, (int)bins.count, need, shares)
+	int taken = solver->spreading && strategy_wants_spread(solver, unit->shape)
+	                    ? strategy_divide_spread(solver, unit->shape, bins.items, (int)bins.count, need, shares)
 	                    : divide(bins.items, (int)bins.count, need, shares);
 	for (int i = 0; i < taken; i++)
 		take(solver, unit, shares[i].number, (int)shares[i].count);
@@ -259,12 +259,12 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 
 static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t need, int t, int level, int domain)
 {
-	const struct topology *topology = used_topology(solver, t);
+	const struct topology *topology = solver_topology(solver, t);
 	int first = level < 0 ? 0 : topology->domains[level][domain].first;
 	int end = level < 0 ? solver->cluster->node_count : topology->domains[level][domain].end;
 	int next = level + 1;
 	if (solver->topology_count > 1 || solver->shapes[unit->shape].score ||
-	    (solver->spreading && spread_wanted(solver, unit->shape)) || next >= topology->level_count ||
+	    (solver->spreading && strategy_wants_spread(solver, unit->shape)) || next >= topology->level_count ||
 	    !solver->used[t][next])
 		return fill_hosts(solver, unit, need, t, first, end, -1);
 	int from = level < 0 ? 0 : topology->domains[level][domain].first_child;
@@ -329,8 +329,8 @@ static uint64_t node_signature(const struct exhaust *x, int node)
 	for (int s = 0; s < solver->shape_count; s++)
 		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
 	for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
-		hash = hash_mix(hash, (uint64_t)resource_view(solver->cluster, solver->counters[j].resource, node,
-		                                              solver->view));
+		hash = hash_mix(hash, (uint64_t)cluster_amount_in_view(solver->cluster, solver->counters[j].resource,
+		                                                       node, solver->view));
 	for (int u = 0; u < x->unit_count; u++)
 		if (x->left[u])
 			hash = hash_mix(hash, inside(solver, x->units[u].at, node));
@@ -369,14 +369,14 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 	const struct unit *unit = &x->units[depth->unit];
 	const struct local_shape *shape = &solver->shapes[unit->shape];
 	int first, end, count = 0;
-	const struct topology *topology = used_topology(solver, narrowest(solver, unit->at, &first, &end));
+	const struct topology *topology = solver_topology(solver, narrowest(solver, unit->at, &first, &end));
 	struct candidate *list = base_calloc((size_t)(end - first), sizeof(*list));
 	for (int p = first; p < end; p++) {
 		int node = topology->order[p];
 		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) ||
 		    refuted_before(x, depth->unit, node))
 			continue;
-		if (solver->social && !rules_allow(solver, shape->pod_class, node))
+		if (solver->social && !rules_allow_node(solver, shape->pod_class, node))
 			continue;
 		list[count++] = (struct candidate){.score = shape->score ? shape->score[node] : 0,
 		                                   .slots = shape->slots->node[node],
@@ -457,7 +457,7 @@ static enum verdict exhaust_run(struct exhaust *x)
 		x->left[depth->unit]--;
 		if (!rest_fits(x))
 			continue;
-		if (!descend(x) && (!solver->social || rules_final(solver)))
+		if (!descend(x) && (!solver->social || rules_check_final(solver)))
 			return VERDICT_PLACED;
 	}
 	return VERDICT_IMPOSSIBLE;
@@ -512,10 +512,10 @@ static struct unit *list_units(struct solver *solver, const bool *chosen, int *c
 	return units;
 }
 
-const int32_t *pack_score(struct solver *solver, int shape)
+const int32_t *pack_score_nodes(struct solver *solver, int shape)
 {
 	if (!solver->shapes[shape].scored) {
-		solver->shapes[shape].score = rules_score(solver, solver->shapes[shape].pod_class);
+		solver->shapes[shape].score = rules_score_nodes(solver, solver->shapes[shape].pod_class);
 		solver->shapes[shape].scored = true;
 	}
 	return solver->shapes[shape].score;
@@ -524,7 +524,7 @@ const int32_t *pack_score(struct solver *solver, int shape)
 static bool is_spread(const struct solver *solver)
 {
 	for (int s = 0; s < solver->shape_count; s++)
-		if (spread_wanted(solver, s))
+		if (strategy_wants_spread(solver, s))
 			return true;
 	return false;
 }
@@ -537,7 +537,7 @@ static enum verdict pack_units(struct solver *solver, const struct unit *units, 
 		solver->spreading = spreading;
 		solver->assigned.count = 0;
 		bool fine = quick(solver, units, count);
-		if (fine && (!solver->social || rules_final(solver)))
+		if (fine && (!solver->social || rules_check_final(solver)))
 			return VERDICT_PLACED;
 		trail_undo(solver, mark);
 	}
@@ -551,7 +551,7 @@ enum verdict pack_items(struct solver *solver)
 {
 	int count;
 	for (int s = 0; s < solver->shape_count; s++)
-		pack_score(solver, s);
+		pack_score_nodes(solver, s);
 	for (size_t i = 0; i < solver->items.count; i++)
 		bound_reserve(solver, &solver->items.items[i], -1);
 	struct unit *units = list_units(solver, NULL, &count);
@@ -565,12 +565,12 @@ enum verdict pack_local(struct solver *solver, const struct confine *at)
 		return VERDICT_EXHAUSTED;
 	size_t mark = solver->trail.count;
 	bool *chosen = arena_array(solver->arena, bool, solver->items.count);
-	const struct topology *topology = used_topology(solver, 0);
+	const struct topology *topology = solver_topology(solver, 0);
 	for (size_t i = 0; i < solver->items.count; i++) {
 		const struct item *item = &solver->items.items[i];
 		int level = item->at.level[0], domain = item->at.domain[0];
 		for (; level > at->level[0]; level--)
-			domain = topology_parent_domain(topology, level, domain);
+			domain = topology_find_parent(topology, level, domain);
 		chosen[i] = level == at->level[0] && domain == at->domain[0];
 		if (chosen[i])
 			bound_reserve(solver, item, -1);

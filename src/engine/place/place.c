@@ -47,7 +47,7 @@ static int32_t percent_free(const struct cluster *cluster, const struct shape *s
 {
 	int64_t least = BIAS_IDLE;
 	for (int i = 0; i < shape->request_count; i++) {
-		int64_t free = resource_view(cluster, shape->resource[i], node, VIEW_RELEASING);
+		int64_t free = cluster_amount_in_view(cluster, shape->resource[i], node, VIEW_RELEASING);
 		int64_t part = free <= 0                  ? 0
 		               : free >= shape->amount[i] ? BIAS_IDLE
 		                                          : free / (shape->amount[i] / 100 + 1);
@@ -70,8 +70,8 @@ static int deepest_named(const struct gang *gang, int topology)
 	return deepest;
 }
 
-void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
-                    struct place_bias *bias)
+void bias_build_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
+                          struct place_bias *bias)
 {
 	size_t p = 0;
 	while (p < gang->pod_count && gang->pods[p].state != MEMBER_WAITING)

@@ -1,6 +1,6 @@
 /* Rules between pods: required affinity, anti-affinity and topology spread, and what pods merely prefer.
  *
- * Pods that are there already exclude nodes up front (rules_mask). Rules among the pods being placed are checked while
+ * Pods that are there already exclude nodes up front (rules_mask_nodes). Rules among the pods being placed are checked while
  * packing: anti-affinity pod by pod, affinity and spread on the finished placement. */
 #include "engine/place/solver.h"
 
@@ -147,7 +147,7 @@ static void mask_guarded(const struct solver *solver, int pod_class, uint8_t *ma
 	}
 }
 
-bool rules_mask(const struct solver *solver, int pod_class, uint8_t *mask)
+bool rules_mask_nodes(const struct solver *solver, int pod_class, uint8_t *mask)
 {
 	const struct cluster *cluster = solver->cluster;
 	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
@@ -193,7 +193,7 @@ bool rules_concern_pod_class(const struct solver *solver, int pod_class)
 	return solver->member_rules || is_guarded_against(solver->cluster, pod_class);
 }
 
-bool rules_concern(const struct cluster *cluster, const struct gang *gang)
+bool rules_concern_gang(const struct cluster *cluster, const struct gang *gang)
 {
 	int last = -1;
 	for (size_t p = 0; p < gang->pod_count; p++) {
@@ -257,7 +257,7 @@ static bool anti_affine(const struct cluster *cluster, const struct pod_class *a
 	return false;
 }
 
-bool rules_allow(const struct solver *solver, int pod_class, int node)
+bool rules_allow_node(const struct solver *solver, int pod_class, int node)
 {
 	const struct cluster *cluster = solver->cluster;
 	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
@@ -399,7 +399,7 @@ static bool spreads_hold(const struct world *world, const struct pod_class *own,
 	return true;
 }
 
-bool rules_final(const struct solver *solver)
+bool rules_check_final(const struct solver *solver)
 {
 	const struct cluster *cluster = solver->cluster;
 	for (size_t i = 0; i < solver->assigned.count; i++) {
@@ -440,7 +440,7 @@ bool rules_tolerate_members(const struct cluster *cluster, const struct gang *ga
 
 /* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
  * they see. */
-const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
+const char *rules_verify_members(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
 {
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		const struct gang_pod *pod = &gang->pods[p];
@@ -494,7 +494,7 @@ static void score_node(const struct cluster *cluster, const struct pod_rules *ru
 			*score -= 100;
 }
 
-const int32_t *rules_score(const struct solver *solver, int pod_class)
+const int32_t *rules_score_nodes(const struct solver *solver, int pod_class)
 {
 	enum { NOMINATED = 1 << 20 };
 	const struct cluster *cluster = solver->cluster;

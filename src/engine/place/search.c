@@ -89,7 +89,7 @@ static bool other_topologies_fit(const struct solver *solver, const struct part_
 	for (int t = 0; t < solver->topology_count; t++) {
 		if (at->level[t] < 0)
 			continue;
-		const struct domain *domain = &used_topology(solver, t)->domains[at->level[t]][at->domain[t]];
+		const struct domain *domain = &solver_topology(solver, t)->domains[at->level[t]][at->domain[t]];
 		if (domain->end - domain->first < size) {
 			size = domain->end - domain->first;
 			smallest = t;
@@ -97,7 +97,7 @@ static bool other_topologies_fit(const struct solver *solver, const struct part_
 	}
 	if (smallest < 0)
 		return true;
-	const struct topology *topology = used_topology(solver, smallest);
+	const struct topology *topology = solver_topology(solver, smallest);
 	const struct domain *domain = &topology->domains[at->level[smallest]][at->domain[smallest]];
 	for (int s = 0; s < solver->shape_count; s++) {
 		int64_t have = 0;
@@ -106,7 +106,7 @@ static bool other_topologies_fit(const struct solver *solver, const struct part_
 			bool inside = true;
 			for (int t = 0; t < solver->topology_count; t++)
 				inside &= at->level[t] < 0 ||
-				          used_topology(solver, t)->node_domain[at->level[t]][node] == at->domain[t];
+				          solver_topology(solver, t)->node_domain[at->level[t]][node] == at->domain[t];
 			have += inside ? solver->shapes[s].slots->node[node] : 0;
 		}
 		if (have < class_->least[s])
@@ -222,7 +222,7 @@ static int next_domain(struct search *search, struct frame *frame)
 	bool symmetric = solver->topology_count == 1 && !solver->social;
 	if (!frame->list) {
 		const struct part_class *class_ = &solver->classes[want->class_];
-		const struct topology *topology = used_topology(solver, class_->topology);
+		const struct topology *topology = solver_topology(solver, class_->topology);
 		frame->list = arena_array(solver->arena, int, (size_t)topology->domain_count[class_->level]);
 		frame->list_count = choose_list(solver, want, &frame->here.at, frame->list);
 		frame->signatures = arena_array(solver->arena, uint64_t, (size_t)frame->list_count + 1);
@@ -405,12 +405,12 @@ static bool take_goal(struct search *search)
 		for (int u = 0; u < solver->topology_count; u++) {
 			int level = goal->at.level[u], domain = goal->at.domain[u];
 			while (level > solver->deepest[u])
-				domain = topology_parent_domain(used_topology(solver, u), level, domain), level--;
-			if (bound_of(solver, solver->wants[goal->want].class_, u, level, domain) < 1)
+				domain = topology_find_parent(solver_topology(solver, u), level, domain), level--;
+			if (bound_get(solver, solver->wants[goal->want].class_, u, level, domain) < 1)
 				return false;
 			if (u == t && class_->fixed >= 0) {
 				while (level > class_->level)
-					domain = topology_parent_domain(used_topology(solver, u), level, domain),
+					domain = topology_find_parent(solver_topology(solver, u), level, domain),
 					level--;
 				if (domain != class_->fixed)
 					return false;

@@ -172,8 +172,8 @@ struct demand {
  * node: 1 where a whole pod has room, else 0; with `parts` 0 to BIAS_IDLE by how much of a pod there is room for. In the
  * arena. */
 #define BIAS_IDLE 100
-void bias_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
-                    struct place_bias *bias);
+void bias_build_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
+                          struct place_bias *bias);
 
 enum verdict { VERDICT_PLACED, VERDICT_IMPOSSIBLE, VERDICT_EXHAUSTED };
 
@@ -187,7 +187,7 @@ void bound_build(struct solver *solver);
 enum verdict search_run(struct solver *solver);
 /* Puts the reserved items on nodes. */
 /* The score of each node for a shape, NULL when it prefers nothing; computed when first asked for. */
-const int32_t *pack_score(struct solver *solver, int shape);
+const int32_t *pack_score_nodes(struct solver *solver, int shape);
 enum verdict pack_items(struct solver *solver);
 /* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. */
 enum verdict pack_local(struct solver *solver, const struct confine *at);
@@ -199,18 +199,18 @@ int choose_list(struct solver *solver, const struct want *want, const struct con
 uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain);
 
 /* demand.c: what one pod of a local shape takes of a counter. */
-int64_t counter_per_pod(const struct solver *solver, int counter, int shape);
+int64_t demand_counter_per_pod(const struct solver *solver, int counter, int shape);
 
 /* bound.c */
-int32_t bound_of(struct solver *solver, int class_, int topology, int level, int domain);
+int32_t bound_get(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
 bool bound_reserve(struct solver *solver, const struct item *item, int sign);
 
 /* strategy.c: whether pods of the local shape are to be spread, and how many go to which node (bins are nodes): one pod
  * after the other to the emptiest. The number of shares, -1 when the room does not suffice. Changes the rooms. */
-bool spread_wanted(const struct solver *solver, int local);
-int spread_divide(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
-                  struct share *shares);
+bool strategy_wants_spread(const struct solver *solver, int local);
+int strategy_divide_spread(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
+                           struct share *shares);
 
 /* trail */
 void trail_set32(struct solver *solver, int32_t *address, int32_t value);
@@ -219,27 +219,27 @@ void trail_undo(struct solver *solver, size_t mark);
 
 /* rules.c: rules between pods */
 /* Static part: nodes a pod class may not use because of pods that are there already. True when it excludes any. */
-bool rules_mask(const struct solver *solver, int pod_class, uint8_t *mask);
+bool rules_mask_nodes(const struct solver *solver, int pod_class, uint8_t *mask);
 bool rules_concern_pod_class(const struct solver *solver, int pod_class);
 /* Whether rules about other pods, its own or theirs, have a say in where the gang may go. */
-bool rules_concern(const struct cluster *cluster, const struct gang *gang);
+bool rules_concern_gang(const struct cluster *cluster, const struct gang *gang);
 /* Whether rules among the gang's own pods exist that slots do not express. */
 bool rules_between_members(const struct solver *solver);
-bool rules_allow(const struct solver *solver, int pod_class, int node);
-bool rules_final(const struct solver *solver);
+bool rules_allow_node(const struct solver *solver, int pod_class, int node);
+bool rules_check_final(const struct solver *solver);
 /* Whether no rule of the gang's members, or of the class itself, forbids a pod of that class on the node. */
 bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int pod_class, int node);
 /* Verifies existing members; NULL or a text. */
-const char *rules_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
+const char *rules_verify_members(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
 /* Preferred inter-pod terms and node preferences as a score per node; NULL when nothing is preferred. */
-const int32_t *rules_score(const struct solver *solver, int pod_class);
+const int32_t *rules_score_nodes(const struct solver *solver, int pod_class);
 
-static inline const struct topology *used_topology(const struct solver *solver, int used)
+static inline const struct topology *solver_topology(const struct solver *solver, int used)
 {
 	return &solver->cluster->topologies[solver->topologies[used]];
 }
 
-/* explain_selector.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. */
-const char *explain_selector(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
+/* explain_missing_label.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. */
+const char *explain_missing_label(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
 
 #endif

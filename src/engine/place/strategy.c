@@ -81,7 +81,7 @@ static const struct shape *shape_of(const struct solver *solver, int local)
 	return &solver->cluster->shapes.items[solver->shapes[local].shape];
 }
 
-bool spread_wanted(const struct solver *solver, int local)
+bool strategy_wants_spread(const struct solver *solver, int local)
 {
 	const struct cluster *cluster = solver->cluster;
 	if (cluster->strategy.gpu == ORDER_BINPACK && cluster->strategy.cpu == ORDER_BINPACK)
@@ -125,8 +125,8 @@ static int compare_shares(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-int spread_divide(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
-                  struct share *shares)
+int strategy_divide_spread(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
+                           struct share *shares)
 {
 	const struct cluster *cluster = solver->cluster;
 	const struct shape *shape = shape_of(solver, local);
@@ -136,13 +136,13 @@ int spread_divide(const struct solver *solver, int local, struct bin *bins, int 
 	for (int i = 0; i < count; i++) {
 		int node = bins[i].number;
 		/* With one shape only its slots follow what was given out in this decision. */
-		int64_t given = solver->shape_count == 1 ? slots_of_node(cluster, shape, node, solver->view) -
+		int64_t given = solver->shape_count == 1 ? slots_count_on_node(cluster, shape, node, solver->view) -
 		                                                   solver->shapes[local].slots->node[node]
 		                                         : 0;
 		room += bins[i].room;
 		heap[i] = (struct emptiness){
 			.bin = &bins[i],
-			.free = resource_view(cluster, resource, node, solver->view) - given * amount,
+			.free = cluster_amount_in_view(cluster, resource, node, solver->view) - given * amount,
 			.total = cluster_allocatable(cluster, resource, node),
 		};
 		heap[i].total = heap[i].total > 0 ? heap[i].total : 1;

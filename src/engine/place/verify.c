@@ -63,10 +63,10 @@ const char *engine_verify(const struct cluster *cluster, const struct gang *gang
 			continue;
 		const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
 		for (int i = 0; i < shape->request_count; i++)
-			if (resource_view(cluster, shape->resource[i], pod->node, VIEW_RELEASING) < 0)
+			if (cluster_amount_in_view(cluster, shape->resource[i], pod->node, VIEW_RELEASING) < 0)
 				return arena_printf(arena, "node %s is over-committed in %s",
 				                    cluster->nodes[pod->node].name,
 				                    cluster->resources.items[shape->resource[i]].name);
 	}
-	return rules_verify(cluster, gang, arena);
+	return rules_verify_members(cluster, gang, arena);
 }

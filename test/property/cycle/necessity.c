@@ -151,7 +151,7 @@ static void list_units(struct scene *scene, const struct picture *before, int gr
 	picture_recall(fixture, before, group, &groups[group], pods);
 	if (scene->action != ACTION_CONSOLIDATE) {
 		struct cycle then = {.groups = groups, .group_count = fixture->cycle.group_count};
-		victims_of_group(&then, group, groups[group].preempt == CYCLE_PREEMPTIBLE, fixture->arena, units);
+		victims_list_group(&then, group, groups[group].preempt == CYCLE_PREEMPTIBLE, fixture->arena, units);
 		return;
 	}
 	units->items = arena_array(fixture->arena, struct victim_unit, INSTANCE_PODS); /* pods move one by one */

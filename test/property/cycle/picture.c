@@ -86,7 +86,7 @@ static void find_core(const struct cycle_fixture *fixture, const struct picture 
 	for (size_t p = 0; p < copy.gang.pod_count; p++)
 		core[p] = copy.preempt == CYCLE_NON_PREEMPTIBLE;
 	if (copy.preempt == CYCLE_SEMI_PREEMPTIBLE)
-		victims_core(&copy.gang, core);
+		victims_mark_core(&copy.gang, core);
 }
 
 void picture_charge(const struct cycle_fixture *fixture, const struct picture *picture, int queue,

@@ -37,7 +37,7 @@ void picture_lower_units(const struct cycle_fixture *fixture, const struct pictu
 	for (size_t g = 0; g < then.group_count; g++)
 		if (groups[g].queue == groups[number].queue && groups[g].priority < groups[number].priority &&
 		    groups[g].preempt != CYCLE_NON_PREEMPTIBLE)
-			victims_of_group(&then, (int)g, groups[g].preempt == CYCLE_PREEMPTIBLE, fixture->arena, list);
+			victims_list_group(&then, (int)g, groups[g].preempt == CYCLE_PREEMPTIBLE, fixture->arena, list);
 	victims_sort(list);
 }
 
