@@ -7,7 +7,7 @@
 #include "engine/cycle/refusals.h"
 #include "engine/evict/evict.h"
 #include "engine/evict/victim_index.h"
-#include "engine/place/solver.h"
+#include "engine/place/rules.h"
 
 /* Below its minimum but able to reach it, or above it with more pods waiting. */
 static bool wants_room(const struct cycle *cycle, const struct cycle_group *group)

@@ -2,7 +2,7 @@
 #include "engine/cycle/reserve.h"
 
 #include "engine/cycle/moved_places.h"
-#include "engine/place/solver.h"
+#include "engine/place/bias.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "engine/evict/internal.h"
 
 #include "engine/evict/runtime.h"
+#include "engine/place/rules.h"
 
 #include <string.h>
 

@@ -3,7 +3,8 @@
 #define ENGINE_EVICT_INTERNAL_H
 
 #include "engine/evict/evict.h"
-#include "engine/place/solver.h"
+#include "engine/place/bias.h"
+#include "engine/place/place.h"
 #include "engine/evict/victim_index.h"
 #include "engine/evict/victims.h"
 

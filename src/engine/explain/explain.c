@@ -4,6 +4,7 @@
 #include "base/clamp.h"
 #include "base/grow.h"
 #include "base/quantity.h"
+#include "engine/explain/internal.h"
 #include "engine/place/solver.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Owns finding what is wrong with a node selector that no node matches: usually a word was misspelt. */
-#include "engine/place/solver.h"
+#include "engine/explain/internal.h"
 
 #include <string.h>
 

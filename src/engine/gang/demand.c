@@ -4,239 +4,6 @@
 
 #include <string.h>
 
-static int use_topology(struct solver *solver, int topology)
-{
-	for (int t = 0; t < solver->topology_count; t++)
-		if (solver->topologies[t] == topology)
-			return t;
-	solver->topologies[solver->topology_count] = topology;
-	return solver->topology_count++;
-}
-
-static void find_topologies(struct solver *solver)
-{
-	const struct gang *gang = solver->gang;
-	for (size_t i = 0; i < gang->tree_count; i++) {
-		if (gang->tree[i].required.topology >= 0)
-			use_topology(solver, gang->tree[i].required.topology);
-		if (gang->tree[i].preferred.topology >= 0)
-			use_topology(solver, gang->tree[i].preferred.topology);
-	}
-	if (!solver->topology_count)
-		use_topology(solver, 0);
-}
-
-static int add_shape(struct solver *solver, int pod_class)
-{
-	bool social = rules_concern_pod_class(solver, pod_class);
-	int shape = solver->cluster->pod_classes.items[pod_class].shape;
-	for (int s = 0; !social && s < solver->shape_count; s++)
-		if (!solver->shapes[s].social && solver->shapes[s].shape == shape)
-			return s;
-	solver->shapes[solver->shape_count] =
-		(struct local_shape){.shape = shape, .pod_class = pod_class, .social = social};
-	return solver->shape_count++;
-}
-
-/* One local shape per distinct shape of the waiting pods (per pod class where rules between pods tell them apart). */
-static void find_shapes(struct solver *solver)
-{
-	const struct gang *gang = solver->gang;
-	struct cluster *cluster = solver->cluster;
-	while (cluster->pod_class_mark.count < cluster->pod_classes.count)
-		vec_push(&cluster->pod_class_mark, -1);
-	int32_t *mark = cluster->pod_class_mark.items;
-	int *pod_classes = arena_array(solver->arena, int, gang->pod_count);
-	int pod_class_count = 0;
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		int pod_class = gang->pods[p].pod_class;
-		if (gang->pods[p].state != MEMBER_WAITING || mark[pod_class] >= 0)
-			continue;
-		mark[pod_class] = 0;
-		pod_classes[pod_class_count++] = pod_class;
-		solver->member_rules |= cluster->pod_classes.items[pod_class].has_required_rules;
-	}
-	solver->shapes = arena_array(solver->arena, struct local_shape, (size_t)pod_class_count);
-	for (int k = 0; k < pod_class_count; k++)
-		mark[pod_classes[k]] = add_shape(solver, pod_classes[k]);
-	solver->pod_shape = arena_array(solver->arena, int, gang->pod_count);
-	for (size_t p = 0; p < gang->pod_count; p++)
-		solver->pod_shape[p] = gang->pods[p].state == MEMBER_WAITING ? mark[gang->pods[p].pod_class] : -1;
-	for (int k = 0; k < pod_class_count; k++)
-		mark[pod_classes[k]] = -1;
-}
-
-static int compare_ints(const void *left, const void *right)
-{
-	int a = *(const int *)left, b = *(const int *)right;
-	return (a > b) - (a < b);
-}
-
-static void find_members(struct solver *solver)
-{
-	const struct gang *gang = solver->gang;
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		if (gang->pods[p].state != MEMBER_RUNNING && gang->pods[p].state != MEMBER_RESERVED)
-			continue;
-		if (!solver->member_nodes)
-			solver->member_nodes = arena_array(solver->arena, int, gang->pod_count);
-		solver->member_nodes[solver->member_node_count++] = gang->pods[p].node;
-	}
-	if (solver->member_node_count)
-		qsort(solver->member_nodes, (size_t)solver->member_node_count, sizeof(int), compare_ints);
-}
-
-static void find_slots(struct solver *solver)
-{
-	struct cluster *cluster = solver->cluster;
-	uint8_t *mask = NULL;
-	for (int s = 0; s < solver->shape_count; s++) {
-		struct local_shape *shape = &solver->shapes[s];
-		if (shape->social && !mask)
-			mask = arena_array(solver->arena, uint8_t, (size_t)cluster->node_count);
-		/* A social shape always gets a private copy: two pod classes may share one cached shape. */
-		if (shape->social) {
-			rules_mask_nodes(solver, shape->pod_class, mask);
-			shape->slots = slots_copy_masked(cluster, shape->shape, solver->view, mask, solver->arena);
-		} else {
-			shape->slots = slots_get(cluster, shape->shape, solver->view);
-		}
-	}
-}
-
-void solver_init(struct solver *solver, struct cluster *cluster, const struct gang *gang, int view, uint64_t budget,
-                 struct arena *arena)
-{
-	*solver = (struct solver){
-		.cluster = cluster, .gang = gang, .arena = arena, .view = view, .budget = budget, .blocking_tree = -1};
-	find_topologies(solver);
-	find_shapes(solver);
-	find_slots(solver);
-	find_members(solver);
-	solver->social = rules_between_members(solver);
-	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social;
-}
-
-static void forget_demand(struct solver *solver)
-{
-	trail_undo(solver, 0);
-	struct key_entry *entry, *next;
-	HASH_ITER(hh, solver->class_index, entry, next) {
-		HASH_DEL(solver->class_index, entry);
-		free(entry);
-	}
-	solver->items.count = 0;
-	solver->assigned.count = 0;
-	solver->class_count = solver->class_capacity = solver->want_count = 0;
-}
-
-void solver_close(struct solver *solver)
-{
-	forget_demand(solver);
-	vec_free(&solver->trail);
-	vec_free(&solver->items);
-	vec_free(&solver->assigned);
-}
-
-static void add_allowances(struct solver *solver)
-{
-	for (int a = 0; solver->allowance && a < PLACE_ALLOWANCES; a++) {
-		if (solver->allowance->left[a] == INT64_MAX)
-			continue;
-		struct counter *counter = &solver->counters[solver->counter_count++];
-		int64_t *per_pod = arena_array(solver->arena, int64_t, (size_t)solver->shape_count);
-		for (int s = 0; s < solver->shape_count; s++)
-			per_pod[s] = solver->allowance->counts[solver->shapes[s].pod_class][a];
-		counter->resource = COUNTER_ALLOWANCE;
-		counter->per_pod = per_pod;
-		counter->total = arena_new(solver->arena, int64_t);
-		*counter->total = solver->allowance->left[a];
-	}
-}
-
-/* Nodes with a slot of some shape; what others have is of no use to the gang. */
-static int *list_usable(const struct solver *solver, int *count)
-{
-	int *list = arena_alloc_raw(solver->arena, (size_t)solver->cluster->node_count * sizeof(*list));
-	*count = 0;
-	for (int n = 0; n < solver->cluster->node_count; n++) {
-		bool usable = false;
-		for (int s = 0; s < solver->shape_count && !usable; s++)
-			usable = solver->shapes[s].slots->node[n] > 0;
-		if (usable)
-			list[(*count)++] = n;
-	}
-	return list;
-}
-
-/* Each node counts in the smallest domain it is in, and domains in those above them: that is quicker than every node at
- * every level. */
-static void sum_resource(const struct solver *solver, struct counter *counter, const int *usable, int count)
-{
-	for (int i = 0; i < count; i++) {
-		int64_t amount = cluster_amount_in_view(solver->cluster, counter->resource, usable[i], solver->view);
-		if (amount <= 0)
-			continue;
-		*counter->total = clamp_add(*counter->total, amount);
-		for (int t = 0; t < solver->topology_count; t++) {
-			const struct topology *topology = solver_topology(solver, t);
-			int level = topology->level_count - 1;
-			while (level >= 0 && topology->node_domain[level][usable[i]] < 0)
-				level--;
-			int64_t *sum =
-				level < 0 ? NULL : &counter->sums[t][level][topology->node_domain[level][usable[i]]];
-			if (sum)
-				*sum = clamp_add(*sum, amount);
-		}
-	}
-	for (int t = 0; t < solver->topology_count; t++) {
-		const struct topology *topology = solver_topology(solver, t);
-		for (int level = topology->level_count - 1; level > 0; level--)
-			for (int d = 0; d < topology->domain_count[level]; d++) {
-				int64_t *above = &counter->sums[t][level - 1][topology->domains[level][d].parent];
-				*above = clamp_add(*above, counter->sums[t][level][d]);
-			}
-	}
-}
-
-/* Counters: slots of every local shape; amounts of every resource when several shapes compete for them. */
-static void build_counters(struct solver *solver)
-{
-	struct cluster *cluster = solver->cluster;
-	int resources = solver->shape_count > 1 ? (int)cluster->resources.count : 0;
-	solver->counters = arena_array(solver->arena, struct counter,
-	                               (size_t)(solver->shape_count + resources + PLACE_ALLOWANCES));
-	solver->counter_count = solver->shape_count;
-	for (int s = 0; s < solver->shape_count; s++) {
-		struct counter *counter = &solver->counters[s];
-		counter->resource = COUNTER_SLOTS;
-		counter->total = &solver->shapes[s].slots->total;
-		for (int t = 0; t < solver->topology_count; t++)
-			counter->sums[t] = solver->shapes[s].slots->sums[solver->topologies[t]];
-	}
-	int usable_count = 0;
-	const int *usable = resources ? list_usable(solver, &usable_count) : NULL;
-	for (int r = 0; r < resources; r++) {
-		bool asked = false;
-		for (int s = 0; s < solver->shape_count; s++)
-			asked |= cluster_pod_class_request(cluster, solver->shapes[s].pod_class, r) > 0;
-		if (!asked)
-			continue;
-		struct counter *counter = &solver->counters[solver->counter_count++];
-		counter->resource = r;
-		counter->total = arena_new(solver->arena, int64_t);
-		for (int t = 0; t < solver->topology_count; t++) {
-			const struct topology *topology = solver_topology(solver, t);
-			counter->sums[t] = arena_array(solver->arena, int64_t *, (size_t)topology->level_count);
-			for (int l = 0; l < topology->level_count; l++)
-				counter->sums[t][l] =
-					arena_array(solver->arena, int64_t, (size_t)topology->domain_count[l]);
-		}
-		sum_resource(solver, counter, usable, usable_count);
-	}
-	add_allowances(solver);
-}
-
 struct tree_state {   /* per tree node */
 	int *running; /* members running or reserved below, pods */
 	int *satisfied_members;
@@ -378,15 +145,6 @@ static int64_t least_sum(struct amount_count *list, int count, int64_t need)
 	return sum;
 }
 
-int64_t demand_counter_per_pod(const struct solver *solver, int counter, int shape)
-{
-	const struct counter *c = &solver->counters[counter];
-	return c->resource == COUNTER_SLOTS ? counter == shape
-	       : c->resource == COUNTER_ALLOWANCE
-	               ? c->per_pod[shape]
-	               : cluster_pod_class_request(solver->cluster, solver->shapes[shape].pod_class, c->resource);
-}
-
 static void class_amounts(const struct solver *solver, struct part_class *class_, struct amount_count *list)
 {
 	struct arena *arena = solver->arena;
@@ -397,8 +155,7 @@ static void class_amounts(const struct solver *solver, struct part_class *class_
 		for (int i = 0; i < count; i++) {
 			const struct part_class *kid = class_->leaf ? NULL : &solver->classes[class_->kids[i]];
 			int64_t copies = class_->leaf ? class_->waiting[i] : class_->kid_copies[i];
-			list[i] = (struct amount_count){.amount = kid ? kid->least[j]
-			                                              : demand_counter_per_pod(solver, j, i),
+			list[i] = (struct amount_count){.amount = kid ? kid->least[j] : counters_per_pod(solver, j, i),
 			                                .count = copies};
 			class_->all[j] =
 				clamp_add(class_->all[j], kid ? clamp_multiply(copies, kid->all[j])
@@ -586,7 +343,7 @@ static bool lacks_slots(const struct solver *solver, int *const *waiting_by_shap
 bool demand_build(struct solver *solver, const struct demand *demand)
 {
 	const struct gang *gang = solver->gang;
-	forget_demand(solver);
+	solver_forget_demand(solver);
 	int *waiting = arena_array(solver->arena, int, gang->tree_count);
 	int **by_shape = arena_array(solver->arena, int *, gang->tree_count);
 	int **ahead = by_shape;
@@ -615,7 +372,7 @@ bool demand_build(struct solver *solver, const struct demand *demand)
 		return true;
 	}
 	if (!solver->counters)
-		build_counters(solver);
+		counters_build(solver);
 	solver->classes = arena_array(solver->arena, struct part_class, (size_t)solver->want_count);
 	classify(solver, demand, state, by_shape, ahead);
 	mark_mandatory(solver);

@@ -12,33 +12,6 @@
 
 static int32_t copies_confined(struct solver *solver, int number, int topology, int level, int domain);
 
-void trail_set32(struct solver *solver, int32_t *address, int32_t value)
-{
-	if (*address == value)
-		return;
-	vec_push(&solver->trail, (struct undo){.address = address, .value = *address, .wide = false});
-	*address = value;
-}
-
-void trail_set64(struct solver *solver, int64_t *address, int64_t value)
-{
-	if (*address == value)
-		return;
-	vec_push(&solver->trail, (struct undo){.address = address, .value = *address, .wide = true});
-	*address = value;
-}
-
-void trail_undo(struct solver *solver, size_t mark)
-{
-	while (solver->trail.count > mark) {
-		struct undo *undo = &solver->trail.items[--solver->trail.count];
-		if (undo->wide)
-			*(int64_t *)undo->address = undo->value;
-		else
-			*(int32_t *)undo->address = (int32_t)undo->value;
-	}
-}
-
 static int32_t *bound_slot(const struct solver *solver, int class_, int topology, int level, int domain)
 {
 	if (level < 0)
@@ -313,8 +286,7 @@ bool bound_reserve(struct solver *solver, const struct item *item, int sign)
 		for (int s = 0; s < solver->shape_count; s++) {
 			if (!item->counts[s])
 				continue;
-			amount = clamp_add(amount,
-			                   clamp_multiply(item->counts[s], demand_counter_per_pod(solver, j, s)));
+			amount = clamp_add(amount, clamp_multiply(item->counts[s], counters_per_pod(solver, j, s)));
 			pods += j == 0 ? item->counts[s] : 0;
 		}
 		if (amount)

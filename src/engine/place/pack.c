@@ -3,6 +3,7 @@
  * First the quick way: tightest set of domains, then of hosts, shape by shape. With one shape and one topology that
  * cannot fail. Otherwise an exhaustive search over pods and nodes follows, equal nodes tried once. */
 #include "engine/place/solver.h"
+#include "engine/place/rules.h"
 
 #include <string.h>
 

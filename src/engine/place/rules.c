@@ -3,6 +3,7 @@
  * Pods that are there already exclude nodes up front (rules_mask_nodes). Rules among the pods being placed are checked while
  * packing: anti-affinity pod by pod, affinity and spread on the finished placement. */
 #include "engine/place/solver.h"
+#include "engine/place/rules.h"
 
 #include <string.h>
 

@@ -7,15 +7,10 @@
 #define ENGINE_PLACE_SOLVER_H
 
 #include "engine/cluster/internal.h"
+#include "engine/place/bias.h"
 #include "engine/place/place.h"
 
 #define COPIES_CAP (1 << 30)
-
-/* Where pods go at the least cost when room is made by eviction. */
-struct place_bias {
-	int32_t *node_score;                    /* by node, higher is better */
-	int64_t **idle[CLUSTER_MAX_TOPOLOGIES]; /* [cluster topology][level][domain]: slots that need no eviction */
-};
 
 /* Where a want is confined, per used topology: a domain at a level, or level -1 for the whole cluster. */
 struct confine {
@@ -168,78 +163,96 @@ struct demand {
 	const struct gang_level *levels; /* per tree node: the level in force (required, or a preference) */
 };
 
-/* Prefers what is free now: idle slots of the gang's first waiting pod, per domain of the levels the gang names, and per
- * node: 1 where a whole pod has room, else 0; with `parts` 0 to BIAS_IDLE by how much of a pod there is room for. In the
- * arena. */
-#define BIAS_IDLE 100
-void bias_build_from_free(struct cluster *cluster, const struct gang *gang, bool parts, struct arena *arena,
-                          struct place_bias *bias);
-
 enum verdict { VERDICT_PLACED, VERDICT_IMPOSSIBLE, VERDICT_EXHAUSTED };
 
-/* Sets up shapes and topologies: what stays the same over several demands. */
+/* ---- solver.c ---- */
+
+/* Sets up shapes, slots and topologies: what stays the same over several demands. Everything it allocates is in the arena,
+ * but for vectors and an index that solver_close frees; the cluster and the gang must outlive it. */
 void solver_init(struct solver *solver, struct cluster *cluster, const struct gang *gang, int view, uint64_t budget,
                  struct arena *arena);
+/* Undoes every change to shared arrays: the caches of the cluster are as they were. */
 void solver_close(struct solver *solver);
-/* Builds wants, classes, counters and bounds. False when there is nothing to want (then nothing has to be placed). */
+/* The same for the last demand only, so that the next can be built. */
+void solver_forget_demand(struct solver *solver);
+
+/* Every change to arrays that outlive the search goes through the trail; trail_undo takes back what was written since it
+ * had `mark` entries. */
+static inline void trail_set32(struct solver *solver, int32_t *address, int32_t value)
+{
+	if (*address == value)
+		return;
+	vec_push(&solver->trail, (struct undo){.address = address, .value = *address, .wide = false});
+	*address = value;
+}
+
+static inline void trail_set64(struct solver *solver, int64_t *address, int64_t value)
+{
+	if (*address == value)
+		return;
+	vec_push(&solver->trail, (struct undo){.address = address, .value = *address, .wide = true});
+	*address = value;
+}
+
+void trail_undo(struct solver *solver, size_t mark);
+
+/* ---- counters.c ---- */
+
+/* Once per solver, after its shapes are known and the allowance is set. */
+void counters_build(struct solver *solver);
+/* What one pod of a local shape takes of a counter. */
+int64_t counters_per_pod(const struct solver *solver, int counter, int shape);
+
+/* ---- gang/demand.c ---- */
+
+/* Builds wants, part classes, counters and bounds. False when there is nothing to want (then nothing has to be placed). May
+ * find the demand refuted already: then nothing else is built. */
 bool demand_build(struct solver *solver, const struct demand *demand);
+
+/* ---- bound.c ---- */
+
+/* Prepares the bounds of all part classes; they are computed when they are asked for. */
 void bound_build(struct solver *solver);
-enum verdict search_run(struct solver *solver);
-/* Puts the reserved items on nodes. */
-/* The score of each node for a shape, NULL when it prefers nothing; computed when first asked for. */
-const int32_t *pack_score_nodes(struct solver *solver, int shape);
-enum verdict pack_items(struct solver *solver);
-/* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. */
-enum verdict pack_local(struct solver *solver, const struct confine *at);
-
-/* choose.c: the best domain for a want inside its confinement (-1: none can hold it), all of them in order of preference
- * (the first is the best), and a number that is equal for exchangeable domains. */
-int choose_first(struct solver *solver, const struct want *want, const struct confine *at);
-int choose_list(struct solver *solver, const struct want *want, const struct confine *at, int *list);
-uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain);
-
-/* demand.c: what one pod of a local shape takes of a counter. */
-int64_t demand_counter_per_pod(const struct solver *solver, int counter, int shape);
-
-/* bound.c */
+/* How many copies of a part class the domain holds at most (level -1: the whole cluster). Never too few. */
 int32_t bound_get(struct solver *solver, int class_, int topology, int level, int domain);
 /* Takes (sign 1) or gives back (sign -1) a leaf's pods at its confinement; false when some domain would be over-drawn. */
 bool bound_reserve(struct solver *solver, const struct item *item, int sign);
 
-/* strategy.c: whether pods of the local shape are to be spread, and how many go to which node (bins are nodes): one pod
- * after the other to the emptiest. The number of shares, -1 when the room does not suffice. Changes the rooms. */
+/* ---- choose.c ---- */
+
+/* The best domain for a want inside its confinement (-1: none can hold it), all of them in order of preference (the first
+ * is the best; the caller gives room for all domains of the level; returns how many), and a number that is equal for
+ * exchangeable domains. */
+int choose_first(struct solver *solver, const struct want *want, const struct confine *at);
+int choose_list(struct solver *solver, const struct want *want, const struct confine *at, int *list);
+uint64_t choose_signature(const struct solver *solver, const struct want *want, const struct confine *at, int domain);
+
+/* ---- search.c ---- */
+
+/* Chooses children and domains, and packs. When placed, `assigned` says where; otherwise `blocking_tree` is the part that
+ * was in the way, -1 when unknown. Costs `budget` steps at most. */
+enum verdict search_run(struct solver *solver);
+
+/* ---- pack.c ---- */
+
+/* The score of each node for a local shape, NULL when it prefers nothing; computed when first asked for. */
+const int32_t *pack_score_nodes(struct solver *solver, int shape);
+/* Puts the reserved items on nodes: `assigned` says where. */
+enum verdict pack_items(struct solver *solver);
+/* Whether the items confined inside `at` (of the first used topology) can be packed there on their own. Changes nothing. */
+enum verdict pack_local(struct solver *solver, const struct confine *at);
+
+/* ---- strategy.c ---- */
+
+/* Whether pods of the local shape are to be spread, and how many go to which node (bins are nodes): one pod after the other
+ * to the emptiest. The number of shares, -1 when the room does not suffice. Changes the rooms. */
 bool strategy_wants_spread(const struct solver *solver, int local);
 int strategy_divide_spread(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
                            struct share *shares);
-
-/* trail */
-void trail_set32(struct solver *solver, int32_t *address, int32_t value);
-void trail_set64(struct solver *solver, int64_t *address, int64_t value);
-void trail_undo(struct solver *solver, size_t mark);
-
-/* rules.c: rules between pods */
-/* Static part: nodes a pod class may not use because of pods that are there already. True when it excludes any. */
-bool rules_mask_nodes(const struct solver *solver, int pod_class, uint8_t *mask);
-bool rules_concern_pod_class(const struct solver *solver, int pod_class);
-/* Whether rules about other pods, its own or theirs, have a say in where the gang may go. */
-bool rules_concern_gang(const struct cluster *cluster, const struct gang *gang);
-/* Whether rules among the gang's own pods exist that slots do not express. */
-bool rules_between_members(const struct solver *solver);
-bool rules_allow_node(const struct solver *solver, int pod_class, int node);
-bool rules_check_final(const struct solver *solver);
-/* Whether no rule of the gang's members, or of the class itself, forbids a pod of that class on the node. */
-bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int pod_class, int node);
-/* Verifies existing members; NULL or a text. */
-const char *rules_verify_members(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
-/* Preferred inter-pod terms and node preferences as a score per node; NULL when nothing is preferred. */
-const int32_t *rules_score_nodes(const struct solver *solver, int pod_class);
 
 static inline const struct topology *solver_topology(const struct solver *solver, int used)
 {
 	return &solver->cluster->topologies[solver->topologies[used]];
 }
-
-/* explain_missing_label.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. */
-const char *explain_missing_label(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
 
 #endif

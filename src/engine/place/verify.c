@@ -1,5 +1,6 @@
 /* Checks on a finished placement, written apart from the search so that one does not excuse the other. */
 #include "engine/place/solver.h"
+#include "engine/place/rules.h"
 
 static bool is_member(const struct gang_pod *pod)
 {

@@ -1,0 +1,33 @@
+/* Rules between pods: affinity, anti-affinity, topology spread, and preferences among nodes. Private to the engine.
+ *
+ * Rules about nodes alone are part of the shape (cluster/internal.h). All functions only read; a pod class and a node are
+ * numbers of the cluster. */
+#ifndef ENGINE_PLACE_RULES_H
+#define ENGINE_PLACE_RULES_H
+
+#include "engine/cluster/internal.h"
+#include "engine/gang/gang.h"
+
+struct solver;
+
+/* Before the search: sets mask[node] to 0 where pods that are there already keep the class away, to 1 elsewhere; the
+ * caller gives a byte per node. True when it excludes any. */
+bool rules_mask_nodes(const struct solver *solver, int pod_class, uint8_t *mask);
+/* Whether rules about other pods, its own or theirs, have a say in where pods of the class may go; and for a gang. */
+bool rules_concern_pod_class(const struct solver *solver, int pod_class);
+bool rules_concern_gang(const struct cluster *cluster, const struct gang *gang);
+/* Whether rules among the gang's own pods exist that slots do not express. */
+bool rules_between_members(const struct solver *solver);
+/* While packing: whether the pods assigned so far allow one of the class on the node. Not the last word, because
+ * affinity may still be fulfilled by a later pod: rules_check_final says it, of all assigned pods. */
+bool rules_allow_node(const struct solver *solver, int pod_class, int node);
+bool rules_check_final(const struct solver *solver);
+/* Whether no rule of the gang's members, or of the class itself, forbids a pod of that class on the node. */
+bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int pod_class, int node);
+/* Checks the members a gang has; NULL when all is well, otherwise a text in the arena. */
+const char *rules_verify_members(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
+/* Preferred inter-pod terms and node preferences as a score per node, in the solver's arena; NULL when nothing is
+ * preferred. */
+const int32_t *rules_score_nodes(const struct solver *solver, int pod_class);
+
+#endif
