@@ -164,6 +164,8 @@ extern const char cli_about[], cli_exit_codes[];
 void cli_man(const struct cli_command *command, FILE *stream);
 /* reference.c: the fields of one kind of ours, or the list of these kinds. */
 int cli_reference(struct cli_args *args);
+/* A table of the kinds in the registry, on standard output. */
+void cli_reference_kinds(struct arena *arena);
 /* complete.c: what a shell asks while a line is typed. */
 int cli_complete(int count, char **words);
 

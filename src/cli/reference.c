@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DEEPEST 12
+#define KINDS_PAGE "kinds" /* no kind: a table of all of them */
 
 static bool is_ours(const struct schema_kind *kind)
 {
@@ -74,6 +75,12 @@ int cli_reference(struct cli_args *args)
 {
 	const char *wanted = args->operand_count > 0 ? args->operands[0] : NULL;
 	bool found = false;
+	if (wanted && strcmp(wanted, KINDS_PAGE) == 0) {
+		cli_reference_kinds(args->arena);
+		return CLI_OK;
+	}
+	if (!wanted)
+		printf(KINDS_PAGE "\n");
 	for (size_t i = 0; i < schema_kinds_count; i++) {
 		const struct schema_kind *kind = &schema_kinds[i];
 		/* Of several versions the first stands for all. */

@@ -70,6 +70,27 @@ const char *kinds_family_name(enum kind_family family)
 	return names[family];
 }
 
+static bool has_word(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *at = words; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (strcspn(at, " ") == length && strncmp(at, word, length) == 0)
+			return true;
+	return false;
+}
+
+const char *kinds_verbs(const struct kind_row *row, struct arena *arena)
+{
+	static const char *const verbs[] = {"get", "list", "watch", "create", "update", "patch", "delete"};
+	const char *text = "";
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		bool mirrors = row->mirror != MIRROR_NEVER && has_word("list watch", verbs[i]);
+		if (mirrors || has_word(row->verbs, verbs[i]))
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", verbs[i]);
+	}
+	return text;
+}
+
 bool kinds_is_built_in(const struct kind_row *row)
 {
 	return !(row->flags & ROW_DEFINED);

@@ -120,6 +120,8 @@ const struct kind_row *kinds_resource(const char *group, const char *resource);
 const struct kind_row *kinds_named(const char *name);
 /* A word for the family: "kubeflow"; "" for FAMILY_NONE. */
 const char *kinds_family_name(enum kind_family family);
+/* All verbs of `run` for the objects of the kind, in the usual order: "get, list, watch"; "" for none. */
+const char *kinds_verbs(const struct kind_row *row, struct arena *arena);
 /* Whether the embedded server, and every mirror, has the kind without a definition. */
 bool kinds_is_built_in(const struct kind_row *row);
 

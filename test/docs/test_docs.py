@@ -273,6 +273,8 @@ def check_reference():
         with open(os.path.join(folder, kind.lower() + ".md"), encoding="utf-8") as file:
             same = file.read().rstrip("\n").split("\n") == text
         report(f"docs/reference/{kind.lower()}.md", None if same else "is not current; run scripts/reference")
+        if kind == "kinds":
+            continue  # not every kind has something in every column
         silent = [line for line in text if re.search(r"\|\s*\|$", line)]
         report(f"docs/reference/{kind.lower()}.md: meanings", None if not silent else f"nothing is said about {silent}")
 
