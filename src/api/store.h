@@ -224,6 +224,8 @@ void store_mirror_answer(struct store *store, struct store_ticket *ticket, const
 void store_mirror_drop(struct store *store, struct store_ticket *ticket);
 /* What the server has; the document is taken. Nothing happens when that is what the mirror shows. */
 void store_mirror_put(struct store *store, const struct store_type *type, struct doc *doc);
+/* Whether the server has the type: one that it has not is not served here either (`api_count` 0). Objects stay. */
+void store_mirror_serve(struct store *store, const struct store_type *type, bool served);
 void store_mirror_remove(struct store *store, const struct store_type *type, const char *namespace_, const char *name);
 
 /* Work that follows from earlier writes: dependents of deleted owners, contents of terminating namespaces and of deleted

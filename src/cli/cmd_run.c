@@ -25,31 +25,6 @@ static void on_signal(int number)
 
 /* ---- the cluster ---- */
 
-#define GROUP_LABEL "rbg.workloads.x-k8s.io/group-name" /* on everything that belongs to a RoleBasedGroup */
-
-/* Everything the controllers read. Kinds that a cluster may not have are optional. */
-static const struct remote_follow types[] = {
-	{"", "v1", "nodes", .optional = false},
-	{"", "v1", "pods", .optional = false},
-	{"", "v1", "namespaces", .optional = false},
-	{"", "v1", "persistentvolumes", .optional = false},
-	{"", "v1", "persistentvolumeclaims", .optional = false},
-	{"scheduling.k8s.io", "v1", "priorityclasses", .optional = false},
-	{"scheduling.run.ai", "v2alpha2", "podgroups", .optional = false},
-	{"scheduling.run.ai", "v2", "queues", .optional = false},
-	{"kai.scheduler", "v1alpha1", "topologies", .optional = false},
-	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", .optional = true},
-	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies", .optional = true},
-	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", .optional = true},
-	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", .optional = true},
-	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupsets", .optional = true},
-	{"workloads.x-k8s.io", "v1alpha2", "clusterengineruntimeprofiles", .optional = true},
-	/* Of these only what belongs to RoleBasedGroups. */
-	{"", "v1", "services", .optional = true, .labels = GROUP_LABEL},
-	{"", "v1", "configmaps", .optional = true, .labels = GROUP_LABEL},
-	{"apps", "v1", "controllerrevisions", .optional = true, .labels = GROUP_LABEL},
-};
-#define TYPES (sizeof(types) / sizeof(types[0]))
 #define MORE_TYPES (4 + RUN_WEBHOOK_DEFINITIONS)
 
 /* What only some configurations need, each by its name: no right to read others of the kind is needed. */
@@ -102,19 +77,17 @@ static int open_remote(struct run *run, struct error *error)
 		return -1;
 	if (args->namespace_)
 		run->access.namespace_ = args->namespace_;
-	size_t kinds = run->start->kind_count, count = TYPES + followed_owner_count;
-	struct remote_follow *follow = arena_array(args->arena, struct remote_follow, count + kinds + MORE_TYPES);
-	memcpy(follow, types, sizeof(types));
-	memcpy(follow + TYPES, followed_owners, followed_owner_count * sizeof(*follow));
-	if (kinds)
-		memcpy(follow + count, run->start->kinds, kinds * sizeof(*follow));
+	size_t kinds = run->start->kind_count;
+	struct followed followed = followed_by_run(args->arena, kinds + MORE_TYPES);
+	for (size_t i = 0; i < kinds; i++)
+		followed.items[followed.count++] = run->start->kinds[i];
 	int64_t now = clock_now(clock_system());
 	run->remote = remote_create(
 		&(struct remote_options){
 			.access = &run->access,
 			.logger = &args->logger,
-			.follow = follow,
-			.follow_count = follow_more(run, follow, count + kinds),
+			.follow = followed.items,
+			.follow_count = follow_more(run, followed.items, followed.count),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
 			.refused = on_refused,
 			.context = run,

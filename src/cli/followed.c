@@ -1,30 +1,70 @@
-/* Owns which kinds stand above pods. */
+/* Owns which kinds are followed, and in what order. */
 #include "cli/followed.h"
 
 #include "group/defaults.h"
 
-const struct remote_follow followed_owners[] = {
-	{"apps", "v1", "deployments", .optional = false},
-	{"apps", "v1", "replicasets", .optional = false},
-	{"apps", "v1", "statefulsets", .optional = false},
-	{"batch", "v1", "jobs", .optional = false},
-	{"batch", "v1", "cronjobs", .optional = false},
-	{"kubeflow.org", "v1", "pytorchjobs", .optional = true},
-	{"kubeflow.org", "v1", "tfjobs", .optional = true},
-	{"kubeflow.org", "v1", "mpijobs", .optional = true},
-	{"kubeflow.org", "v2beta1", "mpijobs", .optional = true},
-	{"kubeflow.org", "v1", "jaxjobs", .optional = true},
-	{"kubeflow.org", "v1", "xgboostjobs", .optional = true},
-	{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets", .optional = true},
-	{"jobset.x-k8s.io", "v1alpha2", "jobsets", .optional = true},
-	{"ray.io", "v1", "rayclusters", .optional = true},
-	{"ray.io", "v1", "rayjobs", .optional = true},
-	{"ray.io", "v1", "rayservices", .optional = true},
-	{"run.ai", "v1alpha1", "kartas", .optional = true},
-	{"grove.io", "v1alpha1", "podcliques", .optional = true},
-	{"grove.io", "v1alpha1", "podcliquescalinggroups", .optional = true},
-	{"grove.io", "v1alpha1", "podcliquesets", .optional = true},
-	{"grove.io", "v1alpha1", "podgangsets", .optional = true},
-	{"", "v1", "configmaps", .namespace_ = GROUP_DEFAULTS_NAMESPACE, .name = GROUP_DEFAULTS_NAME},
-};
-const size_t followed_owner_count = sizeof(followed_owners) / sizeof(followed_owners[0]);
+#include <string.h>
+
+static void add_row(struct followed *followed, const struct kind_row *row, bool optional)
+{
+	followed->items[followed->count++] = (struct remote_follow){
+		.group = row->group,
+		.version = row->versions[0],
+		.resource = row->resource,
+		.optional = optional,
+		.labels = row->mirror_labels,
+		.row = row,
+	};
+}
+
+/* The defaults of kinds: one ConfigMap. */
+static void add_defaults(struct followed *followed, bool optional)
+{
+	followed->items[followed->count++] = (struct remote_follow){
+		KINDS_CORE,
+		"v1",
+		"configmaps",
+		.optional = optional,
+		.namespace_ = GROUP_DEFAULTS_NAMESPACE,
+		.name = GROUP_DEFAULTS_NAME,
+	};
+}
+
+static struct followed begin(struct arena *arena, size_t more)
+{
+	size_t rows = 0;
+	while (kinds_row(rows))
+		rows++;
+	return (struct followed){.items = arena_array(arena, struct remote_follow, rows + 1 + more)};
+}
+
+struct followed followed_by_run(struct arena *arena, size_t more)
+{
+	struct followed followed = begin(arena, more);
+	const struct kind_row *row;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; (row = kinds_row(i)); i++)
+			if (row->mirror != MIRROR_NEVER && !(row->flags & ROW_DECIDES) == (pass == 1))
+				add_row(&followed, row, row->mirror == MIRROR_IF_SERVED);
+		if (pass == 0)
+			followed.deciding = followed.count;
+	}
+	add_defaults(&followed, false);
+	return followed;
+}
+
+struct followed followed_by_viewers(struct arena *arena, bool owners)
+{
+	struct followed followed = begin(arena, 0);
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (row->flags & ROW_DECIDES)
+			add_row(&followed, row, strcmp(row->kind, "Node") != 0 && strcmp(row->kind, "Pod") != 0);
+	followed.deciding = followed.count;
+	for (size_t i = 0; owners && (row = kinds_row(i)); i++)
+		if (row->mirror != MIRROR_NEVER && row->flags & (ROW_OWNER | ROW_GROUPS))
+			add_row(&followed, row, true);
+	if (owners)
+		add_defaults(&followed, true);
+	return followed;
+}

@@ -10,24 +10,11 @@
 
 #define PAUSE_NS INT64_C(500000000) /* between two plans at least; and ten times what the last one took */
 
-static const struct remote_follow types[] = {
-	{"", "v1", "nodes", .optional = false},
-	{"", "v1", "pods", .optional = false},
-	{"", "v1", "persistentvolumes", .optional = true},
-	{"", "v1", "persistentvolumeclaims", .optional = true},
-	{"scheduling.k8s.io", "v1", "priorityclasses", .optional = true},
-	{"scheduling.run.ai", "v2alpha2", "podgroups", .optional = true},
-	{"scheduling.run.ai", "v2", "queues", .optional = true},
-	{"kai.scheduler", "v1alpha1", "topologies", .optional = true},
-};
-#define TYPES (sizeof(types) / sizeof(types[0]))
-
 struct live_view {
 	struct cli_args *args;
 	struct remote_access access;
 	struct remote *remote;
-	struct remote_follow *follow; /* the types, and then those above pods */
-	size_t follow_count;
+	struct followed followed;
 	struct snapshot *snapshot; /* of the last plan, NULL for none, with what it borrows from: */
 	struct manifests objects, owners;
 	struct store_list *lists; /* of each follow */
@@ -45,38 +32,25 @@ static void forget_plan(struct live_view *view)
 	view->snapshot = NULL;
 	manifests_free(&view->objects);
 	manifests_free(&view->owners);
-	for (size_t i = 0; i < view->follow_count; i++)
+	for (size_t i = 0; i < view->followed.count; i++)
 		store_list_clear(&view->lists[i]);
 	view->planned = false;
-}
-
-/* Whoever looks on may not be allowed to see everything. */
-static void choose_follows(struct live_view *view, bool owners)
-{
-	struct arena *arena = view->args->arena;
-	view->follow_count = TYPES + (owners ? followed_owner_count : 0);
-	view->follow = arena_array(arena, struct remote_follow, view->follow_count);
-	view->lists = arena_array(arena, struct store_list, view->follow_count);
-	memset(view->lists, 0, view->follow_count * sizeof(*view->lists));
-	memcpy(view->follow, types, sizeof(types));
-	for (size_t i = TYPES; i < view->follow_count; i++) {
-		view->follow[i] = followed_owners[i - TYPES];
-		view->follow[i].optional = true;
-	}
 }
 
 struct live_view *live_view_create(struct cli_args *args, bool plans, struct error *error)
 {
 	struct live_view *view = base_calloc(1, sizeof(*view));
 	view->args = args;
-	choose_follows(view, plans);
+	view->followed = followed_by_viewers(args->arena, plans);
+	view->lists = arena_array(args->arena, struct store_list, view->followed.count);
+	memset(view->lists, 0, view->followed.count * sizeof(*view->lists));
 	int rc = remote_config_load(args->kubeconfig, args->context, args->arena, &view->access, error);
 	if (rc == 0)
 		view->remote = remote_create(
 			&(struct remote_options){
 				.access = &view->access,
-				.follow = view->follow,
-				.follow_count = view->follow_count,
+				.follow = view->followed.items,
+				.follow_count = view->followed.count,
 				.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
 			},
 			error);
@@ -107,19 +81,13 @@ void live_view_run(struct live_view *view, int timeout_ms, int extra_fd)
 		snprintf(view->problem, sizeof(view->problem), "%s", synced ? "" : "connecting");
 }
 
-static bool is_same_type(const struct remote_follow *a, const struct remote_follow *b)
-{
-	return strcmp(a->group, b->group) == 0 && strcmp(a->resource, b->resource) == 0;
-}
-
 static void read_type(struct live_view *view, size_t index)
 {
 	struct store *store = remote_store(view->remote);
-	const struct remote_follow *follow = &view->follow[index];
-	if (index > 0 && is_same_type(follow, &view->follow[index - 1])) /* in another version */
-		return;
-	const struct store_api *api = store_api_find(store, follow->group, follow->version, follow->resource);
-	struct manifests *into = index < TYPES ? &view->objects : &view->owners;
+	const struct remote_follow *follow = &view->followed.items[index];
+	const struct store_type *type = store_type_find(store, follow->group, follow->resource);
+	const struct store_api *api = type && type->api_count > 0 ? type->apis : NULL;
+	struct manifests *into = index < view->followed.deciding ? &view->objects : &view->owners;
 	struct problems problems = {.arena = into->arena};
 	struct store_error error = {0};
 	struct store_list_request request = {.api = api};
@@ -140,7 +108,7 @@ const struct manifests *live_view_objects(struct live_view *view)
 	forget_plan(view);
 	manifests_init(&view->objects);
 	manifests_init(&view->owners);
-	for (size_t i = 0; i < view->follow_count; i++)
+	for (size_t i = 0; i < view->followed.count; i++)
 		read_type(view, i);
 	view->planned = true;
 	view->version = version;

@@ -153,6 +153,12 @@ static bool is_single(const struct grouping *grouping)
 	       !out->preemption_delay && !out->staleness_grace;
 }
 
+static bool is_served(const struct grouping *grouping, const struct group_owner *owner)
+{
+	const struct group_source *source = grouping->source;
+	return !source || !source->is_served || source->is_served(source->context, owner->api_version, owner->kind);
+}
+
 static enum group_verdict build(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
@@ -166,13 +172,14 @@ static enum group_verdict build(struct grouping *grouping)
 		           "correct the owner references",
 		           "the owners of the pod form a circle or more than %d levels; this owner is taken as the top",
 		           GROUP_MAX_OWNERS);
-	if (!id->object && kind_is_known(id->api_version, id->kind)) {
+	bool readable = id->object || is_served(grouping, id);
+	if (!id->object && readable && kind_is_known(id->api_version, id->kind)) {
 		group_warn(grouping, GROUP_ABOUT_OWNER_NOT_FOUND, "",
 		           "wait for the owner to appear, or remove the reference",
 		           "the pod names %s %s as its owner, but there is none", id->kind, id->name);
 		return GROUP_REFUSED;
 	}
-	group_family *family = kind_family(id->api_version, id->kind);
+	group_family *family = readable ? kind_family(id->api_version, id->kind) : NULL;
 	const struct val *karta = family ? NULL : karta_find(grouping);
 	enum group_verdict verdict = family  ? family(grouping)
 	                             : karta ? family_karta(grouping, karta)

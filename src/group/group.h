@@ -35,6 +35,9 @@ struct group_source {
 	                              size_t *cursor);
 	/* The next object of a cluster-scoped kind, in the same way. May be missing: there are none. */
 	const struct val *(*next_object)(void *context, const char *api_version, const char *kind, size_t *cursor);
+	/* Whether there can be objects of the kind. May be missing: there can. Of a kind that is not served nothing is waited
+	 * for: its pods are grouped like those of an unknown one. */
+	bool (*is_served)(void *context, const char *api_version, const char *kind);
 };
 
 #define GROUP_ANY "*"

@@ -43,7 +43,7 @@ static bool field_differs(const struct val *a, const struct val *b, const char *
 	             : !val_equal(val_get(a, outer), val_get(b, outer));
 }
 
-/* Status changes of busy workloads mean nothing here, save for Ray, whose status names the cluster to look at. */
+/* Status changes of busy workloads mean nothing here, save for kinds whose status names another object to look at. */
 static bool says_the_same(const struct val *a, const struct val *b, bool status)
 {
 	return !field_differs(a, b, "metadata", "labels") && !field_differs(a, b, "metadata", "annotations") &&
@@ -112,12 +112,18 @@ static void look_at_kind(struct followed *followed)
 	                     want_pod_of, followed);
 }
 
+static bool status_groups(const struct store_type *type)
+{
+	const struct kind_row *row = kinds_resource(type->group, type->resource);
+	return row && row->flags & ROW_STATUS_GROUPS;
+}
+
 static void on_workload(void *context, const struct store_object *object, const struct store_object *old, bool deleted)
 {
 	struct followed *followed = context;
 	const struct store_type *type = followed->type;
 	if (!deleted && old && strcmp(old->uid, object->uid) == 0 &&
-	    says_the_same(old->root, object->root, strcmp(type->group, "ray.io") == 0))
+	    says_the_same(old->root, object->root, status_groups(type)))
 		return;
 	struct grouping_need now = {.group = type->group,
 	                            .kind = type->kind,

@@ -43,6 +43,12 @@ static const struct val *get(void *context, const char *api_version, const char 
 	return object ? store_object_root(object, api) : NULL;
 }
 
+static bool is_served(void *context, const char *api_version, const char *kind)
+{
+	struct grouping_source *source = context;
+	return find_api(source->store, api_version, group_of(source->arena, api_version), kind) != NULL;
+}
+
 static const struct val *next_pod(void *context, const char *namespace_, const char *label, const char *value,
                                   size_t *cursor)
 {
@@ -87,8 +93,11 @@ static const struct val *next_object(void *context, const char *api_version, con
 void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena)
 {
 	*source = (struct grouping_source){.store = store, .arena = arena};
-	source->source =
-		(struct group_source){.context = source, .get = get, .next_pod = next_pod, .next_object = next_object};
+	source->source = (struct group_source){.context = source,
+	                                       .get = get,
+	                                       .next_pod = next_pod,
+	                                       .next_object = next_object,
+	                                       .is_served = is_served};
 }
 
 void grouping_source_close(struct grouping_source *source)

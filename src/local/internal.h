@@ -44,6 +44,7 @@ struct bucket {
 	bool known_to_disk;
 	bool floor_moved; /* the file has an older floor */
 	bool adding;      /* this transaction adds it to the file */
+	size_t unserved;  /* APIs that the server of a mirror does not have just now; 0: it has what there is */
 };
 
 /* One write of the turn, for the file and for taking it back. The change itself is in the history of the bucket. */
@@ -121,6 +122,8 @@ struct bucket *registry_bucket(struct store *store, const char *group, const cha
 struct bucket *registry_defined_by(struct store *store, const struct store_object *definition);
 /* A definition was written or (now NULL) removed. */
 void registry_follow(struct store *store, struct store_object *old, struct store_object *now);
+/* What store_mirror_serve says. */
+void registry_serve(struct store *store, struct bucket *bucket, bool served);
 bool registry_is_definition(const struct store *store, const struct bucket *bucket);
 
 /* ---- change.c: the one place where memory changes ---- */

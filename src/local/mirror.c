@@ -41,6 +41,11 @@ void store_mirror_put(struct store *store, const struct store_type *type, struct
 	change_mirror(store, bucket, old, now);
 }
 
+void store_mirror_serve(struct store *store, const struct store_type *type, bool served)
+{
+	registry_serve(store, bucket_of(type), served);
+}
+
 void store_mirror_remove(struct store *store, const struct store_type *type, const char *namespace_, const char *name)
 {
 	struct store_object *old = index_find(&bucket_of(type)->index, namespace_, name);

@@ -309,6 +309,19 @@ void registry_follow(struct store *store, struct store_object *old, struct store
 	sort_apis(store);
 }
 
+void registry_serve(struct store *store, struct bucket *bucket, bool served)
+{
+	struct store_type *type = &bucket->type;
+	if (served == (bucket->unserved == 0))
+		return;
+	if (!served && type->api_count == 0)
+		return; /* its definition is gone */
+	size_t count = type->api_count;
+	type->api_count = bucket->unserved;
+	bucket->unserved = count;
+	sort_apis(store);
+}
+
 /* ---- looking up ---- */
 
 const struct store_api *store_api_find(const struct store *store, const char *group, const char *version,

@@ -15,18 +15,32 @@
 
 static void start(struct follow *follow);
 
+static void define_version(struct buffer *text, const char *version, bool first)
+{
+	buffer_printf(text,
+	              "%s{\"name\":\"%s\",\"served\":true,\"storage\":%s,\"schema\":{\"openAPIV3Schema\":{\"type\":"
+	              "\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}",
+	              first ? "" : ",", version, first ? "true" : "false");
+}
+
 /* Only as much of a definition as makes the type known here; the server checks what is in its objects. */
 static void define(struct remote *remote, const struct remote_follow *wanted)
 {
+	const struct kind_row *row = wanted->row;
+	const char *kind = row ? row->kind : wanted->kind;
+	const char *scope = row && row->flags & ROW_CLUSTER ? "Cluster" : "Namespaced";
 	struct buffer text = {0};
 	buffer_printf(&text,
 	              "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{"
-	              "\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"Namespaced\",\"names\":{\"kind\":"
-	              "\"%s\",\"listKind\":\"%sList\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[{\"name\":"
-	              "\"%s\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
-	              "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
-	              wanted->resource, wanted->group, wanted->group, wanted->kind, wanted->kind, wanted->resource,
-	              wanted->resource, wanted->version);
+	              "\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"%s\",\"names\":{\"kind\":\"%s\","
+	              "\"listKind\":\"%sList\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[",
+	              wanted->resource, wanted->group, wanted->group, scope, kind, kind, wanted->resource,
+	              wanted->resource);
+	define_version(&text, wanted->version, true);
+	for (size_t i = 0; row && row->versions[i]; i++)
+		if (strcmp(row->versions[i], wanted->version) != 0)
+			define_version(&text, row->versions[i], false);
+	buffer_puts(&text, "]}}");
 	struct doc *doc = doc_parse_json(text.text, text.length, NULL);
 	if (doc)
 		store_mirror_put(remote->store,
@@ -37,13 +51,17 @@ static void define(struct remote *remote, const struct remote_follow *wanted)
 
 void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted)
 {
-	if (wanted->kind)
+	if (wanted->kind || (wanted->row && !kinds_is_built_in(wanted->row)))
 		define(remote, wanted);
 	*follow = (struct follow){
 		.remote = remote,
 		.api = store_api_find(remote->store, wanted->group, wanted->version, wanted->resource),
 		.wanted = wanted,
 	};
+	if (follow->api) {
+		follow->versions = follow->api->type->apis;
+		follow->version_count = follow->api->type->api_count;
+	}
 	if (follow->api && !remote->options.whole)
 		follow->plan = remote_trim_plan(follow->api);
 }
@@ -56,13 +74,29 @@ void follow_close(struct follow *follow)
 	remote_lines_free(&follow->lines);
 }
 
+bool follow_is_known(const struct remote *remote, size_t count, const struct remote_follow *kind)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct remote_follow *other = remote->follows[i].wanted;
+		if (other->row && strcmp(other->group, kind->group) == 0 &&
+		    strcmp(other->resource, kind->resource) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* They stay where they are while requests are on their way: there is room for kinds that come later. */
 void follow_begin(struct remote *remote)
 {
 	remote->follow_room = remote->options.follow_count + REMOTE_MOST_KINDS;
 	remote->follows = base_calloc(remote->follow_room, sizeof(*remote->follows));
-	for (size_t i = 0; i < remote->options.follow_count; i++)
-		follow_open(remote, &remote->follows[i], &remote->options.follow[i]);
+	for (size_t i = 0; i < remote->options.follow_count; i++) {
+		const struct remote_follow *wanted = &remote->options.follow[i];
+		if (!wanted->kind || !follow_is_known(remote, i, wanted))
+			follow_open(remote, &remote->follows[i], wanted);
+		else
+			remote->follows[i] = (struct follow){.remote = remote, .wanted = wanted, .synced = true};
+	}
 }
 
 void follow_end(struct remote *remote)
@@ -139,6 +173,31 @@ int64_t follow_step(struct remote *remote)
 	return due;
 }
 
+/* ---- versions ---- */
+
+/* The next version of the kind, to be asked for at once; false when the server has none of them. Where versions differ in
+ * form the mirror knows one. */
+static bool try_next_version(struct follow *follow)
+{
+	const struct kind_row *row = follow->wanted->row;
+	if (!row || row->convert || ++follow->tried >= follow->version_count) {
+		follow->tried = 0;
+		return false;
+	}
+	size_t next = ((size_t)(follow->api - follow->versions) + 1) % follow->version_count;
+	follow->api = &follow->versions[next];
+	return true;
+}
+
+/* Pods below workloads that the server does not have are grouped like those of unknown kinds, and nothing is waited for.
+ * What our own controllers write is another matter: it is installed with them. */
+static void show_served(struct follow *follow, bool served)
+{
+	const struct kind_row *row = follow->wanted->row;
+	if (row && row->flags & ROW_OWNER && !(row->flags & ROW_INSTALLED))
+		store_mirror_serve(follow->remote->store, follow->api->type, served);
+}
+
 /* ---- pauses ---- */
 
 /* Once: a cluster may do well without it. A definition that comes later is found by the next attempt. */
@@ -181,6 +240,10 @@ void follow_pause(struct follow *follow, const struct remote_answer *answer)
 	int64_t pause = missing ? PAUSE_MISSING : remote_pause(remote, PAUSE_FIRST, follow->failures, PAUSE_LONGEST);
 	int64_t asked = remote_asked_pause(answer);
 	pause = asked > pause ? asked : pause;
+	if (answer->code == 404 && missing && try_next_version(follow)) {
+		follow_go_on(follow);
+		return;
+	}
 	follow->failures++;
 	follow->state = FOLLOW_PAUSED;
 	if (follow->form == FORM_WIRE && follow->problem.text[0] && !follow->spoilt) {
@@ -195,6 +258,8 @@ void follow_pause(struct follow *follow, const struct remote_answer *answer)
 		remote->probe_due = clock_now(remote->clock) + remote_pause(remote, PAUSE_FIRST, 0, PAUSE_PROBE);
 	remote->away |= follow->unreachable;
 	if (missing) {
+		if (answer->code == 404)
+			show_served(follow, false);
 		follow->synced = true;
 		tell_missing(follow, answer);
 		return;
@@ -231,6 +296,8 @@ void follow_back(struct remote *remote)
 void follow_succeed(struct follow *follow)
 {
 	follow->failures = 0;
+	follow->tried = 0;
+	show_served(follow, true);
 	follow->remote->problem[0] = '\0';
 	if (follow->remote->away)
 		follow_back(follow->remote);

@@ -18,6 +18,8 @@ struct follow {
 	struct remote *remote;
 	const struct store_api *api;
 	const struct remote_follow *wanted;
+	const struct store_api *versions; /* of the type, all */
+	size_t version_count, tried;      /* tried: those that the server did not have */
 	enum follow_state state;
 	struct remote_request *request;
 	int64_t due; /* while paused */
@@ -47,6 +49,8 @@ struct follow {
 /* ---- remote_follow.c ---- */
 /* What is to be followed from the next turn on; `wanted` is borrowed. */
 void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted);
+/* Whether one of the first `count` follows a kind of the registry that a configuration names once more. */
+bool follow_is_known(const struct remote *remote, size_t count, const struct remote_follow *kind);
 /* Frees what it holds, not what the mirror shows. No request may be on its way. */
 void follow_close(struct follow *follow);
 /* The path of the collection, to which parameters are to be added. */

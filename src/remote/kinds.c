@@ -86,7 +86,7 @@ void remote_follow_kinds(struct remote *remote, const struct remote_follow *kind
 		for (size_t j = 0; j < remote->options.follow_count && !followed; j++)
 			followed = remote->follows[j].api && remote->follows[j].wanted->kind &&
 			           is_same_kind(remote->follows[j].wanted, &kinds[i]);
-		if (!followed)
+		if (!followed && !follow_is_known(remote, remote->options.follow_count, &kinds[i]))
 			start_following(remote, &kinds[i]);
 	}
 }

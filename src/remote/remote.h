@@ -25,6 +25,9 @@ struct remote_follow { /* a type to mirror */
 	const char *labels;     /* only those; a selector, NULL: all */
 	const char *name;       /* only this one; NULL: all. Goes beside another follow of the same type */
 	const char *kind;       /* of a namespaced type that is not built in; NULL: it is */
+	/* The row of a kind, NULL: none. Then its other versions are tried, too, where the server does not have `version`,
+	 * and a workload that the server has in none is not served by the mirror either. */
+	const struct kind_row *row;
 };
 
 struct remote_options {

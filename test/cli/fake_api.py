@@ -6,7 +6,8 @@ import re
 import threading
 
 KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "persistentvolumes": "PersistentVolume",
-         "persistentvolumeclaims": "PersistentVolumeClaim", "services": "Service", "configmaps": "ConfigMap"}
+         "persistentvolumeclaims": "PersistentVolumeClaim", "services": "Service", "configmaps": "ConfigMap",
+         "replicationcontrollers": "ReplicationController"}
 
 
 class FakeApi:
