@@ -1,6 +1,7 @@
 /* Owns the queue that a cluster without queues gets, so that the first workload need not wait for an administrator. */
 #include "cli/run_internal.h"
 
+#include "loop/writes.h"
 #include "object/build.h"
 
 #include <string.h>
@@ -51,12 +52,10 @@ static void send_queue(struct run *run, const struct store_api *api, const char 
 	struct store *store = remote_store(run->remote);
 	struct arena *arena = arena_create();
 	struct doc *doc = make_queue(name);
-	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = STORE_CREATE, .api = api, .body = doc_root(doc), .manager = "platoon", .actor = "platoon"};
-	if (store_write(store, &request, &result) < 0)
-		run_queue_refused(run, result.error.message);
-	store_result_clear(&result);
+	struct store_request request = writes_create(api, "", doc_root(doc), WRITES_ACTOR);
+	struct store_error error;
+	if (writes_send(store, &request, arena, &error) < 0)
+		run_queue_refused(run, error.message);
 	doc_destroy(doc);
 	arena_destroy(arena);
 }

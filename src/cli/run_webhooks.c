@@ -2,6 +2,7 @@
  * about them. */
 #include "cli/run_internal.h"
 
+#include "loop/writes.h"
 #include "grouping/grouping.h"
 #include "loop/reconciler.h"
 #include "object/build.h"
@@ -118,20 +119,16 @@ static bool write_secret(struct run_webhooks *webhooks, struct reconcile *turn, 
 	                 base64_encode(turn->arena, certs->server.key_pem.text, certs->server.key_pem.length));
 	build_put(build, root, "data", data);
 	struct doc *doc = build_finish(build, root);
-	struct store_result result = {.arena = turn->arena};
-	struct store_request request = {
-		.verb = old ? STORE_UPDATE : STORE_CREATE,
-		.api = store_api_find(turn->store, "", "v1", "secrets"),
-		.namespace_ = run->access.namespace_,
-		.name = old ? RUN_WEBHOOK_SECRET : NULL,
-		.body = doc_root(doc),
-		.manager = "platoon",
-		.actor = "platoon",
-	};
-	bool done = store_write(turn->store, &request, &result) == 0;
+	struct store_request request = writes_create(store_api_find(turn->store, "", "v1", "secrets"),
+	                                             run->access.namespace_, doc_root(doc), WRITES_ACTOR);
+	struct store_error error;
+	if (old) {
+		request.verb = STORE_UPDATE;
+		request.name = RUN_WEBHOOK_SECRET;
+	}
+	bool done = writes_send(turn->store, &request, turn->arena, &error) == 0;
 	if (!done)
-		turn->failure = arena_strdup(turn->arena, result.error.message);
-	store_result_clear(&result);
+		turn->failure = error.message;
 	doc_destroy(doc);
 	build_destroy(build);
 	return done;
@@ -152,20 +149,12 @@ static int send_patch(struct reconcile *turn, const struct store_object *object,
                       struct node *patch)
 {
 	struct doc *doc = build_finish(build, patch);
-	struct store_result result = {.arena = turn->arena};
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = object->type->apis,
-		.name = object->name,
-		.body = doc_root(doc),
-		.patch = STORE_PATCH_JSON,
-		.manager = "platoon",
-		.actor = "platoon",
-	};
-	int rc = store_write(turn->store, &request, &result);
+	struct store_request request = writes_change(object, doc_root(doc), WRITES_ACTOR);
+	struct store_error error;
+	request.patch = STORE_PATCH_JSON;
+	int rc = writes_send(turn->store, &request, turn->arena, &error);
 	if (rc < 0)
-		turn->failure = arena_strdup(turn->arena, result.error.message);
-	store_result_clear(&result);
+		turn->failure = error.message;
 	doc_destroy(doc);
 	return rc;
 }

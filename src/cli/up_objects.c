@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "loop/writes.h"
 #include "cluster/nodes.h"
 
 #include <errno.h>
@@ -29,20 +30,15 @@ static const char fixed_objects[] =
 
 static int create(struct store *store, const struct manifest *manifest, struct arena *arena, struct error *error)
 {
-	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = STORE_CREATE,
-		.api = store_api_of_kind(store, manifest->api_version, manifest->kind),
-		.body = manifest->object,
-		.manager = "platoon-up",
-		.actor = "platoon",
-	};
-	int rc = store_write(store, &request, &result);
-	if (rc < 0 && strcmp(result.error.reason, "AlreadyExists") == 0)
+	struct store_request request = writes_create(store_api_of_kind(store, manifest->api_version, manifest->kind),
+	                                             "", manifest->object, WRITES_ACTOR);
+	struct store_error refused;
+	request.manager = "platoon-up";
+	int rc = writes_send(store, &request, arena, &refused);
+	if (rc < 0 && strcmp(refused.reason, "AlreadyExists") == 0)
 		rc = 0;
 	else if (rc < 0)
-		error_set(error, ERROR_INTERNAL, "%s %s: %s", manifest->kind, manifest->name, result.error.message);
-	store_result_clear(&result);
+		error_set(error, ERROR_INTERNAL, "%s %s: %s", manifest->kind, manifest->name, refused.message);
 	return rc;
 }
 

@@ -82,19 +82,16 @@ static bool write_lease(struct reconcile *turn, const struct kubelet_beat *beat,
 	struct build *build = build_create();
 	struct doc *doc = build_finish(build, lease_node(build, beat, node, now));
 	bool exists = find_lease(turn, node->name);
-	struct store_result result = {.arena = turn->arena};
-	struct store_request request = {
-		.verb = exists ? STORE_PATCH : STORE_CREATE,
-		.api = store_type_find(turn->store, "coordination.k8s.io", "leases")->apis,
-		.namespace_ = LEASES,
-		.name = exists ? node->name : "",
-		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
-		.manager = "kubelet",
-		.actor = "kubelet",
-	};
-	bool good = store_write(turn->store, &request, &result) == 0;
-	store_result_clear(&result);
+	struct store_request request =
+		writes_create(store_type_find(turn->store, "coordination.k8s.io", "leases")->apis, LEASES,
+	                      doc_root(doc), "kubelet");
+	struct store_error ignored;
+	if (exists) {
+		request.verb = STORE_PATCH;
+		request.patch = STORE_PATCH_MERGE;
+		request.name = node->name;
+	}
+	bool good = writes_send(turn->store, &request, turn->arena, &ignored) == 0;
 	doc_destroy(doc);
 	build_destroy(build);
 	return good;

@@ -189,18 +189,13 @@ static void show(struct life *life, const struct look *look)
 /* With a grace of so many seconds; -1: its own. */
 static void remove_pod(struct life *life, int64_t grace)
 {
-	struct store_result result = {.arena = life->turn->arena};
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = life->pod->type->apis,
-		.namespace_ = life->pod->namespace_,
-		.name = life->pod->name,
-		.options = {.has_grace = grace >= 0, .grace = grace, .uid = life->pod->uid},
-		.actor = "kubelet",
-	};
-	if (store_write(life->options->store, &request, &result) < 0 && strcmp(result.error.reason, "NotFound") != 0)
+	struct store_request request = writes_delete(life->pod, "kubelet");
+	struct store_error error;
+	request.options.has_grace = grace >= 0;
+	request.options.grace = grace;
+	if (writes_send(life->options->store, &request, life->turn->arena, &error) < 0 &&
+	    strcmp(error.reason, "NotFound") != 0)
 		kubelet_again(life->turn, life->now);
-	store_result_clear(&result);
 }
 
 /* ---- pods of nodes that are gone or down ---- */

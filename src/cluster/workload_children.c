@@ -242,20 +242,19 @@ static struct doc *child_document(struct workload *workload, const struct child 
 	return build_finish(build, root);
 }
 
+#define ACTOR "platoon-workloads"
+
 /* NULL when it was carried out or its object is gone; otherwise the error. */
-static const struct store_error *carry_out(struct workload *workload, struct store_request *request)
+static const struct store_error *carry_out(struct workload *workload, const struct store_request *request)
 {
-	struct store_result result = {.arena = workload->arena};
-	request->manager = request->actor = "platoon-workloads";
-	int rc = store_write(workload->store, request, &result);
-	struct store_error *error = NULL;
-	if (rc < 0 && (request->verb == STORE_CREATE || strcmp(result.error.reason, "NotFound") != 0)) {
-		error = arena_new(workload->arena, struct store_error);
-		*error = result.error;
-		workload->turn->failure = error->message;
-		workload->failed = true;
-	}
-	store_result_clear(&result);
+	struct store_error refused;
+	if (writes_send(workload->store, request, workload->arena, &refused) == 0 ||
+	    (request->verb != STORE_CREATE && strcmp(refused.reason, "NotFound") == 0))
+		return NULL;
+	struct store_error *error = arena_new(workload->arena, struct store_error);
+	*error = refused;
+	workload->turn->failure = error->message;
+	workload->failed = true;
 	return error;
 }
 
@@ -265,13 +264,10 @@ void workload_create(struct workload *workload, struct child *child)
 		return;
 	workload->room--;
 	struct doc *doc = child_document(workload, child);
-	struct store_request request = {
-		.verb = STORE_CREATE,
-		.api = store_api_of_kind(workload->store, child->kind ? child->api_version : "v1",
-	                                 child->kind ? child->kind : "Pod"),
-		.namespace_ = workload->object->namespace_,
-		.body = doc_root(doc),
-	};
+	struct store_request request =
+		writes_create(store_api_of_kind(workload->store, child->kind ? child->api_version : "v1",
+	                                        child->kind ? child->kind : "Pod"),
+	                      workload->object->namespace_, doc_root(doc), ACTOR);
 	/* A name that is taken is often that of a predecessor that has not gone yet: no news, only tried again. */
 	const struct store_error *error = carry_out(workload, &request);
 	if (error && strcmp(error->reason, "AlreadyExists") != 0)
@@ -286,13 +282,8 @@ void workload_delete(struct workload *workload, const struct store_object *objec
 {
 	if (pod_leaving(object))
 		return;
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = object->type->apis,
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.options = {.uid = object->uid, .propagation = STORE_BACKGROUND},
-	};
+	struct store_request request = writes_delete(object, ACTOR);
+	request.options.propagation = STORE_BACKGROUND;
 	carry_out(workload, &request);
 }
 
@@ -310,15 +301,9 @@ void workload_patch(struct workload *workload, const struct store_object *object
                     struct node *body)
 {
 	struct doc *doc = build_finish(workload->build, body);
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = api_of(object),
-		.subresource = subresource,
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
-	};
+	struct store_request request = writes_change(object, doc_root(doc), ACTOR);
+	request.api = api_of(object);
+	request.subresource = subresource;
 	carry_out(workload, &request);
 	doc_destroy(doc);
 }

@@ -12,15 +12,13 @@
 static int carry_out(const struct reconcile *turn, const struct store_request *request,
                      struct grouping_failure *failure)
 {
-	struct store_result result = {.arena = turn->arena};
-	int rc = store_write(turn->store, request, &result);
+	struct store_error error;
+	int rc = writes_send(turn->store, request, turn->arena, &error);
 	if (rc < 0)
 		*failure = (struct grouping_failure){
-			.message = result.error.message,
-			.refused = result.error.code == 400 || result.error.code == 403 || result.error.code == 413 ||
-		                   result.error.code == 422,
+			.message = error.message,
+			.refused = error.code == 400 || error.code == 403 || error.code == 413 || error.code == 422,
 		};
-	store_result_clear(&result);
 	return rc;
 }
 
@@ -39,16 +37,15 @@ int grouping_write_group(const struct reconcile *turn, const struct group_result
 	}
 	int rc = 0;
 	if (!existing || patch) {
-		struct store_request request = {
-			.verb = existing ? STORE_PATCH : STORE_CREATE,
-			.patch = STORE_PATCH_MERGE,
-			.api = store_api_find(turn->store, "scheduling.run.ai", "v2alpha2", "podgroups"),
-			.namespace_ = result->namespace_,
-			.name = existing ? result->name : NULL,
-			.body = doc_root(patch ? patch : doc),
-			.manager = MANAGER,
-			.actor = "platoon",
-		};
+		struct store_request request =
+			writes_create(store_api_find(turn->store, "scheduling.run.ai", "v2alpha2", "podgroups"),
+		                      result->namespace_, doc_root(patch ? patch : doc), WRITES_ACTOR);
+		if (existing) {
+			request.verb = STORE_PATCH;
+			request.patch = STORE_PATCH_MERGE;
+			request.name = result->name;
+		}
+		request.manager = MANAGER;
 		rc = carry_out(turn, &request, failure);
 	}
 	doc_destroy(patch);
@@ -62,16 +59,8 @@ int grouping_write_pod(const struct reconcile *turn, const struct group_result *
 	struct doc *patch = group_pod_patch(result, pod->root);
 	if (!patch)
 		return 0;
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = pod->type->apis,
-		.namespace_ = pod->namespace_,
-		.name = pod->name,
-		.body = doc_root(patch),
-		.patch = STORE_PATCH_MERGE,
-		.manager = MANAGER,
-		.actor = "platoon",
-	};
+	struct store_request request = writes_change(pod, doc_root(patch), WRITES_ACTOR);
+	request.manager = MANAGER;
 	int rc = carry_out(turn, &request, failure);
 	doc_destroy(patch);
 	return rc;

@@ -1,6 +1,7 @@
 /* Owns taking, renewing and losing the lease that makes this replica the one that acts. */
 #include "loop/lease.h"
 
+#include "loop/writes.h"
 #include "object/build.h"
 
 #include <stdio.h>
@@ -96,20 +97,16 @@ static bool write_lease(struct lease *lease, const struct store_object *old, con
 	build_put(build, root, "metadata", metadata);
 	build_put(build, root, "spec", make_spec(lease, build, old, holder, now));
 	struct doc *doc = build_finish(build, root);
-	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = old ? STORE_UPDATE : STORE_CREATE,
-		.api = store_api_find(store, "coordination.k8s.io", "v1", "leases"),
-		.namespace_ = lease->options.namespace_,
-		.name = old ? lease->options.name : NULL,
-		.body = doc_root(doc),
-		.manager = "platoon",
-		.actor = "platoon",
-	};
-	bool done = store_write(store, &request, &result) == 0;
+	struct store_request request = writes_create(store_api_find(store, "coordination.k8s.io", "v1", "leases"),
+	                                             lease->options.namespace_, doc_root(doc), WRITES_ACTOR);
+	struct store_error error;
+	if (old) {
+		request.verb = STORE_UPDATE;
+		request.name = lease->options.name;
+	}
+	bool done = writes_send(store, &request, arena, &error) == 0;
 	if (!done)
-		log_write(lease->options.logger, LOG_DEBUG, 0, "lease refused", "error", result.error.message, NULL);
-	store_result_clear(&result);
+		log_write(lease->options.logger, LOG_DEBUG, 0, "lease refused", "error", error.message, NULL);
 	doc_destroy(doc);
 	build_destroy(build);
 	arena_destroy(arena);

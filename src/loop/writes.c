@@ -60,23 +60,58 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 	return list;
 }
 
+struct store_request writes_create(const struct store_api *api, const char *namespace_, const struct val *body,
+                                   const char *actor)
+{
+	return (struct store_request){.verb = STORE_CREATE,
+	                              .api = api,
+	                              .namespace_ = namespace_,
+	                              .body = body,
+	                              .manager = actor,
+	                              .actor = actor};
+}
+
+struct store_request writes_change(const struct store_object *object, const struct val *body, const char *actor)
+{
+	return (struct store_request){.verb = STORE_PATCH,
+	                              .api = object->type->apis,
+	                              .namespace_ = object->namespace_,
+	                              .name = object->name,
+	                              .body = body,
+	                              .patch = STORE_PATCH_MERGE,
+	                              .manager = actor,
+	                              .actor = actor};
+}
+
+struct store_request writes_delete(const struct store_object *object, const char *actor)
+{
+	return (struct store_request){.verb = STORE_DELETE,
+	                              .api = object->type->apis,
+	                              .namespace_ = object->namespace_,
+	                              .name = object->name,
+	                              .options = {.uid = object->uid},
+	                              .actor = actor};
+}
+
+int writes_send(struct store *store, const struct store_request *request, struct arena *arena,
+                struct store_error *error)
+{
+	struct store_result result = {.arena = arena};
+	int rc = store_write(store, request, &result);
+	*error = result.error;
+	store_result_clear(&result);
+	return rc;
+}
+
 static int patch(struct store *store, const struct store_object *object, enum store_subresource subresource,
                  enum store_patch type, struct build *build, struct node *body)
 {
 	struct doc *doc = build_finish(build, body);
 	struct arena *arena = arena_create();
 	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = object->type->apis,
-		.subresource = subresource,
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.body = doc_root(doc),
-		.patch = type,
-		.manager = "platoon",
-		.actor = "platoon",
-	};
+	struct store_request request = writes_change(object, doc_root(doc), WRITES_ACTOR);
+	request.subresource = subresource;
+	request.patch = type;
 	int changed = 0;
 	if (object->type->api_count > 0 && store_write(store, &request, &result) == 0)
 		changed = result.object && result.object->version != object->version;
@@ -150,18 +185,11 @@ static void write_event(struct store *store, const struct store_object *object, 
 	build_put_string(build, root, "lastTimestamp", now);
 	build_put_int(build, root, "count", 1);
 	struct doc *doc = build_finish(build, root);
-	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = STORE_CREATE,
-		.api = store_api_find(store, "", "v1", "events"),
-		.namespace_ = namespace_,
-		.body = doc_root(doc),
-		.manager = "platoon",
-		.actor = "platoon",
-	};
+	struct store_request request =
+		writes_create(store_api_find(store, "", "v1", "events"), namespace_, doc_root(doc), WRITES_ACTOR);
 	/* Events are a courtesy: a namespace on its way out refuses them, and nothing follows from that. */
-	store_write(store, &request, &result);
-	store_result_clear(&result);
+	struct store_error ignored;
+	writes_send(store, &request, arena, &ignored);
 	doc_destroy(doc);
 	build_destroy(build);
 	arena_destroy(arena);
@@ -193,19 +221,11 @@ static void repeat_event(struct store *store, const struct store_object *event, 
 	build_put_int(build, body, "count", count + 1);
 	build_put_string(build, body, "lastTimestamp", now);
 	struct doc *doc = build_finish(build, body);
-	struct store_result result = {.arena = arena};
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = store_api_find(store, "", "v1", "events"),
-		.namespace_ = arena_strdup(arena, event->namespace_),
-		.name = arena_strdup(arena, event->name),
-		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
-		.manager = "platoon",
-		.actor = "platoon",
-	};
-	store_write(store, &request, &result);
-	store_result_clear(&result);
+	struct store_request request = writes_change(event, doc_root(doc), WRITES_ACTOR);
+	struct store_error ignored;
+	request.namespace_ = arena_strdup(arena, event->namespace_);
+	request.name = arena_strdup(arena, event->name);
+	writes_send(store, &request, arena, &ignored);
 	doc_destroy(doc);
 	build_destroy(build);
 	arena_destroy(arena);

@@ -8,6 +8,19 @@
 
 #include <stdbool.h>
 
+#define WRITES_ACTOR "platoon"
+
+/* Requests as controllers make them. Everything is borrowed; `actor` is who asks, and the manager of the fields. */
+struct store_request writes_create(const struct store_api *api, const char *namespace_, const struct val *body,
+                                   const char *actor);
+/* A merge patch, through the preferred API of the object. */
+struct store_request writes_change(const struct store_object *object, const struct val *body, const char *actor);
+/* Of this very object, not of a later one with its name. */
+struct store_request writes_delete(const struct store_object *object, const char *actor);
+/* Carries a request out, for callers that do not need its answer. 0, or -1 with *error, whose texts are in the arena. */
+int writes_send(struct store *store, const struct store_request *request, struct arena *arena,
+                struct store_error *error);
+
 struct condition {
 	const char *type;
 	const char *status; /* "True", "False" */

@@ -54,19 +54,17 @@ static const char *hash_template(struct set_turn *set)
 	return hash;
 }
 
-static bool carry_out(struct set_turn *set, struct store_request *request)
+static bool carry_out(struct set_turn *set, const struct store_request *request)
 {
-	struct store_result result = {.arena = set->arena};
-	request->manager = request->actor = "platoon";
-	bool done = request->api && store_write(set->store, request, &result) == 0;
-	if (!done && result.error.code != 404) {
-		const char *why = result.error.message ? result.error.message : "the kind is not served";
+	struct store_error error = {0};
+	bool done = request->api && writes_send(set->store, request, set->arena, &error) == 0;
+	if (!done && error.code != 404) {
+		const char *why = error.message ? error.message : "the kind is not served";
 		set->failed = true;
 		set->turn->failure = why;
 		writes_event_once(set->store, set->object, true, "FailedReconcileGroup", why,
 		                  set->turn->now_ns / CLOCK_SECOND);
 	}
-	store_result_clear(&result);
 	return done;
 }
 
@@ -150,14 +148,13 @@ static void write_member(struct set_turn *set, int64_t index, const struct store
 {
 	struct doc *doc = make_member(set, index, old), *patch = old ? make_patch(old, doc) : NULL;
 	const char *name = member_name(set, index);
-	struct store_request request = {
-		.verb = old ? STORE_PATCH : STORE_CREATE,
-		.patch = STORE_PATCH_MERGE,
-		.api = group_api(set),
-		.namespace_ = set->object->namespace_,
-		.name = old ? name : NULL,
-		.body = doc_root(old ? patch : doc),
-	};
+	struct store_request request =
+		writes_create(group_api(set), set->object->namespace_, doc_root(old ? patch : doc), WRITES_ACTOR);
+	if (old) {
+		request.verb = STORE_PATCH;
+		request.patch = STORE_PATCH_MERGE;
+		request.name = name;
+	}
 	if (carry_out(set, &request))
 		writes_event(set->store, set->object, false, old ? "SuccessfulUpdate" : "SuccessfulCreate",
 		             arena_printf(set->arena, "group %s", name), set->turn->now_ns / CLOCK_SECOND);
@@ -167,13 +164,8 @@ static void write_member(struct set_turn *set, int64_t index, const struct store
 
 static void delete_member(struct set_turn *set, const struct store_object *object)
 {
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = group_api(set),
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.options = {.uid = object->uid},
-	};
+	struct store_request request = writes_delete(object, WRITES_ACTOR);
+	request.api = group_api(set);
 	const char *name = arena_strdup(set->arena, object->name);
 	if (carry_out(set, &request))
 		writes_event(set->store, set->object, false, "SuccessfulDelete",

@@ -1,5 +1,6 @@
 /* Owns ClusterTopologies: their status, the finalizer while a group refers to them, and the Topology with the same levels
  * that the scheduler reads. */
+#include "loop/writes.h"
 #include "admit/clustertopology.h"
 #include "base/hash.h"
 #include "rbg/internal.h"
@@ -44,14 +45,9 @@ static void ensure_topology(struct store *store, struct arena *arena, const char
 	build_put(build, root, "metadata", metadata);
 	build_put(build, root, "spec", spec);
 	struct doc *doc = build_finish(build, root);
-	struct store_result result = {.arena = arena};
-	struct store_request request = {.verb = STORE_CREATE,
-	                                .api = type->apis,
-	                                .body = doc_root(doc),
-	                                .manager = "platoon",
-	                                .actor = "platoon"};
-	store_write(store, &request, &result);
-	store_result_clear(&result);
+	struct store_request request = writes_create(type->apis, "", doc_root(doc), WRITES_ACTOR);
+	struct store_error ignored;
+	writes_send(store, &request, arena, &ignored);
 	doc_destroy(doc);
 	build_destroy(build);
 }
@@ -87,19 +83,10 @@ static bool protect(struct reconcile *turn, const struct store_object *object, b
 	build_put(build, metadata, "finalizers", finalizers);
 	build_put(build, patch, "metadata", metadata);
 	struct doc *doc = build_finish(build, patch);
-	struct store_result result = {.arena = turn->arena};
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = object->type->apis,
-		.name = object->name,
-		.body = doc_root(doc),
-		.patch = STORE_PATCH_MERGE,
-		.manager = "platoon",
-		.actor = "platoon",
-	};
-	bool done = store_write(turn->store, &request, &result) == 0;
-	turn->failure = done ? NULL : result.error.message;
-	store_result_clear(&result);
+	struct store_request request = writes_change(object, doc_root(doc), WRITES_ACTOR);
+	struct store_error error;
+	bool done = writes_send(turn->store, &request, turn->arena, &error) == 0;
+	turn->failure = done ? NULL : error.message;
 	doc_destroy(doc);
 	build_destroy(build);
 	return done;

@@ -52,20 +52,17 @@ static void fail(struct rbg_turn *turn, const char *why)
 }
 
 /* Carries out a request; a refusal that may pass later fails the turn, which is then tried again. */
-static bool carry_out(struct rbg_turn *turn, struct store_request *request)
+static bool carry_out(struct rbg_turn *turn, const struct store_request *request)
 {
-	struct store_result result = {.arena = turn->arena};
-	request->manager = request->actor = "platoon";
-	bool done = request->api && store_write(turn->store, request, &result) == 0;
-	const struct store_error *error = &result.error;
-	if (!done && error->code != 404) {
-		fail(turn, error->message ? error->message : "the kind is not served");
+	struct store_error error = {0};
+	bool done = request->api && writes_send(turn->store, request, turn->arena, &error) == 0;
+	if (!done && error.code != 404) {
+		fail(turn, error.message ? error.message : "the kind is not served");
 		/* What was refused for what it says will be refused again. */
-		bool is_taken = error->code == 409 && strcmp(error->reason, "AlreadyExists") == 0;
-		if (is_taken || (error->code >= 400 && error->code < 429 && error->code != 409))
+		bool is_taken = error.code == 409 && strcmp(error.reason, "AlreadyExists") == 0;
+		if (is_taken || (error.code >= 400 && error.code < 429 && error.code != 409))
 			turn->refusal = turn->turn->failure;
 	}
-	store_result_clear(&result);
 	return done;
 }
 
@@ -78,12 +75,8 @@ static const struct store_api *find_api(const struct rbg_turn *turn, const char 
 bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, const struct val *object)
 {
 	const struct store_api *api = find_api(turn, group, resource);
-	struct store_request request = {
-		.verb = STORE_CREATE,
-		.api = api,
-		.namespace_ = api && api->type->namespaced ? turn->object->namespace_ : "",
-		.body = object,
-	};
+	struct store_request request =
+		writes_create(api, api && api->type->namespaced ? turn->object->namespace_ : "", object, WRITES_ACTOR);
 	return carry_out(turn, &request);
 }
 
@@ -96,14 +89,8 @@ bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum
                   struct node *patch)
 {
 	struct doc *doc = build_finish(build, patch);
-	struct store_request request = {
-		.verb = STORE_PATCH,
-		.api = object->type->apis,
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.body = doc_root(doc),
-		.patch = type,
-	};
+	struct store_request request = writes_change(object, doc_root(doc), WRITES_ACTOR);
+	request.patch = type;
 	bool done = carry_out(turn, &request);
 	doc_destroy(doc);
 	return done;
@@ -200,13 +187,7 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 
 bool rbg_delete(struct rbg_turn *turn, const struct store_object *object)
 {
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = object->type->apis,
-		.namespace_ = object->namespace_,
-		.name = object->name,
-		.options = {.uid = object->uid},
-	};
+	struct store_request request = writes_delete(object, WRITES_ACTOR);
 	return carry_out(turn, &request);
 }
 

@@ -2,6 +2,7 @@
  * others. */
 #include "sim/simulate_cluster.h"
 
+#include "loop/writes.h"
 #include "remote/remote.h"
 
 #include <stdio.h>
@@ -169,20 +170,14 @@ static bool is_kept(const struct store_object *object)
 static int remove_object(struct simulation *simulation, const struct store_object *object, bool force,
                          struct arena *arena)
 {
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = object->type->apis,
-		.namespace_ = arena_strdup(arena, object->namespace_),
-		.name = arena_strdup(arena, object->name),
-		.options = {.has_grace = force,
-	                    .propagation = STORE_BACKGROUND,
-	                    .uid = arena_strdup(arena, object->uid)},
-		.actor = SIMULATION_ACTOR,
-	};
-	struct store_result result = {.arena = arena};
-	int rc = store_write(simulation->store, &request, &result);
-	store_result_clear(&result);
-	return rc;
+	struct store_request request = writes_delete(object, SIMULATION_ACTOR);
+	struct store_error ignored;
+	request.namespace_ = arena_strdup(arena, object->namespace_);
+	request.name = arena_strdup(arena, object->name);
+	request.options = (struct store_delete){.has_grace = force,
+	                                        .propagation = STORE_BACKGROUND,
+	                                        .uid = arena_strdup(arena, object->uid)};
+	return writes_send(simulation->store, &request, arena, &ignored);
 }
 
 static void drop_finalizers(struct simulation *simulation, const struct store_object *object, struct arena *arena)

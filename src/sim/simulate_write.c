@@ -1,6 +1,7 @@
 /* Owns what is done to a simulated cluster from outside: the writes of users, and nodes that come and go. */
 #include "sim/simulate.h"
 
+#include "loop/writes.h"
 #include "object/build.h"
 #include "sim/simulate_cluster.h"
 
@@ -43,12 +44,9 @@ const struct store_api *simulation_api(struct simulation *simulation, const stru
 static int carry_out(struct simulation *simulation, struct store_request *request, struct arena *arena,
                      struct store_error *error)
 {
-	struct store_result result = {.arena = arena};
 	request->manager = SIMULATION_ACTOR;
 	request->actor = SIMULATION_ACTOR;
-	int rc = store_write(simulation->store, request, &result);
-	*error = result.error;
-	store_result_clear(&result);
+	int rc = writes_send(simulation->store, request, arena, error);
 	/* There the server has the last word. */
 	return rc == 0 && simulation->cluster ? cluster_wait(simulation, arena, error) : rc;
 }
