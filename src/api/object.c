@@ -34,6 +34,8 @@ struct object {
 	char *json;
 	size_t length;
 	struct variant *variants;
+	const struct derivation *derivation; /* NULL: nothing was derived */
+	void *derived;
 	struct cached_field fields[CACHED_FIELDS];
 	struct label labels[];
 };
@@ -109,8 +111,22 @@ void store_object_release(struct store_object *object)
 		free(variant);
 	}
 	free(gone->json);
+	if (gone->derivation)
+		gone->derivation->destroy(gone->derived);
 	doc_destroy(gone->doc);
 	free(gone);
+}
+
+const void *store_object_derived(const struct store_object *object, const struct derivation *derivation)
+{
+	struct object *cache = (struct object *)(uintptr_t)object;
+	if (!cache->derivation) {
+		cache->derived = derivation->derive(object->root, &object->labels);
+		cache->derivation = derivation;
+	}
+	if (cache->derivation != derivation)
+		abort();
+	return cache->derived;
 }
 
 void object_forget_json(struct store_object *object)

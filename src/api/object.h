@@ -4,6 +4,7 @@
 #define API_OBJECT_H
 
 #include "base/labels.h"
+#include "object/derivation.h"
 #include "object/doc.h"
 #include "api/types.h"
 
@@ -29,6 +30,11 @@ const struct val *store_object_root(struct store_object *object, const struct st
 /* Compact JSON of the same; *length without the NUL behind it. Lives until the next commit of the store, or as long as the
  * object. */
 const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length);
+
+/* What `derivation` makes of the object as stored: made when first asked for, owned by the object and freed with it, so
+ * that all who hold this version read the same struct. An object has one derivation at most: asking for a second one is a
+ * mistake in the program and ends it. Only for objects that a store made. */
+const void *store_object_derived(const struct store_object *object, const struct derivation *derivation);
 
 /* A document of one version of its kind in another one. The caller destroys it. */
 struct doc *store_convert(const struct val *object, const char *api_version);

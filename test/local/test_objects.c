@@ -1,6 +1,8 @@
 /* Creating, updating and reading objects: what the store fills in, what it refuses, what it leaves alone. */
 #include "fixtures/store_fixture.h"
 
+#include <stdlib.h>
+
 static void a_new_object_gets_its_metadata(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -294,6 +296,61 @@ static void versions_follow_the_spec(void **state)
 	assert_at(fixture, "apiVersion", "workloads.x-k8s.io/v1alpha2");
 }
 
+/* ---- derived data ---- */
+
+static int made, alive;
+
+struct summary {
+	const char *name; /* in the document */
+	size_t labels;
+};
+
+static void *summarize(const struct val *root, const struct labels *labels)
+{
+	struct summary *summary = base_calloc(1, sizeof(*summary));
+	summary->name = val_str(val_path(root, "metadata", "name", NULL), "");
+	summary->labels = labels->count;
+	made++;
+	alive++;
+	return summary;
+}
+
+static void forget_summary(void *summary)
+{
+	free(summary);
+	alive--;
+}
+
+static void derived_data_is_made_once_per_version(void **state)
+{
+	static const struct derivation derivation = {summarize, forget_summary};
+	struct store_fixture *fixture = *state;
+	made = alive = 0;
+	assert_code(fixture,
+	            fixture_create(fixture, "pods", "default", "{'metadata':{'name':'a','labels':{'x':'1','y':'2'}}}"),
+	            201);
+	struct store_object *first = store_object_retain(fixture->result.object);
+	assert_int_equal(made, 0); /* nobody asked */
+	const struct summary *summary = store_object_derived(first, &derivation);
+	const struct store_object *held = store_peek(fixture->store, first->type, "default", "a");
+	assert_ptr_equal(store_object_derived(held, &derivation), summary);
+	assert_ptr_equal(summary->name, first->name); /* not a copy */
+	assert_int_equal(summary->labels, 2);
+	assert_int_equal(made, 1);
+	/* Another version is read on its own; the old one stays as long as somebody holds it. */
+	assert_code(fixture, fixture_merge(fixture, "pods", "default", "a", "{'metadata':{'labels':{'y':null}}}"), 200);
+	const struct summary *next = store_object_derived(fixture->result.object, &derivation);
+	assert_int_equal(next->labels, 1);
+	assert_int_equal(summary->labels, 2);
+	assert_int_equal(made, 2);
+	assert_int_equal(alive, 2);
+	store_object_release(first); /* the history has it still */
+	assert_int_equal(alive, 2);
+	fixture_reopen(fixture); /* of a store in memory nothing is left */
+	assert_int_equal(alive, 0);
+	assert_int_equal(made, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(defaults_are_no_change, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_have_two_faces, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(versions_follow_the_spec, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(derived_data_is_made_once_per_version, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests_name("store objects", tests, NULL, NULL);
 }
