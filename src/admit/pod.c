@@ -228,8 +228,10 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	read_state(&decode, object, out);
 	read_requests(&decode, spec, out);
 	read_claims(&decode, spec, out);
-	rules_read_nodes(&decode, spec, &out->rules);
-	rules_read_ports(&decode, spec, &out->rules);
-	rules_read_pods(&decode, spec, &out->labels, &out->rules);
+	struct pod_rules *rules = arena_new(arena, struct pod_rules);
+	rules_read_nodes(&decode, spec, rules);
+	rules_read_ports(&decode, spec, rules);
+	rules_read_pods(&decode, spec, &out->labels, rules);
+	out->rules = rules;
 	return problems->errors > errors ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/labels.h"
 #include "base/problems.h"
+#include "object/derivation.h"
 #include "object/doc.h"
 
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
@@ -26,14 +27,25 @@ struct pod_spec {
 	bool has_priority;
 	int32_t priority;
 	int64_t task_priority; /* label kai.scheduler/task-priority, 0 when absent */
-	struct resource_amount
-		*requests; /* effective: max(init steps, containers + sidecars) + overhead; sorted by name;
-	                                     "pods": 1 included; zero amounts left out */
+	/* effective: max(init steps, containers + sidecars) + overhead; sorted by name; "pods": 1 included; zero amounts
+	 * left out */
+	struct resource_amount *requests;
 	size_t request_count;
-	struct pod_rules rules; /* volume_terms are filled by volume.h */
-	const char **claims;    /* PersistentVolumeClaim names */
+	const struct pod_rules *rules; /* never NULL; what its volumes say to it is in volume.h */
+	const char **claims;           /* PersistentVolumeClaim names */
 	size_t claim_count;
 };
+
+/* A pod as all parts of the program read it: one block of memory beside the document it points into. */
+struct decoded_pod {
+	bool usable; /* otherwise the problems say why, and `spec` is empty */
+	struct pod_spec spec;
+	const struct problem *problems;
+	size_t problem_count;
+};
+
+/* Makes a struct decoded_pod. */
+extern const struct derivation pod_derivation;
 
 struct node_spec {
 	const char *name;

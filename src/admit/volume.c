@@ -140,25 +140,26 @@ static const struct volume_spec *volume_of(const struct pod_spec *pod, const cha
 	return volume && volume->has_terms ? volume : NULL;
 }
 
-void pod_attach_volumes(struct pod_spec *pod, const struct volume_index *index, struct arena *arena,
-                        struct problems *problems)
+struct pod_rules pod_rules_with_volumes(const struct pod_spec *pod, const struct volume_index *index,
+                                        struct arena *arena, struct problems *problems)
 {
-	struct pod_rules *rules = &pod->rules;
+	struct pod_rules rules = *pod->rules;
 	const struct volume_spec **found = arena_array(arena, const struct volume_spec *, pod->claim_count);
 	size_t terms = 0, at = 0;
-	rules->volume_count = 0;
+	rules.volume_count = 0;
 	for (size_t i = 0; i < pod->claim_count; i++) {
 		const struct volume_spec *volume = volume_of(pod, pod->claims[i], index, problems);
 		if (!volume)
 			continue;
-		found[rules->volume_count++] = volume;
+		found[rules.volume_count++] = volume;
 		terms += volume->term_count;
 	}
-	rules->volume_terms = arena_array(arena, struct node_term, terms);
-	rules->volume_term_counts = arena_array(arena, size_t, rules->volume_count);
-	for (size_t i = 0; i < rules->volume_count; i++) {
-		rules->volume_term_counts[i] = found[i]->term_count;
+	rules.volume_terms = arena_array(arena, struct node_term, terms);
+	rules.volume_term_counts = arena_array(arena, size_t, rules.volume_count);
+	for (size_t i = 0; i < rules.volume_count; i++) {
+		rules.volume_term_counts[i] = found[i]->term_count;
 		for (size_t k = 0; k < found[i]->term_count; k++)
-			rules->volume_terms[at++] = found[i]->terms[k];
+			rules.volume_terms[at++] = found[i]->terms[k];
 	}
+	return rules;
 }

@@ -24,9 +24,10 @@ struct volume_index;
 struct volume_index *volume_index_create(struct arena *arena, const struct claim_spec *claims, size_t claim_count,
                                          const struct volume_spec *volumes, size_t volume_count);
 
-/* Fills pod->rules.volume_*. A claim that is not in the index, or is bound to a volume that is not, is reported as a
- * warning and restricts nothing; so does, silently, a claim that is not bound yet. */
-void pod_attach_volumes(struct pod_spec *pod, const struct volume_index *index, struct arena *arena,
-                        struct problems *problems);
+/* The rules of the pod together with those of its volumes, which are in the arena. A claim that is not in the index, or is
+ * bound to a volume that is not, is reported as a warning and restricts nothing; so does, silently, a claim that is not
+ * bound yet. */
+struct pod_rules pod_rules_with_volumes(const struct pod_spec *pod, const struct volume_index *index,
+                                        struct arena *arena, struct problems *problems);
 
 #endif

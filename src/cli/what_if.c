@@ -136,7 +136,7 @@ static void put_problems(struct question *question, const struct snapshot *snaps
 static int64_t gpus_of(const struct snapshot *snapshot, const struct plan_binding *binding)
 {
 	int index = snapshot_find_pod(snapshot, binding->namespace_, binding->pod);
-	const struct pod_spec *pod = index >= 0 ? &snapshot->pods[index].spec : NULL;
+	const struct pod_spec *pod = index >= 0 ? snapshot->pods[index].spec : NULL;
 	int64_t gpus = 0;
 	for (size_t i = 0; pod && i < pod->request_count; i++)
 		if (text_ends_with(pod->requests[i].name, "/gpu"))

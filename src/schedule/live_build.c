@@ -83,8 +83,6 @@ static void build_frame_again(struct live *live)
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
 		.index = admit_index_create(&live->frame),
-		.volumes_of = live_volumes_of,
-		.volumes_context = live,
 		.quiet = true,
 	};
 	snapshot->cycle.cluster = cluster_create();

@@ -178,7 +178,7 @@ static void join_pods(struct live *live, const struct live_family *family, int n
 		int slot = family->pods.items[i]->slot;
 		struct snapshot_pod *pod = &snapshot->pods[slot];
 		pod->group = pod->leaf = pod->member = -1;
-		if (!group || family->pods.items[i]->bad || !build_pod_is_ours(&live->build, &pod->spec))
+		if (!group || family->pods.items[i]->bad || !build_pod_is_ours(&live->build, pod->spec))
 			continue;
 		pod->group = number;
 		pod->leaf = build_leaf(group, pod);

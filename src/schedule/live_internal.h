@@ -108,7 +108,8 @@ void live_groups_refresh(struct live *live);
 void live_volumes_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
 void live_volumes_leave(struct live *live, struct live_object *pod);
 void live_volumes_clear(struct live *live);
-struct volume_index *live_volumes_of(void *context, const struct pod_spec *pod, struct arena *arena);
+/* The rules of the pod and of its volumes; in the arena where there are such. */
+const struct pod_rules *live_volume_rules(const struct live *live, const struct pod_spec *pod, struct arena *arena);
 /* A claim or volume came, changed, or is no longer among the objects. */
 void live_volume_changed(struct live *live, enum build_kind kind, const char *namespace_, const char *name);
 

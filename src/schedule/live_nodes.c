@@ -73,7 +73,7 @@ struct live_pods {
 /* Whether the pod says that it is on a node which there was not. */
 static bool misses_node(const struct snapshot_pod *pod)
 {
-	return pod->node < 0 && pod->spec.node && pod->spec.phase != POD_SUCCEEDED && pod->spec.phase != POD_FAILED;
+	return pod->node < 0 && pod->bound_to && pod->spec->phase != POD_SUCCEEDED && pod->spec->phase != POD_FAILED;
 }
 
 /* Takes the pods off the nodes that go; lists them, and those that wait for a node to come. */

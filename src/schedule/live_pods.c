@@ -64,7 +64,9 @@ void live_families_clear(struct live *live)
 
 /* ---- one pod ---- */
 
-static const struct snapshot_pod no_pod = {.node = -1, .group = -1, .leaf = -1, .member = -1};
+static const struct pod_spec no_spec = {.namespace_ = "", .name = ""};
+static const struct snapshot_pod no_pod = {
+	.spec = &no_spec, .namespace_ = "", .name = "", .node = -1, .group = -1, .leaf = -1, .member = -1};
 
 static int pod_slot(struct live *live, struct live_object *object)
 {
@@ -72,7 +74,7 @@ static int pod_slot(struct live *live, struct live_object *object)
 	if (live->free_pods.count) {
 		int slot = live->free_pods.items[--live->free_pods.count];
 		live->pods.items[slot] = object;
-		return slot;
+		return slot; /* it was left empty */
 	}
 	if (snapshot->pod_count == live->pod_capacity) {
 		live->pod_capacity = live->pod_capacity ? live->pod_capacity * 2 : 64;
@@ -86,35 +88,49 @@ static int pod_slot(struct live *live, struct live_object *object)
 /* Whether two readings of a pod are the same to the engine. Labels and requests are in the pod class. */
 static bool same_pod(const struct snapshot_pod *a, const struct snapshot_pod *b)
 {
-	const struct pod_spec *x = &a->spec, *y = &b->spec;
+	const struct pod_spec *x = a->spec, *y = b->spec;
 	return a->pod_class == b->pod_class && a->node == b->node && a->releasing == b->releasing &&
-	       a->gone == b->gone && a->creation == b->creation && x->started_seconds == y->started_seconds &&
-	       x->phase == y->phase && x->deleting == y->deleting && x->gated == y->gated &&
+	       a->gone == b->gone && a->deleting == b->deleting && a->creation == b->creation &&
+	       x->started_seconds == y->started_seconds && x->phase == y->phase && x->gated == y->gated &&
 	       x->task_priority == y->task_priority && x->has_priority == y->has_priority &&
 	       x->priority == y->priority && text_equal(x->group, y->group) && text_equal(x->subgroup, y->subgroup) &&
-	       text_equal(x->scheduler, y->scheduler) && text_equal(x->nominated, y->nominated) &&
+	       text_equal(x->scheduler, y->scheduler) && text_equal(a->nominated, b->nominated) &&
 	       text_equal(x->priority_class, y->priority_class);
 }
 
-static void apply_guesses(const struct live_object *object, struct pod_spec *spec)
+static void apply_guesses(const struct live_object *object, struct snapshot_pod *pod)
 {
 	const struct guess *guess = object->guess;
 	if (guess[LIVE_BOUND].node)
-		spec->node = guess[LIVE_BOUND].node;
+		pod->bound_to = guess[LIVE_BOUND].node;
 	if (guess[LIVE_LEAVING].node)
-		spec->deleting = true;
+		pod->deleting = true;
 	if (guess[LIVE_NOMINATED].node)
-		spec->nominated = guess[LIVE_NOMINATED].node[0] ? guess[LIVE_NOMINATED].node : NULL;
+		pod->nominated = guess[LIVE_NOMINATED].node[0] ? guess[LIVE_NOMINATED].node : NULL;
 }
 
-/* Texts stay borrowed from the document; what was made for reading goes with the scratch memory. */
-static void forget_scratch(struct pod_spec *spec)
+/* When only an assumption has changed, the class is that of the same spec before. Volumes change on their own. */
+static int class_of(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *pod)
 {
-	spec->labels = (struct labels){0};
-	spec->rules = (struct pod_rules){0};
-	spec->requests = NULL;
-	spec->claims = NULL;
-	spec->request_count = spec->claim_count = 0;
+	if (before->spec == pod->spec && pod->spec->claim_count == 0)
+		return before->pod_class;
+	arena_reset(live->scratch);
+	return build_pod_class(&live->build, pod, live_volume_rules(live, pod->spec, live->scratch));
+}
+
+/* The pod as it is in the version that was read, and what it occupies. */
+static struct snapshot_pod read_pod(struct live *live, struct live_object *object, const struct snapshot_pod *before,
+                                    const struct pod_spec *spec)
+{
+	struct snapshot_pod pod = build_pod(spec, 0);
+	/* Gangs point to these, also when the document was replaced by one that says the same. */
+	pod.namespace_ = object->namespace_;
+	pod.name = object->name;
+	pod.pod_class = class_of(live, before, &pod);
+	live_volumes_join(live, object, spec);
+	apply_guesses(object, &pod);
+	build_occupy(&live->build, &pod);
+	return pod;
 }
 
 static void own_group(struct live *live, struct live_object *object, const struct snapshot_pod *pod)
@@ -143,31 +159,17 @@ static void find_family(struct live *live, struct live_object *object, const cha
 
 void live_pod_update(struct live *live, struct live_object *object)
 {
-	bool first = object->slot < 0;
-	if (first)
+	if (object->slot < 0)
 		object->slot = pod_slot(live, object);
-	struct snapshot_pod before = live->snapshot.pods[object->slot], *pod = &live->snapshot.pods[object->slot];
+	struct snapshot_pod *pod = &live->snapshot.pods[object->slot], before = *pod, leaving = before;
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
-	struct snapshot_pod leaving = before;
+	const struct decoded_pod *decoded = store_object_derived(object->read, &pod_derivation);
 	live_volumes_leave(live, object);
 	build_vacate(&live->build, &leaving);
-	arena_reset(live->scratch);
-	live->build.arena = live->scratch;
-	struct manifest manifest = live_manifest(object);
-	bool was_bad = object->bad;
-	object->bad = build_read_pod(&live->build, &manifest, pod) < 0;
-	if (object->bad) {
-		*pod = no_pod;
-	} else {
-		pod->spec.namespace_ = object->namespace_;
-		pod->spec.name = object->name;
-		pod->creation = build_creation(&manifest, 0);
-		live_volumes_join(live, object, &pod->spec);
-		apply_guesses(object, &pod->spec);
-		build_occupy(&live->build, pod);
-	}
-	bool same = !first && !object->bad && !was_bad && same_pod(&before, pod);
+	*pod = decoded->usable ? read_pod(live, object, &before, &decoded->spec) : no_pod;
+	object->bad = !decoded->usable;
+	bool same = decoded->usable && before.spec != &no_spec && same_pod(&before, pod);
 	if (same) {
 		pod->group = before.group;
 		pod->leaf = before.leaf;
@@ -175,9 +177,9 @@ void live_pod_update(struct live *live, struct live_object *object)
 	} else {
 		live->changed = true;
 	}
-	find_family(live, object, object->bad ? build_group_of_bad_pod(&manifest) : pod->spec.group, same);
+	find_family(live, object, decoded->usable ? decoded->spec.group : build_group_of_bad_pod(object->read->root),
+	            same);
 	own_group(live, object, pod);
-	forget_scratch(&live->snapshot.pods[object->slot].spec);
 	store_object_release(old);
 }
 

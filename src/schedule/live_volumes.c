@@ -84,10 +84,10 @@ void live_volumes_clear(struct live *live)
 
 /* ---- reading ---- */
 
-/* The index of just those volumes the pod may have. */
-struct volume_index *live_volumes_of(void *context, const struct pod_spec *pod, struct arena *arena)
+const struct pod_rules *live_volume_rules(const struct live *live, const struct pod_spec *pod, struct arena *arena)
 {
-	const struct live *live = context;
+	if (pod->claim_count == 0)
+		return pod->rules;
 	struct problems ignored = {.arena = arena};
 	struct claim_spec *claims = arena_array(arena, struct claim_spec, pod->claim_count);
 	struct volume_spec *volumes = arena_array(arena, struct volume_spec, pod->claim_count);
@@ -101,7 +101,11 @@ struct volume_index *live_volumes_of(void *context, const struct pod_spec *pod, 
 		if (found && volume_decode(found->object->root, arena, &volumes[volume_count], &ignored) == 0)
 			volume_count++;
 	}
-	return volume_index_create(arena, claims, claim_count, volumes, volume_count);
+	/* An index of just those volumes the pod may have. */
+	const struct volume_index *index = volume_index_create(arena, claims, claim_count, volumes, volume_count);
+	struct pod_rules *rules = arena_new(arena, struct pod_rules);
+	*rules = pod_rules_with_volumes(pod, index, arena, &ignored);
+	return rules;
 }
 
 /* ---- changes ---- */

@@ -13,12 +13,12 @@ struct counts {
 	int64_t pending, running, succeeded, failed;
 };
 
-static void count_pod(struct counts *counts, const struct pod_spec *pod)
+static void count_pod(struct counts *counts, const struct snapshot_pod *pod)
 {
-	counts->pending += pod->phase == POD_PENDING;
-	counts->running += pod->phase == POD_RUNNING && !pod->deleting;
-	counts->succeeded += pod->phase == POD_SUCCEEDED;
-	counts->failed += pod->phase == POD_FAILED;
+	counts->pending += pod->spec->phase == POD_PENDING;
+	counts->running += pod->spec->phase == POD_RUNNING && !pod->deleting;
+	counts->succeeded += pod->spec->phase == POD_SUCCEEDED;
+	counts->failed += pod->spec->phase == POD_FAILED;
 }
 
 /* Pods in all, and those that run for every node of the tree. */
@@ -28,9 +28,9 @@ static struct counts count_pods(const struct snapshot *snapshot, size_t index, i
 	const struct gang *gang = &snapshot->cycle.groups[index].gang;
 	struct counts counts = {.pending = (int64_t)group->stray_count};
 	for (size_t i = 0; i < gang->pod_count; i++) {
-		const struct pod_spec *pod = &snapshot->pods[group->members[i]].spec;
+		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		count_pod(&counts, pod);
-		running[gang->pods[i].leaf] += pod->phase == POD_RUNNING && !pod->deleting;
+		running[gang->pods[i].leaf] += pod->spec->phase == POD_RUNNING && !pod->deleting;
 	}
 	for (size_t n = gang->tree_count; n-- > 1;)
 		running[gang->tree[n].parent] += running[n];

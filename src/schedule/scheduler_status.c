@@ -86,21 +86,21 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 			continue;
 		if (member->state == MEMBER_RESERVED) {
 			const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
-			mark_waiting(turn, index, &pod->spec, node, "Reserved",
+			mark_waiting(turn, index, pod->spec, node, "Reserved",
 			             arena_printf(turn->arena,
 			                          "room on node %s is reserved until pods there have ended", node),
 			             true, LIVE_NEW_MEANING);
 		} else if (member->state == MEMBER_GATED) {
-			mark_waiting(turn, index, &pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
+			mark_waiting(turn, index, pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
 			             false, news);
-		} else if (member->state == MEMBER_WAITING && (!quiet || pod->spec.nominated)) {
-			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell, news);
+		} else if (member->state == MEMBER_WAITING && (!quiet || pod->nominated)) {
+			mark_waiting(turn, index, pod->spec, "", "Unschedulable", message, tell, news);
 		}
 	}
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
 		if (pod->node < 0 && !quiet)
-			mark_waiting(turn, index, &pod->spec, "", "Unschedulable", message, tell, news);
+			mark_waiting(turn, index, pod->spec, "", "Unschedulable", message, tell, news);
 	}
 }
 

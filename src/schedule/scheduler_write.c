@@ -253,7 +253,7 @@ static bool cannot_be_finished(const struct snapshot *snapshot, size_t index)
 		return false;
 	for (size_t i = 0; i < group->gang.pod_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[snapshot->groups[index].members[i]];
-		if (group->gang.pods[i].state == MEMBER_RESERVED || pod->spec.phase == POD_RUNNING)
+		if (group->gang.pods[i].state == MEMBER_RESERVED || pod->spec->phase == POD_RUNNING)
 			return false;
 		bound |= group->gang.pods[i].state == MEMBER_RUNNING;
 	}

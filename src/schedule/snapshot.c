@@ -117,13 +117,18 @@ struct problems build_judge(struct snapshot_build *build, const struct manifest 
 	return problems;
 }
 
+int64_t build_creation_by_order(size_t order)
+{
+	return CREATION_BASE + CREATION_STEP * (int64_t)order;
+}
+
 int64_t build_creation(const struct manifest *manifest, size_t order)
 {
 	const char *text = val_str(val_path(manifest->object, "metadata", "creationTimestamp", NULL), NULL);
 	int64_t seconds;
 	if (text && clock_parse_rfc3339(text, &seconds) == 0)
 		return seconds;
-	return CREATION_BASE + CREATION_STEP * (int64_t)order;
+	return build_creation_by_order(order);
 }
 
 /* One line per kind that is not used, so that a reader knows why it has no effect. */

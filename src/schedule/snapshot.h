@@ -45,12 +45,16 @@ struct snapshot_verdict {
 };
 
 struct snapshot_pod {
-	struct pod_spec spec;
+	const struct pod_spec *spec; /* never NULL; that of a live state belongs to the version of the object it read */
+	const char *namespace_, *name; /* namespace "default" when the object names none */
+	/* These three as they count: what the spec says, unless a live state assumes more than the store shows. */
+	const char *bound_to, *nominated; /* names of nodes, NULL for none */
+	bool deleting;
+	bool releasing;   /* it occupies a node, but is on its way out */
+	bool gone;        /* finished or leaving: nothing more is to be done for it */
 	int64_t creation; /* seconds; list order, one minute apart, where the object does not say */
 	int pod_class;    /* in the cluster */
 	int node;         /* number of the node it occupies, -1 when it occupies nothing */
-	bool releasing;   /* it occupies that node, but is on its way out */
-	bool gone;        /* finished or leaving: nothing more is to be done for it */
 	int group;        /* index of its group, -1 for a pod that is only usage */
 	int leaf;         /* leaf in the group's tree, -1 when it names none that exists */
 	int member;       /* index in the gang's pods, -1 when it is not one */

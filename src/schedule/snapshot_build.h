@@ -44,9 +44,6 @@ struct snapshot_build {
 	struct interner *priority_names, *queue_names;
 	struct priority_class *priorities;
 	struct volume_index *volumes;
-	/* Finds them pod by pod instead; NULL: from the index of all. */
-	struct volume_index *(*volumes_of)(void *context, const struct pod_spec *pod, struct arena *arena);
-	void *volumes_context;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
 	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
@@ -78,6 +75,7 @@ void build_verdict(struct snapshot_build *build, const struct manifest *manifest
 void build_warn(struct snapshot_build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Seconds from creationTimestamp, else from the position in the list. */
 int64_t build_creation(const struct manifest *manifest, size_t order);
+int64_t build_creation_by_order(size_t order);
 
 /* snapshot_cluster.c */
 void build_topologies(struct snapshot_build *build);
@@ -89,13 +87,15 @@ int32_t build_priority(const struct snapshot_build *build, const char *class_nam
 void build_volumes(struct snapshot_build *build);
 /* snapshot_pods.c */
 void build_pods(struct snapshot_build *build);
-/* Decodes one pod; what it occupies comes later. -1 when it cannot be used. */
-int build_read_pod(struct snapshot_build *build, const struct manifest *manifest, struct snapshot_pod *pod);
-/* Its kind and node, and what it takes there. */
+/* The pod as its spec says; its class and what it occupies come later. The spec must outlive it. */
+struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order);
+/* By its requests and `rules`, which are those of the spec and of its volumes. */
+int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct pod_rules *rules);
+/* The node it is on, and what it takes there; needs the class. */
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod);
 void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);
 /* Group a pod names that could not be decoded, NULL when it names none. */
-const char *build_group_of_bad_pod(const struct manifest *manifest);
+const char *build_group_of_bad_pod(const struct val *object);
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod);
 /* snapshot_groups.c; needs the pods */
 void build_groups(struct snapshot_build *build);

@@ -220,7 +220,7 @@ static void add_podgroup(struct snapshot_build *build, const struct manifest *ma
 
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod)
 {
-	return !pod->spec.group && !pod->gone && build_pod_is_ours(build, &pod->spec);
+	return !pod->spec->group && !pod->gone && build_pod_is_ours(build, pod->spec);
 }
 
 static enum preemptibility preemptibility_of(const char *text)
@@ -237,18 +237,18 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	struct snapshot_group *group = &build->snapshot->groups[index];
 	struct cycle_group *into = &build->snapshot->cycle.groups[index];
 	group->implicit = into->implicit = true;
-	group->namespace_ = pod->spec.namespace_;
-	group->name = pod->spec.name;
+	group->namespace_ = pod->namespace_;
+	group->name = pod->name;
 	into->creation = group->creation = pod->creation;
 	into->state = GROUP_PENDING;
-	into->priority = terms                    ? build_priority(build, terms->priority_class)
-	                 : pod->spec.has_priority ? pod->spec.priority
-	                                          : build_priority(build, pod->spec.priority_class);
+	into->priority = terms                     ? build_priority(build, terms->priority_class)
+	                 : pod->spec->has_priority ? pod->spec->priority
+	                                           : build_priority(build, pod->spec->priority_class);
 	into->preempt = preempt_of(preemptibility_of(terms ? terms->preemptibility : NULL), into->priority);
 	into->grace = -1;
 	into->evict_after = INT64_MIN;
 	set_queue(build, into,
-	          terms ? terms->queue : labels_get(&pod->spec.labels, settings_queue_label(build->settings)));
+	          terms ? terms->queue : labels_get(&pod->spec->labels, settings_queue_label(build->settings)));
 	single_leaf(build, into);
 }
 
@@ -256,14 +256,13 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct snapshot *snapshot = build->snapshot;
 	size_t index = snapshot->cycle.group_count++;
-	const char *key = build_key(build, pod->spec.namespace_, pod->spec.name);
+	const char *key = build_key(build, pod->namespace_, pod->name);
 	/* A PodGroup may have the pod's name; a key with a character that no name has keeps the numbering in step. */
 	if (interner_find(snapshot->group_names, key) != UINT32_MAX)
 		key = arena_printf(build->arena, "pod:%s", key);
 	interner_id(snapshot->group_names, key);
 	struct group_terms terms;
-	bool known =
-		build->terms && terms_read(build->terms, pod->spec.namespace_, pod->spec.name, build->arena, &terms);
+	bool known = build->terms && terms_read(build->terms, pod->namespace_, pod->name, build->arena, &terms);
 	build_read_implicit(build, pod, known ? &terms : NULL, index);
 	pod->group = (int)index;
 	pod->leaf = 0;

@@ -17,14 +17,14 @@ struct missing_group {
 
 int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod)
 {
-	return group->spec.tree_count == 0 ? 0 : podgroup_leaf(&group->spec, pod->spec.subgroup);
+	return group->spec.tree_count == 0 ? 0 : podgroup_leaf(&group->spec, pod->spec->subgroup);
 }
 
 static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct interner *missing,
                  struct missing_group *groups)
 {
 	struct snapshot *snapshot = build->snapshot;
-	const char *key = build_key(build, pod->spec.namespace_, pod->spec.group);
+	const char *key = build_key(build, pod->namespace_, pod->spec->group);
 	uint32_t group = interner_find(snapshot->group_names, key);
 	if (group == UINT32_MAX || snapshot->groups[group].implicit) {
 		if (pod->gone)
@@ -39,11 +39,11 @@ static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct 
 
 static void leave_out(struct snapshot_build *build, const struct snapshot_pod *pod)
 {
-	if (pod->spec.node || pod->gone)
+	if (pod->bound_to || pod->gone)
 		return;
-	bool likely = pod->spec.group && !build->foreign_member; /* meant for us, but for its schedulerName */
+	bool likely = pod->spec->group && !build->foreign_member; /* meant for us, but for its schedulerName */
 	if (build->foreign_pods++ == 0 || likely)
-		build->foreign_pod = build_key(build, pod->spec.namespace_, pod->spec.name);
+		build->foreign_pod = build_key(build, pod->namespace_, pod->name);
 	build->foreign_member |= likely;
 }
 
@@ -56,13 +56,13 @@ static void join_pods(struct snapshot_build *build)
 		struct snapshot_pod *pod = &snapshot->pods[i];
 		if (pod->group >= 0)
 			continue;
-		if (!build_pod_is_ours(build, &pod->spec))
+		if (!build_pod_is_ours(build, pod->spec))
 			leave_out(build, pod);
-		else if (pod->spec.group)
+		else if (pod->spec->group)
 			join(build, pod, missing, groups);
 	}
 	for (uint32_t i = 0; i < interner_count(missing); i++) {
-		const struct pod_spec *first = &groups[i].first->spec;
+		const struct pod_spec *first = groups[i].first->spec;
 		const char *others = "";
 		if (groups[i].count > 1)
 			others = arena_printf(build->arena, " and %zu more", groups[i].count - 1);
@@ -81,20 +81,20 @@ static int compare_members(const void *left, const void *right, void *context)
 	const struct snapshot_pod *pods = context, *a = &pods[a_index], *b = &pods[b_index];
 	if (a->leaf != b->leaf)
 		return a->leaf < b->leaf ? -1 : 1;
-	if (a->spec.task_priority != b->spec.task_priority)
-		return a->spec.task_priority > b->spec.task_priority ? -1 : 1;
+	if (a->spec->task_priority != b->spec->task_priority)
+		return a->spec->task_priority > b->spec->task_priority ? -1 : 1;
 	if (a->creation != b->creation)
 		return a->creation < b->creation ? -1 : 1;
-	return strcmp(a->spec.name, b->spec.name);
+	return strcmp(a->name, b->name);
 }
 
 static int compare_strays(const void *left, const void *right, void *context)
 {
 	int a = *(const int *)left, b = *(const int *)right;
 	const struct snapshot_pod *pods = context;
-	const char *a_name = pods[a].spec.subgroup, *b_name = pods[b].spec.subgroup;
+	const char *a_name = pods[a].spec->subgroup, *b_name = pods[b].spec->subgroup;
 	int order = strcmp(a_name ? a_name : "", b_name ? b_name : "");
-	return order ? order : strcmp(pods[a].spec.name, pods[b].spec.name);
+	return order ? order : strcmp(pods[a].name, pods[b].name);
 }
 
 static const char *name_leaves(struct snapshot_build *build, const struct gang *gang)
@@ -127,9 +127,9 @@ static void note_strays(struct snapshot_build *build, size_t group_index)
 	if (group->stray_count > 1)
 		qsort_r(group->strays, group->stray_count, sizeof(int), compare_strays, snapshot->pods);
 	for (size_t i = 0, end; i < group->stray_count; i = end) {
-		const struct pod_spec *first = &snapshot->pods[group->strays[i]].spec;
+		const struct pod_spec *first = snapshot->pods[group->strays[i]].spec;
 		for (end = i + 1; end < group->stray_count; end++)
-			if (!text_equal(snapshot->pods[group->strays[end]].spec.subgroup, first->subgroup))
+			if (!text_equal(snapshot->pods[group->strays[end]].spec->subgroup, first->subgroup))
 				break;
 		size_t more = end - i - 1;
 		const char *who = more == 0 ? arena_printf(build->arena, "pod %s", first->name)
@@ -169,7 +169,7 @@ static enum member_state state_of(const struct snapshot_pod *pod)
 		return MEMBER_GONE;
 	if (pod->node >= 0)
 		return MEMBER_RUNNING;
-	return pod->spec.gated ? MEMBER_GATED : MEMBER_WAITING;
+	return pod->spec->gated ? MEMBER_GATED : MEMBER_WAITING;
 }
 
 void build_member_states(const struct snapshot *snapshot, size_t group_index)
@@ -180,20 +180,18 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 	for (size_t i = 0; i < into->gang.pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
-		if (state == MEMBER_RUNNING && pod->spec.started_seconds != INT64_MIN &&
-		    pod->spec.started_seconds < started)
-			started = pod->spec.started_seconds;
+		if (state == MEMBER_RUNNING && pod->spec->started_seconds != INT64_MIN &&
+		    pod->spec->started_seconds < started)
+			started = pod->spec->started_seconds;
 		pod->member = (int)i;
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		into->gang.pods[i] = (struct gang_pod){
-			.name = pod->spec.name,
+			.name = pod->name,
 			.pod_class = pod->pod_class,
 			.leaf = pod->leaf,
 			.state = state,
 			.node = state == MEMBER_RUNNING ? pod->node : -1,
-			.nominated = pod->spec.nominated
-		                             ? cluster_find_node(snapshot->cycle.cluster, pod->spec.nominated)
-		                             : -1,
+			.nominated = pod->nominated ? cluster_find_node(snapshot->cycle.cluster, pod->nominated) : -1,
 		};
 	}
 	into->has_started = started != INT64_MAX;
@@ -214,7 +212,7 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 	group->ran = arena_array(build->arena, bool, gang->pod_count);
 	build_member_states(snapshot, group_index);
 	for (size_t i = 0; i < gang->pod_count; i++)
-		into->completing |= snapshot->pods[group->members[i]].spec.phase == POD_SUCCEEDED;
+		into->completing |= snapshot->pods[group->members[i]].spec->phase == POD_SUCCEEDED;
 	if (group->rejected && group->spec.tree_count == 0 && gang->pod_count > 1)
 		gang->tree[0].minimum = (int)gang->pod_count;
 }

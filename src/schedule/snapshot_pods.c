@@ -9,29 +9,51 @@ bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec
 	return settings_is_ours(build->settings, pod->scheduler);
 }
 
+struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order)
+{
+	return (struct snapshot_pod){
+		.spec = spec,
+		.namespace_ = build_namespace(spec->namespace_),
+		.name = spec->name,
+		.bound_to = spec->node,
+		.nominated = spec->nominated,
+		.deleting = spec->deleting,
+		.creation =
+			spec->creation_seconds != INT64_MIN ? spec->creation_seconds : build_creation_by_order(order),
+		.node = -1,
+		.group = -1,
+		.leaf = -1,
+		.member = -1,
+	};
+}
+
+int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct pod_rules *rules)
+{
+	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){
+									     .namespace_ = pod->namespace_,
+									     .labels = pod->spec->labels,
+									     .requests = pod->spec->requests,
+									     .request_count = pod->spec->request_count,
+									     .rules = rules,
+								     });
+}
+
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
-	pod->pod_class = cluster_add_pod_class(cluster, &(struct pod_input){
-								.namespace_ = pod->spec.namespace_,
-								.labels = pod->spec.labels,
-								.requests = pod->spec.requests,
-								.request_count = pod->spec.request_count,
-								.rules = &pod->spec.rules,
-							});
-	bool finished = pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED;
-	pod->gone = finished || pod->spec.deleting;
+	bool finished = pod->spec->phase == POD_SUCCEEDED || pod->spec->phase == POD_FAILED;
+	pod->gone = finished || pod->deleting;
 	pod->node = -1;
-	if (!pod->spec.node || finished)
+	if (!pod->bound_to || finished)
 		return;
-	pod->node = cluster_find_node(cluster, pod->spec.node);
+	pod->node = cluster_find_node(cluster, pod->bound_to);
 	if (pod->node < 0) {
 		build_warn(build, "pod %s/%s runs on node %s, which is not part of the input; its usage is unknown",
-		           pod->spec.namespace_, pod->spec.name, pod->spec.node);
+		           pod->namespace_, pod->name, pod->bound_to);
 		pod->gone = true;
 		return;
 	}
-	pod->releasing = pod->spec.deleting;
+	pod->releasing = pod->deleting;
 	cluster_occupy(cluster, pod->pod_class, pod->node, pod->releasing ? OCCUPY_RELEASING : OCCUPY_RUNNING);
 }
 
@@ -43,32 +65,32 @@ void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod)
 	pod->node = -1;
 }
 
-const char *build_group_of_bad_pod(const struct manifest *manifest)
+const char *build_group_of_bad_pod(const struct val *object)
 {
-	return val_str(val_path(manifest->object, "metadata", "annotations", "pod-group-name", NULL), NULL);
+	return val_str(val_path(object, "metadata", "annotations", "pod-group-name", NULL), NULL);
 }
 
 static void note_bad_pod(struct snapshot_build *build, const struct manifest *manifest)
 {
-	const char *group = build_group_of_bad_pod(manifest);
+	const char *group = build_group_of_bad_pod(manifest->object);
 	if (group)
 		build->bad_pods[build->bad_pod_count++] =
 			(struct build_bad_pod){.group_key = build_key(build, manifest->namespace_, group),
 		                               .name = manifest->name};
 }
 
-int build_read_pod(struct snapshot_build *build, const struct manifest *manifest, struct snapshot_pod *pod)
+static int read_pod(struct snapshot_build *build, const struct manifest *manifest, size_t order,
+                    struct snapshot_pod *pod)
 {
 	struct problems problems = {.arena = build->arena};
-	*pod = (struct snapshot_pod){.node = -1, .group = -1, .leaf = -1, .member = -1};
-	int rc = pod_decode(manifest->object, build->arena, &pod->spec, &problems);
+	struct pod_spec *spec = arena_new(build->arena, struct pod_spec);
+	int rc = pod_decode(manifest->object, build->arena, spec, &problems);
 	if (rc == 0) {
-		pod->spec.namespace_ = build_namespace(pod->spec.namespace_);
-		const struct volume_index *volumes =
-			build->volumes_of && pod->spec.claim_count
-				? build->volumes_of(build->volumes_context, &pod->spec, build->arena)
-				: build->volumes;
-		pod_attach_volumes(&pod->spec, volumes, build->arena, &problems);
+		struct pod_rules *rules = arena_new(build->arena, struct pod_rules);
+		spec->namespace_ = build_namespace(spec->namespace_);
+		*rules = pod_rules_with_volumes(spec, build->volumes, build->arena, &problems);
+		spec->rules = rules;
+		*pod = build_pod(spec, order);
 	}
 	build_verdict(build, manifest, &problems);
 	return rc;
@@ -84,14 +106,14 @@ void build_pods(struct snapshot_build *build)
 	for (size_t i = 0; i < slice->count; i++) {
 		const struct manifest *manifest = slice->items[i];
 		struct snapshot_pod *pod = &snapshot->pods[snapshot->pod_count];
-		if (build_read_pod(build, manifest, pod) < 0) {
+		if (read_pod(build, manifest, slice->order[i], pod) < 0) {
 			note_bad_pod(build, manifest);
 			continue;
 		}
-		if (!build_claim_name(build, snapshot->pod_names,
-		                      build_key(build, pod->spec.namespace_, pod->spec.name), manifest))
+		if (!build_claim_name(build, snapshot->pod_names, build_key(build, pod->namespace_, pod->name),
+		                      manifest))
 			continue;
-		pod->creation = build_creation(manifest, slice->order[i]);
+		pod->pod_class = build_pod_class(build, pod, pod->spec->rules);
 		build_occupy(build, pod);
 		snapshot->pod_count++;
 	}

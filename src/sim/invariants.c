@@ -63,11 +63,11 @@ static struct books take_stock(const struct invariants *inv, struct arena *arena
 		}
 		/* an evicted pod uses its old node until it has left */
 		if (pod->member >= 0 && !pod->releasing && pod->node >= 0 && !(now && node == pod->node) && !pod->gone)
-			add_usage(inv, books.now, &pod->spec, pod->node);
+			add_usage(inv, books.now, pod->spec, pod->node);
 		if (lasting)
-			add_usage(inv, books.lasting, &pod->spec, node);
+			add_usage(inv, books.lasting, pod->spec, node);
 		if (now)
-			add_usage(inv, books.now, &pod->spec, node);
+			add_usage(inv, books.now, pod->spec, node);
 	}
 	return books;
 }
@@ -79,8 +79,8 @@ static void read_capacity(struct invariants *inv)
 		for (size_t i = 0; i < snapshot->nodes[n]->allocatable_count; i++)
 			interner_id(inv->resources, snapshot->nodes[n]->allocatable[i].name);
 	for (size_t p = 0; p < snapshot->pod_count; p++)
-		for (size_t i = 0; i < snapshot->pods[p].spec.request_count; i++)
-			interner_id(inv->resources, snapshot->pods[p].spec.requests[i].name);
+		for (size_t i = 0; i < snapshot->pods[p].spec->request_count; i++)
+			interner_id(inv->resources, snapshot->pods[p].spec->requests[i].name);
 	inv->resource_count = interner_count(inv->resources);
 	inv->allocatable = arena_array(inv->arena, int64_t, inv->node_count * inv->resource_count);
 	inv->listed = arena_array(inv->arena, bool, inv->node_count * inv->resource_count);
@@ -263,8 +263,7 @@ static void check_bindings(struct invariants *inv, int cycle, struct scenario_re
 		int node = member->state == MEMBER_RUNNING ? member->node : -1;
 		if (inv->node_before[i] >= 0 && node != inv->node_before[i] && !was_evicted(inv, pod))
 			scenario_fail(result, "cycle %d: pod %s/%s was bound to %s and is now %s%s", cycle,
-			              pod->spec.namespace_, pod->spec.name,
-			              inv->snapshot->nodes[inv->node_before[i]]->name,
+			              pod->namespace_, pod->name, inv->snapshot->nodes[inv->node_before[i]]->name,
 			              node >= 0 ? "bound to " : "not bound",
 			              node >= 0 ? inv->snapshot->nodes[node]->name : "");
 		inv->node_before[i] = node;

@@ -114,12 +114,12 @@ static void judge_pod(const struct ordered *group, size_t own, int64_t ordinal, 
 			scenario_fail(
 				result,
 				"pod %s/%s begins segment %lld of %s, but role %s has %lld of the %lld pods before it",
-				pod->object->namespace_, pod->spec.name, (long long)segment + 1, group->object->name,
+				pod->object->namespace_, pod->spec->name, (long long)segment + 1, group->object->name,
 				rule->sizes[i].role, (long long)role->highest, (long long)end);
 		else if (!ready && rule->progression == SEGMENT_ORDERED_READY)
 			scenario_fail(result,
 			              "pod %s/%s begins segment %lld of %s, but role %s was never ready up to it",
-			              pod->object->namespace_, pod->spec.name, (long long)segment + 1,
+			              pod->object->namespace_, pod->spec->name, (long long)segment + 1,
 			              group->object->name, rule->sizes[i].role);
 	}
 }
@@ -135,7 +135,7 @@ static void look(struct ordered *group, const struct view *now, struct scenario_
 	for (size_t p = 0; p < now->pod_count; p++) {
 		const struct view_pod *pod = &now->pods[p];
 		int own = find_pod(group, pod, &ordinal);
-		if (own < 0 || pod->spec.deleting)
+		if (own < 0 || pod->spec->deleting)
 			continue;
 		/* Judged by what was before this turn: the roles of a segment begin together. */
 		bool judged = result && group->roles[own]->is_known;

@@ -107,21 +107,21 @@ static bool is_ours(const struct pod_spec *pod)
 static void join_group(struct view *view, struct view_pod *pod)
 {
 	pod->group = pod->leaf = -1;
-	if (!pod->spec.group || !is_ours(&pod->spec))
+	if (!pod->spec->group || !is_ours(pod->spec))
 		return;
-	pod->group = view_find_group(view, pod->object->namespace_, pod->spec.group);
+	pod->group = view_find_group(view, pod->object->namespace_, pod->spec->group);
 	if (pod->group < 0)
 		return;
 	struct view_group *group = &view->groups[pod->group];
-	pod->leaf = group->readable ? podgroup_leaf(&group->spec, pod->spec.subgroup) : -1;
-	group->started |= pod->alive && pod->spec.phase == POD_RUNNING;
-	group->completing |= pod->spec.phase == POD_SUCCEEDED;
+	pod->leaf = group->readable ? podgroup_leaf(&group->spec, pod->spec->subgroup) : -1;
+	group->started |= pod->alive && pod->spec->phase == POD_RUNNING;
+	group->completing |= pod->spec->phase == POD_SUCCEEDED;
 	if (pod->leaf < 0)
 		group->strays += pod->alive;
 	else if (pod->alive && pod->bound)
 		group->placed[pod->leaf]++;
 	else if (pod->alive)
-		*(pod->spec.gated ? &group->gated : &group->waiting) += 1;
+		*(pod->spec->gated ? &group->gated : &group->waiting) += 1;
 }
 
 static void read_pods(struct view *view)
@@ -130,17 +130,18 @@ static void read_pods(struct view *view)
 	view->pods = arena_array(view->arena, struct view_pod, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		struct view_pod *pod = &view->pods[view->pod_count];
-		struct problems ignored = {.arena = view->arena};
-		if (pod_decode(list->items[i]->root, view->arena, &pod->spec, &ignored) < 0)
+		const struct decoded_pod *decoded = store_object_derived(list->items[i], &pod_derivation);
+		if (!decoded->usable)
 			continue;
 		view->pod_count++;
+		pod->spec = &decoded->spec;
 		pod->object = list->items[i];
 		pod->uid = pod->object->uid;
 		interner_id(view->pod_uids, pod->uid);
-		bool finished = pod->spec.phase == POD_SUCCEEDED || pod->spec.phase == POD_FAILED;
-		pod->alive = !finished && !pod->spec.deleting;
-		pod->bound = pod->spec.node && pod->spec.node[0];
-		uint32_t node = pod->bound ? interner_find(view->node_names, pod->spec.node) : UINT32_MAX;
+		bool finished = pod->spec->phase == POD_SUCCEEDED || pod->spec->phase == POD_FAILED;
+		pod->alive = !finished && !pod->spec->deleting;
+		pod->bound = pod->spec->node && pod->spec->node[0];
+		uint32_t node = pod->bound ? interner_find(view->node_names, pod->spec->node) : UINT32_MAX;
 		pod->node = node == UINT32_MAX ? -1 : (int)node;
 		join_group(view, pod);
 	}

@@ -12,7 +12,7 @@
 enum view_kind { VIEW_NODES, VIEW_PODS, VIEW_GROUPS, VIEW_TOPOLOGIES, VIEW_PRIORITIES, VIEW_KINDS };
 
 struct view_pod {
-	struct pod_spec spec;
+	const struct pod_spec *spec; /* of the object */
 	const struct store_object *object;
 	const char *uid;
 	int group;  /* index, -1 for none that exists */

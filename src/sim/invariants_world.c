@@ -68,7 +68,7 @@ static int64_t usage(const struct view *view, const char *node, const char *reso
 {
 	int64_t sum = 0;
 	for (size_t p = 0; p < view->pod_count; p++) {
-		const struct pod_spec *pod = &view->pods[p].spec;
+		const struct pod_spec *pod = view->pods[p].spec;
 		bool uses = pod->node && strcmp(pod->node, node) == 0 && pod->phase != POD_SUCCEEDED &&
 		            pod->phase != POD_FAILED;
 		for (size_t i = 0; uses && i < pod->request_count; i++)
@@ -102,8 +102,8 @@ static void check_capacity(const struct view *before, const struct view *now, co
                            struct scenario_result *result)
 {
 	size_t failures = result->failure_count;
-	for (size_t i = 0; i < pod->spec.request_count && result->failure_count == failures; i++)
-		check_node(before, now, (size_t)pod->node, pod->spec.requests[i].name, result);
+	for (size_t i = 0; i < pod->spec->request_count && result->failure_count == failures; i++)
+		check_node(before, now, (size_t)pod->node, pod->spec->requests[i].name, result);
 }
 
 /* ---- 2: bindings ---- */
@@ -111,7 +111,7 @@ static void check_capacity(const struct view *before, const struct view *now, co
 /* Why the pod may not be on its node as the view shows it, NULL when it may. */
 static const char *objection(const struct view *view, const struct view_pod *pod)
 {
-	uint32_t index = interner_find(view->node_names, pod->spec.node);
+	uint32_t index = interner_find(view->node_names, pod->spec->node);
 	const struct node_spec *node = index != UINT32_MAX ? &view->nodes[index] : NULL;
 	if (!node)
 		return "does not exist";
@@ -123,9 +123,10 @@ static const char *objection(const struct view *view, const struct view_pod *pod
 		return "is cordoned";
 	for (size_t i = 0; i < node->taint_count; i++)
 		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE &&
-		    !taint_tolerated(&node->taints[i], pod->spec.rules.tolerations, pod->spec.rules.toleration_count))
+		    !taint_tolerated(&node->taints[i], pod->spec->rules->tolerations,
+		                     pod->spec->rules->toleration_count))
 			return "has a taint that it does not tolerate";
-	if (!selector_matches(&pod->spec.rules.node_selector, &node->labels, node->name))
+	if (!selector_matches(&pod->spec->rules->node_selector, &node->labels, node->name))
 		return "does not match its node selector";
 	return NULL;
 }
@@ -137,7 +138,7 @@ static void check_target(const struct view *before, const struct view *now, cons
 	const char *problem = objection(now, pod);
 	if (problem && objection(before, pod))
 		scenario_fail(result, "pod %s/%s was bound to node %s, which %s", pod->object->namespace_,
-		              pod->spec.name, pod->spec.node, problem);
+		              pod->spec->name, pod->spec->node, problem);
 }
 
 static void check_binding(const struct view *before, const struct view *now, const struct view_pod *pod,
@@ -145,16 +146,16 @@ static void check_binding(const struct view *before, const struct view *now, con
 {
 	int index = view_find_pod(before, pod->uid);
 	const struct view_pod *old = index >= 0 ? &before->pods[index] : NULL;
-	if (old && old->bound && (!pod->bound || strcmp(old->spec.node, pod->spec.node) != 0)) {
+	if (old && old->bound && (!pod->bound || strcmp(old->spec->node, pod->spec->node) != 0)) {
 		scenario_fail(result, "pod %s/%s was bound to node %s and is now %s%s", pod->object->namespace_,
-		              pod->spec.name, old->spec.node, pod->bound ? "bound to " : "not bound",
-		              pod->bound ? pod->spec.node : "");
+		              pod->spec->name, old->spec->node, pod->bound ? "bound to " : "not bound",
+		              pod->bound ? pod->spec->node : "");
 		return;
 	}
 	if (!pod->bound || (old && old->bound))
 		return;
 	/* Somebody else's scheduler may have its own rules, but no node has room for more than it has. */
-	if (settings_is_ours(&settings_usual, pod->spec.scheduler))
+	if (settings_is_ours(&settings_usual, pod->spec->scheduler))
 		check_target(before, now, pod, result);
 	if (pod->node >= 0)
 		check_capacity(before, now, pod, result);
@@ -218,8 +219,8 @@ void world_invariants_saw(struct world_invariants *invariants, const struct stor
 static const char *protection(const struct view *before, const struct view *now, const struct view_pod *pod)
 {
 	if (pod->group < 0) {
-		int64_t priority =
-			pod->spec.has_priority ? pod->spec.priority : view_priority(before, pod->spec.priority_class);
+		int64_t priority = pod->spec->has_priority ? pod->spec->priority
+		                                           : view_priority(before, pod->spec->priority_class);
 		return priority < 100 ? NULL : "non-preemptible";
 	}
 	const struct view_group *group = &before->groups[pod->group];
@@ -240,11 +241,11 @@ static void check_eviction(const struct world_invariants *invariants, const stru
                            const struct view_pod *pod, struct scenario_result *result)
 {
 	int index = view_find_pod(now, pod->uid);
-	if (!pod->alive || !pod->bound || (index >= 0 && !now->pods[index].spec.deleting))
+	if (!pod->alive || !pod->bound || (index >= 0 && !now->pods[index].spec->deleting))
 		return;
 	const char *protected = protection(invariants->before, now, pod);
 	if (protected && interner_find(invariants->evicted, pod->uid) != UINT32_MAX)
-		scenario_fail(result, "pod %s/%s is %s and was evicted", pod->object->namespace_, pod->spec.name,
+		scenario_fail(result, "pod %s/%s is %s and was evicted", pod->object->namespace_, pod->spec->name,
 		              protected);
 }
 

@@ -47,7 +47,7 @@ static int64_t count_domains(const struct view *view, int group, int node, const
 			interner_id(seen, domain);
 		else
 			scenario_fail(result, "%s: pod %s is on node %s, which is in no domain of %s", where,
-			              pod->spec.name, pod->spec.node, label);
+			              pod->spec->name, pod->spec->node, label);
 	}
 	int64_t count = interner_count(seen);
 	interner_destroy(seen);
@@ -157,7 +157,7 @@ static struct tally count_pods(const struct view *view, int group)
 			continue;
 		tally.placed += pod->bound;
 		tally.pending += !pod->bound;
-		tally.running += pod->bound && pod->spec.phase == POD_RUNNING;
+		tally.running += pod->bound && pod->spec->phase == POD_RUNNING;
 	}
 	return tally;
 }
@@ -217,11 +217,11 @@ static void expect_group(const struct view *view, const char *key, const struct 
 static const char *state_of(const struct view_pod *pod)
 {
 	static const char *const phases[] = {"Placed", "Running", "Succeeded", "Failed", "Unknown"};
-	if (pod->spec.deleting)
+	if (pod->spec->deleting)
 		return "Terminating";
-	if (!pod->bound && pod->spec.phase == POD_PENDING)
+	if (!pod->bound && pod->spec->phase == POD_PENDING)
 		return "Pending";
-	return phases[pod->spec.phase];
+	return phases[pod->spec->phase];
 }
 
 static const struct view_pod *find_pod(const struct view *view, const char *namespace_, const char *name)
@@ -256,7 +256,7 @@ static void expect_pod(const struct view *view, const char *key, const struct va
 	if (!view)
 		return;
 	const struct view_pod *pod = find_pod(view, namespace_, name);
-	const char *got = pod ? state_of(pod) : "Gone", *got_node = pod && pod->bound ? pod->spec.node : "none";
+	const char *got = pod ? state_of(pod) : "Gone", *got_node = pod && pod->bound ? pod->spec->node : "none";
 	if (state && strcmp(val_str(state, ""), got) != 0)
 		scenario_fail(result, "%s: expected state %s, got %s", where, val_str(state, ""), got);
 	if (node && strcmp(val_str(node, ""), got_node) != 0)

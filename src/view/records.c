@@ -124,6 +124,7 @@ static void show(struct records *records, enum kind kind, const struct store_obj
 	const char *name = name_of(object, arena), letter[2] = {kinds[kind].letter, '\0'};
 	const struct reason_text *reasons = find_reasons(records, arena_printf(arena, "%s%s", letter, name));
 	struct records_draft record = {
+		.object = object,
 		.root = object->root,
 		.namespace_ = object->namespace_,
 		.name = object->name,

@@ -11,7 +11,8 @@
 
 /* One record being written. */
 struct records_draft {
-	const struct val *root;
+	const struct store_object *object;
+	const struct val *root; /* of the object */
 	const char *namespace_, *name;
 	struct arena *arena;
 	struct build *build;

@@ -44,33 +44,33 @@ void records_write_pod(struct records_draft *record, const char *reasons)
 {
 	static const char *const phases[] = {"P", "R", "S", "F", "U"};
 	struct build *build = record->build;
-	struct problems problems = {.arena = record->arena};
-	struct pod_spec pod;
-	if (pod_decode(record->root, record->arena, &pod, &problems) < 0) {
+	const struct decoded_pod *decoded = store_object_derived(record->object, &pod_derivation);
+	const struct pod_spec *pod = &decoded->spec;
+	if (!decoded->usable) {
 		const char *node = val_str(val_path(record->root, "spec", "nodeName", NULL), "");
 		build_put_bool(build, record->map, "bad", true);
 		if (*node)
 			build_put_string(build, record->map, "on", node);
 		return;
 	}
-	if (pod.node)
-		build_put_string(build, record->map, "on", pod.node);
-	else if (pod.nominated && *pod.nominated)
-		build_put_string(build, record->map, "held", pod.nominated);
-	if (pod.group)
-		build_put_string(build, record->map, "g", pod.group);
-	if (pod.subgroup)
-		build_put_string(build, record->map, "s", pod.subgroup);
-	build_put_string(build, record->map, "ph", phases[pod.phase]);
+	if (pod->node)
+		build_put_string(build, record->map, "on", pod->node);
+	else if (pod->nominated && *pod->nominated)
+		build_put_string(build, record->map, "held", pod->nominated);
+	if (pod->group)
+		build_put_string(build, record->map, "g", pod->group);
+	if (pod->subgroup)
+		build_put_string(build, record->map, "s", pod->subgroup);
+	build_put_string(build, record->map, "ph", phases[pod->phase]);
 	if (has_true_condition(record->root, "Ready"))
 		build_put_int(build, record->map, "ok", 1);
-	if (pod.deleting)
+	if (pod->deleting)
 		build_put_int(build, record->map, "del", 1);
-	if (pod.gated)
+	if (pod->gated)
 		build_put_int(build, record->map, "gated", 1);
-	records_put_amounts(record, pod.requests, pod.request_count);
-	put_role(record, &pod.labels);
-	put_reasons(record, pod.node ? NULL : reasons);
+	records_put_amounts(record, pod->requests, pod->request_count);
+	put_role(record, &pod->labels);
+	put_reasons(record, pod->node ? NULL : reasons);
 }
 
 /* ---- PodGroups ---- */

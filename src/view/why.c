@@ -169,8 +169,8 @@ static void fill_member(struct why *why, const struct snapshot_pod *pod, struct 
 	const struct gang_pod *member = &why->plan->snapshot->cycle.groups[pod->group].gang.pods[pod->member];
 	const char *of = group->implicit ? "it stands alone"
 	                                 : arena_printf(arena, "it belongs to PodGroup %s/%s%s%s", group->namespace_,
-	                                                group->name, pod->spec.subgroup ? ", subgroup " : "",
-	                                                pod->spec.subgroup ? pod->spec.subgroup : "");
+	                                                group->name, pod->spec->subgroup ? ", subgroup " : "",
+	                                                pod->spec->subgroup ? pod->spec->subgroup : "");
 	bool ran = group->ran[pod->member];
 	switch (member->state) {
 	case MEMBER_RUNNING:
@@ -187,7 +187,7 @@ static void fill_member(struct why *why, const struct snapshot_pod *pod, struct 
 		tell(why, "Gated", false, arena_printf(arena, "it has scheduling gates; %s", of));
 		return;
 	case MEMBER_GONE:
-		tell(why, pod->spec.deleting ? "Leaving" : "Ended", true, of);
+		tell(why, pod->deleting ? "Leaving" : "Ended", true, of);
 		return;
 	case MEMBER_WAITING:
 		tell(why, "Waiting", false, arena_printf(arena, "it has no place; %s", of));
@@ -217,19 +217,19 @@ static const char *condition_message(const struct manifests *objects, const stru
 void why_fill_outsider(struct why *why, const struct snapshot_pod *pod, const struct manifests *objects,
                        struct arena *arena)
 {
-	why->message = condition_message(objects, &pod->spec);
+	why->message = condition_message(objects, pod->spec);
 	if (pod->node >= 0)
 		tell(why, "Running", true, on_node(why, "it has", pod->node, arena));
 	else if (pod->gone)
 		tell(why, "Ended", true, "it has ended, or is about to");
-	else if (pod->spec.group)
+	else if (pod->spec->group)
 		tell(why, "Waiting", false,
-		     arena_printf(arena, "it names PodGroup %s/%s, which does not exist", pod->spec.namespace_,
-		                  pod->spec.group));
+		     arena_printf(arena, "it names PodGroup %s/%s, which does not exist", pod->namespace_,
+		                  pod->spec->group));
 	else
 		tell(why, "Waiting", false,
 		     arena_printf(arena, "it is not ours to place: its schedulerName is %s",
-		                  pod->spec.scheduler ? pod->spec.scheduler : "default-scheduler"));
+		                  pod->spec->scheduler ? pod->spec->scheduler : "default-scheduler"));
 }
 
 static int ask_pod(struct why *why, const struct manifests *objects, struct arena *arena, struct error *error)
@@ -240,8 +240,8 @@ static int ask_pod(struct why *why, const struct manifests *objects, struct aren
 	if (index < 0) {
 		struct nearest nearest = {.wanted = subject->name};
 		for (size_t i = 0; i < snapshot->pod_count; i++)
-			why_consider(&nearest, snapshot->pods[i].spec.namespace_, snapshot->pods[i].spec.name,
-			             strcmp(snapshot->pods[i].spec.namespace_, subject->namespace_) != 0);
+			why_consider(&nearest, snapshot->pods[i].namespace_, snapshot->pods[i].name,
+			             strcmp(snapshot->pods[i].namespace_, subject->namespace_) != 0);
 		return why_not_found("pod", subject, &nearest, error);
 	}
 	const struct snapshot_pod *pod = &snapshot->pods[index];

@@ -123,8 +123,8 @@ static void collect(const struct search *search, const struct snapshot *snapshot
 			add_group(found, snapshot, (int)g);
 	for (size_t i = 0; i < snapshot->pod_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[i];
-		if (strcmp(pod->spec.namespace_, search->subject->namespace_) != 0 ||
-		    !is_known(search, "Pod", pod->spec.name) || pod->gone)
+		if (strcmp(pod->namespace_, search->subject->namespace_) != 0 || !is_known(search, "Pod", pod->name) ||
+		    pod->gone)
 			continue;
 		found->pods++;
 		add_group(found, snapshot, pod->group);
@@ -167,7 +167,7 @@ static void tell_strangers(struct why *why, const struct found *found, const str
 	why_fill_outsider(why, found->stranger, objects, arena);
 	why->summary =
 		arena_printf(arena, "%zu of its %zu pods %s in no PodGroup; %s: %s", found->strangers, found->pods,
-	                     found->strangers == 1 ? "is" : "are", found->stranger->spec.name, why->summary);
+	                     found->strangers == 1 ? "is" : "are", found->stranger->name, why->summary);
 }
 
 static void tell_groups(struct why *why, struct found *found, struct arena *arena)

@@ -35,7 +35,7 @@ static void nodes(void **state)
 	       "{weight: 10, preference: {matchExpressions: [{key: zone, operator: NotIn, values: [b, c]}]}}, "
 	       "{weight: 1, preference: {}}]}}}",
 	       &pod);
-	const struct pod_rules *rules = &pod.rules;
+	const struct pod_rules *rules = pod.rules;
 	static struct label good[] = {{"arch", "amd64"}, {"gpu", "4"}, {"zone", "a"}};
 	const struct labels labels = {good, 3};
 	assert_int_equal(rules->node_selector.count, 2);
@@ -50,8 +50,8 @@ static void nodes(void **state)
 	assert_true(selector_matches(&rules->preferred_nodes[0].selector, &labels, "n1"));
 	parsed_close(&parsed);
 	decode(&parsed, NODE_TERM("{}"), &pod);
-	assert_true(pod.rules.has_node_terms);
-	assert_int_equal(pod.rules.node_term_count, 0);
+	assert_true(pod.rules->has_node_terms);
+	assert_int_equal(pod.rules->node_term_count, 0);
 	assert_int_equal(parsed.problems.count, 1);
 	parsed_close(&parsed);
 }
@@ -128,7 +128,7 @@ static void tolerations(void **state)
 		struct buffer text = {0};
 		buffer_printf(&text, "{" BOX "tolerations: [%s]}", rows[i].toleration);
 		decode(&parsed, text.text, &pod);
-		assert_int_equal(taint_tolerated(&rows[i].taint, pod.rules.tolerations, pod.rules.toleration_count),
+		assert_int_equal(taint_tolerated(&rows[i].taint, pod.rules->tolerations, pod.rules->toleration_count),
 		                 rows[i].tolerated);
 		parsed_close(&parsed);
 		buffer_free(&text);
@@ -161,17 +161,17 @@ static void ports(void **state)
 	       "hostIP: 10.0.0.1}]}], initContainers: [{name: i, ports: [{hostPort: 1}]}, "
 	       "{name: s, restartPolicy: Always, ports: [{hostPort: 2}]}]}",
 	       &pod);
-	assert_int_equal(pod.rules.port_count, 2);
-	assert_int_equal(pod.rules.ports[0].port, 8081);
-	assert_string_equal(pod.rules.ports[0].protocol, "UDP");
-	assert_string_equal(pod.rules.ports[0].ip, "10.0.0.1");
-	assert_int_equal(pod.rules.ports[1].port, 2);
-	assert_string_equal(pod.rules.ports[1].protocol, "TCP");
-	assert_string_equal(pod.rules.ports[1].ip, "");
+	assert_int_equal(pod.rules->port_count, 2);
+	assert_int_equal(pod.rules->ports[0].port, 8081);
+	assert_string_equal(pod.rules->ports[0].protocol, "UDP");
+	assert_string_equal(pod.rules->ports[0].ip, "10.0.0.1");
+	assert_int_equal(pod.rules->ports[1].port, 2);
+	assert_string_equal(pod.rules->ports[1].protocol, "TCP");
+	assert_string_equal(pod.rules->ports[1].ip, "");
 	parsed_close(&parsed);
 	decode(&parsed, "{hostNetwork: true, containers: [{name: c, ports: [{containerPort: 80}]}]}", &pod);
-	assert_int_equal(pod.rules.port_count, 1);
-	assert_int_equal(pod.rules.ports[0].port, 80);
+	assert_int_equal(pod.rules->port_count, 1);
+	assert_int_equal(pod.rules->ports[0].port, 80);
 	parsed_close(&parsed);
 	static const struct row bad[] = {
 		{"range",
@@ -201,7 +201,7 @@ static void other_pods(void **state)
 	       ": [{topologyKey: kubernetes.io/hostname, labelSelector: {matchExpressions: "
 	       "[{key: app, operator: Exists}]}, mismatchLabelKeys: [hash]}]}}}",
 	       &pod);
-	const struct pod_rules *rules = &pod.rules;
+	const struct pod_rules *rules = pod.rules;
 	static struct label same[] = {{"app", "web"}, {"hash", "h1"}}, other[] = {{"app", "web"}, {"hash", "h2"}};
 	const struct labels own = {same, 2}, foreign = {other, 2};
 	assert_int_equal(parsed.problems.count, 0);
@@ -258,8 +258,8 @@ static void spread(void **state)
 	       &pod);
 	static struct label same[] = {{"app", "web"}, {"hash", "h1"}}, other[] = {{"app", "web"}, {"hash", "h2"}};
 	const struct labels own = {same, 2}, foreign = {other, 2};
-	assert_int_equal(pod.rules.spread_count, 2);
-	const struct spread_term *first = &pod.rules.spread[0], *second = &pod.rules.spread[1];
+	assert_int_equal(pod.rules->spread_count, 2);
+	const struct spread_term *first = &pod.rules->spread[0], *second = &pod.rules->spread[1];
 	assert_int_equal(first->max_skew, 2);
 	assert_int_equal(first->min_domains, 3);
 	assert_true(first->required && first->honor_taints && first->ignore_node_affinity);

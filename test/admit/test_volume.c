@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+static const struct pod_rules no_rules;
+
 static const char world[] =
 	"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-a}\nspec: {nodeAffinity: {required: "
 	"{nodeSelectorTerms: ["
@@ -64,14 +66,17 @@ static void attach(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const char *claims[4];
 		memcpy(claims, rows[i].claims, sizeof(claims));
-		struct pod_spec pod = {.namespace_ = rows[i].namespace_, .name = "p", .claims = claims};
+		struct pod_spec pod = {.namespace_ = rows[i].namespace_,
+		                       .name = "p",
+		                       .claims = claims,
+		                       .rules = &no_rules};
 		while (pod.claim_count < 4 && claims[pod.claim_count])
 			pod.claim_count++;
 		struct problems problems = {.arena = volumes.parsed.arena};
-		pod_attach_volumes(&pod, volumes.index, volumes.parsed.arena, &problems);
-		assert_int_equal(pod.rules.volume_count, rows[i].volumes);
+		struct pod_rules rules = pod_rules_with_volumes(&pod, volumes.index, volumes.parsed.arena, &problems);
+		assert_int_equal(rules.volume_count, rows[i].volumes);
 		if (rows[i].volumes)
-			assert_int_equal(pod.rules.volume_term_counts[0], rows[i].first_terms);
+			assert_int_equal(rules.volume_term_counts[0], rows[i].first_terms);
 		assert_int_equal(problems.count, rows[i].warnings);
 		assert_int_equal(problems.errors, 0);
 	}
@@ -83,9 +88,11 @@ static void empty_world(void **state)
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
 	const char *claims[] = {"data"};
-	struct pod_spec pod = {.namespace_ = "default", .name = "p", .claims = claims, .claim_count = 1};
-	pod_attach_volumes(&pod, volume_index_create(arena, NULL, 0, NULL, 0), arena, &problems);
-	assert_int_equal(pod.rules.volume_count, 0);
+	struct pod_spec pod = {
+		.namespace_ = "default", .name = "p", .claims = claims, .claim_count = 1, .rules = &no_rules};
+	struct pod_rules rules =
+		pod_rules_with_volumes(&pod, volume_index_create(arena, NULL, 0, NULL, 0), arena, &problems);
+	assert_int_equal(rules.volume_count, 0);
 	assert_int_equal(problems.count, 1);
 	arena_destroy(arena);
 }

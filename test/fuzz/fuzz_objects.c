@@ -44,19 +44,20 @@ static void check_amounts(const struct resource_amount *amounts, size_t count, i
 	}
 }
 
-static void check_pod(struct pod_spec *pod, struct arena *arena, struct problems *problems)
+static void check_pod(const struct pod_spec *pod, struct arena *arena, struct problems *problems)
 {
 	check_amounts(pod->requests, pod->request_count, 1);
-	pod_attach_volumes(pod, volume_index_create(arena, NULL, 0, NULL, 0), arena, problems);
-	fuzz_require(pod->rules.volume_count == 0 && pod->name && pod->namespace_ && pod->scheduler);
+	struct pod_rules rules =
+		pod_rules_with_volumes(pod, volume_index_create(arena, NULL, 0, NULL, 0), arena, problems);
+	fuzz_require(rules.volume_count == 0 && pod->name && pod->namespace_ && pod->scheduler);
 	static struct label label = {"app", "web"};
 	const struct labels labels = {&label, 1};
-	for (size_t i = 0; i < pod->rules.node_term_count; i++)
-		fuzz_require(pod->rules.node_terms[i].selector.count > 0);
-	for (size_t i = 0; i < pod->rules.affinity_count; i++)
-		selector_matches(&pod->rules.affinity[i].selector, &labels, "p");
-	for (size_t i = 0; i < pod->rules.spread_count; i++)
-		selector_matches(&pod->rules.spread[i].selector, &labels, "p");
+	for (size_t i = 0; i < pod->rules->node_term_count; i++)
+		fuzz_require(pod->rules->node_terms[i].selector.count > 0);
+	for (size_t i = 0; i < pod->rules->affinity_count; i++)
+		selector_matches(&pod->rules->affinity[i].selector, &labels, "p");
+	for (size_t i = 0; i < pod->rules->spread_count; i++)
+		selector_matches(&pod->rules->spread[i].selector, &labels, "p");
 }
 
 /* The same value through every decoder: each must stand a value that is no object of its kind. */

@@ -342,9 +342,9 @@ static void volumes_and_nominations(void **state)
 						"p", OF("g"),
 						OURS "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ",
 						"nominatedNodeName: n2"));
-	const struct pod_spec *spec = &fixture.snapshot->pods[0].spec;
-	assert_int_equal(spec->rules.volume_count, 1);
-	assert_string_equal(spec->rules.volume_terms[0].selector.items[0].key, "rack");
+	const struct pod_spec *spec = fixture.snapshot->pods[0].spec;
+	assert_int_equal(spec->rules->volume_count, 1);
+	assert_string_equal(spec->rules->volume_terms[0].selector.items[0].key, "rack");
 	assert_string_equal(cluster_node_name(fixture.snapshot->cycle.cluster,
 	                                      snapshot_fixture_member(&fixture, "p")->nominated),
 	                    "n2");
