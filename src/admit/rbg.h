@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/problems.h"
+#include "object/derivation.h"
 #include "object/doc.h"
 #include "rollout/deploy.h"
 #include "rollout/segments.h"
@@ -122,6 +123,17 @@ struct rbg_spec {
  * read is in *out, for a controller that must not touch what runs. */
 int rbg_decode(const struct val *object, struct arena *arena, struct rbg_spec *out, struct problems *problems);
 void rbg_release(struct rbg_spec *spec); /* documents that were read besides */
+
+/* A group as all parts of the program read it, kept with its object. Whoever adds to the spec (policies) copies the struct
+ * and leaves its arrays alone. */
+struct decoded_rbg {
+	struct rbg_spec spec; /* also with errors: what could be read */
+	struct problems problems;
+};
+
+/* Make a struct decoded_rbg: of a RoleBasedGroup, and of a ControllerRevision that keeps an earlier one in its data. */
+extern const struct derivation rbg_derivation, rbg_revision_derivation;
+
 /* What only shows when all coordinations are together: conflicts, roles that do not exist. Part of rbg_decode; called
  * again when policies have been added. */
 void rbg_check_coordinations(const struct rbg_spec *spec, struct problems *problems);

@@ -29,6 +29,14 @@ void problem_add(struct problems *problems, enum severity severity, const char *
 		problems->errors++;
 }
 
+struct problems problems_continue(const struct problems *found, struct arena *arena)
+{
+	struct problems problems = *found;
+	problems.arena = arena;
+	problems.capacity = problems.count; /* the next one moves them */
+	return problems;
+}
+
 const char *problem_path(struct problems *problems, const char *format, ...)
 {
 	va_list args;

@@ -27,6 +27,8 @@ struct problems {
 
 void problem_add(struct problems *problems, enum severity severity, const char *path, const char *fix,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A collection in `arena` that begins with the problems of another one, which must outlive it and stays as it is. */
+struct problems problems_continue(const struct problems *found, struct arena *arena);
 /* Formats a path: problem_path(p, "spec.subGroups[%zu].name", i). */
 const char *problem_path(struct problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

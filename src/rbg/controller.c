@@ -77,14 +77,12 @@ static void note_references(struct rbg_controller *controller, struct reconciler
 {
 	struct arena *arena = arena_create();
 	struct problems ignored = {.arena = arena};
-	struct rbg_spec spec = {0};
+	const struct decoded_rbg *group = is_policy ? NULL : store_object_derived(object, &rbg_derivation);
 	struct rbg_policy policy = {0};
 	if (is_policy)
 		rbg_policy_decode(object->root, arena, &policy, &ignored);
-	else
-		rbg_decode(object->root, arena, &spec, &ignored);
-	size_t count = is_policy ? policy.coordination_count : spec.coordination_count;
-	const struct rbg_coordination *all = is_policy ? policy.coordinations : spec.coordinations;
+	size_t count = group ? group->spec.coordination_count : policy.coordination_count;
+	const struct rbg_coordination *all = group ? group->spec.coordinations : policy.coordinations;
 	const char *from = arena_printf(arena, "%s/%s", object->namespace_,
 	                                is_policy ? val_str(val_path(object->root, "spec", "targetRef", "name", NULL),
 	                                                    object->name)
@@ -96,8 +94,8 @@ static void note_references(struct rbg_controller *controller, struct reconciler
 			rbg_links_set(controller->topologies, all[k].topology_name, link, present);
 			reconciler_want(reconciler, RBG_KEY_TOPOLOGY, "", all[k].topology_name);
 		}
-	note_profiles(controller, &spec, link, present);
-	rbg_release(&spec);
+	if (group)
+		note_profiles(controller, &group->spec, link, present);
 	arena_destroy(arena);
 }
 
@@ -226,7 +224,6 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.gangs = store_type_find(reconcile->store, "scheduling.run.ai", "podgroups"),
 		.revisions = store_type_find(reconcile->store, "apps", "controllerrevisions"),
 		.now = reconcile->now_ns / CLOCK_SECOND,
-		.problems = {.arena = reconcile->arena},
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
 	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL)) {
@@ -235,7 +232,9 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		return 0;
 	}
 	store_object_retain(turn.object);
-	rbg_decode(turn.object->root, turn.arena, &turn.spec, &turn.problems);
+	const struct decoded_rbg *decoded = store_object_derived(turn.object, &rbg_derivation);
+	turn.spec = decoded->spec;
+	turn.problems = problems_continue(&decoded->problems, turn.arena);
 	store_dependents(turn.store, turn.object->uid, NULL, &turn.owned);
 	turn.is_seen = arena_array(turn.arena, bool, turn.owned.count + 1);
 	turn.roles = arena_array(turn.arena, struct rbg_role_state, turn.spec.role_count);
@@ -250,7 +249,6 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	work(&turn);
 	rbg_report_policies(controller, reconcile, true);
 	store_list_clear(&turn.owned);
-	rbg_release(&turn.spec);
 	store_object_release(turn.object);
 	reconcile->again_ns = turn.again * CLOCK_SECOND;
 	return turn.failed ? -1 : 0;

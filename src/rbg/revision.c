@@ -169,15 +169,12 @@ const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_
 	if (strcmp(revision, role->update_revision) == 0)
 		return role->spec;
 	struct store_object *object = find_revision(turn, rbg_role_label(turn, role->spec->name), revision);
-	struct problems ignored = {.arena = turn->arena};
-	struct rbg_spec spec;
 	if (!object)
 		return NULL;
 	/* The data is a document with a spec; what is wrong with it was found when it was written. */
-	rbg_decode(val_get(object->root, "data"), turn->arena, &spec, &ignored);
-	int number = rbg_role_find(&spec, role->spec->name);
-	rbg_release(&spec);
-	return number < 0 ? NULL : &spec.roles[number];
+	const struct decoded_rbg *decoded = store_object_derived(object, &rbg_revision_derivation);
+	int number = rbg_role_find(&decoded->spec, role->spec->name);
+	return number < 0 ? NULL : &decoded->spec.roles[number];
 }
 
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name)

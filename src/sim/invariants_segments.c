@@ -180,23 +180,21 @@ static void for_group(struct segment_memory *memory, const struct store_object *
                       bool rest, struct scenario_result *result)
 {
 	struct arena *arena = arena_create();
-	struct problems ignored = {.arena = arena};
-	struct rbg_spec spec;
-	bool good = rbg_decode(object->root, arena, &spec, &ignored) == 0;
-	if (good && has_order(&spec)) {
-		struct ordered group = {.object = object, .rule = &spec.coordinations[0]};
+	const struct decoded_rbg *decoded = store_object_derived(object, &rbg_derivation);
+	const struct rbg_spec *spec = &decoded->spec;
+	if (decoded->problems.errors == 0 && has_order(spec)) {
+		struct ordered group = {.object = object, .rule = &spec->coordinations[0]};
 		group.roles = arena_array(arena, struct seen_role *, group.rule->size_count);
 		group.desired = arena_array(arena, int64_t, group.rule->size_count);
 		for (size_t i = 0; i < group.rule->size_count; i++) {
-			int role = rbg_role_find(&spec, group.rule->sizes[i].role);
-			group.desired[i] = role < 0 ? 0 : spec.roles[role].replicas;
+			int role = rbg_role_find(spec, group.rule->sizes[i].role);
+			group.desired[i] = role < 0 ? 0 : spec->roles[role].replicas;
 			group.roles[i] = role_of(memory, object->uid, group.rule->sizes[i].role);
 		}
 		look(&group, now, rest ? NULL : result);
 		if (rest)
 			judge_rest(&group, result);
 	}
-	rbg_release(&spec);
 	arena_destroy(arena);
 }
 

@@ -91,17 +91,15 @@ static void put_progress(struct records_draft *record)
 
 void records_write_rbg(struct records_draft *record)
 {
-	struct problems problems = {.arena = record->arena};
-	struct rbg_spec spec;
+	const struct decoded_rbg *decoded = store_object_derived(record->object, &rbg_derivation);
 	const struct val *ready = writes_find_condition(record->root, "Ready");
-	if (rbg_decode(record->root, record->arena, &spec, &problems) < 0)
+	if (decoded->problems.errors > 0)
 		build_put_bool(record->build, record->map, "bad", true);
 	build_put_bool(record->build, record->map, "ready", strcmp(val_str(val_get(ready, "status"), ""), "True") == 0);
 	put_message(record->build, record->map, ready);
-	put_roles(record, &spec);
-	put_rules(record, spec.coordinations, spec.coordination_count);
+	put_roles(record, &decoded->spec);
+	put_rules(record, decoded->spec.coordinations, decoded->spec.coordination_count);
 	put_progress(record);
-	rbg_release(&spec);
 }
 
 void records_write_policy(struct records_draft *record)
