@@ -29,11 +29,11 @@ struct follower {
 	struct informer *informer;
 };
 
-/* Why a group, or a pod that is a group of its own, is as it is. */
-struct reason_text {
+/* What the last cycle that looked at a group said about it. */
+struct told_reasons {
 	UT_hash_handle hh;
-	char *json;
-	char key[]; /* 'g' or 'p', then "namespace/name" */
+	struct plan_group group; /* nothing but its reasons, which are in one block with their texts */
+	char key[];              /* 'g' or 'p', then "namespace/name" */
 };
 
 struct records {
@@ -41,51 +41,94 @@ struct records {
 	struct follower followers[KINDS];
 	struct interner *keys; /* of all levels of all Topologies: the labels of nodes that are shown */
 	bool keys_changed;
-	struct reason_text *reasons;
+	struct told_reasons *reasons;
 };
 
 /* ---- reasons ---- */
 
-static struct reason_text *find_reasons(const struct records *records, const char *key)
+static struct told_reasons *find_reasons(const struct records *records, const char *key)
 {
-	struct reason_text *found;
+	struct told_reasons *found;
 	HASH_FIND_STR(records->reasons, key, found);
 	return found;
 }
 
-static void drop_reasons(struct records *records, struct reason_text *reasons)
+static void drop_reasons(struct records *records, struct told_reasons *reasons)
 {
 	if (!reasons)
 		return;
 	HASH_DEL(records->reasons, reasons);
-	free(reasons->json);
+	free(reasons->group.reasons);
 	free(reasons);
 }
 
-/* Whether they are other than before. NULL: none. */
-static bool set_reasons(struct records *records, const char *key, const char *json)
+static bool same_reasons(const struct told_reasons *told, const struct plan_group *group)
 {
-	struct reason_text *reasons = find_reasons(records, key);
-	if (text_equal(reasons ? reasons->json : NULL, json))
+	if ((told ? told->group.reason_count : 0) != group->reason_count)
 		return false;
-	if (!json) {
-		drop_reasons(records, reasons);
+	for (size_t i = 0; i < group->reason_count; i++) {
+		const struct plan_reason *a = &told->group.reasons[i], *b = &group->reasons[i];
+		if (!text_equal(a->code, b->code) || !text_equal(a->message, b->message) ||
+		    !text_equal(a->level, b->level) || !text_equal(a->domain, b->domain) || a->have != b->have ||
+		    a->need != b->need)
+			return false;
+	}
+	return true;
+}
+
+/* The texts of a reason that do not outlive the plan; its code does. */
+#define REASON_TEXTS 3
+static const char **reason_text(struct plan_reason *reason, int number)
+{
+	const char **texts[REASON_TEXTS] = {&reason->message, &reason->level, &reason->domain};
+	return texts[number];
+}
+
+static struct plan_reason *copy_reasons(const struct plan_group *group)
+{
+	size_t size = group->reason_count * sizeof(struct plan_reason), used = size;
+	for (size_t i = 0; i < group->reason_count; i++)
+		for (int t = 0; t < REASON_TEXTS; t++)
+			size += *reason_text(&group->reasons[i], t) ? strlen(*reason_text(&group->reasons[i], t)) + 1
+			                                            : 0;
+	struct plan_reason *copy = base_malloc(size);
+	memcpy(copy, group->reasons, used);
+	for (size_t i = 0; i < group->reason_count; i++)
+		for (int t = 0; t < REASON_TEXTS; t++) {
+			const char **text = reason_text(&copy[i], t);
+			size_t length = *text ? strlen(*text) + 1 : 0;
+			if (*text)
+				*text = memcpy((char *)copy + used, *text, length);
+			used += length;
+		}
+	return copy;
+}
+
+/* Whether they are other than before. */
+static bool set_reasons(struct records *records, const char *key, const struct plan_group *group)
+{
+	struct told_reasons *told = find_reasons(records, key);
+	if (same_reasons(told, group))
+		return false;
+	if (group->reason_count == 0) {
+		drop_reasons(records, told);
 		return true;
 	}
-	if (!reasons) {
+	if (!told) {
 		size_t length = strlen(key);
-		reasons = base_calloc(1, sizeof(*reasons) + length + 1);
-		memcpy(reasons->key, key, length + 1);
-		HASH_ADD_KEYPTR(hh, records->reasons, reasons->key, length, reasons);
+		told = base_calloc(1, sizeof(*told) + length + 1);
+		memcpy(told->key, key, length + 1);
+		HASH_ADD_KEYPTR(hh, records->reasons, told->key, length, told);
 	}
-	free(reasons->json);
-	reasons->json = base_strdup(json);
+	free(told->group.reasons);
+	told->group.reasons = copy_reasons(group);
+	told->group.reason_count = group->reason_count;
 	return true;
 }
 
 /* ---- records ---- */
 
-static void write_record(struct records *records, enum kind kind, struct records_draft *record, const char *reasons)
+static void write_record(struct records *records, enum kind kind, struct records_draft *record)
 {
 	switch (kind) {
 	case KIND_TOPOLOGY:
@@ -98,10 +141,10 @@ static void write_record(struct records *records, enum kind kind, struct records
 		records_write_queue(record);
 		break;
 	case KIND_GROUP:
-		records_write_group(record, reasons);
+		records_write_group(record);
 		break;
 	case KIND_POD:
-		records_write_pod(record, reasons);
+		records_write_pod(record);
 		break;
 	case KIND_RBG:
 		records_write_rbg(record);
@@ -122,7 +165,7 @@ static void show(struct records *records, enum kind kind, const struct store_obj
 	struct arena *arena = arena_create();
 	struct build *build = build_create();
 	const char *name = name_of(object, arena), letter[2] = {kinds[kind].letter, '\0'};
-	const struct reason_text *reasons = find_reasons(records, arena_printf(arena, "%s%s", letter, name));
+	const struct told_reasons *told = find_reasons(records, arena_printf(arena, "%s%s", letter, name));
 	struct records_draft record = {
 		.object = object,
 		.root = object->root,
@@ -131,10 +174,11 @@ static void show(struct records *records, enum kind kind, const struct store_obj
 		.arena = arena,
 		.build = build,
 		.map = build_map(build),
+		.told = told ? &told->group : NULL,
 	};
 	build_put_string(build, record.map, "k", letter);
 	build_put_string(build, record.map, "n", name);
-	write_record(records, kind, &record, reasons ? reasons->json : NULL);
+	write_record(records, kind, &record);
 	struct buffer json = {0};
 	build_write(build, record.map, DOC_JSON_COMPACT, &json);
 	records->options.put(records->options.context, letter[0], name, json.text);
@@ -236,15 +280,8 @@ void records_note_plan(struct records *records, const struct plan *plan)
 		const struct plan_group *group = &plan->groups[i];
 		enum kind kind = plan->snapshot->groups[group->index].implicit ? KIND_POD : KIND_GROUP;
 		const char *key = arena_printf(arena, "%c%s/%s", kinds[kind].letter, group->namespace_, group->name);
-		struct buffer json = {0};
-		if (group->reason_count > 0) {
-			struct build *build = build_create();
-			build_write(build, plan_write_reasons(group, build), DOC_JSON_COMPACT, &json);
-			build_destroy(build);
-		}
-		if (set_reasons(records, key, json.text))
+		if (set_reasons(records, key, group))
 			show_named(records, kind, group->namespace_, group->name);
-		buffer_free(&json);
 	}
 	arena_destroy(arena);
 }
@@ -276,7 +313,7 @@ void records_destroy(struct records *records)
 		return;
 	for (size_t i = 0; i < KINDS; i++)
 		informer_destroy(records->followers[i].informer);
-	struct reason_text *reasons, *next;
+	struct told_reasons *reasons, *next;
 	HASH_ITER(hh, records->reasons, reasons, next)
 		drop_reasons(records, reasons);
 	interner_destroy(records->keys);

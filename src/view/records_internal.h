@@ -16,7 +16,8 @@ struct records_draft {
 	const char *namespace_, *name;
 	struct arena *arena;
 	struct build *build;
-	struct node *map; /* has "k" and "n" */
+	struct node *map;              /* has "k" and "n" */
+	const struct plan_group *told; /* the reasons of a plan for what it is about; NULL for none */
 };
 
 /* Adds gpu (thousandths), cpu (thousandths) and mem (MiB) where they are not 0. */
@@ -26,9 +27,9 @@ void records_put_amounts(struct records_draft *record, const struct resource_amo
 void records_write_topology(struct records_draft *record);
 void records_write_node(struct records_draft *record, const struct interner *keys);
 void records_write_queue(struct records_draft *record);
-/* records_work.c. `reasons` is a JSON list, NULL for none. */
-void records_write_pod(struct records_draft *record, const char *reasons);
-void records_write_group(struct records_draft *record, const char *reasons);
+/* records_work.c */
+void records_write_pod(struct records_draft *record);
+void records_write_group(struct records_draft *record);
 /* records_rbg.c */
 void records_write_rbg(struct records_draft *record);
 void records_write_policy(struct records_draft *record);

@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_reasons(struct records_draft *record, const char *reasons)
+static void put_reasons(struct records_draft *record)
 {
-	struct error error;
-	struct doc *doc = reasons ? doc_parse_json(reasons, strlen(reasons), &error) : NULL;
-	if (doc)
-		build_put(record->build, record->map, "why", build_copy(record->build, doc_root(doc)));
-	doc_destroy(doc);
+	if (record->told)
+		build_put(record->build, record->map, "why", plan_write_reasons(record->told, record->build));
 }
 
 static bool has_true_condition(const struct val *root, const char *type)
@@ -40,7 +37,7 @@ static void put_role(struct records_draft *record, const struct labels *labels)
 	}
 }
 
-void records_write_pod(struct records_draft *record, const char *reasons)
+void records_write_pod(struct records_draft *record)
 {
 	static const char *const phases[] = {"P", "R", "S", "F", "U"};
 	struct build *build = record->build;
@@ -70,7 +67,8 @@ void records_write_pod(struct records_draft *record, const char *reasons)
 		build_put_int(build, record->map, "gated", 1);
 	records_put_amounts(record, pod->requests, pod->request_count);
 	put_role(record, &pod->labels);
-	put_reasons(record, pod->node ? NULL : reasons);
+	if (!pod->node)
+		put_reasons(record);
 }
 
 /* ---- PodGroups ---- */
@@ -112,7 +110,7 @@ static void put_owner(struct records_draft *record)
 		build_put_string(record->build, record->map, "owner", arena_printf(record->arena, "%s/%s", kind, name));
 }
 
-void records_write_group(struct records_draft *record, const char *reasons)
+void records_write_group(struct records_draft *record)
 {
 	struct build *build = record->build;
 	struct problems problems = {.arena = record->arena};
@@ -127,7 +125,7 @@ void records_write_group(struct records_draft *record, const char *reasons)
 		build_put_string(build, record->map, "message", val_str(val_get(scheduled, "message"), ""));
 		build_put_string(build, record->map, "since", val_str(val_get(scheduled, "lastTransitionTime"), ""));
 	}
-	put_reasons(record, reasons);
+	put_reasons(record);
 	if (podgroup_decode(record->root, record->arena, &group, &problems) < 0) {
 		build_put_bool(build, record->map, "bad", true);
 		return;
