@@ -43,11 +43,41 @@ static void collect_bindings(struct plan *plan, struct arena *arena)
 				.namespace_ = gang->namespace_,
 				.pod = pod->name,
 				.node = cluster_node_name(cycle->cluster, pod->node),
+				.group = w,
+				.member = i,
 			};
 		}
 	}
 	qsort(plan->bindings, bound, sizeof(*plan->bindings), compare_bindings);
 	qsort(plan->reservations, reserved, sizeof(*plan->reservations), compare_bindings);
+}
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct plan_binding *const *a = left, *const *b = right;
+	return (*a)->member < (*b)->member ? -1 : (*a)->member > (*b)->member;
+}
+
+/* Each group gets its part of the list. */
+static void share_bindings(struct plan *plan, struct arena *arena)
+{
+	const struct plan_binding **slots = arena_array(arena, const struct plan_binding *, plan->binding_count);
+	for (size_t i = 0; i < plan->binding_count; i++)
+		plan->groups[plan->bindings[i].group].binding_count++;
+	for (size_t g = 0; g < plan->group_count; g++) {
+		struct plan_group *group = &plan->groups[g];
+		group->bindings = slots;
+		slots += group->binding_count;
+		group->binding_count = 0;
+	}
+	for (size_t i = 0; i < plan->binding_count; i++) {
+		struct plan_group *group = &plan->groups[plan->bindings[i].group];
+		group->bindings[group->binding_count++] = &plan->bindings[i];
+	}
+	for (size_t g = 0; g < plan->group_count; g++)
+		if (plan->groups[g].binding_count > 1)
+			qsort(plan->groups[g].bindings, plan->groups[g].binding_count,
+			      sizeof(*plan->groups[g].bindings), compare_members);
 }
 
 /* Children stand after their parents, so one backward pass adds up what is placed below every node. */
@@ -189,6 +219,7 @@ struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *action
 		describe_group(plan, i, arena);
 		plan->order[i] = i;
 	}
+	share_bindings(plan, arena);
 	qsort_r(plan->order, plan->group_count, sizeof(*plan->order), compare_groups, plan->groups);
 	return plan;
 }

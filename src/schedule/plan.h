@@ -9,6 +9,8 @@
 
 struct plan_binding { /* also a reservation */
 	const char *namespace_, *pod, *node;
+	size_t group;  /* in the groups of the plan */
+	size_t member; /* in the pods of its gang */
 };
 
 struct plan_eviction {
@@ -42,6 +44,8 @@ struct plan_group {
 	size_t sub_group_count;
 	struct plan_reason *reasons;
 	size_t reason_count;
+	const struct plan_binding **bindings; /* those of the plan that are of this group, in the order of the gang */
+	size_t binding_count;
 };
 
 struct plan {

@@ -218,29 +218,19 @@ static bool starts_whole(const struct scheduler_turn *turn, const struct gang *g
 	return gang_root_satisfied(&now);
 }
 
-static void bind_gang(const struct scheduler_turn *turn, size_t index)
+static void bind_gang(const struct scheduler_turn *turn, const struct plan_group *group)
 {
-	const struct snapshot *snapshot = turn->plan->snapshot;
-	const struct gang *gang = &snapshot->cycle.groups[index].gang;
-	const bool *ran = snapshot->groups[index].ran;
-	size_t count = 0;
-	for (size_t i = 0; i < gang->pod_count; i++)
-		count += gang->pods[i].state == MEMBER_RUNNING && !ran[i];
-	if (count == 0 || !starts_whole(turn, gang))
+	const struct gang *gang = &turn->plan->snapshot->cycle.groups[group->index].gang;
+	if (group->binding_count == 0 || !starts_whole(turn, gang))
 		return;
-	if (!is_current(turn, index)) {
+	if (!is_current(turn, group->index)) {
 		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
 		          gang->name, NULL);
 		turn->scheduler->again = true;
 		return;
 	}
-	for (size_t i = 0; i < gang->pod_count; i++)
-		if (gang->pods[i].state == MEMBER_RUNNING && !ran[i])
-			bind(turn, &(struct plan_binding){
-					   .namespace_ = gang->namespace_,
-					   .pod = gang->pods[i].name,
-					   .node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
-				   });
+	for (size_t i = 0; i < group->binding_count; i++)
+		bind(turn, group->bindings[i]);
 }
 
 /* Whether a gang was cut off while it started and cannot be completed: part of it is bound, nothing of it runs, and there
@@ -319,7 +309,7 @@ void scheduler_write(const struct scheduler_turn *turn)
 		if (cannot_be_finished(plan->snapshot, plan->groups[i].index))
 			release(turn, plan->groups[i].index);
 	for (size_t i = 0; i < plan->group_count; i++)
-		bind_gang(turn, plan->groups[plan->order[i]].index);
+		bind_gang(turn, &plan->groups[plan->order[i]]);
 }
 
 void scheduler_assume(const struct scheduler_turn *turn)
