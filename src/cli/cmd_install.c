@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/install_definitions.h"
 #include "cli/install_files.h"
+#include "cli/install_rights.h"
 #include "cli/install_template.h"
 #include "cli/output.h"
 #include "cli/run_config.h"
@@ -15,16 +16,21 @@
 #define TEMPLATES "templates/"
 #define URL_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/[]%"
 
-/* In the order in which a cluster wants them. */
-static const char *const parts[] = {"namespace",  "definitions", "rbac",   "priorities",
-                                    "deployment", "webhooks",    "monitor"};
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
+/* Files of the chart in the order in which a cluster wants them, and the part that each belongs to. */
+static const struct {
+	const char *part, *name;
+} templates[] = {
+	{"namespace", "namespace"},   {"definitions", "definitions"}, {"rbac", "rbac"},         {"rbac", "rights"},
+	{"priorities", "priorities"}, {"deployment", "deployment"},   {"webhooks", "webhooks"}, {"monitor", "monitor"},
+};
+#define TEMPLATE_COUNT (sizeof(templates) / sizeof(templates[0]))
 
 struct install {
 	struct cli_args *args;
 	struct build *build;
 	struct doc *values;
-	struct buffer definitions, text;
+	struct buffer definitions, rights; /* templates that are made, not kept */
+	struct buffer text;
 };
 
 static const char *file_of(const char *name)
@@ -134,8 +140,9 @@ static int check_only(const struct cli_args *args)
 {
 	for (const char *at = args->only; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
 		bool known = false;
-		for (size_t i = 0; i < PARTS; i++)
-			known |= strcspn(at, ",") == strlen(parts[i]) && strncmp(at, parts[i], strlen(parts[i])) == 0;
+		for (size_t i = 0; i < TEMPLATE_COUNT; i++)
+			known |= strcspn(at, ",") == strlen(templates[i].part) &&
+			         strncmp(at, templates[i].part, strlen(templates[i].part)) == 0;
 		if (!known) {
 			output_line(stderr, "platoon install: --only %s: \"%.*s\" is not a part; use some of: %s",
 			            args->only, (int)strcspn(at, ","), at, cli_options[CLI_OPTION_ONLY].choices);
@@ -143,6 +150,15 @@ static int check_only(const struct cli_args *args)
 		}
 	}
 	return CLI_OK;
+}
+
+static const char *template_of(const struct install *install, const char *name)
+{
+	if (strcmp(name, "definitions") == 0)
+		return install->definitions.text;
+	if (strcmp(name, "rights") == 0)
+		return install->rights.text;
+	return file_of(arena_printf(install->args->arena, TEMPLATES "%s.yaml", name));
 }
 
 static int render(struct install *install)
@@ -154,11 +170,9 @@ static int render(struct install *install)
 		.version = PLATOON_VERSION,
 	};
 	struct error error = {0};
-	for (size_t i = 0; i < PARTS; i++) {
-		bool made = strcmp(parts[i], "definitions") == 0;
-		const char *name = arena_printf(args->arena, TEMPLATES "%s.yaml", parts[i]);
-		if (is_wanted(args, parts[i]) && install_render(made ? install->definitions.text : file_of(name),
-		                                                &scope, &install->text, &error) < 0)
+	for (size_t i = 0; i < TEMPLATE_COUNT; i++) {
+		if (is_wanted(args, templates[i].part) &&
+		    install_render(template_of(install, templates[i].name), &scope, &install->text, &error) < 0)
 			return fail(error.text);
 		if (install->text.length > 0 && install->text.text[install->text.length - 1] != '\n')
 			buffer_puts(&install->text, "\n");
@@ -219,13 +233,15 @@ static int write_file(struct install *install, const char *name, const char *tex
 
 static int write_chart(struct install *install)
 {
-	const char *templates = arena_printf(install->args->arena, "%s/" TEMPLATES, install->args->chart);
+	const char *folder = arena_printf(install->args->arena, "%s/" TEMPLATES, install->args->chart);
 	if ((mkdir(install->args->chart, 0777) < 0 && errno != EEXIST) ||
-	    (mkdir(templates, 0777) < 0 && errno != EEXIST)) {
+	    (mkdir(folder, 0777) < 0 && errno != EEXIST)) {
 		output_line(stderr, "platoon install: %s: %s", install->args->chart, strerror(errno));
 		return CLI_USAGE;
 	}
 	int rc = write_file(install, TEMPLATES "definitions.yaml", install->definitions.text);
+	if (rc == CLI_OK)
+		rc = write_file(install, TEMPLATES "rights.yaml", install->rights.text);
 	for (const struct install_file *file = install_files; file->name && rc == CLI_OK; file++)
 		rc = write_file(install, file->name, file->text);
 	return rc;
@@ -252,10 +268,12 @@ int cmd_install(struct cli_args *args)
 	}
 	install.build = build_create();
 	install_definitions(&install.definitions);
+	install_rights(&install.rights);
 	int rc = args->chart ? write_chart(&install) : print(&install);
 	doc_destroy(install.values);
 	build_destroy(install.build);
 	buffer_free(&install.definitions);
+	buffer_free(&install.rights);
 	buffer_free(&install.text);
 	return rc;
 }

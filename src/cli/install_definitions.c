@@ -3,21 +3,6 @@
 
 #include "serve/api/crd.h"
 
-static const struct {
-	const char *group, *resource;
-	bool differ; /* its versions differ in form */
-} kinds[] = {
-	{"kai.scheduler", "topologies", false},
-	{"scheduling.run.ai", "podgroups", false},
-	{"scheduling.run.ai", "queues", false},
-	{"workloads.x-k8s.io", "clusterengineruntimeprofiles", false},
-	{"workloads.x-k8s.io", "clustertopologies", false},
-	{"workloads.x-k8s.io", "coordinatedpolicies", false},
-	{"workloads.x-k8s.io", "rolebasedgroups", true},
-	{"workloads.x-k8s.io", "rolebasedgroupscalingadapters", false},
-	{"workloads.x-k8s.io", "rolebasedgroupsets", true},
-};
-
 static const struct crd_conversion elsewhere = {.url = "{{ .Values.webhookURL }}/convert"},
 				   behind_service = {
 					   .service = "platoon-webhook",
@@ -39,9 +24,12 @@ void install_definitions(struct buffer *out)
 	struct store *store = store_open(&(struct store_options){.bare = true}, &error);
 	buffer_puts(out, "# Made by `platoon install --chart`; `make chart` writes it again.\n"
 	                 "{{- if .Values.definitions }}\n");
-	for (size_t i = 0; store && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const struct store_type *type = store_type_find(store, kinds[i].group, kinds[i].resource);
-		if (kinds[i].differ) {
+	const struct kind_row *row;
+	for (size_t i = 0; store && (row = kinds_row(i)); i++) {
+		const struct store_type *type = store_type_find(store, row->group, row->resource);
+		if (!(row->flags & ROW_INSTALLED))
+			continue;
+		if (row->convert) {
 			buffer_puts(out, "{{- if .Values.webhooks }}\n{{- if .Values.webhookURL }}\n");
 			put(out, type, true, &elsewhere);
 			buffer_puts(out, "{{- else }}\n");

@@ -20,6 +20,7 @@ CHART = os.path.join(ROOT, "deploy", "chart")
 ORDER = ["namespace", "definitions", "rbac", "priorities", "deployment", "webhooks", "monitor"]
 ACTION = re.compile(r"(\s*)\{\{(-?)\s*(.*?)\s*\}\}")
 RANGE = re.compile(r"\s*\{\{- range (\S+) \}\}(.*?)\{\{- end \}\}", re.S)
+TEMPLATES = ORDER[:3] + ["rights"] + ORDER[3:]  # the rights, made from the registry, are part of rbac
 RESULTS = []
 
 
@@ -89,7 +90,7 @@ def rendered(values):
     scope = {"Values": {**usual, "createNamespace": True, **values}, "Release": {"Namespace": "platoon-system"},
              "Chart": {"AppVersion": version}}
     text = []
-    for part in ORDER:
+    for part in TEMPLATES:
         with open(os.path.join(CHART, "templates", part + ".yaml"), encoding="utf-8") as file:
             text.append(render(file.read(), scope))
     return objects("\n".join(text))
@@ -166,6 +167,23 @@ def test_rights_for_kinds():
         check(f"wrong kinds: {words}", words in answer.stderr, answer.stderr)
 
 
+def test_rights_from_the_registry():
+    """What the table of kinds says is what the role grants, no more and no less."""
+    wanted = set()
+    for line in run("help", "--reference", "kinds").stdout.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("| ") or cells[0] == "kind":
+            continue
+        for part in filter(None, cells[7].split("; ")):
+            sub, _, verbs = part.rpartition(": ")
+            wanted |= {(cells[1], cells[3] + ("/" + sub if sub else ""), verb) for verb in re.split(", | ", verbs)}
+    role = [doc for doc in objects(run("install", "--webhooks=false").stdout) if doc["kind"] == "ClusterRole"][0]
+    given = {(rule["apiGroups"][0], resource, verb) for rule in role["rules"] for resource in rule["resources"]
+             for verb in rule["verbs"]}
+    check("the role grants what the registry says", given == wanted, given ^ wanted)
+    check("notebooks may be watched", ("kubeflow.org", "notebooks", "watch") in given)
+
+
 def test_contents():
     docs = {(doc["kind"], doc["metadata"]["name"]): doc for doc in objects(run("install", "-n", "gangs").stdout)}
     container = docs["Deployment", "platoon"]["spec"]["template"]["spec"]["containers"][0]
@@ -213,7 +231,7 @@ def test_wrong_usage():
     check("a chart where no folder is", run("install", "--chart", "/nowhere/chart").returncode == 2)
 
 
-for test in (test_chart, test_rendering, test_rights_for_kinds, test_contents, test_only, test_wrong_usage):
+for test in (test_chart, test_rendering, test_rights_for_kinds, test_rights_from_the_registry, test_contents, test_only, test_wrong_usage):
     test()
 print(f"{sum(RESULTS)} passed, {len(RESULTS) - sum(RESULTS)} failed")
 sys.exit(0 if all(RESULTS) else 1)
