@@ -61,7 +61,7 @@ static void print(struct cli_args *args, struct hide *hide, const struct manifes
 int cmd_record(struct cli_args *args)
 {
 	struct manifests objects;
-	struct hide *hide = hide_create();
+	struct hide *hide = hide_create(&args->settings);
 	if (hide && args->follow_given) {
 		int rc = record_follow(args, hide);
 		hide_destroy(hide);

@@ -80,7 +80,7 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 				tally.first_left_out = &manifests->items[i];
 			continue;
 		}
-		scenario_run(&manifests->items[i], access, arena, &result);
+		scenario_run(&manifests->items[i], access, &args->settings, arena, &result);
 		tally.passed += result.failure_count == 0;
 		tally.failed += result.failure_count > 0;
 		if (result.failure_count > 0 || args->verbose)
@@ -105,12 +105,6 @@ static struct tally run_all(struct cli_args *args, const struct manifests *manif
 		build_destroy(build);
 	arena_destroy(arena);
 	return tally;
-}
-
-static int refuse_placement(void)
-{
-	fprintf(stderr, "platoon simulate: --placement is for traces: a .csv file, or the objects of a cluster\n");
-	return CLI_USAGE;
 }
 
 /* The one scenario of the operands, or NULL: then random runs generate their workloads. */
@@ -170,10 +164,6 @@ static int run_scenarios(struct cli_args *args)
 		manifests_free(&manifests);
 		return rc;
 	}
-	if (args->strategy_given) {
-		manifests_free(&manifests);
-		return refuse_placement();
-	}
 	struct tally tally = run_all(args, &manifests, real ? &access : NULL);
 	if (tally.left_out > 0)
 		output_line(stderr,
@@ -209,7 +199,5 @@ int cmd_simulate(struct cli_args *args)
 		trace |= text_ends_with(args->operands[i], ".csv");
 	if (trace)
 		return cmd_simulate_trace(args);
-	if (args->has_seeds && args->strategy_given)
-		return refuse_placement();
 	return args->has_seeds ? run_seeds(args) : run_scenarios(args);
 }

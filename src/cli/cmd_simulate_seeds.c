@@ -49,8 +49,12 @@ static const char *replay(const struct seeds *seeds, struct arena *arena)
 		buffer_printf(&out, " --nodes %dx%dx%d", options->zones, options->racks, options->nodes);
 	if (options->gpus >= 0)
 		buffer_printf(&out, " --gpus %d", options->gpus);
-	if (options->settings->budget > 0)
+	if (seeds->args->config)
+		buffer_printf(&out, " --config %s", seeds->args->config);
+	else if (options->settings->budget > 0)
 		buffer_printf(&out, " --budget %llu", (unsigned long long)options->settings->budget);
+	if (seeds->args->strategy_given)
+		buffer_printf(&out, " --placement %s", strategy_name(options->settings->strategy));
 	if (seeds->source)
 		buffer_printf(&out, " %s", seeds->args->operands[0]);
 	const char *text = arena_strdup(arena, out.text);

@@ -235,7 +235,7 @@ int cmd_simulate_objects(struct cli_args *args, struct manifests *objects, bool 
 	int rc = policy_count < 1 ? CLI_USAGE : refuse_scenarios(objects);
 	if (rc == CLI_OK)
 		rc = complete(args, objects, table);
-	const struct trace *trace = rc == CLI_OK ? trace_read(objects, args->arena, &problems) : NULL;
+	const struct trace *trace = rc == CLI_OK ? trace_read(objects, &args->settings, args->arena, &problems) : NULL;
 	cli_print_problems(&problems);
 	if (!trace)
 		return CLI_USAGE;

@@ -154,7 +154,8 @@ const struct cli_command cli_commands[] = {
 		.description = simulate_text,
 		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(KUBECONFIG) |
                            BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) |
-                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(OUTPUT) |
+                           BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -203,7 +204,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "print a cluster without its names, for a plan or a simulation elsewhere",
 		.description = record_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FOR) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) |
-                           BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(LOG_LEVEL),
 		.outputs = "json yaml",
 		.exits = "0  the objects were printed, or --for ended by its time or by Ctrl-C\n"
 			 "2  wrong usage, or files or a cluster that cannot be read",

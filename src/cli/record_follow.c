@@ -63,9 +63,9 @@ static bool is_pod(const struct manifest *manifest)
 }
 
 /* A pod that another scheduler places counts from the moment it has a node. */
-static bool is_due(const struct manifest *manifest)
+static bool is_due(const struct settings *settings, const struct manifest *manifest)
 {
-	bool ours = settings_owns_pod(&settings_usual, manifest->object);
+	bool ours = settings_owns_pod(settings, manifest->object);
 	return !is_pod(manifest) || ours || val_get(val_get(manifest->object, "spec"), "nodeName");
 }
 
@@ -138,7 +138,7 @@ static void look_at(struct follow *follow, const struct manifest *manifest)
 {
 	struct seen *seen = find(follow, manifest);
 	seen->look = follow->looks;
-	if (!seen->written && is_due(manifest))
+	if (!seen->written && is_due(&follow->args->settings, manifest))
 		write_object(follow, seen, manifest);
 	else if (is_pod(manifest) && seen->written && !seen->ended && has_ended(manifest)) {
 		int64_t ran = hide_run_seconds(manifest->object);

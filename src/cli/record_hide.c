@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "sim/trace.h"
-#include "loop/settings.h"
 
 #include <ctype.h>
 #include <openssl/evp.h>
@@ -17,6 +16,7 @@
 #define DIGITS 6 /* bytes of a hash that are written */
 
 struct hide {
+	const struct settings *settings;
 	unsigned char salt[SALT];
 	struct arena *arena; /* texts of one object */
 };
@@ -126,9 +126,10 @@ static const struct rule {
 	{"whenUnsatisfiable", KEEP},
 };
 
-struct hide *hide_create(void)
+struct hide *hide_create(const struct settings *settings)
 {
 	struct hide *hide = base_calloc(1, sizeof(*hide));
+	hide->settings = settings;
 	hide->arena = arena_create();
 	if (RAND_bytes(hide->salt, SALT) == 1)
 		return hide;
@@ -151,8 +152,8 @@ void hide_destroy(struct hide *hide)
 static const char *hidden(struct hide *hide, const char *text)
 {
 	/* The queue of everything that names none: every cluster has it, and under another name it would not be found. */
-	if (strcmp(text, settings_default_queue(&settings_usual)) == 0)
-		return text;
+	if (strcmp(text, settings_default_queue(hide->settings)) == 0)
+		return settings_default_queue(&settings_usual);
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	struct buffer input = {0};
 	char *out = arena_alloc(hide->arena, 2 * DIGITS + 2);
@@ -184,6 +185,8 @@ static bool has_domain(const char *text, const char *domain)
 static const char *label_key(struct hide *hide, const char *key)
 {
 	static const char *const known[] = {"kubernetes.io", "kai.scheduler", "run.ai", "platoon.dev", "x-k8s.io"};
+	if (strcmp(key, settings_queue_label(hide->settings)) == 0)
+		return settings_queue_label(&settings_usual);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (has_domain(key, known[i]))
 			return key;
@@ -375,10 +378,12 @@ static struct node *metadata_of(struct hide *hide, const struct manifest *manife
 }
 
 /* Ours, or one that is not. */
-static const char *scheduler_of(const struct val *pod)
+static const char *scheduler_of(const struct hide *hide, const struct val *pod)
 {
 	const char *name = val_str(val_path(pod, "spec", "schedulerName", NULL), "");
-	return settings_is_ours(&settings_usual, name) ? name : "default-scheduler";
+	if (!settings_is_ours(hide->settings, name))
+		return "default-scheduler";
+	return settings_is_ours(&settings_usual, name) ? name : settings_usual.schedulers[0];
 }
 
 static struct node *status_of(struct hide *hide, const struct val *object, struct build *build)
@@ -409,7 +414,7 @@ struct node *hide_object(struct hide *hide, const struct manifest *manifest, int
 	build_put_string(build, root, "kind", manifest->kind);
 	build_put(build, root, "metadata", metadata_of(hide, manifest, begin, build));
 	if (pod)
-		build_put_string(build, spec, "schedulerName", scheduler_of(manifest->object));
+		build_put_string(build, spec, "schedulerName", scheduler_of(hide, manifest->object));
 	if (strcmp(manifest->kind, "PriorityClass") == 0) {
 		build_put(build, root, "value", build_copy(build, val_get(manifest->object, "value")));
 		build_put_bool(build, root, "globalDefault",

@@ -6,11 +6,13 @@
 
 #include "object/build.h"
 #include "object/manifest.h"
+#include "loop/settings.h"
 
 struct hide;
 
-/* NULL when the system has no random numbers. */
-struct hide *hide_create(void);
+/* NULL when the system has no random numbers. The settings are borrowed: what they name (schedulers, default queue, its label)
+ * gets the usual name, so that it is understood elsewhere without them. */
+struct hide *hide_create(const struct settings *settings);
 void hide_destroy(struct hide *hide); /* NULL is a no-op */
 /* The hash of a name. Valid until the next call with the same `hide`. */
 const char *hide_name(struct hide *hide, const char *name);

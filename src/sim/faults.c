@@ -156,7 +156,7 @@ static void run_generated(struct fault_run *run)
 {
 	faults_make_cluster(run);
 	faults_remember_nodes(run);
-	run->invariants = world_invariants_create(run->simulation->store);
+	run->invariants = world_invariants_create(run->simulation->store, run->simulation->settings);
 	int steps = random_range(&run->random, 6, 16);
 	for (int i = 0; i < steps && !failed(run); i++) {
 		faults_change(run);
@@ -184,7 +184,7 @@ static void run_scenario(struct fault_run *run)
 	if (!failed(run))
 		steps_create_objects(run->simulation, &objects, &run->result);
 	faults_remember_nodes(run);
-	run->invariants = world_invariants_create(run->simulation->store);
+	run->invariants = world_invariants_create(run->simulation->store, run->simulation->settings);
 	for (size_t i = 0; i < steps.count && !failed(run); i++) {
 		/* What is expected at a moment is expected without faults. */
 		if (steps.items[i].verb == STEP_EXPECT)

@@ -99,15 +99,10 @@ static void read_groups(struct view *view)
 	}
 }
 
-static bool is_ours(const struct pod_spec *pod)
-{
-	return settings_is_ours(&settings_usual, pod->scheduler);
-}
-
 static void join_group(struct view *view, struct view_pod *pod)
 {
 	pod->group = pod->leaf = -1;
-	if (!pod->spec->group || !is_ours(pod->spec))
+	if (!pod->spec->group || !pod->ours)
 		return;
 	pod->group = view_find_group(view, pod->object->namespace_, pod->spec->group);
 	if (pod->group < 0)
@@ -124,7 +119,7 @@ static void join_group(struct view *view, struct view_pod *pod)
 		*(pod->spec->gated ? &group->gated : &group->waiting) += 1;
 }
 
-static void read_pods(struct view *view)
+static void read_pods(struct view *view, const struct settings *settings)
 {
 	const struct store_list *list = &view->lists[VIEW_PODS];
 	view->pods = arena_array(view->arena, struct view_pod, list->count);
@@ -143,6 +138,7 @@ static void read_pods(struct view *view)
 		pod->bound = pod->spec->node && pod->spec->node[0];
 		uint32_t node = pod->bound ? interner_find(view->node_names, pod->spec->node) : UINT32_MAX;
 		pod->node = node == UINT32_MAX ? -1 : (int)node;
+		pod->ours = settings_is_ours(settings, pod->spec->scheduler);
 		join_group(view, pod);
 	}
 }
@@ -191,7 +187,7 @@ static void check_levels(struct view *view)
 	}
 }
 
-struct view *view_create(struct store *store)
+struct view *view_create(struct store *store, const struct settings *settings)
 {
 	struct arena *arena = arena_create();
 	struct view *view = arena_new(arena, struct view);
@@ -205,7 +201,7 @@ struct view *view_create(struct store *store)
 	read_nodes(view);
 	read_topologies(view);
 	read_groups(view);
-	read_pods(view);
+	read_pods(view, settings);
 	for (size_t i = 0; i < view->group_count; i++)
 		count_tree(view, &view->groups[i]);
 	check_levels(view);

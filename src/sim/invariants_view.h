@@ -8,6 +8,7 @@
 #include "admit/topology.h"
 #include "base/strings.h"
 #include "api/store.h"
+#include "loop/settings.h"
 
 enum view_kind { VIEW_NODES, VIEW_PODS, VIEW_GROUPS, VIEW_TOPOLOGIES, VIEW_PRIORITIES, VIEW_KINDS };
 
@@ -20,6 +21,7 @@ struct view_pod {
 	int node;   /* index, -1 when it is not bound or the node is missing */
 	bool alive; /* neither finished nor leaving */
 	bool bound; /* has a nodeName */
+	bool ours;  /* to place */
 };
 
 struct view_group {
@@ -53,7 +55,8 @@ struct view {
 	struct interner *node_names, *pod_uids, *group_names, *topology_names; /* number = index */
 };
 
-struct view *view_create(struct store *store);
+/* The settings say whose a pod is; they are borrowed during the call. */
+struct view *view_create(struct store *store, const struct settings *settings);
 void view_destroy(struct view *view); /* NULL is a no-op */
 /* Indices, -1 when there is none. */
 int view_find_group(const struct view *view, const char *namespace_, const char *name);

@@ -11,16 +11,23 @@
 
 struct world_invariants {
 	struct store *store;
+	struct settings_source *settings;
 	struct view *before;
 	struct interner *evicted; /* uids of pods that the scheduler deleted */
 	struct segment_memory *segments;
 };
 
-struct world_invariants *world_invariants_create(struct store *store)
+static struct view *view_now(const struct world_invariants *invariants)
+{
+	return view_create(invariants->store, settings_now(invariants->settings));
+}
+
+struct world_invariants *world_invariants_create(struct store *store, struct settings_source *settings)
 {
 	struct world_invariants *invariants = base_calloc(1, sizeof(*invariants));
 	invariants->store = store;
-	invariants->before = view_create(store);
+	invariants->settings = settings;
+	invariants->before = view_now(invariants);
 	invariants->evicted = interner_create();
 	invariants->segments = segment_memory_create();
 	segment_memory_check(invariants->segments, store, invariants->before, NULL);
@@ -41,7 +48,7 @@ void world_invariants_use(struct world_invariants *invariants, struct store *sto
 {
 	view_destroy(invariants->before);
 	invariants->store = store;
-	invariants->before = store ? view_create(store) : NULL;
+	invariants->before = store ? view_now(invariants) : NULL;
 }
 
 static void keep(struct world_invariants *invariants, struct view *now)
@@ -52,7 +59,7 @@ static void keep(struct world_invariants *invariants, struct view *now)
 
 void world_invariants_look_again(struct world_invariants *invariants)
 {
-	keep(invariants, view_create(invariants->store));
+	keep(invariants, view_now(invariants));
 	segment_memory_check(invariants->segments, invariants->store, invariants->before, NULL);
 }
 
@@ -155,7 +162,7 @@ static void check_binding(const struct view *before, const struct view *now, con
 	if (!pod->bound || (old && old->bound))
 		return;
 	/* Somebody else's scheduler may have its own rules, but no node has room for more than it has. */
-	if (settings_is_ours(&settings_usual, pod->spec->scheduler))
+	if (pod->ours)
 		check_target(before, now, pod, result);
 	if (pod->node >= 0)
 		check_capacity(before, now, pod, result);
@@ -253,7 +260,7 @@ void world_invariants_check(struct world_invariants *invariants, bool excused, s
 {
 	if (store_version(invariants->store) == invariants->before->version)
 		return;
-	struct view *now = view_create(invariants->store);
+	struct view *now = view_now(invariants);
 	for (size_t i = 0; i < now->pod_count; i++)
 		check_binding(invariants->before, now, &now->pods[i], result);
 	for (size_t i = 0; i < now->group_count; i++)

@@ -10,7 +10,8 @@
 
 struct world_invariants;
 
-struct world_invariants *world_invariants_create(struct store *store);
+/* Both are borrowed. */
+struct world_invariants *world_invariants_create(struct store *store, struct settings_source *settings);
 void world_invariants_destroy(struct world_invariants *invariants); /* NULL is a no-op */
 /* The objects are in another store from now on; NULL: in none for a moment. What was seen stays known. */
 void world_invariants_use(struct world_invariants *invariants, struct store *store);

@@ -131,12 +131,14 @@ static void run_until_quiet(struct snapshot *snapshot, const struct run_plan *ru
 	scenario_fail(result, "still changing after %d cycles", MAX_CYCLES);
 }
 
-static void run_cycles(const struct manifests *objects, const struct val *spec, struct scenario_result *result)
+static void run_cycles(const struct manifests *objects, const struct val *spec, const struct settings *settings,
+                       struct scenario_result *result)
 {
 	struct run_plan run;
 	if (!read_run(val_get(spec, "run"), &run, result))
 		return;
 	struct snapshot_options options = {.now_seconds = SCENARIO_START,
+	                                   .settings = settings,
 	                                   .starvation_after_ns = run.starvation_after_ns};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	if (run.cycles)
@@ -196,19 +198,20 @@ static void check_admission(const struct val *admission, const struct manifests 
 
 /* PodGroups are written by controllers: the whole cluster has to run for them. */
 static void check_pod_groups(const struct val *pod_groups, const struct manifests *objects,
-                             struct scenario_result *result)
+                             const struct settings *settings, struct scenario_result *result)
 {
 	struct build *build = build_create();
 	struct node *spec = build_map(build), *expect = build_map(build);
 	build_put(build, expect, "podGroups", build_copy(build, pod_groups));
 	build_put(build, spec, "expect", expect);
 	struct doc *doc = build_finish(build, spec);
-	steps_run(objects, doc_root(doc), NULL, result);
+	steps_run(objects, doc_root(doc), NULL, settings, result);
 	doc_destroy(doc);
 	build_destroy(build);
 }
 
-static void check_expect(const struct val *spec, const struct manifests *objects, struct scenario_result *result)
+static void check_expect(const struct val *spec, const struct manifests *objects, const struct settings *settings,
+                         struct scenario_result *result)
 {
 	static const char *const keys[] = {"groups", "pods", "admission", "podGroups", NULL};
 	const struct val *expect = val_get(spec, "expect");
@@ -219,15 +222,15 @@ static void check_expect(const struct val *spec, const struct manifests *objects
 	}
 	const struct val *admission = val_get(expect, "admission"), *pod_groups = val_get(expect, "podGroups");
 	if (pod_groups)
-		check_pod_groups(pod_groups, objects, result);
+		check_pod_groups(pod_groups, objects, settings, result);
 	if (admission)
 		check_admission(admission, objects, result);
 	if ((!admission && !pod_groups) || val_get(spec, "run") || val_get(expect, "groups") || val_get(expect, "pods"))
-		run_cycles(objects, spec, result);
+		run_cycles(objects, spec, settings, result);
 }
 
-void scenario_run(const struct manifest *manifest, const struct remote_access *access, struct arena *arena,
-                  struct scenario_result *result)
+void scenario_run(const struct manifest *manifest, const struct remote_access *access, const struct settings *settings,
+                  struct arena *arena, struct scenario_result *result)
 {
 	static const char *const keys[] = {"title", "description", "objects", "steps", "run", "expect", NULL};
 	const struct val *spec = val_get(manifest->object, "spec"), *objects = val_get(spec, "objects"), *item;
@@ -254,11 +257,11 @@ void scenario_run(const struct manifest *manifest, const struct remote_access *a
 		if (problems.items[i].severity == SEVERITY_ERROR)
 			scenario_fail(result, "%s", problem_text(arena, &problems.items[i]));
 	if (problems.errors == 0 && val_get(spec, "steps"))
-		steps_run(&list, spec, access, result);
+		steps_run(&list, spec, access, settings, result);
 	else if (problems.errors == 0 && access)
 		scenario_fail(result,
 		              "only scenarios with steps run on an API server; this one is about single cycles");
 	else if (problems.errors == 0)
-		check_expect(spec, &list, result);
+		check_expect(spec, &list, settings, result);
 	manifests_free(&list);
 }

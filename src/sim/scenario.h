@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "object/manifest.h"
+#include "loop/settings.h"
 #include "remote/config.h"
 
 #include <stdbool.h>
@@ -21,8 +22,9 @@ struct scenario_result {
 };
 
 bool scenario_is(const struct manifest *manifest);
-/* Runs one scenario, on the API server of `access` or (NULL) in memory. The manifest must outlive the result. */
-void scenario_run(const struct manifest *manifest, const struct remote_access *access, struct arena *arena,
-                  struct scenario_result *result);
+/* Runs one scenario, on the API server of `access` or (NULL) in memory, with these settings (NULL: the usual). The manifest
+ * must outlive the result. */
+void scenario_run(const struct manifest *manifest, const struct remote_access *access, const struct settings *settings,
+                  struct arena *arena, struct scenario_result *result);
 
 #endif

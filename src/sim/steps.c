@@ -397,7 +397,7 @@ static void run_steps(struct run *run, const struct steps *steps, const struct v
 }
 
 void steps_run(const struct manifests *objects, const struct val *spec, const struct remote_access *access,
-               struct scenario_result *result)
+               const struct settings *settings, struct scenario_result *result)
 {
 	struct run run = {.result = result};
 	struct steps steps = {0};
@@ -413,15 +413,15 @@ void steps_run(const struct manifests *objects, const struct val *spec, const st
 		scenario_fail(result, "spec.run: not together with steps, in which everything runs");
 	if (result->failure_count > failures)
 		return;
-	run.simulation = simulation_create(
-		&(struct simulation_options){.seed = 1, .after_turn = after_turn, .context = &run, .access = access});
+	run.simulation = simulation_create(&(struct simulation_options){
+		.seed = 1, .settings = settings, .after_turn = after_turn, .context = &run, .access = access});
 	if (run.simulation->problem) {
 		scenario_fail(result, "%s", run.simulation->problem);
 		simulation_destroy(run.simulation);
 		return;
 	}
 	steps_create_objects(run.simulation, objects, result);
-	run.invariants = world_invariants_create(run.simulation->store);
+	run.invariants = world_invariants_create(run.simulation->store, run.simulation->settings);
 	store_set_fault(run.simulation->store, on_write, &run);
 	if (result->failure_count == failures)
 		run_steps(&run, &steps, expect);

@@ -50,7 +50,7 @@ void steps_create_objects(struct simulation *simulation, const struct manifests 
                           struct scenario_result *result);
 /* The whole scenario: objects, steps with the invariants after every turn, the expectation at the end. */
 void steps_run(const struct manifests *objects, const struct val *spec, const struct remote_access *access,
-               struct scenario_result *result);
+               const struct settings *settings, struct scenario_result *result);
 
 /* steps_expect.c: compares an expectation with the store; NULL checks only its form. */
 void steps_expect(struct simulation *simulation, const struct val *expect, const char *where,

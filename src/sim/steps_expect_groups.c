@@ -281,7 +281,9 @@ void steps_expect_groups(struct simulation *simulation, const struct val *expect
                          struct scenario_result *result)
 {
 	const struct val *groups = val_get(expect, "groups"), *pods = val_get(expect, "pods");
-	struct view *view = simulation && (groups || pods) ? view_create(simulation->store) : NULL;
+	struct view *view = simulation && (groups || pods)
+	                            ? view_create(simulation->store, settings_now(simulation->settings))
+	                            : NULL;
 	each(view, groups, arena_printf(result->arena, "%s.groups", where), expect_group, result);
 	each(view, pods, arena_printf(result->arena, "%s.pods", where), expect_pod, result);
 	view_destroy(view);

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
-#include "loop/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,11 +33,6 @@ static int64_t created(const struct val *object)
 	return seconds;
 }
 
-static bool is_ours(const struct val *pod)
-{
-	return settings_owns_pod(&settings_usual, pod);
-}
-
 static bool is_finished(const struct val *pod)
 {
 	const char *phase = val_str(val_path(pod, "status", "phase", NULL), "");
@@ -52,6 +46,7 @@ static const char *space_of(const struct manifest *manifest)
 }
 
 struct reading {
+	const struct settings *settings;
 	struct trace *trace;
 	struct interner *gangs; /* "namespace/name" */
 	int64_t first;          /* creation from which seconds count */
@@ -86,7 +81,7 @@ static void add_pod(struct reading *reading, const struct manifest *manifest)
 	struct trace *trace = reading->trace;
 	const struct val *object = manifest->object;
 	const char *node = val_str(val_path(object, "spec", "nodeName", NULL), "");
-	bool ours = is_ours(object);
+	bool ours = settings_owns_pod(reading->settings, object);
 	if (is_finished(object) || (!ours && !node[0]))
 		return;
 	const char *group = val_str(val_path(object, "metadata", "annotations", "pod-group-name", NULL), "");
@@ -183,7 +178,8 @@ static void sort_out(struct reading *reading, const struct manifests *objects)
 	qsort(trace->pods, trace->pod_count, sizeof(*trace->pods), compare_pods);
 }
 
-struct trace *trace_read(const struct manifests *objects, struct arena *arena, struct problems *problems)
+struct trace *trace_read(const struct manifests *objects, const struct settings *settings, struct arena *arena,
+                         struct problems *problems)
 {
 	struct trace *trace = arena_new(arena, struct trace);
 	*trace = (struct trace){
@@ -192,7 +188,7 @@ struct trace *trace_read(const struct manifests *objects, struct arena *arena, s
 		.gangs = arena_array(arena, struct trace_gang, objects->count),
 		.pods = arena_array(arena, struct trace_pod, objects->count),
 	};
-	struct reading reading = {.trace = trace, .gangs = interner_create(), .first = INT64_MAX};
+	struct reading reading = {.settings = settings, .trace = trace, .gangs = interner_create(), .first = INT64_MAX};
 	bool nodes = false;
 	for (size_t i = 0; i < objects->count; i++) {
 		const struct manifest *manifest = &objects->items[i];

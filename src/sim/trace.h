@@ -4,6 +4,7 @@
 #define SIM_TRACE_H
 
 #include "object/manifest.h"
+#include "loop/settings.h"
 
 #define TRACE_NEVER INT64_MAX
 #define TRACE_ALONE SIZE_MAX
@@ -48,7 +49,8 @@ struct trace {
 /* Pods and PodGroups arrive at their TRACE_ARRIVES, else at their creationTimestamp, counted from the first. Pods of other
  * schedulers stay on their nodes, and have no effect without one. Finished pods are left out. Everything is in the arena
  * and borrows from the objects. NULL, and problems, when there is nothing to place or nothing to place it on. */
-struct trace *trace_read(const struct manifests *objects, struct arena *arena, struct problems *problems);
+struct trace *trace_read(const struct manifests *objects, const struct settings *settings, struct arena *arena,
+                         struct problems *problems);
 
 /* Turns comma separated values with a header into objects, as YAML. A line is one instance. Columns, in any order, others
  * are left alone:

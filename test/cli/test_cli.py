@@ -117,9 +117,9 @@ def every_option_of_the_help_is_understood():
                 continue
             forms = [["--" + name]] + ([["-" + letter]] if letter else [])
             for form in forms:
-                if command == "simulate" and name in ("report", "compare", "actions", "placement", "starvation-after", "nodes-file"):
+                if command == "simulate" and name in ("report", "compare", "actions", "starvation-after", "nodes-file"):
                     continue  # for traces: test_trace.py
-                if command == "simulate" and name in ("nodes", "gpus", "budget", "seeds", "faults"):
+                if command == "simulate" and name in ("nodes", "gpus", "budget", "placement", "seeds", "faults"):
                     random = [] if name == "seeds" else ["--seeds", "1..1"]
                     expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
                     continue
@@ -127,6 +127,47 @@ def every_option_of_the_help_is_understood():
                 file = ["-f", values["FILE"]] if command in ("plan", "why", "validate", "top") and name != "filename" else []
                 value = {"config": os.devnull, "scheduler-name": "platoon"}.get(name, values.get(argument))
                 expect(0, command, *extra, *file, *form, *([value] if argument else []), *operands.get(command, []))
+
+
+SETTINGS_SCENARIO = """
+apiVersion: platoon.dev/v1alpha1
+kind: Scenario
+metadata: {name: other}
+spec:
+  objects:
+  - {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 8, memory: 8Gi, pods: 10}}}
+  - {apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 8, memory: 8Gi, pods: 10}}}
+  - {apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: team-a}, spec: {resources: {cpu: {quota: -1, limit: -1}}}}
+  - {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {schedulerName: other, containers: [
+     {name: c, image: i, resources: {requests: {cpu: 1}}}]}}
+  - {apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {schedulerName: other, containers: [
+     {name: c, image: i, resources: {requests: {cpu: 1}}}]}}
+%s
+  expect: {pods: {default/a: {node: n1}, default/b: {node: n2}}}
+"""
+
+
+@test
+def the_settings_of_run_decide_a_scenario():
+    """Scenarios about cycles, those with steps, and what is recorded of a cluster for somebody without these settings."""
+    config = scratch("scenario-run.yaml", "schedulerNames: [other]\ndefaultQueue: team-a\nplacementStrategy: {cpu: spread}\n")
+    for name, steps in (("cycles", ""), ("steps", "  steps: [{advance: 5s}]")):
+        path = scratch(f"scenario-{name}.yaml", SETTINGS_SCENARIO % steps)
+        expect(1, "simulate", path)
+        expect(1, "simulate", path, "--scheduler-name", "other", "--placement", "spread")  # there is no default-queue
+        expect(0, "simulate", path, "--config", config)
+    objects = scratch("objects.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8", "pods": "10"}}},
+        {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "team-a"},
+         "spec": {"resources": {"cpu": {"quota": -1, "limit": -1}}}},
+        *({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},
+           "spec": {"schedulerName": "other", "containers": [{"name": "c", "image": "i"}]}}
+          for name, labels in (("a", {}), ("b", {"team": "team-a"})))]}))
+    labelled = scratch("record-run.yaml", "schedulerNames: [other]\ndefaultQueue: team-a\nqueueLabelKey: team\n")
+    recorded = scratch("recorded.json", expect(0, "record", "-f", objects, "--config", labelled))
+    assert len(json.loads(expect(0, "plan", "-f", recorded, "-o", "json"))["bindings"]) == 2
+    recorded = scratch("recorded.json", expect(0, "record", "-f", objects))
+    assert not json.loads(expect(0, "plan", "-f", recorded, "-o", "json"))["bindings"]
 
 
 @test
@@ -323,7 +364,6 @@ def wrong_usage():
     expect(2, "plan", "-f", "x", "--budget", "0", err="--budget 0")
     expect(2, "plan", "-f", "x", "--budget", "-1", err="--budget -1")
     expect(2, "plan", "-f", "x", "--placement", "gpu=tight", err="--placement gpu=tight: use binpack")
-    expect(2, "simulate", "test/scenarios/slurm", "--placement", "spread", err="--placement is for traces")
     expect(2, "plan", "-f", "x", "--budget", "99999999999999999999999", err="whole number")
     expect(2, "plan", "-f", "x", "--starvation-after", "soon", err="a duration above 0")
     expect(2, "plan", "-f", "x", "--starvation-after", "0s", err="--starvation-after 0s")
@@ -388,7 +428,7 @@ def unreadable_input():
     expect(2, "simulate", "examples/up-gang.yaml", out="0 passed, 0 failed", err="no scenario found")
     expect(0, "simulate", "examples/elastic.yaml", out="POLICY")  # with nodes: a cluster to replay
     expect(0, "simulate", "examples/up-gang.yaml", "--nodes", "1x2x4", "--placement", "spread", out="spread")
-    expect(2, "simulate", "--seeds", "1..1", "--placement", "spread", err="--placement is for traces")
+    expect(0, "simulate", "--seeds", "1..1", "--placement", "spread")
     folder = os.path.join(SCRATCH, "empty")
     os.mkdir(folder)
     expect(2, "simulate", folder, err="no scenario found")

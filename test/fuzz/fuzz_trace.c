@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (trace_of_table((const char *)data, size, "input", &nodes, &text, &problems) == 0)
 		fuzz_require(manifests_parse(&objects, text.text ? text.text : "", text.length, "input", &problems) ==
 		             0);
-	const struct trace *trace = trace_read(&objects, problems.arena, &problems);
+	const struct trace *trace = trace_read(&objects, &settings_usual, problems.arena, &problems);
 	if (trace && trace->pod_count <= MOST_PODS)
 		replay(trace, problems.arena);
 	buffer_free(&shape);

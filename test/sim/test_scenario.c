@@ -68,7 +68,7 @@ static void run(const char *given, const char *rest, char *out, size_t size)
 	assert_int_equal(problems.count, 0);
 	assert_int_equal(manifests.count, 1);
 	assert_true(scenario_is(&manifests.items[0]));
-	scenario_run(&manifests.items[0], NULL, arena, &result);
+	scenario_run(&manifests.items[0], NULL, NULL, arena, &result);
 	assert_string_equal(result.name, "s");
 	out[0] = '\0';
 	for (size_t i = 0; i < result.failure_count; i++) {

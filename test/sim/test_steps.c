@@ -47,7 +47,7 @@ static void run(const struct row *row, struct arena *arena, struct buffer *failu
 	manifests_init(&manifests);
 	if (manifests_parse(&manifests, text.text, text.length, "test", &problems) < 0)
 		fail_msg("%s: %s", row->story, problems.items[0].message);
-	scenario_run(&manifests.items[0], NULL, arena, &result);
+	scenario_run(&manifests.items[0], NULL, NULL, arena, &result);
 	for (size_t i = 0; i < result.failure_count; i++)
 		buffer_printf(failures, "%s\n", result.failures[i]);
 	manifests_free(&manifests);

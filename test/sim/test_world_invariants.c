@@ -138,7 +138,7 @@ static void judge(const struct row *row)
 			      "{cpu: %d}}}]}}",
 			      pods[i].name, pods[i].group[0] ? "pod-group-name: " : "", pods[i].group, pods[i].cpu));
 	carry_out_all(simulation, NULL, row->before);
-	struct world_invariants *invariants = world_invariants_create(simulation->store);
+	struct world_invariants *invariants = world_invariants_create(simulation->store, simulation->settings);
 	carry_out_all(simulation, invariants, row->turn);
 	if (row->rest)
 		world_invariants_check_rest(invariants, simulation->clock.now / CLOCK_SECOND, 0, &result);
