@@ -1,4 +1,4 @@
-/* Fair shares the slow and plain way, as a yardstick for src/engine/share.c. Shares nothing with it but the struct. */
+/* Fair shares the slow and plain way, as a yardstick for src/engine/share/share.c. Shares nothing with it but the struct. */
 #ifndef TEST_SHARE_REFERENCE_H
 #define TEST_SHARE_REFERENCE_H
 

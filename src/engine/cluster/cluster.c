@@ -1,4 +1,4 @@
-/* Building the cluster and looking at it: topologies, resource columns, occupancy. The order of nodes is in cluster_order.c. */
+/* Owns building the cluster and looking at it: topologies, resource columns, occupancy. The order of nodes is in order.c. */
 #include "engine/cluster/cluster.h"
 
 #include "base/clamp.h"

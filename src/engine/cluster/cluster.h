@@ -43,14 +43,14 @@ int cluster_find_node(const struct cluster *cluster, const char *name); /* -1 wh
 
 int cluster_topology_count(const struct cluster *cluster);
 const char *cluster_topology_name(const struct cluster *cluster, int topology);
-int cluster_find_topology(const struct cluster *cluster, const char *name);
+int cluster_find_topology(const struct cluster *cluster, const char *name); /* -1 when unknown */
 int cluster_level_count(const struct cluster *cluster, int topology);
 const char *cluster_level_label(const struct cluster *cluster, int topology, int level);
 int cluster_domain_count(const struct cluster *cluster, int topology, int level);
 /* The domain of a node at a level, -1 when the node lacks a label needed for it. */
 int cluster_node_domain(const struct cluster *cluster, int topology, int level, int node);
 const char *cluster_domain_name(const struct cluster *cluster, int topology, int level, int domain); /* label value */
-/* "b1/r3": values from the top, for people. */
+/* "b1/r3": values from the top, for people; in the arena. */
 const char *cluster_domain_path(const struct cluster *cluster, int topology, int level, int domain,
                                 struct arena *arena);
 /* Nodes that have no domain at the deepest level of a topology because a label is missing. */
@@ -67,12 +67,14 @@ struct pod_input {
 	size_t request_count;
 	const struct pod_rules *rules; /* NULL: none */
 };
-int cluster_add_pod_class(struct cluster *cluster, const struct pod_input *input);
+int cluster_add_pod_class(struct cluster *cluster, const struct pod_input *input); /* the number of its class */
 int cluster_pod_class_count(const struct cluster *cluster); /* classes are never forgotten: how many there were */
 
 /* What a pod does to a node. Running: uses it. Releasing: uses it now, but is on its way out, so that others may
  * reserve what it frees. Reserved: does not run yet; others may not use what it will use. */
 enum occupancy { OCCUPY_RUNNING, OCCUPY_RELEASING, OCCUPY_RESERVED };
+/* Each takes the requests of one pod off the node, or gives them back; what is vacated must have been occupied in the same
+ * way. A node may become over-committed. Costs the requests of the pod. */
 void cluster_occupy(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy);
 void cluster_vacate(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy);
 
@@ -108,6 +110,7 @@ int64_t cluster_free(const struct cluster *cluster, int resource, int node);
 int64_t cluster_releasing(const struct cluster *cluster, int resource, int node);
 /* The column itself, for benchmarks and bulk readers: cluster_node_count() values. */
 const int64_t *cluster_free_column(const struct cluster *cluster, int resource);
+/* What one pod of the class asks of a resource; 0 when nothing. */
 int64_t cluster_pod_class_request(const struct cluster *cluster, int pod_class, int resource);
 /* Bytes held, for memory reports. */
 size_t cluster_memory(const struct cluster *cluster);

@@ -1,4 +1,4 @@
-/* Changes of single nodes in a sealed cluster (what would move a node in the order of a topology is refused), and taking
+/* Owns changes of single nodes in a sealed cluster (what would move a node in the order of a topology is refused), and taking
  * back what a decision occupied. */
 #include "base/clamp.h"
 #include "engine/cluster/internal.h"

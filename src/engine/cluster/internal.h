@@ -180,29 +180,39 @@ struct cluster {
 	VEC(struct cluster_node) added;
 };
 
-/* resources */
+/* ---- cluster.c ---- */
+
+/* The number of a resource; a new one gets a column in which every node has `initial`. The name is copied. */
 int cluster_add_resource(struct cluster *cluster, const char *name, int64_t initial);
+/* What a node has of a resource in a view; negative when it is over-committed. */
 int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int node, int view);
+/* To be called after every change of a node's amounts: writes it into the log that slots are brought up to date from. */
 void cluster_mark_node_changed(struct cluster *cluster, int node);
 /* Whether some pod without any rules may not go there. */
 bool cluster_node_blocks_plain_pods(const struct cluster_node_data *node);
-
-/* cluster_edit.c: for cluster_freed. */
-void cluster_note_freed(struct cluster *cluster, const struct journal_entry *change);
-/* How much is written down since cluster_record; and what was written down since then is of no account: it was taken
- * back already. */
-size_t cluster_journal_length(const struct cluster *cluster);
-void cluster_journal_cut(struct cluster *cluster, size_t since);
-
-/* cluster_order.c */
-void cluster_free_domains(struct topology *topology);
-
-/* cluster.c, for the others */
+/* Frees the entries, not the names; *index is NULL then. */
 void cluster_free_names(struct name_entry **index);
+/* Deep copies in the arena. */
 struct labels cluster_copy_labels(struct arena *arena, const struct labels *from);
 struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count);
 
-/* shapes.c */
+/* ---- edit.c ---- */
+
+/* Counts a change of occupancy for cluster_freed. */
+void cluster_note_freed(struct cluster *cluster, const struct journal_entry *change);
+/* How many changes are written down since cluster_record; and those from `since` on are forgotten, because they have been
+ * taken back already. */
+size_t cluster_journal_length(const struct cluster *cluster);
+void cluster_journal_cut(struct cluster *cluster, size_t since);
+
+/* ---- order.c ---- */
+
+/* Frees what belongs to the order of nodes, so that it can be built anew. */
+void cluster_free_domains(struct topology *topology);
+
+/* ---- shapes.c ---- */
+
+/* Whether the node rules of a shape admit a node. Looks it up. */
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);
 enum exclusion {
 	EXCLUDE_NONE,
@@ -214,30 +224,41 @@ enum exclusion {
 	EXCLUDE_VOLUME,
 	EXCLUDE_CAUSES
 };
+/* The first cause for which a node is excluded. Works it out, for explanations. */
 enum exclusion shape_find_exclusion(const struct cluster *cluster, const struct shape *shape, int number);
-/* Nodes per cause; valid until a node changes or a shape is added. */
+/* Nodes per cause, an array of EXCLUDE_CAUSES; valid until a node changes or a shape is added. The first call for a shape
+ * looks at every node. */
 const int *shape_count_exclusions(struct cluster *cluster, int number);
 
-/* node_classes.c */
+/* ---- node_classes.c ---- */
+
+/* When the nodes are known; freed by node_classes_free. */
 void node_classes_init(struct cluster *cluster);
 void node_classes_free(struct cluster *cluster);
-/* Regroups one node after its free amounts changed. */
+/* Notes that the free amounts of a node changed. Cheap: it is classified when somebody asks. */
 void node_classes_update_node(struct cluster *cluster, int node);
-/* Up to date grouping of all nodes. */
+/* The classes of all nodes, up to date. Costs what changed since the last call. */
 const struct node_classes *node_classes_get(struct cluster *cluster);
 
-/* slots.c */
-void slots_need_level(const struct cluster *cluster, struct slots *slots, int topology, int level);
+/* ---- slots.c ---- */
+
+/* The slots of a shape in a view, up to date; owned by the cluster and valid until the next change of it. Costs what changed
+ * since the last call for this shape, every node at most. */
 struct slots *slots_get(struct cluster *cluster, int number, int view);
+/* Makes sure that the sums of a level of single hosts are there. */
+void slots_need_level(const struct cluster *cluster, struct slots *slots, int topology, int level);
 /* A private copy where nodes with mask[node] == 0 have no slots. In the arena. */
 struct slots *slots_copy_masked(struct cluster *cluster, int number, int view, const uint8_t *mask,
                                 struct arena *arena);
+/* Counts the slots of one node without the cache. */
 int32_t slots_count_on_node(const struct cluster *cluster, const struct shape *shape, int node, int view);
 /* Whether one more pod of the class fits there by its requests; node rules are not asked. */
 bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node, int view);
-void slots_free(struct cluster *cluster, struct slots *slots);
+void slots_free(struct cluster *cluster, struct slots *slots); /* NULL is a no-op */
+/* Allocates what the next new shape will need, so that no decision waits for fresh memory. */
 void slots_prepare_spare(struct cluster *cluster);
 
+/* The domain one level up, -1 at the top. */
 static inline int topology_find_parent(const struct topology *topology, int level, int domain)
 {
 	return level <= 0 ? -1 : topology->domains[level][domain].parent;

@@ -1,5 +1,5 @@
-/* Groups of nodes with equal free amounts. Kept up to date one node at a time, so that the first decision for a new
- * shape looks at each group once instead of at every column of every node. Nodes that changed are only noted: a decision may
+/* Owns the classes of nodes with equal free amounts. Kept up to date one node at a time, so that the first decision for a new
+ * shape looks at each class once instead of at every column of every node. Nodes that changed are only noted: a decision may
  * try thousands of changes, and there may be hundreds of columns. */
 #include "engine/cluster/internal.h"
 

@@ -1,4 +1,4 @@
-/* Shapes and pod classes: equal content gets one number, so that slots are counted once for all equal pods. */
+/* Owns shapes and pod classes: equal content gets one number, so that slots are counted once for all equal pods. */
 #include "base/clamp.h"
 #include "engine/cluster/internal.h"
 

@@ -1,4 +1,4 @@
-/* Slots: how many more pods of a shape each node, and each domain, can take. Cached per shape and view. */
+/* Owns slots: how many more pods of a shape each node, and each domain, can take. Cached per shape and view. */
 #include "engine/cluster/internal.h"
 
 #include <string.h>

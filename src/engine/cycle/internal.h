@@ -37,9 +37,11 @@ static inline void cycle_clear_mark(struct cycle_run *run, enum cycle_mark which
 	run->mark[which]++;
 }
 
-/* Shares of all queues from what is settled and what the groups of this cycle hold and ask for. */
+/* Makes run->shares, in the arena of the cycle, from what is settled and what the groups of this cycle hold and ask for;
+ * `total` is what the cluster has. */
 void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
 
+/* Whether the pod runs or is reserved. */
 bool cycle_is_member(const struct gang_pod *pod);
 /* What one pod of each class counts for against queues; kept by the cluster, valid until a class is added. */
 const int64_t (*cycle_pod_class_amounts(struct cluster *cluster))[CYCLE_RESOURCES];
@@ -66,7 +68,7 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
  * children that could make use of knowing it. */
 bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
                           struct place_allowance *allowance);
-/* Writes down that a pod has to leave. */
+/* Writes down that a pod has to leave. The caller has changed its state and the cluster. */
 void cycle_evict(struct cycle *cycle, struct cycle_eviction eviction);
 
 /* make_room.c: what the actions with a method run. Tries to make room for every group that waits, in the order of queues. */

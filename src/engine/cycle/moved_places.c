@@ -1,4 +1,4 @@
-/* Places kept for pods that were moved, from the eviction until their owner has created them again. */
+/* Owns the places kept for pods that were moved, from the eviction until their owner has created them again. */
 #include "engine/cycle/moved_places.h"
 
 #include "base/clock.h"

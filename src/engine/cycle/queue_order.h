@@ -25,11 +25,12 @@ struct queue_order {
 void candidate_heap_push(const struct cycle *cycle, struct candidate_heap *heap, struct candidate candidate);
 struct candidate candidate_heap_pop(const struct cycle *cycle, struct candidate_heap *heap); /* there must be one */
 
-/* Accounts and shares of all queues, as the action begins. */
+/* Accounts and shares of all queues, as the action begins. To be closed, even if it was never filled. */
 void queue_order_open(struct cycle *cycle, struct queue_order *order);
 /* Leaves what was allocated on the queues and frees the rest. */
 void queue_order_close(struct queue_order *order);
 
+/* Whether a pod of the group may be placed now. */
 bool cycle_has_waiting(const struct cycle_group *group);
 /* Whether the group may be served at all. */
 bool queue_order_is_candidate(const struct cycle_group *group);

@@ -1,4 +1,4 @@
-/* Accounts of queues: what pods count for, what runs, what limits and quotas allow. */
+/* Owns the accounts of queues: what pods count for, what runs, what limits and quotas allow. */
 #include "base/clamp.h"
 #include "base/quantity.h"
 #include "engine/cycle/internal.h"

@@ -10,8 +10,9 @@
 
 struct refusals;
 
+/* Everything lives in the arena; there is nothing to free. */
 struct refusals *refusals_create(struct arena *arena);
-/* Something was bound, reserved or evicted for good. */
+/* Something was bound, reserved or evicted for good: no answer counts any more. */
 void refusals_invalidate(struct refusals *refusals);
 
 /* A number for everything the search sees of a gang; groups that look alike have the same one. */
@@ -29,6 +30,7 @@ struct refusal {
 };
 /* The refusal of that question in the present state of the cluster, NULL when it was not asked. */
 struct refusal *refusals_find(const struct refusals *refusals, uint64_t question);
+/* Writes it down; `placement` NULL when only the fact counts. Valid until the next one is added for this question. */
 struct refusal *refusals_add(struct refusals *refusals, uint64_t question, const struct placement *placement);
 
 /* The refusal of an earlier cycle from the refusal cache, as one of this cycle; NULL when there is none. */

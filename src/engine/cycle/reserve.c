@@ -1,4 +1,4 @@
-/* Reservations that outlive a cycle, and the guard for gangs that wait too long. */
+/* Owns reservations that outlive a cycle, and the guard for gangs that wait too long. */
 #include "engine/cycle/reserve.h"
 
 #include "engine/cycle/moved_places.h"

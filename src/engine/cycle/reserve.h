@@ -25,9 +25,10 @@ struct reserve_hold {
 	size_t count;
 };
 
-/* Holds free resources where the gang would fit once running work has ended, so that smaller work does not flow past it
+/* Fills `hold`, in the arena of the cycle: holds free resources where the gang would fit once running work has ended, so that smaller work does not flow past it
  * for ever. Smaller work may still use everything else. */
 void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold);
+/* Gives back what is held; a no-op when nothing is. */
 void reserve_release(struct cycle *cycle, struct reserve_hold *hold);
 
 #endif

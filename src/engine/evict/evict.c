@@ -1,4 +1,4 @@
-/* Making room for one group.
+/* Owns one attempt to make room for a group.
  *
  * The units that may go are sorted from the one that hurts least; the shortest prefix that lets the group fit is found by
  * bisection. Then the group is placed, preferring domains and nodes that need no eviction, and every unit the placement

@@ -1,4 +1,4 @@
-/* New places for pods that have to leave: a victim that can run elsewhere is moved, not lost. */
+/* Owns new places for pods that have to leave: a victim that can run elsewhere is moved, not lost. */
 #include "engine/evict/internal.h"
 
 #include "base/clamp.h"

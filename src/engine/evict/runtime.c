@@ -1,4 +1,4 @@
-/* Minimum runtimes of queues: who is protected, and when a group that waits for that would fit. */
+/* Owns the minimum runtimes of queues: who is protected, and when a group that waits for that would fit. */
 #include "engine/evict/runtime.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Lists of units per queue that follow the decisions of an action. */
+/* Owns the lists of units per queue, which follow the decisions of an action. */
 #include "engine/evict/victim_index.h"
 
 #include "base/vec.h"

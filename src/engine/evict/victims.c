@@ -1,4 +1,4 @@
-/* Units a group can give up. The tree is shrunk step by step exactly as evictions would shrink it. */
+/* Owns what a group can give up, in units. The tree is shrunk step by step exactly as evictions would shrink it. */
 #include "engine/evict/victims.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Why a gang is refused: found with the same bounds the search uses, so that the reason is the cause. */
+/* Owns why a gang is refused: found with the same bounds the search uses, so that the reason is the cause. */
 #include "engine/explain/explain.h"
 
 #include "base/clamp.h"

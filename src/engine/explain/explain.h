@@ -40,8 +40,10 @@ struct reasons {
 };
 
 const char *reason_code_name(enum reason_code code); /* "InsufficientDomain", ... stable, for JSON */
+/* Appends; the list grows in the arena, the texts are not copied. */
 void reason_add(struct reasons *reasons, struct arena *arena, struct reason reason);
-/* Why engine_place refused. `relax` also searches for the smallest relaxation (costs more searches). */
+/* Why engine_place refused with `placement`: appends reasons, the most important first, with texts in the arena. The
+ * cluster must not have changed since. `relax` also searches for the smallest relaxation (costs more searches). */
 void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
                     struct arena *arena, struct reasons *out);
 

@@ -1,4 +1,4 @@
-/* From a gang to wants: which subtrees need what, grouped into classes of equal subtrees. */
+/* Owns the way from a gang to wants: which subtrees need what, grouped into part classes of equal subtrees. */
 #include "base/clamp.h"
 #include "engine/place/solver.h"
 

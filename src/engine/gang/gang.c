@@ -1,4 +1,4 @@
-/* Counting in gang trees. Trees come as arrays with parents before children, so one backward pass does it all. */
+/* Owns counting in gang trees. Trees come as arrays with parents before children, so one backward pass does it all. */
 #include "engine/gang/gang.h"
 
 #include "base/arena.h"

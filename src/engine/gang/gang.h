@@ -58,7 +58,8 @@ void gang_reachable(const struct gang *gang, int *members, bool *reachable);
 /* Whether the root has reached its minimum, and whether it could with the WAITING members. */
 bool gang_root_satisfied(const struct gang *gang);
 bool gang_root_reachable(const struct gang *gang);
-/* Fewest pods that satisfy the subtree of every node; an array of tree_count. */
+/* Fewest pods that satisfy the subtree of every node; an array of tree_count given by the caller. And of one node. Both cost
+ * a sort of the children. */
 void gang_minimums(const struct gang *gang, int64_t *fewest);
 int64_t gang_minimum_pods(const struct gang *gang, int node);
 

@@ -1,4 +1,4 @@
-/* Upper bounds: how many copies of a class a domain can hold at most. A relaxation: it may say yes where the packing
+/* Owns upper bounds: how many copies of a part class a domain can hold at most. A relaxation: it may say yes where the packing
  * later says no, never the other way round. */
 #include "base/clamp.h"
 #include "engine/place/solver.h"

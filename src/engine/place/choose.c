@@ -1,4 +1,4 @@
-/* Which domain a part of the gang should try, in what order, and which domains are alike. */
+/* Owns which domain a part of the gang should try, in what order, and which domains are alike. */
 #include "engine/place/solver.h"
 
 struct domain_key {

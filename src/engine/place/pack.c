@@ -1,4 +1,4 @@
-/* Pods onto nodes, once every leaf knows where it is confined.
+/* Owns putting pods onto nodes, once every leaf knows where it is confined.
  *
  * First the quick way: tightest set of domains, then of hosts, shape by shape. With one shape and one topology that
  * cannot fail. Otherwise an exhaustive search over pods and nodes follows, equal nodes tried once. */

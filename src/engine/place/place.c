@@ -1,4 +1,4 @@
-/* The public face of placement: preferences, surplus, and turning the solver's answer into choices. */
+/* Owns the public face of placement: preferences, surplus, and turning the solver's answer into choices. */
 #include "engine/place/place.h"
 
 #include "engine/place/solver.h"

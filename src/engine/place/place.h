@@ -50,6 +50,8 @@ struct placement {
 	int blocking_node;         /* tree node that could not be placed, -1 when unknown; for explanations */
 };
 
+/* Both fill `out`, whose choices are in the arena, and return its outcome. They change nothing but caches of the cluster. The
+ * arena takes what the search needs, which may be much: reset it after the answer was used. */
 enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
                                 struct arena *arena, struct placement *out);
 enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang, const struct place_options *options,

@@ -1,4 +1,4 @@
-/* Rules between pods: required affinity, anti-affinity and topology spread, and what pods merely prefer.
+/* Owns rules between pods: required affinity, anti-affinity and topology spread, and what pods merely prefer.
  *
  * Pods that are there already exclude nodes up front (rules_mask_nodes). Rules among the pods being placed are checked while
  * packing: anti-affinity pod by pod, affinity and spread on the finished placement. */

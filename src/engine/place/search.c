@@ -1,4 +1,4 @@
-/* Depth-first search over children and domains, iterative so that deep or wide trees cannot exhaust the stack.
+/* Owns the depth-first search over children and domains, iterative so that deep or wide trees cannot exhaust the stack.
  *
  * Hardest child first; the first domain is found by walking down the topology, the rest is listed only when that one
  * fails. Equal siblings do not repeat choices an earlier one has refuted; equal domains are tried once. */

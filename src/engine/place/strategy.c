@@ -1,4 +1,4 @@
-/* Names of placement strategies, and the even division of pods over nodes. */
+/* Owns the names of placement strategies, and the even division of pods over nodes. */
 #include "engine/place/strategy.h"
 
 #include "engine/place/solver.h"

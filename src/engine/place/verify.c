@@ -1,4 +1,4 @@
-/* Checks on a finished placement, written apart from the search so that one does not excuse the other. */
+/* Owns the checks on a finished placement, written apart from the search so that one does not excuse the other. */
 #include "engine/place/solver.h"
 #include "engine/place/rules.h"
 

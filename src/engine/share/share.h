@@ -4,9 +4,9 @@
  * numbers: milli-devices, milli-cores, bytes. Nothing here knows of groups, pods or nodes.
  *
  *   share_compute     once per cycle: fills `fair` of every queue            share.c
- *   share_before      order of two queues                                     share_order.c
- *   share_order_*     the same order kept for many queues while it changes    share_order.c
- *   share_claim_*     whether a queue may reclaim from others                 share_reclaim.c
+ *   share_before      order of two queues                                     order.c
+ *   share_order_*     the same order kept for many queues while it changes    order.c
+ *   share_claim_*     whether a queue may reclaim from others                 reclaim.c
  *
  * docs/queues.md explains the rules with an example. */
 #ifndef ENGINE_SHARE_SHARE_H
