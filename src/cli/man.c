@@ -25,6 +25,15 @@ static void print_title(const char *page, FILE *stream)
 	fprintf(stream, "%s(1) \"platoon %s\" \"Platoon\"\n", page, PLATOON_VERSION);
 }
 
+static void print_actions(FILE *stream)
+{
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		fprintf(stream, "\t*%s*: ", cycle_action_name((enum cycle_action)a));
+		print_text(cycle_action_description((enum cycle_action)a), stream);
+		fputs(".\n\n", stream);
+	}
+}
+
 static void print_option(const struct cli_command *command, int id, FILE *stream)
 {
 	const struct cli_option *option = &cli_options[id];
@@ -46,6 +55,8 @@ static void print_option(const struct cli_command *command, int id, FILE *stream
 		print_text(choices, stream);
 	}
 	fputs(".\n\n", stream);
+	if (id == CLI_OPTION_ACTIONS)
+		print_actions(stream);
 }
 
 /* "0  text" becomes an entry. */
