@@ -1,5 +1,7 @@
-/* JSON strings. */
+/* Owns JSON that is written straight into a buffer: strings, and members of maps. */
 #include "object/json.h"
+
+#include <inttypes.h>
 
 void json_quote(struct buffer *out, const char *text)
 {
@@ -24,4 +26,30 @@ void json_quote(struct buffer *out, const char *text)
 		at++;
 	}
 	buffer_puts(out, "\"");
+}
+
+void json_put_key(struct buffer *out, const char *key)
+{
+	if (out->length > 0 && out->text[out->length - 1] != '{')
+		buffer_puts(out, ",");
+	json_quote(out, key);
+	buffer_puts(out, ":");
+}
+
+void json_put_string(struct buffer *out, const char *key, const char *text)
+{
+	json_put_key(out, key);
+	json_quote(out, text);
+}
+
+void json_put_int(struct buffer *out, const char *key, int64_t number)
+{
+	json_put_key(out, key);
+	buffer_printf(out, "%" PRId64, number);
+}
+
+void json_put_bool(struct buffer *out, const char *key, bool value)
+{
+	json_put_key(out, key);
+	buffer_puts(out, value ? "true" : "false");
 }

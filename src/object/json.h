@@ -4,7 +4,16 @@
 
 #include "base/strings.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* A string with its quotes. Bytes that are not UTF-8 are passed on as they are. */
 void json_quote(struct buffer *out, const char *text);
+
+/* One member of the map that is being written, with the comma it needs: none behind the brace that opens the map. */
+void json_put_key(struct buffer *out, const char *key); /* its value follows */
+void json_put_string(struct buffer *out, const char *key, const char *text);
+void json_put_int(struct buffer *out, const char *key, int64_t number);
+void json_put_bool(struct buffer *out, const char *key, bool value);
 
 #endif

@@ -1,7 +1,8 @@
 /* Owns turning a write of the mirror into a request of the API. */
 #include "remote/internal.h"
 
-#include <inttypes.h>
+#include "object/json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +33,19 @@ static char *delete_options(const struct store_delete *options)
 {
 	static const char *const propagation[] = {NULL, "Background", "Foreground", "Orphan"};
 	struct buffer out = {0};
-	buffer_puts(&out, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"");
+	buffer_puts(&out, "{");
+	json_put_string(&out, "apiVersion", "v1");
+	json_put_string(&out, "kind", "DeleteOptions");
 	if (options->has_grace)
-		buffer_printf(&out, ",\"gracePeriodSeconds\":%" PRId64, options->grace);
+		json_put_int(&out, "gracePeriodSeconds", options->grace);
 	if (propagation[options->propagation])
-		buffer_printf(&out, ",\"propagationPolicy\":\"%s\"", propagation[options->propagation]);
-	if (options->uid && options->uid[0])
-		buffer_printf(&out, ",\"preconditions\":{\"uid\":\"%s\"}", options->uid);
+		json_put_string(&out, "propagationPolicy", propagation[options->propagation]);
+	if (options->uid && options->uid[0]) {
+		json_put_key(&out, "preconditions");
+		buffer_puts(&out, "{");
+		json_put_string(&out, "uid", options->uid);
+		buffer_puts(&out, "}");
+	}
 	buffer_puts(&out, "}");
 	return out.text;
 }

@@ -57,12 +57,10 @@ static void put_strings(struct buffer *out, const char *key, const char *const *
 
 static void put_kind(struct buffer *out, const char *group, const char *version, const char *kind)
 {
-	buffer_puts(out, "\"responseKind\":{\"group\":");
-	json_quote(out, group);
-	buffer_puts(out, ",\"version\":");
-	json_quote(out, version);
-	buffer_puts(out, ",\"kind\":");
-	json_quote(out, kind);
+	buffer_puts(out, "\"responseKind\":{");
+	json_put_string(out, "group", group);
+	json_put_string(out, "version", version);
+	json_put_string(out, "kind", kind);
 	buffer_puts(out, "}");
 }
 
@@ -79,8 +77,8 @@ static void put_resource(struct buffer *out, const struct store_api *api)
 {
 	const struct store_type *type = api->type;
 	bool first = true;
-	buffer_puts(out, "{\"resource\":");
-	json_quote(out, type->resource);
+	buffer_puts(out, "{");
+	json_put_string(out, "resource", type->resource);
 	buffer_puts(out, ",");
 	put_kind(out, api->group, api->version, type->kind);
 	buffer_printf(out, ",\"scope\":\"%s\",\"singularResource\":", type->namespaced ? "Namespaced" : "Cluster");
@@ -154,8 +152,8 @@ static void put_groups(struct buffer *out, const struct store_api *const *apis, 
 			buffer_puts(out, "},\"versions\":[");
 		}
 		if (new_version) {
-			buffer_puts(out, "{\"version\":");
-			json_quote(out, api->version);
+			buffer_puts(out, "{");
+			json_put_string(out, "version", api->version);
 			buffer_puts(out, ",\"freshness\":\"Current\",\"resources\":[");
 		}
 		put_resource(out, api);
@@ -203,10 +201,9 @@ static void put_group_version(struct buffer *out, const char *group, const char 
 {
 	struct buffer both = {0};
 	buffer_printf(&both, "%s/%s", group, version);
-	buffer_puts(out, "{\"groupVersion\":");
-	json_quote(out, both.text);
-	buffer_puts(out, ",\"version\":");
-	json_quote(out, version);
+	buffer_puts(out, "{");
+	json_put_string(out, "groupVersion", both.text);
+	json_put_string(out, "version", version);
 	buffer_puts(out, "}");
 	buffer_free(&both);
 }
@@ -306,10 +303,9 @@ void api_one_group(struct api_call *call)
 static void put_row(struct buffer *out, const char *name, const char *singular, bool namespaced, const char *kind,
                     const char *verbs)
 {
-	buffer_puts(out, "{\"name\":");
-	json_quote(out, name);
-	buffer_puts(out, ",\"singularName\":");
-	json_quote(out, singular);
+	buffer_puts(out, "{");
+	json_put_string(out, "name", name);
+	json_put_string(out, "singularName", singular);
 	buffer_printf(out, ",\"namespaced\":%s,\"kind\":", namespaced ? "true" : "false");
 	json_quote(out, kind);
 	buffer_printf(out, ",\"verbs\":%s", verbs);

@@ -159,12 +159,10 @@ static void put_fields(struct buffer *out, struct api_call *call, struct wanted 
 
 static void put_gvk(struct buffer *out, const struct store_api *api)
 {
-	buffer_puts(out, "{\"group\":");
-	json_quote(out, api->group);
-	buffer_puts(out, ",\"version\":");
-	json_quote(out, api->version);
-	buffer_puts(out, ",\"kind\":");
-	json_quote(out, api->type->kind);
+	buffer_puts(out, "{");
+	json_put_string(out, "group", api->group);
+	json_put_string(out, "version", api->version);
+	json_put_string(out, "kind", api->type->kind);
 	buffer_puts(out, "}");
 }
 

@@ -87,8 +87,7 @@ static void put_list_metadata(struct buffer *out, uint64_t version, const char *
 {
 	buffer_printf(out, "\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)version);
 	if (continue_) {
-		buffer_puts(out, ",\"continue\":");
-		json_quote(out, continue_);
+		json_put_string(out, "continue", continue_);
 		if (remaining)
 			buffer_printf(out, ",\"remainingItemCount\":%llu", (unsigned long long)remaining);
 	}
@@ -107,9 +106,9 @@ void api_answer_items(struct api_call *call, struct store_object **items, size_t
 		return;
 	}
 	bool metadata = call->form == API_METADATA;
-	buffer_puts(&body, "{\"kind\":");
-	json_quote(&body, metadata ? "PartialObjectMetadataList" : call->api->type->list_kind);
-	buffer_puts(&body, ",\"apiVersion\":");
+	buffer_puts(&body, "{");
+	json_put_string(&body, "kind", metadata ? "PartialObjectMetadataList" : call->api->type->list_kind);
+	json_put_key(&body, "apiVersion");
 	if (metadata)
 		buffer_printf(&body, "\"meta.k8s.io/%s\"", call->form_version);
 	else

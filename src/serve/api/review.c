@@ -53,8 +53,10 @@ static void put_access(struct buffer *out, const struct api_call *call, const st
 	const struct val *other = val_get(spec, "nonResourceAttributes");
 	const char *verb = val_str(val_get(resource ? resource : other, "verb"), "");
 	bool allowed = !call->user->read_only || reads(verb);
-	buffer_printf(out, "{\"allowed\":%s,\"reason\":\"%s\"}", allowed ? "true" : "false",
-	              allowed ? "" : "this token may only read");
+	buffer_puts(out, "{");
+	json_put_bool(out, "allowed", allowed);
+	json_put_string(out, "reason", allowed ? "" : "this token may only read");
+	buffer_puts(out, "}");
 }
 
 static void put_rules(struct buffer *out, const struct api_call *call)
@@ -68,8 +70,8 @@ static void put_rules(struct buffer *out, const struct api_call *call)
 
 static void put_self(struct buffer *out, const struct api_call *call)
 {
-	buffer_puts(out, "{\"userInfo\":{\"username\":");
-	json_quote(out, call->user->name);
+	buffer_puts(out, "{\"userInfo\":{");
+	json_put_string(out, "username", call->user->name);
 	buffer_puts(out, ",\"groups\":[");
 	if (call->user->group[0]) {
 		json_quote(out, call->user->group);
@@ -96,7 +98,7 @@ void api_review(struct api_call *call)
 		val_write(spec, DOC_JSON_COMPACT, &body);
 	else
 		buffer_puts(&body, "{}");
-	buffer_puts(&body, ",\"status\":");
+	json_put_key(&body, "status");
 	if (strcmp(kind->kind, "SelfSubjectReview") == 0)
 		put_self(&body, call);
 	else if (strcmp(kind->kind, "SelfSubjectRulesReview") == 0)

@@ -37,14 +37,11 @@ static struct layout layout_of(const struct store_api *api)
 static void put_definition(struct buffer *out, const char *name, const char *type, const char *format,
                            const char *description, int priority)
 {
-	buffer_puts(out, "{\"name\":");
-	json_quote(out, name);
-	buffer_puts(out, ",\"type\":");
-	json_quote(out, type);
-	buffer_puts(out, ",\"format\":");
-	json_quote(out, format ? format : "");
-	buffer_puts(out, ",\"description\":");
-	json_quote(out, description ? description : "");
+	buffer_puts(out, "{");
+	json_put_string(out, "name", name);
+	json_put_string(out, "type", type);
+	json_put_string(out, "format", format ? format : "");
+	json_put_string(out, "description", description ? description : "");
 	buffer_printf(out, ",\"priority\":%d}", priority);
 }
 
@@ -117,8 +114,7 @@ void api_table(struct buffer *out, struct api_call *call, const struct store_api
 		out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%llu\"",
 		form_version, (unsigned long long)version);
 	if (continue_) {
-		buffer_puts(out, ",\"continue\":");
-		json_quote(out, continue_);
+		json_put_string(out, "continue", continue_);
 		if (remaining)
 			buffer_printf(out, ",\"remainingItemCount\":%llu", (unsigned long long)remaining);
 	}

@@ -54,17 +54,14 @@ static void answer_success(struct api_call *call, const struct store_result *res
 	struct buffer body = {0};
 	buffer_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\"");
 	if (*call->name) {
-		buffer_puts(&body, ",\"details\":{\"name\":");
-		json_quote(&body, call->name);
+		buffer_puts(&body, ",\"details\":{");
+		json_put_string(&body, "name", call->name);
 		if (*call->group) {
-			buffer_puts(&body, ",\"group\":");
-			json_quote(&body, call->group);
+			json_put_string(&body, "group", call->group);
 		}
-		buffer_puts(&body, ",\"kind\":");
-		json_quote(&body, call->resource);
+		json_put_string(&body, "kind", call->resource);
 		if (result->uid && *result->uid) {
-			buffer_puts(&body, ",\"uid\":");
-			json_quote(&body, result->uid);
+			json_put_string(&body, "uid", result->uid);
 		}
 		buffer_puts(&body, "}");
 	}

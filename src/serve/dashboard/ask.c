@@ -1,6 +1,8 @@
 /* Owns the copies of the process that answer questions, and the pipes their answers come through. */
 #include "serve/dashboard/ask.h"
 
+#include "object/json.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -120,7 +122,10 @@ static void finish(struct ask *ask, const char *problem)
 	ask->complete = true;
 	if (problem) {
 		ask->answer.length = 0;
-		buffer_printf(&ask->answer, "{\"problems\":[{\"severity\":\"error\",\"message\":\"%s\"}]}", problem);
+		buffer_puts(&ask->answer, "{\"problems\":[{");
+		json_put_string(&ask->answer, "severity", "error");
+		json_put_string(&ask->answer, "message", problem);
+		buffer_puts(&ask->answer, "}]}");
 	}
 	send_more(ask);
 }

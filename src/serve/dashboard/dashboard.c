@@ -3,6 +3,7 @@
 
 #include "serve/dashboard/ask.h"
 #include "serve/dashboard/files.h"
+#include "object/json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -164,7 +165,9 @@ void dashboard_step(struct dashboard *dashboard)
 static void refuse(struct http_response *response, int status, const char *message)
 {
 	struct buffer body = {0};
-	buffer_printf(&body, "{\"error\":\"%s\"}\n", message);
+	buffer_puts(&body, "{");
+	json_put_string(&body, "error", message);
+	buffer_puts(&body, "}\n");
 	http_respond(response, status, "application/json", &body);
 }
 

@@ -297,8 +297,8 @@ static void put_change(const struct change *change, struct buffer *out)
 
 void feed_snapshot(const struct feed *feed, int64_t now_ms, struct buffer *out)
 {
-	buffer_puts(out, "{\"epoch\":");
-	json_quote(out, feed->epoch);
+	buffer_puts(out, "{");
+	json_put_string(out, "epoch", feed->epoch);
 	buffer_printf(out, ",\"seq\":%llu,\"now\":%lld,\"version\":", (unsigned long long)feed->sequence,
 	              (long long)now_ms);
 	json_quote(out, feed->version);
