@@ -67,14 +67,14 @@ void live_group_list(struct live *live, int group)
 }
 
 /* Before a group is read again: off the accounts, and nothing left of what it was. */
-static void start_reading(struct live *live, int group)
+static struct arena *start_reading(struct live *live, int group)
 {
 	struct live_slot *slot = &live->slots[group];
 	cycle_unsettle(&live->snapshot.cycle, group);
 	vacate_slot(live, group);
 	live->snapshot.cycle.groups[group].blocked = false;
 	reset(&slot->spec);
-	live->build.arena = slot->spec;
+	return slot->spec;
 }
 
 static void finish_reading(struct live *live, int group)
@@ -91,18 +91,17 @@ void live_group_implicit(struct live *live, struct live_object *pod)
 	if (pod->implicit < 0)
 		pod->implicit = new_group(live);
 	int group = pod->implicit;
-	start_reading(live, group);
+	struct arena *arena = start_reading(live, group);
 	struct snapshot_group *into = &live->snapshot.groups[group];
 	struct group_terms terms;
-	bool known = live->grouping.terms &&
-	             live->grouping.terms(live->grouping.context, pod->object, live->build.arena, &terms);
-	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], known ? &terms : NULL, (size_t)group);
+	bool known = live->grouping.terms && live->grouping.terms(live->grouping.context, pod->object, arena, &terms);
+	build_read_implicit(&live->build, &live->snapshot.pods[pod->slot], known ? &terms : NULL, (size_t)group, arena);
 	live->snapshot.pods[pod->slot].group = group;
 	live->snapshot.pods[pod->slot].leaf = 0;
-	into->members = arena_array(live->build.arena, int, 1);
+	into->members = arena_array(arena, int, 1);
 	into->members[0] = pod->slot;
 	live->snapshot.cycle.groups[group].gang.pod_count = 1;
-	build_gang(&live->build, (size_t)group);
+	build_gang(&live->snapshot, (size_t)group, arena);
 	finish_reading(live, group);
 }
 
@@ -129,8 +128,8 @@ void live_group_update(struct live *live, struct live_object *object)
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
 	struct manifest manifest = live_manifest(object);
-	start_reading(live, object->slot);
-	build_read_group(&live->build, &manifest, 0, (size_t)object->slot);
+	struct arena *arena = start_reading(live, object->slot);
+	build_read_group(&live->build, &manifest, 0, (size_t)object->slot, arena);
 	finish_reading(live, object->slot);
 	object->family = live_family_get(live, object->namespace_, object->name);
 	object->family->group = object;
@@ -156,7 +155,7 @@ static int compare_names(const void *left, const void *right)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-static void note_bad_pods(struct live *live, const struct live_family *family, int group)
+static void note_bad_pods(struct live *live, const struct live_family *family, int group, struct arena *arena)
 {
 	VEC(const struct live_object *) bad = {0};
 	for (size_t i = 0; i < family->pods.count; i++)
@@ -165,7 +164,7 @@ static void note_bad_pods(struct live *live, const struct live_family *family, i
 	if (bad.count > 1)
 		qsort(bad.items, bad.count, sizeof(*bad.items), compare_names);
 	for (size_t i = 0; i < bad.count; i++)
-		build_note_bad_pod(&live->build, &live->snapshot.groups[group], bad.items[i]->name);
+		build_note_bad_pod(&live->snapshot.groups[group], bad.items[i]->name, arena);
 	vec_free(&bad);
 }
 
@@ -200,17 +199,17 @@ static void refresh(struct live *live, struct live_family *family)
 	struct cycle_group *into = &live->snapshot.cycle.groups[number];
 	cycle_unsettle(&live->snapshot.cycle, number);
 	reset(&live->slots[number].gang);
-	live->build.arena = live->slots[number].gang;
-	group->members = arena_array(live->build.arena, int, family->pods.count);
-	group->strays = arena_array(live->build.arena, int, family->pods.count);
+	struct arena *arena = live->slots[number].gang;
+	group->members = arena_array(arena, int, family->pods.count);
+	group->strays = arena_array(arena, int, family->pods.count);
 	group->stray_count = into->gang.pod_count = 0;
 	group->notes = (struct reasons){0};
 	into->completing = false;
 	if (group->rejected && group->spec.tree_count == 0)
 		into->gang.tree[0].minimum = 1;
 	join_pods(live, family, number);
-	build_gang(&live->build, (size_t)number);
-	note_bad_pods(live, family, number);
+	build_gang(&live->snapshot, (size_t)number, arena);
+	note_bad_pods(live, family, number, arena);
 	live_group_list(live, number);
 }
 

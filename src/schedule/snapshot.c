@@ -109,9 +109,9 @@ bool build_claim_name(struct snapshot_build *build, struct interner *names, cons
 	return false;
 }
 
-struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest)
+struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest, struct arena *arena)
 {
-	struct problems problems = {.arena = build->arena};
+	struct problems problems = {.arena = arena};
 	admit_object(manifest, build->index, &problems);
 	build_verdict(build, manifest, &problems);
 	return problems;
@@ -230,6 +230,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.starvation_after = build.options->starvation_after_ns;
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);
+	build_number_nodes(&build);
 	build_pods(&build);
 	if (build.options->owners)
 		build.terms = terms_open(manifests, build.options->owners, build.settings);

@@ -83,7 +83,7 @@ struct snapshot {
 	struct snapshot_pod *pods;
 	size_t pod_count;
 	struct snapshot_group *groups;    /* cycle.group_count */
-	const struct node_spec **nodes;   /* by node number of the cluster */
+	const struct node_spec **nodes;   /* by node number of the cluster; NULL in a live state, where those change */
 	struct topology_spec *topologies; /* by topology number of the cluster */
 	size_t topology_count;
 	struct snapshot_verdict *verdicts;

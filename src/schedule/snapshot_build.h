@@ -35,7 +35,7 @@ struct build_bad_pod { /* a pod that could not be read, though it says to which 
  * item is interned once: that is what makes the interners below look-up tables. */
 struct snapshot_build {
 	struct snapshot *snapshot;
-	struct arena *arena;
+	struct arena *arena; /* of the snapshot; that of the frame in a live state */
 	const struct snapshot_options *options;
 	const struct settings *settings; /* those of the options, or the usual */
 	struct build_slice kinds[BUILD_KINDS];
@@ -43,6 +43,8 @@ struct snapshot_build {
 
 	struct interner *priority_names, *queue_names;
 	struct priority_class *priorities;
+	struct node_spec *nodes; /* in the order of the list */
+	size_t node_count;
 	struct volume_index *volumes;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
@@ -69,7 +71,7 @@ bool build_new_name(struct interner *names, const char *key);
 bool build_claim_name(struct snapshot_build *build, struct interner *names, const char *key,
                       const struct manifest *manifest);
 /* Judges an object by all rules of admission and keeps the verdict. For kinds of which there are few: it decodes. */
-struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest);
+struct problems build_judge(struct snapshot_build *build, const struct manifest *manifest, struct arena *arena);
 /* Keeps the problems found with one object, if any. */
 void build_verdict(struct snapshot_build *build, const struct manifest *manifest, const struct problems *problems);
 void build_warn(struct snapshot_build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -80,6 +82,8 @@ int64_t build_creation_by_order(size_t order);
 /* snapshot_cluster.c */
 void build_topologies(struct snapshot_build *build);
 void build_nodes(struct snapshot_build *build); /* seals the cluster */
+/* Fills snapshot.nodes, for as long as no node comes or goes. */
+void build_number_nodes(struct snapshot_build *build);
 struct cluster_node build_cluster_node(const struct node_spec *node);
 void build_queues(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
@@ -99,23 +103,26 @@ const char *build_group_of_bad_pod(const struct val *object);
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod);
 /* snapshot_groups.c; needs the pods */
 void build_groups(struct snapshot_build *build);
-/* One PodGroup, and one pod without any, into the group of that number; names and members are the caller's business. */
-void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index);
+/* One PodGroup, and one pod without any, into the group of that number; names and members are the caller's business. What
+ * is read is in the arena, which lives as long as the group is that. */
+void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
+                      struct arena *arena);
 /* `terms` NULL: what the pod says. */
 void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, const struct group_terms *terms,
-                         size_t index);
+                         size_t index, struct arena *arena);
 /* Whether the pod gets a group of its own. */
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod);
 /* snapshot_places.c: the places kept for a group that has been read. What cannot be read is no place. */
-void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index);
+void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index, struct arena *arena);
 /* snapshot_members.c; called by build_groups */
 void build_members(struct snapshot_build *build);
 /* Leaf of a pod in a group, -1 when it names none that exists. */
 int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod);
-/* The gang of a group from members[0 .. pod_count of the gang] and strays[0 .. stray_count], in any order. */
-void build_gang(struct snapshot_build *build, size_t group_index);
+/* The gang of a group from members[0 .. pod_count of the gang] and strays[0 .. stray_count], in any order. What it
+ * consists of is in the arena, which lives until its members change. */
+void build_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena);
 /* The members as the pods are now, not as a cycle left them. */
 void build_member_states(const struct snapshot *snapshot, size_t group_index);
-void build_note_bad_pod(struct snapshot_build *build, struct snapshot_group *group, const char *name);
+void build_note_bad_pod(struct snapshot_group *group, const char *name, struct arena *arena);
 
 #endif

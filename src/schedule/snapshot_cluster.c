@@ -61,7 +61,7 @@ void build_topologies(struct snapshot_build *build)
 	for (size_t i = 0; i < slice->count; i++) {
 		struct problems ignored = {.arena = build->arena};
 		struct topology_spec topology;
-		build_judge(build, slice->items[i]);
+		build_judge(build, slice->items[i], build->arena);
 		int rc = topology_decode(slice->items[i]->object, build->arena, &topology, &ignored);
 		if (rc < 0 || !build_new_name(names, topology.name))
 			continue;
@@ -91,32 +91,35 @@ struct cluster_node build_cluster_node(const struct node_spec *node)
 
 void build_nodes(struct snapshot_build *build)
 {
-	struct snapshot *snapshot = build->snapshot;
-	struct cluster *cluster = snapshot->cycle.cluster;
+	struct cluster *cluster = build->snapshot->cycle.cluster;
 	const struct build_slice *slice = &build->kinds[BUILD_NODE];
-	struct node_spec *nodes = arena_array(build->arena, struct node_spec, slice->count);
-	size_t count = 0;
+	build->nodes = arena_array(build->arena, struct node_spec, slice->count);
 	struct interner *names = interner_create();
 	for (size_t i = 0; i < slice->count; i++) {
 		struct problems problems = {.arena = build->arena};
-		struct node_spec *node = &nodes[count];
+		struct node_spec *node = &build->nodes[build->node_count];
 		int rc = node_decode(slice->items[i]->object, build->arena, node, &problems);
 		build_verdict(build, slice->items[i], &problems);
 		if (rc < 0 || !build_claim_name(build, names, node->name, slice->items[i]))
 			continue;
-		count++;
+		build->node_count++;
 		struct cluster_node added = build_cluster_node(node);
 		cluster_add_node(cluster, &added);
 	}
 	cluster_seal(cluster);
 	cluster_set_strategy(cluster, build->settings->strategy);
-	snapshot->nodes = arena_array(build->arena, const struct node_spec *, count);
-	for (size_t i = 0; i < count; i++) {
-		int number = cluster_find_node(cluster, nodes[i].name);
-		if (number >= 0)
-			snapshot->nodes[number] = &nodes[i];
-	}
 	interner_destroy(names);
+}
+
+void build_number_nodes(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	snapshot->nodes = arena_array(build->arena, const struct node_spec *, build->node_count);
+	for (size_t i = 0; i < build->node_count; i++) {
+		int number = cluster_find_node(snapshot->cycle.cluster, build->nodes[i].name);
+		if (number >= 0)
+			snapshot->nodes[number] = &build->nodes[i];
+	}
 }
 
 /* Parents by name; a parent that is missing or that leads back to the queue itself is cut, because the engine walks
@@ -170,7 +173,7 @@ void build_queues(struct snapshot_build *build)
 	for (size_t i = 0; i < slice->count; i++) {
 		struct problems ignored = {.arena = build->arena};
 		struct queue_spec *spec = &specs[cycle->queue_count];
-		build_judge(build, slice->items[i]);
+		build_judge(build, slice->items[i], build->arena);
 		int rc = queue_decode(slice->items[i]->object, build->arena, spec, &ignored);
 		if (rc < 0 || !build_new_name(build->queue_names, spec->name))
 			continue;

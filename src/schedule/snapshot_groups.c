@@ -36,47 +36,48 @@ static void set_queue(const struct snapshot_build *build, struct cycle_group *gr
 	group->queue = id == UINT32_MAX ? -1 : (int)id;
 }
 
-static void block_topology(struct snapshot_build *build, struct cycle_group *group, const struct tree_node *node,
+static void block_topology(struct arena *arena, struct cycle_group *group, const struct tree_node *node,
                            const char *message)
 {
-	const char *what = node->name[0] ? arena_printf(build->arena, "subgroup %s", node->name) : "the PodGroup";
+	const char *what = node->name[0] ? arena_printf(arena, "subgroup %s", node->name) : "the PodGroup";
 	group->blocked = true;
-	reason_add(&group->reasons, build->arena,
+	reason_add(&group->reasons, arena,
 	           (struct reason){
 			   .code = REASON_TOPOLOGY_UNKNOWN,
-			   .message = arena_printf(build->arena, "%s cannot be placed: %s", what, message),
+			   .message = arena_printf(arena, "%s cannot be placed: %s", what, message),
 			   .level = node->constraint.required ? node->constraint.required : node->constraint.preferred,
 		   });
 }
 
-static const char *list_levels(struct snapshot_build *build, const struct topology_spec *topology)
+static const char *list_levels(struct arena *arena, const struct topology_spec *topology)
 {
 	struct buffer text = {0};
 	for (size_t i = 0; i < topology->level_count; i++)
 		buffer_printf(&text, "%s%s", i ? ", " : "", topology->levels[i]);
-	const char *result = arena_strdup(build->arena, text.text ? text.text : "none");
+	const char *result = arena_strdup(arena, text.text ? text.text : "none");
 	buffer_free(&text);
 	return result;
 }
 
-static struct gang_level resolve_level(struct snapshot_build *build, struct cycle_group *group,
-                                       const struct tree_node *node, int topology, const char *level)
+static struct gang_level resolve_level(const struct snapshot_build *build, struct arena *arena,
+                                       struct cycle_group *group, const struct tree_node *node, int topology,
+                                       const char *level)
 {
 	if (!level || topology < 0)
 		return GANG_NO_LEVEL;
 	const struct topology_spec *spec = &build->snapshot->topologies[topology];
 	int number = topology_level(spec, level);
 	if (number < 0) {
-		block_topology(build, group, node,
-		               arena_printf(build->arena, "Topology %s has no level %s (its levels are %s)", spec->name,
-		                            level, list_levels(build, spec)));
+		block_topology(arena, group, node,
+		               arena_printf(arena, "Topology %s has no level %s (its levels are %s)", spec->name, level,
+		                            list_levels(arena, spec)));
 		return GANG_NO_LEVEL;
 	}
 	return (struct gang_level){.topology = topology, .level = number};
 }
 
-static void resolve_constraint(struct snapshot_build *build, struct cycle_group *group, const struct tree_node *node,
-                               struct gang_node *out)
+static void resolve_constraint(const struct snapshot_build *build, struct arena *arena, struct cycle_group *group,
+                               const struct tree_node *node, struct gang_node *out)
 {
 	const struct constraint_spec *constraint = &node->constraint;
 	out->required = out->preferred = GANG_NO_LEVEL;
@@ -84,47 +85,48 @@ static void resolve_constraint(struct snapshot_build *build, struct cycle_group 
 		return;
 	int topology = cluster_find_topology(build->snapshot->cycle.cluster, constraint->topology);
 	if (topology < 0) {
-		block_topology(build, group, node,
-		               arena_printf(build->arena, "Topology %s does not exist", constraint->topology));
+		block_topology(arena, group, node,
+		               arena_printf(arena, "Topology %s does not exist", constraint->topology));
 		return;
 	}
-	out->required = resolve_level(build, group, node, topology, constraint->required);
-	out->preferred = resolve_level(build, group, node, topology, constraint->preferred);
+	out->required = resolve_level(build, arena, group, node, topology, constraint->required);
+	out->preferred = resolve_level(build, arena, group, node, topology, constraint->preferred);
 }
 
-static void build_tree(struct snapshot_build *build, struct cycle_group *group, const struct podgroup *spec)
+static void build_tree(const struct snapshot_build *build, struct arena *arena, struct cycle_group *group,
+                       const struct podgroup *spec)
 {
 	group->gang.tree_count = spec->tree_count;
-	group->gang.tree = arena_array(build->arena, struct gang_node, spec->tree_count);
+	group->gang.tree = arena_array(arena, struct gang_node, spec->tree_count);
 	for (size_t i = 0; i < spec->tree_count; i++) {
 		struct gang_node *node = &group->gang.tree[i];
 		node->name = spec->tree[i].name ? spec->tree[i].name : "";
 		node->parent = spec->tree[i].parent;
 		node->child_count = spec->tree[i].child_count;
 		node->minimum = spec->tree[i].minimum;
-		resolve_constraint(build, group, &spec->tree[i], node);
+		resolve_constraint(build, arena, group, &spec->tree[i], node);
 	}
 }
 
 /* A tree of one leaf, for pods without a PodGroup and for groups whose own tree cannot be used. */
-static void single_leaf(struct snapshot_build *build, struct cycle_group *group)
+static void single_leaf(struct arena *arena, struct cycle_group *group)
 {
 	group->gang.tree_count = 1;
-	group->gang.tree = arena_array(build->arena, struct gang_node, 1);
+	group->gang.tree = arena_array(arena, struct gang_node, 1);
 	group->gang.tree[0] = (struct gang_node){
 		.name = "", .parent = -1, .minimum = 1, .required = GANG_NO_LEVEL, .preferred = GANG_NO_LEVEL};
 }
 
-static void keep_rejections(struct snapshot_build *build, struct snapshot_group *group, const struct problems *problems)
+static void keep_rejections(struct arena *arena, struct snapshot_group *group, const struct problems *problems)
 {
 	group->rejected = true;
-	group->rejections = arena_array(build->arena, const char *, problems->errors);
+	group->rejections = arena_array(arena, const char *, problems->errors);
 	for (size_t i = 0; i < problems->count; i++) {
 		const struct problem *problem = &problems->items[i];
 		if (problem->severity != SEVERITY_ERROR)
 			continue;
 		group->rejections[group->rejection_count++] =
-			arena_printf(build->arena, "%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "",
+			arena_printf(arena, "%s%s%s%s%s%s", problem->path, problem->path[0] ? ": " : "",
 		                     problem->message, problem->fix ? " (" : "", problem->fix ? problem->fix : "",
 		                     problem->fix ? ")" : "");
 	}
@@ -173,13 +175,13 @@ static void set_times(const struct snapshot_group *group, const struct manifest 
 }
 
 static void read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
-                       const struct problems *problems)
+                       const struct problems *problems, struct arena *arena)
 {
 	struct snapshot *snapshot = build->snapshot;
-	struct problems ignored = {.arena = build->arena};
+	struct problems ignored = {.arena = arena};
 	struct snapshot_group *group = &snapshot->groups[index];
 	struct cycle_group *into = &snapshot->cycle.groups[index];
-	int rc = podgroup_decode(manifest->object, build->arena, &group->spec, &ignored);
+	int rc = podgroup_decode(manifest->object, arena, &group->spec, &ignored);
 	group->namespace_ = build_namespace(manifest->namespace_);
 	group->name = manifest->name;
 	group->source = manifest->source;
@@ -187,35 +189,36 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	into->state = GROUP_PENDING;
 	if (rc < 0) {
 		group->spec = (struct podgroup){0};
-		single_leaf(build, into);
+		single_leaf(arena, into);
 	} else {
-		build_tree(build, into, &group->spec);
+		build_tree(build, arena, into, &group->spec);
 	}
 	/* An unknown topology or level has its own reason, so that it is not mistaken for a malformed object. */
 	if (problems->errors > 0 && !into->blocked)
-		keep_rejections(build, group, problems);
+		keep_rejections(arena, group, problems);
 	into->blocked = into->blocked || problems->errors > 0;
 	into->priority = build_priority(build, group->spec.priority_class);
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
 	set_times(group, manifest, into);
-	build_places(build, manifest, index);
+	build_places(build, manifest, index, arena);
 	set_queue(build, into, group->spec.queue);
 	if (rc < 0)
 		set_queue(build, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL));
 }
 
-void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index)
+void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
+                      struct arena *arena)
 {
-	struct problems problems = build_judge(build, manifest);
-	read_group(build, manifest, order, index, &problems);
+	struct problems problems = build_judge(build, manifest, arena);
+	read_group(build, manifest, order, index, &problems, arena);
 }
 
 static void add_podgroup(struct snapshot_build *build, const struct manifest *manifest, size_t order)
 {
 	struct snapshot *snapshot = build->snapshot;
-	struct problems problems = build_judge(build, manifest);
+	struct problems problems = build_judge(build, manifest, build->arena);
 	if (build_new_name(snapshot->group_names, build_key(build, manifest->namespace_, manifest->name)))
-		read_group(build, manifest, order, snapshot->cycle.group_count++, &problems);
+		read_group(build, manifest, order, snapshot->cycle.group_count++, &problems, build->arena);
 }
 
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod)
@@ -232,7 +235,7 @@ static enum preemptibility preemptibility_of(const char *text)
 }
 
 void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, const struct group_terms *terms,
-                         size_t index)
+                         size_t index, struct arena *arena)
 {
 	struct snapshot_group *group = &build->snapshot->groups[index];
 	struct cycle_group *into = &build->snapshot->cycle.groups[index];
@@ -249,7 +252,7 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	into->evict_after = INT64_MIN;
 	set_queue(build, into,
 	          terms ? terms->queue : labels_get(&pod->spec->labels, settings_queue_label(build->settings)));
-	single_leaf(build, into);
+	single_leaf(arena, into);
 }
 
 static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
@@ -263,7 +266,7 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	interner_id(snapshot->group_names, key);
 	struct group_terms terms;
 	bool known = build->terms && terms_read(build->terms, pod->namespace_, pod->name, build->arena, &terms);
-	build_read_implicit(build, pod, known ? &terms : NULL, index);
+	build_read_implicit(build, pod, known ? &terms : NULL, index, build->arena);
 	pod->group = (int)index;
 	pod->leaf = 0;
 }

@@ -97,7 +97,7 @@ static int compare_strays(const void *left, const void *right, void *context)
 	return order ? order : strcmp(pods[a].name, pods[b].name);
 }
 
-static const char *name_leaves(struct snapshot_build *build, const struct gang *gang)
+static const char *name_leaves(struct arena *arena, const struct gang *gang)
 {
 	struct buffer text = {0};
 	size_t count = 0;
@@ -112,16 +112,14 @@ static const char *name_leaves(struct snapshot_build *build, const struct gang *
 		buffer_printf(&text, " and %zu more", count - LEAVES_NAMED);
 	const char *result =
 		count == 0 ? "the PodGroup has no subgroups: remove the label kai.scheduler/subgroup-name"
-			   : arena_printf(build->arena, "set the label kai.scheduler/subgroup-name to a leaf: %s",
-	                                  text.text);
+			   : arena_printf(arena, "set the label kai.scheduler/subgroup-name to a leaf: %s", text.text);
 	buffer_free(&text);
 	return result;
 }
 
 /* One note per wrong name, naming the first pod: a thousand pods with the same mistake are one mistake. */
-static void note_strays(struct snapshot_build *build, size_t group_index)
+static void note_strays(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
 {
-	struct snapshot *snapshot = build->snapshot;
 	struct snapshot_group *group = &snapshot->groups[group_index];
 	const struct gang *gang = &snapshot->cycle.groups[group_index].gang;
 	if (group->stray_count > 1)
@@ -132,25 +130,23 @@ static void note_strays(struct snapshot_build *build, size_t group_index)
 			if (!text_equal(snapshot->pods[group->strays[end]].spec->subgroup, first->subgroup))
 				break;
 		size_t more = end - i - 1;
-		const char *who = more == 0 ? arena_printf(build->arena, "pod %s", first->name)
-		                            : arena_printf(build->arena, "pod %s and %zu more", first->name, more);
-		const char *what = first->subgroup
-		                           ? arena_printf(build->arena, "%s subgroup %s, which is not a leaf",
-		                                          more ? "name" : "names", first->subgroup)
-		                           : arena_printf(build->arena, "%s no subgroup", more ? "name" : "names");
-		reason_add(&group->notes, build->arena,
+		const char *who = more == 0 ? arena_printf(arena, "pod %s", first->name)
+		                            : arena_printf(arena, "pod %s and %zu more", first->name, more);
+		const char *what = first->subgroup ? arena_printf(arena, "%s subgroup %s, which is not a leaf",
+		                                                  more ? "name" : "names", first->subgroup)
+		                                   : arena_printf(arena, "%s no subgroup", more ? "name" : "names");
+		reason_add(&group->notes, arena,
 		           (struct reason){.code = REASON_SUBGROUP_UNKNOWN,
-		                           .message = arena_printf(build->arena, "%s %s, and cannot be placed; %s", who,
-		                                                   what, name_leaves(build, gang))});
+		                           .message = arena_printf(arena, "%s %s, and cannot be placed; %s", who, what,
+		                                                   name_leaves(arena, gang))});
 	}
 }
 
-void build_note_bad_pod(struct snapshot_build *build, struct snapshot_group *group, const char *name)
+void build_note_bad_pod(struct snapshot_group *group, const char *name, struct arena *arena)
 {
-	reason_add(&group->notes, build->arena,
+	reason_add(&group->notes, arena,
 	           (struct reason){.code = REASON_NOT_READY,
-	                           .message =
-	                                   arena_printf(build->arena, "pod %s is not valid and does not count", name)});
+	                           .message = arena_printf(arena, "pod %s is not valid and does not count", name)});
 }
 
 static void note_bad_pods(struct snapshot_build *build)
@@ -159,7 +155,7 @@ static void note_bad_pods(struct snapshot_build *build)
 	for (size_t i = 0; i < build->bad_pod_count; i++) {
 		uint32_t id = interner_find(snapshot->group_names, build->bad_pods[i].group_key);
 		if (id != UINT32_MAX)
-			build_note_bad_pod(build, &snapshot->groups[id], build->bad_pods[i].name);
+			build_note_bad_pod(&snapshot->groups[id], build->bad_pods[i].name, build->arena);
 	}
 }
 
@@ -198,18 +194,17 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 	into->started = into->has_started ? started * CLOCK_SECOND : 0;
 }
 
-static void fill_gang(struct snapshot_build *build, size_t group_index)
+static void fill_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
 {
-	struct snapshot *snapshot = build->snapshot;
 	struct snapshot_group *group = &snapshot->groups[group_index];
 	struct cycle_group *into = &snapshot->cycle.groups[group_index];
 	struct gang *gang = &into->gang;
 	gang->namespace_ = group->namespace_;
 	gang->name = group->name;
 	qsort_r(group->members, gang->pod_count, sizeof(int), compare_members, snapshot->pods);
-	gang->pods = arena_array(build->arena, struct gang_pod, gang->pod_count);
-	into->was_running = arena_array(build->arena, bool, gang->pod_count);
-	group->ran = arena_array(build->arena, bool, gang->pod_count);
+	gang->pods = arena_array(arena, struct gang_pod, gang->pod_count);
+	into->was_running = arena_array(arena, bool, gang->pod_count);
+	group->ran = arena_array(arena, bool, gang->pod_count);
 	build_member_states(snapshot, group_index);
 	for (size_t i = 0; i < gang->pod_count; i++)
 		into->completing |= snapshot->pods[group->members[i]].spec->phase == POD_SUCCEEDED;
@@ -217,10 +212,10 @@ static void fill_gang(struct snapshot_build *build, size_t group_index)
 		gang->tree[0].minimum = (int)gang->pod_count;
 }
 
-void build_gang(struct snapshot_build *build, size_t group_index)
+void build_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
 {
-	fill_gang(build, group_index);
-	note_strays(build, group_index);
+	fill_gang(snapshot, group_index, arena);
+	note_strays(snapshot, group_index, arena);
 }
 
 void build_members(struct snapshot_build *build)
@@ -254,6 +249,6 @@ void build_members(struct snapshot_build *build)
 			group->strays[group->stray_count++] = (int)i;
 	}
 	for (size_t g = 0; g < group_count; g++)
-		build_gang(build, g);
+		build_gang(snapshot, g, build->arena);
 	note_bad_pods(build);
 }

@@ -8,14 +8,15 @@
 
 /* The class of a pod that asks for the same and has no rules: they matter again when there is a pod. -1 when an amount
  * is no number. */
-static int read_pod_class(struct snapshot_build *build, const char *namespace_, const struct val *requests)
+static int read_pod_class(struct snapshot_build *build, const char *namespace_, const struct val *requests,
+                          struct arena *arena)
 {
 	size_t count = 0;
-	struct resource_amount *amounts = arena_array(build->arena, struct resource_amount, val_count(requests));
+	struct resource_amount *amounts = arena_array(arena, struct resource_amount, val_count(requests));
 	const char *key;
 	const struct val *item;
 	for (struct val_iter it = val_iter(requests); val_next(&it, &key, &item); count++) {
-		amounts[count].name = key ? arena_strdup(build->arena, key) : "";
+		amounts[count].name = key ? arena_strdup(arena, key) : "";
 		if (!key || val_int(item, &amounts[count].amount) < 0 || amounts[count].amount <= 0)
 			return -1;
 	}
@@ -25,7 +26,7 @@ static int read_pod_class(struct snapshot_build *build, const char *namespace_, 
 }
 
 static bool read_place(struct snapshot_build *build, const struct snapshot_group *group, const struct val *item,
-                       struct cycle_place *place)
+                       struct cycle_place *place, struct arena *arena)
 {
 	int64_t since, until, before, wanted;
 	const char *node = val_str(val_get(item, "node"), NULL), *part = val_str(val_get(item, "subGroup"), NULL);
@@ -36,8 +37,8 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 		return false;
 	*place = (struct cycle_place){
 		.leaf = group->spec.tree_count == 0 ? 0 : podgroup_leaf(&group->spec, part),
-		.pod_class = read_pod_class(build, group->namespace_, val_get(item, "requests")),
-		.node = arena_strdup(build->arena, node),
+		.pod_class = read_pod_class(build, group->namespace_, val_get(item, "requests"), arena),
+		.node = arena_strdup(arena, node),
 		.before = (int)before,
 		.wanted = (int)wanted,
 		.since = since * CLOCK_SECOND,
@@ -48,7 +49,7 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 	return place->leaf >= 0 && place->pod_class >= 0;
 }
 
-void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index)
+void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index, struct arena *arena)
 {
 	const struct snapshot_group *group = &build->snapshot->groups[index];
 	struct cycle_group *into = &build->snapshot->cycle.groups[index];
@@ -56,9 +57,9 @@ void build_places(struct snapshot_build *build, const struct manifest *manifest,
 	struct error error;
 	struct doc *doc = text ? doc_parse_json(text, strlen(text), &error) : NULL;
 	const struct val *list = doc_root(doc), *item;
-	into->places = arena_array(build->arena, struct cycle_place, val_count(list));
+	into->places = arena_array(arena, struct cycle_place, val_count(list));
 	into->place_count = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);)
-		into->place_count += read_place(build, group, item, &into->places[into->place_count]);
+		into->place_count += read_place(build, group, item, &into->places[into->place_count], arena);
 	doc_destroy(doc);
 }
