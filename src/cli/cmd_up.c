@@ -1,5 +1,5 @@
 /* Owns the command `up`: the store, the API and the world of controllers, scheduler and kubelets on one thread. */
-#include "cli/board.h"
+#include "cli/dashboard_source.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/progress.h"

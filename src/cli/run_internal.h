@@ -2,7 +2,7 @@
 #ifndef CLI_RUN_INTERNAL_H
 #define CLI_RUN_INTERNAL_H
 
-#include "cli/board.h"
+#include "cli/dashboard_source.h"
 #include "cli/run_config.h"
 #include "loop/lease.h"
 #include "manager/manager.h"

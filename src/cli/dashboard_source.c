@@ -1,5 +1,5 @@
 /* Owns the way from the store to the dashboard. */
-#include "cli/board.h"
+#include "cli/dashboard_source.h"
 
 #include "cli/what_if.h"
 #include "view/records.h"
