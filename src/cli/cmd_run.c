@@ -112,8 +112,8 @@ static void open_controllers(struct run *run)
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
 		.settings = run->settings,
-		.decided = run->board ? board_decided : NULL,
-		.decided_context = run->board,
+		.decided = run->dashboard ? dashboard_source_decided : NULL,
+		.decided_context = run->dashboard,
 	});
 	if (run->args->simulate_kubelets)
 		run->kubelet = kubelet_create(&(struct kubelet_options){
@@ -246,8 +246,8 @@ static void loop(struct run *run)
 		settings_turn(run->settings);
 		look_at_config(run);
 		wait = step(run);
-		if (run->board && remote_synced(run->remote)) /* before that it is not the cluster yet */
-			board_step(run->board);
+		if (run->dashboard && remote_synced(run->remote)) /* before that it is not the cluster yet */
+			dashboard_source_step(run->dashboard);
 		if (!remote_synced(run->remote)) {
 			run_tell_problem(run);
 		} else if (!synced) {
@@ -358,7 +358,7 @@ int cmd_run(struct cli_args *args)
 	close_controllers(&run);
 	run_webhooks_destroy(run.webhooks);
 	listener_destroy(run.listener);
-	board_destroy(run.board);
+	dashboard_source_destroy(run.dashboard);
 	auth_free(&run.auth);
 	if (run.clients >= 0)
 		close(run.clients);

@@ -45,7 +45,7 @@ struct up {
 	struct store *store;
 	struct serve *serve;
 	struct world *world;
-	struct board *board;
+	struct dashboard_source *dashboard;
 	struct interner *shown; /* lines that were printed */
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
 	int64_t looked;         /* nanoseconds: when they were looked at */
@@ -185,7 +185,7 @@ static int loop(struct up *up)
 		}
 		settings_turn(up->settings);
 		wait = world_step(up->world);
-		board_step(up->board);
+		dashboard_source_step(up->dashboard);
 		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
 			break;
 		rc = CLI_OK;
@@ -279,7 +279,7 @@ static int open_services(struct up *up, struct error *error)
 	up->serve = serve_create(&options, error);
 	if (!up->serve)
 		return -1;
-	up->board = board_create(up->store, up->settings, NULL);
+	up->dashboard = dashboard_source_create(up->store, up->settings, NULL);
 	up->world = world_create(&(struct world_options){
 		.store = up->store,
 		.logger = &up->args->logger,
@@ -292,10 +292,10 @@ static int open_services(struct up *up, struct error *error)
 				.heartbeat_seconds = up->args->until_placed ? 0 : up->args->heartbeat,
 				.lost_seconds = LOST_SECONDS,
 			},
-		.decided = board_decided,
-		.decided_context = up->board,
+		.decided = dashboard_source_decided,
+		.decided_context = up->dashboard,
 	});
-	struct dashboard *dashboard = board_dashboard(up->board);
+	struct dashboard *dashboard = dashboard_source_dashboard(up->dashboard);
 	serve_route_with(up->serve, DASHBOARD_PATH, SERVE_OPEN | SERVE_BROWSER, dashboard_handle, dashboard);
 	serve_route_with(up->serve, DASHBOARD_DATA, SERVE_ASKING | SERVE_BROWSER, dashboard_handle, dashboard);
 	serve_route(up->serve, "/metrics", answer_metrics, up);
@@ -306,7 +306,7 @@ static void close_all(struct up *up)
 {
 	world_destroy(up->world);
 	serve_destroy(up->serve);
-	board_destroy(up->board);
+	dashboard_source_destroy(up->dashboard);
 	world_admission_destroy(up->admission);
 	settings_source_destroy(up->settings);
 	store_close(up->store);

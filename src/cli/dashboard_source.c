@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct board {
+struct dashboard_source {
 	struct store *store;
 	struct settings_source *settings;
 	struct records *records;
@@ -16,55 +16,56 @@ struct board {
 
 static void put(void *context, char kind, const char *name, const char *json)
 {
-	struct board *board = context;
-	feed_put(dashboard_feed(board->dashboard), kind, name, json, clock_now(clock_system()) / 1000000);
+	struct dashboard_source *source = context;
+	feed_put(dashboard_feed(source->dashboard), kind, name, json, clock_now(clock_system()) / 1000000);
 }
 
 static void ask(void *context, const char *manifest, size_t length, struct buffer *out)
 {
-	const struct board *board = context;
-	what_if(board->store, settings_now(board->settings), manifest, length, out);
+	const struct dashboard_source *source = context;
+	what_if(source->store, settings_now(source->settings), manifest, length, out);
 }
 
-struct board *board_create(struct store *store, struct settings_source *settings, const struct auth *auth)
+struct dashboard_source *dashboard_source_create(struct store *store, struct settings_source *settings,
+                                                 const struct auth *auth)
 {
-	struct board *board = base_calloc(1, sizeof(*board));
-	board->store = store;
-	board->settings = settings;
-	board->dashboard = dashboard_create(&(struct dashboard_options){
+	struct dashboard_source *source = base_calloc(1, sizeof(*source));
+	source->store = store;
+	source->settings = settings;
+	source->dashboard = dashboard_create(&(struct dashboard_options){
 		.auth = auth,
 		.feed = {.version = PLATOON_VERSION},
 		.what_if = ask,
-		.context = board,
+		.context = source,
 	});
-	board->records = records_create(&(struct records_options){.store = store, .put = put, .context = board});
-	return board;
+	source->records = records_create(&(struct records_options){.store = store, .put = put, .context = source});
+	return source;
 }
 
-void board_destroy(struct board *board)
+void dashboard_source_destroy(struct dashboard_source *source)
 {
-	if (!board)
+	if (!source)
 		return;
-	records_destroy(board->records);
-	dashboard_destroy(board->dashboard);
-	free(board);
+	records_destroy(source->records);
+	dashboard_destroy(source->dashboard);
+	free(source);
 }
 
-void board_step(struct board *board)
+void dashboard_source_step(struct dashboard_source *source)
 {
-	if (records_poll(board->records) && !board->complete) {
-		board->complete = true;
-		feed_begin_history(dashboard_feed(board->dashboard));
+	if (records_poll(source->records) && !source->complete) {
+		source->complete = true;
+		feed_begin_history(dashboard_feed(source->dashboard));
 	}
-	dashboard_step(board->dashboard);
+	dashboard_step(source->dashboard);
 }
 
-void board_decided(void *board, const struct plan *plan)
+void dashboard_source_decided(void *source, const struct plan *plan)
 {
-	records_note_plan(((struct board *)board)->records, plan);
+	records_note_plan(((struct dashboard_source *)source)->records, plan);
 }
 
-struct dashboard *board_dashboard(struct board *board)
+struct dashboard *dashboard_source_dashboard(struct dashboard_source *source)
 {
-	return board->dashboard;
+	return source->dashboard;
 }

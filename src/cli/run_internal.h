@@ -31,12 +31,12 @@ struct run {
 	struct lease *lease;     /* NULL: nobody else */
 	struct manager *manager; /* NULL while another replica acts, or nothing was read */
 	struct kubelet *kubelet;
-	struct listener *listener;     /* NULL: none */
-	struct run_webhooks *webhooks; /* NULL: none */
-	int clients;                   /* readable when a listener has something to do */
-	struct stat file;              /* of the configuration, when it was last looked at */
-	struct board *board;           /* NULL without a listener */
-	struct auth auth;              /* of the dashboard */
+	struct listener *listener;          /* NULL: none */
+	struct run_webhooks *webhooks;      /* NULL: none */
+	int clients;                        /* readable when a listener has something to do */
+	struct stat file;                   /* of the configuration, when it was last looked at */
+	struct dashboard_source *dashboard; /* NULL without a listener */
+	struct auth auth;                   /* of the dashboard */
 	struct run_queue queue;
 	char identity[128];
 	int64_t told;            /* when a problem was last printed */

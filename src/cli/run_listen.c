@@ -86,8 +86,8 @@ static int open_dashboard(struct run *run, struct error *error)
 		buffer_puts(&run->auth.read_token, token);
 	else if (pki_random_token(&run->auth.read_token, error) < 0)
 		return -1;
-	run->board = board_create(remote_store(run->remote), run->settings, &run->auth);
-	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, board_dashboard(run->board));
+	run->dashboard = dashboard_source_create(remote_store(run->remote), run->settings, &run->auth);
+	listener_route(run->listener, DASHBOARD_PATH, dashboard_handle, dashboard_source_dashboard(run->dashboard));
 	return 0;
 }
 
