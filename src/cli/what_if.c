@@ -18,11 +18,11 @@ struct question {
 	const struct settings *settings;
 	struct arena *arena;
 	struct problems problems;
-	struct manifests given; /* the text, with pods of its workloads */
-	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
-	struct manifests above; /* workloads of the cluster that own its pods */
-	struct store_list lists[LIVE_KINDS];
-	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
+	struct manifests given;       /* the text, with pods of its workloads */
+	struct manifests all;         /* the cluster, and what was given in place of what has the same name */
+	struct manifests above;       /* workloads of the cluster that own its pods */
+	VEC(struct store_list) lists; /* of each kind that a decision rests on */
+	struct interner *names;       /* "Pod/namespace/name" and "PodGroup/..." of what was given */
 	struct build *build;
 	struct node *answer;
 };
@@ -34,17 +34,18 @@ static const char *full_name(struct arena *arena, const char *namespace_, const 
 
 static void read_cluster(struct question *question)
 {
-	for (size_t i = 0; i < LIVE_KINDS; i++) {
-		const struct store_type *type =
-			store_type_find(question->store, live_kinds[i].group, live_kinds[i].resource);
-		struct store_list *list = &question->lists[i];
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		const struct store_type *type = store_type_find(question->store, row->group, row->resource);
+		struct store_list list = {0};
 		struct store_error error = {0};
 		struct store_list_request request = {.api = type ? type->apis : NULL};
-		if (!type || type->api_count == 0 ||
-		    store_list(question->store, &request, list, question->arena, &error) < 0)
+		if (!(row->flags & ROW_DECIDES) || !type || type->api_count == 0 ||
+		    store_list(question->store, &request, &list, question->arena, &error) < 0)
 			continue;
-		for (size_t k = 0; k < list->count; k++)
-			manifests_add(&question->all, list->items[k]->root, "cluster", &question->problems);
+		vec_push(&question->lists, list);
+		for (size_t k = 0; k < list.count; k++)
+			manifests_add(&question->all, list.items[k]->root, "cluster", &question->problems);
 	}
 }
 
@@ -252,8 +253,9 @@ void what_if(struct store *store, const struct settings *settings, const char *t
 		put_problems(&question, NULL);
 	}
 	build_write(question.build, question.answer, DOC_JSON_COMPACT, out);
-	for (size_t i = 0; i < LIVE_KINDS; i++)
-		store_list_clear(&question.lists[i]);
+	for (size_t i = 0; i < question.lists.count; i++)
+		store_list_clear(&question.lists.items[i]);
+	vec_free(&question.lists);
 	manifests_free(&question.all);
 	manifests_free(&question.above);
 	manifests_free(&question.given);

@@ -73,13 +73,6 @@ void live_forget(struct live *live, const char *namespace_, const char *pod, enu
 
 /* ---- following a store ---- */
 
-/* The kinds a decision rests on. */
-#define LIVE_KINDS 8
-struct live_kind {
-	const char *group, *resource;
-};
-extern const struct live_kind live_kinds[LIVE_KINDS];
-
 struct live_watch;
 
 struct live_watch *live_watch_create(struct live *live, struct store *store);

@@ -1,24 +1,14 @@
 /* Owns feeding the live state from a store: one informer per kind. */
+#include "base/vec.h"
 #include "loop/informer.h"
 #include "schedule/live_internal.h"
 
 #include <stdlib.h>
 
-const struct live_kind live_kinds[LIVE_KINDS] = {
-	{"", "nodes"},
-	{"", "pods"},
-	{"", "persistentvolumes"},
-	{"", "persistentvolumeclaims"},
-	{"scheduling.run.ai", "podgroups"},
-	{"scheduling.run.ai", "queues"},
-	{"kai.scheduler", "topologies"},
-	{"scheduling.k8s.io", "priorityclasses"},
-};
-
 struct live_watch {
 	struct live *live;
 	struct store *store;
-	struct informer *informers[LIVE_KINDS];
+	VEC(struct informer *) informers; /* of the kinds a decision rests on */
 	uint64_t version;
 };
 
@@ -39,14 +29,19 @@ struct live_watch *live_watch_create(struct live *live, struct store *store)
 	struct live_watch *watch = base_calloc(1, sizeof(*watch));
 	watch->live = live;
 	watch->store = store;
-	for (size_t k = 0; k < LIVE_KINDS; k++)
-		watch->informers[k] = informer_create(&(struct informer_options){
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (!(row->flags & ROW_DECIDES))
+			continue;
+		struct informer *informer = informer_create(&(struct informer_options){
 			.store = store,
-			.group = live_kinds[k].group,
-			.resource = live_kinds[k].resource,
+			.group = row->group,
+			.resource = row->resource,
 			.changed = on_change,
 			.context = watch,
 		});
+		vec_push(&watch->informers, informer);
+	}
 	return watch;
 }
 
@@ -54,17 +49,18 @@ void live_watch_close(struct live_watch *watch)
 {
 	if (!watch)
 		return;
-	for (size_t k = 0; k < LIVE_KINDS; k++)
-		informer_destroy(watch->informers[k]);
+	for (size_t k = 0; k < watch->informers.count; k++)
+		informer_destroy(watch->informers.items[k]);
+	vec_free(&watch->informers);
 	free(watch);
 }
 
 bool live_watch_read(struct live_watch *watch)
 {
 	bool complete = true;
-	for (size_t k = 0; k < LIVE_KINDS; k++) {
-		informer_poll(watch->informers[k]);
-		complete &= !informer_listing(watch->informers[k]);
+	for (size_t k = 0; k < watch->informers.count; k++) {
+		informer_poll(watch->informers.items[k]);
+		complete &= !informer_listing(watch->informers.items[k]);
 	}
 	live_check_held(watch->live, store_committed(watch->store));
 	return complete;
@@ -78,7 +74,7 @@ uint64_t live_watch_version(const struct live_watch *watch)
 uint64_t live_watch_relists(const struct live_watch *watch)
 {
 	uint64_t count = 0;
-	for (size_t k = 0; k < LIVE_KINDS; k++)
-		count += informer_relists(watch->informers[k]);
+	for (size_t k = 0; k < watch->informers.count; k++)
+		count += informer_relists(watch->informers.items[k]);
 	return count;
 }

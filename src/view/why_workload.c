@@ -2,32 +2,12 @@
 #include "view/why_internal.h"
 
 #include "base/vec.h"
+#include "kinds/kinds.h"
 
 #include <string.h>
 #include <strings.h>
 
 #define MOST_STEPS 8 /* of ownership: RayService, RayCluster, pod; CronJob, Job, pod, PodGroup */
-
-static const struct {
-	const char *word, *kind;
-} short_names[] = {
-	{"cj", "CronJob"},         {"deploy", "Deployment"},        {"ds", "DaemonSet"},
-	{"ksvc", "Service"},       {"lws", "LeaderWorkerSet"},      {"pcs", "PodCliqueSet"},
-	{"rbg", "RoleBasedGroup"}, {"rc", "ReplicationController"}, {"rs", "ReplicaSet"},
-	{"sts", "StatefulSet"},
-};
-
-/* "tfjob", "tfjobs" and "tfjobs.kubeflow.org" all mean TFJob. */
-static bool names_kind(const char *word, const char *kind)
-{
-	size_t length = strcspn(word, "."), own = strlen(kind);
-	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
-		if (strlen(short_names[i].word) == length && strncasecmp(short_names[i].word, word, length) == 0)
-			return strcmp(short_names[i].kind, kind) == 0;
-	if (length == own + 1 && (word[own] == 's' || word[own] == 'S'))
-		length = own;
-	return own > 0 && length == own && strncasecmp(word, kind, own) == 0;
-}
 
 struct search {
 	const struct why_subject *subject;
@@ -36,7 +16,37 @@ struct search {
 	struct interner *family; /* "Kind/name" of everything that belongs to the workload, in its namespace */
 	const struct manifest *self;
 	struct nearest nearest; /* of the kind */
+	const struct kind_row
+		*row; /* of the kind that the word of the subject is another name for; NULL: it is the name */
 };
+
+/* "lws", "leaderworkersets" and "leaderworkersets.leaderworkerset.x-k8s.io" all mean LeaderWorkerSet. */
+static const struct kind_row *row_of_word(const char *word)
+{
+	size_t length = strcspn(word, ".");
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (!(row->flags & ROW_OWNER))
+			continue;
+		const char *const names[] = {row->short_names[0], row->short_names[1], row->resource, row->singular};
+		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+			if (names[n] && strlen(names[n]) == length && strncasecmp(names[n], word, length) == 0)
+				return row;
+	}
+	return NULL;
+}
+
+/* Kinds that are not known are named by themselves, with or without an "s". */
+static bool names_kind(const struct search *search, const char *kind)
+{
+	const char *word = search->subject->workload;
+	size_t length = strcspn(word, "."), own = strlen(kind);
+	if (search->row)
+		return strcmp(search->row->kind, kind) == 0;
+	if (length == own + 1 && (word[own] == 's' || word[own] == 'S'))
+		length = own;
+	return own > 0 && length == own && strncasecmp(word, kind, own) == 0;
+}
 
 static bool in_namespace(const struct search *search, const struct manifest *object)
 {
@@ -45,7 +55,7 @@ static bool in_namespace(const struct search *search, const struct manifest *obj
 
 static bool is_self(const struct search *search, const char *kind, const char *name)
 {
-	return strcmp(name, search->subject->name) == 0 && names_kind(search->subject->workload, kind);
+	return strcmp(name, search->subject->name) == 0 && names_kind(search, kind);
 }
 
 static bool is_known(const struct search *search, const char *kind, const char *name)
@@ -83,7 +93,7 @@ static void find_self(struct search *search)
 	for (int l = 0; l < 2; l++)
 		for (size_t i = 0; search->lists[l] && i < search->lists[l]->count; i++) {
 			const struct manifest *object = &search->lists[l]->items[i];
-			if (!names_kind(search->subject->workload, object->kind) || strcmp(object->kind, "Node") == 0)
+			if (!names_kind(search, object->kind) || strcmp(object->kind, "Node") == 0)
 				continue;
 			if (in_namespace(search, object) && strcmp(object->name, search->subject->name) == 0)
 				search->self = object;
@@ -212,7 +222,8 @@ int why_ask_workload(struct why *why, const struct manifests *objects, const str
 	                        .lists = {objects, owners},
 	                        .arena = arena,
 	                        .family = interner_create(),
-	                        .nearest = {.wanted = why->subject.name}};
+	                        .nearest = {.wanted = why->subject.name},
+	                        .row = row_of_word(why->subject.workload)};
 	struct found found = {0};
 	int rc = 0;
 	find_self(&search);

@@ -8,6 +8,7 @@ import time
 from control_plane import ROOT
 from definitions import definition
 from installed import ACCOUNT, Replica, pod, test, wait_until
+from kit import PLATOON
 from kubelets import Kubelets
 from proxy import Proxy
 
@@ -279,11 +280,9 @@ def without_a_right_it_says_which(installed):
 
 
 def others():
-    """Definitions of the kinds of other projects that may be read."""
-    kinds = {"kubeflow.org": ("v1", "jaxjobs pytorchjobs tfjobs xgboostjobs"), "grove.io": (
-        "v1alpha1", "podcliques podcliquescalinggroups podcliquesets podgangsets"), "jobset.x-k8s.io": ("v1alpha2", "jobsets"),
-        "leaderworkerset.x-k8s.io": ("v1", "leaderworkersets"), "ray.io": ("v1", "rayclusters rayjobs rayservices")}
-    docs = [definition(group_, plural.capitalize(), plural, [version]) for group_, (version, plurals) in kinds.items()
-            for plural in plurals.split()]
-    return docs + [definition("kubeflow.org", "Mpijobs", "mpijobs", ["v2beta1"]),
-                   definition("run.ai", "Karta", "kartas", ["v1alpha1"], scope="Cluster")]
+    """Definitions of the kinds of other projects that may be read: those of the program's own table."""
+    text = subprocess.run([PLATOON, "help", "--reference", "kinds"], capture_output=True, text=True, check=True).stdout
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")][1:]
+    return [definition(group_, kind, plural, versions.split(", "), scope="Cluster" if kind == "Karta" else "Namespaced")
+            for kind, group_, versions, plural, _, _, follows, *_ in rows
+            if follows == "where served" and "." in group_ and group_ != WORKLOADS]
