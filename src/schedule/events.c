@@ -61,8 +61,8 @@ static struct allowance *allowance_of(struct events *events, const char *uid, in
 	return object;
 }
 
-bool events_tell(struct events *events, const struct store_object *object, bool warning, const char *reason,
-                 const char *message, int64_t now_seconds)
+bool events_record(struct events *events, const struct store_object *object, bool warning, const char *reason,
+                   const char *message, int64_t now_seconds)
 {
 	struct allowance *allowance = allowance_of(events, object->uid, now_seconds);
 	int64_t earned = (now_seconds - allowance->since) / REFILL_SECONDS;

@@ -210,13 +210,13 @@ static bool may_write(const struct scheduler_turn *turn, size_t index, const str
 	return true;
 }
 
-static void tell_group(const struct scheduler_turn *turn, const struct store_object *object, enum group_state state,
-                       const char *message)
+static void record_decision(const struct scheduler_turn *turn, const struct store_object *object,
+                            enum group_state state, const char *message)
 {
 	bool waits = !is_placed(state) && state != GROUP_NOT_READY;
 	const char *reason = waits ? "Unschedulable" : state == GROUP_NOT_READY ? "NotReady" : "Scheduled";
 	const char *text = message[0] ? message : "every pod that is needed has a node";
-	if (!events_tell(turn->scheduler->events, object, waits, reason, text, turn->now_seconds))
+	if (!events_record(turn->scheduler->events, object, waits, reason, text, turn->now_seconds))
 		turn->scheduler->metrics.events_left_out++;
 	log_write(turn->logger, LOG_INFO, 0, "decision", "namespace", object->namespace_, "group", object->name,
 	          "state", group_state_name(state), "message", message, NULL);
@@ -259,7 +259,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	if (written < 0)
 		scheduler_unwritten(turn, group->index);
 	if (written > 0 && !writes_has_condition(object->root, &condition))
-		tell_group(turn, object, decided->state, message);
+		record_decision(turn, object, decided->state, message);
 	doc_destroy(doc);
 	build_destroy(copy);
 	build_destroy(build);

@@ -51,7 +51,7 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 		if (written < 0)
 			scheduler_unwritten(turn, group);
 		if (written > 0 && !same && tell &&
-		    !events_tell(turn->scheduler->events, pod, true, reason, message, turn->now_seconds))
+		    !events_record(turn->scheduler->events, pod, true, reason, message, turn->now_seconds))
 			turn->scheduler->metrics.events_left_out++;
 		build_destroy(build);
 	}

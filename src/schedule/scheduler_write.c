@@ -69,7 +69,7 @@ void scheduler_forget_attempts(struct scheduler *scheduler)
 	vec_free(&scheduler->answered);
 }
 
-static void tell(struct scheduler *scheduler, const struct attempt *attempt, int64_t now_seconds)
+static void record_event(struct scheduler *scheduler, const struct attempt *attempt, int64_t now_seconds)
 {
 	struct store_object *pod = live_pod(scheduler->live, attempt->namespace_, attempt->pod);
 	if (!pod)
@@ -79,8 +79,8 @@ static void tell(struct scheduler *scheduler, const struct attempt *attempt, int
 		buffer_printf(&text, "%s/%s goes to node %s", attempt->namespace_, attempt->pod, attempt->node);
 	else
 		buffer_printf(&text, "leaves node %s %s (%s)", attempt->node, attempt->why, attempt->what);
-	if (!events_tell(scheduler->events, pod, false, attempt->guess == LIVE_BOUND ? "Scheduled" : "Evicted",
-	                 text.text, now_seconds))
+	if (!events_record(scheduler->events, pod, false, attempt->guess == LIVE_BOUND ? "Scheduled" : "Evicted",
+	                   text.text, now_seconds))
 		scheduler->metrics.events_left_out++;
 	buffer_free(&text);
 }
@@ -106,7 +106,7 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds)
 			refused(scheduler, attempt);
 			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
 		} else {
-			tell(scheduler, attempt, now_seconds);
+			record_event(scheduler, attempt, now_seconds);
 			/* A pod that is gone keeps its assumption until that is seen. */
 			if (attempt->version)
 				live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,

@@ -212,17 +212,17 @@ static void events_are_counted_and_limited(void **state)
 		store_peek(fixture->base.store, fixture_api(&fixture->base, "nodes")->type, "", "n0"));
 	struct events *events = events_create(fixture->base.store);
 	for (int i = 0; i < 3; i++)
-		assert_true(events_tell(events, node, true, "Same", "over and over", 1000));
+		assert_true(events_record(events, node, true, "Same", "over and over", 1000));
 	int told = 3;
 	for (int i = 0; i < 40; i++) {
 		char text[32];
 		snprintf(text, sizeof(text), "number %d", i);
-		told += events_tell(events, node, false, "Many", text, 1000);
+		told += events_record(events, node, false, "Many", text, 1000);
 	}
 	assert_int_equal(told, 25);
-	assert_false(events_tell(events, node, false, "Many", "later", 1299));
-	assert_true(events_tell(events, node, false, "Many", "later", 1300));
-	assert_false(events_tell(events, node, false, "Many", "later still", 1301));
+	assert_false(events_record(events, node, false, "Many", "later", 1299));
+	assert_true(events_record(events, node, false, "Many", "later", 1300));
+	assert_false(events_record(events, node, false, "Many", "later still", 1301));
 	events_destroy(events);
 	store_object_release(node);
 	struct store_list list = {0};
