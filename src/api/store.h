@@ -191,7 +191,7 @@ bool store_is_assumed(const struct store *store, const struct store_type *type, 
 
 /* What becomes of one request instead of its answer. */
 struct store_fault {
-	int code;            /* 0: nothing, else the code of the error: 409, 429, 500, 504 */
+	int code;            /* 0: nothing, else the code of the error: 403, 409, 429, 500, 504 */
 	bool after;          /* the request was carried out and only its answer is lost */
 	int64_t retry_after; /* seconds, for 429 */
 };

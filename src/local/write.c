@@ -521,6 +521,7 @@ static int fail_with(const struct store_fault *fault, struct store_result *resul
 		int code;
 		const char *reason, *message;
 	} table[] = {
+		{403, "Forbidden", "the request was refused by a policy"},
 		{409, "Conflict", "the object has been modified; please apply your changes to the latest version"},
 		{429, "TooManyRequests", "too many requests, please try again later"},
 		{504, "Timeout", "request did not complete within the allotted timeout"},

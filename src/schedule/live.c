@@ -339,3 +339,9 @@ void live_forget(struct live *live, const char *namespace_, const char *pod, enu
 	drop_guess(&object->guess[guess]);
 	guess_changed(live, object);
 }
+
+bool live_is_assumed(const struct live *live, int pod)
+{
+	const struct guess *guess = &live->pods.items[pod]->guess[LIVE_BOUND];
+	return guess->node && guess->until == UINT64_MAX;
+}

@@ -71,6 +71,9 @@ void live_assume(struct live *live, const char *namespace_, const char *pod, enu
 void live_confirm(struct live *live, const char *namespace_, const char *pod, enum live_guess guess, uint64_t version);
 void live_forget(struct live *live, const char *namespace_, const char *pod, enum live_guess guess);
 
+/* Whether the binding of a pod of the snapshot, by its number there, is assumed and not confirmed. */
+bool live_is_assumed(const struct live *live, int pod);
+
 /* ---- following a store ---- */
 
 struct live_watch;

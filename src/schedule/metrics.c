@@ -37,7 +37,6 @@ void metrics_time(struct metrics_times *times, int64_t ns)
 
 void metrics_decided(struct metrics *metrics, const struct plan *plan)
 {
-	metrics->placements += plan->binding_count;
 	metrics->reservations += plan->reservation_count;
 	metrics->groups_described += plan->group_count;
 	const struct cycle *cycle = &plan->snapshot->cycle;
@@ -155,7 +154,8 @@ void metrics_write(const struct metrics *metrics, const struct cycle *cycle, str
 	write_times(&metrics->deciding, "decision_seconds", "Time from the start of a cycle to its decisions.", out);
 	write_times(&metrics->waiting, "change_to_decision_seconds",
 	            "Time from the first change that a cycle looks at to its decisions.", out);
-	one(out, "placements_total", "counter", "Pods a cycle bound to a node.", metrics->placements);
+	one(out, "placements_total", "counter", "Pods bound to a node: bindings the API accepted.",
+	    metrics->placements);
 	one(out, "reservations_total", "counter", "Pods a cycle reserved room for, counted in every cycle.",
 	    metrics->reservations);
 	one(out, "budget_exhausted_total", "counter", "Groups whose search ended at its step budget.",

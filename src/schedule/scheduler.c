@@ -36,6 +36,7 @@ void scheduler_destroy(struct scheduler *scheduler)
 	if (!scheduler)
 		return;
 	scheduler_forget_attempts(scheduler);
+	scheduler_refused_free(scheduler);
 	live_watch_close(scheduler->watch);
 	live_destroy(scheduler->live);
 	events_destroy(scheduler->events);
@@ -111,6 +112,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 		.now_seconds = now_seconds,
 	};
 	scheduler->unwritten = false;
+	scheduler->assumed = scheduler->under_way.count;
 	scheduler_write(&turn);
 	scheduler_write_status(&turn);
 	if (scheduler->unwritten) {
@@ -145,7 +147,7 @@ int scheduler_step(struct scheduler *scheduler)
 	scheduler->metrics.store_version = store_committed(scheduler->options.store);
 	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
-	scheduler_read_answers(scheduler, now / CLOCK_SECOND);
+	scheduler_read_answers(scheduler, now);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */
@@ -164,7 +166,7 @@ int scheduler_step(struct scheduler *scheduler)
 	run_cycle(scheduler, now);
 	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
 	if (scheduler->again || live_changed(scheduler->live) || live_is_checking(scheduler->live) ||
-	    scheduler->under_way.count > 0 || store_pending(scheduler->options.store))
+	    store_pending(scheduler->options.store))
 		return until(now, now + pause_of(scheduler));
 	return until(now, scheduler->due);
 }

@@ -211,15 +211,63 @@ static bool may_write(const struct scheduler_turn *turn, size_t index, const str
 }
 
 static void record_decision(const struct scheduler_turn *turn, const struct store_object *object,
-                            enum group_state state, const char *message)
+                            enum group_state state, bool refused, const char *message)
 {
-	bool waits = !is_placed(state) && state != GROUP_NOT_READY;
-	const char *reason = waits ? "Unschedulable" : state == GROUP_NOT_READY ? "NotReady" : "Scheduled";
+	bool waits = refused || (!is_placed(state) && state != GROUP_NOT_READY);
+	const char *reason = refused                    ? "FailedScheduling"
+	                     : waits                    ? "Unschedulable"
+	                     : state == GROUP_NOT_READY ? "NotReady"
+	                                                : "Scheduled";
 	const char *text = message[0] ? message : "every pod that is needed has a node";
 	if (!events_record(turn->scheduler->events, object, waits, reason, text, turn->now_seconds))
 		turn->scheduler->metrics.events_left_out++;
 	log_write(turn->logger, LOG_INFO, 0, "decision", "namespace", object->namespace_, "group", object->name,
 	          "state", group_state_name(state), "message", message, NULL);
+}
+
+/* The refusal of a pod of the group that has no node for it, NULL when there is none. */
+static const struct refusal *refusal_in(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = &snapshot->cycle.groups[index].gang;
+	const struct refusal *found = NULL;
+	for (size_t i = 0; i < gang->pod_count && turn->scheduler->refusals && !found; i++)
+		if (!snapshot->groups[index].ran[i])
+			found = scheduler_refused_find(turn->scheduler, gang->namespace_, gang->pods[i].name);
+	return found;
+}
+
+/* Whether the minimum is met by pods whose bindings were accepted, not only by what is assumed. */
+static bool is_accepted(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[index];
+	struct gang now = snapshot->cycle.groups[index].gang;
+	bool all = true;
+	for (size_t i = 0; i < now.pod_count && all; i++)
+		all = now.pods[i].state != MEMBER_RUNNING ||
+		      (group->ran[i] && !live_is_assumed(turn->scheduler->live, group->members[i]));
+	if (all)
+		return true;
+	const struct gang_pod *pods = now.pods;
+	now.pods = arena_array(turn->arena, struct gang_pod, now.pod_count);
+	for (size_t i = 0; i < now.pod_count; i++) {
+		now.pods[i] = pods[i];
+		if (pods[i].state == MEMBER_RUNNING &&
+		    (!group->ran[i] || live_is_assumed(turn->scheduler->live, group->members[i])))
+			now.pods[i].state = MEMBER_WAITING;
+	}
+	return gang_root_satisfied(&now);
+}
+
+/* Whether the group would be called placed before the API has accepted that: then it is looked at again with the answers. */
+static bool withhold(const struct scheduler_turn *turn, size_t index)
+{
+	if (!is_placed(turn->plan->snapshot->cycle.groups[index].state) || is_accepted(turn, index))
+		return false;
+	live_look_later(turn->scheduler->live, (int)index);
+	turn->scheduler->withheld = true;
+	return true;
 }
 
 void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
@@ -233,11 +281,22 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	scheduler_write_times(turn, group->index, object);
 	if (scheduler_write_places(turn, group->index, object) < 0)
 		scheduler_unwritten(turn, group->index);
+	const struct refusal *refusal = refusal_in(turn, group->index);
+	bool assumed = withhold(turn, group->index);
+	if (assumed && !refusal) {
+		store_object_release(object);
+		return;
+	}
+	enum group_state state = assumed ? GROUP_NOT_READY : decided->state;
 	int64_t *running = arena_array(turn->arena, int64_t, decided->gang.tree_count);
 	struct counts counts = count_pods(turn->plan->snapshot, group->index, running);
-	const char *phase = phase_of(group, decided->state, &counts);
-	bool placed = is_placed(decided->state) || strcmp(phase, "Succeeded") == 0;
+	const char *phase = phase_of(group, state, &counts);
+	bool placed = is_placed(state) || strcmp(phase, "Succeeded") == 0;
 	const char *reason = placed ? "Placed" : group->reason_count > 0 ? group->reasons[0].code : "Waiting";
+	if (assumed) {
+		reason = "BindingRefused";
+		message = arena_printf(turn->arena, "pod %s: %s", refusal->pod, refusal->message);
+	}
 	struct condition condition = {"Scheduled", placed ? "True" : "False", reason, message};
 	bool stale = scheduler_is_stale(decided);
 	struct build *build = build_create(), *copy = build_create();
@@ -259,7 +318,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	if (written < 0)
 		scheduler_unwritten(turn, group->index);
 	if (written > 0 && !writes_has_condition(object->root, &condition))
-		record_decision(turn, object, decided->state, message);
+		record_decision(turn, object, decided->state, assumed, message);
 	doc_destroy(doc);
 	build_destroy(copy);
 	build_destroy(build);

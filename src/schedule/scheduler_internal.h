@@ -2,6 +2,7 @@
 #ifndef SCHEDULE_SCHEDULER_INTERNAL_H
 #define SCHEDULE_SCHEDULER_INTERNAL_H
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "schedule/events.h"
 #include "schedule/live.h"
@@ -14,11 +15,23 @@ struct attempt {
 	size_t place; /* among those under way */
 	enum live_guess guess;
 	char *namespace_, *pod, *node;
-	const char *what; /* "allocate", "reclaim" ... */
-	char *why;        /* of an eviction */
-	int code;         /* of the answer; below 300 when it was carried out */
-	char *message;    /* of a refusal */
-	uint64_t version; /* of the pod afterwards, 0 when it is gone */
+	const char *what;    /* "allocate", "reclaim" ... */
+	char *why;           /* of an eviction */
+	int code;            /* of the answer; below 300 when it was carried out */
+	char *message;       /* of a refusal */
+	int64_t retry_after; /* seconds that were asked for with it, 0 for none */
+	uint64_t version;    /* of the pod afterwards, 0 when it is gone */
+};
+
+/* A pod whose binding was refused, until one is accepted or the pod is gone. */
+struct refusal {
+	char *key;
+	const char *namespace_, *pod; /* behind the key */
+	char *uid;
+	char *message;
+	unsigned times; /* in a row */
+	int64_t until;  /* nanoseconds: it is not tried again before */
+	UT_hash_handle hh;
 };
 
 /* What was last written about a queue. */
@@ -35,13 +48,16 @@ struct scheduler {
 	struct events *events;
 	struct metrics metrics;
 	VEC(struct attempt *) under_way, answered;
+	size_t assumed; /* the first of those under way that the state does not assume yet */
+	struct refusal *refusals;
 	struct queue_told *queues;
 	size_t queue_count, queues_of; /* queues_of: number of the rebuild they belong to */
 	int64_t last;                  /* nanoseconds: when the last cycle was */
 	int64_t changed_at;            /* nanoseconds: when the first change since then was seen; 0 for none */
 	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
-	unsigned failures;             /* refused writes in a row: the next cycle waits longer */
-	bool unwritten;                /* the last cycle could not write all it has to tell */
+	unsigned failures; /* writes that were refused in a row, save bindings: the next cycle waits longer */
+	bool unwritten;    /* the last cycle could not write all it has to tell */
+	bool withheld;     /* a group is to be called scheduled when its bindings are answered */
 	bool started;
 	bool again; /* a decision was not carried out, because it rested on something that has changed */
 };
@@ -61,8 +77,19 @@ void scheduler_write(const struct scheduler_turn *turn);
 /* After live_finish: makes the state believe what was written. */
 void scheduler_assume(const struct scheduler_turn *turn);
 /* Looks at the answers that came since. */
-void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds);
+void scheduler_read_answers(struct scheduler *scheduler, int64_t now);
 void scheduler_forget_attempts(struct scheduler *scheduler);
+
+/* scheduler_refused.c: bindings that were refused. NULL when that of the pod was not. */
+const struct refusal *scheduler_refused_find(const struct scheduler *scheduler, const char *namespace_,
+                                             const char *pod);
+/* Notes it, and when it is tried again. */
+void scheduler_refused_add(struct scheduler *scheduler, const struct attempt *attempt, const struct store_object *pod,
+                           int64_t now);
+/* Writes the last refusal into the condition of the pod and an event, if that is new. */
+void scheduler_refused_record(struct scheduler *scheduler, const struct store_object *pod, int64_t now_seconds);
+void scheduler_refused_forget(struct scheduler *scheduler, const char *namespace_, const char *pod);
+void scheduler_refused_free(struct scheduler *scheduler);
 
 /* Numbers that change all the time are written at most so often. */
 #define SCHEDULER_NUMBERS_NS CLOCK_SECOND

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REFUSALS_TO_RELEASE                                                                                            \
+	8 /* in a row, which takes 25 seconds: by then people had time to notice, and others want the room */
+
 static struct store_object *peek_pod(const struct scheduler *scheduler, const char *namespace_, const char *name)
 {
 	const struct store_type *type = store_type_find(scheduler->options.store, "", "pods");
@@ -33,6 +36,7 @@ static void answered(void *context, const struct store_result *result)
 	struct store_object *pod = peek_pod(scheduler, attempt->namespace_, attempt->pod);
 	attempt->code = result->error.code ? result->error.code : 200;
 	attempt->message = result->error.code ? base_strdup(result->error.message ? result->error.message : "") : NULL;
+	attempt->retry_after = result->error.retry_after;
 	attempt->version = pod ? pod->version : 0;
 	store_object_release(pod);
 	struct attempt *last = scheduler->under_way.items[--scheduler->under_way.count];
@@ -85,38 +89,66 @@ static void record_event(struct scheduler *scheduler, const struct attempt *atte
 	buffer_free(&text);
 }
 
-/* A refusal is no error of ours: the pod or its node changed meanwhile, and the next cycle sees how. */
-static void refused(struct scheduler *scheduler, const struct attempt *attempt)
+/* Whether the store shows the pod where it was to go. An answer that was lost, or came to a second try, is no proof that it
+ * is not there. */
+static bool is_bound(const struct attempt *attempt, const struct store_object *pod)
+{
+	return attempt->guess == LIVE_BOUND && pod &&
+	       strcmp(val_str(val_path(pod->root, "spec", "nodeName", NULL), ""), attempt->node) == 0;
+}
+
+/* A refusal is no error of ours: the pod or its node changed meanwhile, and the next cycle sees how; or somebody does not
+ * want it there, and people have to know. */
+static void refused(struct scheduler *scheduler, const struct attempt *attempt, const struct store_object *pod,
+                    int64_t now)
 {
 	bool binding = attempt->guess == LIVE_BOUND;
 	*(binding ? &scheduler->metrics.refused_bindings : &scheduler->metrics.refused_evictions) += 1;
 	metrics_error(&scheduler->metrics, attempt->code);
 	log_write(scheduler->options.logger, LOG_WARN, 0, binding ? "binding refused" : "eviction refused", "namespace",
 	          attempt->namespace_, "pod", attempt->pod, "node", attempt->node, "error", attempt->message, NULL);
+	if (!binding || !pod || val_path(pod->root, "spec", "nodeName", NULL))
+		return;
+	scheduler_refused_add(scheduler, attempt, pod, now);
+	scheduler_refused_record(scheduler, pod, now / CLOCK_SECOND);
 }
 
-void scheduler_read_answers(struct scheduler *scheduler, int64_t now_seconds)
+static void accepted(struct scheduler *scheduler, const struct attempt *attempt, int64_t now)
+{
+	if (attempt->guess == LIVE_BOUND) {
+		scheduler->metrics.placements++;
+		scheduler_refused_forget(scheduler, attempt->namespace_, attempt->pod);
+	}
+	record_event(scheduler, attempt, now / CLOCK_SECOND);
+	/* A pod that is gone keeps its assumption until that is seen. */
+	if (attempt->version)
+		live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess, attempt->version);
+}
+
+void scheduler_read_answers(struct scheduler *scheduler, int64_t now)
 {
 	size_t count = scheduler->answered.count;
 	unsigned bad = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct attempt *attempt = scheduler->answered.items[i];
-		if (attempt->code >= 300) {
-			bad++;
-			refused(scheduler, attempt);
-			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
+		bool good = attempt->code < 300;
+		struct store_object *pod = good ? NULL : peek_pod(scheduler, attempt->namespace_, attempt->pod);
+		if (good || is_bound(attempt, pod)) {
+			accepted(scheduler, attempt, now);
 		} else {
-			record_event(scheduler, attempt, now_seconds);
-			/* A pod that is gone keeps its assumption until that is seen. */
-			if (attempt->version)
-				live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
-				             attempt->version);
+			bad += attempt->guess != LIVE_BOUND;
+			refused(scheduler, attempt, pod, now);
+			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
 		}
+		store_object_release(pod);
 		attempt_free(attempt);
 	}
 	scheduler->answered.count = 0;
-	if (count > 0)
-		scheduler->failures = bad ? scheduler->failures + 1 : 0;
+	if (count == 0)
+		return;
+	scheduler->failures = bad ? scheduler->failures + 1 : 0;
+	scheduler->again |= scheduler->withheld;
+	scheduler->withheld = false;
 }
 
 /* ---- requests ---- */
@@ -204,24 +236,47 @@ static bool is_current(const struct scheduler_turn *turn, size_t index)
 	return true;
 }
 
-/* Whether what is to be bound now is enough. A pod of the gang for which a later decision found only a reservation would
- * leave the others alone: then they wait for it. */
-static bool starts_whole(const struct scheduler_turn *turn, const struct gang *gang)
+static const struct refusal *refusal_of(const struct scheduler_turn *turn, const struct gang *gang, size_t pod)
 {
+	return turn->scheduler->refusals
+	               ? scheduler_refused_find(turn->scheduler, gang->namespace_, gang->pods[pod].name)
+	               : NULL;
+}
+
+/* Whether what is to be bound now is enough, also (`sure`) without those whose binding was refused before. A pod of the gang
+ * for which a later decision found only a reservation would leave the others alone: then they wait for it. */
+static bool starts_whole(const struct scheduler_turn *turn, size_t index, bool sure)
+{
+	const struct gang *gang = &turn->plan->snapshot->cycle.groups[index].gang;
+	const bool *ran = turn->plan->snapshot->groups[index].ran;
 	struct gang now = *gang;
 	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		now.pods[i] = gang->pods[i];
-		if (now.pods[i].state == MEMBER_RESERVED)
+		bool doubtful = sure && now.pods[i].state == MEMBER_RUNNING && !ran[i] && refusal_of(turn, gang, i);
+		if (now.pods[i].state == MEMBER_RESERVED || doubtful)
 			now.pods[i].state = MEMBER_WAITING;
 	}
 	return gang_root_satisfied(&now);
 }
 
+/* Whether a pod that has a place is bound in this cycle. What was refused is tried again after a pause, and before the rest
+ * of a gang that cannot do without it: so nothing is started that would have to be released. */
+static bool is_due(const struct scheduler_turn *turn, const struct plan_binding *binding, bool sure)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	const struct refusal *refusal = scheduler_refused_find(scheduler, binding->namespace_, binding->pod);
+	if (!refusal || refusal->until <= scheduler->last)
+		return refusal || sure;
+	if (refusal->until < scheduler->due)
+		scheduler->due = refusal->until;
+	return false;
+}
+
 static void bind_gang(const struct scheduler_turn *turn, const struct plan_group *group)
 {
 	const struct gang *gang = &turn->plan->snapshot->cycle.groups[group->index].gang;
-	if (group->binding_count == 0 || !starts_whole(turn, gang))
+	if (group->binding_count == 0 || !starts_whole(turn, group->index, false))
 		return;
 	if (!is_current(turn, group->index)) {
 		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
@@ -229,33 +284,53 @@ static void bind_gang(const struct scheduler_turn *turn, const struct plan_group
 		turn->scheduler->again = true;
 		return;
 	}
+	bool sure = !turn->scheduler->refusals || starts_whole(turn, group->index, true);
 	for (size_t i = 0; i < group->binding_count; i++)
-		bind(turn, group->bindings[i]);
+		if (is_due(turn, group->bindings[i], sure))
+			bind(turn, group->bindings[i]);
 }
 
-/* Whether a gang was cut off while it started and cannot be completed: part of it is bound, nothing of it runs, and there
- * is proof that the rest finds no place. What runs already is left to the grace for stale gangs. */
-static bool cannot_be_finished(const struct snapshot *snapshot, size_t index)
+/* Whether the gang needs a pod whose binding was refused too often to hope for the next time. */
+static bool is_refused(const struct scheduler_turn *turn, size_t index)
 {
+	const struct gang *gang = &turn->plan->snapshot->cycle.groups[index].gang;
+	unsigned times = 0;
+	for (size_t i = 0; i < gang->pod_count && turn->scheduler->refusals; i++) {
+		const struct refusal *refusal = refusal_of(turn, gang, i);
+		times = refusal && refusal->times > times ? refusal->times : times;
+	}
+	return times >= REFUSALS_TO_RELEASE && !starts_whole(turn, index, true);
+}
+
+/* Why a gang that was cut off while it started cannot be completed: part of it is bound, nothing of it runs, and there is
+ * proof that the rest finds no place, or it is not let there. NULL when it can be. What runs already is left to the grace for
+ * stale gangs. */
+static const char *cannot_be_finished(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
 	const struct cycle_group *group = &snapshot->cycle.groups[index];
-	bool bound = false;
-	if (group->state != GROUP_IMPOSSIBLE || gang_root_satisfied(&group->gang) || group->completing)
-		return false;
+	bool bound = false,
+	     impossible = group->state == GROUP_IMPOSSIBLE && !gang_root_satisfied(&group->gang) && !group->completing;
+	if (!impossible && !is_refused(turn, index))
+		return NULL;
 	for (size_t i = 0; i < group->gang.pod_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[snapshot->groups[index].members[i]];
 		if (group->gang.pods[i].state == MEMBER_RESERVED || pod->spec->phase == POD_RUNNING)
-			return false;
-		bound |= group->gang.pods[i].state == MEMBER_RUNNING;
+			return NULL;
+		bound |= group->gang.pods[i].state == MEMBER_RUNNING && snapshot->groups[index].ran[i];
 	}
-	return bound;
+	if (!bound)
+		return NULL;
+	return impossible ? "because the rest of its gang finds no place any more"
+	                  : "because bindings of the rest of its gang are refused";
 }
 
-static void release(const struct scheduler_turn *turn, size_t index)
+static void release(const struct scheduler_turn *turn, size_t index, const char *why)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
 	const struct gang *gang = &snapshot->cycle.groups[index].gang;
 	for (size_t i = 0; i < gang->pod_count; i++) {
-		if (gang->pods[i].state != MEMBER_RUNNING)
+		if (gang->pods[i].state != MEMBER_RUNNING || !snapshot->groups[index].ran[i])
 			continue;
 		struct plan_eviction eviction = {
 			.namespace_ = gang->namespace_,
@@ -263,7 +338,7 @@ static void release(const struct scheduler_turn *turn, size_t index)
 			.node = cluster_node_name(snapshot->cycle.cluster, gang->pods[i].node),
 			.action = "unfinished",
 		};
-		evict(turn, &eviction, "because the rest of its gang finds no place any more");
+		evict(turn, &eviction, why);
 		turn->scheduler->metrics.releases++;
 	}
 }
@@ -305,9 +380,11 @@ void scheduler_write(const struct scheduler_turn *turn)
 		      eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
 		                      : "because its gang was below its minimum for too long");
 	}
-	for (size_t i = 0; i < plan->group_count; i++)
-		if (cannot_be_finished(plan->snapshot, plan->groups[i].index))
-			release(turn, plan->groups[i].index);
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const char *why = cannot_be_finished(turn, plan->groups[i].index);
+		if (why)
+			release(turn, plan->groups[i].index, why);
+	}
 	for (size_t i = 0; i < plan->group_count; i++)
 		bind_gang(turn, &plan->groups[plan->order[i]]);
 }
@@ -315,7 +392,7 @@ void scheduler_write(const struct scheduler_turn *turn)
 void scheduler_assume(const struct scheduler_turn *turn)
 {
 	struct scheduler *scheduler = turn->scheduler;
-	for (size_t i = 0; i < scheduler->under_way.count; i++) {
+	for (size_t i = scheduler->assumed; i < scheduler->under_way.count; i++) {
 		const struct attempt *attempt = scheduler->under_way.items[i];
 		live_assume(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
 		            attempt->guess == LIVE_BOUND ? attempt->node : "");

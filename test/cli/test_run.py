@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 
 from fake_api import FakeApi
+from refusing_proxy import RefusingProxy
 
 PLATOON = os.path.abspath(sys.argv[1])
 PATIENCE = 120
@@ -272,6 +273,50 @@ def a_queue_that_is_refused_is_made_later(folder):
             assert run.log().count("the default queue cannot be made") == 1, run.log()
             assert "not allowed" in run.log(), run.log()
             assert run.stop() == 0
+
+
+def until(check, what):
+    end = time.monotonic() + PATIENCE
+    while not check():
+        assert time.monotonic() < end, what()
+        time.sleep(0.05)
+
+
+@test
+def a_refused_binding_is_told_and_tried_again(folder):
+    with RefusingProxy(folder, os.path.join(folder, "d/kubeconfig")) as proxy:
+        proxy.refused = "/binding"
+        with Process(folder, "run", "--kubeconfig", proxy.kubeconfig(os.path.join(folder, "proxy.json")), "--listen",
+                     "127.0.0.1:0", "--scheduler-name", "proxied") as run:
+            url = run.wait_for(r"health and metrics on (\S+)")
+            ready(url)
+            made = proxy.ask("POST", "/api/v1/namespaces/default/pods", {
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "refused"},
+                "spec": {"schedulerName": "proxied", "containers": [{"name": "c", "image": "i"}]}})
+            assert made["kind"] == "Pod", made
+
+            def pod():
+                return proxy.ask("GET", "/api/v1/namespaces/default/pods/refused")
+
+            def condition():
+                found = [one for one in pod()["status"].get("conditions", []) if one["type"] == "PodScheduled"]
+                return found[0] if found else {}
+
+            def reasons():
+                events = proxy.ask("GET", "/api/v1/namespaces/default/events")["items"]
+                return {one["reason"] for one in events if one["involvedObject"]["name"] == "refused"}
+
+            until(lambda: "refused by the test" in condition().get("message", ""), pod)
+            assert (condition()["status"], condition()["reason"]) == ("False", "SchedulerError"), condition()
+            until(lambda: "FailedScheduling" in reasons(), reasons)
+            assert "Scheduled" not in reasons() and "nodeName" not in pod()["spec"], (reasons(), pod())
+            metrics = get(url + "/metrics")[1]
+            refused = int(re.search(r"platoon_bindings_refused_total (\d+)", metrics).group(1))
+            assert 1 <= refused <= proxy.count and "platoon_placements_total 0" in metrics, (refused, proxy.count)
+            proxy.refused = None
+            until(lambda: "nodeName" in pod()["spec"], pod)
+            until(lambda: "Scheduled" in reasons(), reasons)
+            assert run.stop() == 0, run.log()
 
 
 @test

@@ -166,7 +166,7 @@ static void metrics_are_what_prometheus_reads(void **state)
 		"# TYPE platoon_change_to_decision_seconds histogram\n",
 		"platoon_decision_seconds_bucket{le=\"+Inf\"} ",
 		"# TYPE platoon_pending_groups gauge\nplatoon_pending_groups{reason=\"InsufficientDomain\"} 1\n",
-		"# TYPE platoon_placements_total counter\nplatoon_placements_total 2\n",
+		"# TYPE platoon_placements_total counter\nplatoon_placements_total 1\n",
 		"# TYPE platoon_evictions_total counter\nplatoon_evictions_total{cause=\"consolidate\"} 0\n",
 		"# TYPE platoon_budget_exhausted_total counter\n",
 		"# TYPE platoon_queue_allocated gauge\n",
