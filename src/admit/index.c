@@ -1,5 +1,6 @@
 /* The index over all objects: names to objects, decoded Topologies, and the parents of Queues. */
 #include "admit/index.h"
+#include "kinds/names.h"
 
 #include "admit/decode.h"
 #include "base/strings.h"
@@ -15,9 +16,9 @@ static const struct {
 	bool namespaced;
 	enum admit_kind number;
 } kinds[] = {
-	{"scheduling.run.ai/v2alpha2", "PodGroup", true, KIND_PODGROUP},
-	{"kai.scheduler/v1alpha1", "Topology", false, KIND_TOPOLOGY},
-	{"scheduling.run.ai/v2", "Queue", false, KIND_QUEUE},
+	{KINDS_API_POD_GROUP, "PodGroup", true, KIND_PODGROUP},
+	{KINDS_API_TOPOLOGY, "Topology", false, KIND_TOPOLOGY},
+	{KINDS_API_QUEUE, "Queue", false, KIND_QUEUE},
 	{"v1", "Pod", true, KIND_POD},
 	{"v1", "Node", false, KIND_NODE},
 	{"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},

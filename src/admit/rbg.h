@@ -7,6 +7,7 @@
 #define ADMIT_RBG_H
 
 #include "base/arena.h"
+#include "kinds/names.h"
 #include "base/problems.h"
 #include "object/derivation.h"
 #include "object/doc.h"
@@ -16,7 +17,7 @@
 #include "rollout/skew.h"
 #include "rollout/update.h"
 
-#define RBG_GROUP "workloads.x-k8s.io"
+#define RBG_GROUP KINDS_RBG
 #define RBG_COORDINATION_ANNOTATION "conversion.workloads.x-k8s.io/v1alpha1-coordination"
 #define RBG_POD_GROUP_ANNOTATION "conversion.workloads.x-k8s.io/v1alpha1-pod-group-policy"
 #define RBG_GANG_ANNOTATION "rbg.workloads.x-k8s.io/group-gang-scheduling"

@@ -1,5 +1,6 @@
 /* Owns the command `up`: the store, the API and the world of controllers, scheduler and kubelets on one thread. */
 #include "cli/dashboard_source.h"
+#include "kinds/names.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -134,7 +135,7 @@ static bool show_groups(struct up *up)
 	bool done = true;
 	for (int pods = 0; pods < 2; pods++) {
 		const struct store_type *type = pods ? store_type_find(up->store, "", "pods")
-		                                     : store_type_find(up->store, "scheduling.run.ai", "podgroups");
+		                                     : store_type_find(up->store, KINDS_SCHEDULING, "podgroups");
 		struct store_list list = {0};
 		struct store_list_request request = {.api = type->apis};
 		done &= store_list(up->store, &request, &list, arena, &error) == 0;

@@ -1,5 +1,6 @@
 /* Owns the reference of fields: a page of Markdown for each kind of ours, from the tables of schemas. */
 #include "cli/cli.h"
+#include "kinds/names.h"
 
 #include "object/schema.h"
 #include "serve/api/schema_words.h"
@@ -11,7 +12,7 @@
 
 static bool is_ours(const struct schema_kind *kind)
 {
-	static const char *const groups[] = {"kai.scheduler", "scheduling.run.ai", "workloads.x-k8s.io"};
+	static const char *const groups[] = {KINDS_KAI, KINDS_SCHEDULING, KINDS_RBG};
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
 		if (strcmp(groups[i], kind->group) == 0)
 			return true;

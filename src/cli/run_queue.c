@@ -1,5 +1,6 @@
 /* Owns the queue that a cluster without queues gets, so that the first workload need not wait for an administrator. */
 #include "cli/run_internal.h"
+#include "kinds/names.h"
 
 #include "loop/writes.h"
 #include "object/build.h"
@@ -35,7 +36,7 @@ static struct doc *make_queue(const char *name)
 		build_put_int(build, share, "overQuotaWeight", 1);
 		build_put(build, shares, resources[i], share);
 	}
-	build_put_string(build, root, "apiVersion", "scheduling.run.ai/v2");
+	build_put_string(build, root, "apiVersion", KINDS_API_QUEUE);
 	build_put_string(build, root, "kind", "Queue");
 	build_put_string(build, metadata, "name", name);
 	build_put(build, root, "metadata", metadata);
@@ -79,7 +80,7 @@ int run_ensure_queue(struct run *run)
 {
 	struct run_queue *queue = &run->queue;
 	const char *name = run->config->settings.group.default_queue;
-	const struct store_api *api = store_api_find(remote_store(run->remote), "scheduling.run.ai", "v2", "queues");
+	const struct store_api *api = store_api_find(remote_store(run->remote), KINDS_SCHEDULING, "v2", "queues");
 	int64_t now = clock_now(clock_system());
 	if (queue->done || !name[0] || !api)
 		return -1;

@@ -1,5 +1,6 @@
 /* Owns the table of workload kinds and what makes each of them due: itself, its pods and its other children. */
 #include "cluster/workload.h"
+#include "kinds/names.h"
 
 #include "base/hash.h"
 #include "cluster/workload_internal.h"
@@ -19,18 +20,18 @@ static const struct workload_kind kinds[] = {
 	{"apps", "daemonsets", "DaemonSet", workload_daemon_set, NULL, false},
 	{"batch", "cronjobs", "CronJob", workload_cron_job, NULL, false},
 	{"batch", "jobs", "Job", workload_job, NULL, true},
-	{"kubeflow.org", "pytorchjobs", "PyTorchJob", workload_kubeflow, &kubeflow_pytorch, false},
-	{"kubeflow.org", "tfjobs", "TFJob", workload_kubeflow, &kubeflow_tf, false},
-	{"kubeflow.org", "mpijobs", "MPIJob", workload_kubeflow, &kubeflow_mpi, false},
-	{"kubeflow.org", "jaxjobs", "JAXJob", workload_kubeflow, &kubeflow_jax, false},
-	{"kubeflow.org", "xgboostjobs", "XGBoostJob", workload_kubeflow, &kubeflow_xgboost, false},
-	{"jobset.x-k8s.io", "jobsets", "JobSet", workload_job_set, NULL, false},
-	{"ray.io", "rayclusters", "RayCluster", workload_ray_cluster, NULL, true},
-	{"ray.io", "rayjobs", "RayJob", workload_ray_user, &ray_job, false},
-	{"ray.io", "rayservices", "RayService", workload_ray_user, &ray_service, false},
-	{"grove.io", "podcliquesets", "PodCliqueSet", workload_grove, NULL, false},
-	{"grove.io", "podgangsets", "PodGangSet", workload_grove, NULL, false},
-	{"leaderworkerset.x-k8s.io", "leaderworkersets", "LeaderWorkerSet", workload_leader_worker_set, NULL, false},
+	{KINDS_KUBEFLOW, "pytorchjobs", "PyTorchJob", workload_kubeflow, &kubeflow_pytorch, false},
+	{KINDS_KUBEFLOW, "tfjobs", "TFJob", workload_kubeflow, &kubeflow_tf, false},
+	{KINDS_KUBEFLOW, "mpijobs", "MPIJob", workload_kubeflow, &kubeflow_mpi, false},
+	{KINDS_KUBEFLOW, "jaxjobs", "JAXJob", workload_kubeflow, &kubeflow_jax, false},
+	{KINDS_KUBEFLOW, "xgboostjobs", "XGBoostJob", workload_kubeflow, &kubeflow_xgboost, false},
+	{KINDS_JOBSET, "jobsets", "JobSet", workload_job_set, NULL, false},
+	{KINDS_RAY, "rayclusters", "RayCluster", workload_ray_cluster, NULL, true},
+	{KINDS_RAY, "rayjobs", "RayJob", workload_ray_user, &ray_job, false},
+	{KINDS_RAY, "rayservices", "RayService", workload_ray_user, &ray_service, false},
+	{KINDS_GROVE, "podcliquesets", "PodCliqueSet", workload_grove, NULL, false},
+	{KINDS_GROVE, "podgangsets", "PodGangSet", workload_grove, NULL, false},
+	{KINDS_LEADER_WORKER_SET, "leaderworkersets", "LeaderWorkerSet", workload_leader_worker_set, NULL, false},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))

@@ -1,6 +1,7 @@
 /* Owns PodCliqueSets (before: PodGangSets) of Grove: per replica a PodGang with the cliques of the template. Replicas of
  * a scaling group beyond its minimum are gangs of their own. */
 #include "cluster/workload_internal.h"
+#include "kinds/names.h"
 
 #include "base/vec.h"
 
@@ -198,10 +199,10 @@ static void settle_gangs(struct grove *grove)
 {
 	struct workload *workload = grove->workload;
 	struct store_list existing;
-	workload_others(workload, "scheduler.grove.io", "podgangs", &existing);
+	workload_others(workload, KINDS_GROVE_SCHEDULER, "podgangs", &existing);
 	for (size_t i = 0; i < grove->gangs.count; i++) {
 		struct child gang = {
-			.api_version = "scheduler.grove.io/v1alpha1",
+			.api_version = KINDS_API_POD_GANG,
 			.kind = "PodGang",
 			.name = grove->gangs.items[i].name,
 			.template_ = workload->root, /* labels and annotations are inherited */

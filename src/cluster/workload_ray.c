@@ -1,5 +1,6 @@
 /* Owns RayClusters, and RayJobs and RayServices, which each make one. */
 #include "cluster/workload_internal.h"
+#include "kinds/names.h"
 
 #include "base/vec.h"
 #include "cluster/kubelet.h"
@@ -186,7 +187,7 @@ int workload_ray_user(struct workload *workload)
 		strcmp(val_str(val_path(workload->root, "status", "jobDeploymentStatus", NULL), ""), "Complete") == 0;
 	bool clean = val_bool(val_get(workload->spec, "shutdownAfterJobFinishes"), false);
 	struct store_list clusters;
-	workload_others(workload, "ray.io", "rayclusters", &clusters);
+	workload_others(workload, KINDS_RAY, "rayclusters", &clusters);
 	struct child cluster = {
 		.api_version = val_str(val_get(workload->root, "apiVersion"), ""),
 		.kind = "RayCluster",

@@ -1,5 +1,6 @@
 /* Entry of the library: opt-outs, the chain of owners, the object that decides, and the marks on the pod. */
 #include "group/internal.h"
+#include "kinds/names.h"
 
 #include <string.h>
 
@@ -74,7 +75,7 @@ static const char *opt_out(const struct grouping *grouping)
 		return "the pod names a group of scheduling.k8s.io";
 	/* Their controller writes one PodGroup per role instance or segment. */
 	for (size_t i = 0; i < owners->count; i++)
-		if (meta_api_group_is(owners->items[i].api_version, "workloads.x-k8s.io"))
+		if (meta_api_group_is(owners->items[i].api_version, KINDS_RBG))
 			return "the pod belongs to a RoleBasedGroup";
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /* Grove: pods of a PodCliqueSet (before: PodGangSet) are gathered by a PodGang, which lists the cliques with their pods
  * and, in groups of cliques, the topology they share. */
 #include "group/internal.h"
+#include "kinds/names.h"
 
 #include <string.h>
 
@@ -275,15 +276,14 @@ enum group_verdict family_grove(struct grouping *grouping)
 		tree_leaf_unknown(grouping, LABEL_GANG);
 		return GROUP_REFUSED;
 	}
-	const struct val *object =
-		group_get(grouping, "scheduler.grove.io/v1alpha1", "PodGang", grouping->namespace_, name);
+	const struct val *object = group_get(grouping, KINDS_API_POD_GANG, "PodGang", grouping->namespace_, name);
 	if (!object) {
 		group_warn_pod(grouping, GROUP_ABOUT_OBJECT_NOT_FOUND, "metadata.labels[" LABEL_GANG "]",
 		               "wait until Grove has made the PodGang", "there is no PodGang %s", name);
 		return GROUP_REFUSED;
 	}
 	struct gang gang = {
-		.id = meta_owner(object, "scheduler.grove.io/v1alpha1", "PodGang"),
+		.id = meta_owner(object, KINDS_API_POD_GANG, "PodGang"),
 		.spec = val_get(object, "spec"),
 		.names = interner_create(),
 		.good = true,

@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "kinds/kinds.h"
 
-#define GROUP_API_VERSION "scheduling.run.ai/v2alpha2"
+#define GROUP_API_VERSION KINDS_API_POD_GROUP
 
 #define KEY_PRIORITY_CLASS "priorityClassName"
 #define KEY_PREEMPTIBILITY "kai.scheduler/preemptibility"

@@ -4,12 +4,13 @@
  * The newer form (gangScheduling.podGroup) gives one group with a leaf per listed component; the older one (podGroups)
  * gives groups of pods with equal keys, without leaves. */
 #include "group/internal.h"
+#include "kinds/names.h"
 
 #include "object/query.h"
 
 #include <string.h>
 
-#define KARTA_API_VERSION "run.ai/v1alpha1"
+#define KARTA_API_VERSION KINDS_API_KARTA
 #define MAX_COMPONENTS 100
 
 struct component {

@@ -1,5 +1,6 @@
 /* Knative Service: pods of a revision, each a group of its own, or the revision as one gang if so configured. */
 #include "group/internal.h"
+#include "kinds/names.h"
 
 #include <string.h>
 
@@ -55,15 +56,14 @@ enum group_verdict family_knative(struct grouping *grouping)
 		tree_leaf_unknown(grouping, LABEL_REVISION);
 		return GROUP_REFUSED;
 	}
-	const struct val *revision =
-		group_get(grouping, "serving.knative.dev/v1", "Revision", grouping->namespace_, name);
+	const struct val *revision = group_get(grouping, KINDS_API_REVISION, "Revision", grouping->namespace_, name);
 	if (!revision) {
 		group_warn_pod(grouping, GROUP_ABOUT_OBJECT_NOT_FOUND, "metadata.labels[" LABEL_REVISION "]",
 		               "wait until the Revision is there", "there is no Revision %s", name);
 		return GROUP_REFUSED;
 	}
 	grouping->subject = (struct subject){
-		.id = meta_owner(revision, "serving.knative.dev/v1", "Revision"),
+		.id = meta_owner(revision, KINDS_API_REVISION, "Revision"),
 		.labels = meta_labels(grouping->arena, revision, "labels"),
 		.annotations = meta_labels(grouping->arena, revision, "annotations"),
 	};

@@ -1,6 +1,7 @@
 /* Owns when pods and groups are looked at, and in what order. Keys are pods and PodGroups: a change of a workload wakes
  * its pods, a pod wakes its group, and a group is written once for all pods that woke it. */
 #include "grouping/internal.h"
+#include "kinds/names.h"
 
 #include "base/vec.h"
 #include "group/defaults.h"
@@ -208,7 +209,7 @@ static bool is_owned_by(const struct val *object, const char *uid)
 static int write_group(struct grouping_controller *controller, const struct reconcile *turn,
                        const struct group_result *result, bool may_create, struct grouping_failure *failure)
 {
-	struct store_object *existing = peek(turn, "scheduling.run.ai", "podgroups", result->namespace_, result->name);
+	struct store_object *existing = peek(turn, KINDS_SCHEDULING, "podgroups", result->namespace_, result->name);
 	int rc = 0;
 	if (existing ? is_owned_by(existing->root, result->owner.uid) : may_create)
 		rc = grouping_write_group(turn, result, &controller->settings->group, existing, failure);
@@ -276,7 +277,7 @@ static int write_all(struct grouping_controller *controller, struct reconcile *t
                      const struct store_object *pod, const struct group_result *result)
 {
 	struct grouping_failure failure = {0};
-	struct store_object *group = peek(turn, "scheduling.run.ai", "podgroups", result->namespace_, result->name);
+	struct store_object *group = peek(turn, KINDS_SCHEDULING, "podgroups", result->namespace_, result->name);
 	int rc = 0;
 	if (group)
 		reconciler_want(controller->reconciler, KEY_GROUP, result->namespace_, result->name);
@@ -380,7 +381,7 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 	static const struct reconciler_watch watches[] = {
 		{.group = "", .resource = "configmaps", .namespace_ = GROUP_DEFAULTS_NAMESPACE, .map = on_config},
 		{.group = "", .resource = "pods", .map = on_pod},
-		{.group = "scheduling.run.ai", .resource = "podgroups", .map = on_group},
+		{.group = KINDS_SCHEDULING, .resource = "podgroups", .map = on_group},
 	};
 	struct grouping_controller *controller = base_calloc(1, sizeof(*controller));
 	controller->options = *options;

@@ -1,5 +1,6 @@
 /* Owns pods that stand alone: when nothing is written about a group of one, and telling that its terms changed. */
 #include "grouping/internal.h"
+#include "kinds/names.h"
 
 #include "base/vec.h"
 
@@ -46,7 +47,7 @@ bool grouping_is_single(struct store *store, const struct settings *settings, st
 	const struct grouping_group *group = grouping_index_group(index, result->namespace_, result->name);
 	if (group && group->members && group->members->following)
 		return false;
-	const struct store_type *type = store_type_find(store, "scheduling.run.ai", "podgroups");
+	const struct store_type *type = store_type_find(store, KINDS_SCHEDULING, "podgroups");
 	return !type || !store_peek(store, type, result->namespace_, result->name);
 }
 

@@ -1,6 +1,7 @@
 /* Owns what the grouping controller writes: PodGroups, marks on pods, events and the condition of pods that cannot be
  * grouped. Everything is compared with what the store has first. */
 #include "grouping/internal.h"
+#include "kinds/names.h"
 #include "loop/writes.h"
 #include "object/difference.h"
 
@@ -38,7 +39,7 @@ int grouping_write_group(const struct reconcile *turn, const struct group_result
 	int rc = 0;
 	if (!existing || patch) {
 		struct store_request request =
-			writes_create(store_api_find(turn->store, "scheduling.run.ai", "v2alpha2", "podgroups"),
+			writes_create(store_api_find(turn->store, KINDS_SCHEDULING, "v2alpha2", "podgroups"),
 		                      result->namespace_, doc_root(patch ? patch : doc), WRITES_ACTOR);
 		if (existing) {
 			request.verb = STORE_PATCH;

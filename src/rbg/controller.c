@@ -1,5 +1,6 @@
 /* Owns the order of one reconcile of a RoleBasedGroup, and which changes lead to one. */
 #include "rbg/controller.h"
+#include "kinds/names.h"
 
 #include "rbg/internal.h"
 #include "rollout/conflicts.h"
@@ -221,7 +222,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.arena = reconcile->arena,
 		.store = reconcile->store,
 		.pods = store_type_find(reconcile->store, "", "pods"),
-		.gangs = store_type_find(reconcile->store, "scheduling.run.ai", "podgroups"),
+		.gangs = store_type_find(reconcile->store, KINDS_SCHEDULING, "podgroups"),
 		.revisions = store_type_find(reconcile->store, "apps", "controllerrevisions"),
 		.now = reconcile->now_ns / CLOCK_SECOND,
 	};
@@ -268,7 +269,7 @@ static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "rolebasedgroupscalingadapters", RBG_KEY_GROUP, map_adapter},
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
 	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
-	{"scheduling.run.ai", "podgroups", RBG_KEY_GROUP, map_gang},
+	{KINDS_SCHEDULING, "podgroups", RBG_KEY_GROUP, map_gang},
 	{"", "services", RBG_KEY_GROUP, map_owned},
 	{"", "pods", RBG_KEY_GROUP, map_owned},
 };

@@ -1,6 +1,7 @@
 /* Owns the PodGroups of a group: one per instance, one per segment where the segment is a gang or has a topology, or one
  * for everything where the policy of the group asks for it. */
 #include "rbg/render.h"
+#include "kinds/names.h"
 
 #include "admit/clustertopology.h"
 #include "rollout/count.h"
@@ -140,9 +141,9 @@ static void add_subgroup(struct build *build, struct node *list, const char *nam
 
 static void write_group(struct rbg_turn *turn, struct build *build, const char *name, struct node *spec)
 {
-	struct node *root = rbg_object(turn, build, "scheduling.run.ai/v2alpha2", "PodGroup", name);
+	struct node *root = rbg_object(turn, build, KINDS_API_POD_GROUP, "PodGroup", name);
 	build_put(build, root, "spec", spec);
-	rbg_ensure(turn, build, "scheduling.run.ai", "podgroups", name, root, spec_field);
+	rbg_ensure(turn, build, KINDS_SCHEDULING, "podgroups", name, root, spec_field);
 }
 
 /* PodGroups that there are, by the hash of their names: an instance has one each, so there are many. */

@@ -1,6 +1,7 @@
 /* Owns ClusterTopologies: their status, the finalizer while a group refers to them, and the Topology with the same levels
  * that the scheduler reads. */
 #include "loop/writes.h"
+#include "kinds/names.h"
 #include "admit/clustertopology.h"
 #include "base/hash.h"
 #include "rbg/internal.h"
@@ -17,7 +18,7 @@ const char *rbg_topology_name(struct arena *arena, const char *cluster_topology)
 static void ensure_topology(struct store *store, struct arena *arena, const char *name, const char *const *keys,
                             size_t count, const struct store_object *owner)
 {
-	const struct store_type *type = store_type_find(store, "kai.scheduler", "topologies");
+	const struct store_type *type = store_type_find(store, KINDS_KAI, "topologies");
 	if (!type || type->api_count == 0 || store_peek(store, type, "", name))
 		return;
 	struct build *build = build_create();
@@ -40,7 +41,7 @@ static void ensure_topology(struct store *store, struct arena *arena, const char
 		build_append(build, levels, level);
 	}
 	build_put(build, spec, "levels", levels);
-	build_put_string(build, root, "apiVersion", "kai.scheduler/v1alpha1");
+	build_put_string(build, root, "apiVersion", KINDS_API_TOPOLOGY);
 	build_put_string(build, root, "kind", "Topology");
 	build_put(build, root, "metadata", metadata);
 	build_put(build, root, "spec", spec);

@@ -1,5 +1,6 @@
 /* Owns the status of a PodGroup: phase, counts, resources and conditions. */
 #include "schedule/scheduler_internal.h"
+#include "kinds/names.h"
 #include "loop/writes.h"
 
 #include "base/clamp.h"
@@ -273,7 +274,7 @@ static bool withhold(const struct scheduler_turn *turn, size_t index)
 void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
 {
 	const struct cycle_group *decided = &turn->plan->snapshot->cycle.groups[group->index];
-	const struct store_type *type = store_type_find(turn->store, "scheduling.run.ai", "podgroups");
+	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
 	struct store_object *object =
 		store_object_retain(type ? store_peek(turn->store, type, group->namespace_, group->name) : NULL);
 	if (!object)

@@ -1,6 +1,7 @@
 /* Owns carrying out the decisions of a cycle: bindings and evictions, all submitted at once, and what becomes of them.
  * An answer may come turns later; until then the state assumes that they hold. */
 #include "schedule/scheduler_internal.h"
+#include "kinds/names.h"
 
 #include "object/build.h"
 
@@ -348,7 +349,7 @@ static void release(const struct scheduler_turn *turn, size_t index, const char 
 static bool keep_places(const struct scheduler_turn *turn)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
-	const struct store_type *type = store_type_find(turn->store, "scheduling.run.ai", "podgroups");
+	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
 	bool kept = true;
 	for (size_t i = 0; i < snapshot->cycle.eviction_count; i++) {
 		const struct cycle_eviction *eviction = &snapshot->cycle.evictions[i];

@@ -1,6 +1,7 @@
 /* Owns the frame of the snapshot: sorting objects by kind, verdicts, warnings, look-ups, life time. The parts are in
  * snapshot_cluster.c, snapshot_pods.c and snapshot_groups.c. */
 #include "schedule/snapshot_build.h"
+#include "kinds/names.h"
 
 #include "base/clock.h"
 #include "base/grow.h"
@@ -23,9 +24,9 @@ static const struct {
 	{"", "Pod", BUILD_POD},
 	{"", "PersistentVolume", BUILD_VOLUME},
 	{"", "PersistentVolumeClaim", BUILD_CLAIM},
-	{"scheduling.run.ai", "PodGroup", BUILD_POD_GROUP},
-	{"scheduling.run.ai", "Queue", BUILD_QUEUE},
-	{"kai.scheduler", "Topology", BUILD_TOPOLOGY},
+	{KINDS_SCHEDULING, "PodGroup", BUILD_POD_GROUP},
+	{KINDS_SCHEDULING, "Queue", BUILD_QUEUE},
+	{KINDS_KAI, "Topology", BUILD_TOPOLOGY},
 	{"scheduling.k8s.io", "PriorityClass", BUILD_PRIORITY_CLASS},
 };
 

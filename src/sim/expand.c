@@ -1,5 +1,6 @@
 /* Owns which workloads are expanded, and taking over what came out. */
 #include "sim/expand.h"
+#include "kinds/names.h"
 
 #include "grouping/grouping.h"
 #include "object/build.h"
@@ -200,7 +201,7 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, const struct se
 		struct interner *makers = find_makers(simulation, arena);
 		leave_out(objects, chosen, makers, problems);
 		interner_destroy(makers);
-		take_over(simulation, "scheduling.run.ai", "podgroups", source, objects, problems);
+		take_over(simulation, KINDS_SCHEDULING, "podgroups", source, objects, problems);
 		take_over(simulation, "", "pods", source, objects, problems);
 		simulation_destroy(simulation);
 	}

@@ -1,5 +1,6 @@
 /* Owns what random runs are made of: a cluster, and a stream of changes of its workloads. */
 #include "sim/faults_run.h"
+#include "kinds/names.h"
 
 #include <string.h>
 
@@ -337,7 +338,7 @@ static void delete_group(struct fault_run *run)
 	struct store_list_request request = {.api = store_api_find(run->simulation->store, "", "v1", "pods")};
 	if (!group)
 		return;
-	struct simulation_target target = {"scheduling.run.ai/v2alpha2", "PodGroup", "default", group->name};
+	struct simulation_target target = {KINDS_API_POD_GROUP, "PodGroup", "default", group->name};
 	faults_trace(run, "group %s is deleted with its pods", group->name);
 	group->alive = false;
 	simulation_delete(run->simulation, &target, -1, run->arena, &error);

@@ -1,5 +1,6 @@
 /* Owns the rules that hold when nothing changes any more. */
 #include "sim/invariants_rest.h"
+#include "kinds/names.h"
 
 #include "schedule/plan.h"
 #include "loop/writes.h"
@@ -48,9 +49,9 @@ static const struct {
 	{"", "v1", "pods"},
 	{"", "v1", "persistentvolumes"},
 	{"", "v1", "persistentvolumeclaims"},
-	{"scheduling.run.ai", "v2alpha2", "podgroups"},
-	{"scheduling.run.ai", "v2", "queues"},
-	{"kai.scheduler", "v1alpha1", "topologies"},
+	{KINDS_SCHEDULING, "v2alpha2", "podgroups"},
+	{KINDS_SCHEDULING, "v2", "queues"},
+	{KINDS_KAI, "v1alpha1", "topologies"},
 	{"scheduling.k8s.io", "v1", "priorityclasses"},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -74,7 +75,7 @@ static void read_objects(struct store *store, struct store_list *lists, struct a
 
 static void check_reason(struct store *store, const struct plan_group *group, struct scenario_result *result)
 {
-	const struct store_type *type = store_type_find(store, "scheduling.run.ai", "podgroups");
+	const struct store_type *type = store_type_find(store, KINDS_SCHEDULING, "podgroups");
 	const struct store_object *object = type ? store_peek(store, type, group->namespace_, group->name) : NULL;
 	const struct val *condition = object ? writes_find_condition(object->root, "Scheduled") : NULL;
 	if (!condition || group->waiting == 0 || group->reason_count == 0)

@@ -1,5 +1,6 @@
 /* Owns decoding and counting for the invariants and for expectations of steps. */
 #include "sim/invariants_view.h"
+#include "kinds/names.h"
 #include "loop/settings.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@ static const struct {
 } kinds[VIEW_KINDS] = {
 	[VIEW_NODES] = {"", "v1", "nodes"},
 	[VIEW_PODS] = {"", "v1", "pods"},
-	[VIEW_GROUPS] = {"scheduling.run.ai", "v2alpha2", "podgroups"},
-	[VIEW_TOPOLOGIES] = {"kai.scheduler", "v1alpha1", "topologies"},
+	[VIEW_GROUPS] = {KINDS_SCHEDULING, "v2alpha2", "podgroups"},
+	[VIEW_TOPOLOGIES] = {KINDS_KAI, "v1alpha1", "topologies"},
 	[VIEW_PRIORITIES] = {"scheduling.k8s.io", "v1", "priorityclasses"},
 };
 

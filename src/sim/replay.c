@@ -1,5 +1,6 @@
 /* Owns the loop of a replay: what arrives and leaves, the cycles between, and what becomes of their decisions. */
 #include "sim/replay.h"
+#include "kinds/names.h"
 
 #include "admit/pod.h"
 #include "base/vec.h"
@@ -161,7 +162,7 @@ static void put_gang(struct replay *replay, size_t index)
 		build_put(build, root, "spec", left_spec(&state->left, val_get(gang->object, "spec"), build));
 	build_put(build, root, "metadata",
 	          metadata_of(replay, build, gang->object, gang->namespace_, gang->name, state->since));
-	put(replay, build, root, "scheduling.run.ai/v2alpha2", "PodGroup");
+	put(replay, build, root, KINDS_API_POD_GROUP, "PodGroup");
 	build_destroy(build);
 	state->present = true;
 	state->left.dirty = false;
@@ -286,7 +287,7 @@ static void depart(struct replay *replay, const struct departure *departure)
 	if (++gang->left_for_good < replay->trace->gangs[pod->gang].pods)
 		return;
 	gang->gone = true;
-	take_away(replay, "scheduling.run.ai", "podgroups", pod->namespace_, replay->trace->gangs[pod->gang].name);
+	take_away(replay, KINDS_SCHEDULING, "podgroups", pod->namespace_, replay->trace->gangs[pod->gang].name);
 }
 
 /* ---- cycles ---- */

@@ -3,6 +3,7 @@
  * Every function first reads the form of its part and reports what is wrong with it; without a simulation it stops
  * there. So a scenario is checked as a whole before anything runs. */
 #include "sim/steps_expect.h"
+#include "kinds/names.h"
 
 #include "object/jsonpath.h"
 
@@ -300,7 +301,7 @@ static void expect_pod_group(struct simulation *simulation, const struct val *it
                              struct scenario_result *result)
 {
 	struct store_list list = {0};
-	struct selection groups = {.target = {.api_version = "scheduling.run.ai/v2alpha2", .kind = "PodGroup"}};
+	struct selection groups = {.target = {.api_version = KINDS_API_POD_GROUP, .kind = "PodGroup"}};
 	bool found = false;
 	if (val_kind(item) != VAL_MAP)
 		scenario_fail(result, "%s: must be a map", where);

@@ -1,5 +1,6 @@
 /* Owns following the store for the dashboard, and which records have to be written again. */
 #include "view/records_internal.h"
+#include "kinds/names.h"
 
 #include "base/hash.h"
 #include "loop/informer.h"
@@ -14,13 +15,13 @@ static const struct {
 	const char *group, *resource;
 	char letter;
 } kinds[KINDS] = {
-	[KIND_TOPOLOGY] = {"kai.scheduler", "topologies", 't'},
+	[KIND_TOPOLOGY] = {KINDS_KAI, "topologies", 't'},
 	[KIND_NODE] = {"", "nodes", 'n'},
-	[KIND_QUEUE] = {"scheduling.run.ai", "queues", 'q'},
-	[KIND_GROUP] = {"scheduling.run.ai", "podgroups", 'g'},
+	[KIND_QUEUE] = {KINDS_SCHEDULING, "queues", 'q'},
+	[KIND_GROUP] = {KINDS_SCHEDULING, "podgroups", 'g'},
 	[KIND_POD] = {"", "pods", 'p'},
-	[KIND_RBG] = {"workloads.x-k8s.io", "rolebasedgroups", 'r'},
-	[KIND_POLICY] = {"workloads.x-k8s.io", "coordinatedpolicies", 'y'},
+	[KIND_RBG] = {KINDS_RBG, "rolebasedgroups", 'r'},
+	[KIND_POLICY] = {KINDS_RBG, "coordinatedpolicies", 'y'},
 };
 
 struct follower {

@@ -1,5 +1,6 @@
 /* Rules at the door of the store. */
 #include "serve/api/admission.h"
+#include "kinds/names.h"
 
 #include "admit/admit.h"
 #include "serve/api/defaults.h"
@@ -14,10 +15,10 @@
 static const struct {
 	const char *group, *version, *resource;
 } context_types[] = {
-	{"kai.scheduler", "v1alpha1", "topologies"},
-	{"scheduling.run.ai", "v2", "queues"},
-	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies"},
-	{"workloads.x-k8s.io", "v1alpha2", "coordinatedpolicies"},
+	{KINDS_KAI, "v1alpha1", "topologies"},
+	{KINDS_SCHEDULING, "v2", "queues"},
+	{KINDS_RBG, "v1alpha1", "clustertopologies"},
+	{KINDS_RBG, "v1alpha2", "coordinatedpolicies"},
 };
 #define CONTEXT_TYPES (sizeof(context_types) / sizeof(context_types[0]))
 
@@ -108,7 +109,7 @@ static void drain(struct store_watch *watch, struct arena *arena)
 static const struct val *find_group(void *context, const char *namespace_, const char *name)
 {
 	const struct admission *admission = context;
-	const struct store_type *type = store_type_find(admission->store, "workloads.x-k8s.io", "rolebasedgroups");
+	const struct store_type *type = store_type_find(admission->store, KINDS_RBG, "rolebasedgroups");
 	const struct store_object *object = type ? store_peek(admission->store, type, namespace_, name) : NULL;
 	return object ? object->root : NULL;
 }
