@@ -167,7 +167,7 @@ static void a_node_speaks_for_its_pods(void **state)
 	assert_string_equal(kubelet_fixture_phase_of(fixture, "p2"), "Running");
 }
 
-/* ---- nodes ---- */
+/* ---- rules ---- */
 
 static void make_labelled(struct kubelet_fixture *fixture, const char *name, const char *app, const char *annotations)
 {
@@ -247,8 +247,6 @@ static void rules_can_be_wrong_and_change(void **state)
 	kubelet_fixture_pass(fixture, 3);
 	assert_string_equal(kubelet_fixture_phase_of(fixture, "a"), "Succeeded");
 }
-
-/* ---- heartbeats ---- */
 
 /* A restart at any moment changes nothing: every due time is in the objects. */
 static void restarts_change_nothing(void **state)

@@ -116,7 +116,7 @@ static void what_others_say_about_a_node_stays(void **state)
 	assert_int_equal(taints(fixture), 0);
 }
 
-/* ---- rules ---- */
+/* ---- heartbeats ---- */
 
 static const struct store_object *lease_of(const struct kubelet_fixture *fixture, const char *node)
 {
