@@ -366,17 +366,6 @@ static bool try_units(struct evict_attempt *attempt)
 	return method->try_units ? method->try_units(attempt) : evict_try_prefixes(attempt, 0, SIZE_MAX);
 }
 
-/* Whether any group could be asked at all, before the units of all of them are listed. */
-static bool has_candidates(const struct evict_attempt *attempt)
-{
-	const struct evict_method *method = attempt->method;
-	const struct cycle_group *own = evict_beneficiary(attempt);
-	for (size_t g = 0; g < attempt->cycle->group_count; g++)
-		if (!method->may_ask || method->may_ask(own, &attempt->cycle->groups[g]))
-			return true;
-	return false;
-}
-
 /* The index follows what was decided. */
 static void update_victim_index(const struct evict_attempt *attempt)
 {
@@ -405,7 +394,8 @@ static bool run_attempt(struct evict_attempt *attempt)
 	cycle_clear_mark(attempt->run, MARK_RESERVED);
 	evict_remember_held(attempt);
 	runtime_begin_attempt(attempt);
-	if ((attempt->method->begin && !attempt->method->begin(attempt)) || !has_candidates(attempt))
+	const struct evict_method *method = attempt->method;
+	if ((method->begin && !method->begin(attempt)) || (method->has_candidates && !method->has_candidates(attempt)))
 		return false;
 	open_victim_index(attempt->run);
 	size_t tried_from = cluster_journal_length(attempt->cycle->cluster);

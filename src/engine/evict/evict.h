@@ -15,8 +15,9 @@ struct evict_method {
 	bool preemptible_only; /* only for groups that may be evicted again themselves */
 	bool returns_moved;    /* when others are moved, more victims may stay: it is asked again */
 	enum evict_runtime runtime;
-	/* Whether a group could be asked to give something up. NULL: any. */
-	bool (*may_ask)(const struct cycle_group *own, const struct cycle_group *other);
+	/* Whether there is any group to ask, before the units of all of them are listed. Asked for everybody who waits: a loop
+	 * over all groups that calls nothing. NULL: there is. */
+	bool (*has_candidates)(const struct evict_attempt *attempt);
 	/* Before anything is listed: whether it makes sense to begin. */
 	bool (*begin)(struct evict_attempt *attempt);
 	/* Lists what may go, the cheapest first; with list_more as it is asked for, up to so many units. */

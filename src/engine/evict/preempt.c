@@ -3,9 +3,13 @@
 #include "engine/cycle/actions.h"
 #include "engine/evict/internal.h"
 
-static bool may_ask(const struct cycle_group *own, const struct cycle_group *other)
+static bool has_candidates(const struct evict_attempt *attempt)
 {
-	return other->queue == own->queue && other->priority < own->priority;
+	const struct cycle_group *groups = attempt->cycle->groups, *own = evict_beneficiary(attempt);
+	for (size_t g = 0; g < attempt->cycle->group_count; g++)
+		if (groups[g].queue == own->queue && groups[g].priority < own->priority)
+			return true;
+	return false;
 }
 
 static void list_lower(struct evict_attempt *attempt)
@@ -114,7 +118,7 @@ static bool try_swaps(struct evict_attempt *attempt)
 static const struct evict_method preemption = {
 	.returns_moved = true, /* with more held, more may be beyond the entitlement: see is_swap */
 	.runtime = EVICT_RUNTIME_PREEMPT,
-	.may_ask = may_ask,
+	.has_candidates = has_candidates,
 	.list = list_lower,
 	.try_units = try_swaps,
 	.allows = is_swap,

@@ -5,9 +5,13 @@
 
 #include <stdlib.h>
 
-static bool may_ask(const struct cycle_group *own, const struct cycle_group *other)
+static bool has_candidates(const struct evict_attempt *attempt)
 {
-	return other->queue >= 0 && other->queue != own->queue;
+	const struct cycle_group *groups = attempt->cycle->groups, *own = evict_beneficiary(attempt);
+	for (size_t g = 0; g < attempt->cycle->group_count; g++)
+		if (groups[g].queue >= 0 && groups[g].queue != own->queue)
+			return true;
+	return false;
 }
 
 /* ---- the cheapest unit of all queues above what they may keep ---- */
@@ -237,7 +241,7 @@ static bool try_units(struct evict_attempt *attempt)
 
 static const struct evict_method reclaiming = {
 	.runtime = EVICT_RUNTIME_RECLAIM,
-	.may_ask = may_ask,
+	.has_candidates = has_candidates,
 	.begin = begin_claim,
 	.list = list_units,
 	.list_more = list_more_units,
