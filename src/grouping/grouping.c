@@ -20,6 +20,14 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 	bool checked; /* what pods saw before the first look was compared with it */
 };
 
+/* What the scheduler asked last. It asks twice about a pod that stands alone: whether to wait, and for its terms. */
+struct last_look {
+	struct store_object *pod; /* NULL: nothing is remembered */
+	uint64_t version;         /* of the store then: what was read is as it was until that moves on */
+	struct arena *arena;      /* of the result */
+	struct group_result result;
+};
+
 struct grouping_controller {
 	struct grouping_options options;
 	const struct settings *settings; /* of this turn */
@@ -31,6 +39,7 @@ struct grouping_controller {
 	uint64_t generation;         /* of the types, when that was last looked at */
 	struct grouping_pod *asking; /* the pod that is being looked at */
 	bool woken;                  /* a pod is to be looked at again because of another object */
+	struct last_look last;
 };
 
 static const char *annotation(const struct val *object, const char *key)
@@ -374,6 +383,14 @@ static int reconcile(void *context, struct reconcile *turn)
 	}
 }
 
+/* At each turn at the latest: the settings may be others then. */
+static void forget_look(struct grouping_controller *controller)
+{
+	store_object_release(controller->last.pod);
+	controller->last.pod = NULL;
+	arena_reset(controller->last.arena);
+}
+
 /* ---- start, turn, end ---- */
 
 struct grouping_controller *grouping_create(const struct grouping_options *options)
@@ -389,6 +406,7 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 	controller->seen = controller->settings->grouping;
 	controller->index = grouping_index_create();
 	controller->changes = grouping_changes_create();
+	controller->last.arena = arena_create();
 	controller->generation = store_types_generation(options->store);
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "grouping",
@@ -423,6 +441,7 @@ static void want_all_pods(struct grouping_controller *controller)
 
 static void use_settings(struct grouping_controller *controller)
 {
+	forget_look(controller);
 	controller->settings = settings_now(controller->options.settings);
 	if (controller->seen == controller->settings->grouping)
 		return;
@@ -467,19 +486,28 @@ void grouping_destroy(struct grouping_controller *controller)
 	vec_free(&controller->followed);
 	grouping_index_destroy(controller->index);
 	grouping_changes_destroy(controller->changes);
+	forget_look(controller);
+	arena_destroy(controller->last.arena);
 	free(controller);
 }
 
 /* ---- for the scheduler ---- */
 
-/* Looks at a pod without marks; `arena` holds the answer. */
-static void look(struct grouping_controller *controller, const struct store_object *pod, struct arena *arena,
-                 struct group_result *result)
+/* Looks at a pod without marks. The answer is borrowed until the next look. */
+static const struct group_result *look(struct grouping_controller *controller, const struct store_object *pod)
 {
+	struct last_look *last = &controller->last;
+	uint64_t version = store_version(controller->options.store);
+	if (last->pod == pod && last->version == version)
+		return &last->result;
 	struct grouping_source source;
-	grouping_source_open(&source, controller->options.store, arena);
-	group_pod_marks(pod->root, &source.source, &controller->settings->group, arena, result);
+	forget_look(controller);
+	last->pod = store_object_retain((struct store_object *)(uintptr_t)pod);
+	last->version = version;
+	grouping_source_open(&source, controller->options.store, last->arena);
+	group_pod_marks(pod->root, &source.source, &controller->settings->group, last->arena, &last->result);
 	grouping_source_close(&source);
+	return &last->result;
 }
 
 static bool holds(void *context, const struct store_object *pod)
@@ -488,23 +516,14 @@ static bool holds(void *context, const struct store_object *pod)
 	if (!settings_owns_pod(controller->settings, pod->root) || *annotation(pod->root, GROUP_KEY_POD_GROUP) ||
 	    *val_str(val_path(pod->root, "spec", "nodeName", NULL), ""))
 		return false;
-	struct arena *arena = arena_create();
-	struct group_result result;
-	look(controller, pod, arena, &result);
-	bool held = result.verdict != GROUP_NONE && !grouping_is_single(controller->options.store, controller->settings,
-	                                                                controller->index, pod, &result);
-	arena_destroy(arena);
-	return held;
+	const struct group_result *result = look(controller, pod);
+	return result->verdict != GROUP_NONE &&
+	       !grouping_is_single(controller->options.store, controller->settings, controller->index, pod, result);
 }
 
 static bool terms(void *context, const struct store_object *pod, struct arena *arena, struct group_terms *out)
 {
-	struct arena *scratch = arena_create();
-	struct group_result result;
-	look(context, pod, scratch, &result);
-	bool known = group_terms_of(&result, arena, out);
-	arena_destroy(scratch);
-	return known;
+	return group_terms_of(look(context, pod), arena, out);
 }
 
 static bool changed(void *context, const char **namespace_, const char **name)
