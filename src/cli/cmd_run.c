@@ -64,12 +64,6 @@ static void open_lease(struct run *run, int64_t now)
 	});
 }
 
-static void on_refused(void *context, const char *path, int code, const char *message)
-{
-	if (code != 409 && strstr(path, "/queues?"))
-		run_queue_refused(context, message);
-}
-
 static int open_remote(struct run *run, struct error *error)
 {
 	struct cli_args *args = run->args;
@@ -89,8 +83,6 @@ static int open_remote(struct run *run, struct error *error)
 			.follow = followed.items,
 			.follow_count = follow_more(run, followed.items, followed.count),
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
-			.refused = on_refused,
-			.context = run,
 		},
 		error);
 	if (!run->remote)

@@ -80,7 +80,5 @@ void run_tell_ended(const struct run *run);
 /* Makes the default queue when the cluster has no queue at all, again after a pause when that is refused. Milliseconds
  * until there is something to do if nothing changes, -1 for never. */
 int run_ensure_queue(struct run *run);
-/* The server refused it. */
-void run_queue_refused(struct run *run, const char *message);
 
 #endif

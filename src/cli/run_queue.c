@@ -47,22 +47,8 @@ static struct doc *make_queue(const char *name)
 	return doc;
 }
 
-/* Sends it; whether the server takes it is seen later. */
-static void send_queue(struct run *run, const struct store_api *api, const char *name)
-{
-	struct store *store = remote_store(run->remote);
-	struct arena *arena = arena_create();
-	struct doc *doc = make_queue(name);
-	struct store_request request = writes_create(api, "", doc_root(doc), WRITES_ACTOR);
-	struct store_error error;
-	if (writes_send(store, &request, arena, &error) < 0)
-		run_queue_refused(run, error.message);
-	doc_destroy(doc);
-	arena_destroy(arena);
-}
-
 /* At the first refusal; those after it are in the log as refused writes. */
-void run_queue_refused(struct run *run, const char *message)
+static void tell_refused(struct run *run, const char *message)
 {
 	if (run->queue.told)
 		return;
@@ -74,6 +60,21 @@ void run_queue_refused(struct run *run, const char *message)
 	          "the "
 	          "webhook that refuses it, create a queue yourself, or name none with `defaultQueue: \"\"`",
 	          "queue", run->config->settings.group.default_queue, "error", message, NULL);
+}
+
+/* Somebody else's queue of that name is as good. */
+static void on_answer(void *context, const struct store_result *result)
+{
+	if (result->error.code && result->error.code != 409)
+		tell_refused(context, result->error.message);
+}
+
+static void send_queue(struct run *run, const struct store_api *api, const char *name)
+{
+	struct doc *doc = make_queue(name);
+	struct store_request request = writes_create(api, "", doc_root(doc), WRITES_ACTOR);
+	store_submit(remote_store(run->remote), &request, on_answer, run);
+	doc_destroy(doc);
 }
 
 int run_ensure_queue(struct run *run)
