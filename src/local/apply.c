@@ -154,8 +154,8 @@ static int refuse_conflicts(struct draft *draft, struct conflicts *conflicts)
 {
 	size_t count = conflicts->causes.count;
 	/* One stands on the same line, several below each other. */
-	refuse(draft, 409, "Conflict", "Apply failed with %zu %s%s", count,
-	       count == 1 ? "conflict: " : "conflicts:", conflicts->text.text + (count == 1));
+	draft_refuse(draft, 409, "Conflict", "Apply failed with %zu %s%s", count,
+	             count == 1 ? "conflict: " : "conflicts:", conflicts->text.text + (count == 1));
 	struct store_cause *causes = arena_array(draft->arena, struct store_cause, count);
 	memcpy(causes, conflicts->causes.items, count * sizeof(*causes));
 	draft->result->error.causes = causes;
@@ -211,25 +211,26 @@ static int check_apply(struct draft *draft)
 	const struct val *body = draft->request->body;
 	const char *name = val_str(val_path(body, "metadata", "name", NULL), draft->name);
 	if (val_kind(body) != VAL_MAP)
-		return refuse(draft, 400, "BadRequest", "an applied configuration must be a map");
+		return draft_refuse(draft, 400, "BadRequest", "an applied configuration must be a map");
 	if (!draft->request->manager || !*draft->request->manager)
-		return refuse(draft, 422, "Invalid",
-		              "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is "
-		              "required for apply patch");
+		return draft_refuse(draft, 422, "Invalid",
+		                    "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is "
+		                    "required for apply patch");
 	if (val_count(val_path(body, "metadata", "managedFields", NULL)))
-		return refuse(draft, 400, "BadRequest", "metadata.managedFields must be nil");
+		return draft_refuse(draft, 400, "BadRequest", "metadata.managedFields must be nil");
 	if (strcmp(name, draft->name) != 0)
-		return refuse(draft, 400, "BadRequest",
-		              "the name of the object (%s) does not match the name on the URL (%s)", name, draft->name);
+		return draft_refuse(draft, 400, "BadRequest",
+		                    "the name of the object (%s) does not match the name on the URL (%s)", name,
+		                    draft->name);
 	return 0;
 }
 
 static int apply_new(struct draft *draft, const struct val *config, struct shape *shape)
 {
 	if (draft->request->subresource != STORE_MAIN)
-		return refuse_not_found(draft);
+		return draft_refuse_not_found(draft);
 	if (*val_str(val_path(config, "metadata", "uid", NULL), ""))
-		return refuse_conflict(draft, "uid mismatch: the object to apply to does not exist");
+		return draft_refuse_conflict(draft, "uid mismatch: the object to apply to does not exist");
 	struct managers managers = read_managers(draft, NULL);
 	find_manager(draft, &managers, draft->request->manager, "Apply", "")->set = owned_fields(draft, config, shape);
 	draft->root = fields_merge(draft->arena, NULL, config, shape);
@@ -289,7 +290,7 @@ int apply_merge(struct draft *draft)
 	struct shape shape = shape_of(draft->api);
 	const char *misfit = fields_misfit(draft->arena, config, &shape);
 	if (misfit)
-		return refuse(draft, 400, "BadRequest", "the applied configuration cannot be merged: %s", misfit);
+		return draft_refuse(draft, 400, "BadRequest", "the applied configuration cannot be merged: %s", misfit);
 	draft->applied = true;
 	return draft->old ? apply_to(draft, config, &shape) : apply_new(draft, config, &shape);
 }

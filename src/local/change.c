@@ -35,7 +35,7 @@ static void record(struct store *store, struct bucket *bucket, struct store_obje
 	place(bucket, old, now);
 	follow(store, bucket, old, now);
 	if (!store->options.mirror)
-		chores_follow(store, old, now);
+		garbage_follow(store, old, now);
 }
 
 struct store_object *change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct tree *root,

@@ -43,7 +43,7 @@ static int check(struct draft *draft)
 		problem_add(&problems, SEVERITY_ERROR, "metadata.name", NULL,
 		            "must be spec.names.plural+\".\"+spec.group (%s.%s)", plural, group);
 	check_versions(draft, tree_get(arena, spec, "versions"), &problems);
-	return problems.errors ? refuse_problems(draft, &problems) : 0;
+	return problems.errors ? draft_refuse_problems(draft, &problems) : 0;
 }
 
 static struct tree *condition(struct draft *draft, const char *type, const char *reason, const char *message)
@@ -118,7 +118,7 @@ int definition_carry(struct draft *draft)
 	                val_get(old, "scope")))
 		problem_add(&problems, SEVERITY_ERROR, "spec.scope", "delete the definition and create it anew",
 		            "the field is immutable");
-	return problems.errors ? refuse_problems(draft, &problems) : 0;
+	return problems.errors ? draft_refuse_problems(draft, &problems) : 0;
 }
 
 const char *definition_selects(const struct store_api *api, const char *path)

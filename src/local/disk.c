@@ -167,9 +167,9 @@ static int load_row(struct store *store, sqlite3_stmt *row, struct error *error)
 		if (version > bucket->history.floor)
 			bucket->history.floor = version;
 		if (old)
-			vec_push(&store->garbage, old->version);
+			vec_push(&store->old_rows, old->version);
 		if (!now)
-			vec_push(&store->garbage, version);
+			vec_push(&store->old_rows, version);
 	}
 	if (old || now)
 		change_load(store, bucket, old, now, version, in_history,
@@ -285,8 +285,8 @@ static int write_all(struct store *store, struct disk *disk)
 		if (status == SQLITE_OK)
 			status = write_row(disk, pending);
 	}
-	for (size_t i = 0; i < store->garbage.count && status == SQLITE_OK; i++) {
-		sqlite3_bind_int64(disk->drop, 1, (int64_t)store->garbage.items[i]);
+	for (size_t i = 0; i < store->old_rows.count && status == SQLITE_OK; i++) {
+		sqlite3_bind_int64(disk->drop, 1, (int64_t)store->old_rows.items[i]);
 		status = step(disk->drop);
 	}
 	for (size_t i = 0; i < store->buckets.count && status == SQLITE_OK; i++) {
@@ -317,6 +317,6 @@ int disk_commit(struct store *store, struct error *error)
 		return -1;
 	for (size_t i = 0; i < store->buckets.count; i++)
 		store->buckets.items[i]->floor_moved = false;
-	store->garbage.count = 0;
+	store->old_rows.count = 0;
 	return 0;
 }

@@ -18,17 +18,17 @@ static bool in_deletion(const struct store_object *object)
 static void enqueue(struct store *store, const struct store_object *object)
 {
 	struct bucket *bucket = bucket_of(object->type);
-	if (store->chores.count) {
-		const struct chore *last = &store->chores.items[store->chores.count - 1];
+	if (store->garbage.count) {
+		const struct garbage *last = &store->garbage.items[store->garbage.count - 1];
 		if (last->bucket == bucket && strcmp(last->name, object->name) == 0 &&
 		    strcmp(last->namespace_, object->namespace_) == 0)
 			return;
 	}
-	vec_push(&store->chores, (struct chore){
-					 .bucket = bucket,
-					 .namespace_ = base_strdup(object->namespace_),
-					 .name = base_strdup(object->name),
-				 });
+	vec_push(&store->garbage, (struct garbage){
+					  .bucket = bucket,
+					  .namespace_ = base_strdup(object->namespace_),
+					  .name = base_strdup(object->name),
+				  });
 }
 
 /* The owner that a reference of `object` names; NULL unless it is there with that uid. */
@@ -91,7 +91,7 @@ static void notice_removal(struct store *store, struct store_object *old)
 		enqueue(store, definition);
 }
 
-static bool waits_for_chores(const struct store *store, const struct store_object *object)
+static bool waits_for_collection(const struct store *store, const struct store_object *object)
 {
 	const struct bucket *bucket = bucket_of(object->type);
 	return in_deletion(object) &&
@@ -99,32 +99,32 @@ static bool waits_for_chores(const struct store *store, const struct store_objec
 	        object_has_finalizer(object, FOREGROUND) || object_has_finalizer(object, ORPHAN));
 }
 
-void chores_follow(struct store *store, struct store_object *old, struct store_object *now)
+void garbage_follow(struct store *store, struct store_object *old, struct store_object *now)
 {
 	if (!now) {
 		notice_removal(store, old);
 		return;
 	}
 	bool new_owners = owners(now) && (!old || !val_equal(owners(old), owners(now)));
-	if (waits_for_chores(store, now) || (new_owners && is_orphan(store, now)))
+	if (waits_for_collection(store, now) || (new_owners && is_orphan(store, now)))
 		enqueue(store, now);
 }
 
-void chores_after_load(struct store *store)
+void garbage_after_load(struct store *store)
 {
 	for (size_t i = 0; i < store->buckets.count; i++)
 		for (struct index_node *node = store->buckets.items[i]->index.head[0]; node; node = node->next[0])
-			if (waits_for_chores(store, node->object) || is_orphan(store, node->object))
+			if (waits_for_collection(store, node->object) || is_orphan(store, node->object))
 				enqueue(store, node->object);
 }
 
-void chores_free(struct store *store)
+void garbage_free(struct store *store)
 {
-	for (size_t i = 0; i < store->chores.count; i++) {
-		free(store->chores.items[i].namespace_);
-		free(store->chores.items[i].name);
+	for (size_t i = 0; i < store->garbage.count; i++) {
+		free(store->garbage.items[i].namespace_);
+		free(store->garbage.items[i].name);
 	}
-	vec_free(&store->chores);
+	vec_free(&store->garbage);
 	for (size_t i = 0; i < store->gone.count; i++)
 		free(store->gone.items[i]);
 	vec_free(&store->gone);
@@ -378,20 +378,20 @@ static bool attend_all(struct work *work)
 	struct store *store = work->store;
 	size_t done = 0;
 	bool room = true;
-	while (done < store->chores.count && room) {
-		struct chore chore = store->chores.items[done];
+	while (done < store->garbage.count && room) {
+		struct garbage item = store->garbage.items[done];
 		struct store_object *object =
-			store_object_retain(index_find(&chore.bucket->index, chore.namespace_, chore.name));
+			store_object_retain(index_find(&item.bucket->index, item.namespace_, item.name));
 		room = !object || attend(work, object);
 		store_object_release(object);
 		arena_reset(work->arena);
 		if (room) {
-			free(chore.namespace_);
-			free(chore.name);
+			free(item.namespace_);
+			free(item.name);
 			done++;
 		}
 	}
-	forget(&store->chores, done);
+	forget(&store->garbage, done);
 	return room;
 }
 
@@ -400,5 +400,5 @@ bool store_chores(struct store *store, size_t budget)
 	struct work work = {.store = store, .arena = arena_create(), .budget = budget};
 	bool room = follow_owners(&work) && attend_all(&work) && sweep_events(&work);
 	arena_destroy(work.arena);
-	return !room || store->gone.count || store->chores.count;
+	return !room || store->gone.count || store->garbage.count;
 }

@@ -68,8 +68,8 @@ struct submission { /* that was answered */
 	struct store_result result;
 };
 
-/* An object whose deletion waits for something that chores do. Names, not pointers: it may be gone by then. */
-struct chore {
+/* An object whose deletion waits for something that garbage collection does. Names, not pointers: it may be gone by then. */
+struct garbage {
 	struct bucket *bucket;
 	char *namespace_, *name;
 };
@@ -94,12 +94,12 @@ struct store {
 		*scratch;    /* for carrying submissions out; a result with more than a uid keeps it. NULL: not there */
 	struct arena *uids;  /* of the results of submissions; NULL: there are none */
 	struct words *words; /* of all documents that are stored */
-	VEC(uint64_t) garbage;            /* rows that the next commit removes */
+	VEC(uint64_t) old_rows;           /* rows that the next commit removes */
 	VEC(struct store_watch *) roused; /* watches to be woken */
 	struct store_watch *waiting;      /* watches that take their first look after the next commit */
 	struct owner *owners;             /* uid -> objects that name it as owner */
 	VEC(char *) gone;                 /* uids of removed owners whose dependents are to be looked at */
-	VEC(struct chore) chores;         /* objects in deletion with work to do */
+	VEC(struct garbage) garbage;      /* objects in deletion with work to do */
 	int64_t events_swept;             /* seconds: when old events were last looked for */
 	store_fault *fault;               /* NULL: none */
 	void *fault_context;
@@ -187,11 +187,11 @@ int write_with_ticket(struct store *store, const struct store_request *request, 
 int write_internal(struct store *store, struct arena *arena, struct store_object *old, struct tree *root,
                    struct store_error *error);
 
-/* ---- chores.c ---- */
+/* ---- garbage.c ---- */
 /* Looks at a new state for work that follows from it. */
-void chores_follow(struct store *store, struct store_object *old, struct store_object *now);
-void chores_after_load(struct store *store);
-void chores_free(struct store *store);
+void garbage_follow(struct store *store, struct store_object *old, struct store_object *now);
+void garbage_after_load(struct store *store);
+void garbage_free(struct store *store);
 
 /* ---- disk.c ---- */
 struct disk *disk_open(struct store *store, struct error *error);

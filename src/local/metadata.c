@@ -23,33 +23,34 @@ static int check_text(struct draft *draft, const char *field, const char *wanted
 {
 	const char *text = tree_str(tree_get(draft->arena, at, field), NULL);
 	if (tree_kind(tree_get(draft->arena, at, field)) != VAL_NULL && !text)
-		return refuse(draft, 400, "BadRequest", "%s must be a string", field);
+		return draft_refuse(draft, 400, "BadRequest", "%s must be a string", field);
 	if (!text || !*text)
 		tree_put_string(draft->arena, at, field, wanted);
 	else if (strcmp(text, wanted) != 0)
-		return refuse(draft, 400, "BadRequest", "%s of the object is \"%s\", the request is for \"%s\"", field,
-		              text, wanted);
+		return draft_refuse(draft, 400, "BadRequest", "%s of the object is \"%s\", the request is for \"%s\"",
+		                    field, text, wanted);
 	return 0;
 }
 
 int metadata_identify(struct draft *draft)
 {
 	if (tree_kind(draft->root) != VAL_MAP)
-		return refuse(draft, 400, "BadRequest", "the body must be a %s, but it is a %s",
-		              draft->bucket->type.kind, val_kind_name(tree_kind(draft->root)));
+		return draft_refuse(draft, 400, "BadRequest", "the body must be a %s, but it is a %s",
+		                    draft->bucket->type.kind, val_kind_name(tree_kind(draft->root)));
 	if (check_text(draft, "apiVersion", draft->api->api_version, draft->root) < 0 ||
 	    check_text(draft, "kind", draft->bucket->type.kind, draft->root) < 0)
 		return -1;
 	struct tree *metadata = tree_get(draft->arena, draft->root, "metadata");
 	if (metadata && tree_kind(metadata) != VAL_MAP && tree_kind(metadata) != VAL_NULL)
-		return refuse(draft, 400, "BadRequest", "metadata must be a map");
+		return draft_refuse(draft, 400, "BadRequest", "metadata must be a map");
 	metadata = tree_need_map(draft->arena, draft->root, "metadata");
 	if (draft->bucket->type.namespaced) {
 		const char *text = tree_str(tree_get(draft->arena, metadata, "namespace"), "");
 		if (*text && strcmp(text, draft->namespace_) != 0)
-			return refuse(draft, 400, "BadRequest",
-			              "the namespace of the provided object does not match the namespace sent on the "
-			              "request");
+			return draft_refuse(
+				draft, 400, "BadRequest",
+				"the namespace of the provided object does not match the namespace sent on the "
+				"request");
 		tree_put_string(draft->arena, metadata, "namespace", draft->namespace_);
 	} else {
 		tree_remove(draft->arena, metadata, "namespace");
@@ -57,9 +58,9 @@ int metadata_identify(struct draft *draft)
 	if (*draft->name) {
 		const char *text = tree_str(tree_get(draft->arena, metadata, "name"), "");
 		if (*text && strcmp(text, draft->name) != 0)
-			return refuse(draft, 400, "BadRequest",
-			              "the name of the object (%s) does not match the name on the URL (%s)", text,
-			              draft->name);
+			return draft_refuse(draft, 400, "BadRequest",
+			                    "the name of the object (%s) does not match the name on the URL (%s)", text,
+			                    draft->name);
 		tree_put_string(draft->arena, metadata, "name", draft->name);
 	}
 	return 0;
@@ -216,7 +217,7 @@ int metadata_check(struct draft *draft)
 	check_labels(draft, tree_get(draft->arena, metadata, "labels"), &problems);
 	check_annotations(draft, tree_get(draft->arena, metadata, "annotations"), &problems);
 	check_lists(draft, metadata, &problems);
-	return problems.errors ? refuse_problems(draft, &problems) : 0;
+	return problems.errors ? draft_refuse_problems(draft, &problems) : 0;
 }
 
 /* ---- new objects ---- */
@@ -238,8 +239,8 @@ static int choose_name(struct draft *draft, struct tree *metadata)
 			return 0;
 		}
 		draft->name = name;
-		return refuse(draft, 409, "AlreadyExists", "%s \"%s\" already exists",
-		              qualified(draft->arena, &draft->bucket->type), name);
+		return draft_refuse(draft, 409, "AlreadyExists", "%s \"%s\" already exists",
+		                    draft_qualified(draft->arena, &draft->bucket->type), name);
 	}
 	const char *prefix = tree_str(tree_get(draft->arena, metadata, "generateName"), "");
 	for (int attempt = 0; attempt < 16; attempt++) {
@@ -252,14 +253,15 @@ static int choose_name(struct draft *draft, struct tree *metadata)
 			return 0;
 		}
 	}
-	return refuse(draft, 409, "AlreadyExists", "no free name found for the prefix \"%s\"; try again", prefix);
+	return draft_refuse(draft, 409, "AlreadyExists", "no free name found for the prefix \"%s\"; try again", prefix);
 }
 
 int metadata_begin(struct draft *draft)
 {
 	struct tree *metadata = tree_get(draft->arena, draft->root, "metadata");
 	if (*tree_str(tree_get(draft->arena, metadata, "resourceVersion"), ""))
-		return refuse(draft, 400, "BadRequest", "resourceVersion should not be set on objects to be created");
+		return draft_refuse(draft, 400, "BadRequest",
+		                    "resourceVersion should not be set on objects to be created");
 	if (choose_name(draft, metadata) < 0)
 		return -1;
 	static const char *const ours[] = {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"};
@@ -286,14 +288,14 @@ int metadata_carry(struct draft *draft)
 	const char *uid = tree_str(tree_get(draft->arena, metadata, "uid"), "");
 	if (*version && strcmp(version, val_str(val_get(old, "resourceVersion"), "")) != 0) {
 		if (version[strspn(version, "0123456789")])
-			return refuse(draft, 400, "BadRequest", "metadata.resourceVersion \"%s\" is not a number",
-			              version);
-		return refuse_conflict(draft,
-		                       "the object has been modified; please apply your changes to the latest version "
-		                       "and try again");
+			return draft_refuse(draft, 400, "BadRequest", "metadata.resourceVersion \"%s\" is not a number",
+			                    version);
+		return draft_refuse_conflict(
+			draft, "the object has been modified; please apply your changes to the latest version "
+			       "and try again");
 	}
 	if (*uid && strcmp(uid, draft->old->uid) != 0)
-		return refuse_conflict(
+		return draft_refuse_conflict(
 			draft, arena_printf(draft->arena,
 		                            "Precondition failed: UID in precondition: %s, UID in object meta: %s", uid,
 		                            draft->old->uid));

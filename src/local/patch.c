@@ -9,8 +9,8 @@ int patch_apply(struct draft *draft)
 	struct tree *patched = NULL;
 	struct shape shape;
 	if (draft->request->patch != STORE_PATCH_JSON && val_kind(patch) != VAL_MAP)
-		return refuse(draft, 400, "BadRequest", "the patch must be a map, but it is a %s",
-		              val_kind_name(val_kind(patch)));
+		return draft_refuse(draft, 400, "BadRequest", "the patch must be a map, but it is a %s",
+		                    val_kind_name(val_kind(patch)));
 	switch (draft->request->patch) {
 	case STORE_PATCH_JSON:
 		patched = patch_json(draft->arena, draft->root, patch, &draft->result->error);
@@ -20,7 +20,7 @@ int patch_apply(struct draft *draft)
 		break;
 	case STORE_PATCH_STRATEGIC:
 		if (draft->bucket->type.custom)
-			return refuse(
+			return draft_refuse(
 				draft, 415, "UnsupportedMediaType",
 				"the body of the request was in an unknown format - accepted media types include: "
 				"application/json-patch+json, application/merge-patch+json, "

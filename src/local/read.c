@@ -23,8 +23,8 @@ int store_get(struct store *store, const struct store_api *api, enum store_subre
 	bool served = subresource == STORE_MAIN || (subresource == STORE_STATUS && api->has_status) ||
 	              (subresource == STORE_SCALE && api->has_scale);
 	if (!served)
-		refuse(&draft, 405, "MethodNotAllowed",
-		       "the server does not allow this method on the requested resource");
+		draft_refuse(&draft, 405, "MethodNotAllowed",
+		             "the server does not allow this method on the requested resource");
 	else
 		status = draft_find(&draft);
 	if (status == 0) {

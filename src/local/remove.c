@@ -163,13 +163,13 @@ static int check_preconditions(struct draft *draft)
 {
 	const struct store_delete *options = &draft->request->options;
 	if (options->uid && *options->uid && strcmp(options->uid, draft->old->uid) != 0)
-		return refuse_conflict(
+		return draft_refuse_conflict(
 			draft, arena_printf(draft->arena,
 		                            "Precondition failed: UID in precondition: %s, UID in object meta: %s",
 		                            options->uid, draft->old->uid));
 	const char *version = val_str(val_path(draft->old->root, "metadata", "resourceVersion", NULL), "");
 	if (options->version && *options->version && strcmp(options->version, version) != 0)
-		return refuse_conflict(
+		return draft_refuse_conflict(
 			draft,
 			arena_printf(draft->arena,
 		                     "Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in "
@@ -196,11 +196,11 @@ int write_delete(struct store *store, const struct store_request *request, struc
 	int status = -1;
 	struct store_object *left = NULL;
 	if (request->subresource != STORE_MAIN)
-		refuse(&draft, 405, "MethodNotAllowed",
-		       "the server does not allow this method on the requested resource");
+		draft_refuse(&draft, 405, "MethodNotAllowed",
+		             "the server does not allow this method on the requested resource");
 	else if (is_protected(&draft))
-		refuse(&draft, 403, "Forbidden", "namespaces \"%s\" is forbidden: this namespace may not be deleted",
-		       draft.name);
+		draft_refuse(&draft, 403, "Forbidden",
+		             "namespaces \"%s\" is forbidden: this namespace may not be deleted", draft.name);
 	else if (draft_find(&draft) == 0 && check_preconditions(&draft) == 0)
 		status = remove_object(store, draft.old, &request->options, request->dry_run, &left, draft.arena,
 		                       &result->error);

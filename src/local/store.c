@@ -62,7 +62,7 @@ static void derive(struct store *store)
 		for (struct index_node *node = bucket->index.head[0]; node; node = node->next[0])
 			owners_follow(store, NULL, node->object);
 	}
-	chores_after_load(store);
+	garbage_after_load(store);
 	store->committed = store->version;
 }
 
@@ -104,9 +104,9 @@ void store_close(struct store *store)
 	disk_close(store->disk);
 	submit_free(store);
 	vec_free(&store->batch);
-	vec_free(&store->garbage);
+	vec_free(&store->old_rows);
 	vec_free(&store->roused);
-	chores_free(store);
+	garbage_free(store);
 	owners_free(store);
 	registry_free(store);
 	words_destroy(store->words);
@@ -141,9 +141,9 @@ static void forget_old(struct store *store)
 		       (history->visible > history->first && history->bytes > store->options.history_bytes)) {
 			const struct change *oldest = history_at(history, history->first);
 			if (store->disk && oldest->old)
-				vec_push(&store->garbage, oldest->old->version);
+				vec_push(&store->old_rows, oldest->old->version);
 			if (store->disk && !oldest->now)
-				vec_push(&store->garbage, oldest->version);
+				vec_push(&store->old_rows, oldest->version);
 			history_evict(history);
 			bucket->floor_moved = true;
 		}
@@ -153,7 +153,7 @@ static void forget_old(struct store *store)
 static void undo_batch(struct store *store, const struct error *failure)
 {
 	change_undo(store);
-	chores_after_load(store); /* chores that were done are to do again */
+	garbage_after_load(store); /* what was collected is to be collected again */
 	submit_acknowledge(store, failure);
 	watch_wake(store);
 }

@@ -116,7 +116,7 @@ int write_scale(struct draft *draft)
 		return -1;
 	struct doc *scale = tree_finish(draft->root);
 	if (!scale)
-		return refuse(draft, 400, "BadRequest", "the Scale is nested too deep");
+		return draft_refuse(draft, 400, "BadRequest", "the Scale is nested too deep");
 	vec_push(&draft->docs, scale);
 	const struct val *metadata = val_get(doc_root(scale), "metadata"), *count;
 	count = val_path(doc_root(scale), "spec", "replicas", NULL);
@@ -127,7 +127,7 @@ int write_scale(struct draft *draft)
 		            INT32_MAX);
 	draft->root = tree_of(arena, store_object_root(draft->old, draft->api));
 	if (problems.errors)
-		return refuse_problems(draft, &problems);
+		return draft_refuse_problems(draft, &problems);
 	put_at_path(arena, draft->root, draft->api->scale_spec, tree_int(arena, replicas));
 	struct tree *head = tree_get(arena, draft->root, "metadata");
 	tree_put_string(arena, head, "resourceVersion", val_str(val_get(metadata, "resourceVersion"), ""));
@@ -179,7 +179,8 @@ static void put_condition(struct draft *draft, struct tree *root, const char *ty
 
 static int conflict(struct draft *draft, const char *what)
 {
-	refuse(draft, 409, "Conflict", "Operation cannot be fulfilled on pods/binding \"%s\": %s", draft->name, what);
+	draft_refuse(draft, 409, "Conflict", "Operation cannot be fulfilled on pods/binding \"%s\": %s", draft->name,
+	             what);
 	draft->result->error.kind = "pods/binding";
 	return -1;
 }
@@ -204,7 +205,7 @@ static int check_binding(struct draft *draft, const char *node, const struct val
 	if (val_count(val_path(pod, "spec", "schedulingGates", NULL)))
 		return conflict(draft,
 		                arena_printf(draft->arena, "pod %s has non-empty .spec.schedulingGates", draft->name));
-	return *node ? 0 : refuse(draft, 400, "BadRequest", "target.name must name a node");
+	return *node ? 0 : draft_refuse(draft, 400, "BadRequest", "target.name must name a node");
 }
 
 int write_binding(struct draft *draft)
@@ -217,7 +218,7 @@ int write_binding(struct draft *draft)
 	if (draft_find(draft) < 0 || check_binding(draft, node, metadata) < 0)
 		return -1;
 	if (*kind && strcmp(kind, "Node") != 0)
-		return refuse(draft, 400, "BadRequest", "target.kind \"%s\" must be Node", kind);
+		return draft_refuse(draft, 400, "BadRequest", "target.kind \"%s\" must be Node", kind);
 	struct arena *arena = draft->arena;
 	struct tree *root = tree_of(arena, draft->old->root);
 	tree_put_string(arena, tree_need_map(arena, root, "spec"), "nodeName", node);
@@ -249,9 +250,10 @@ static int find_budget(struct draft *draft, struct store_object **budget)
 		if (val_kind(spec) != VAL_MAP || !selector_matches(&selector, &draft->old->labels, draft->name))
 			continue;
 		if (*budget)
-			return refuse(draft, 500, "InternalError",
-			              "This pod has more than one PodDisruptionBudget, which the eviction subresource "
-			              "does not support.");
+			return draft_refuse(
+				draft, 500, "InternalError",
+				"This pod has more than one PodDisruptionBudget, which the eviction subresource "
+				"does not support.");
 		*budget = node->object;
 	}
 	return 0;
@@ -269,8 +271,8 @@ static int spend_budget(struct draft *draft, struct store_object *budget, bool d
 		                                budget->name),
 			.field = "",
 		};
-		refuse(draft, 429, "TooManyRequests",
-		       "Cannot evict pod as it would violate the pod's disruption budget.");
+		draft_refuse(draft, 429, "TooManyRequests",
+		             "Cannot evict pod as it would violate the pod's disruption budget.");
 		draft->result->error.causes = cause;
 		draft->result->error.cause_count = 1;
 		draft->result->error.retry_after = 10;
@@ -305,7 +307,7 @@ int write_eviction(struct draft *draft)
 	    draft_find(draft) < 0)
 		return -1;
 	if (options.uid && *options.uid && strcmp(options.uid, draft->old->uid) != 0)
-		return refuse_conflict(draft, "the pod was replaced by another one of this name");
+		return draft_refuse_conflict(draft, "the pod was replaced by another one of this name");
 	struct store_object *budget = NULL, *left = NULL;
 	if (!costs_nothing(draft->old) && find_budget(draft, &budget) < 0)
 		return -1;

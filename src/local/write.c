@@ -7,7 +7,7 @@
 
 /* ---- refusals ---- */
 
-const char *qualified(struct arena *arena, const struct store_type *type)
+const char *draft_qualified(struct arena *arena, const struct store_type *type)
 {
 	return *type->group ? arena_printf(arena, "%s.%s", type->resource, type->group) : type->resource;
 }
@@ -21,7 +21,7 @@ static int with_details(struct draft *draft)
 	return -1;
 }
 
-int refuse(struct draft *draft, int code, const char *reason, const char *format, ...)
+int draft_refuse(struct draft *draft, int code, const char *reason, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -30,19 +30,19 @@ int refuse(struct draft *draft, int code, const char *reason, const char *format
 	return with_details(draft);
 }
 
-int refuse_not_found(struct draft *draft)
+int draft_refuse_not_found(struct draft *draft)
 {
-	return refuse(draft, 404, "NotFound", "%s \"%s\" not found", qualified(draft->arena, &draft->bucket->type),
-	              draft->name);
+	return draft_refuse(draft, 404, "NotFound", "%s \"%s\" not found",
+	                    draft_qualified(draft->arena, &draft->bucket->type), draft->name);
 }
 
-int refuse_conflict(struct draft *draft, const char *what)
+int draft_refuse_conflict(struct draft *draft, const char *what)
 {
-	return refuse(draft, 409, "Conflict", "Operation cannot be fulfilled on %s \"%s\": %s",
-	              qualified(draft->arena, &draft->bucket->type), draft->name, what);
+	return draft_refuse(draft, 409, "Conflict", "Operation cannot be fulfilled on %s \"%s\": %s",
+	                    draft_qualified(draft->arena, &draft->bucket->type), draft->name, what);
 }
 
-int refuse_problems(struct draft *draft, const struct problems *problems)
+int draft_refuse_problems(struct draft *draft, const struct problems *problems)
 {
 	const char *name = *draft->name ? draft->name
 	                                : tree_str(tree_path(draft->arena, draft->root, "metadata", "name", NULL), "");
@@ -78,7 +78,7 @@ void draft_end(struct draft *draft)
 int draft_find(struct draft *draft)
 {
 	draft->old = store_object_retain(index_find(&draft->bucket->index, draft->namespace_, draft->name));
-	return draft->old ? 0 : refuse_not_found(draft);
+	return draft->old ? 0 : draft_refuse_not_found(draft);
 }
 
 /* Admission may fill in and change much, but not who the object is. */
@@ -108,8 +108,8 @@ static int admit(struct draft *draft)
 		return 0;
 	struct doc *doc = tree_finish(draft->root);
 	if (!doc)
-		return refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
-		              DOC_MAX_DEPTH);
+		return draft_refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
+		                    DOC_MAX_DEPTH);
 	vec_push(&draft->docs, doc);
 	struct problems warnings = {.arena = draft->arena};
 	struct store_admission admission = {
@@ -129,7 +129,7 @@ static int admit(struct draft *draft)
 		vec_push(&draft->docs, admission.replacement);
 	if (status < 0) {
 		struct store_error *error = &draft->result->error;
-		return error->code ? -1 : refuse(draft, 403, "Forbidden", "the object was refused");
+		return error->code ? -1 : draft_refuse(draft, 403, "Forbidden", "the object was refused");
 	}
 	if (admission.replacement)
 		take_replacement(draft, doc_root(doc), doc_root(admission.replacement));
@@ -149,8 +149,8 @@ static int answer_loose(struct draft *draft, int code)
 {
 	draft->result->object = object_from_tree(&draft->bucket->type, draft->root, NULL);
 	if (!draft->result->object)
-		return refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
-		              DOC_MAX_DEPTH);
+		return draft_refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
+		                    DOC_MAX_DEPTH);
 	draft->result->code = code;
 	return 0;
 }
@@ -183,10 +183,10 @@ static int check_namespace(struct draft *draft)
 	if (!draft->bucket->type.namespaced)
 		return 0;
 	if (!*draft->namespace_)
-		return refuse(draft, 400, "BadRequest", "an empty namespace may not be set during creation");
+		return draft_refuse(draft, 400, "BadRequest", "an empty namespace may not be set during creation");
 	struct store_object *space = index_find(&draft->store->namespaces->index, "", draft->namespace_);
 	if (!space) {
-		refuse(draft, 404, "NotFound", "namespaces \"%s\" not found", draft->namespace_);
+		draft_refuse(draft, 404, "NotFound", "namespaces \"%s\" not found", draft->namespace_);
 		draft->result->error.name = arena_strdup(draft->arena, draft->namespace_);
 		draft->result->error.group = "";
 		draft->result->error.kind = "namespaces";
@@ -199,10 +199,10 @@ static int check_namespace(struct draft *draft)
 			.message = arena_printf(draft->arena, "namespace %s is being terminated", draft->namespace_),
 			.field = "metadata.namespace",
 		};
-		refuse(draft, 403, "Forbidden",
-		       "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is being "
-		       "terminated",
-		       qualified(draft->arena, &draft->bucket->type), draft->name, draft->namespace_);
+		draft_refuse(draft, 403, "Forbidden",
+		             "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is being "
+		             "terminated",
+		             draft_qualified(draft->arena, &draft->bucket->type), draft->name, draft->namespace_);
 		draft->result->error.causes = cause;
 		draft->result->error.cause_count = 1;
 		return -1;
@@ -223,7 +223,7 @@ static void begin_status(struct draft *draft)
 	}
 }
 
-/* A namespace carries its name as a label and a finalizer of its own, for the chore that empties it. */
+/* A namespace carries its name as a label and a finalizer of its own, for the garbage collection that empties it. */
 static void begin_namespace(struct draft *draft)
 {
 	struct tree *labels = tree_need_map(draft->arena, tree_get(draft->arena, draft->root, "metadata"), "labels");
@@ -331,7 +331,7 @@ static int check_finalizers(struct draft *draft)
 			            "no new finalizers can be added if the object is being deleted, found new "
 			            "finalizer \"%s\"",
 			            tree_str(item, ""));
-			return refuse_problems(draft, &problems);
+			return draft_refuse_problems(draft, &problems);
 		}
 	}
 	return 0;
@@ -468,8 +468,8 @@ static int write_main(struct draft *draft)
 static int write_finalize(struct draft *draft)
 {
 	if (draft->bucket != draft->store->namespaces || draft->request->verb != STORE_UPDATE)
-		return refuse(draft, 405, "MethodNotAllowed",
-		              "the server does not allow this method on the requested resource");
+		return draft_refuse(draft, 405, "MethodNotAllowed",
+		                    "the server does not allow this method on the requested resource");
 	if (draft_find(draft) < 0)
 		return -1;
 	const struct val *finalizers = val_path(draft->request->body, "spec", "finalizers", NULL);
@@ -505,8 +505,8 @@ static int carry_out(struct draft *draft)
 	case STORE_FINALIZE:
 		return write_finalize(draft);
 	}
-	return refuse(draft, 405, "MethodNotAllowed",
-	              "the server does not allow this method on the requested resource");
+	return draft_refuse(draft, 405, "MethodNotAllowed",
+	                    "the server does not allow this method on the requested resource");
 }
 
 void store_set_fault(struct store *store, store_fault *fault, void *context)

@@ -21,13 +21,13 @@ struct draft {
 };
 
 /* ---- refusals; all return -1 ---- */
-int refuse(struct draft *draft, int code, const char *reason, const char *format, ...)
+int draft_refuse(struct draft *draft, int code, const char *reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-int refuse_not_found(struct draft *draft);
-int refuse_conflict(struct draft *draft, const char *what);
-int refuse_problems(struct draft *draft, const struct problems *problems);
+int draft_refuse_not_found(struct draft *draft);
+int draft_refuse_conflict(struct draft *draft, const char *what);
+int draft_refuse_problems(struct draft *draft, const struct problems *problems);
 /* "pods", "deployments.apps" */
-const char *qualified(struct arena *arena, const struct store_type *type);
+const char *draft_qualified(struct arena *arena, const struct store_type *type);
 
 /* ---- metadata.c ---- */
 /* Kind, apiVersion, namespace and name of a body against the request; fills in what the body leaves out. */
