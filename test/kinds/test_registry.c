@@ -1,9 +1,11 @@
 /* The registry of kinds: what must hold between the fields of a row and between rows, whatever is added. */
+#include "cluster/workload.h"
 #include "kinds/kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -97,6 +99,19 @@ static void families_have_names(void **state)
 		assert_true(kinds_family_name((enum kind_family)family)[0]);
 }
 
+/* What a row says about the embedded cluster is what the controllers there do. */
+static void simulated_kinds_have_a_controller(void **state)
+{
+	const struct kind_row *row;
+	char api_version[128];
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (!row->group[0])
+			continue;
+		snprintf(api_version, sizeof(api_version), "%s/%s", row->group, row->versions[0]);
+		assert_int_equal(workloads_know(api_version, row->kind), row->simulator > SIMULATE_POD);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +121,7 @@ int main(void)
 		cmocka_unit_test(decisions_wait_for_what_they_rest_on),
 		cmocka_unit_test(rows_are_found),
 		cmocka_unit_test(families_have_names),
+		cmocka_unit_test(simulated_kinds_have_a_controller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
