@@ -36,9 +36,16 @@ class Cluster:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.up = Process(PLATOON, self.folder.name, "up", "--in-memory", "--data-dir", "d", "--port", "0", "--nodes", "1x2x8")
+        self.run = self.api = None
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()  # nobody else ends what was started
+            raise
+
+    def begin(self):
         self.up.wait_for("The API listens")
         self.api = Api(os.path.join(self.folder.name, "d", "kubeconfig"))
-        self.run = None
         self.api.create("queues", {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": QUEUE},
                                    "spec": {"resources": {name: {"quota": -1, "limit": -1} for name in ("gpu", "cpu", "memory")}}})
 
