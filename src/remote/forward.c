@@ -161,8 +161,8 @@ void write_forward(void *context, const struct store_request *request, const str
 		add_query(outgoing, request);
 	/* The server has seen it when it has a version. */
 	if (object && !val_str(val_path(object->root, "metadata", "resourceVersion", NULL), NULL))
-		births_add(assumed, object->uid);
-	births_hold(outgoing, object);
+		pending_creates_add(assumed, object->uid);
+	pending_creates_hold(outgoing, object);
 	write_add(assumed, outgoing);
 	/* What the mirror does not show it does not keep either. */
 	if (!assumed->followed)

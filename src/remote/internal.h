@@ -37,7 +37,7 @@ struct outgoing {
 	char *uid, *node;            /* with a ticket: of the object that is bound or deleted; where to. NULL: any */
 	enum rank rank;
 	bool foreign;   /* in another version than the mirror's, which looks different */
-	unsigned holds; /* births that it waits for */
+	unsigned holds; /* creates that it waits for */
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
@@ -55,7 +55,7 @@ struct assumed {
 	bool awaits_node;                          /* bound: what watches say before they know that is older */
 	int64_t awaits_end;                        /* then the server is asked */
 	struct assumed *line_previous, *line_next; /* of those that await it */
-	struct birth *birth;                       /* the server has not created it; NULL: it has */
+	struct pending_create *create;             /* the server has not created it; NULL: it has */
 	struct doc *server;                        /* newest state heard of, NULL: none */
 	bool gone;                                 /* newest state heard of: there is none */
 	char *gone_uid;                            /* what a watch said to be gone; NULL: nothing */
@@ -64,7 +64,7 @@ struct assumed {
 };
 
 /* An object that has an assumed uid. */
-struct birth {
+struct pending_create {
 	char *uid;
 	VEC(struct outgoing *) waiting; /* they name it */
 	UT_hash_handle hh;
@@ -96,7 +96,7 @@ struct remote {
 	struct arena *kinds; /* texts of those that came later; NULL: none did */
 	struct assumed *assumed;
 	struct assumed *awaiting; /* a node, in the order of their ends */
-	struct birth *births;
+	struct pending_create *pending_creates;
 	struct tombstone *tombstones;
 	uint64_t burials;
 	struct copier *copier;
@@ -159,13 +159,13 @@ const struct store_api *follow_api(const struct remote *remote, const struct sto
 void write_forward(void *context, const struct store_request *request, const struct store_object *object,
                    struct store_ticket *ticket);
 
-/* ---- remote_births.c ---- */
-void births_add(struct assumed *assumed, const char *uid);
+/* ---- pending_creates.c ---- */
+void pending_creates_add(struct assumed *assumed, const char *uid);
 /* Makes the write wait for what the object names. */
-void births_hold(struct outgoing *outgoing, const struct store_object *object);
+void pending_creates_hold(struct outgoing *outgoing, const struct store_object *object);
 /* The server created it with this uid, or ("") it did not. */
-void births_end(struct assumed *assumed, const char *uid);
-void births_free(struct remote *remote);
+void pending_creates_end(struct assumed *assumed, const char *uid);
+void pending_creates_free(struct remote *remote);
 
 /* ---- claim.c: who waits for the answer to a write ---- */
 /* Remembers what an answer that is no success said to the write; takes its ticket over into the GET. */

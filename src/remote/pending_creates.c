@@ -6,40 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct birth *find(const struct remote *remote, const char *uid)
+static struct pending_create *find(const struct remote *remote, const char *uid)
 {
-	struct birth *found;
-	HASH_FIND_STR(remote->births, uid, found);
+	struct pending_create *found;
+	HASH_FIND_STR(remote->pending_creates, uid, found);
 	return found;
 }
 
-void births_add(struct assumed *assumed, const char *uid)
+void pending_creates_add(struct assumed *assumed, const char *uid)
 {
 	/* What the server has of that name may be a predecessor. */
 	const char *known =
 		assumed->server ? val_str(val_path(doc_root(assumed->server), "metadata", "uid", NULL), "") : "";
-	if (assumed->birth || !uid[0] || strcmp(known, uid) == 0)
+	if (assumed->create || !uid[0] || strcmp(known, uid) == 0)
 		return;
-	struct birth *birth = base_calloc(1, sizeof(*birth));
-	birth->uid = base_strdup(uid);
-	assumed->birth = birth;
-	HASH_ADD_KEYPTR(hh, assumed->remote->births, birth->uid, strlen(birth->uid), birth);
+	struct pending_create *create = base_calloc(1, sizeof(*create));
+	create->uid = base_strdup(uid);
+	assumed->create = create;
+	HASH_ADD_KEYPTR(hh, assumed->remote->pending_creates, create->uid, strlen(create->uid), create);
 }
 
 static void wait_for(struct remote *remote, struct outgoing *outgoing, const char *uid)
 {
-	struct birth *birth = find(remote, uid);
-	if (!birth || birth == outgoing->about->birth)
+	struct pending_create *create = find(remote, uid);
+	if (!create || create == outgoing->about->create)
 		return;
-	vec_push(&birth->waiting, outgoing);
+	vec_push(&create->waiting, outgoing);
 	outgoing->holds++;
 }
 
-void births_hold(struct outgoing *outgoing, const struct store_object *object)
+void pending_creates_hold(struct outgoing *outgoing, const struct store_object *object)
 {
 	struct remote *remote = outgoing->about->remote;
 	const struct val *reference;
-	if (!remote->births || !object)
+	if (!remote->pending_creates || !object)
 		return;
 	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
 	     val_next(&it, NULL, &reference);)
@@ -86,42 +86,42 @@ static void correct_mirror(const struct assumed *assumed, const char *from, cons
 	store_list_clear(&list);
 }
 
-static void forget(struct remote *remote, struct birth *birth)
+static void forget(struct remote *remote, struct pending_create *create)
 {
-	HASH_DEL(remote->births, birth);
-	vec_free(&birth->waiting);
-	free(birth->uid);
-	free(birth);
+	HASH_DEL(remote->pending_creates, create);
+	vec_free(&create->waiting);
+	free(create->uid);
+	free(create);
 }
 
-void births_end(struct assumed *assumed, const char *uid)
+void pending_creates_end(struct assumed *assumed, const char *uid)
 {
-	struct birth *birth = assumed->birth;
+	struct pending_create *create = assumed->create;
 	struct remote *remote = assumed->remote;
-	if (!birth)
+	if (!create)
 		return;
-	assumed->birth = NULL;
+	assumed->create = NULL;
 	if (uid[0]) {
 		for (struct outgoing *own = assumed->first; own; own = own->next) {
-			replace(own->body, birth->uid, uid);
-			replace(own->uid, birth->uid, uid);
+			replace(own->body, create->uid, uid);
+			replace(own->uid, create->uid, uid);
 		}
-		correct_mirror(assumed, birth->uid, uid);
+		correct_mirror(assumed, create->uid, uid);
 	}
 	/* Without an owner they go out as they are: the server's garbage collection knows what to do with them. */
-	for (size_t i = 0; i < birth->waiting.count; i++) {
-		struct outgoing *outgoing = birth->waiting.items[i];
+	for (size_t i = 0; i < create->waiting.count; i++) {
+		struct outgoing *outgoing = create->waiting.items[i];
 		if (uid[0])
-			replace(outgoing->body, birth->uid, uid);
+			replace(outgoing->body, create->uid, uid);
 		if (--outgoing->holds == 0)
 			write_advance(outgoing->about);
 	}
-	forget(remote, birth);
+	forget(remote, create);
 }
 
-void births_free(struct remote *remote)
+void pending_creates_free(struct remote *remote)
 {
-	struct birth *birth, *next;
-	HASH_ITER(hh, remote->births, birth, next)
-		forget(remote, birth);
+	struct pending_create *create, *next;
+	HASH_ITER(hh, remote->pending_creates, create, next)
+		forget(remote, create);
 }

@@ -86,7 +86,7 @@ static void await_node(struct assumed *assumed)
 
 static void forget(struct assumed *assumed)
 {
-	births_end(assumed, "");
+	pending_creates_end(assumed, "");
 	stop_awaiting(assumed);
 	HASH_DEL(assumed->remote->assumed, assumed);
 	doc_destroy(assumed->server);
@@ -245,7 +245,7 @@ static bool is_about_another(const struct remote *remote, const struct assumed *
 	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
 	if (assumed && assumed->server)
 		return strcmp(uid_of(doc_root(assumed->server)), uid) != 0;
-	if (assumed && assumed->birth)
+	if (assumed && assumed->create)
 		return true;
 	return known && known->uid[0] && strcmp(known->uid, uid) != 0;
 }
@@ -334,7 +334,7 @@ static void write_add_first(struct assumed *assumed, struct outgoing *outgoing)
 void write_add(struct assumed *assumed, struct outgoing *outgoing)
 {
 	/* A binding overtakes what is told about the pod, if the server has the pod: nothing of it depends on that. */
-	if (outgoing->binding && !assumed->birth) {
+	if (outgoing->binding && !assumed->create) {
 		write_add_first(assumed, outgoing);
 		return;
 	}
@@ -433,7 +433,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	else
 		claim_accept(outgoing);
 	if (object && !is_to_be_created(assumed))
-		births_end(assumed, uid_of(root));
+		pending_creates_end(assumed, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
 		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
 		hear(assumed, NULL);
@@ -494,7 +494,7 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	else if (read && answer->code == 404) {
 		claim_settle(outgoing, NULL, true);
 		if (!is_to_be_created(assumed))
-			births_end(assumed, "");
+			pending_creates_end(assumed, "");
 		hear(assumed, NULL);
 	} else if (!read) {
 		refused(outgoing, answer);
@@ -628,9 +628,9 @@ void write_end(struct remote *remote)
 			outgoing_free(at);
 		}
 		assumed->first = NULL;
-		if (assumed->birth)
-			assumed->birth->waiting.count = 0; /* they are freed here too */
+		if (assumed->create)
+			assumed->create->waiting.count = 0; /* they are freed here too */
 		forget(assumed);
 	}
-	births_free(remote);
+	pending_creates_free(remote);
 }
