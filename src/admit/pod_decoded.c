@@ -158,9 +158,9 @@ static void *derive(const struct val *root, const struct labels *labels)
 	struct pack size = {0};
 	pack_pod(&size, &pod, &problems, labels);
 	struct pack pack = {.block = base_malloc(size.used)};
-	void *packed = pack_pod(&pack, &pod, &problems, labels);
+	pack_pod(&pack, &pod, &problems, labels);
 	arena_destroy(arena);
-	return packed;
+	return pack.block; /* which begins with the pod */
 }
 
 const struct derivation pod_derivation = {.derive = derive, .destroy = free};

@@ -7,12 +7,11 @@
 #define ADMIT_RBG_H
 
 #include "base/arena.h"
-#include "kinds/names.h"
 #include "base/problems.h"
+#include "kinds/names.h"
 #include "object/derivation.h"
 #include "object/doc.h"
 #include "rollout/deploy.h"
-#include "rollout/segments.h"
 #include "rollout/segments.h"
 #include "rollout/skew.h"
 #include "rollout/update.h"

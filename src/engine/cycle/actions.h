@@ -54,8 +54,8 @@ const char *cycle_action_description(enum cycle_action action); /* half a senten
 /* By name, of which `length` bytes count; -1 when unknown. */
 int cycle_action_parse(const char *text, size_t length, enum cycle_action *action);
 /* All actions, or only those that serve groups which wait, in the order of a cycle. Returns how many. */
-size_t cycle_action_list_all(enum cycle_action actions[ACTION_COUNT]);
-size_t cycle_action_list_serving(enum cycle_action actions[ACTION_COUNT]);
+size_t cycle_action_list_all(enum cycle_action list[ACTION_COUNT]);
+size_t cycle_action_list_serving(enum cycle_action list[ACTION_COUNT]);
 /* The names of all of them with a separator in between; in the arena. */
 const char *cycle_action_join_names(struct arena *arena, const char *separator);
 
