@@ -54,6 +54,7 @@ struct explain {
 	int miss_topology, miss_level, miss_domain;
 	int64_t miss_pods;
 	int miss_shape;
+	int miss_request; /* of that shape: what is short; counts when miss_pods is above 0 */
 };
 
 static const char *tree_name(const struct gang *gang, int tree)
@@ -191,6 +192,7 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 	                              : arena_printf(x->arena, "%lld pods of %s each need %s", (long long)pods, each,
 	                                             quantity_print(x->arena, name, need));
 	x->miss_pods = pods - fewest;
+	x->miss_request = worst;
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_RESOURCE,
 	                           .message = arena_printf(
@@ -481,39 +483,23 @@ static void explain_more_capacity(struct explain *x)
 	if (x->miss_pods <= 0)
 		return;
 	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[x->miss_shape].shape];
-	const struct reason *binding = NULL;
-	for (size_t i = 0; i < x->out->count; i++)
-		if (x->out->items[i].code == REASON_RESOURCE)
-			binding = &x->out->items[i];
-	if (!binding)
-		return;
-	for (int i = 0; i < shape->request_count; i++) {
-		const char *name = cluster->resources.items[shape->resource[i]].name;
-		if (shape->amount[i] == 0 || strncmp(binding->message, name, strlen(name)) != 0)
-			continue;
-		const char *where =
-			x->miss_level < 0
-				? "anywhere in the cluster"
-				: arena_printf(x->arena, "in %s %s",
-		                               solver_topology(&x->solver, x->miss_topology)->labels[x->miss_level],
-		                               domain_text(x, x->miss_topology, x->miss_level, x->miss_domain));
-		const char *each = x->miss_pods == 1 ? ""
-		                                     : arena_printf(x->arena, ", %s for each of %lld pods",
-		                                                    quantity_print(x->arena, name, shape->amount[i]),
-		                                                    (long long)x->miss_pods);
-		reason_add(x->out, x->arena,
-		           (struct reason){.code = REASON_RELAXATION,
-		                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s%s",
-		                                                   quantity_print(x->arena, name,
-		                                                                  clamp_multiply(shape->amount[i],
-		                                                                                 x->miss_pods)),
-		                                                   name, where, each),
-		                           .level = x->miss_level < 0 ? NULL
-		                                                      : solver_topology(&x->solver, x->miss_topology)
-		                                                                ->labels[x->miss_level],
-		                           .need = clamp_multiply(shape->amount[i], x->miss_pods)});
-		return;
-	}
+	int64_t amount = shape->amount[x->miss_request], more = clamp_multiply(amount, x->miss_pods);
+	const char *name = cluster->resources.items[shape->resource[x->miss_request]].name;
+	const char *label =
+		x->miss_level < 0 ? NULL : solver_topology(&x->solver, x->miss_topology)->labels[x->miss_level];
+	const char *where = label ? arena_printf(x->arena, "in %s %s", label,
+	                                         domain_text(x, x->miss_topology, x->miss_level, x->miss_domain))
+	                          : "anywhere in the cluster";
+	const char *each = x->miss_pods == 1
+	                           ? ""
+	                           : arena_printf(x->arena, ", %s for each of %lld pods",
+	                                          quantity_print(x->arena, name, amount), (long long)x->miss_pods);
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = REASON_RELAXATION,
+	                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s%s",
+	                                                   quantity_print(x->arena, name, more), name, where, each),
+	                           .level = label,
+	                           .need = more});
 }
 
 /* ---- entry ---- */
