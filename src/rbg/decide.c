@@ -138,6 +138,7 @@ static void merge_placements(struct rbg_turn *turn, const struct segment_role *r
 	for (size_t r = 0; r < input.role_count; r++) {
 		turn->roles[r].target = plan->roles[r].target;
 		turn->roles[r].wait = merge_reason(&input, plan, r, turn->arena);
+		turn->roles[r].waits_for_role = turn->roles[r].wait && plan->roles[r].depends_on != SEGMENT_NO_ROLE;
 	}
 }
 
@@ -157,6 +158,7 @@ static void hold_canaries(struct rbg_turn *turn, const struct segment_role *role
 			                          segment_hold(&roles[entry->role]));
 			if (role->target >= most && role->target < role->desired + (role->target > most)) {
 				rule->is_held = true;
+				role->waits_for_role = false;
 				role->wait =
 					arena_printf(turn->arena, "canary of %lld segments waits for approval of %s",
 				                     (long long)rule->spec->canary_segments, turn->revision);

@@ -242,6 +242,7 @@ bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, con
 	if (!from || !is_whole(instance, from, role->spec) || !change_instance(turn, role, instance, from, true)) {
 		if (role->spec->in_place != RBG_IN_PLACE_ONLY)
 			return false;
+		role->waits_for_role = false;
 		role->wait =
 			arena_printf(turn->arena,
 		                     "waits: %s needs new pods for revision %s, and rollingUpdate.type is InPlaceOnly",

@@ -80,7 +80,8 @@ struct rbg_role_state {
 	int64_t last_target; /* of the last turn, from the status */
 	int64_t target;      /* instances that are to exist, without surge */
 	struct update_shape shape;
-	const char *wait; /* why it does not grow; NULL when it does or is done */
+	const char *wait;    /* why it does not grow; NULL when it does or is done */
+	bool waits_for_role; /* namely because a role it depends on is not ready */
 	/* The coordination that groups its pods; NULL when each instance is on its own. */
 	const struct rbg_coordination *grouping;
 	int64_t grouping_size;

@@ -53,8 +53,8 @@ static void tell_role(struct rbg_turn *turn, const struct rbg_role_state *role, 
 		rbg_event(turn, false, "ScaledDown", "role %s: %lld -> %lld replicas", role->spec->name,
 		          (long long)role->last_target, (long long)role->target);
 	if (role->wait && !*before)
-		rbg_event(turn, false, strstr(role->wait, "depends on") ? "DependencyNotMet" : "WaitingForSegment",
-		          "role %s %s", role->spec->name, role->wait);
+		rbg_event(turn, false, role->waits_for_role ? "DependencyNotMet" : "WaitingForSegment", "role %s %s",
+		          role->spec->name, role->wait);
 	if (role->is_overridden && !val_bool(val_get(old, "overridden"), false))
 		rbg_event(turn, false, "ReplicasOverriddenByAdapter",
 		          "role %s: a scaling adapter asks for %lld replicas", role->spec->name,

@@ -37,9 +37,11 @@ static void limit_roles(struct rbg_turn *turn, const struct rbg_rule_state *rule
 		const struct segment_size *entry = &rule->rule.sizes[i];
 		struct rbg_role_state *role = &turn->roles[entry->role];
 		int64_t most = segment_end(rule->kept, entry->size, role->desired);
-		if (most < role->desired)
+		if (most < role->desired) {
+			role->waits_for_role = false;
 			role->wait = arena_printf(turn->arena, "was rolled back to segment %lld of coordination %s",
 			                          (long long)rule->kept, rule->spec->name);
+		}
 		role->target = count_least(role->target, most);
 	}
 }
