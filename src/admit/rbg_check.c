@@ -141,10 +141,11 @@ static void check_segments(const struct rbg_spec *spec, const char *const *names
 	struct conflict *conflicts = conflicts_find(names, spec->role_count, rules, count, arena, &found);
 	for (size_t i = 0; i < found; i++) {
 		const struct rbg_coordination *one = &spec->coordinations[places[conflicts[i].rule]];
-		problem_add(problems, SEVERITY_ERROR,
-		            problem_path(problems, "%s.%s%s%s", one->path, sizes_field(one),
-		                         *conflicts[i].role ? "." : "", conflicts[i].role),
-		            conflicts[i].fix, "%s", conflicts[i].message);
+		bool between_rules = conflicts[i].kind == CONFLICT_SIZE || conflicts[i].kind == CONFLICT_PROGRESSION;
+		problem_add_error(problems, between_rules ? PROBLEM_CONFLICT : PROBLEM_INVALID,
+		                  problem_path(problems, "%s.%s%s%s", one->path, sizes_field(one),
+		                               *conflicts[i].role ? "." : "", conflicts[i].role),
+		                  conflicts[i].fix, "%s", conflicts[i].message);
 	}
 }
 

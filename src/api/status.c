@@ -27,20 +27,16 @@ int store_fail(struct arena *arena, struct store_error *error, int code, const c
 	return -1;
 }
 
-/* Kubernetes has a word for each kind of problem, and its messages begin with it. */
-static const char *cause_of(const char *message)
+/* Kubernetes has a word for each cause. */
+static const char *cause_reason(enum problem_cause cause)
 {
-	static const char *const words[][2] = {
-		{"Required value", "FieldValueRequired"},
-		{"Duplicate value", "FieldValueDuplicate"},
-		{"Not found", "FieldValueNotFound"},
-		{"Forbidden", "FieldValueForbidden"},
-		{"Unsupported value", "FieldValueNotSupported"},
+	static const char *const reasons[] = {
+		[PROBLEM_INVALID] = "FieldValueInvalid",     [PROBLEM_REQUIRED] = "FieldValueRequired",
+		[PROBLEM_DUPLICATE] = "FieldValueDuplicate", [PROBLEM_NOT_FOUND] = "FieldValueNotFound",
+		[PROBLEM_FORBIDDEN] = "FieldValueForbidden", [PROBLEM_UNSUPPORTED] = "FieldValueNotSupported",
+		[PROBLEM_CONFLICT] = "FieldValueInvalid",
 	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strncmp(message, words[i][0], strlen(words[i][0])) == 0)
-			return words[i][1];
-	return "FieldValueInvalid";
+	return reasons[cause];
 }
 
 int store_fail_problems(struct arena *arena, struct store_error *error, const char *kind, const char *group,
@@ -57,7 +53,7 @@ int store_fail_problems(struct arena *arena, struct store_error *error, const ch
 		if (problem->fix && *problem->fix)
 			message = arena_printf(arena, "%s; %s", message, problem->fix);
 		causes[count++] = (struct store_cause){
-			.reason = cause_of(message),
+			.reason = cause_reason(problem->cause),
 			.message = arena_strdup(arena, message),
 			.field = arena_strdup(arena, problem->path ? problem->path : ""),
 		};

@@ -12,21 +12,33 @@ static struct problem *append(struct problems *problems)
 	return &problems->items[problems->count++];
 }
 
+static void add(struct problems *problems, struct problem problem, const char *format, va_list args)
+{
+	problem.message = arena_vprintf(problems->arena, format, args);
+	problem.path = arena_strdup(problems->arena, problem.path ? problem.path : "");
+	problem.fix = arena_strdup(problems->arena, problem.fix);
+	*append(problems) = problem;
+	if (problem.severity == SEVERITY_ERROR)
+		problems->errors++;
+}
+
 void problem_add(struct problems *problems, enum severity severity, const char *path, const char *fix,
                  const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	const char *message = arena_vprintf(problems->arena, format, args);
+	add(problems, (struct problem){.severity = severity, .path = path, .fix = fix}, format, args);
 	va_end(args);
-	*append(problems) = (struct problem){
-		.severity = severity,
-		.path = arena_strdup(problems->arena, path ? path : ""),
-		.message = message,
-		.fix = arena_strdup(problems->arena, fix),
-	};
-	if (severity == SEVERITY_ERROR)
-		problems->errors++;
+}
+
+void problem_add_error(struct problems *problems, enum problem_cause cause, const char *path, const char *fix,
+                       const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	add(problems, (struct problem){.severity = SEVERITY_ERROR, .cause = cause, .path = path, .fix = fix}, format,
+	    args);
+	va_end(args);
 }
 
 struct problems problems_continue(const struct problems *found, struct arena *arena)

@@ -10,8 +10,20 @@
 
 enum severity { SEVERITY_WARNING, SEVERITY_ERROR };
 
+/* What kind of mistake it is, for programs; people read the message. */
+enum problem_cause {
+	PROBLEM_INVALID, /* all that has no cause of its own */
+	PROBLEM_REQUIRED,
+	PROBLEM_DUPLICATE,
+	PROBLEM_NOT_FOUND,
+	PROBLEM_FORBIDDEN,
+	PROBLEM_UNSUPPORTED,
+	PROBLEM_CONFLICT, /* two parts of the object contradict each other */
+};
+
 struct problem {
 	enum severity severity;
+	enum problem_cause cause;
 	const char *path;    /* e.g. spec.subGroups[2].minMember; "" for the whole object */
 	const char *message; /* what is wrong */
 	const char *fix;     /* what to do; may be NULL */
@@ -27,6 +39,9 @@ struct problems {
 
 void problem_add(struct problems *problems, enum severity severity, const char *path, const char *fix,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* An error with a cause of its own. */
+void problem_add_error(struct problems *problems, enum problem_cause cause, const char *path, const char *fix,
+                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* A collection in `arena` that begins with the problems of another one, which must outlive it and stays as it is. */
 struct problems problems_continue(const struct problems *found, struct arena *arena);
 /* Formats a path: problem_path(p, "spec.subGroups[%zu].name", i). */

@@ -172,7 +172,7 @@ static void check_problems(struct rbg_turn *turn)
 		const struct problem *problem = &turn->problems.items[i];
 		if (problem->severity != SEVERITY_ERROR)
 			continue;
-		turn->blocked_reason = strstr(problem->message, "conflict") ? CONFLICT_CONDITION : "InvalidSpec";
+		turn->blocked_reason = problem->cause == PROBLEM_CONFLICT ? CONFLICT_CONDITION : "InvalidSpec";
 		turn->blocked = arena_printf(turn->arena, "%s: %s", problem->path, problem->message);
 	}
 }

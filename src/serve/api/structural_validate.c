@@ -90,8 +90,8 @@ static void check_enum(struct check *check, const struct val *schema, const stru
 		val_write(item, DOC_JSON_COMPACT, &names);
 	}
 	if (names.length)
-		problem_add(check->problems, SEVERITY_ERROR, path, NULL, "Unsupported value: %s: supported values: %s",
-		            shown(check, val), names.text);
+		problem_add_error(check->problems, PROBLEM_UNSUPPORTED, path, NULL,
+		                  "Unsupported value: %s: supported values: %s", shown(check, val), names.text);
 	buffer_free(&names);
 }
 
@@ -229,9 +229,9 @@ static void check_map(struct check *check, const struct val *schema, const struc
 	for (struct val_iter it = val_iter(val_get(schema, "required")); val_next(&it, NULL, &item);) {
 		const char *name = val_str(item, "");
 		if (!full(check) && *name && !val_get(val, name))
-			problem_add(check->problems, SEVERITY_ERROR,
-			            problem_path(check->problems, "%s%s%s", path, *path ? "." : "", name), NULL,
-			            "Required value");
+			problem_add_error(check->problems, PROBLEM_REQUIRED,
+			                  problem_path(check->problems, "%s%s%s", path, *path ? "." : "", name), NULL,
+			                  "Required value");
 	}
 	for (struct val_iter it = val_iter(val); !full(check) && val_next(&it, &key, &item);) {
 		const struct val *inner = val_get(properties, key);
@@ -278,9 +278,9 @@ static void check_duplicates(struct check *check, const struct val *schema, cons
 		if (!key)
 			break;
 		if (interner_find(seen, key) != UINT32_MAX)
-			problem_add(check->problems, SEVERITY_ERROR,
-			            problem_path(check->problems, "%s[%zu]", path, index), NULL, "Duplicate value: %s",
-			            key);
+			problem_add_error(check->problems, PROBLEM_DUPLICATE,
+			                  problem_path(check->problems, "%s[%zu]", path, index), NULL,
+			                  "Duplicate value: %s", key);
 		interner_id(seen, key);
 	}
 	interner_destroy(seen);

@@ -18,6 +18,11 @@ static void wrong(struct check *check, const char *path, const char *message)
 	problem_add(check->problems, SEVERITY_ERROR, path, NULL, "%s", message);
 }
 
+static void missing(struct check *check, const char *path, const char *message)
+{
+	problem_add_error(check->problems, PROBLEM_REQUIRED, path, NULL, "%s", message);
+}
+
 /* ---- small checks ---- */
 
 static void check_not_negative(struct check *check, const char *key)
@@ -69,8 +74,8 @@ static void check_template(struct check *check, const char *path, const struct v
                            enum validate_restart restart)
 {
 	if (val_kind(val_get(template_, "spec")) != VAL_MAP)
-		problem_add(check->problems, SEVERITY_ERROR, problem_path(check->problems, "%s.spec", path), NULL,
-		            REQUIRED);
+		problem_add_error(check->problems, PROBLEM_REQUIRED, problem_path(check->problems, "%s.spec", path),
+		                  NULL, REQUIRED);
 	else
 		validate_pod_spec(check->problems, problem_path(check->problems, "%s.spec", path),
 		                  val_get(template_, "spec"),
@@ -88,7 +93,7 @@ static void check_set(struct check *check)
 	check_not_negative(check, "replicas");
 	check_not_negative(check, "minReadySeconds");
 	if (val_kind(selector) != VAL_MAP)
-		wrong(check, "spec.selector", REQUIRED);
+		missing(check, "spec.selector", REQUIRED);
 	else if (val_count(val_get(selector, "matchLabels")) + val_count(val_get(selector, "matchExpressions")) == 0)
 		wrong(check, "spec.selector", "Invalid value: {}: empty selector is invalid");
 	else if (!selects(selector, labels))
@@ -115,10 +120,11 @@ static void check_stateful_set(struct check *check)
 			same &= may || val_equal(item, val_get(maps[!i], key));
 		}
 	if (!same)
-		wrong(check, "spec",
-		      "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
-		      "'template', "
-		      "'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden");
+		problem_add_error(
+			check->problems, PROBLEM_FORBIDDEN, "spec", NULL,
+			"Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
+			"'template', "
+			"'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden");
 }
 
 static void check_job(struct check *check)
@@ -130,7 +136,7 @@ static void check_job(struct check *check)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		check_not_negative(check, numbers[i]);
 	if (indexed && val_kind(val_get(check->spec, "completions")) != VAL_INT)
-		wrong(check, "spec.completions", REQUIRED ": when completion mode is Indexed");
+		missing(check, "spec.completions", REQUIRED ": when completion mode is Indexed");
 	check_template(check, "spec.template", val_get(check->spec, "template"), RESTART_ENDS);
 	/* An Indexed Job grows and shrinks when both numbers change together. */
 	if (!indexed || !val_equal(val_get(check->spec, "completions"), val_get(check->spec, "parallelism")))
@@ -148,7 +154,7 @@ static void check_cron_job(struct check *check)
 	for (const char *at = schedule + strspn(schedule, " "); *at; at += strspn(at, " "), fields++)
 		at += strcspn(at, " ");
 	if (!*schedule)
-		wrong(check, "spec.schedule", REQUIRED);
+		missing(check, "spec.schedule", REQUIRED);
 	else if (*schedule != '@' && fields != 5)
 		problem_add(check->problems, SEVERITY_ERROR, "spec.schedule", NULL,
 		            "Invalid value: \"%s\": expected exactly 5 fields, found %d", schedule, fields);
@@ -175,8 +181,8 @@ static void check_service_port(struct check *check, const struct val *port, size
 		problem_add(check->problems, SEVERITY_ERROR, problem_path(check->problems, "%s.port", where), NULL,
 		            "Invalid value: %lld: must be between 1 and 65535, inclusive", (long long)number);
 	if (several && !*val_str(val_get(port, "name"), ""))
-		problem_add(check->problems, SEVERITY_ERROR, problem_path(check->problems, "%s.name", where), NULL,
-		            REQUIRED);
+		problem_add_error(check->problems, PROBLEM_REQUIRED, problem_path(check->problems, "%s.name", where),
+		                  NULL, REQUIRED);
 }
 
 static void check_service(struct check *check)
@@ -191,14 +197,14 @@ static void check_service(struct check *check)
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		known |= strcmp(types[i], type) == 0;
 	if (!known)
-		problem_add(check->problems, SEVERITY_ERROR, "spec.type", NULL,
-		            "Unsupported value: \"%s\": supported values: \"ClusterIP\", \"ExternalName\", "
-		            "\"LoadBalancer\", \"NodePort\"",
-		            type);
+		problem_add_error(check->problems, PROBLEM_UNSUPPORTED, "spec.type", NULL,
+		                  "Unsupported value: \"%s\": supported values: \"ClusterIP\", \"ExternalName\", "
+		                  "\"LoadBalancer\", \"NodePort\"",
+		                  type);
 	if (external && !*val_str(val_get(check->spec, "externalName"), ""))
-		wrong(check, "spec.externalName", REQUIRED);
+		missing(check, "spec.externalName", REQUIRED);
 	if (!external && !headless && val_count(ports) == 0)
-		wrong(check, "spec.ports", REQUIRED);
+		missing(check, "spec.ports", REQUIRED);
 	for (struct val_iter it = val_iter(ports); val_next(&it, NULL, &item); index++)
 		check_service_port(check, item, index, val_count(ports) > 1);
 }
@@ -206,9 +212,9 @@ static void check_service(struct check *check)
 static void check_claim(struct check *check)
 {
 	if (val_count(val_get(check->spec, "accessModes")) == 0)
-		wrong(check, "spec.accessModes", REQUIRED ": at least 1 access mode is required");
+		missing(check, "spec.accessModes", REQUIRED ": at least 1 access mode is required");
 	if (!val_path(check->spec, "resources", "requests", "storage", NULL))
-		wrong(check, "spec.resources[storage]", REQUIRED);
+		missing(check, "spec.resources[storage]", REQUIRED);
 	check_fixed(check, "accessModes");
 	check_fixed(check, "storageClassName");
 }
@@ -223,9 +229,9 @@ static void check_autoscaler(struct check *check)
 	else if (most < least)
 		wrong(check, "spec.maxReplicas", "Invalid value: must be greater than or equal to `minReplicas`");
 	if (!*val_str(val_path(check->spec, "scaleTargetRef", "name", NULL), ""))
-		wrong(check, "spec.scaleTargetRef.name", REQUIRED);
+		missing(check, "spec.scaleTargetRef.name", REQUIRED);
 	if (!*val_str(val_path(check->spec, "scaleTargetRef", "kind", NULL), ""))
-		wrong(check, "spec.scaleTargetRef.kind", REQUIRED);
+		missing(check, "spec.scaleTargetRef.kind", REQUIRED);
 }
 
 static void check_budget(struct check *check)
@@ -259,8 +265,9 @@ static void check_frozen(const struct val *object, const struct val *old, struct
 		return;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (!val_equal(val_get(object, fields[i]), val_get(old, fields[i])))
-			problem_add(problems, SEVERITY_ERROR, fields[i], "delete the object and create it again",
-			            "Forbidden: field is immutable when `immutable` is set");
+			problem_add_error(problems, PROBLEM_FORBIDDEN, fields[i],
+			                  "delete the object and create it again",
+			                  "Forbidden: field is immutable when `immutable` is set");
 }
 
 void validate_object(const char *group, const char *kind, const struct val *object, const struct val *old,

@@ -29,14 +29,14 @@ static void check_name(struct problems *problems, const char *path, const char *
 	const char *where = problem_path(problems, "%s.name", path);
 	uint32_t count = interner_count(known);
 	if (!*name)
-		problem_add(problems, SEVERITY_ERROR, where, NULL, REQUIRED);
+		problem_add_error(problems, PROBLEM_REQUIRED, where, NULL, REQUIRED);
 	else if (!is_label(name))
 		problem_add(problems, SEVERITY_ERROR, where, NULL,
 		            "Invalid value: \"%s\": use at most 63 lower case letters, digits and '-', with a letter "
 		            "or digit at both ends",
 		            name);
 	else if (interner_id(known, name) != count)
-		problem_add(problems, SEVERITY_ERROR, where, NULL, "Duplicate value: \"%s\"", name);
+		problem_add_error(problems, PROBLEM_DUPLICATE, where, NULL, "Duplicate value: \"%s\"", name);
 }
 
 static void check_choice(struct problems *problems, const char *path, const struct val *value,
@@ -51,8 +51,8 @@ static void check_choice(struct problems *problems, const char *path, const stru
 		}
 		buffer_printf(&all, "%s\"%s\"", i ? ", " : "", choices[i]);
 	}
-	problem_add(problems, SEVERITY_ERROR, path, NULL, "Unsupported value: \"%s\": supported values: %s", text,
-	            all.text);
+	problem_add_error(problems, PROBLEM_UNSUPPORTED, path, NULL, "Unsupported value: \"%s\": supported values: %s",
+	                  text, all.text);
 	buffer_free(&all);
 }
 
@@ -108,9 +108,9 @@ static void check_resources(struct problems *problems, const char *path, const s
 		char scratch[64];
 		const char *where = problem_path(problems, "%s.requests", path);
 		if (!limit && is_exact(name))
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.limits", path),
-			            problem_path(problems, "add %s with the same amount there", name),
-			            REQUIRED ": Limit must be set for non overcommitable resources");
+			problem_add_error(problems, PROBLEM_REQUIRED, problem_path(problems, "%s.limits", path),
+			                  problem_path(problems, "add %s with the same amount there", name),
+			                  REQUIRED ": Limit must be set for non overcommitable resources");
 		if (!limit || !read_amount(name, value, &asked) || !read_amount(name, limit, &most))
 			continue;
 		if (is_exact(name) && asked != most)
@@ -135,8 +135,8 @@ static void check_ports(struct problems *problems, const char *path, const struc
 		const char *where = problem_path(problems, "%s.ports[%zu]", path, index);
 		int64_t port = 0;
 		if (val_int(val_get(item, "containerPort"), &port) < 0)
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.containerPort", where), NULL,
-			            REQUIRED);
+			problem_add_error(problems, PROBLEM_REQUIRED, problem_path(problems, "%s.containerPort", where),
+			                  NULL, REQUIRED);
 		else if (port < 1 || port > 65535)
 			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.containerPort", where), NULL,
 			            "Invalid value: %lld: must be between 1 and 65535, inclusive", (long long)port);
@@ -154,13 +154,14 @@ static void check_mounts(struct problems *problems, const char *path, const stru
 		const char *where = problem_path(problems, "%s.volumeMounts[%zu]", path, index);
 		const char *name = text_at(item, "name");
 		if (!*name)
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.name", where), NULL, REQUIRED);
+			problem_add_error(problems, PROBLEM_REQUIRED, problem_path(problems, "%s.name", where), NULL,
+			                  REQUIRED);
 		else if (interner_find(volumes, name) == UINT32_MAX)
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.name", where), NULL,
-			            "Not found: \"%s\"", name);
+			problem_add_error(problems, PROBLEM_NOT_FOUND, problem_path(problems, "%s.name", where), NULL,
+			                  "Not found: \"%s\"", name);
 		if (!*text_at(item, "mountPath"))
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.mountPath", where), NULL,
-			            REQUIRED);
+			problem_add_error(problems, PROBLEM_REQUIRED, problem_path(problems, "%s.mountPath", where),
+			                  NULL, REQUIRED);
 	}
 }
 
@@ -170,8 +171,8 @@ static void check_env(struct problems *problems, const char *path, const struct 
 	size_t index = 0;
 	for (struct val_iter it = val_iter(env); val_next(&it, NULL, &item); index++)
 		if (!*text_at(item, "name"))
-			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.env[%zu].name", path, index),
-			            NULL, REQUIRED);
+			problem_add_error(problems, PROBLEM_REQUIRED,
+			                  problem_path(problems, "%s.env[%zu].name", path, index), NULL, REQUIRED);
 }
 
 static void check_container(struct problems *problems, const char *path, const struct val *container,
@@ -180,7 +181,7 @@ static void check_container(struct problems *problems, const char *path, const s
 	static const char *const policies[] = {"Always", "IfNotPresent", "Never", NULL};
 	check_name(problems, path, text_at(container, "name"), names);
 	if (!*text_at(container, "image"))
-		problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.image", path), NULL, REQUIRED);
+		problem_add_error(problems, PROBLEM_REQUIRED, problem_path(problems, "%s.image", path), NULL, REQUIRED);
 	check_choice(problems, problem_path(problems, "%s.imagePullPolicy", path),
 	             val_get(container, "imagePullPolicy"), policies);
 	if (!half)
@@ -209,7 +210,8 @@ static void check_containers(struct problems *problems, const char *path, const 
 			                names, volumes, how->half);
 	}
 	if (val_count(val_get(spec, "containers")) == 0)
-		problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.containers", path), NULL, REQUIRED);
+		problem_add_error(problems, PROBLEM_REQUIRED, problem_path(problems, "%s.containers", path), NULL,
+		                  REQUIRED);
 	interner_destroy(names);
 	interner_destroy(volumes);
 }
@@ -225,7 +227,8 @@ static void check_restart(struct problems *problems, const char *path, const str
 	const char *where = problem_path(problems, "%s.restartPolicy", path);
 	const struct val *policy = val_get(spec, "restartPolicy");
 	if (restart == RESTART_ENDS && !*val_str(policy, ""))
-		problem_add(problems, SEVERITY_ERROR, where, NULL, REQUIRED ": valid values: \"OnFailure\", \"Never\"");
+		problem_add_error(problems, PROBLEM_REQUIRED, where, NULL,
+		                  REQUIRED ": valid values: \"OnFailure\", \"Never\"");
 	else
 		check_choice(problems, where, policy,
 		             restart == RESTART_ENDS     ? ends
@@ -296,8 +299,8 @@ void validate_pod_change(struct problems *problems, const struct val *spec, cons
 	    same_containers(val_get(spec, "containers"), val_get(old, "containers")) &&
 	    same_containers(val_get(spec, "initContainers"), val_get(old, "initContainers")))
 		return;
-	problem_add(problems, SEVERITY_ERROR, "spec", "delete the pod and create it again",
-	            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`, "
-	            "`spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations`, "
-	            "`spec.terminationGracePeriodSeconds`");
+	problem_add_error(problems, PROBLEM_FORBIDDEN, "spec", "delete the pod and create it again",
+	                  "Forbidden: pod updates may not change fields other than `spec.containers[*].image`, "
+	                  "`spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations`, "
+	                  "`spec.terminationGracePeriodSeconds`");
 }
