@@ -241,12 +241,12 @@ static void loop(struct run *run)
 		if (run->dashboard && remote_synced(run->remote)) /* before that it is not the cluster yet */
 			dashboard_source_step(run->dashboard);
 		if (!remote_synced(run->remote)) {
-			run_tell_problem(run);
+			run_log_problem(run);
 		} else if (!synced) {
 			synced = true;
-			run_tell_connected(run);
+			run_log_connected(run);
 		} else {
-			run_tell_away(run);
+			run_log_away(run);
 		}
 	}
 }
@@ -257,7 +257,7 @@ static void finish_writes(struct run *run)
 	int64_t end = clock_now(clock_system()) + run->start->shutdown_ns;
 	turn(run, 100);
 	if (remote_counts(run->remote).waiting > 0)
-		run_tell_waiting(run);
+		run_log_waiting(run);
 	while (remote_counts(run->remote).waiting > 0 && clock_now(clock_system()) < end)
 		turn(run, 100);
 }
@@ -266,7 +266,7 @@ static void finish_writes(struct run *run)
 static void end_well(struct run *run)
 {
 	run->ending = true;
-	run_tell_ending(run);
+	run_log_ending(run);
 	close_controllers(run);
 	if (run->listener)
 		listener_drain(run->listener);
@@ -277,7 +277,7 @@ static void end_well(struct run *run)
 		lease_release(run->lease);
 		finish_writes(run);
 	}
-	run_tell_ended(run);
+	run_log_ended(run);
 }
 
 /* ---- start and end ---- */
@@ -320,7 +320,7 @@ static int run_all(struct run *run)
 		output_line(stderr, "platoon run: %s", error.text);
 		return CLI_USAGE;
 	}
-	run_tell_start(run);
+	run_log_start(run);
 	loop(run);
 	end_well(run);
 	return CLI_OK;

@@ -64,17 +64,17 @@ int run_webhooks_step(struct run_webhooks *webhooks, bool acts);
 bool run_webhooks_ready(const struct run_webhooks *webhooks);
 void run_webhooks_metrics(const struct run_webhooks *webhooks, struct buffer *out); /* NULL is a no-op */
 
-/* ---- run_tell.c ---- */
-void run_tell_start(const struct run *run);
+/* ---- run_log.c ---- */
+void run_log_start(const struct run *run);
 /* Why the cluster is not read yet; now and then. */
-void run_tell_problem(struct run *run);
-void run_tell_connected(const struct run *run);
+void run_log_problem(struct run *run);
+void run_log_connected(const struct run *run);
 /* That the API server cannot be reached, once a minute, and that it can again. */
-void run_tell_away(struct run *run);
-void run_tell_ending(const struct run *run);
+void run_log_away(struct run *run);
+void run_log_ending(const struct run *run);
 /* That the end waits for answers of the API server. */
-void run_tell_waiting(const struct run *run);
-void run_tell_ended(const struct run *run);
+void run_log_waiting(const struct run *run);
+void run_log_ended(const struct run *run);
 
 /* ---- run_queue.c ---- */
 /* Makes the default queue when the cluster has no queue at all, again after a pause when that is refused. Milliseconds

@@ -30,7 +30,7 @@ static void tell_settings(const struct run *run, const struct logger *logger)
 	buffer_free(&names);
 }
 
-void run_tell_start(const struct run *run)
+void run_log_start(const struct run *run)
 {
 	const char *url = run->listener ? listener_url(run->listener) : "";
 	/* A token somebody chose is known to them and stays out of the log. */
@@ -48,7 +48,7 @@ void run_tell_start(const struct run *run)
 	fflush(stdout);
 }
 
-void run_tell_problem(struct run *run)
+void run_log_problem(struct run *run)
 {
 	int64_t now = clock_now(clock_system());
 	const char *problem = remote_problem(run->remote);
@@ -62,7 +62,7 @@ void run_tell_problem(struct run *run)
 		output_line(stderr, "platoon run: waiting for %s: %s", run->access.server, problem);
 }
 
-void run_tell_away(struct run *run)
+void run_log_away(struct run *run)
 {
 	int64_t now = clock_now(clock_system());
 	char seconds[32];
@@ -85,7 +85,7 @@ void run_tell_away(struct run *run)
 	}
 }
 
-void run_tell_connected(const struct run *run)
+void run_log_connected(const struct run *run)
 {
 	if (is_collected(run)) {
 		log_write(&run->args->logger, LOG_INFO, 0, "connected", "server", run->access.server, NULL);
@@ -95,12 +95,12 @@ void run_tell_connected(const struct run *run)
 	fflush(stdout);
 }
 
-void run_tell_ending(const struct run *run)
+void run_log_ending(const struct run *run)
 {
 	log_write(&run->args->logger, LOG_INFO, 0, "asked to end: what was decided is still sent", NULL);
 }
 
-void run_tell_waiting(const struct run *run)
+void run_log_waiting(const struct run *run)
 {
 	char count[32];
 	snprintf(count, sizeof(count), "%zu", remote_counts(run->remote).waiting);
@@ -108,7 +108,7 @@ void run_tell_waiting(const struct run *run)
 }
 
 /* What was not answered may have been done or not; whoever acts next sees which. */
-void run_tell_ended(const struct run *run)
+void run_log_ended(const struct run *run)
 {
 	char count[32];
 	size_t waiting = remote_counts(run->remote).waiting;
