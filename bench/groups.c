@@ -117,7 +117,7 @@ static double run_until_ready(struct yard *yard)
 	double start = now_seconds();
 	for (int turn = 0; turn < MOST_TURNS; turn++) {
 		int wait = world_step(yard->world);
-		bool pending = store_chores(yard->store, 10000) || store_pending(yard->store);
+		bool pending = store_collect_garbage(yard->store, 10000) || store_pending(yard->store);
 		store_commit(yard->store, NULL);
 		if (pending || wait == 0)
 			continue;

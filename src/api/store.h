@@ -230,7 +230,7 @@ void store_mirror_remove(struct store *store, const struct store_type *type, con
 
 /* Work that follows from earlier writes: dependents of deleted owners, contents of terminating namespaces and of deleted
  * definitions, old events. At most `budget` objects are touched. True when work is left for the next turn. */
-bool store_chores(struct store *store, size_t budget);
+bool store_collect_garbage(struct store *store, size_t budget);
 
 /* Something to commit: writes, or submissions whose `done` is due. */
 bool store_pending(const struct store *store);

@@ -132,7 +132,7 @@ void garbage_free(struct store *store)
 
 /* ---- doing ---- */
 
-/* One call of store_chores. */
+/* One call of store_collect_garbage. */
 struct work {
 	struct store *store;
 	struct arena *arena;
@@ -395,7 +395,7 @@ static bool attend_all(struct work *work)
 	return room;
 }
 
-bool store_chores(struct store *store, size_t budget)
+bool store_collect_garbage(struct store *store, size_t budget)
 {
 	struct work work = {.store = store, .arena = arena_create(), .budget = budget};
 	bool room = follow_owners(&work) && attend_all(&work) && sweep_events(&work);

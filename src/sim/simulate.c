@@ -10,7 +10,7 @@
 
 /* Turns without time passing after which a world is called restless. */
 #define TURNS_PER_MOMENT 2000
-#define CHORES_PER_TURN 1000
+#define GARBAGE_PER_TURN 1000
 /* On a real server most turns only wait for answers. */
 #define TURNS_PER_MOMENT_REAL 200000
 
@@ -126,7 +126,7 @@ static int take_turn(struct simulation *simulation)
 		lose_turn(simulation);
 		wait = 0;
 	}
-	bool more = store_chores(simulation->store, CHORES_PER_TURN);
+	bool more = store_collect_garbage(simulation->store, GARBAGE_PER_TURN);
 	bool wrote = store_pending(simulation->store);
 	if (simulation->hold > 0)
 		simulation->hold--;

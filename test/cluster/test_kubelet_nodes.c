@@ -214,7 +214,7 @@ static void a_lease_goes_with_its_node(void **state)
 	kubelet_fixture_pass(fixture, 5);
 	delete_node(fixture, "n1");
 	for (int i = 0; i < 5; i++) {
-		store_chores(fixture->store, 100);
+		store_collect_garbage(fixture->store, 100);
 		kubelet_fixture_pass(fixture, 1);
 	}
 	assert_null(lease_of(fixture, "n1"));

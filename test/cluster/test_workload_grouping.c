@@ -66,7 +66,7 @@ static void step(struct workload_fixture *fixture, struct grouping_controller *g
 		clock_virtual_advance(&fixture->base.clock, 50000000);
 		workloads_step(fixture->workloads);
 		grouping_step(grouping);
-		store_chores(fixture->base.store, 100);
+		store_collect_garbage(fixture->base.store, 100);
 		assert_int_equal(store_commit(fixture->base.store, &error), 0);
 	}
 }

@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			request(store, at, length, arena);
 		at += length + (stop != NULL);
 		if (line % 3 == 0) {
-			store_chores(store, 4);
+			store_collect_garbage(store, 4);
 			store_commit(store, NULL);
 			clock_virtual_advance(&clock, (int64_t)40 * 1000000000);
 			arena_reset(arena);
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			for (int i = 0; i < 5; i++)
 				follow(watches[i], &seen[i], arena);
 	}
-	for (int turn = 0; store_chores(store, 100) && turn < 1000; turn++)
+	for (int turn = 0; store_collect_garbage(store, 100) && turn < 1000; turn++)
 		fuzz_require(turn < 999);
 	store_commit(store, NULL);
 	for (int i = 0; i < 5; i++) {

@@ -323,7 +323,7 @@ static void do_something(struct store_fixture *fixture, struct random *random)
 		               random_chance(random, 30) ? "{'propagationPolicy':'Foreground'}" : NULL);
 	}
 	if (random_chance(random, 30)) {
-		store_chores(fixture->store, 2);
+		store_collect_garbage(fixture->store, 2);
 		store_commit(fixture->store, NULL);
 	}
 }

@@ -85,7 +85,7 @@ static void turn(struct late *late)
 	}
 	if (late->turns++ % LAG == 0) {
 		kubelet_step(late->kubelet);
-		store_chores(late->fixture.base.store, 1000);
+		store_collect_garbage(late->fixture.base.store, 1000);
 		serve_run_once(late->serve, 0, &error);
 		count_pods(late);
 	}

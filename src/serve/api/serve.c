@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHORES_PER_TURN 200
+#define GARBAGE_PER_TURN 200
 
 static bool commit(void *context)
 {
 	struct serve *serve = context;
 	struct error error = {0};
 	bool good = true;
-	bool more = store_chores(serve->store, CHORES_PER_TURN);
+	bool more = store_collect_garbage(serve->store, GARBAGE_PER_TURN);
 	if (store_pending(serve->store) && store_commit(serve->store, &error)) {
 		log_write(serve->options.logger, LOG_ERROR, 0, "changes could not be stored", "error", error.text,
 		          NULL);
