@@ -73,9 +73,10 @@ struct store_object *object_create(const struct store_type *type, struct doc *do
 	return shown;
 }
 
-struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree, struct words *words)
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree,
+                                      struct string_pool *strings)
 {
-	struct doc *doc = tree_finish_sharing(tree, words);
+	struct doc *doc = tree_finish_sharing(tree, strings);
 	return doc ? object_create(type, doc) : NULL;
 }
 

@@ -2,7 +2,7 @@
 #ifndef API_OBJECT_MAKE_H
 #define API_OBJECT_MAKE_H
 
-#include "object/words.h"
+#include "object/string_pool.h"
 #include "api/object.h"
 #include "object/tree.h"
 
@@ -11,7 +11,8 @@ struct store_object *object_create(const struct store_type *type, struct doc *do
 /* The same state under another resourceVersion. */
 struct store_object *object_with_version(struct store_object *object, uint64_t version);
 /* NULL: nested too deep. */
-struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree, struct words *words);
+struct store_object *object_from_tree(const struct store_type *type, const struct tree *tree,
+                                      struct string_pool *strings);
 /* Gives the memory of the encoding back; it is made again when somebody asks. */
 void object_forget_json(struct store_object *object);
 

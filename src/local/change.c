@@ -45,7 +45,7 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 	snprintf(version, sizeof(version), "%" PRIu64, store->version + 1);
 	if (!store->options.mirror)
 		tree_put_string(arena, tree_need_map(arena, root, "metadata"), "resourceVersion", version);
-	struct store_object *now = object_from_tree(&bucket->type, root, store->words);
+	struct store_object *now = object_from_tree(&bucket->type, root, store->strings);
 	if (now)
 		now->version = store->version + 1;
 	size_t length = 0;

@@ -91,9 +91,9 @@ struct store {
 	VEC(struct submission) submissions;
 	struct store_ticket *tickets;
 	struct arena
-		*scratch;    /* for carrying submissions out; a result with more than a uid keeps it. NULL: not there */
-	struct arena *uids;  /* of the results of submissions; NULL: there are none */
-	struct words *words; /* of all documents that are stored */
+		*scratch;   /* for carrying submissions out; a result with more than a uid keeps it. NULL: not there */
+	struct arena *uids; /* of the results of submissions; NULL: there are none */
+	struct string_pool *strings;      /* of all documents that are stored */
 	VEC(uint64_t) old_rows;           /* rows that the next commit removes */
 	VEC(struct store_watch *) roused; /* watches to be woken */
 	struct store_watch *waiting;      /* watches that take their first look after the next commit */

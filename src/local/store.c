@@ -71,7 +71,7 @@ struct store *store_open(const struct store_options *options, struct error *erro
 	struct store *store = base_calloc(1, sizeof(*store));
 	store->options = *options;
 	store->clock = options->clock ? options->clock : clock_system();
-	store->words = words_create();
+	store->strings = string_pool_create();
 	if (!store->options.history)
 		store->options.history = DEFAULT_HISTORY;
 	if (!store->options.history_bytes)
@@ -109,7 +109,7 @@ void store_close(struct store *store)
 	garbage_free(store);
 	owners_free(store);
 	registry_free(store);
-	words_destroy(store->words);
+	string_pool_destroy(store->strings);
 	free(store->path);
 	free(store);
 }

@@ -169,9 +169,9 @@ void build_append(struct build *build, struct node *list, struct node *value)
 	yyjson_mut_arr_append(node_json(list), value ? node_json(value) : yyjson_mut_null(build->json));
 }
 
-struct doc *build_finish_sharing(struct build *build, struct node *root, struct words *words)
+struct doc *build_finish_sharing(struct build *build, struct node *root, struct string_pool *strings)
 {
-	return doc_pack(root ? node_json(root) : yyjson_mut_null(build->json), words);
+	return doc_pack(root ? node_json(root) : yyjson_mut_null(build->json), strings);
 }
 
 struct doc *build_finish(struct build *build, struct node *root)

@@ -6,7 +6,7 @@
 
 struct build;
 struct node;
-struct words;
+struct string_pool;
 
 struct build *build_create(void);
 void build_destroy(struct build *build);
@@ -29,8 +29,8 @@ void build_append(struct build *build, struct node *list, struct node *value);
 
 /* Turns the tree below `root` into an immutable doc. The build stays usable. */
 struct doc *build_finish(struct build *build, struct node *root);
-/* The same for one of many documents that are kept long: texts are shared through `words` (NULL: none). */
-struct doc *build_finish_sharing(struct build *build, struct node *root, struct words *words);
+/* The same for one of many documents that are kept long: texts are shared through `strings` (NULL: none). */
+struct doc *build_finish_sharing(struct build *build, struct node *root, struct string_pool *strings);
 /* build_finish + val_write in one call. */
 void build_write(struct build *build, struct node *root, enum doc_style style, struct buffer *out);
 

@@ -15,7 +15,7 @@ struct doc {
 	char *text;
 };
 
-struct words;
+struct string_pool;
 
 static inline yyjson_val *val_json(const struct val *val)
 {
@@ -27,8 +27,8 @@ static inline const struct val *val_of(yyjson_val *json)
 	return (const struct val *)json;
 }
 
-/* A document of its own with the same content, in one block. `words` (NULL: none) are texts it may share. */
-struct doc *doc_pack(yyjson_mut_val *json, struct words *words);
+/* A document of its own with the same content, in one block. `strings` (NULL: none) are texts it may share. */
+struct doc *doc_pack(yyjson_mut_val *json, struct string_pool *strings);
 /* Allocation that never returns NULL, for documents that we build ourselves. */
 const yyjson_alc *doc_allocator(void);
 /* 1-based line and column (in characters) of a byte offset. */

@@ -3,13 +3,13 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "object/doc_internal.h"
-#include "object/words.h"
+#include "object/string_pool.h"
 
 #include <string.h>
 
 /* What one value needs, and all below it. */
 struct packing {
-	struct words *words; /* NULL: nothing is shared */
+	struct string_pool *strings; /* NULL: nothing is shared */
 	size_t values, bytes;
 	VEC(const char *) shared; /* per text in the order of the walk, NULL for those of our own */
 	size_t at;
@@ -26,8 +26,9 @@ static bool has_text(const yyjson_mut_val *json)
 static void measure_text(struct packing *packing, yyjson_mut_val *json, bool is_key)
 {
 	size_t length = unsafe_yyjson_get_len(json);
-	const char *shared = packing->words ? words_share(packing->words, json->uni.str, length, is_key) : NULL;
-	if (packing->words)
+	const char *shared =
+		packing->strings ? string_pool_share(packing->strings, json->uni.str, length, is_key) : NULL;
+	if (packing->strings)
 		vec_push(&packing->shared, shared);
 	packing->bytes += shared ? 0 : length + 1;
 }
@@ -54,7 +55,7 @@ static void measure(struct packing *packing, yyjson_mut_val *json)
 static void put_text(struct packing *packing, const yyjson_mut_val *json)
 {
 	yyjson_val *out = packing->next++;
-	const char *shared = packing->words ? packing->shared.items[packing->at++] : NULL;
+	const char *shared = packing->strings ? packing->shared.items[packing->at++] : NULL;
 	*out = (yyjson_val){.tag = json->tag, .uni.str = shared};
 	if (shared)
 		return;
@@ -88,9 +89,9 @@ static void put(struct packing *packing, yyjson_mut_val *json)
 		out->uni.ofs = (size_t)((char *)packing->next - (char *)out);
 }
 
-struct doc *doc_pack(yyjson_mut_val *json, struct words *words)
+struct doc *doc_pack(yyjson_mut_val *json, struct string_pool *strings)
 {
-	struct packing packing = {.words = words};
+	struct packing packing = {.strings = strings};
 	measure(&packing, json);
 	size_t values = packing.values * sizeof(yyjson_val);
 	struct doc *doc = base_malloc(sizeof(*doc) + values + packing.bytes);

@@ -472,12 +472,12 @@ struct doc *tree_finish(const struct tree *tree)
 	return tree_finish_sharing(tree, NULL);
 }
 
-struct doc *tree_finish_sharing(const struct tree *tree, struct words *words)
+struct doc *tree_finish_sharing(const struct tree *tree, struct string_pool *strings)
 {
 	if (tree_size(tree, DOC_MAX_BYTES) == SIZE_MAX)
 		return NULL;
 	struct build *build = build_create();
-	struct doc *doc = build_finish_sharing(build, tree ? finish_at(build, tree) : NULL, words);
+	struct doc *doc = build_finish_sharing(build, tree ? finish_at(build, tree) : NULL, strings);
 	build_destroy(build);
 	return doc;
 }

@@ -10,7 +10,7 @@
 #include "object/doc.h"
 
 struct tree;
-struct words;
+struct string_pool;
 
 struct tree *tree_of(struct arena *arena, const struct val *val); /* NULL gives null */
 struct tree *tree_map(struct arena *arena);
@@ -57,7 +57,7 @@ struct tree *tree_walk(struct arena *arena, struct tree *tree, size_t *at, const
 size_t tree_size(const struct tree *tree, size_t limit);
 /* NULL when nested deeper than DOC_MAX_DEPTH. */
 struct doc *tree_finish(const struct tree *tree);
-/* The same for a document that is kept: texts are shared through `words` (NULL: none). */
-struct doc *tree_finish_sharing(const struct tree *tree, struct words *words);
+/* The same for a document that is kept: texts are shared through `strings` (NULL: none). */
+struct doc *tree_finish_sharing(const struct tree *tree, struct string_pool *strings);
 
 #endif

@@ -7,15 +7,15 @@
 #include <string.h>
 
 struct store_object *__real_object_from_tree(const struct store_type *type, const struct tree *tree,
-                                             struct words *words);
+                                             struct string_pool *strings);
 struct store_object *__wrap_object_from_tree(const struct store_type *type, const struct tree *tree,
-                                             struct words *words);
+                                             struct string_pool *strings);
 
 struct store_object *__wrap_object_from_tree(const struct store_type *type, const struct tree *tree,
-                                             struct words *words)
+                                             struct string_pool *strings)
 {
 	static struct copier *copier;
-	struct store_object *object = __real_object_from_tree(type, tree, words);
+	struct store_object *object = __real_object_from_tree(type, tree, strings);
 	bool trims = object && type->api_count > 0 && !type->apis[0].group[0] &&
 	             (strcmp(type->resource, "pods") == 0 || strcmp(type->resource, "nodes") == 0);
 	if (!trims)

@@ -1,5 +1,5 @@
 /* A hash table that only grows, up to a limit, and a note of the values that were seen lately. */
-#include "object/words.h"
+#include "object/string_pool.h"
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -14,59 +14,59 @@
 #define SEEN ((size_t)1 << 12)
 #define LONGEST 96
 
-struct word {
+struct pooled {
 	const char *text;
 	uint32_t length, check; /* check: the other half of the hash */
 };
 
-struct words {
+struct string_pool {
 	struct arena *arena;
-	struct word slots[SLOTS];
+	struct pooled slots[SLOTS];
 	uint32_t seen[SEEN]; /* hashes of values that are not kept */
 	size_t keys, values;
 };
 
-struct words *words_create(void)
+struct string_pool *string_pool_create(void)
 {
-	struct words *words = base_calloc(1, sizeof(*words));
-	words->arena = arena_create();
-	return words;
+	struct string_pool *pool = base_calloc(1, sizeof(*pool));
+	pool->arena = arena_create();
+	return pool;
 }
 
-void words_destroy(struct words *words)
+void string_pool_destroy(struct string_pool *pool)
 {
-	if (!words)
+	if (!pool)
 		return;
-	arena_destroy(words->arena);
-	free(words);
+	arena_destroy(pool->arena);
+	free(pool);
 }
 
 /* Whether a text that is not there is to be kept. */
-static bool admit(struct words *words, uint64_t hash, bool is_key)
+static bool admit(struct string_pool *pool, uint64_t hash, bool is_key)
 {
 	if (is_key)
-		return words->keys < MOST_KEYS;
-	uint32_t *seen = &words->seen[hash % SEEN], mark = (uint32_t)(hash >> 32) | 1;
+		return pool->keys < MOST_KEYS;
+	uint32_t *seen = &pool->seen[hash % SEEN], mark = (uint32_t)(hash >> 32) | 1;
 	bool again = *seen == mark;
 	*seen = mark;
-	return again && words->values < MOST_VALUES;
+	return again && pool->values < MOST_VALUES;
 }
 
-const char *words_share(struct words *words, const char *text, size_t length, bool is_key)
+const char *string_pool_share(struct string_pool *pool, const char *text, size_t length, bool is_key)
 {
 	if (length > LONGEST)
 		return NULL;
 	uint64_t hash = XXH3_64bits(text, length);
 	uint32_t check = (uint32_t)(hash >> 32);
-	struct word *word = &words->slots[hash % SLOTS];
+	struct pooled *word = &pool->slots[hash % SLOTS];
 	while (word->text) {
 		if (word->check == check && word->length == length && memcmp(word->text, text, length) == 0)
 			return word->text;
-		word = word + 1 < words->slots + SLOTS ? word + 1 : words->slots;
+		word = word + 1 < pool->slots + SLOTS ? word + 1 : pool->slots;
 	}
-	if (!admit(words, hash, is_key))
+	if (!admit(pool, hash, is_key))
 		return NULL;
-	*word = (struct word){arena_strndup(words->arena, text, length), (uint32_t)length, check};
-	*(is_key ? &words->keys : &words->values) += 1;
+	*word = (struct pooled){arena_strndup(pool->arena, text, length), (uint32_t)length, check};
+	*(is_key ? &pool->keys : &pool->values) += 1;
 	return word->text;
 }
