@@ -244,40 +244,82 @@ static const struct refusal *refusal_of(const struct scheduler_turn *turn, const
 	               : NULL;
 }
 
-/* Whether what is to be bound now is enough, also (`sure`) without those whose binding was refused before. A pod of the gang
- * for which a later decision found only a reservation would leave the others alone: then they wait for it. */
-static bool starts_whole(const struct scheduler_turn *turn, size_t index, bool sure)
+static bool is_hopeless(const struct refusal *refusal)
+{
+	return refusal->times >= REFUSALS_TO_RELEASE;
+}
+
+static bool is_paused(const struct scheduler *scheduler, const struct refusal *refusal)
+{
+	return refusal->until > scheduler->last;
+}
+
+/* Which of the pods that were refused before are not counted on. */
+enum doubt { DOUBT_NONE, DOUBT_PAUSED, DOUBT_HOPELESS };
+
+static bool is_doubtful(const struct scheduler_turn *turn, const struct gang *gang, size_t pod, enum doubt doubt)
+{
+	const struct refusal *refusal = doubt == DOUBT_NONE ? NULL : refusal_of(turn, gang, pod);
+	return refusal && (doubt == DOUBT_PAUSED ? is_paused(turn->scheduler, refusal) : is_hopeless(refusal));
+}
+
+/* Which parts of the gang reach their minimum with what is to be bound now, without those that are in doubt; by node of its
+ * tree. A pod for which a later decision found only a reservation would leave the others alone: then they wait for it. */
+static const bool *parts_that_start(const struct scheduler_turn *turn, size_t index, enum doubt doubt)
 {
 	const struct gang *gang = &turn->plan->snapshot->cycle.groups[index].gang;
 	const bool *ran = turn->plan->snapshot->groups[index].ran;
 	struct gang now = *gang;
+	bool *satisfied = arena_array(turn->arena, bool, gang->tree_count);
 	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		now.pods[i] = gang->pods[i];
-		bool doubtful = sure && now.pods[i].state == MEMBER_RUNNING && !ran[i] && refusal_of(turn, gang, i);
-		if (now.pods[i].state == MEMBER_RESERVED || doubtful)
+		bool is_new = now.pods[i].state == MEMBER_RUNNING && !ran[i];
+		if (now.pods[i].state == MEMBER_RESERVED || (is_new && is_doubtful(turn, gang, i, doubt)))
 			now.pods[i].state = MEMBER_WAITING;
 	}
-	return gang_root_satisfied(&now);
+	gang_satisfied(&now, NULL, satisfied);
+	return satisfied;
 }
 
-/* Whether a pod that has a place is bound in this cycle. What was refused is tried again after a pause, and before the rest
- * of a gang that cannot do without it: so nothing is started that would have to be released. */
-static bool is_due(const struct scheduler_turn *turn, const struct plan_binding *binding, bool sure)
+static bool starts_whole(const struct scheduler_turn *turn, size_t index, enum doubt doubt)
+{
+	return parts_that_start(turn, index, doubt)[0];
+}
+
+/* Whether every part that the pod is in starts without those in doubt, if it starts with them. */
+static bool starts_anyway(const struct gang *gang, size_t pod, const bool *with, const bool *without)
+{
+	for (int node = gang->pods[pod].leaf; node >= 0; node = gang->tree[node].parent)
+		if (with[node] && !without[node])
+			return false;
+	return true;
+}
+
+/* What was refused is tried again after a pause, together with all of its part of the gang that cannot do without it. Where
+ * there is little hope left it is tried alone, so that nothing is started which would have to be released. */
+static void bind_after_refusals(const struct scheduler_turn *turn, const struct plan_group *group, const bool *all)
 {
 	struct scheduler *scheduler = turn->scheduler;
-	const struct refusal *refusal = scheduler_refused_find(scheduler, binding->namespace_, binding->pod);
-	if (!refusal || refusal->until <= scheduler->last)
-		return refusal || sure;
-	if (refusal->until < scheduler->due)
-		scheduler->due = refusal->until;
-	return false;
+	const struct gang *gang = &turn->plan->snapshot->cycle.groups[group->index].gang;
+	const bool *unpaused = parts_that_start(turn, group->index, DOUBT_PAUSED);
+	const bool *hopeful = parts_that_start(turn, group->index, DOUBT_HOPELESS);
+	for (size_t i = 0; i < group->binding_count; i++) {
+		const struct plan_binding *binding = group->bindings[i];
+		const struct refusal *refusal = refusal_of(turn, gang, binding->member);
+		bool alone = !starts_anyway(gang, binding->member, all, hopeful);
+		if (refusal && is_paused(scheduler, refusal))
+			scheduler->due = refusal->until < scheduler->due ? refusal->until : scheduler->due;
+		else if (alone ? refusal && is_hopeless(refusal) : starts_anyway(gang, binding->member, all, unpaused))
+			bind(turn, binding);
+	}
 }
 
 static void bind_gang(const struct scheduler_turn *turn, const struct plan_group *group)
 {
 	const struct gang *gang = &turn->plan->snapshot->cycle.groups[group->index].gang;
-	if (group->binding_count == 0 || !starts_whole(turn, group->index, false))
+	const bool *all = group->binding_count ? parts_that_start(turn, group->index, DOUBT_NONE) : NULL;
+	if (!all || !all[0])
 		return;
 	if (!is_current(turn, group->index)) {
 		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
@@ -285,10 +327,10 @@ static void bind_gang(const struct scheduler_turn *turn, const struct plan_group
 		turn->scheduler->again = true;
 		return;
 	}
-	bool sure = !turn->scheduler->refusals || starts_whole(turn, group->index, true);
-	for (size_t i = 0; i < group->binding_count; i++)
-		if (is_due(turn, group->bindings[i], sure))
-			bind(turn, group->bindings[i]);
+	if (turn->scheduler->refusals)
+		bind_after_refusals(turn, group, all);
+	for (size_t i = 0; i < group->binding_count && !turn->scheduler->refusals; i++)
+		bind(turn, group->bindings[i]);
 }
 
 /* Whether the gang needs a pod whose binding was refused too often to hope for the next time. */
@@ -300,7 +342,7 @@ static bool is_refused(const struct scheduler_turn *turn, size_t index)
 		const struct refusal *refusal = refusal_of(turn, gang, i);
 		times = refusal && refusal->times > times ? refusal->times : times;
 	}
-	return times >= REFUSALS_TO_RELEASE && !starts_whole(turn, index, true);
+	return times >= REFUSALS_TO_RELEASE && !starts_whole(turn, index, DOUBT_HOPELESS);
 }
 
 /* Why a gang that was cut off while it started cannot be completed: part of it is bound, nothing of it runs, and there is
