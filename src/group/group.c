@@ -160,6 +160,21 @@ static bool is_served(const struct grouping *grouping, const struct group_owner 
 	return !source || !source->is_served || source->is_served(source->context, owner->api_version, owner->kind);
 }
 
+/* The owner that has to be read before the pod can be grouped; NULL when there is none. A wrapper is waited for only where
+ * somebody knows that it can appear: its watch may be behind that of the pod, and what it lends is kept once written. */
+static const struct group_owner *find_missing(const struct grouping *grouping)
+{
+	const struct group_owners *owners = grouping->owners;
+	const struct group_owner *id = &grouping->subject.id,
+				 *top = owners->count ? &owners->items[owners->count - 1] : NULL;
+	if (!id->object && is_served(grouping, id) && kind_is_known(id->api_version, id->kind))
+		return id;
+	if (top && !top->object && grouping->source && grouping->source->is_served && is_served(grouping, top) &&
+	    kind_is_skipped(top->api_version, top->kind))
+		return top;
+	return NULL;
+}
+
 static enum group_verdict build(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
@@ -173,13 +188,14 @@ static enum group_verdict build(struct grouping *grouping)
 		           "correct the owner references",
 		           "the owners of the pod form a circle or more than %d levels; this owner is taken as the top",
 		           GROUP_MAX_OWNERS);
-	bool readable = id->object || is_served(grouping, id);
-	if (!id->object && readable && kind_is_known(id->api_version, id->kind)) {
+	const struct group_owner *missing = find_missing(grouping);
+	if (missing) {
 		group_warn(grouping, GROUP_ABOUT_OWNER_NOT_FOUND, "",
 		           "wait for the owner to appear, or remove the reference",
-		           "the pod names %s %s as its owner, but there is none", id->kind, id->name);
+		           "the pod names %s %s as its owner, but there is none", missing->kind, missing->name);
 		return GROUP_REFUSED;
 	}
+	bool readable = id->object || is_served(grouping, id);
 	group_family *family = readable ? kind_family(id->api_version, id->kind) : NULL;
 	const struct val *karta = family ? NULL : karta_find(grouping);
 	enum group_verdict verdict = family  ? family(grouping)
