@@ -278,7 +278,7 @@ static const bool *parts_that_start(const struct scheduler_turn *turn, size_t in
 		if (now.pods[i].state == MEMBER_RESERVED || (is_new && is_doubtful(turn, gang, i, doubt)))
 			now.pods[i].state = MEMBER_WAITING;
 	}
-	gang_satisfied(&now, NULL, satisfied);
+	gang_satisfied(&now, arena_array(turn->arena, int, gang->tree_count), satisfied);
 	return satisfied;
 }
 
@@ -327,9 +327,11 @@ static void bind_gang(const struct scheduler_turn *turn, const struct plan_group
 		turn->scheduler->again = true;
 		return;
 	}
-	if (turn->scheduler->refusals)
+	if (turn->scheduler->refusals) {
 		bind_after_refusals(turn, group, all);
-	for (size_t i = 0; i < group->binding_count && !turn->scheduler->refusals; i++)
+		return;
+	}
+	for (size_t i = 0; i < group->binding_count; i++)
 		bind(turn, group->bindings[i]);
 }
 
