@@ -13,7 +13,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
+
+from cluster_api import until
 
 PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
@@ -34,14 +35,6 @@ def run(*args, text=None, env=None):
     done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE,
                           env=environment, check=False)
     return done.returncode, done.stdout, done.stderr
-
-
-def until(check):
-    """Waits for something that happens in another process, however slow the machine is."""
-    end = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.1)
 
 
 def expect(code, *args, out="", err="", text=None):
@@ -231,7 +224,7 @@ def a_live_cluster_is_read():
     cluster, kubeconfig = start_cluster(folder)
     try:
         live = ("--kubeconfig", kubeconfig)
-        until(lambda: run("why", "pg/pretrain", *live)[0] == 0 and "Running" in run("why", "pod/pretrain-0", *live)[1])
+        until("it runs", lambda: run("why", "pg/pretrain", *live)[0] == 0 and "Running" in run("why", "pod/pretrain-0", *live)[1])
         code, out, err = run("why", "pg/pretrain", *live)
         assert code == 0 and "zone z1 / rack z1-r" in out, out + err
         expect(0, "why", "pod/pretrain-0", *live, out="it has node z1-r")
@@ -291,7 +284,7 @@ def single_pods_are_placed_by_what_their_owners_say():
         def groups():
             return json.loads(run("top", *live, "-o", "json")[1] or "{}").get("groups", [])
 
-        until(lambda: sum(group["bound"] for group in groups()) == 2)
+        until("both are bound", lambda: sum(group["bound"] for group in groups()) == 2)
         assert [group["queue"] for group in groups()] == ["team-a", "team-a"], groups()
         assert "Deployment" not in run("record", *live)[1], "a recording has the pods, not who made them"
     finally:

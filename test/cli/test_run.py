@@ -17,6 +17,7 @@ import traceback
 import urllib.error
 import urllib.request
 
+from cluster_api import until
 from fake_api import FakeApi
 from refusing_proxy import RefusingProxy
 
@@ -275,13 +276,6 @@ def a_queue_that_is_refused_is_made_later(folder):
             assert run.stop() == 0
 
 
-def until(check, what):
-    end = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < end, what()
-        time.sleep(0.05)
-
-
 @test
 def a_refused_binding_is_told_and_tried_again(folder):
     with RefusingProxy(folder, os.path.join(folder, "d/kubeconfig")) as proxy:
@@ -306,16 +300,16 @@ def a_refused_binding_is_told_and_tried_again(folder):
                 events = proxy.ask("GET", "/api/v1/namespaces/default/events")["items"]
                 return {one["reason"] for one in events if one["involvedObject"]["name"] == "refused"}
 
-            until(lambda: "refused by the test" in condition().get("message", ""), pod)
+            until("the refusal is told", lambda: "refused by the test" in condition().get("message", ""), pod)
             assert (condition()["status"], condition()["reason"]) == ("False", "SchedulerError"), condition()
-            until(lambda: "FailedScheduling" in reasons(), reasons)
+            until("there is an event", lambda: "FailedScheduling" in reasons(), reasons)
             assert "Scheduled" not in reasons() and "nodeName" not in pod()["spec"], (reasons(), pod())
             metrics = get(url + "/metrics")[1]
             refused = int(re.search(r"platoon_bindings_refused_total (\d+)", metrics).group(1))
             assert 1 <= refused <= proxy.count and "platoon_placements_total 0" in metrics, (refused, proxy.count)
             proxy.refused = None
-            until(lambda: "nodeName" in pod()["spec"], pod)
-            until(lambda: "Scheduled" in reasons(), reasons)
+            until("it is bound", lambda: "nodeName" in pod()["spec"], pod)
+            until("that is told", lambda: "Scheduled" in reasons(), reasons)
             assert run.stop() == 0, run.log()
 
 
