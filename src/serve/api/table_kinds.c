@@ -310,6 +310,15 @@ static const struct table_column priorities[] = {NAME, INTEGER("Value", ".value"
 static const struct table_column storage_classes[] = {NAME, TEXT("Provisioner", ".provisioner"),
 	TEXT("ReclaimPolicy", ".reclaimPolicy"), TEXT("VolumeBindingMode", ".volumeBindingMode"),
 	{"AllowVolumeExpansion", "string", "", 0, table_boolean, ".allowVolumeExpansion"}, AGE, END};
+static const struct table_column csi_drivers[] = {NAME, {"AttachRequired", "boolean", "", 0, table_boolean, ".spec.attachRequired"},
+	{"PodInfoOnMount", "boolean", "", 0, table_boolean, ".spec.podInfoOnMount"},
+	{"StorageCapacity", "boolean", "", 0, table_boolean, ".spec.storageCapacity"}, AGE, END};
+static const struct table_column csi_nodes[] = {NAME, {"Drivers", "integer", "", 0, table_count, ".spec.drivers"}, AGE, END};
+static const struct table_column storage_capacities[] = {NAME, TEXT("StorageClassName", ".storageClassName"),
+	TEXT("Capacity", ".capacity"), END};
+static const struct table_column attachments[] = {NAME, TEXT("Attacher", ".spec.attacher"),
+	TEXT("PV", ".spec.source.persistentVolumeName"), TEXT("Node", ".spec.nodeName"),
+	{"Attached", "boolean", "", 0, table_boolean, ".status.attached"}, AGE, END};
 static const struct table_column leases[] = {NAME, TEXT("Holder", ".spec.holderIdentity"), AGE, END};
 static const struct table_column budgets[] = {NAME, {"Min Available", "string", "", 0, limit_or_none, ".spec.minAvailable"},
 	{"Max Unavailable", "string", "", 0, limit_or_none, ".spec.maxUnavailable"},
@@ -334,6 +343,9 @@ static const struct {
 	{"apps", "deployments", deployments}, {"apps", "replicasets", replica_sets}, {"apps", "statefulsets", stateful_sets},
 	{"apps", "daemonsets", daemon_sets}, {"batch", "jobs", jobs}, {"batch", "cronjobs", cron_jobs},
 	{"scheduling.k8s.io", "priorityclasses", priorities}, {"storage.k8s.io", "storageclasses", storage_classes},
+	{"storage.k8s.io", "csidrivers", csi_drivers}, {"storage.k8s.io", "csinodes", csi_nodes},
+	{"storage.k8s.io", "csistoragecapacities", storage_capacities},
+	{"storage.k8s.io", "volumeattachments", attachments},
 	{"coordination.k8s.io", "leases", leases}, {"policy", "poddisruptionbudgets", budgets},
 	{"autoscaling", "horizontalpodautoscalers", autoscalers}, {"autoscaling", "scale", scale},
 	{"apiextensions.k8s.io", "customresourcedefinitions", created}, {"rbac.authorization.k8s.io", "roles", created},
