@@ -81,17 +81,41 @@ static void read_share(const struct decode *decode, const struct val *resources,
 	static const struct number_rule weight = {"overQuotaWeight", false, "write 0 or more"};
 	const struct decode_path *up = PATH_KEY(spec_path, "resources");
 	const struct decode_path *path = PATH_KEY(up, name);
-	*share = (struct queue_share){.limit = -1};
+	*share = (struct queue_share){0};
 	static const char *const names[] = {"quota", "limit", "overQuotaWeight"};
 	const struct val *map = decode_map(decode, up, resources, name);
 	decode_known(decode, path, map, names, sizeof(names) / sizeof(names[0]));
 	read_number(decode, path, map, &quota, shift, &share->quota);
-	if (read_number(decode, path, map, &limit, shift, &share->limit) && share->limit == 0)
-		share->limit = -1;
+	read_number(decode, path, map, &limit, shift, &share->limit);
 	read_number(decode, path, map, &weight, 3, &share->weight);
-	if (share->limit >= 0 && share->quota > share->limit)
+	if (share->limit > 0 && share->quota > share->limit)
 		decode_warning(decode, PATH_KEY(path, "limit"), "raise the limit, or lower the quota",
 		               "the limit is below the quota, so part of the quota can never be used");
+}
+
+/* A limit of 0 is easily written by leaving it out, and closes the queue for every pod that asks for the resource. */
+static void warn_closed(const struct decode *decode, const struct val *resources, const struct queue_spec *queue)
+{
+	static const struct {
+		const char *key, *what;
+	} names[QUEUE_RESOURCES] = {
+		[QUEUE_GPU] = {"gpu", "GPUs"}, [QUEUE_CPU] = {"cpu", "CPU"}, [QUEUE_MEMORY] = {"memory", "memory"}};
+	static const char fix[] = "write limit: -1 for no limit";
+	const struct decode_path *path = PATH_KEY(spec_path, "resources");
+	size_t closed = 0;
+	for (int r = 0; r < QUEUE_RESOURCES; r++)
+		closed += queue->share[r].limit == 0;
+	if (closed == QUEUE_RESOURCES) {
+		decode_warning(decode, path, fix,
+		               "no resource has a limit other than 0, so nothing runs in this queue");
+		return;
+	}
+	for (int r = 0; r < QUEUE_RESOURCES; r++)
+		if (queue->share[r].limit == 0)
+			decode_warning(decode, PATH_KEY(PATH_KEY(path, names[r].key), "limit"), fix,
+			               "the limit is %s, so pods that request %s do not run in this queue",
+			               val_get(val_get(resources, names[r].key), "limit") ? "0" : "unset, which is 0",
+			               names[r].what);
 }
 
 static bool read_runtime(const struct decode *decode, const struct val *spec, const char *field, int64_t *ns)
@@ -135,5 +159,7 @@ int queue_decode(const struct val *object, struct arena *arena, struct queue_spe
 	read_share(&decode, resources, "gpu", 3, &out->share[QUEUE_GPU]);
 	read_share(&decode, resources, "cpu", 0, &out->share[QUEUE_CPU]);
 	read_share(&decode, resources, "memory", 6, &out->share[QUEUE_MEMORY]);
+	if (problems->errors == errors)
+		warn_closed(&decode, resources, out);
 	return problems->errors > errors ? -1 : 0;
 }

@@ -11,7 +11,7 @@ enum queue_resource { QUEUE_GPU, QUEUE_CPU, QUEUE_MEMORY, QUEUE_RESOURCES };
 
 struct queue_share {
 	int64_t quota;  /* unset = 0 */
-	int64_t limit;  /* unset or 0 = -1 */
+	int64_t limit;  /* unset = 0: pods that request the resource do not run */
 	int64_t weight; /* over-quota weight in thousandths; unset = 0 */
 };
 

@@ -8,6 +8,7 @@
 
 #define GROUP "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
 #define QUEUE "apiVersion: scheduling.run.ai/v2\nkind: Queue\n"
+#define OPEN "resources: {gpu: {limit: -1}, cpu: {limit: -1}, memory: {limit: -1}}"
 
 static void duplicates(void **state)
 {
@@ -23,11 +24,11 @@ static void duplicates(void **state)
 	         GROUP "metadata: {name: a, namespace: x}\nspec: {}\n---\n" GROUP "metadata: {name: a}\nspec: {}\n",
 	         {{0}}},
 		{"another kind",
-	         QUEUE "metadata: {name: a}\nspec: {resources: {}}\n---\n" GROUP "metadata: {name: a}\nspec: {}\n",
+	         QUEUE "metadata: {name: a}\nspec: {" OPEN "}\n---\n" GROUP "metadata: {name: a}\nspec: {}\n",
 	         {{0}}},
 		{"cluster scope has no namespace",
-	         QUEUE "metadata: {name: a, namespace: x}\nspec: {resources: {}}\n---\n" QUEUE
-	               "metadata: {name: a}\nspec: {resources: {}}\n",
+	         QUEUE "metadata: {name: a, namespace: x}\nspec: {" OPEN "}\n---\n" QUEUE
+	               "metadata: {name: a}\nspec: {" OPEN "}\n",
 	         {{'E', "metadata.name", "duplicate object"}}},
 		{"names that are still to be made",
 	         GROUP "metadata: {generateName: a}\n---\n" GROUP "metadata: {generateName: a}\n",
@@ -49,12 +50,10 @@ static void queues_of_groups(void **state)
 	static const struct row rows[] = {
 		{"alone", GROUP "metadata: {name: a}\nspec: {queue: q}\n", {{0}}},
 		{"there",
-	         QUEUE "metadata: {name: q}\nspec: {resources: {}}\n---\n" GROUP
-	               "metadata: {name: a}\nspec: {queue: q}\n",
+	         QUEUE "metadata: {name: q}\nspec: {" OPEN "}\n---\n" GROUP "metadata: {name: a}\nspec: {queue: q}\n",
 	         {{0}}},
 		{"missing among others",
-	         QUEUE "metadata: {name: q}\nspec: {resources: {}}\n---\n" GROUP
-	               "metadata: {name: a}\nspec: {queue: Q}\n",
+	         QUEUE "metadata: {name: q}\nspec: {" OPEN "}\n---\n" GROUP "metadata: {name: a}\nspec: {queue: Q}\n",
 	         {{'W', "spec.queue", "\"Q\" does not exist"}}},
 	};
 	verdict_check_all(NULL, rows, COUNT_OF(rows));

@@ -4,13 +4,22 @@
 #include "admit/queue.h"
 #include "base/strings.h"
 
+#define OPEN "resources: {gpu: {limit: -1}, cpu: {limit: -1}, memory: {limit: -1}}"
+
 static const char head[] = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: team}\nspec: ";
 
 static void rules(void **state)
 {
 	static const struct row rows[] = {
-		{"unlimited", "{resources: {gpu: {quota: -1, limit: -1, overQuotaWeight: 1}}}", {{0}}},
-		{"empty resources", "{resources: {}}", {{0}}},
+		{"unlimited", "{" OPEN "}", {{0}}},
+		{"empty resources", "{resources: {}}", {{'W', "spec.resources", "nothing runs in this queue"}}},
+		{"no limit but one",
+	         "{resources: {gpu: {quota: 4, limit: -1}, cpu: {quota: 4000}}}",
+	         {{'W', "spec.resources.cpu.limit", "unset, which is 0, so pods that request CPU do not run"},
+	          {'W', "spec.resources.memory.limit", "pods that request memory"}}},
+		{"closed for GPUs",
+	         "{resources: {gpu: {quota: 8, limit: 0}, cpu: {limit: -1}, memory: {limit: 9}}}",
+	         {{'W', "spec.resources.gpu.limit", "the limit is 0, so pods that request GPUs"}}},
 		{"no resources", "{priority: 3}", {{'E', "spec.resources", "resources must be specified"}}},
 		{"no spec", "{}", {{'E', "spec.resources", "resources must be specified"}}},
 		{"resources of the wrong type", "{resources: 3}", {{'E', "spec.resources", "must be a map"}}},
@@ -30,7 +39,7 @@ static void rules(void **state)
 	         "{resources: {memory: {quota: 1e300}}}",
 	         {{'E', "spec.resources.memory.quota", "too large"}}},
 		{"limit below quota",
-	         "{resources: {gpu: {quota: 4, limit: 2}}}",
+	         "{resources: {gpu: {quota: 4, limit: 2}, cpu: {limit: -1}, memory: {limit: -1}}}",
 	         {{'W', "spec.resources.gpu.limit", "below the quota"}}},
 		{"all at once",
 	         "{priority: high, preemptMinRuntime: 5, reclaimMinRuntime: x, displayName: 1, parentQueue: team}",
@@ -41,7 +50,7 @@ static void rules(void **state)
 	          {'E', "spec.parentQueue", "its own parent"},
 	          {'E', "spec.resources", NULL}}},
 		{"missing parent",
-	         "{parentQueue: top, resources: {}}",
+	         "{parentQueue: top, " OPEN "}",
 	         {{'W', "spec.parentQueue", "\"top\" does not exist"}}},
 	};
 	verdict_check_all(head, rows, COUNT_OF(rows));
@@ -62,11 +71,11 @@ static void parents(void **state)
 		"---\n"
 		"apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: team}\nspec: ";
 	static const struct row rows[] = {
-		{"a tree", "{parentQueue: top, resources: {}}", {{0}}},
+		{"a tree", "{parentQueue: top, " OPEN "}", {{0}}},
 		{"a ring",
-	         "{parentQueue: b, resources: {}}",
+	         "{parentQueue: b, " OPEN "}",
 	         {{'E', "spec.parentQueue", "\"team\" -> \"b\" -> \"a\" -> \"team\""}}},
-		{"below a ring is not on it", "{parentQueue: x, resources: {}}", {{0}}},
+		{"below a ring is not on it", "{parentQueue: x, " OPEN "}", {{0}}},
 	};
 	verdict_check_all(others, rows, COUNT_OF(rows));
 }
@@ -80,7 +89,7 @@ static void a_change_that_closes_a_ring(void **state)
 	            "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: b}\n"
 	            "spec: {parentQueue: a, resources: {}}\n");
 	parsed_open(&wanted, "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: a}\n"
-	                     "spec: {parentQueue: b, resources: {}}\n");
+	                     "spec: {parentQueue: b, " OPEN "}\n");
 	struct admit_index *index = admit_index_create(&stored.manifests);
 	admit_object(&wanted.manifests.items[0], index, &wanted.problems);
 	assert_int_equal(wanted.problems.count, 1);
@@ -132,10 +141,10 @@ static void defaults(void **state)
 	assert_int_equal(queue.priority, 100);
 	assert_null(queue.parent);
 	assert_true(queue.creation_seconds == INT64_MIN);
-	assert_int_equal(queue.share[QUEUE_GPU].limit, -1);
+	assert_int_equal(queue.share[QUEUE_GPU].limit, 0);
 	assert_int_equal(queue.share[QUEUE_GPU].weight, 500);
 	assert_int_equal(queue.share[QUEUE_CPU].limit, 7);
-	assert_int_equal(queue.share[QUEUE_MEMORY].limit, -1);
+	assert_int_equal(queue.share[QUEUE_MEMORY].limit, 0);
 	assert_int_equal(queue.share[QUEUE_MEMORY].quota, 0);
 	parsed_close(&parsed);
 	buffer_free(&text);

@@ -333,7 +333,7 @@ spec: {levels: [{nodeLabel: secret.corp/hall}, {nodeLabel: kubernetes.io/hostnam
 apiVersion: scheduling.run.ai/v2
 kind: Queue
 metadata: {name: secret-team, labels: {secret-label: secret}}
-spec: {displayName: secret, resources: {gpu: {quota: 8, limit: -1, overQuotaWeight: 1}}}
+spec: {displayName: secret, resources: {gpu: {quota: 8, limit: -1, overQuotaWeight: 1}, cpu: {limit: -1}, memory: {limit: -1}}}
 ---
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass

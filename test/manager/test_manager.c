@@ -17,7 +17,9 @@ static const struct {
 	{"podgroups.scheduling.run.ai", "default", "{'metadata':{'name':'pair'},'spec':{'minMember':2,'queue':'q'}}"},
 	{"podgroups.scheduling.run.ai", "default", "{'metadata':{'name':'other'},'spec':{'minMember':2,'queue':'q'}}"},
 	{"nodes", "", "{'metadata':{'name':'n'}}"},
-	{"queues.scheduling.run.ai", "", "{'metadata':{'name':'q'},'spec':{'resources':{}}}"},
+	{"queues.scheduling.run.ai", "",
+         "{'metadata':{'name':'q'},'spec':{'resources':{'cpu':{'limit':-1},'gpu':{'limit':-1},'memory':{'limit':-1}}}"
+         "}"},
 };
 
 static void give_room(struct store_fixture *fixture)

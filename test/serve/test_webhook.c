@@ -62,7 +62,7 @@ static int close_desk(void **state)
 #define QUEUE(extra, spec)                                                                                             \
 	"{\"apiVersion\":\"scheduling.run.ai/v2\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"q\"" extra               \
 	"},\"spec\":" spec "}"
-#define GOOD "{\"resources\":{\"gpu\":{\"quota\":-1},\"cpu\":{\"quota\":-1},\"memory\":{\"quota\":-1}}}"
+#define GOOD "{\"resources\":{\"gpu\":{\"limit\":-1},\"cpu\":{\"limit\":-1},\"memory\":{\"limit\":-1}}}"
 #define OWN_PARENT "{\"parentQueue\":\"q\",\"resources\":{}}"
 #define TOPOLOGIES "{\"group\":\"workloads.x-k8s.io\",\"version\":\"v1alpha1\",\"resource\":\"clustertopologies\"}"
 #define TOPOLOGY(key)                                                                                                  \

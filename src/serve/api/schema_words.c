@@ -113,7 +113,7 @@ static const struct words words[] = {
 	{"QueueResources", "cpu", "Thousandths of a core."},
 	{"QueueResources", "gpu", "Number of GPUs."},
 	{"QueueResources", "memory", "Megabytes (10^6 bytes)."},
-	{"QueueShare", "limit", "At most this much; -1 is no limit."},
+	{"QueueShare", "limit", "At most this much; -1 is no limit, 0 (the default) is nothing."},
 	{"QueueShare", "overQuotaWeight", "Share of what others do not use, relative to sibling queues."},
 	{"QueueShare", "quota", "Guaranteed; -1 is no bound."},
 	{"QueueSpec", "displayName", "For people."},
