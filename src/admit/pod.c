@@ -160,6 +160,24 @@ static void read_claims(const struct decode *decode, const struct val *spec, str
 	}
 }
 
+/* Written by the API server when the pod is bound, and by a kubelet. */
+static void read_conditions(const struct val *conditions, struct pod_spec *out)
+{
+	const struct val *item;
+	const char *key;
+	out->started_seconds = INT64_MIN;
+	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);) {
+		if (strcmp(val_str(val_get(item, "status"), ""), "True") != 0)
+			continue;
+		const char *type = val_str(val_get(item, "type"), "");
+		out->ready |= strcmp(type, "Ready") == 0;
+		const char *since =
+			strcmp(type, "PodScheduled") == 0 ? val_str(val_get(item, "lastTransitionTime"), "") : "";
+		if (*since && clock_parse_rfc3339(since, &out->started_seconds) < 0)
+			out->started_seconds = INT64_MIN;
+	}
+}
+
 static void read_state(const struct decode *decode, const struct val *object, struct pod_spec *out)
 {
 	static const char *const names[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
@@ -172,10 +190,12 @@ static void read_state(const struct decode *decode, const struct val *object, st
 		out->phase = choice < 0 ? POD_UNKNOWN : phases[choice];
 	}
 	out->nominated = decode_string(decode, path, status, "nominatedNodeName");
+	read_conditions(val_get(status, "conditions"), out);
 	/* Written by a kubelet: a text that is no time is not worth refusing the pod. */
 	const char *started = val_str(val_get(status, "startTime"), "");
-	if (clock_parse_rfc3339(started, &out->started_seconds) < 0)
-		out->started_seconds = INT64_MIN;
+	int64_t seconds;
+	if (clock_parse_rfc3339(started, &seconds) == 0)
+		out->started_seconds = seconds;
 }
 
 static void read_group(const struct decode *decode, const struct metadata *meta, struct pod_spec *out)

@@ -22,7 +22,8 @@ struct pod_spec {
 	bool deleting;              /* has a deletionTimestamp */
 	bool gated;                 /* spec.schedulingGates not empty */
 	int64_t creation_seconds;   /* INT64_MIN when unset */
-	int64_t started_seconds;    /* status.startTime; INT64_MIN when unset */
+	bool ready;                 /* condition Ready is True */
+	int64_t started_seconds;    /* status.startTime, before that when it was bound; INT64_MIN when unset */
 	const char *priority_class; /* NULL when unset */
 	bool has_priority;
 	int32_t priority;

@@ -168,6 +168,14 @@ static enum member_state state_of(const struct snapshot_pod *pod)
 	return pod->spec->gated ? MEMBER_GATED : MEMBER_WAITING;
 }
 
+/* Since when a pod has its node, in seconds: it is started, or was bound and is being started. INT64_MIN when nobody knows. */
+static int64_t has_node_since(const struct snapshot *snapshot, const struct snapshot_pod *pod)
+{
+	if (!pod->spec->node) /* bound by the last cycle, and not yet seen so */
+		return snapshot->cycle.now / CLOCK_SECOND;
+	return pod->spec->started_seconds != INT64_MIN ? pod->spec->started_seconds : pod->spec->creation_seconds;
+}
+
 void build_member_states(const struct snapshot *snapshot, size_t group_index)
 {
 	const struct snapshot_group *group = &snapshot->groups[group_index];
@@ -176,9 +184,8 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 	for (size_t i = 0; i < into->gang.pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
-		if (state == MEMBER_RUNNING && pod->spec->started_seconds != INT64_MIN &&
-		    pod->spec->started_seconds < started)
-			started = pod->spec->started_seconds;
+		int64_t since = state == MEMBER_RUNNING ? has_node_since(snapshot, pod) : INT64_MIN;
+		started = since != INT64_MIN && since < started ? since : started;
 		pod->member = (int)i;
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		into->gang.pods[i] = (struct gang_pod){

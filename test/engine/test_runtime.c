@@ -28,7 +28,7 @@ static void within_a_queue(void **state)
 	         .queues = {{"q", NULL, -1, -1, 1, 100, .reclaim_runtime = 600}},
 	         .groups = {{.name = "low", .tree = "1", .pods = "n1", .after = "x", .since = 100},
 	                    {HIGH, .after = "~n1"}}},
-		{"a group that has not started is not safe: nothing is lost with it", "n1:1", "preempt", .second = 101,
+		{"a group of which nobody knows how long it runs is not safe", "n1:1", "preempt", .second = 101,
 	         .queues = {{"q", NULL, -1, -1, 1, 100, .preempt_runtime = 600}},
 	         .groups = {{.name = "low", .tree = "1", .pods = "n1", .after = "x"}, {HIGH, .after = "~n1"}}},
 		{"surplus is lent: it goes at any time", "n1:3", "preempt", .second = 101,

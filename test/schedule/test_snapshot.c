@@ -52,6 +52,42 @@ static void states_of_pods(void **state)
 	}
 }
 
+/* What minimum runtimes count from. */
+static void since_when_a_group_has_its_nodes(void **state)
+{
+#define BORN "creationTimestamp: \"2026-01-01T00:00:00Z\", "
+#define BOUND "conditions: [{type: PodScheduled, status: \"True\", lastTransitionTime: \"2026-01-01T00:01:00Z\"}]"
+	enum { NEW_YEAR = 1767225600 };
+	static const struct {
+		const char *story, *pods;
+		int64_t since; /* seconds after it; -1: nobody knows */
+	} rows[] = {
+		{"it has started",
+	         POD("p", OF("g") BORN, ON("n1"), "phase: Running, startTime: \"2026-01-01T00:02:00Z\", " BOUND), 120},
+		{"bound, and images are pulled", POD("p", OF("g") BORN, ON("n1"), "phase: Pending, " BOUND), 60},
+		{"bound, and nobody says when", POD("p", OF("g") BORN, ON("n1"), "phase: Pending"), 0},
+		{"bound in a file without any time", POD("p", OF("g"), ON("n1"), "phase: Pending"), -1},
+		{"not bound", POD("p", OF("g") BORN, OURS, "phase: Pending"), -1},
+		{"the first of two",
+	         POD("p", OF("g") BORN, ON("n1"), "phase: Running, startTime: \"2026-01-01T00:02:00Z\", " BOUND)
+	                 POD("q", OF("g") BORN, ON("n1"), "phase: Pending, " BOUND),
+	         60},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct snapshot_fixture fixture;
+		char text[4096];
+		snprintf(text, sizeof(text), "%s%s", NODE("n1", "r1") GROUP("g", "minMember: 1"), rows[i].pods);
+		snapshot_fixture_open(&fixture, text);
+		const struct cycle_group *group = snapshot_fixture_group(&fixture, "g");
+		int64_t since = group->has_started ? group->started / INT64_C(1000000000) - NEW_YEAR : -1;
+		if (since != rows[i].since)
+			fail_msg("%s: since %d", rows[i].story, (int)since);
+		snapshot_fixture_close(&fixture);
+	}
+#undef BORN
+#undef BOUND
+}
+
 static void node_that_is_not_there_is_told(void **state)
 {
 	struct snapshot_fixture fixture;
@@ -392,6 +428,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states_of_pods),
+		cmocka_unit_test(since_when_a_group_has_its_nodes),
 		cmocka_unit_test(node_that_is_not_there_is_told),
 		cmocka_unit_test(pods_of_others),
 		cmocka_unit_test(a_pod_and_a_group_may_share_a_name),
