@@ -183,6 +183,27 @@ static bool still_has_a_home(const struct evict_attempt *attempt, size_t number)
 	return true;
 }
 
+/* Whether the pods that were placed have what their rules ask for, beside all that stays. */
+static bool placed_pods_hold(const struct evict_attempt *attempt)
+{
+	const struct gang *gang = &evict_beneficiary(attempt)->gang;
+	for (size_t i = 0; i < attempt->placement.choice_count; i++)
+		if (!rules_hold_for_member(attempt->cycle->cluster, &gang->pods[attempt->placement.choices[i].pod]))
+			return false;
+	return true;
+}
+
+/* Pods that were placed as the first of their kind, or evenly with others, saw the cluster without the unit. */
+static bool rules_allow_return(const struct evict_attempt *attempt, const struct victim_unit *unit)
+{
+	const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
+	bool minded = false;
+	for (int i = 0; attempt->ruled && i < unit->pod_count && !minded; i++)
+		minded = rules_mind_pod_class(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang,
+		                              gang->pods[unit->pods[i]].pod_class);
+	return !minded || placed_pods_hold(attempt);
+}
+
 /* The most expensive first. Groups that move are left alone. */
 static void return_what_can_stay(struct evict_attempt *attempt)
 {
@@ -196,7 +217,7 @@ static void return_what_can_stay(struct evict_attempt *attempt)
 		    (unit->extent == UNIT_GANG || still_has_a_home(attempt, i)) && unit_can_return(attempt, unit)) {
 			return_unit(attempt, unit);
 			attempt->kept[i] = true;
-			if (!evict_queue_allows(attempt)) {
+			if (!evict_queue_allows(attempt) || !rules_allow_return(attempt, unit)) {
 				attempt->kept[i] = false;
 				lift_unit(attempt, unit);
 			}
@@ -280,6 +301,19 @@ static void record_evictions(struct evict_attempt *attempt, const struct moves *
 	}
 }
 
+/* The last word on the rules between pods: whoever was placed or moved, beside all that stays or moved after it. */
+static bool rules_hold(const struct evict_attempt *attempt, const struct moves *moves)
+{
+	for (size_t i = 0; i < moves->count; i++) {
+		const struct moved_pod *moved = &moves->items[i];
+		if (cycle_has_mark(attempt->run, MARK_MOVED, moved->group) &&
+		    !rules_hold_for_member(attempt->cycle->cluster,
+		                           &attempt->cycle->groups[moved->group].gang.pods[moved->pod]))
+			return false;
+	}
+	return !attempt->ruled || placed_pods_hold(attempt);
+}
+
 /* Moves, asks the shares and the queues, and commits; or leaves the victims where they are. */
 static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 {
@@ -293,7 +327,8 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 	evict_charge_left(attempt, true, 1); /* what moves is still held */
 	if (fine && moves.count && method->returns_moved)
 		return_what_can_stay(attempt);
-	attempt->agreed = fine && (!method->justifies || method->justifies(attempt)) && evict_queue_allows(attempt);
+	attempt->agreed = fine && (!method->justifies || method->justifies(attempt)) && evict_queue_allows(attempt) &&
+	                  rules_hold(attempt, &moves);
 	if (attempt->agreed && attempt->trial)
 		runtime_note_waited(attempt);
 	if (attempt->agreed && !attempt->trial) {
@@ -329,6 +364,7 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 	memcpy(choices, attempt->placement.choices, attempt->placement.choice_count * sizeof(*choices));
 	attempt->placement.choices = choices;
 	engine_commit(cycle->cluster, &own->gang, &attempt->placement);
+	attempt->ruled = rules_concern_gang(cycle->cluster, &own->gang);
 	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
 	return_what_can_stay(attempt);
 	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */

@@ -30,6 +30,7 @@ struct evict_attempt {
 	struct place_bias bias;
 	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
+	bool ruled;                              /* rules between pods have a say in it */
 	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
 	struct cycle_cost cost;                  /* of the placement */
 	size_t depth;                            /* of the beneficiary's queue */

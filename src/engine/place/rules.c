@@ -439,6 +439,54 @@ bool rules_tolerate_members(const struct cluster *cluster, const struct gang *ga
 	return true;
 }
 
+static bool pod_class_minds(const struct pod_class *own, const struct pod_class *other)
+{
+	for (size_t i = 0; i < own->rules.affinity_count; i++)
+		if (term_selects(&own->rules.affinity[i], own, other))
+			return true;
+	for (size_t i = 0; i < own->rules.spread_count; i++)
+		if (own->rules.spread[i].required && spread_selects(&own->rules.spread[i], own, other))
+			return true;
+	return false;
+}
+
+bool rules_mind_pod_class(const struct cluster *cluster, const struct gang *gang, int pod_class)
+{
+	int last = -1;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int own = gang->pods[p].pod_class;
+		if (own != last &&
+		    pod_class_minds(&cluster->pod_classes.items[own], &cluster->pod_classes.items[pod_class]))
+			return true;
+		last = own;
+	}
+	return false;
+}
+
+bool rules_hold_for_member(const struct cluster *cluster, const struct gang_pod *pod)
+{
+	const struct pod_class *own = &cluster->pod_classes.items[pod->pod_class];
+	struct world world = {.cluster = cluster,
+	                      .view = VIEW_RELEASING,
+	                      .self_class = pod->pod_class,
+	                      .self_node = pod->node};
+	if (own->has_required_rules &&
+	    (!affinity_holds(&world, own, pod->node) || !spreads_hold(&world, own, pod->node)))
+		return false;
+	if (!own->rules.anti_affinity_count && !is_guarded_against(cluster, pod->pod_class))
+		return true;
+	for (int n = 0; n < cluster->node_count; n++)
+		for (size_t i = 0; i < cluster->residents[n].count; i++) {
+			const struct resident *resident = &cluster->residents[n].items[i];
+			const struct pod_class *other = &cluster->pod_classes.items[resident->pod_class];
+			if (residents_without_self(&world, n, resident) > 0 &&
+			    (anti_affine(cluster, own, pod->node, other, n) ||
+			     anti_affine(cluster, other, n, own, pod->node)))
+				return false;
+		}
+	return true;
+}
+
 /* Affinity and spread are not looked at here: they are rules for the moment of placement, later pods may change what
  * they see. */
 const char *rules_verify_members(const struct cluster *cluster, const struct gang *gang, struct arena *arena)

@@ -24,6 +24,10 @@ bool rules_allow_node(const struct solver *solver, int pod_class, int node);
 bool rules_check_final(const struct solver *solver);
 /* Whether no rule of the gang's members, or of the class itself, forbids a pod of that class on the node. */
 bool rules_tolerate_members(const struct cluster *cluster, const struct gang *gang, int pod_class, int node);
+/* Whether affinity or spread of the gang's pods depends on where pods of the class are. */
+bool rules_mind_pod_class(const struct cluster *cluster, const struct gang *gang, int pod_class);
+/* Whether a member that was just placed has its affinity, anti-affinity and spread among all pods that stay. */
+bool rules_hold_for_member(const struct cluster *cluster, const struct gang_pod *pod);
 /* Checks the members a gang has; NULL when all is well, otherwise a text in the arena. */
 const char *rules_verify_members(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
 /* Preferred inter-pod terms and node preferences as a score per node, in the solver's arena; NULL when nothing is
