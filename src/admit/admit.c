@@ -6,6 +6,7 @@
 #include "admit/pod.h"
 #include "admit/podgroup_draft.h"
 #include "admit/rbg_verdict.h"
+#include "admit/storage.h"
 #include "admit/volume.h"
 #include "base/strings.h"
 
@@ -63,14 +64,38 @@ static void judge_queue(const struct manifest *object, const struct admit_index 
 		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
 }
 
+static void judge_storage(const struct manifest *object, enum admit_kind kind, struct arena *arena,
+                          struct problems *problems)
+{
+	struct volume_spec volume;
+	struct claim_spec claim;
+	struct storage_class_spec class;
+	struct csi_driver_spec driver;
+	struct csi_node_spec node;
+	struct storage_capacity_spec capacity;
+	struct attachment_spec attachment;
+	if (kind == KIND_VOLUME)
+		volume_decode(object->object, arena, &volume, problems);
+	else if (kind == KIND_CLAIM)
+		claim_decode(object->object, arena, &claim, problems);
+	else if (kind == KIND_STORAGE_CLASS)
+		storage_class_decode(object->object, arena, &class, problems);
+	else if (kind == KIND_CSI_DRIVER)
+		csi_driver_decode(object->object, arena, &driver, problems);
+	else if (kind == KIND_CSI_NODE)
+		csi_node_decode(object->object, arena, &node, problems);
+	else if (kind == KIND_STORAGE_CAPACITY)
+		storage_capacity_decode(object->object, arena, &capacity, problems);
+	else
+		attachment_decode(object->object, arena, &attachment, problems);
+}
+
 static void judge_alone(const struct manifest *object, enum admit_kind kind, struct arena *arena,
                         struct problems *problems)
 {
 	struct pod_spec pod;
 	struct node_spec node;
 	struct priority_class class;
-	struct volume_spec volume;
-	struct claim_spec claim;
 	struct cluster_topology topology;
 	if (kind == KIND_POD)
 		pod_decode(object->object, arena, &pod, problems);
@@ -78,12 +103,10 @@ static void judge_alone(const struct manifest *object, enum admit_kind kind, str
 		node_decode(object->object, arena, &node, problems);
 	else if (kind == KIND_PRIORITY_CLASS)
 		priority_class_decode(object->object, arena, &class, problems);
-	else if (kind == KIND_VOLUME)
-		volume_decode(object->object, arena, &volume, problems);
-	else if (kind == KIND_CLAIM)
-		claim_decode(object->object, arena, &claim, problems);
 	else if (kind == KIND_CLUSTER_TOPOLOGY)
 		cluster_topology_decode(object->object, arena, &topology, problems);
+	else
+		judge_storage(object, kind, arena, problems);
 }
 
 static void judge_repeated(const struct manifest *object, const struct admit_index *index, struct problems *problems)

@@ -5,6 +5,7 @@
 #include "admit/admit.h"
 #include "admit/podgroup.h"
 #include "admit/queue.h"
+#include "admit/storage.h"
 #include "admit/topology.h"
 #include "admit/volume.h"
 
@@ -60,6 +61,35 @@ static void check_pod(const struct pod_spec *pod, struct arena *arena, struct pr
 		selector_matches(&pod->rules->spread[i].selector, &labels, "p");
 }
 
+static void decode_storage(const struct val *object, struct arena *arena, struct problems *problems)
+{
+	struct volume_spec volume;
+	struct claim_spec claim;
+	struct storage_class_spec class;
+	struct csi_driver_spec driver;
+	struct csi_node_spec node;
+	struct storage_capacity_spec capacity;
+	struct attachment_spec attachment;
+	if (volume_decode(object, arena, &volume, problems) == 0)
+		fuzz_require(volume.capacity >= 0 && volume.modes < 16 && volume.name && volume.class_ &&
+		             volume.claim_name && volume.claim_uid && volume.driver && volume.handle);
+	if (claim_decode(object, arena, &claim, problems) == 0)
+		fuzz_require(claim.request >= 0 && claim.modes < 16 && claim.class_ && claim.uid &&
+		             (claim.volume || !claim.bound));
+	if (storage_class_decode(object, arena, &class, problems) == 0)
+		for (size_t i = 0; i < class.term_count; i++)
+			for (size_t k = 0; k < class.terms[i].selector.count; k++)
+				fuzz_require(class.terms[i].selector.items[k].key != NULL);
+	csi_driver_decode(object, arena, &driver, problems);
+	if (csi_node_decode(object, arena, &node, problems) == 0)
+		for (size_t i = 0; i < node.driver_count; i++)
+			fuzz_require(node.drivers[i].name && node.drivers[i].limit >= -1);
+	if (storage_capacity_decode(object, arena, &capacity, problems) == 0)
+		fuzz_require(capacity.class_ && capacity.largest >= -1);
+	if (attachment_decode(object, arena, &attachment, problems) == 0)
+		fuzz_require(attachment.attacher && attachment.node);
+}
+
 /* The same value through every decoder: each must stand a value that is no object of its kind. */
 static void decode_all(const struct val *object, struct arena *arena, struct problems *problems)
 {
@@ -69,8 +99,6 @@ static void decode_all(const struct val *object, struct arena *arena, struct pro
 	struct pod_spec pod;
 	struct node_spec node;
 	struct priority_class class;
-	struct volume_spec volume;
-	struct claim_spec claim;
 	if (podgroup_decode(object, arena, &group, problems) == 0)
 		check_tree(&group);
 	if (topology_decode(object, arena, &topology, problems) == 0) {
@@ -87,8 +115,7 @@ static void decode_all(const struct val *object, struct arena *arena, struct pro
 	if (node_decode(object, arena, &node, problems) == 0)
 		check_amounts(node.allocatable, node.allocatable_count, 0);
 	priority_class_decode(object, arena, &class, problems);
-	volume_decode(object, arena, &volume, problems);
-	claim_decode(object, arena, &claim, problems);
+	decode_storage(object, arena, problems);
 }
 
 static void check_verdict(const struct manifest *object, const struct admit_index *index, struct arena *arena)
