@@ -40,16 +40,34 @@ static const struct schema_type *type_at(const char *at, size_t length)
 	return schema_find(name);
 }
 
+/* Where the next field begins, or the end of the text. */
+static const char *skip_to_field(const char *text)
+{
+	while (*text == ' ' || *text == '*') /* a star marks an open type, always first */
+		text++;
+	return text;
+}
+
+/* The same behind the field that begins here. What it says is not looked at: finding a type by its name costs more than
+ * all the rest. */
+static const char *skip_field(const char *text)
+{
+	const char *end = strchr(text, ' ');
+	return end ? skip_to_field(end) : text + strlen(text);
+}
+
+static bool is_inlined(const char *text)
+{
+	return text[0] == '^' && text[1] == ':';
+}
+
 bool schema_next(const char **at, struct schema_field *field)
 {
-	const char *text = *at;
-	text += strspn(text, " ");
-	if (*text == '*') /* marks an open type, always first */
-		text += 1 + strspn(text + 1, " ");
+	const char *text = skip_to_field(*at);
 	if (!*text)
 		return false;
 	*field = (struct schema_field){.name = text, .name_length = strcspn(text, ":")};
-	field->inlined = field->name_length == 1 && *text == '^';
+	field->inlined = is_inlined(text);
 	text += field->name_length + 1;
 	while (*text >= '0' && *text <= '9')
 		field->number = field->number * 10 + (uint32_t)(*text++ - '0');
@@ -71,16 +89,16 @@ bool schema_next(const char **at, struct schema_field *field)
 bool schema_field_named(const struct schema_type *type, const char *name, struct schema_field *field)
 {
 	size_t length = strlen(name);
-	const char *at = type->fields;
-	while (schema_next(&at, field)) {
-		if (field->inlined) {
-			struct schema_field inner;
-			if (field->type && schema_field_named(field->type, name, &inner)) {
-				*field = inner;
+	if (memchr(name, ':', length)) /* would match across fields */
+		return false;
+	for (const char *at = skip_to_field(type->fields); *at; at = skip_field(at)) {
+		const char *start = at;
+		if (is_inlined(at)) {
+			struct schema_field outer;
+			if (schema_next(&start, &outer) && outer.type && schema_field_named(outer.type, name, field))
 				return true;
-			}
-		} else if (field->name_length == length && memcmp(field->name, name, length) == 0) {
-			return true;
+		} else if (strncmp(at, name, length) == 0 && at[length] == ':') {
+			return schema_next(&start, field);
 		}
 	}
 	return false;
@@ -88,10 +106,10 @@ bool schema_field_named(const struct schema_type *type, const char *name, struct
 
 bool schema_field_numbered(const struct schema_type *type, uint32_t number, struct schema_field *field)
 {
-	const char *at = type->fields;
-	while (number && schema_next(&at, field)) {
-		if (field->number == number)
-			return true;
+	for (const char *at = skip_to_field(type->fields); number && *at; at = skip_field(at)) {
+		const char *start = at, *digits = strchr(at, ':');
+		if (digits && strtoul(digits + 1, NULL, 10) == number)
+			return schema_next(&start, field);
 	}
 	return false;
 }

@@ -203,6 +203,23 @@ static void test_cells(void **state)
 	}
 }
 
+/* Searching a type gives what walking over it gave. */
+static void check_found_again(const struct schema_type *type, const struct schema_field *walked)
+{
+	char name[80];
+	struct schema_field found;
+	snprintf(name, sizeof(name), "%.*s", (int)walked->name_length, walked->name);
+	if (!walked->inlined) {
+		assert_true(schema_field_named(type, name, &found));
+		assert_ptr_equal(found.type, walked->type);
+		assert_int_equal(found.kind, walked->kind);
+	}
+	if (walked->number) {
+		assert_true(schema_field_numbered(type, walked->number, &found));
+		assert_ptr_equal(found.name, walked->name);
+	}
+}
+
 /* Every name in the tables leads somewhere, and rows are sorted: the search depends on it. */
 static void test_schema_tables(void **state)
 {
@@ -223,11 +240,18 @@ static void test_schema_tables(void **state)
 				assert_true(field.name_length > 0);
 				if (!strchr("silbfyqtuxdaT", field.kind))
 					fail_msg("%s: odd field in %s", row->name, row->fields);
+				check_found_again(row, &field);
 			}
 		}
 	}
 	for (size_t i = 0; i < schema_kinds_count; i++)
 		assert_non_null(schema_find(schema_kinds[i].type));
+	struct schema_field field;
+	const struct schema_type *map = schema_find("ConfigMap");
+	assert_false(schema_field_named(map, "dat", &field));
+	assert_false(schema_field_named(map, "", &field));
+	assert_false(schema_field_named(map, "data:2{}s immutable", &field));
+	assert_true(schema_field_named(schema_find("ConfigMapKeySelector"), "name", &field)); /* inlined */
 	assert_null(schema_of_kind("", "v1", "Nope"));
 	assert_non_null(schema_of_kind("apps", "v1", "Deployment"));
 }
