@@ -3,6 +3,7 @@
 
 #include "admit/amounts.h"
 #include "admit/decode.h"
+#include "admit/pod_fields.h"
 #include "base/clock.h"
 #include "admit/rules.h"
 
@@ -253,5 +254,6 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	rules_read_ports(&decode, spec, rules);
 	rules_read_pods(&decode, spec, &out->labels, rules);
 	out->rules = rules;
+	pod_fields_block(object, arena, &out->block);
 	return problems->errors > errors ? -1 : 0;
 }

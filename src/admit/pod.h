@@ -2,6 +2,7 @@
 #ifndef ADMIT_POD_H
 #define ADMIT_POD_H
 
+#include "admit/pod_block.h"
 #include "base/arena.h"
 #include "base/labels.h"
 #include "base/problems.h"
@@ -35,6 +36,7 @@ struct pod_spec {
 	const struct pod_rules *rules; /* never NULL; what its volumes say to it is in volume.h */
 	const char **claims;           /* PersistentVolumeClaim names */
 	size_t claim_count;
+	const struct pod_block *block; /* what of it is not served, NULL when it can be placed as it is */
 };
 
 /* A pod as all parts of the program read it: one block of memory beside the document it points into. */

@@ -124,6 +124,15 @@ static const struct problem *pack_problems(struct pack *pack, const struct probl
 	return copies;
 }
 
+static const struct pod_block *pack_block(struct pack *pack, const struct pod_block *block)
+{
+	if (!block)
+		return NULL;
+	struct pod_block *copy = PACK(pack, block, 1);
+	copy->message = pack_text(pack, copy->message);
+	return copy;
+}
+
 static void pack_spec(struct pack *pack, struct pod_spec *spec, const struct labels *labels)
 {
 	spec->labels = *labels;
@@ -132,6 +141,7 @@ static void pack_spec(struct pack *pack, struct pod_spec *spec, const struct lab
 	spec->claims = PACK(pack, spec->claims, spec->claim_count);
 	for (size_t i = 0; i < spec->claim_count; i++) /* those of ephemeral volumes are in no document */
 		spec->claims[i] = pack_text(pack, spec->claims[i]);
+	spec->block = pack_block(pack, spec->block);
 }
 
 static struct decoded_pod *pack_pod(struct pack *pack, const struct decoded_pod *pod, const struct problems *problems,

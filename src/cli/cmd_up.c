@@ -85,7 +85,8 @@ static bool show(struct up *up, const struct store_object *object, const struct 
 		fflush(stdout);
 	}
 	buffer_free(&line);
-	return strcmp(sight->phase, "Pending") != 0 && strcmp(sight->phase, "Scheduled") != 0;
+	return strcmp(sight->phase, "Pending") != 0 && strcmp(sight->phase, "Scheduled") != 0 &&
+	       strcmp(sight->phase, "Blocked") != 0;
 }
 
 static bool show_group(struct up *up, const struct store_object *group)

@@ -94,7 +94,7 @@ const struct cli_command cli_commands[] = {
                            BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) |
                            BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
-		.exits = "0  a plan was made, also when groups stay pending\n"
+		.exits = "0  a plan was made, also when groups stay pending or blocked\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
 			 "2  wrong usage, or files or a cluster that cannot be read (no plan is made)",
 		.examples = "platoon plan -f examples/first-gang.yaml\n"
@@ -113,7 +113,7 @@ const struct cli_command cli_commands[] = {
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
-			 "1  something about it waits\n"
+			 "1  something about it waits or is blocked\n"
 			 "2  wrong usage, no such object, or files or a cluster that cannot be read",
 		.examples = "platoon why podgroup/chat -f examples/first-gang.yaml\n"
 			    "platoon why queue/research -f examples/elastic.yaml -o json",
@@ -179,7 +179,7 @@ const struct cli_command cli_commands[] = {
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
-			 "waiting\n"
+			 "waiting or is blocked\n"
 			 "2  wrong usage, unreadable input, or a folder or port that cannot be used",
 		.examples = "platoon up --in-memory --port 0 --until-placed -f examples/up-gang.yaml",
 		.run = cmd_up,

@@ -178,6 +178,7 @@ static enum colour state_colour(enum group_state state)
 	case GROUP_PARTIAL:
 	case GROUP_PENDING:
 	case GROUP_NOT_READY:
+	case GROUP_BLOCKED:
 		break;
 	}
 	return COLOUR_YELLOW;
@@ -200,6 +201,8 @@ static const char *pod_state_text(const struct snapshot_pod *pod, enum member_st
 		return "reserve";
 	case MEMBER_GATED:
 		return "gated";
+	case MEMBER_BLOCKED:
+		return "blocked";
 	case MEMBER_GONE:
 		return pod->spec->phase == POD_SUCCEEDED || pod->spec->phase == POD_FAILED ? "ended" : "leaving";
 	case MEMBER_WAITING:
@@ -306,10 +309,10 @@ static void add_group(struct view *view, size_t index)
 
 static void print_summary(const struct plan *plan, FILE *stream)
 {
-	static const enum group_state states[] = {GROUP_PLACED,     GROUP_PARTIAL,   GROUP_PENDING,
-	                                          GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY};
-	static const char *const words[] = {"placed",     "partly placed", "pending",
-	                                    "impossible", "undecided",     "not ready"};
+	static const enum group_state states[] = {GROUP_PLACED,    GROUP_PARTIAL,   GROUP_PENDING, GROUP_IMPOSSIBLE,
+	                                          GROUP_EXHAUSTED, GROUP_NOT_READY, GROUP_BLOCKED};
+	static const char *const words[] = {"placed",    "partly placed", "pending", "impossible",
+	                                    "undecided", "not ready",     "blocked"};
 	int64_t waiting = 0;
 	fprintf(stream, "%zu group%s", plan->group_count, plan->group_count == 1 ? "" : "s");
 	const char *separator = ": ";

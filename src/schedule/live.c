@@ -42,6 +42,7 @@ static void object_free(struct live *live, struct live_object *object)
 		drop_guess(&object->guess[g]);
 	store_object_release(object->object);
 	store_object_release(object->read);
+	free(object->block);
 	free(object->key);
 	free(object);
 }

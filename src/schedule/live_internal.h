@@ -29,6 +29,7 @@ struct live_object {
 	int implicit;               /* group of the pod alone, -1 for none */
 	struct live_claim **claims; /* of a pod: those it names */
 	size_t claim_count;
+	struct pod_block *block; /* of a pod: why other objects keep it from being placed; on the heap, NULL mostly */
 	struct guess guess[LIVE_GUESSES];
 };
 

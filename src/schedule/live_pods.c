@@ -95,7 +95,7 @@ static bool same_pod(const struct snapshot_pod *a, const struct snapshot_pod *b)
 	       x->task_priority == y->task_priority && x->has_priority == y->has_priority &&
 	       x->priority == y->priority && text_equal(x->group, y->group) && text_equal(x->subgroup, y->subgroup) &&
 	       text_equal(x->scheduler, y->scheduler) && text_equal(a->nominated, b->nominated) &&
-	       text_equal(x->priority_class, y->priority_class);
+	       text_equal(x->priority_class, y->priority_class) && pod_block_equal(a->block, b->block);
 }
 
 static void apply_guesses(const struct live_object *object, struct snapshot_pod *pod)
@@ -118,6 +118,17 @@ static int class_of(struct live *live, const struct snapshot_pod *before, const 
 	return build_pod_class(&live->build, pod, live_volume_rules(live, pod->spec, live->scratch));
 }
 
+/* Why it must not be placed: what it asks for itself, and what other objects lack for it. Texts of the latter are in the
+ * scratch memory, so they are copied. */
+static const struct pod_block *keep_block(struct live_object *object, const struct pod_spec *spec,
+                                          const struct pod_block *found)
+{
+	if (found == spec->block)
+		return found;
+	object->block = pod_block_copy(found);
+	return object->block;
+}
+
 /* The pod as it is in the version that was read, and what it occupies. */
 static struct snapshot_pod read_pod(struct live *live, struct live_object *object, const struct snapshot_pod *before,
                                     const struct pod_spec *spec)
@@ -128,6 +139,9 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	pod.name = object->name;
 	pod.pod_class = class_of(live, before, &pod);
 	live_volumes_join(live, object, spec);
+	/* Whoever reads objects beside the pod adds to this, with pod_block_add in the scratch memory. */
+	const struct pod_block *block = spec->block;
+	pod.block = keep_block(object, spec, block);
 	apply_guesses(object, &pod);
 	build_occupy(&live->build, &pod);
 	return pod;
@@ -163,6 +177,8 @@ void live_pod_update(struct live *live, struct live_object *object)
 		object->slot = pod_slot(live, object);
 	struct snapshot_pod *pod = &live->snapshot.pods[object->slot], before = *pod, leaving = before;
 	struct store_object *old = object->read;
+	struct pod_block *old_block = object->block;
+	object->block = NULL;
 	object->read = store_object_retain(object->object);
 	const struct decoded_pod *decoded = store_object_derived(object->read, &pod_derivation);
 	live_volumes_leave(live, object);
@@ -180,6 +196,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	find_family(live, object, decoded->usable ? decoded->spec.group : build_group_of_bad_pod(object->read->root),
 	            same);
 	own_group(live, object, pod);
+	free(old_block);
 	store_object_release(old);
 }
 

@@ -141,7 +141,8 @@ static void describe_group(struct plan *plan, size_t number, struct arena *arena
 		.sub_groups = arena_array(arena, struct plan_subgroup, gang->tree_count),
 	};
 	for (size_t i = 0; i < gang->pod_count; i++)
-		out->waiting += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED;
+		out->waiting += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED ||
+		                gang->pods[i].state == MEMBER_BLOCKED;
 	for (size_t n = 1; n < gang->tree_count; n++) {
 		if (!gang->tree[n].name[0])
 			continue;

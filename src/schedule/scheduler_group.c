@@ -50,7 +50,7 @@ static const char *phase_of(const struct plan_group *group, enum group_state sta
 		return counts->failed > 0 ? "Failed" : "Succeeded";
 	if (is_placed(state))
 		return counts->running >= group->minimum ? "Running" : "Scheduled";
-	return state == GROUP_IMPOSSIBLE ? "Unschedulable" : "Pending";
+	return state == GROUP_IMPOSSIBLE ? "Unschedulable" : state == GROUP_BLOCKED ? "Blocked" : "Pending";
 }
 
 struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES])
@@ -216,6 +216,7 @@ static void record_decision(const struct scheduler_turn *turn, const struct stor
 {
 	bool waits = refused || (!is_placed(state) && state != GROUP_NOT_READY);
 	const char *reason = refused                    ? "FailedScheduling"
+	                     : state == GROUP_BLOCKED   ? "Blocked"
 	                     : waits                    ? "Unschedulable"
 	                     : state == GROUP_NOT_READY ? "NotReady"
 	                                                : "Scheduled";

@@ -73,7 +73,9 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	const struct snapshot_group *group = &snapshot->groups[index];
 	const struct cycle_group *decided = &snapshot->cycle.groups[index];
 	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
-	bool tell = decided->state != GROUP_NOT_READY;
+	bool tell = decided->state != GROUP_NOT_READY && decided->state != GROUP_BLOCKED;
+	/* Autoscalers buy nodes for pods that are Unschedulable: not what these wait for. */
+	const char *waits_for = decided->state == GROUP_BLOCKED ? "WaitingForGang" : "Unschedulable";
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
 	enum live_news news =
@@ -93,8 +95,11 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 		} else if (member->state == MEMBER_GATED) {
 			mark_waiting(turn, index, pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
 			             false, news);
+		} else if (member->state == MEMBER_BLOCKED) {
+			mark_waiting(turn, index, pod->spec, "", block_code_name(pod->block->code), pod->block->message,
+			             group->implicit, news);
 		} else if (member->state == MEMBER_WAITING && (!quiet || pod->nominated)) {
-			mark_waiting(turn, index, pod->spec, "", "Unschedulable", message, tell, news);
+			mark_waiting(turn, index, pod->spec, "", waits_for, message, tell, news);
 		}
 	}
 	for (size_t i = 0; i < group->stray_count; i++) {

@@ -49,6 +49,7 @@ struct snapshot_pod {
 	const char *namespace_, *name; /* namespace "default" when the object names none */
 	/* These three as they count: what the spec says, unless a live state assumes more than the store shows. */
 	const char *bound_to, *nominated; /* names of nodes, NULL for none */
+	const struct pod_block *block;    /* why it must not be placed, which no node can cure; NULL mostly */
 	bool deleting;
 	bool releasing;   /* it occupies a node, but is on its way out */
 	bool gone;        /* finished or leaving: nothing more is to be done for it */

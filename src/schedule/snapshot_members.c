@@ -142,6 +142,52 @@ static void note_strays(const struct snapshot *snapshot, size_t group_index, str
 	}
 }
 
+static enum reason_code reason_of(enum block_code code)
+{
+	static const enum reason_code codes[BLOCK_CODES] = {
+		[BLOCK_UNSUPPORTED] = REASON_UNSUPPORTED,
+		[BLOCK_MISSING] = REASON_MISSING_OBJECT,
+		[BLOCK_NOT_READY] = REASON_OBJECT_NOT_READY,
+	};
+	return codes[code];
+}
+
+#define BLOCKS_NAMED 4 /* different ones that are told before it says how many more pods are blocked */
+
+/* One note per reason, naming the first pod: pods of one template are blocked alike. */
+static void note_blocked(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
+{
+	struct snapshot_group *group = &snapshot->groups[group_index];
+	const struct gang *gang = &snapshot->cycle.groups[group_index].gang;
+	size_t counts[BLOCKS_NAMED] = {0}, rest = 0;
+	const struct snapshot_pod *first[BLOCKS_NAMED] = {0};
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+		size_t b = 0;
+		if (gang->pods[i].state != MEMBER_BLOCKED)
+			continue;
+		while (b < BLOCKS_NAMED && first[b] && !pod_block_equal(first[b]->block, pod->block))
+			b++;
+		if (b == BLOCKS_NAMED) {
+			rest++;
+			continue;
+		}
+		first[b] = counts[b]++ ? first[b] : pod;
+	}
+	for (size_t b = 0; b < BLOCKS_NAMED && first[b]; b++) {
+		const char *more = counts[b] > 1 ? arena_printf(arena, " and %zu more", counts[b] - 1) : "";
+		const char *others =
+			rest && b + 1 == BLOCKS_NAMED
+				? arena_printf(arena, "; %zu more pods are blocked for other reasons", rest)
+				: "";
+		reason_add(&group->notes, arena,
+		           (struct reason){.code = reason_of(first[b]->block->code),
+		                           .message = arena_printf(arena, "pod %s%s: %s%s", first[b]->name, more,
+		                                                   first[b]->block->message, others),
+		                           .need = (int64_t)counts[b]});
+	}
+}
+
 void build_note_bad_pod(struct snapshot_group *group, const char *name, struct arena *arena)
 {
 	reason_add(&group->notes, arena,
@@ -165,7 +211,9 @@ static enum member_state state_of(const struct snapshot_pod *pod)
 		return MEMBER_GONE;
 	if (pod->node >= 0)
 		return MEMBER_RUNNING;
-	return pod->spec->gated ? MEMBER_GATED : MEMBER_WAITING;
+	if (pod->spec->gated)
+		return MEMBER_GATED;
+	return pod->block ? MEMBER_BLOCKED : MEMBER_WAITING;
 }
 
 /* Since when a pod has its node, in seconds: it is started, or was bound and is being started. INT64_MIN when nobody knows. */
@@ -222,6 +270,7 @@ static void fill_gang(const struct snapshot *snapshot, size_t group_index, struc
 void build_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
 {
 	fill_gang(snapshot, group_index, arena);
+	note_blocked(snapshot, group_index, arena);
 	note_strays(snapshot, group_index, arena);
 }
 

@@ -17,6 +17,7 @@ struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order)
 		.name = spec->name,
 		.bound_to = spec->node,
 		.nominated = spec->nominated,
+		.block = spec->block,
 		.deleting = spec->deleting,
 		.creation =
 			spec->creation_seconds != INT64_MIN ? spec->creation_seconds : build_creation_by_order(order),

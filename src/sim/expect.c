@@ -167,11 +167,37 @@ static void expect_impossible(const struct cycle_group *group, const char *name,
 		              group->reasons.count ? group->reasons.items[0].message : "");
 }
 
+static bool has_reason(const struct reasons *reasons, const char *wanted)
+{
+	for (size_t i = 0; i < reasons->count; i++)
+		if (strcmp(reason_code_name(reasons->items[i].code), wanted) == 0 ||
+		    (reasons->items[i].message && strstr(reasons->items[i].message, wanted)))
+			return true;
+	return false;
+}
+
+static void expect_words(const struct snapshot_group *about, const struct cycle_group *group, const char *name,
+                         const struct val *want, struct scenario_result *result)
+{
+	const struct val *state = val_get(want, "state"), *reason = val_get(want, "reason");
+	const char *first = about->notes.count     ? about->notes.items[0].message
+	                    : group->reasons.count ? group->reasons.items[0].message
+	                                           : "no reason";
+	if ((state && !val_str(state, NULL)) || (reason && !val_str(reason, NULL)))
+		scenario_fail(result, "%s: state and reason must be texts", name);
+	else if (state && strcmp(val_str(state, ""), group_state_name(group->state)) != 0)
+		scenario_fail(result, "%s: expected state %s, got %s: %s", name, val_str(state, ""),
+		              group_state_name(group->state), first);
+	else if (reason && !has_reason(&about->notes, val_str(reason, "")) &&
+	         !has_reason(&group->reasons, val_str(reason, "")))
+		scenario_fail(result, "%s: expected reason \"%s\", got %s", name, val_str(reason, ""), first);
+}
+
 static void expect_group(const struct snapshot *snapshot, const char *name, const struct val *want,
                          struct scenario_result *result)
 {
-	static const char *const keys[] = {"placed",     "pending", "evicted",   "leaves",
-	                                   "impossible", "domains", "subGroups", NULL};
+	static const char *const keys[] = {"placed",  "pending",   "evicted", "leaves", "impossible",
+	                                   "domains", "subGroups", "state",   "reason", NULL};
 	scenario_check_keys(result, want, name, keys);
 	const char *slash = strchr(name, '/');
 	int index = slash ? snapshot_find_group(snapshot, arena_strndup(result->arena, name, (size_t)(slash - name)),
@@ -186,7 +212,8 @@ static void expect_group(const struct snapshot *snapshot, const char *name, cons
 	int64_t placed = 0, pending = (int64_t)snapshot->groups[index].stray_count, evicted = 0;
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		placed += is_placed(&gang->pods[i]) && !snapshot->groups[index].ran[i];
-		pending += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED;
+		pending += gang->pods[i].state == MEMBER_WAITING || gang->pods[i].state == MEMBER_GATED ||
+		           gang->pods[i].state == MEMBER_BLOCKED;
 		evicted += gang->pods[i].state == MEMBER_GONE && snapshot->groups[index].ran[i];
 	}
 	expect_count(result, name, "placed", val_get(want, "placed"), placed);
@@ -194,6 +221,7 @@ static void expect_group(const struct snapshot *snapshot, const char *name, cons
 	expect_count(result, name, "evicted", val_get(want, "evicted"), evicted);
 	expect_leaves(gang, name, val_get(want, "leaves"), result);
 	expect_impossible(group, name, val_get(want, "impossible"), result);
+	expect_words(&snapshot->groups[index], group, name, want, result);
 	expect_domains(snapshot, gang, 0, name, val_get(want, "domains"), result);
 	expect_subgroups(snapshot, gang, name, val_get(want, "subGroups"), result);
 }

@@ -117,7 +117,7 @@ static void join_group(struct view *view, struct view_pod *pod)
 	else if (pod->alive && pod->bound)
 		group->placed[pod->leaf]++;
 	else if (pod->alive)
-		*(pod->spec->gated ? &group->gated : &group->waiting) += 1;
+		*(pod->spec->gated || pod->spec->block ? &group->gated : &group->waiting) += 1;
 }
 
 static void read_pods(struct view *view, const struct settings *settings)

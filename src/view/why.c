@@ -92,6 +92,8 @@ static const char *group_sentence(enum group_state state)
 		return "proved: there is no placement in the present cluster";
 	case GROUP_EXHAUSTED:
 		return "no placement was found within the search budget; there may be one";
+	case GROUP_BLOCKED:
+		return "pods are blocked, which no node can change";
 	case GROUP_NOT_READY:
 		break;
 	}
@@ -185,6 +187,9 @@ static void fill_member(struct why *why, const struct snapshot_pod *pod, struct 
 		return;
 	case MEMBER_GATED:
 		tell(why, "Gated", false, arena_printf(arena, "it has scheduling gates; %s", of));
+		return;
+	case MEMBER_BLOCKED:
+		tell(why, "Blocked", false, arena_printf(arena, "%s; %s", pod->block->message, of));
 		return;
 	case MEMBER_GONE:
 		tell(why, pod->deleting ? "Leaving" : "Ended", true, of);

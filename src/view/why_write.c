@@ -26,6 +26,8 @@ static const char *member_state(enum member_state state, bool ran)
 		return "Reserved";
 	case MEMBER_GATED:
 		return "Gated";
+	case MEMBER_BLOCKED:
+		return "Blocked";
 	case MEMBER_GONE:
 		return "Gone";
 	case MEMBER_WAITING:

@@ -72,6 +72,8 @@ static void print_pod(struct buffer *out, const struct pod_spec *pod)
 		buffer_printf(out, "\nrequest %s=%lld", pod->requests[i].name, (long long)pod->requests[i].amount);
 	for (size_t i = 0; i < pod->claim_count; i++)
 		buffer_printf(out, "\nclaim %s", pod->claims[i]);
+	if (pod->block)
+		buffer_printf(out, "\nblocked %s %s", block_code_name(pod->block->code), pod->block->message);
 	print_rules(out, pod->rules);
 }
 
@@ -83,6 +85,7 @@ static const struct {
 	const char *story, *spec, *rest;
 } pods[] = {
 	{"plain", CONTAINERS, ""},
+	{"blocked", CONTAINERS ", resourceClaims: [{name: x}]", ""},
 	{"all of it",
          "nodeName: n1, schedulerName: platoon, priority: 7, priorityClassName: high, schedulingGates: [{name: g}], "
          "containers: [{name: c, resources: {limits: {cpu: 2}}, ports: [{hostPort: 80, containerPort: 80, hostIP: "

@@ -160,7 +160,9 @@ static void read_pods(struct cluster_fixture *fixture, struct gang *gang, const 
 		*pod = (struct gang_pod){.name = arena_printf(fixture->arena, "%s%zu", gang->name, gang->pod_count),
 		                         .pod_class = pod_class,
 		                         .leaf = leaf,
-		                         .state = name[0] == '!' ? MEMBER_GATED : MEMBER_WAITING,
+		                         .state = name[0] == '!'   ? MEMBER_GATED
+		                                  : name[0] == '#' ? MEMBER_BLOCKED
+		                                                   : MEMBER_WAITING,
 		                         .node = -1,
 		                         .nominated = -1};
 		gang->pod_count++;
@@ -244,6 +246,7 @@ const char *cluster_fixture_pods(const struct cluster_fixture *fixture, int numb
 		const char *mark = pod->state == MEMBER_RESERVED  ? "~"
 		                   : pod->state == MEMBER_GONE    ? "x"
 		                   : pod->state == MEMBER_GATED   ? "!"
+		                   : pod->state == MEMBER_BLOCKED ? "#"
 		                   : pod->state == MEMBER_WAITING ? "-"
 		                                                  : "";
 		const char *between = p == 0 ? "" : pod->leaf != gang->pods[p - 1].leaf ? " | " : " ";

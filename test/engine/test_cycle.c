@@ -183,6 +183,13 @@ static void states(void **state)
 		{"does not fit", "5", "- - - - -", "Impossible", -1},
 		{"pods are missing", "3", "- -", "NotReady", -1},
 		{"the queue says no", "3", "- - -", "Pending", 2},
+		{"a pod that is needed is blocked", "3", "- # -", "Blocked", -1},
+		{"pods are missing, and one is blocked", "3", "# -", "NotReady", -1},
+		{"a blocked pod is not needed", "2", "- # -", "Partial", -1},
+		{"does not fit without the pod that is blocked, which proves nothing", "5", "- - - - - #", "Pending",
+	         -1},
+		{"a part of the tree is blocked, and not needed", "1(2 2)", "- # | - -", "Partial", -1},
+		{"a part of the tree is blocked", "2(2 2)", "- # | - -", "Blocked", -1},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

@@ -128,6 +128,47 @@ static void pods_are_marked_unless_the_group_says_no(void **state)
 	                    "");
 }
 
+/* ---- blocked ---- */
+
+static const char *pod_reason(struct scheduler_fixture *fixture, const char *pod)
+{
+	return scheduler_fixture_at(fixture, "pods", "default", pod, "status.conditions.0.reason");
+}
+
+static void annotate(struct scheduler_fixture *fixture, const char *pod, const char *fraction)
+{
+	char text[80];
+	snprintf(text, sizeof(text), "{'metadata':{'annotations':{'gpu-fraction':%s}}}", fraction);
+	assert_int_equal(fixture_merge(&fixture->base, "pods", "default", pod, text), 200);
+}
+
+/* What no node can cure is not Unschedulable, so that nobody buys nodes for it. */
+static void blocked_pods_are_not_unschedulable(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 4);
+	scheduler_fixture_group(fixture, "g", "'minMember':2");
+	scheduler_fixture_pod(fixture, "g-0", "g", "");
+	scheduler_fixture_pod(fixture, "g-1", "g", "");
+	annotate(fixture, "g-1", "'0.5'");
+	scheduler_fixture_turns(fixture, 5);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Blocked");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.reason"),
+	                    "UnsupportedRequest");
+	assert_non_null(strstr(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.message"),
+	                       "pod g-1: annotation gpu-fraction"));
+	assert_string_equal(pod_reason(fixture, "g-1"), "UnsupportedRequest");
+	assert_string_equal(pod_reason(fixture, "g-0"), "WaitingForGang");
+	/* one event, and it is the group's */
+	assert_string_equal(fixture_names(&fixture->base, "events", "default", NULL, "involvedObject.kind=Pod"), "");
+	assert_string_not_equal(fixture_names(&fixture->base, "events", "default", NULL,
+	                                      "involvedObject.kind=PodGroup,reason=Blocked"),
+	                        "");
+	annotate(fixture, "g-1", "null");
+	scheduler_fixture_turns(fixture, 5);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 2);
+}
+
 /* ---- events ---- */
 
 /* With every pod that comes the numbers of those that wait change: the PodGroup says so at once, its pods now and then. */
@@ -248,6 +289,7 @@ int main(void)
 		CASE(the_status_says_what_is),
 		CASE(one_failed_try_is_remembered),
 		CASE(pods_are_marked_unless_the_group_says_no),
+		CASE(blocked_pods_are_not_unschedulable),
 		CASE(new_numbers_are_not_written_to_every_pod_at_once),
 		CASE(metrics_are_what_prometheus_reads),
 		CASE(events_are_counted_and_limited),

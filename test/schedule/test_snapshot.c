@@ -33,6 +33,15 @@ static void states_of_pods(void **state)
 	         4, 0},
 		{"held back by a gate", POD("p", OF("g"), OURS "schedulingGates: [{name: x}], ", "phase: Pending"),
 	         MEMBER_GATED, 4, 0},
+		{"asks for what is not served",
+	         POD("p", OF("g"), OURS "resourceClaims: [{name: x, resourceClaimName: y}], ", "phase: Pending"),
+	         MEMBER_BLOCKED, 4, 0},
+		{"gated, and asks for what is not served",
+	         POD("p", OF("g"), OURS "schedulingGates: [{name: x}], resourceClaims: [{name: x}], ",
+	             "phase: Pending"),
+	         MEMBER_GATED, 4, 0},
+		{"runs, though it asks for what is not served",
+	         POD("p", OF("g"), ON("n1") "resourceClaims: [{name: x}], ", "phase: Running"), MEMBER_RUNNING, 3, 0},
 		{"on a node nobody knows", POD("p", OF("g"), ON("n9"), "phase: Running"), MEMBER_GONE, 4, 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

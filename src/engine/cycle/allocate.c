@@ -44,9 +44,10 @@ static void note_refusal(struct cycle *cycle, struct cycle_group *group, struct 
 {
 	enum place_outcome outcome = refusal->placement.outcome;
 	group->proved = outcome == PLACE_IMPOSSIBLE;
-	group->state = outcome == PLACE_IMPOSSIBLE  ? GROUP_IMPOSSIBLE
-	               : outcome == PLACE_EXHAUSTED ? GROUP_EXHAUSTED
-	                                            : GROUP_NOT_READY;
+	group->state = outcome == PLACE_IMPOSSIBLE       ? GROUP_IMPOSSIBLE
+	               : outcome == PLACE_EXHAUSTED      ? GROUP_EXHAUSTED
+	               : gang_root_blocked(&group->gang) ? GROUP_BLOCKED
+	                                                 : GROUP_NOT_READY;
 	refusals_explain(refusal, cycle, group);
 	refusal_cache_store(cycle, &group->gang, refusals_question(cycle, group, false), refusal);
 }
@@ -189,7 +190,7 @@ static void serve_starved(struct queue_order *order, struct reserve_hold *hold)
 	struct cycle_group *group = &cycle->groups[starved];
 	bool served = serve_group(&order->run, &candidate);
 	group->tried = !served;
-	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_PENDING)
+	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_BLOCKED || group->state == GROUP_PENDING)
 		return;
 	reserve_hold_for(cycle, starved, hold);
 	refusals_invalidate(cycle->refusals);

@@ -11,7 +11,8 @@
 
 const char *group_state_name(enum group_state state)
 {
-	static const char *const names[] = {"Placed", "Partial", "Pending", "Impossible", "Exhausted", "NotReady"};
+	static const char *const names[] = {"Placed",    "Partial",  "Pending", "Impossible",
+	                                    "Exhausted", "NotReady", "Blocked"};
 	return names[state];
 }
 
@@ -54,7 +55,8 @@ void cycle_run(struct cycle *cycle, enum cycle_action action)
  * something to complete. */
 static bool was_refused(const struct cycle_group *group)
 {
-	if (group->blocked || group->queue < 0 || !group->reasons.count || group->state == GROUP_NOT_READY)
+	if (group->blocked || group->queue < 0 || !group->reasons.count || group->state == GROUP_NOT_READY ||
+	    group->state == GROUP_BLOCKED)
 		return false;
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		if (cycle_is_member(&group->gang.pods[p]))
@@ -66,13 +68,18 @@ static bool was_refused(const struct cycle_group *group)
 static void conclude(struct cycle *cycle, struct cycle_group *group)
 {
 	if (!gang_root_satisfied(&group->gang)) {
+		/* Without the members that are blocked; with them there might be a placement. */
+		if (group->state == GROUP_IMPOSSIBLE && gang_has_blocked(&group->gang)) {
+			group->state = GROUP_PENDING;
+			group->proved = false;
+		}
 		if (group->gave_up)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_BACKOFF,
 			                           .message = "schedulingBackoff is 1 and one cycle has failed: it is "
 			                                      "not tried again"});
 		group->gave_up |= group->give_up_after_failure && was_refused(group);
-		if (!group->reasons.count && !group->blocked && group->gang.pod_count)
+		if (!group->reasons.count && !group->blocked && group->gang.pod_count && group->state != GROUP_BLOCKED)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_GAVE_WAY,
 			                           .message = "its pods gave way to another group in this cycle"});

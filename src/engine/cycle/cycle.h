@@ -27,7 +27,15 @@ struct cycle_queue {
 
 enum cycle_preempt { CYCLE_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE };
 
-enum group_state { GROUP_PLACED, GROUP_PARTIAL, GROUP_PENDING, GROUP_IMPOSSIBLE, GROUP_EXHAUSTED, GROUP_NOT_READY };
+enum group_state {
+	GROUP_PLACED,
+	GROUP_PARTIAL,
+	GROUP_PENDING,
+	GROUP_IMPOSSIBLE,
+	GROUP_EXHAUSTED,
+	GROUP_NOT_READY,
+	GROUP_BLOCKED, /* its minimum needs members that must not be placed, which no node can change */
+};
 
 /* One pod that has to leave its node. A moved pod has a reservation elsewhere in the same plan. */
 struct cycle_eviction {

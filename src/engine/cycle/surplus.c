@@ -31,22 +31,27 @@ static void explain_next(struct cycle *cycle, struct cycle_group *group)
 
 bool surplus_conclude(struct cycle *cycle, struct cycle_group *group)
 {
-	size_t waiting = 0, gated = 0;
+	size_t waiting = 0, gated = 0, blocked = 0;
 	for (size_t p = 0; p < group->gang.pod_count; p++) {
 		waiting += group->gang.pods[p].state == MEMBER_WAITING;
 		gated += group->gang.pods[p].state == MEMBER_GATED;
+		blocked += group->gang.pods[p].state == MEMBER_BLOCKED;
 	}
-	if (waiting + gated == 0 || group->reasons.count)
-		return waiting + gated > 0;
+	size_t all = waiting + gated + blocked;
+	if (all == 0 || group->reasons.count)
+		return all > 0;
 	struct arena *arena = cycle->arena;
-	const char *more = gated ? arena_printf(arena, "; %zu more %s gated", gated, gated == 1 ? "is" : "are") : "";
+	const char *more =
+		blocked ? arena_printf(arena, "; %zu more %s blocked", blocked, blocked == 1 ? "is" : "are") : "";
+	if (gated)
+		more = arena_printf(arena, "; %zu more %s gated%s", gated, gated == 1 ? "is" : "are", more);
 	if (waiting)
 		more = arena_printf(arena, "; %zu more pod%s for room%s", waiting, waiting == 1 ? " waits" : "s wait",
 		                    more);
 	reason_add(&group->reasons, arena,
 	           (struct reason){.code = REASON_SURPLUS,
 	                           .message = arena_printf(arena, "the minimum is met%s", more),
-	                           .need = (int64_t)(waiting + gated)});
+	                           .need = (int64_t)all});
 	if (cycle->silent)
 		return true;
 	if (waiting && group->gang.tree_count == 1)

@@ -13,6 +13,9 @@ const char *reason_code_name(enum reason_code code)
 {
 	static const char *const names[] = {
 		[REASON_NOT_READY] = "NotReady",
+		[REASON_UNSUPPORTED] = "UnsupportedRequest",
+		[REASON_MISSING_OBJECT] = "MissingObject",
+		[REASON_OBJECT_NOT_READY] = "ObjectNotReady",
 		[REASON_DOMAIN] = "InsufficientDomain",
 		[REASON_RESOURCE] = "InsufficientResource",
 		[REASON_NODES] = "NodesExcluded",
@@ -72,9 +75,17 @@ static void explain_not_ready(struct explain *x)
 	int *members = arena_array(x->scratch, int, gang->tree_count);
 	bool *reachable = arena_array(x->scratch, bool, gang->tree_count);
 	gang_reachable(gang, members, reachable);
-	size_t gated = 0;
-	for (size_t p = 0; p < gang->pod_count; p++)
+	size_t gated = 0, blocked = 0;
+	for (size_t p = 0; p < gang->pod_count; p++) {
 		gated += gang->pods[p].state == MEMBER_GATED;
+		blocked += gang->pods[p].state == MEMBER_BLOCKED;
+	}
+	if (gang->pod_count == 1 && blocked) /* why it is blocked says it all */
+		return;
+	const char *left_out = gated && blocked ? " (gated and blocked pods do not count)"
+	                       : gated          ? " (gated pods do not count)"
+	                       : blocked        ? " (blocked pods do not count)"
+	                                        : "";
 	for (size_t i = 0; i < gang->tree_count && x->out->count < 8; i++) {
 		const struct gang_node *node = &gang->tree[i];
 		if (reachable[i] || (i > 0 && reachable[node->parent]))
@@ -86,7 +97,7 @@ static void explain_not_ready(struct explain *x)
 		                                                   tree_name(gang, (int)i), members[i], node->minimum,
 		                                                   leaf ? "pods"
 		                                                        : "subgroups that can reach their minimum",
-		                                                   leaf && gated ? " (gated pods do not count)" : ""),
+		                                                   leaf ? left_out : ""),
 		                           .have = members[i],
 		                           .need = node->minimum});
 	}

@@ -13,6 +13,9 @@ enum reason_code {
 	REASON_COMBINATION,      /* every part fits alone, no combination does */
 	REASON_BUDGET,           /* search budget exhausted */
 	REASON_RELAXATION,       /* a change that would make it fit */
+	REASON_UNSUPPORTED,      /* set by callers: pods ask for what is not served */
+	REASON_MISSING_OBJECT,   /* set by callers: pods name an object that does not exist */
+	REASON_OBJECT_NOT_READY, /* set by callers: pods name an object that cannot be used now */
 	REASON_TOPOLOGY_UNKNOWN, /* set by callers: topology or level does not exist */
 	REASON_QUEUE_LIMIT,      /* set by the cycle */
 	REASON_QUEUE_QUOTA,

@@ -5,15 +5,22 @@
 
 #include <stdlib.h>
 
-static void count_tree(const struct gang *gang, bool with_waiting, int *members, bool *satisfied)
+/* Who counts besides those that run or are reserved. */
+enum counted { COUNT_PLACED, COUNT_WAITING, COUNT_BLOCKED };
+
+static bool counts(enum member_state state, enum counted counted)
+{
+	return state == MEMBER_RUNNING || state == MEMBER_RESERVED ||
+	       (counted >= COUNT_WAITING && state == MEMBER_WAITING) ||
+	       (counted >= COUNT_BLOCKED && state == MEMBER_BLOCKED);
+}
+
+static void count_tree(const struct gang *gang, enum counted counted, int *members, bool *satisfied)
 {
 	for (size_t i = 0; i < gang->tree_count; i++)
 		members[i] = 0;
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		enum member_state state = gang->pods[p].state;
-		if (state == MEMBER_RUNNING || state == MEMBER_RESERVED || (with_waiting && state == MEMBER_WAITING))
-			members[gang->pods[p].leaf]++;
-	}
+	for (size_t p = 0; p < gang->pod_count; p++)
+		members[gang->pods[p].leaf] += counts(gang->pods[p].state, counted);
 	for (size_t i = gang->tree_count; i-- > 0;) {
 		satisfied[i] = members[i] >= gang->tree[i].minimum;
 		if (satisfied[i] && i > 0)
@@ -21,38 +28,35 @@ static void count_tree(const struct gang *gang, bool with_waiting, int *members,
 	}
 }
 
-static void count_with_scratch(const struct gang *gang, bool with_waiting, int *members, bool *satisfied)
+static void count_with_scratch(const struct gang *gang, enum counted counted, int *members, bool *satisfied)
 {
 	int *own_members = members ? NULL : base_calloc(gang->tree_count, sizeof(int));
 	bool *own_satisfied = satisfied ? NULL : base_calloc(gang->tree_count, sizeof(bool));
-	count_tree(gang, with_waiting, members ? members : own_members, satisfied ? satisfied : own_satisfied);
+	count_tree(gang, counted, members ? members : own_members, satisfied ? satisfied : own_satisfied);
 	free(own_members);
 	free(own_satisfied);
 }
 
 void gang_satisfied(const struct gang *gang, int *members, bool *satisfied)
 {
-	count_with_scratch(gang, false, members, satisfied);
+	count_with_scratch(gang, COUNT_PLACED, members, satisfied);
 }
 
 void gang_reachable(const struct gang *gang, int *members, bool *reachable)
 {
-	count_with_scratch(gang, true, members, reachable);
+	count_with_scratch(gang, COUNT_WAITING, members, reachable);
 }
 
-static bool root_counts(const struct gang *gang, bool with_waiting)
+static bool root_counts(const struct gang *gang, enum counted counted)
 {
 	if (gang->tree_count == 1) { /* the common flat group needs no tree */
 		int members = 0;
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			enum member_state state = gang->pods[p].state;
-			members += state == MEMBER_RUNNING || state == MEMBER_RESERVED ||
-			           (with_waiting && state == MEMBER_WAITING);
-		}
+		for (size_t p = 0; p < gang->pod_count; p++)
+			members += counts(gang->pods[p].state, counted);
 		return members >= gang->tree[0].minimum;
 	}
 	bool *satisfied = base_calloc(gang->tree_count, sizeof(bool));
-	count_with_scratch(gang, with_waiting, NULL, satisfied);
+	count_with_scratch(gang, counted, NULL, satisfied);
 	bool result = satisfied[0];
 	free(satisfied);
 	return result;
@@ -60,12 +64,25 @@ static bool root_counts(const struct gang *gang, bool with_waiting)
 
 bool gang_root_satisfied(const struct gang *gang)
 {
-	return root_counts(gang, false);
+	return root_counts(gang, COUNT_PLACED);
 }
 
 bool gang_root_reachable(const struct gang *gang)
 {
-	return root_counts(gang, true);
+	return root_counts(gang, COUNT_WAITING);
+}
+
+bool gang_root_blocked(const struct gang *gang)
+{
+	return !root_counts(gang, COUNT_WAITING) && root_counts(gang, COUNT_BLOCKED);
+}
+
+bool gang_has_blocked(const struct gang *gang)
+{
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (gang->pods[p].state == MEMBER_BLOCKED)
+			return true;
+	return false;
 }
 
 static int compare_counts(const void *left, const void *right)

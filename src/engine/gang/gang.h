@@ -25,6 +25,7 @@ struct gang_node {
 enum member_state {
 	MEMBER_WAITING,  /* may be placed now */
 	MEMBER_GATED,    /* exists, but must not be placed yet */
+	MEMBER_BLOCKED,  /* exists, and must not be placed for a reason that nodes cannot cure */
 	MEMBER_RUNNING,  /* bound to `node` and counted in the cluster as running */
 	MEMBER_RESERVED, /* reserved on `node` and counted in the cluster as reserved */
 	MEMBER_GONE,     /* leaving or finished: not a member for counting */
@@ -58,6 +59,9 @@ void gang_reachable(const struct gang *gang, int *members, bool *reachable);
 /* Whether the root has reached its minimum, and whether it could with the WAITING members. */
 bool gang_root_satisfied(const struct gang *gang);
 bool gang_root_reachable(const struct gang *gang);
+/* Whether it is BLOCKED members that keep it from that: with them as WAITING ones it could. */
+bool gang_root_blocked(const struct gang *gang);
+bool gang_has_blocked(const struct gang *gang);
 /* Fewest pods that satisfy the subtree of every node; an array of tree_count given by the caller. And of one node. Both cost
  * a sort of the children. */
 void gang_minimums(const struct gang *gang, int64_t *fewest);
