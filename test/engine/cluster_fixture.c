@@ -181,12 +181,17 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	struct cycle_group *group = &fixture->cycle.groups[fixture->cycle.group_count];
 	struct resource_amount requests[] = {{"nvidia.com/gpu", from->devices ? from->devices : 1}, {"pods", 1}};
 	struct pod_input input = {.namespace_ = "default", .requests = requests, .request_count = 2};
+	struct label label = {.key = "app", .value = from->app};
+	if (from->app)
+		input.labels = (struct labels){.items = &label, .count = 1};
 	struct gang *gang = &group->gang;
 	const char *tree = from->tree;
 	*gang = (struct gang){.namespace_ = "default", .name = from->name};
 	gang->tree = arena_array(fixture->arena, struct gang_node, strlen(tree) + 1);
 	read_tree(fixture, gang, &tree, -1);
 	read_pods(fixture, gang, from->pods, cluster_add_pod_class(fixture->cycle.cluster, &input));
+	for (size_t p = 0; p < gang->pod_count; p++)
+		gang->pods[p].health = from->health;
 	group->queue_name = from->queue ? from->queue : fixture->cycle.queues[0].name;
 	group->queue = find_queue(fixture, group->queue_name);
 	group->priority = from->priority;
@@ -283,10 +288,42 @@ static void check_books(const struct cluster_fixture *fixture, const char *title
 	}
 }
 
+static void add_budgets(struct cluster_fixture *fixture, const struct fixture_case *given)
+{
+	struct cycle *cycle = &fixture->cycle;
+	cycle->budgets = arena_array(fixture->arena, struct cycle_budget, FIXTURE_BUDGETS);
+	cycle->never_violate_budgets = given->never_violate;
+	for (size_t b = 0; b < FIXTURE_BUDGETS && given->budgets[b].app; b++) {
+		const struct fixture_budget *from = &given->budgets[b];
+		struct cycle_budget *budget = &cycle->budgets[cycle->budget_count++];
+		*budget = (struct cycle_budget){.namespace_ = "default",
+		                                .name = from->app,
+		                                .allowed = from->allowed,
+		                                .guards_unready = from->guards_unready};
+		if (strcmp(from->app, "*") == 0)
+			continue;
+		budget->selector.items = arena_array(fixture->arena, struct match, 1);
+		budget->selector.count = 1;
+		budget->selector.items[0] = (struct match){.key = "app", .op = MATCH_IN, .value_count = 1};
+		budget->selector.items[0].values = arena_array(fixture->arena, const char *, 1);
+		budget->selector.items[0].values[0] = from->app;
+	}
+}
+
+static void check_violations(const struct cycle *cycle, const struct fixture_case *given)
+{
+	int violations = 0;
+	for (size_t i = 0; i < cycle->eviction_count; i++)
+		violations += cycle->evictions[i].violates != NULL;
+	if (violations != given->violations)
+		fail_msg("%s: %d evictions violate a budget, not %d", given->title, violations, given->violations);
+}
+
 void cluster_fixture_check(const struct fixture_case *given)
 {
 	struct cluster_fixture fixture;
 	cluster_fixture_create(&fixture, given->nodes, given->queues, given->groups);
+	add_budgets(&fixture, given);
 	struct strategy strategy;
 	if (given->placement && strategy_parse(given->placement, &strategy) < 0)
 		fail_msg("%s is no strategy", given->placement);
@@ -308,5 +345,6 @@ void cluster_fixture_check(const struct fixture_case *given)
 			         reasons->count ? reasons->items[reasons->count - 1].message : "nothing");
 	}
 	check_books(&fixture, given->title);
+	check_violations(&fixture.cycle, given);
 	cluster_fixture_destroy(&fixture);
 }

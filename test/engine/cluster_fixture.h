@@ -18,7 +18,7 @@
 
 #include "engine/cycle/cycle.h"
 
-enum { FIXTURE_QUEUES = 6, FIXTURE_GROUPS = 12 };
+enum { FIXTURE_QUEUES = 6, FIXTURE_GROUPS = 12, FIXTURE_BUDGETS = 3 };
 
 struct fixture_queue {
 	const char *name, *parent; /* NULL: at the top */
@@ -38,6 +38,14 @@ struct fixture_group {
 	int delay;     /* seconds before it may cause evictions */
 	int since;     /* the second from which it has run; 0: not known */
 	const char *says; /* a part of one of its reasons */
+	const char *app;  /* label of its pods, by which budgets select them; NULL: none */
+	enum pod_health health;
+};
+
+struct fixture_budget {
+	const char *app; /* the pods it covers, and its name; "*" for all */
+	int allowed;
+	bool guards_unready;
 };
 
 struct cluster_fixture {
@@ -58,7 +66,10 @@ struct fixture_case {
 	const char *title, *nodes, *actions;
 	struct fixture_queue queues[FIXTURE_QUEUES];
 	struct fixture_group groups[FIXTURE_GROUPS];
-	int second;            /* when it happens */
+	int second; /* when it happens */
+	struct fixture_budget budgets[FIXTURE_BUDGETS];
+	bool never_violate;
+	int violations;        /* evictions that violate a budget */
 	const char *placement; /* the strategy; NULL: binpack */
 };
 

@@ -41,6 +41,8 @@ void cycle_begin(struct cycle *cycle)
 		for (size_t p = 0; p < gang->pod_count; p++)
 			gang->pods[p].held = gang->pods[p].state == MEMBER_RESERVED;
 	}
+	for (size_t b = 0; b < cycle->budget_count; b++)
+		cycle->budgets[b].spent = 0;
 	cycle->refusals = refusals_create(cycle->arena);
 	cycle->retry_at = INT64_MAX;
 	refusal_cache_begin(cycle);

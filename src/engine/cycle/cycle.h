@@ -37,6 +37,16 @@ enum group_state {
 	GROUP_BLOCKED, /* its minimum needs members that must not be placed, which no node can change */
 };
 
+/* Of the pods it selects only so many may leave. Belongs to the caller. */
+struct cycle_budget {
+	const char *namespace_, *name;
+	struct selector selector;
+	int64_t allowed;     /* pods that may leave now */
+	bool guards_unready; /* pods that are not ready count, too: not enough others are */
+	/* filled by the cycle: */
+	int64_t spent; /* those that leave by its decisions */
+};
+
 /* One pod that has to leave its node. A moved pod has a reservation elsewhere in the same plan. */
 struct cycle_eviction {
 	int group, pod;
@@ -44,6 +54,7 @@ struct cycle_eviction {
 	int by;   /* group it makes room for, -1 for stale gangs */
 	enum cycle_action action;
 	bool moved;
+	const struct cycle_budget *violates; /* NULL: none */
 };
 
 /* What pods count for in a queue: what they hold, the part of it that cannot be evicted, and that plus what waits. */
@@ -102,6 +113,9 @@ struct cycle {
 	size_t queue_count;
 	struct cycle_group *groups;
 	size_t group_count;
+	struct cycle_budget *budgets;
+	size_t budget_count;
+	bool never_violate_budgets; /* not even by a preemption */
 	struct arena *arena;
 	struct cycle_eviction *evictions; /* in the arena; in the order they were decided */
 	size_t eviction_count, eviction_capacity;

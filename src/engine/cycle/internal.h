@@ -6,9 +6,10 @@
 #include "engine/share/share.h"
 
 struct victim_index;
+struct evict_budgets;
 
 /* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
-enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_COUNT };
+enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_GUARDED, MARK_COUNT };
 
 struct cycle_run {
 	struct cycle *cycle;
@@ -18,6 +19,7 @@ struct cycle_run {
 	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
 	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by pod class: what one pod counts for */
 	struct victim_index *victim_index;             /* what could be given up; NULL until somebody asks */
+	struct evict_budgets *budgets;                 /* made with it; NULL: nothing is guarded */
 	int explained_runtimes;                        /* in this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_has_mark */
 };

@@ -5,9 +5,11 @@
  * can live with returns to its place, the most expensive first. Pods that still have to leave are moved where possible. */
 #include "engine/evict/internal.h"
 
+#include "engine/evict/budgets.h"
 #include "engine/evict/runtime.h"
 #include "engine/place/rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_ATTEMPTS 24 /* longer prefixes a consolidation tries when the shortest leaves somebody without a place */
@@ -17,6 +19,7 @@
 static void lift_unit(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
 	evict_charge_unit(attempt, unit, -1);
+	budgets_charge_unit(attempt->run->budgets, unit, 1);
 	if (unit->reserved)
 		cycle_mark(attempt->run, MARK_RESERVED, unit->group);
 	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
@@ -31,6 +34,7 @@ static void lift_unit(struct evict_attempt *attempt, const struct victim_unit *u
 static void return_unit(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
 	evict_charge_unit(attempt, unit, 1);
+	budgets_charge_unit(attempt->run->budgets, unit, -1);
 	struct gang *gang = &attempt->cycle->groups[unit->group].gang;
 	for (int i = 0; i < unit->pod_count; i++) {
 		struct gang_pod *pod = &gang->pods[unit->pods[i]];
@@ -85,15 +89,17 @@ static bool fits_with(struct evict_attempt *attempt, size_t count)
 	return fits_now(attempt, attempt->run->scratch, false);
 }
 
-/* Nodes that need no eviction first, then those with few pods to evict. */
+/* Nodes that need no eviction first, then those with few pods to evict, few of them guarded by budgets. */
 static void score_nodes(struct evict_attempt *attempt)
 {
+	enum { GUARDED = 64 };
 	int32_t *score = attempt->bias.node_score;
 	for (; attempt->scored < attempt->unit_count; attempt->scored++) {
 		const struct victim_unit *unit = attempt->units[attempt->scored];
+		int weight = budgets_cover_unit(attempt->run->budgets, unit) ? GUARDED : 1;
 		for (int i = 0; i < unit->pod_count; i++) {
 			int node = attempt->cycle->groups[unit->group].gang.pods[unit->pods[i]].node;
-			score[node] -= score[node] <= 0;
+			score[node] -= score[node] <= 0 ? weight : 0;
 		}
 	}
 }
@@ -262,12 +268,14 @@ static void give_up_pod(struct evict_attempt *attempt, int group, int number, in
 		return;
 	}
 	cluster_occupy(cycle->cluster, pod->pod_class, node, OCCUPY_RELEASING);
+	const struct cycle_budget *violated = budgets_spend(attempt->run->budgets, pod);
 	cycle_evict(cycle, (struct cycle_eviction){.group = group,
 	                                           .pod = number,
 	                                           .node = node,
 	                                           .by = attempt->group,
 	                                           .action = attempt->action,
-	                                           .moved = moved});
+	                                           .moved = moved,
+	                                           .violates = violated});
 }
 
 /* A pod whose new place is its old one never moves at all. */
@@ -329,6 +337,10 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 		return_what_can_stay(attempt);
 	attempt->agreed = fine && (!method->justifies || method->justifies(attempt)) && evict_queue_allows(attempt) &&
 	                  rules_hold(attempt, &moves);
+	if (attempt->agreed && attempt->spares_budgets && budgets_count_violations(attempt->run->budgets) > 0) {
+		attempt->agreed = false;
+		attempt->violated = budgets_find_violated(attempt->run->budgets);
+	}
 	if (attempt->agreed && attempt->trial)
 		runtime_note_waited(attempt);
 	if (attempt->agreed && !attempt->trial) {
@@ -388,18 +400,76 @@ bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count)
 	return made;
 }
 
+static bool try_list(struct evict_attempt *attempt)
+{
+	attempt->scored = 0;
+	bias_build_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
+	                     &attempt->bias);
+	return attempt->method->try_units ? attempt->method->try_units(attempt)
+	                                  : evict_try_prefixes(attempt, 0, SIZE_MAX);
+}
+
+static int compare_units(const void *left, const void *right)
+{
+	return victims_compare(*(const struct victim_unit *const *)left, *(const struct victim_unit *const *)right);
+}
+
+static void add_budget_reason(struct evict_attempt *attempt)
+{
+	struct cycle *cycle = attempt->cycle;
+	const struct cycle_budget *budget = attempt->violated;
+	int64_t left = budget->allowed - budget->spent;
+	reason_add(&evict_beneficiary(attempt)->reasons, cycle->arena,
+	           (struct reason){.code = REASON_DISRUPTION_BUDGET,
+	                           .message =
+	                                   arena_printf(cycle->arena,
+	                                                "would fit if PodDisruptionBudget %s/%s allowed more than %lld "
+	                                                "evictions",
+	                                                budget->namespace_, budget->name,
+	                                                (long long)(left > 0 ? left : 0))});
+}
+
+/* Room that budgets do not leave for the cheapest units may be found with others in their place: so all of them together,
+ * and what remains in the end must not violate any. Then, where the method may do that, with as few of those put aside as
+ * the prefix needs. */
+static bool try_deferred(struct evict_attempt *attempt)
+{
+	bool may_violate = attempt->method->violates_budgets && !attempt->cycle->never_violate_budgets;
+	if (!attempt->method->moves_only) { /* what may only be moved was in vain */
+		attempt->unit_count = smaller(attempt->unit_count, attempt->movable_from);
+		attempt->movable_from = SIZE_MAX;
+	}
+	attempt->source_count = attempt->unopened_count = 0;
+	attempt->with_deferred = true;
+	for (size_t i = 0; i < attempt->deferred_count; i++)
+		evict_append_unit(attempt, attempt->deferred[i]);
+	const struct victim_unit **guarded_last =
+		arena_array(attempt->scratch, const struct victim_unit *, attempt->unit_count);
+	memcpy(guarded_last, attempt->units, attempt->unit_count * sizeof(*guarded_last));
+	qsort(attempt->units, attempt->unit_count, sizeof(*attempt->units), compare_units);
+	attempt->spares_budgets = true;
+	if (try_list(attempt))
+		return true;
+	if (!may_violate) {
+		if (attempt->violated && !attempt->trial)
+			add_budget_reason(attempt);
+		return false;
+	}
+	attempt->units = guarded_last;
+	attempt->spares_budgets = false;
+	return try_list(attempt);
+}
+
 static bool try_units(struct evict_attempt *attempt)
 {
 	const struct evict_method *method = attempt->method;
 	attempt->movable_from = method->moves_only ? 0 : SIZE_MAX;
 	method->list(attempt);
-	if (!method->list_more && !attempt->unit_count)
+	if (!method->list_more && !attempt->unit_count && !attempt->deferred_count)
 		return false;
-	bias_build_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
-	                     &attempt->bias);
 	if (fits_with(attempt, 0)) /* nobody has to go: that is for allocation */
 		return false;
-	return method->try_units ? method->try_units(attempt) : evict_try_prefixes(attempt, 0, SIZE_MAX);
+	return try_list(attempt) || (attempt->deferred_count && try_deferred(attempt));
 }
 
 /* The index follows what was decided. */
@@ -417,6 +487,7 @@ static void open_victim_index(struct cycle_run *run)
 	if (run->victim_index)
 		return;
 	run->victim_index = victim_index_create(run, run->cycle->arena);
+	run->budgets = budgets_create(run->cycle);
 	for (int i = 0; i < MARK_COUNT; i++) {
 		run->marks[i] = arena_array(run->cycle->arena, uint32_t, run->cycle->group_count);
 		cycle_clear_mark(run, (enum cycle_mark)i);
@@ -434,6 +505,8 @@ static bool run_attempt(struct evict_attempt *attempt)
 	if ((method->begin && !method->begin(attempt)) || (method->has_candidates && !method->has_candidates(attempt)))
 		return false;
 	open_victim_index(attempt->run);
+	cycle_clear_mark(attempt->run, MARK_GUARDED);
+	budgets_begin(attempt->run->budgets);
 	size_t tried_from = cluster_journal_length(attempt->cycle->cluster);
 	bool made = try_units(attempt);
 	if (!made) /* everything is as it was */

@@ -20,8 +20,14 @@ struct evict_attempt {
 	struct arena *scratch;
 	const struct victim_unit **units; /* of the victim index */
 	size_t unit_count, unit_capacity;
-	size_t movable_from;         /* units from here on may be moved, but not lost */
-	struct unit_source *sources; /* reclaim: queues that have more, a heap */
+	size_t movable_from; /* units from here on may be moved, but not lost */
+	const struct victim_unit *
+		*deferred; /* not among the units: disruption budgets do not allow them beside those */
+	size_t deferred_count, deferred_capacity;
+	bool with_deferred;                  /* they are listed now, and nothing more is to come */
+	bool spares_budgets;                 /* nothing may be violated */
+	const struct cycle_budget *violated; /* all else agreed then, but this one would have been */
+	struct unit_source *sources;         /* reclaim: queues that have more, a heap */
 	size_t source_count;
 	const int *unopened; /* and those that were not looked at */
 	size_t unopened_count;
@@ -64,6 +70,9 @@ bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count)
 /* ---- units.c ---- */
 
 void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *unit);
+/* Whether the unit, or one that goes before it, exceeds a disruption budget beside those listed so far: then it is put aside.
+ * To be asked before every append. */
+bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit);
 /* The next unit of a queue, from position *at on, that has run long enough to go; NULL after the last. */
 const struct victim_unit *evict_next_unit(struct evict_attempt *attempt, int queue, size_t *at);
 /* The accounts of the queues follow what is lifted and returned, so that limits are asked with the victims gone. */

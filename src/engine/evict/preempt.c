@@ -17,7 +17,7 @@ static void list_lower(struct evict_attempt *attempt)
 	const struct cycle_group *own = evict_beneficiary(attempt);
 	const struct victim_unit *unit;
 	for (size_t at = 0; (unit = evict_next_unit(attempt, own->queue, &at));)
-		if (unit->priority < own->priority)
+		if (unit->priority < own->priority && !evict_defer_guarded(attempt, unit))
 			evict_append_unit(attempt, unit);
 }
 
@@ -117,6 +117,7 @@ static bool try_swaps(struct evict_attempt *attempt)
 
 static const struct evict_method preemption = {
 	.returns_moved = true, /* with more held, more may be beyond the entitlement: see is_swap */
+	.violates_budgets = true,
 	.runtime = EVICT_RUNTIME_PREEMPT,
 	.has_candidates = has_candidates,
 	.list = list_lower,

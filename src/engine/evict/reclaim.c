@@ -75,7 +75,9 @@ static void open_sources(struct evict_attempt *attempt)
 static void take_next(struct evict_attempt *attempt)
 {
 	struct unit_source *best = &attempt->sources[0];
-	if (share_claim_take(&attempt->run->claim, best->queue, best->unit->amounts) == SHARE_ALLOWED) {
+	if (evict_defer_guarded(attempt, best->unit)) {
+		best->unit = evict_next_unit(attempt, best->queue, &best->at);
+	} else if (share_claim_take(&attempt->run->claim, best->queue, best->unit->amounts) == SHARE_ALLOWED) {
 		evict_append_unit(attempt, best->unit);
 		best->unit = evict_next_unit(attempt, best->queue, &best->at);
 	} else {
@@ -128,15 +130,16 @@ static void list_movable_units(struct evict_attempt *attempt)
 {
 	int own = evict_beneficiary(attempt)->queue;
 	size_t taken = attempt->movable_from = attempt->unit_count;
-	size_t *from = arena_array(attempt->scratch, size_t, attempt->cycle->queue_count);
+	size_t *from = arena_array(attempt->scratch, size_t, attempt->cycle->group_count);
 	for (size_t i = 0; i < taken; i++)
-		from[attempt->cycle->groups[attempt->units[i]->group].queue]++;
+		from[attempt->units[i]->group]++;
 	for (int q = 0; q < (int)attempt->cycle->queue_count; q++) {
 		const struct victim_unit *unit;
 		for (size_t at = 0; q != own && (unit = evict_next_unit(attempt, q, &at));) {
-			if (from[q] > 0) /* the first ones, in this very order */
-				from[q]--;
-			else
+			if (from[unit->group] > 0) /* of each group the first ones */
+				from[unit->group]--;
+			else if (!cycle_has_mark(attempt->run, MARK_GUARDED, unit->group) &&
+			         !evict_defer_guarded(attempt, unit))
 				evict_append_unit(attempt, unit);
 		}
 	}
@@ -228,7 +231,7 @@ static bool try_units(struct evict_attempt *attempt)
 {
 	if (evict_try_prefixes(attempt, 0, SIZE_MAX))
 		return true;
-	if (!list_remaining_units(attempt))
+	if (attempt->with_deferred || !list_remaining_units(attempt))
 		return false;
 	evict_lift_prefix(attempt, attempt->unit_count);
 	bool hopeful = moves_could_help(attempt);

@@ -1,5 +1,6 @@
 /* Owns the list of units that one attempt may take, and their place on the accounts of the queues. Which they are, the
  * methods say. */
+#include "engine/evict/budgets.h"
 #include "engine/evict/runtime.h"
 
 #include "base/grow.h"
@@ -12,6 +13,23 @@ void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *
 		attempt->units = grow_array(attempt->scratch, attempt->units, attempt->unit_count,
 		                            &attempt->unit_capacity, sizeof(*attempt->units));
 	attempt->units[attempt->unit_count++] = unit;
+}
+
+bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit)
+{
+	struct cycle_run *run = attempt->run;
+	if (!run->budgets)
+		return false;
+	/* Later units of a group assume that the earlier ones are gone, save where pods are moved one by one. */
+	bool follows = !attempt->method->moves_only && cycle_has_mark(run, MARK_GUARDED, unit->group);
+	if (!follows && budgets_admit_unit(run->budgets, unit))
+		return false;
+	cycle_mark(run, MARK_GUARDED, unit->group);
+	if (attempt->deferred_count == attempt->deferred_capacity)
+		attempt->deferred = grow_array(attempt->scratch, attempt->deferred, attempt->deferred_count,
+		                               &attempt->deferred_capacity, sizeof(*attempt->deferred));
+	attempt->deferred[attempt->deferred_count++] = unit;
+	return true;
 }
 
 const struct victim_unit *evict_next_unit(struct evict_attempt *attempt, int queue, size_t *at)

@@ -34,6 +34,7 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_HELD] = "ResourcesHeld",
 		[REASON_KEPT] = "PlaceKept",
 		[REASON_MIN_RUNTIME] = "MinRuntime",
+		[REASON_DISRUPTION_BUDGET] = "DisruptionBudget",
 	};
 	return names[code];
 }

@@ -21,12 +21,13 @@ enum reason_code {
 	REASON_QUEUE_QUOTA,
 	REASON_QUEUE_UNKNOWN,
 	REASON_SUBGROUP_UNKNOWN,
-	REASON_SURPLUS,     /* minimum met; some surplus does not fit */
-	REASON_BACKOFF,     /* schedulingBackoff: not tried again */
-	REASON_GAVE_WAY,    /* its pods were taken for another group in this cycle */
-	REASON_HELD,        /* resources are held for it until running work ends */
-	REASON_KEPT,        /* it would fit where places are kept for pods that were moved */
-	REASON_MIN_RUNTIME, /* fits when running groups have had the time their queue grants */
+	REASON_SURPLUS,           /* minimum met; some surplus does not fit */
+	REASON_BACKOFF,           /* schedulingBackoff: not tried again */
+	REASON_GAVE_WAY,          /* its pods were taken for another group in this cycle */
+	REASON_HELD,              /* resources are held for it until running work ends */
+	REASON_KEPT,              /* it would fit where places are kept for pods that were moved */
+	REASON_MIN_RUNTIME,       /* fits when running groups have had the time their queue grants */
+	REASON_DISRUPTION_BUDGET, /* running pods would have to leave that a disruption budget guards */
 };
 
 struct reason {

@@ -31,14 +31,22 @@ enum member_state {
 	MEMBER_GONE,     /* leaving or finished: not a member for counting */
 };
 
+/* What disruption budgets ask about a pod. */
+enum pod_health {
+	HEALTH_READY,
+	HEALTH_UNREADY,  /* it runs, and is not ready */
+	HEALTH_STARTING, /* bound; nothing of it runs yet */
+};
+
 struct gang_pod {
 	const char *name;
 	int pod_class; /* from cluster_add_pod_class */
 	int leaf;      /* index of its leaf in the tree */
 	enum member_state state;
-	int node;      /* for RUNNING and RESERVED */
-	int nominated; /* preferred node while WAITING, -1 for none */
-	bool held;     /* RESERVED since an earlier cycle, so that others may take it back; set by cycle_begin */
+	int node;       /* for RUNNING and RESERVED */
+	int nominated;  /* preferred node while WAITING, -1 for none */
+	bool held;      /* RESERVED since an earlier cycle, so that others may take it back; set by cycle_begin */
+	uint8_t health; /* enum pod_health, of those that are RUNNING */
 };
 
 /* Pods of one leaf are used in array order: earlier ones are placed first. */
