@@ -6,7 +6,7 @@
 const struct schema_type schema_platoon[] = {
 	{"ClusterTopology", "metadata:0ObjectMeta spec:0ClusterTopologySpec status:0a"},
 	{"ClusterTopologyLayer", "key:0s name:0s"},
-	{"ClusterTopologySpec", "* layers:0[]ClusterTopologyLayer topologyScope:0s"},
+	{"ClusterTopologySpec", "* Layers:0[]ClusterTopologyLayer layers:0[]ClusterTopologyLayer topologyScope:0{}i"},
 	{"CoordinatedPolicy", "metadata:0ObjectMeta spec:0CoordinatedPolicySpec status:0a"},
 	{"CoordinatedPolicySpec", "* policies:0[]CoordinationPolicy targetRef:0CoordinatedPolicyTarget"},
 	{"CoordinatedPolicyTarget", "* name:0s"},

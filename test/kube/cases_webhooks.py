@@ -80,15 +80,16 @@ def the_api_server_is_told_the_authority(installed):
 def every_kind_is_checked_with_the_words_of_validate(installed):
     role = {"name": "a", "replicas": 1, "standalonePattern": {"template": {"spec": {"containers": [
         {"name": "x", "image": "y"}]}}}}
+    # What the definitions refuse does not get here.
     bad = [
         {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "bad", "namespace": "default"},
-         "spec": {"minMember": 2, "minSubGroup": 3, "subGroups": [{"name": "Bad_Name", "minMember": 1}]}},
+         "spec": {"minSubGroup": 3, "subGroups": [{"name": "a", "minMember": 1}, {"name": "a"}]}},
         {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "bad"},
-         "spec": {"parentQueue": "bad", "resources": {"gpu": {"quota": -7}}}},
+         "spec": {"resources": {"gpu": {"quota": 1e300}}}},
         {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "bad"},
-         "spec": {"levels": [{"nodeLabel": "a"}, {"nodeLabel": "a"}]}},
+         "spec": {"levels": [{"nodeLabel": "a" * 70}]}},
         {"apiVersion": "workloads.x-k8s.io/v1alpha1", "kind": "ClusterTopology", "metadata": {"name": "bad"},
-         "spec": {"layers": [{"name": "rack", "key": "k"}, {"name": "rack", "key": "k"}]}},
+         "spec": {"layers": [{"name": "rack", "key": "k"}], "topologyScope": {"pod": 1}}},
         {"apiVersion": "workloads.x-k8s.io/v1alpha2", "kind": "RoleBasedGroup",
          "metadata": {"name": "bad", "namespace": "default"},
          "spec": {"roles": [role, role]}},

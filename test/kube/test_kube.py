@@ -16,6 +16,7 @@ from control_plane import ControlPlane
 from installed import ACCOUNT
 import cases_rights  # noqa: F401  pylint: disable=unused-import
 import cases_install  # noqa: F401  pylint: disable=unused-import
+import cases_definitions  # noqa: F401  pylint: disable=unused-import
 import cases_webhooks  # noqa: F401  pylint: disable=unused-import
 import cases_encodings  # noqa: F401  pylint: disable=unused-import
 import cases_faults  # noqa: F401  pylint: disable=unused-import

@@ -68,6 +68,10 @@ static int close_desk(void **state)
 #define TOPOLOGY(key)                                                                                                  \
 	"{\"apiVersion\":\"workloads.x-k8s.io/v1alpha1\",\"kind\":\"ClusterTopology\",\"metadata\":{\"name\":\"t\"},"  \
 	"\"spec\":{\"layers\":[{\"name\":\"rack\",\"key\":\"" key "\"}]}}"
+#define LEVELS "{\"group\":\"kai.scheduler\",\"version\":\"v1alpha1\",\"resource\":\"topologies\"}"
+#define LEVEL(label, more)                                                                                             \
+	"{\"apiVersion\":\"kai.scheduler/v1alpha1\",\"kind\":\"Topology\",\"metadata\":{\"name\":\"t\"},"              \
+	"\"spec\":{\"levels\":[{\"nodeLabel\":\"" label "\"" more "]}}"
 #define PODS "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"}"
 #define POD(name) "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"containers\":[]}}"
 
@@ -92,6 +96,12 @@ static void test_validate(void **state)
 	         "\"allowed\":true", 200},
 		{"what did not change", REVIEW(TOPOLOGIES, TOPOLOGY("a"), TOPOLOGY("a")), "\"allowed\":true", NULL,
 	         200},
+		{"another level", REVIEW(LEVELS, LEVEL("a", "}"), LEVEL("b", "}")), "cannot be changed",
+	         "\"allowed\":true", 200},
+		{"one level less", REVIEW(LEVELS, LEVEL("a", "}"), LEVEL("a", "},{\"nodeLabel\":\"b\"}")),
+	         "cannot be changed", "\"allowed\":true", 200},
+		{"an alias", REVIEW(LEVELS, LEVEL("a", ",\"alias\":\"hall\"}"), LEVEL("a", "}")), "\"allowed\":true",
+	         NULL, 200},
 		{"somebody else's kind",
 	         REVIEW("{\"group\":\"x.example\",\"version\":\"v1\",\"resource\":\"things\"}", "{}", "null"),
 	         "\"allowed\":true", NULL, 200},
@@ -116,7 +126,7 @@ static void test_validate(void **state)
 		buffer_free(&out);
 	}
 	assert_int_equal(webhook_counts(desk->webhook).malformed, 6);
-	assert_int_equal(webhook_counts(desk->webhook).refused, 3);
+	assert_int_equal(webhook_counts(desk->webhook).refused, 5);
 }
 
 static void test_mutate(void **state)

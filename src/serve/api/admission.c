@@ -192,14 +192,33 @@ static bool needs_context(const struct store_api *api)
 	       strcmp(api->type->kind, "RoleBasedGroup") == 0 || strcmp(api->type->kind, "RoleBasedGroupSet") == 0;
 }
 
-/* Groups were admitted by what a ClusterTopology says: it stays as it is. */
+static bool same_levels(const struct val *left, const struct val *right)
+{
+	struct val_iter a = val_iter(val_path(left, "spec", "levels", NULL)),
+			b = val_iter(val_path(right, "spec", "levels", NULL));
+	const struct val *one, *other;
+	for (;;) {
+		bool has_one = val_next(&a, NULL, &one), has_other = val_next(&b, NULL, &other);
+		if (!has_one || !has_other)
+			return has_one == has_other;
+		if (!val_equal(val_get(one, "nodeLabel"), val_get(other, "nodeLabel")))
+			return false;
+	}
+}
+
+/* Groups were admitted by what a topology says: it stays as it is, as the definitions have it too. */
 static void check_immutable(struct store_admission *request, struct problems *problems)
 {
-	if (!request->old || strcmp(request->api->type->kind, "ClusterTopology") != 0 ||
-	    val_equal(val_get(request->object, "spec"), val_get(request->old->root, "spec")))
+	const char *kind = request->api->type->kind;
+	if (!request->old)
 		return;
-	problem_add(problems, SEVERITY_ERROR, "spec", "create another ClusterTopology and refer to that",
-	            "the spec of a ClusterTopology cannot be changed");
+	const struct val *old = request->old->root;
+	if (strcmp(kind, "ClusterTopology") == 0 && !val_equal(val_get(request->object, "spec"), val_get(old, "spec")))
+		problem_add(problems, SEVERITY_ERROR, "spec", "create another ClusterTopology and refer to that",
+		            "the spec of a ClusterTopology cannot be changed");
+	if (strcmp(kind, "Topology") == 0 && !same_levels(request->object, old))
+		problem_add(problems, SEVERITY_ERROR, "spec.levels", "create another Topology and refer to that",
+		            "the node labels of a Topology cannot be changed, only aliases");
 }
 
 static bool speaks_cel(const struct val *schema)

@@ -2,6 +2,7 @@
 #include "serve/api/crd.h"
 
 #include "object/schema.h"
+#include "serve/api/schema_rules.h"
 #include "serve/api/schema_words.h"
 
 #include <string.h>
@@ -81,6 +82,7 @@ static struct node *schema_of_field(struct build *build, const struct schema_typ
 	const char *words = schema_words(owner->name, field->name, field->name_length);
 	if (words[0])
 		build_put_string(build, out, "description", words);
+	schema_rules_put(build, out, owner->name, field->name, field->name_length);
 	return out;
 }
 
@@ -99,6 +101,7 @@ static struct node *schema_of_type(struct build *build, const struct schema_type
 	build_put(build, out, "properties", properties);
 	if (schema_is_open(type))
 		put_open(build, out);
+	schema_rules_put(build, out, type->name, NULL, 0);
 	return out;
 }
 
