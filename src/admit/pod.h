@@ -41,6 +41,7 @@ struct pod_spec {
 
 /* A pod as all parts of the program read it: one block of memory beside the document it points into. */
 struct decoded_pod {
+	struct derived derived;
 	bool usable; /* otherwise the problems say why, and `spec` is empty */
 	struct pod_spec spec;
 	const struct problem *problems;

@@ -154,7 +154,7 @@ static struct decoded_pod *pack_pod(struct pack *pack, const struct decoded_pod 
 	return copy;
 }
 
-static void *derive(const struct val *root, const struct labels *labels)
+static struct derived *derive(const struct val *root, const struct labels *labels)
 {
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
@@ -170,7 +170,12 @@ static void *derive(const struct val *root, const struct labels *labels)
 	struct pack pack = {.block = base_malloc(size.used)};
 	pack_pod(&pack, &pod, &problems, labels);
 	arena_destroy(arena);
-	return pack.block; /* which begins with the pod */
+	return (struct derived *)(void *)pack.block; /* which begins with the pod, and that with this */
 }
 
-const struct derivation pod_derivation = {.derive = derive, .destroy = free};
+static void destroy(struct derived *derived)
+{
+	free(derived);
+}
+
+const struct derivation pod_derivation = {.derive = derive, .destroy = destroy};

@@ -97,24 +97,24 @@ void rbg_release(struct rbg_spec *spec)
 	spec->docs[0] = spec->docs[1] = NULL;
 }
 
-static void *derive(const struct val *root, const struct labels *labels)
+static struct derived *derive(const struct val *root, const struct labels *labels)
 {
 	struct arena *arena = arena_create_small();
 	struct decoded_rbg *decoded = arena_new(arena, struct decoded_rbg);
 	(void)labels;
 	decoded->problems.arena = arena;
 	rbg_decode(root, arena, &decoded->spec, &decoded->problems);
-	return decoded;
+	return &decoded->derived;
 }
 
-static void *derive_revision(const struct val *root, const struct labels *labels)
+static struct derived *derive_revision(const struct val *root, const struct labels *labels)
 {
 	return derive(val_get(root, "data"), labels);
 }
 
-static void destroy(void *derived)
+static void destroy(struct derived *derived)
 {
-	struct decoded_rbg *decoded = derived;
+	struct decoded_rbg *decoded = (struct decoded_rbg *)derived;
 	rbg_release(&decoded->spec);
 	arena_destroy(decoded->problems.arena);
 }

@@ -127,6 +127,7 @@ void rbg_release(struct rbg_spec *spec); /* documents that were read besides */
 /* A group as all parts of the program read it, kept with its object. Whoever adds to the spec (policies) copies the struct
  * and leaves its arrays alone. */
 struct decoded_rbg {
+	struct derived derived;
 	struct rbg_spec spec; /* also with errors: what could be read */
 	struct problems problems;
 };

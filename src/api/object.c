@@ -29,13 +29,12 @@ struct cached_field {
 
 struct object {
 	struct store_object shown; /* first: the two are one pointer */
-	size_t references;
+	unsigned references;
+	unsigned length; /* of `json`; small, as there are many objects and none has gigabytes */
 	struct doc *doc;
 	char *json;
-	size_t length;
 	struct variant *variants;
-	const struct derivation *derivation; /* NULL: nothing was derived */
-	void *derived;
+	struct derived *derived; /* NULL: nothing was derived */
 	struct cached_field fields[CACHED_FIELDS];
 	struct label labels[];
 };
@@ -99,6 +98,13 @@ struct store_object *store_object_retain(struct store_object *object)
 	return object;
 }
 
+static void forget_derived(struct object *object)
+{
+	if (object->derived)
+		object->derived->by->destroy(object->derived);
+	object->derived = NULL;
+}
+
 void store_object_release(struct store_object *object)
 {
 	if (!object || --inside(object)->references > 0)
@@ -112,8 +118,7 @@ void store_object_release(struct store_object *object)
 		free(variant);
 	}
 	free(gone->json);
-	if (gone->derivation)
-		gone->derivation->destroy(gone->derived);
+	forget_derived(gone);
 	doc_destroy(gone->doc);
 	free(gone);
 }
@@ -121,13 +126,33 @@ void store_object_release(struct store_object *object)
 const void *store_object_derived(const struct store_object *object, const struct derivation *derivation)
 {
 	struct object *cache = (struct object *)(uintptr_t)object;
-	if (!cache->derivation) {
+	if (!cache->derived) {
 		cache->derived = derivation->derive(object->root, &object->labels);
-		cache->derivation = derivation;
+		cache->derived->by = derivation;
+		cache->derived->holders = 0;
 	}
-	if (cache->derivation != derivation)
+	if (cache->derived->by != derivation)
 		abort();
 	return cache->derived;
+}
+
+const void *store_object_derived_hold(struct store_object *object, const struct derivation *derivation)
+{
+	const void *derived = store_object_derived(object, derivation);
+	inside(object)->derived->holders++;
+	return derived;
+}
+
+void store_object_derived_drop(struct store_object *object)
+{
+	if (object && --inside(object)->derived->holders == 0)
+		forget_derived(inside(object));
+}
+
+void object_forget_derived(struct store_object *object)
+{
+	if (object && inside(object)->derived && inside(object)->derived->holders == 0)
+		forget_derived(inside(object));
 }
 
 void object_forget_json(struct store_object *object)
@@ -218,17 +243,28 @@ const struct val *store_object_root(struct store_object *object, const struct st
 	return variant ? doc_root(variant->doc) : object->root;
 }
 
+static char *encode(const struct val *root, size_t *length)
+{
+	struct buffer out = {0};
+	val_write(root, DOC_JSON_COMPACT, &out);
+	*length = out.length;
+	return base_realloc_array(out.text, out.length + 1, 1); /* what the buffer had in reserve goes back */
+}
+
 const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length)
 {
 	struct variant *variant = variant_of(object, api);
-	char **json = variant ? &variant->json : &inside(object)->json;
-	size_t *size = variant ? &variant->length : &inside(object)->length;
-	if (!*json) {
-		struct buffer out = {0};
-		val_write(variant ? doc_root(variant->doc) : object->root, DOC_JSON_COMPACT, &out);
-		*json = base_realloc_array(out.text, out.length + 1, 1); /* what the buffer had in reserve goes back */
-		*size = out.length;
+	struct object *own = inside(object);
+	if (variant) {
+		if (!variant->json)
+			variant->json = encode(doc_root(variant->doc), &variant->length);
+		*length = variant->length;
+		return variant->json;
 	}
-	*length = *size;
-	return *json;
+	*length = own->length;
+	if (!own->json) {
+		own->json = encode(object->root, length);
+		own->length = (unsigned)*length;
+	}
+	return own->json;
 }

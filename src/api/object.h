@@ -31,10 +31,14 @@ const struct val *store_object_root(struct store_object *object, const struct st
  * object. */
 const char *store_object_json(struct store_object *object, const struct store_api *api, size_t *length);
 
-/* What `derivation` makes of the object as stored: made when first asked for, owned by the object and freed with it, so
- * that all who hold this version read the same struct. An object has one derivation at most: asking for a second one is a
- * mistake in the program and ends it. Only for objects that a store made. */
+/* What `derivation` makes of the object as stored: made when first asked for and owned by the object, so that all who read
+ * this version read the same struct. It is there until the next commit of the store, or as long as somebody holds it: what
+ * was derived from a version that was replaced is not kept with the history. An object has one derivation at most: asking
+ * for a second one is a mistake in the program and ends it. Only for objects that a store made. */
 const void *store_object_derived(const struct store_object *object, const struct derivation *derivation);
+/* The same, held until store_object_derived_drop(); the caller holds the object for as long. */
+const void *store_object_derived_hold(struct store_object *object, const struct derivation *derivation);
+void store_object_derived_drop(struct store_object *object); /* NULL is a no-op */
 
 /* A document of one version of its kind in another one. The caller destroys it. */
 struct doc *store_convert(const struct val *object, const char *api_version);

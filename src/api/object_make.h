@@ -15,6 +15,8 @@ struct store_object *object_from_tree(const struct store_type *type, const struc
                                       struct string_pool *strings);
 /* Gives the memory of the encoding back; it is made again when somebody asks. */
 void object_forget_json(struct store_object *object);
+/* The same for what was derived from it, unless somebody holds that. NULL is a no-op. */
+void object_forget_derived(struct store_object *object);
 
 /* The text of a scalar at a dotted path, NULL when it is unset or none. The path must be one of those that selectors
  * share (see store_field_match): the answer is remembered by its address. */

@@ -172,6 +172,8 @@ int store_commit(struct store *store, struct error *error)
 		undo_batch(store, &failure);
 		return error_set(error, failure.code, "%s", failure.text);
 	}
+	for (size_t i = 0; i < store->batch.count; i++)
+		object_forget_derived(store->batch.items[i].old);
 	store->batch.count = 0;
 	store->committed = store->version;
 	forget_old(store);

@@ -6,11 +6,19 @@
 #include "base/labels.h"
 #include "object/doc.h"
 
+struct derivation;
+
+/* What every derived thing begins with. Whoever owns the document fills it in. */
+struct derived {
+	const struct derivation *by;
+	unsigned holders;
+};
+
 struct derivation {
 	/* Never NULL. It may point into the document and into `labels`, which are its metadata.labels, sorted: both live
 	 * longer than it does. */
-	void *(*derive)(const struct val *root, const struct labels *labels);
-	void (*destroy)(void *derived);
+	struct derived *(*derive)(const struct val *root, const struct labels *labels);
+	void (*destroy)(struct derived *derived);
 };
 
 #endif

@@ -41,6 +41,8 @@ static void object_free(struct live *live, struct live_object *object)
 	for (int g = 0; g < LIVE_GUESSES; g++)
 		drop_guess(&object->guess[g]);
 	store_object_release(object->object);
+	if (object->kind == BUILD_POD)
+		store_object_derived_drop(object->read);
 	store_object_release(object->read);
 	free(object->block);
 	free(object->key);

@@ -180,7 +180,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	struct pod_block *old_block = object->block;
 	object->block = NULL;
 	object->read = store_object_retain(object->object);
-	const struct decoded_pod *decoded = store_object_derived(object->read, &pod_derivation);
+	const struct decoded_pod *decoded = store_object_derived_hold(object->read, &pod_derivation);
 	live_volumes_leave(live, object);
 	build_vacate(&live->build, &leaving);
 	*pod = decoded->usable ? read_pod(live, object, &before, &decoded->spec) : no_pod;
@@ -197,6 +197,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	            same);
 	own_group(live, object, pod);
 	free(old_block);
+	store_object_derived_drop(old);
 	store_object_release(old);
 }
 

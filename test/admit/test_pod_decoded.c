@@ -125,7 +125,7 @@ static const struct decoded_pod *derive(const struct val *root, struct labels *l
 	for (size_t i = 0; i < labels->count; i++)
 		labels->items[i] = spec.labels.items[i];
 	arena_destroy(arena);
-	return pod_derivation.derive(root, labels);
+	return (const struct decoded_pod *)pod_derivation.derive(root, labels);
 }
 
 static void it_says_the_same(void **state)

@@ -301,21 +301,22 @@ static void versions_follow_the_spec(void **state)
 static int made, alive;
 
 struct summary {
+	struct derived derived;
 	const char *name; /* in the document */
 	size_t labels;
 };
 
-static void *summarize(const struct val *root, const struct labels *labels)
+static struct derived *summarize(const struct val *root, const struct labels *labels)
 {
 	struct summary *summary = base_calloc(1, sizeof(*summary));
 	summary->name = val_str(val_path(root, "metadata", "name", NULL), "");
 	summary->labels = labels->count;
 	made++;
 	alive++;
-	return summary;
+	return &summary->derived;
 }
 
-static void forget_summary(void *summary)
+static void forget_summary(struct derived *summary)
 {
 	free(summary);
 	alive--;
@@ -337,18 +338,38 @@ static void derived_data_is_made_once_per_version(void **state)
 	assert_ptr_equal(summary->name, first->name); /* not a copy */
 	assert_int_equal(summary->labels, 2);
 	assert_int_equal(made, 1);
-	/* Another version is read on its own; the old one stays as long as somebody holds it. */
+	/* Another version is read on its own; the old one stays until the commit. */
 	assert_code(fixture, fixture_merge(fixture, "pods", "default", "a", "{'metadata':{'labels':{'y':null}}}"), 200);
 	const struct summary *next = store_object_derived(fixture->result.object, &derivation);
 	assert_int_equal(next->labels, 1);
-	assert_int_equal(summary->labels, 2);
 	assert_int_equal(made, 2);
-	assert_int_equal(alive, 2);
-	store_object_release(first); /* the history has it still */
-	assert_int_equal(alive, 2);
+	assert_int_equal(store_commit(fixture->store, NULL), 0);
+	assert_int_equal(alive, 1); /* though the history has the old version still */
+	assert_int_equal(next->labels, 1);
+	store_object_release(first);
 	fixture_reopen(fixture); /* of a store in memory nothing is left */
 	assert_int_equal(alive, 0);
 	assert_int_equal(made, 2);
+}
+
+static void derived_data_of_an_old_version_stays_while_it_is_held(void **state)
+{
+	static const struct derivation derivation = {summarize, forget_summary};
+	struct store_fixture *fixture = *state;
+	made = alive = 0;
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'a'}}"), 201);
+	struct store_object *first = store_object_retain(fixture->result.object);
+	const struct summary *summary = store_object_derived_hold(first, &derivation);
+	assert_ptr_equal(store_object_derived_hold(first, &derivation), summary);
+	assert_code(fixture, fixture_merge(fixture, "pods", "default", "a", "{'metadata':{'labels':{'y':'1'}}}"), 200);
+	assert_int_equal(store_commit(fixture->store, NULL), 0);
+	assert_int_equal(summary->labels, 0);
+	store_object_derived_drop(first);
+	assert_int_equal(alive, 1);
+	store_object_derived_drop(first);
+	assert_int_equal(alive, 0); /* not kept with the history */
+	store_object_derived_drop(NULL);
+	store_object_release(first);
 }
 
 int main(void)
@@ -369,6 +390,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_have_two_faces, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(versions_follow_the_spec, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(derived_data_is_made_once_per_version, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(derived_data_of_an_old_version_stays_while_it_is_held, fixture_setup,
+	                                        fixture_teardown),
 	};
 	return cmocka_run_group_tests_name("store objects", tests, NULL, NULL);
 }
