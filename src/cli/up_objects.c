@@ -26,7 +26,11 @@ static const char fixed_objects[] =
 	"---\n"
 	"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: build}, value: 100}\n"
 	"---\n"
-	"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: inference}, value: 125}\n";
+	"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: inference}, value: 125}\n"
+	"---\n"
+	"{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: standard, annotations: {\n"
+	" storageclass.kubernetes.io/is-default-class: 'true'}}, provisioner: platoon.dev/simulated,\n"
+	" volumeBindingMode: WaitForFirstConsumer, reclaimPolicy: Delete}\n";
 
 static int create(struct store *store, const struct manifest *manifest, struct arena *arena, struct error *error)
 {

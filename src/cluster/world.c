@@ -2,12 +2,14 @@
 #include "cluster/world.h"
 
 #include "manager/manager.h"
+#include "cluster/volumes.h"
 #include "cluster/workload.h"
 
 #include <stdlib.h>
 
 struct world {
 	struct workloads *workloads;
+	struct volumes *volumes;
 	struct manager *manager;
 	struct kubelet *kubelet;
 };
@@ -16,6 +18,11 @@ struct world *world_create(const struct world_options *options)
 {
 	struct world *world = base_calloc(1, sizeof(*world));
 	world->workloads = workloads_create(&(struct workloads_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
+	world->volumes = volumes_create(&(struct volumes_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
@@ -42,6 +49,7 @@ void world_destroy(struct world *world)
 		return;
 	kubelet_destroy(world->kubelet);
 	manager_destroy(world->manager);
+	volumes_destroy(world->volumes);
 	workloads_destroy(world->workloads);
 	free(world);
 }
@@ -49,6 +57,7 @@ void world_destroy(struct world *world)
 int world_step(struct world *world)
 {
 	int wait = workloads_step(world->workloads);
+	wait = manager_sooner(wait, volumes_step(world->volumes));
 	wait = manager_sooner(wait, manager_step(world->manager));
 	return manager_sooner(wait, kubelet_step(world->kubelet));
 }

@@ -1,6 +1,7 @@
 /* World: everything that acts on the store of an embedded cluster, in a fixed order and on one thread: workload
- * controllers, grouping, scheduler, kubelets. `platoon up` runs it in real time behind the API server, simulations run
- * it in virtual time. It keeps nothing that is not in the store: destroy and create is a crash and a restart. */
+ * controllers, those of volumes, grouping, scheduler, kubelets. `platoon up` runs it in real time behind the API server,
+ * simulations run it in virtual time. It keeps nothing that is not in the store: destroy and create is a crash and a
+ * restart. */
 #ifndef CLUSTER_WORLD_H
 #define CLUSTER_WORLD_H
 

@@ -49,7 +49,8 @@ enum kind_mirror {
 enum kind_simulator {
 	SIMULATE_NOBODY,
 	SIMULATE_KUBELETS,
-	SIMULATE_RBG, /* the real controller, which `run` has, too */
+	SIMULATE_RBG,     /* the real controller, which `run` has, too */
+	SIMULATE_VOLUMES, /* the controllers of claims and volumes, and a provisioner */
 	/* Controllers of workloads, from here on: one each. */
 	SIMULATE_POD,
 	SIMULATE_CRON_JOB,

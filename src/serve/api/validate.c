@@ -299,7 +299,6 @@ const char *validate_idle(const char *group, const char *kind)
 		{"autoscaling", "HorizontalPodAutoscaler", "simulated pods have no load, so nothing is scaled by it"},
 		{"", "ResourceQuota", "quotas of namespaces are not enforced here; Queues are"},
 		{"", "LimitRange", "limit ranges are not applied here"},
-		{"", "PersistentVolumeClaim", "nothing provides volumes here; simulated pods start without them"},
 		{"", "ReplicationController", "there is no controller for it here; use a Deployment"},
 		{"rbac.authorization.k8s.io", "Role", ROLES},
 		{"rbac.authorization.k8s.io", "RoleBinding", ROLES},
