@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define BACKOFF_CONDITION "UnschedulableOnNodePool"
-
 struct counts {
 	int64_t pending, running, succeeded, failed;
 };
@@ -139,34 +137,6 @@ static bool has_type(const struct val *root, const char *list, const char *type)
 	return false;
 }
 
-/* The mark by which later cycles know that a group with schedulingBackoff 1 had its one try, which is over when the
- * engine refused it; waiting for pods is no try. Null takes it away once the group has its place. */
-static void put_backoff(const struct scheduler_turn *turn, const struct store_object *object,
-                        const struct cycle_group *group, const char *message, struct build *build, struct node *status)
-{
-	bool marked = has_type(object->root, "schedulingConditions", BACKOFF_CONDITION);
-	bool refused = group->state == GROUP_IMPOSSIBLE || group->state == GROUP_EXHAUSTED;
-	bool wanted = group->give_up_after_failure && !is_placed(group->state) && (marked || refused);
-	if (wanted == marked)
-		return;
-	if (!wanted) {
-		build_put(build, status, "schedulingConditions", build_null(build));
-		return;
-	}
-	char now[32];
-	clock_print_rfc3339(turn->now_seconds, now);
-	struct node *list = build_list(build), *item = build_map(build);
-	build_put_string(build, item, "type", BACKOFF_CONDITION);
-	build_put_string(build, item, "status", "True");
-	build_put_string(build, item, "nodePool", "default");
-	build_put_string(build, item, "reason", "Unschedulable");
-	build_put_string(build, item, "message", message);
-	build_put_string(build, item, "lastTransitionTime", now);
-	build_put_string(build, item, "transitionID", "1");
-	build_append(build, list, item);
-	build_put(build, status, "schedulingConditions", list);
-}
-
 /* "Scheduled" is always there; "Stale" only while it is true. */
 static struct node *conditions(const struct scheduler_turn *turn, const struct store_object *object,
                                const struct condition *scheduled, bool stale, struct build *build)
@@ -211,16 +181,19 @@ static bool may_write(const struct scheduler_turn *turn, size_t index, const str
 	return true;
 }
 
-static void record_decision(const struct scheduler_turn *turn, const struct store_object *object,
-                            enum group_state state, bool refused, const char *message)
+static void record_decision(const struct scheduler_turn *turn, const struct store_object *object, size_t index,
+                            bool refused, const char *message)
 {
+	enum group_state state = turn->plan->snapshot->cycle.groups[index].state;
 	bool waits = refused || (!is_placed(state) && state != GROUP_NOT_READY);
 	const char *reason = refused                    ? "FailedScheduling"
 	                     : state == GROUP_BLOCKED   ? "Blocked"
 	                     : waits                    ? "Unschedulable"
 	                     : state == GROUP_NOT_READY ? "NotReady"
 	                                                : "Scheduled";
-	const char *text = message[0] ? message : "every pod that is needed has a node";
+	const char *text = !refused && state == GROUP_NOT_READY ? scheduler_not_ready_text(turn, index)
+	                   : message[0]                         ? message
+	                                                        : "every pod that is needed has a node";
 	if (!events_record(turn->scheduler->events, object, waits, reason, text, turn->now_seconds))
 		turn->scheduler->metrics.events_left_out++;
 	log_write(turn->logger, LOG_INFO, 0, "decision", "namespace", object->namespace_, "group", object->name,
@@ -311,7 +284,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	build_put(build, status, "resourcesStatus", resources(turn, group->index, build));
 	if (group->sub_group_count > 0 || val_path(object->root, "status", "subGroups", NULL))
 		build_put(build, status, "subGroups", sub_groups(group, running, build));
-	put_backoff(turn, object, decided, message, build, status);
+	scheduler_put_conditions(turn, group, object, placed, message, build, status);
 	build_put(build, status, "conditions", conditions(turn, object, &condition, stale, build));
 	struct doc *doc = build_finish(build, status);
 	int written = may_write(turn, group->index, object, doc_root(doc))
@@ -319,8 +292,10 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	                      : 0;
 	if (written < 0)
 		scheduler_unwritten(turn, group->index);
-	if (written > 0 && !writes_has_condition(object->root, &condition))
-		record_decision(turn, object, decided->state, assumed, message);
+	/* Of pods that have ended nobody waits for more. */
+	bool finished = decided->state == GROUP_NOT_READY && !assumed && group->waiting == 0;
+	if (written > 0 && !finished && !writes_has_condition(object->root, &condition))
+		record_decision(turn, object, group->index, assumed, message);
 	doc_destroy(doc);
 	build_destroy(copy);
 	build_destroy(build);

@@ -107,6 +107,13 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 /* Quantities of queues and groups. */
 struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES]);
 
+/* scheduler_conditions.c: status.schedulingConditions, if what they say has changed; taken away when `placed`. */
+void scheduler_put_conditions(const struct scheduler_turn *turn, const struct plan_group *group,
+                              const struct store_object *object, bool placed, const char *message, struct build *build,
+                              struct node *status);
+/* What the event NotReady says of a group: which leaves wait for how many pods. */
+const char *scheduler_not_ready_text(const struct scheduler_turn *turn, size_t index);
+
 /* scheduler_places.c: notes on the PodGroup which places are kept for pods of it that this cycle moves or an earlier one
  * did. -1 when that could not be written: then they must stay where they are. */
 int scheduler_write_places(const struct scheduler_turn *turn, size_t index, const struct store_object *object);

@@ -142,14 +142,17 @@ static bool read_time(const struct manifest *manifest, const char *annotation, i
 	return true;
 }
 
-/* Whether an earlier cycle has already marked the group as unschedulable. */
+/* Whether an earlier cycle has already marked the group as unschedulable in the pool it is in now. */
 static bool marked_unschedulable(const struct manifest *manifest)
 {
 	const struct val *conditions = val_path(manifest->object, "status", "schedulingConditions", NULL), *item;
-	const char *key;
-	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);)
+	const char *pool =
+		val_str(val_path(manifest->object, "metadata", "labels", "kai.scheduler/node-pool", NULL), "");
+	pool = pool[0] ? pool : "default";
+	for (struct val_iter it = val_iter(conditions); val_next(&it, NULL, &item);)
 		if (strcmp(val_str(val_get(item, "type"), ""), "UnschedulableOnNodePool") == 0 &&
-		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
+		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0 &&
+		    strcmp(val_str(val_get(item, "nodePool"), pool), pool) == 0)
 			return true;
 	return false;
 }

@@ -315,12 +315,18 @@ static const char *amount_text(struct arena *arena, int resource, int64_t amount
 }
 
 static void add_queue_reason(struct cycle_run *run, struct cycle_group *group, int queue, int resource, bool over_limit,
-                             int64_t asked)
+                             const struct cycle_cost *cost)
 {
+	_Static_assert(REASON_RESOURCES == CYCLE_RESOURCES, "reasons number resources as the cycle does");
 	struct arena *arena = run->cycle->arena;
 	const struct share_queue *share = &run->shares[queue];
 	int64_t used = over_limit ? share->allocated[resource] : share->allocated_protected[resource];
 	int64_t bound = over_limit ? share->limit[resource] : share->quota[resource];
+	int64_t asked = over_limit ? cost->amounts[resource] : cost->core[resource];
+	struct reason_quota *quota = arena_new(arena, struct reason_quota);
+	*quota = (struct reason_quota){.queue = queue, .resource = resource, .used = used};
+	memcpy(quota->asked, cost->amounts, sizeof(quota->asked));
+	memcpy(quota->asked_protected, cost->core, sizeof(quota->asked_protected));
 	reason_add(&group->reasons, arena,
 	           (struct reason){.code = over_limit ? REASON_QUEUE_LIMIT : REASON_QUEUE_QUOTA,
 	                           .message = arena_printf(
@@ -330,7 +336,8 @@ static void add_queue_reason(struct cycle_run *run, struct cycle_group *group, i
 					   over_limit ? "limit" : "quota for non-preemptible pods",
 					   amount_text(arena, resource, bound)),
 	                           .have = bound - used,
-	                           .need = asked});
+	                           .need = asked,
+	                           .quota = quota});
 }
 
 /* The first queue from the group's own upwards that does not allow the cost, -1 when all do. */
@@ -365,8 +372,7 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
 	bool over_limit;
 	int queue = first_refusal(run, group->queue, cost, &resource, &over_limit);
 	if (queue >= 0)
-		add_queue_reason(run, group, queue, resource, over_limit,
-		                 over_limit ? cost->amounts[resource] : cost->core[resource]);
+		add_queue_reason(run, group, queue, resource, over_limit, cost);
 	return queue < 0;
 }
 

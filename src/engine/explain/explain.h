@@ -30,12 +30,23 @@ enum reason_code {
 	REASON_DISRUPTION_BUDGET, /* running pods would have to leave that a disruption budget guards */
 };
 
+/* What a queue refused. Resources are numbered as those of the cycle. */
+#define REASON_RESOURCES 3
+struct reason_quota {
+	int queue, resource;                       /* the queue that does not allow it, and for which resource */
+	int64_t used;                              /* of the resource, in that queue */
+	int64_t asked[REASON_RESOURCES];           /* for what is missing to the minimum */
+	int64_t asked_protected[REASON_RESOURCES]; /* the part of it that could not be evicted later */
+};
+
 struct reason {
 	enum reason_code code;
 	const char *message; /* one sentence for people */
 	const char *level;   /* node-label key, NULL when none */
 	const char *domain;  /* path of the best domain, NULL when none */
 	int64_t have, need;  /* both 0 when they say nothing */
+	const struct reason_quota
+		*quota; /* of REASON_QUEUE_LIMIT and REASON_QUEUE_QUOTA, in the arena of the reason; or NULL */
 };
 
 struct reasons {
