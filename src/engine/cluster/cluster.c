@@ -116,6 +116,11 @@ const char *cluster_node_name(const struct cluster *cluster, int node)
 	return cluster->nodes[node].name;
 }
 
+const struct labels *cluster_node_labels(const struct cluster *cluster, int node)
+{
+	return &cluster->nodes[node].labels;
+}
+
 static int find_name(struct name_entry *index, const char *name)
 {
 	struct name_entry *entry;

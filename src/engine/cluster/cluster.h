@@ -39,7 +39,8 @@ void cluster_seal(struct cluster *cluster);
 
 int cluster_node_count(const struct cluster *cluster);
 const char *cluster_node_name(const struct cluster *cluster, int node);
-int cluster_find_node(const struct cluster *cluster, const char *name); /* -1 when unknown */
+int cluster_find_node(const struct cluster *cluster, const char *name);            /* -1 when unknown */
+const struct labels *cluster_node_labels(const struct cluster *cluster, int node); /* sorted; until the node changes */
 
 int cluster_topology_count(const struct cluster *cluster);
 const char *cluster_topology_name(const struct cluster *cluster, int topology);
@@ -99,6 +100,12 @@ int cluster_update_node(struct cluster *cluster, const struct cluster_node *node
  * nodes (hostnames are no longer unique, or are by now): that takes a new cluster. */
 bool cluster_change_nodes(struct cluster *cluster, const struct cluster_node *in, size_t in_count, const bool *out,
                           int32_t *moved);
+
+/* A resource of which other objects than the nodes say how much there is where: its number, new ones with 0 everywhere. What
+ * nodes say of it is not taken over. */
+int cluster_need_resource(struct cluster *cluster, const char *name);
+/* How much a node has of it. More than before counts for cluster_freed. Not while occupancy is written down. */
+void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t amount);
 
 int cluster_resource_count(const struct cluster *cluster);
 const char *cluster_resource_name(const struct cluster *cluster, int resource);

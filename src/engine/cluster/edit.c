@@ -106,12 +106,31 @@ static bool take_amounts(struct cluster *cluster, int number, const struct clust
 	for (size_t r = 0; r < cluster->resources.count; r++) {
 		struct resource_column *column = &cluster->resources.items[r];
 		int64_t amount = column->initial;
+		if (column->outside)
+			continue;
 		for (size_t i = 0; i < node->allocatable_count; i++)
 			if (strcmp(node->allocatable[i].name, column->name) == 0)
 				amount = clamp_amount(node->allocatable[i].amount);
 		changed |= set_amount(column, number, amount);
 	}
 	return changed;
+}
+
+int cluster_need_resource(struct cluster *cluster, const char *name)
+{
+	int number = cluster_add_resource(cluster, name, 0);
+	cluster->resources.items[number].outside = true;
+	return number;
+}
+
+void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t amount)
+{
+	struct resource_column *column = &cluster->resources.items[resource];
+	int64_t before = column->allocatable[node];
+	if (!set_amount(column, node, clamp_amount(amount)))
+		return;
+	cluster_mark_node_changed(cluster, node);
+	cluster->freed += column->allocatable[node] > before;
 }
 
 int cluster_update_node(struct cluster *cluster, const struct cluster_node *node)

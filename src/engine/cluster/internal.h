@@ -111,6 +111,7 @@ struct resource_column {
 	int64_t *releasing; /* NULL while no releasing pod uses it */
 	int64_t initial;    /* allocatable of nodes that do not name it (host ports) */
 	int64_t total;      /* allocatable of all nodes */
+	bool outside;       /* cluster_set_amount says how much there is, not the nodes */
 };
 
 struct pod_class_amounts { /* what a pod counts for against queues: devices, CPU, memory */
