@@ -141,6 +141,7 @@ static void read_claims(const struct decode *decode, const struct val *spec, str
 	const struct val *list = decode_list(decode, spec_path, spec, "volumes"), *item;
 	/* a volume may wrongly name both kinds of claim */
 	out->claims = arena_array(decode->arena, const char *, 2 * val_count(list));
+	const char **ephemeral = arena_array(decode->arena, const char *, val_count(list));
 	const char *unused;
 	size_t index = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
@@ -157,8 +158,10 @@ static void read_claims(const struct decode *decode, const struct val *spec, str
 		/* The claim of an ephemeral volume is named after the pod and the volume. */
 		const char *volume = decode_string(decode, path, item, "name");
 		if (volume && decode_map(decode, path, item, "ephemeral"))
-			out->claims[out->claim_count++] = arena_printf(decode->arena, "%s-%s", out->name, volume);
+			ephemeral[out->ephemeral_count++] = arena_printf(decode->arena, "%s-%s", out->name, volume);
 	}
+	for (size_t i = 0; i < out->ephemeral_count; i++)
+		out->claims[out->claim_count++] = ephemeral[i];
 }
 
 /* Written by the API server when the pod is bound, and by a kubelet. */

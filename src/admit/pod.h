@@ -33,9 +33,9 @@ struct pod_spec {
 	 * left out */
 	struct resource_amount *requests;
 	size_t request_count;
-	const struct pod_rules *rules; /* never NULL; what its volumes say to it is in volume.h */
-	const char **claims;           /* PersistentVolumeClaim names */
-	size_t claim_count;
+	const struct pod_rules *rules; /* never NULL; what its volumes say to it is in volume_book.h */
+	const char **claims;           /* PersistentVolumeClaim names, those of ephemeral volumes last */
+	size_t claim_count, ephemeral_count;
 	const struct pod_block *block; /* what of it is not served, NULL when it can be placed as it is */
 };
 

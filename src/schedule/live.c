@@ -23,6 +23,7 @@ struct live *live_create(const struct snapshot_options *options)
 	live->scratch = arena_create();
 	live->turn = arena_create();
 	live->stale = live->changed = true;
+	live->book = volume_book_create();
 	if (!live->options.always_search)
 		live->snapshot.cycle.refusal_cache =
 			refusal_cache_create(live->options.remember_all ? 0 : REFUSAL_CACHE_STEPS);
@@ -63,6 +64,10 @@ void live_destroy(struct live *live)
 		arena_destroy(live->slots[g].spec);
 		arena_destroy(live->slots[g].gang);
 	}
+	volume_book_destroy(live->book);
+	for (size_t i = 0; i < live->claims_to_check.count; i++)
+		free(live->claims_to_check.items[i]);
+	vec_free(&live->claims_to_check);
 	free(live->slots);
 	free(live->snapshot.groups);
 	free(live->snapshot.cycle.groups);
@@ -268,6 +273,10 @@ void live_set(struct live *live, struct store_object *now)
 	store_object_retain(now);
 	store_object_release(object->object);
 	object->object = now;
+	if (build_is_storage(kind)) {
+		live_storage_changed(live, object, false);
+		return;
+	}
 	if ((kind != BUILD_POD || !hold(live, object)) && !live->stale)
 		update(live, object);
 }
@@ -286,12 +295,12 @@ void live_remove(struct live *live, const struct store_object *gone)
 		live_group_drop(live, object);
 	else if (kind == BUILD_NODE)
 		live_node_note(live, object->name);
-	else if (kind != BUILD_VOLUME && kind != BUILD_CLAIM)
+	else if (!build_is_storage(kind))
 		live->stale = true;
 	live->changed = true;
-	if (kind == BUILD_VOLUME || kind == BUILD_CLAIM) {
+	if (build_is_storage(kind)) {
+		live_storage_changed(live, object, true);
 		object_free(live, object);
-		live_volume_changed(live, (enum build_kind)kind, gone->namespace_, gone->name);
 		return;
 	}
 	/* The frame borrows from its objects until it is built anew. */

@@ -19,6 +19,7 @@ void live_unbuild(struct live *live)
 	live_volumes_clear(live);
 	live_nodes_clear(live);
 	live->turnover = 0;
+	volume_columns_destroy(build->columns);
 	cluster_destroy(snapshot->cycle.cluster);
 	refusal_cache_clear(snapshot->cycle.refusal_cache);
 	arena_destroy(snapshot->arena);
@@ -48,7 +49,7 @@ static void list_frame(struct live *live)
 	VEC(struct live_object *) objects = {0};
 	for (int kind = 0; kind < BUILD_KINDS; kind++) {
 		struct live_object *object, *next;
-		if (kind == BUILD_POD || kind == BUILD_POD_GROUP || kind == BUILD_VOLUME || kind == BUILD_CLAIM)
+		if (kind == BUILD_POD || kind == BUILD_POD_GROUP || build_is_storage(kind))
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -87,6 +88,7 @@ static void build_frame_again(struct live *live)
 	};
 	snapshot->cycle.cluster = cluster_create();
 	build_frame(build, &live->frame);
+	live_volumes_build(live);
 	snapshot->cycle.accounts = arena_array(snapshot->arena, struct cycle_account, snapshot->cycle.queue_count);
 }
 
@@ -142,10 +144,15 @@ static void update_node(struct live *live, struct live_object *object)
 	struct node_spec spec;
 	arena_reset(live->scratch);
 	bool bad = node_decode(object->object->root, live->scratch, &spec, &ignored) < 0;
+	struct cluster *cluster = live->snapshot.cycle.cluster;
 	struct cluster_node node = build_cluster_node(&spec);
-	int changed = bad ? -1 : cluster_update_node(live->snapshot.cycle.cluster, &node);
+	int number = bad ? -1 : cluster_find_node(cluster, node.name);
+	const struct label *labels = number < 0 ? NULL : cluster_node_labels(cluster, number)->items;
+	int changed = bad ? -1 : cluster_update_node(cluster, &node);
 	if (changed < 0)
 		live_node_note(live, object->name);
+	else if (labels != cluster_node_labels(cluster, number)->items)
+		volume_columns_nodes(live->build.columns); /* a new copy: they are others */
 	live->changed |= changed != 0;
 }
 
@@ -153,8 +160,6 @@ void live_frame_update(struct live *live, struct live_object *object)
 {
 	if (object->kind == BUILD_NODE)
 		update_node(live, object);
-	else if (object->kind == BUILD_VOLUME || object->kind == BUILD_CLAIM)
-		live_volume_changed(live, object->kind, object->namespace_, object->name);
 	else if (!object->read || !same_frame(object))
 		live->stale = true;
 }

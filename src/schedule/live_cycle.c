@@ -45,6 +45,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 		live_nodes_apply(live);
 	if (live->stale || live_is_worn(live))
 		live_rebuild(live);
+	live_volumes_settle(live);
 	live_groups_refresh(live);
 	arena_reset(live->turn);
 	cycle->arena = live->turn;

@@ -66,6 +66,8 @@ struct live {
 	struct live_object *objects[BUILD_KINDS];
 	struct live_family *families;
 	struct live_claim *claims;
+	struct volume_book *book;    /* of all objects of storage */
+	VEC(char *) claims_to_check; /* "namespace/name" of those that other pods name now */
 	VEC(struct live_family *) dirty;
 	VEC(struct live_object *) pods; /* parallel to the pods of the snapshot; NULL for free ones */
 	VEC(int) free_pods, free_groups;
@@ -109,10 +111,14 @@ void live_groups_refresh(struct live *live);
 void live_volumes_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
 void live_volumes_leave(struct live *live, struct live_object *pod);
 void live_volumes_clear(struct live *live);
-/* The rules of the pod and of its volumes; in the arena where there are such. */
-const struct pod_rules *live_volume_rules(const struct live *live, const struct pod_spec *pod, struct arena *arena);
-/* A claim or volume came, changed, or is no longer among the objects. */
-void live_volume_changed(struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+/* After the frame was built. */
+void live_volumes_build(struct live *live);
+/* What the pod needs, its volumes included; in the arena where they add something. */
+struct volume_needs live_volume_needs(struct live *live, const struct pod_spec *pod, struct arena *arena);
+/* An object of storage came or changed, or is gone. Costs the pods that depend on it. */
+void live_storage_changed(struct live *live, struct live_object *object, bool gone);
+/* Before a cycle. */
+void live_volumes_settle(struct live *live);
 
 /* live_nodes.c: the node came, went or would move; all of it is taken over before the next cycle. */
 void live_node_note(struct live *live, const char *name);

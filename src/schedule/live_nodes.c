@@ -110,6 +110,7 @@ void live_nodes_apply(struct live *live)
 		lift_pods(live, &turnover, &pods);
 		live->stale |= !cluster_change_nodes(cluster, turnover.in, turnover.in_count, turnover.out, moved);
 		renumber_pods(live, moved);
+		volume_columns_nodes(live->build.columns);
 		live->turnover += turnover.in_count + turnover.out_count;
 		for (size_t i = 0; i < pods.list.count && !live->stale; i++)
 			live_pod_update(live, pods.list.items[i]);

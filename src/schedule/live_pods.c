@@ -110,12 +110,16 @@ static void apply_guesses(const struct live_object *object, struct snapshot_pod 
 }
 
 /* When only an assumption has changed, the class is that of the same spec before. Volumes change on their own. */
-static int class_of(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *pod)
+static int class_of(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *pod,
+                    const struct pod_block **block)
 {
+	*block = pod->spec->block;
 	if (before->spec == pod->spec && pod->spec->claim_count == 0)
 		return before->pod_class;
 	arena_reset(live->scratch);
-	return build_pod_class(&live->build, pod, live_volume_rules(live, pod->spec, live->scratch));
+	struct volume_needs needs = live_volume_needs(live, pod->spec, live->scratch);
+	*block = needs.block;
+	return build_pod_class(&live->build, pod, &needs);
 }
 
 /* Why it must not be placed: what it asks for itself, and what other objects lack for it. Texts of the latter are in the
@@ -137,10 +141,10 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	/* Gangs point to these, also when the document was replaced by one that says the same. */
 	pod.namespace_ = object->namespace_;
 	pod.name = object->name;
-	pod.pod_class = class_of(live, before, &pod);
-	live_volumes_join(live, object, spec);
 	/* Whoever reads objects beside the pod adds to this, with pod_block_add in the scratch memory. */
-	const struct pod_block *block = spec->block;
+	const struct pod_block *block;
+	live_volumes_join(live, object, spec);
+	pod.pod_class = class_of(live, before, &pod, &block);
 	pod.block = keep_block(object, spec, block);
 	apply_guesses(object, &pod);
 	build_occupy(&live->build, &pod);

@@ -1,5 +1,5 @@
-/* Owns the volumes of the live state: which pods use a claim, and what the volumes of a pod say about its nodes. A claim
- * or volume that changes is looked at only through the pods that use it. */
+/* Owns the volumes of the live state: which pods use a claim, and who is to be read again when a claim, a volume or a class
+ * changes. Only pods that depend on it are; volumes that are free are amounts of the cluster, and no pod is read for them. */
 #include "schedule/live_internal.h"
 
 #include <assert.h>
@@ -11,6 +11,7 @@ struct live_claim {
 	UT_hash_handle hh;
 	char *key; /* "namespace/name" */
 	VEC(struct live_object *) pods;
+	bool shared; /* what its pods were told last: several name it */
 };
 
 static struct live_claim *find(const struct live *live, const char *namespace_, const char *name)
@@ -46,6 +47,8 @@ static void drop(struct live *live, struct live_claim *claim)
 	free(claim);
 }
 
+static void note_sharing(struct live *live, const struct live_object *pod, const struct live_claim *claim);
+
 void live_volumes_leave(struct live *live, struct live_object *pod)
 {
 	for (size_t i = 0; i < pod->claim_count; i++) {
@@ -55,6 +58,7 @@ void live_volumes_leave(struct live *live, struct live_object *pod)
 				claim->pods.items[p] = claim->pods.items[--claim->pods.count];
 				break;
 			}
+		note_sharing(live, pod, claim);
 		if (claim->pods.count == 0)
 			drop(live, claim);
 	}
@@ -72,6 +76,7 @@ void live_volumes_join(struct live *live, struct live_object *pod, const struct 
 		struct live_claim *claim = need(live, pod->namespace_, spec->claims[i]);
 		pod->claims[pod->claim_count++] = claim;
 		vec_push(&claim->pods, pod);
+		note_sharing(live, pod, claim);
 	}
 }
 
@@ -84,28 +89,40 @@ void live_volumes_clear(struct live *live)
 
 /* ---- reading ---- */
 
-const struct pod_rules *live_volume_rules(const struct live *live, const struct pod_spec *pod, struct arena *arena)
+static bool is_shared(const struct live *live, const struct live_claim *claim)
 {
-	if (pod->claim_count == 0)
-		return pod->rules;
-	struct problems ignored = {.arena = arena};
-	struct claim_spec *claims = arena_array(arena, struct claim_spec, pod->claim_count);
-	struct volume_spec *volumes = arena_array(arena, struct volume_spec, pod->claim_count);
-	size_t claim_count = 0, volume_count = 0;
-	for (size_t i = 0; i < pod->claim_count; i++) {
-		const struct live_object *found = live_find(live, BUILD_CLAIM, pod->namespace_, pod->claims[i]);
-		if (!found || claim_decode(found->object->root, arena, &claims[claim_count], &ignored) < 0)
-			continue;
-		const char *volume = claims[claim_count++].volume;
-		found = volume ? live_find(live, BUILD_VOLUME, "", volume) : NULL;
-		if (found && volume_decode(found->object->root, arena, &volumes[volume_count], &ignored) == 0)
-			volume_count++;
-	}
-	/* An index of just those volumes the pod may have. */
-	const struct volume_index *index = volume_index_create(arena, claims, claim_count, volumes, volume_count);
-	struct pod_rules *rules = arena_new(arena, struct pod_rules);
-	*rules = pod_rules_with_volumes(pod, index, arena, &ignored);
-	return rules;
+	size_t users = 0;
+	for (size_t i = 0; i < claim->pods.count && users < 2; i++)
+		users += !live->snapshot.pods[claim->pods.items[i]->slot].gone;
+	return users > 1;
+}
+
+/* One more pod names the claim, or one less: whether it is shared is part of what its pods are, until it is bound. */
+static void note_sharing(struct live *live, const struct live_object *pod, const struct live_claim *claim)
+{
+	const char *name = claim->key + strlen(pod->namespace_) + 1;
+	const struct claim_spec *spec = volume_book_claim(live->book, pod->namespace_, name);
+	if (spec && !spec->bound)
+		vec_push(&live->claims_to_check, base_strdup(claim->key));
+}
+
+static size_t count_users(const void *context, const char *namespace_, const char *name)
+{
+	struct live_claim *claim = find(context, namespace_, name);
+	if (claim)
+		claim->shared = is_shared(context, claim);
+	return claim && claim->shared ? 2 : 1;
+}
+
+void live_volumes_build(struct live *live)
+{
+	live->build.book = live->book;
+	live->build.columns = volume_columns_create(live->book, live->snapshot.cycle.cluster, count_users, live);
+}
+
+struct volume_needs live_volume_needs(struct live *live, const struct pod_spec *pod, struct arena *arena)
+{
+	return volume_columns_ask(live->build.columns, pod, arena);
 }
 
 /* ---- changes ---- */
@@ -121,16 +138,129 @@ static void read_again(struct live *live, const char *namespace_, const char *na
 	vec_free(&pods);
 }
 
-void live_volume_changed(struct live *live, enum build_kind kind, const char *namespace_, const char *name)
+/* The claim that a volume is meant for; a copy that outlives the volume. */
+struct claim_name {
+	char *namespace_, *name; /* NULL: none */
+};
+
+static struct claim_name claim_of(const struct volume_spec *volume)
 {
-	struct live_object *claim, *next;
-	if (live->stale)
-		return;
-	if (kind == BUILD_CLAIM) {
-		read_again(live, namespace_, name);
-		return;
+	if (!volume || !volume->has_claim)
+		return (struct claim_name){0};
+	return (struct claim_name){base_strdup(volume->claim_namespace), base_strdup(volume->claim_name)};
+}
+
+static void read_named(struct live *live, struct claim_name *claim)
+{
+	if (claim->name && !live->stale)
+		read_again(live, claim->namespace_, claim->name);
+	free(claim->namespace_);
+	free(claim->name);
+}
+
+/* Pods whose claims are bound to the volume, or name it. */
+static void read_users(struct live *live, const char *volume)
+{
+	for (const struct book_entry *at = volume_book_next_user(live->book, volume, NULL); at;
+	     at = volume_book_next_user(live->book, volume, at)) {
+		const struct claim_spec *claim = volume_book_spec(at);
+		read_again(live, claim->namespace_, claim->name);
 	}
-	HASH_ITER(hh, live->objects[BUILD_CLAIM], claim, next)
-		if (text_equal(val_str(val_path(claim->object->root, "spec", "volumeName", NULL), NULL), name))
+}
+
+/* Pods with claims of a class that are not bound. */
+static void read_waiting(struct live *live, const char *class_)
+{
+	for (const struct book_entry *at = volume_book_next(live->book, BOOK_CLAIM, class_, NULL); at;
+	     at = volume_book_next(live->book, BOOK_CLAIM, class_, at)) {
+		const struct claim_spec *claim = volume_book_spec(at);
+		if (!claim->bound)
 			read_again(live, claim->namespace_, claim->name);
+	}
+}
+
+static void note_capacity(struct live *live, const struct live_object *object)
+{
+	const struct storage_capacity_spec *capacity =
+		volume_book_find(live->book, BOOK_CAPACITY, object->namespace_, object->name);
+	if (capacity)
+		volume_columns_class(live->build.columns, capacity->class_);
+}
+
+static void take_over(struct live *live, const struct live_object *object, struct claim_name *meant)
+{
+	struct volume_columns *columns = live->build.columns;
+	switch ((enum book_kind)(object->kind - BUILD_CLAIM)) {
+	case BOOK_CLAIM:
+		read_again(live, object->namespace_, object->name);
+		break;
+	case BOOK_VOLUME:
+		*meant = claim_of(volume_book_volume(live->book, object->name));
+		volume_columns_volume(columns, object->name);
+		read_users(live, object->name);
+		break;
+	case BOOK_CLASS:
+		volume_columns_class(columns, object->name);
+		read_waiting(live, object->name);
+		break;
+	case BOOK_DRIVER:
+		volume_columns_class(columns, NULL);
+		break;
+	case BOOK_CAPACITY:
+		note_capacity(live, object);
+		break;
+	default:
+		break;
+	}
+}
+
+void live_storage_changed(struct live *live, struct live_object *object, bool gone)
+{
+	enum book_kind kind = (enum book_kind)(object->kind - BUILD_CLAIM);
+	struct claim_name before = {0}, after = {0};
+	struct problems ignored = {.arena = live->scratch};
+	const char *namespace_ = object->namespace_;
+	arena_reset(live->scratch);
+	if (kind == BOOK_VOLUME)
+		before = claim_of(volume_book_volume(live->book, object->name));
+	if (kind == BOOK_CAPACITY && !live->stale)
+		note_capacity(live, object);
+	if (gone)
+		volume_book_remove(live->book, kind, namespace_, object->name);
+	else if (volume_book_set(live->book, kind, object->object->root, &ignored) < 0)
+		volume_book_remove(live->book, kind, namespace_, object->name);
+	live->changed = true;
+	if (!live->stale)
+		take_over(live, object, &after);
+	read_named(live, &before);
+	read_named(live, &after);
+}
+
+/* Claims that are shared now and were not when their pods were read, or the other way round. */
+static void check_sharing(struct live *live)
+{
+	for (size_t i = 0; i < live->claims_to_check.count; i++) {
+		char *key = live->claims_to_check.items[i], *slash = strchr(key, '/');
+		*slash = 0;
+		const struct live_claim *claim = find(live, key, slash + 1);
+		if (claim && claim->shared != is_shared(live, claim))
+			read_again(live, key, slash + 1);
+		free(key);
+	}
+	live->claims_to_check.count = 0;
+}
+
+void live_volumes_settle(struct live *live)
+{
+	volume_columns_settle(live->build.columns);
+	/* Reading pods notes their claims once more, but then nothing has changed. */
+	for (int round = 0; round < 2; round++)
+		check_sharing(live);
+	if (!volume_columns_grew(live->build.columns))
+		return;
+	/* What a pod takes depends on smaller sizes that others ask for. */
+	struct live_object *pod, *next;
+	HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
+		if (pod->claim_count)
+			live_pod_update(live, pod);
 }

@@ -1,5 +1,6 @@
 /* Owns the status of a PodGroup: phase, counts, resources and conditions. */
 #include "schedule/scheduler_internal.h"
+#include "schedule/volume_columns.h"
 #include "kinds/names.h"
 #include "loop/writes.h"
 
@@ -67,7 +68,8 @@ struct node *scheduler_amounts(struct build *build, struct arena *arena, const i
 
 static bool is_shown(const char *resource)
 {
-	return strcmp(resource, "pods") != 0 && !text_starts_with(resource, "hostPort/");
+	return strcmp(resource, "pods") != 0 && !text_starts_with(resource, "hostPort/") &&
+	       !text_starts_with(resource, VOLUME_COLUMN);
 }
 
 static void put_amounts(struct build *build, struct arena *arena, struct node *into, const char *key,

@@ -24,6 +24,11 @@ static const struct {
 	{"", "Pod", BUILD_POD},
 	{"", "PersistentVolume", BUILD_VOLUME},
 	{"", "PersistentVolumeClaim", BUILD_CLAIM},
+	{KINDS_STORAGE, "StorageClass", BUILD_STORAGE_CLASS},
+	{KINDS_STORAGE, "CSIDriver", BUILD_CSI_DRIVER},
+	{KINDS_STORAGE, "CSINode", BUILD_CSI_NODE},
+	{KINDS_STORAGE, "CSIStorageCapacity", BUILD_STORAGE_CAPACITY},
+	{KINDS_STORAGE, "VolumeAttachment", BUILD_ATTACHMENT},
 	{KINDS_SCHEDULING, "PodGroup", BUILD_POD_GROUP},
 	{KINDS_SCHEDULING, "Queue", BUILD_QUEUE},
 	{KINDS_KAI, "Topology", BUILD_TOPOLOGY},
@@ -204,7 +209,6 @@ void build_frame(struct snapshot_build *build, const struct manifests *manifests
 	build_topologies(build);
 	build_nodes(build);
 	build_queues(build);
-	build_volumes(build);
 }
 
 struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options)
@@ -232,6 +236,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);
 	build_number_nodes(&build);
+	build_volumes(&build);
 	build_pods(&build);
 	if (build.options->owners)
 		build.terms = terms_open(manifests, build.options->owners, build.settings);
@@ -248,6 +253,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		           build.foreign_pods == 1 ? "is" : "are", build.foreign_pod, build.settings->schedulers[0]);
 	report_unused(&build, manifests);
 	terms_close(build.terms);
+	build_free_volumes(&build);
 	interner_destroy(build.priority_names);
 	interner_destroy(build.queue_names);
 	admit_index_destroy(build.index);

@@ -4,10 +4,11 @@
 
 #include "admit/admit.h"
 #include "admit/queue.h"
-#include "admit/volume.h"
+#include "admit/volume_book.h"
 #include "base/strings.h"
 #include "schedule/snapshot.h"
 #include "schedule/snapshot_terms.h"
+#include "schedule/volume_columns.h"
 
 enum build_kind {
 	BUILD_NODE,
@@ -16,10 +17,21 @@ enum build_kind {
 	BUILD_QUEUE,
 	BUILD_TOPOLOGY,
 	BUILD_PRIORITY_CLASS,
-	BUILD_VOLUME,
+	/* These as in enum book_kind. */
 	BUILD_CLAIM,
+	BUILD_VOLUME,
+	BUILD_STORAGE_CLASS,
+	BUILD_CSI_DRIVER,
+	BUILD_CSI_NODE,
+	BUILD_STORAGE_CAPACITY,
+	BUILD_ATTACHMENT,
 	BUILD_KINDS,
 };
+
+static inline bool build_is_storage(int kind)
+{
+	return kind >= BUILD_CLAIM && kind < BUILD_KINDS;
+}
 
 struct build_slice { /* manifests of one kind, in list order */
 	const struct manifest **items;
@@ -45,7 +57,10 @@ struct snapshot_build {
 	struct priority_class *priorities;
 	struct node_spec *nodes; /* in the order of the list */
 	size_t node_count;
-	struct volume_index *volumes;
+	struct volume_book *book;       /* the volumes and claims there are */
+	struct volume_columns *columns; /* what they are to the cluster */
+	struct interner *claim_names;   /* claims that pods name, with how many do; of a snapshot */
+	size_t *claim_users;
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
 	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
@@ -60,7 +75,7 @@ struct snapshot_build {
 
 /* Number of the kind of an object by apiVersion (of which the group counts) and kind; -1 for those that are not used. */
 int build_kind_of(const char *api_version, const char *kind);
-/* Everything but pods and groups: topologies, nodes, queues, priority classes, volumes. */
+/* Everything but pods, groups and volumes: topologies, nodes, queues, priority classes. */
 void build_frame(struct snapshot_build *build, const struct manifests *manifests);
 /* "namespace/name" in the arena; an empty namespace is "default". */
 const char *build_key(struct snapshot_build *build, const char *namespace_, const char *name);
@@ -88,13 +103,17 @@ struct cluster_node build_cluster_node(const struct node_spec *node);
 void build_queues(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
 int32_t build_priority(const struct snapshot_build *build, const char *class_name);
+/* snapshot_volumes.c: the book and the columns of a snapshot; the pods are not read yet. And their end. */
 void build_volumes(struct snapshot_build *build);
+void build_free_volumes(struct snapshot_build *build);
+/* Says who names which claim, and asks for all sizes before it matters. */
+void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count);
 /* snapshot_pods.c */
 void build_pods(struct snapshot_build *build);
 /* The pod as its spec says; its class and what it occupies come later. The spec must outlive it. */
 struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order);
-/* By its requests and `rules`, which are those of the spec and of its volumes. */
-int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct pod_rules *rules);
+/* By what it needs, its volumes included. */
+int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct volume_needs *needs);
 /* The node it is on, and what it takes there; needs the class. */
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod);
 void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);

@@ -1,4 +1,4 @@
-/* Owns the cluster-scoped part of the snapshot: topologies, nodes, queues, priority classes and volumes. */
+/* Owns the cluster-scoped part of the snapshot: topologies, nodes, queues and priority classes. */
 #include "schedule/snapshot_build.h"
 
 #include <string.h>
@@ -194,33 +194,4 @@ void build_queues(struct snapshot_build *build)
 	build->no_queues = slice->count == 0;
 	if (build->no_queues)
 		cycle->queues[cycle->queue_count++] = unlimited_queue(build->default_queue);
-}
-
-void build_volumes(struct snapshot_build *build)
-{
-	const struct build_slice *volumes = &build->kinds[BUILD_VOLUME], *claims = &build->kinds[BUILD_CLAIM];
-	struct volume_spec *volume_specs = arena_array(build->arena, struct volume_spec, volumes->count);
-	struct claim_spec *claim_specs = arena_array(build->arena, struct claim_spec, claims->count);
-	struct interner *volume_names = interner_create(), *claim_names = interner_create();
-	size_t volume_count = 0, claim_count = 0;
-	for (size_t i = 0; i < volumes->count; i++) {
-		struct problems problems = {.arena = build->arena};
-		struct volume_spec volume;
-		int rc = volume_decode(volumes->items[i]->object, build->arena, &volume, &problems);
-		build_verdict(build, volumes->items[i], &problems);
-		if (rc == 0 && build_claim_name(build, volume_names, volume.name, volumes->items[i]))
-			volume_specs[volume_count++] = volume;
-	}
-	for (size_t i = 0; i < claims->count; i++) {
-		struct problems problems = {.arena = build->arena};
-		struct claim_spec claim;
-		int rc = claim_decode(claims->items[i]->object, build->arena, &claim, &problems);
-		build_verdict(build, claims->items[i], &problems);
-		if (rc == 0 && build_claim_name(build, claim_names, build_key(build, claim.namespace_, claim.name),
-		                                claims->items[i]))
-			claim_specs[claim_count++] = claim;
-	}
-	build->volumes = volume_index_create(build->arena, claim_specs, claim_count, volume_specs, volume_count);
-	interner_destroy(volume_names);
-	interner_destroy(claim_names);
 }

@@ -28,14 +28,14 @@ struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order)
 	};
 }
 
-int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct pod_rules *rules)
+int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct volume_needs *needs)
 {
 	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){
 									     .namespace_ = pod->namespace_,
 									     .labels = pod->spec->labels,
-									     .requests = pod->spec->requests,
-									     .request_count = pod->spec->request_count,
-									     .rules = rules,
+									     .requests = needs->requests,
+									     .request_count = needs->request_count,
+									     .rules = needs->rules,
 								     });
 }
 
@@ -87,14 +87,28 @@ static int read_pod(struct snapshot_build *build, const struct manifest *manifes
 	struct pod_spec *spec = arena_new(build->arena, struct pod_spec);
 	int rc = pod_decode(manifest->object, build->arena, spec, &problems);
 	if (rc == 0) {
-		struct pod_rules *rules = arena_new(build->arena, struct pod_rules);
 		spec->namespace_ = build_namespace(spec->namespace_);
-		*rules = pod_rules_with_volumes(spec, build->volumes, build->arena, &problems);
-		spec->rules = rules;
 		*pod = build_pod(spec, order);
 	}
 	build_verdict(build, manifest, &problems);
 	return rc;
+}
+
+/* The class of each pod, and what it occupies. Only when all pods are read it is known who shares a claim. */
+static void class_pods(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	const struct pod_spec **specs = arena_array(build->arena, const struct pod_spec *, snapshot->pod_count);
+	for (size_t i = 0; i < snapshot->pod_count; i++)
+		specs[i] = snapshot->pods[i].spec;
+	build_claims(build, specs, snapshot->pod_count);
+	for (size_t i = 0; i < snapshot->pod_count; i++) {
+		struct snapshot_pod *pod = &snapshot->pods[i];
+		struct volume_needs needs = volume_columns_ask(build->columns, pod->spec, build->arena);
+		pod->block = needs.block;
+		pod->pod_class = build_pod_class(build, pod, &needs);
+		build_occupy(build, pod);
+	}
 }
 
 void build_pods(struct snapshot_build *build)
@@ -111,11 +125,9 @@ void build_pods(struct snapshot_build *build)
 			note_bad_pod(build, manifest);
 			continue;
 		}
-		if (!build_claim_name(build, snapshot->pod_names, build_key(build, pod->namespace_, pod->name),
-		                      manifest))
-			continue;
-		pod->pod_class = build_pod_class(build, pod, pod->spec->rules);
-		build_occupy(build, pod);
-		snapshot->pod_count++;
+		if (build_claim_name(build, snapshot->pod_names, build_key(build, pod->namespace_, pod->name),
+		                     manifest))
+			snapshot->pod_count++;
 	}
+	class_pods(build);
 }

@@ -7,7 +7,7 @@
 #include "admit/queue.h"
 #include "admit/storage.h"
 #include "admit/topology.h"
-#include "admit/volume.h"
+#include "admit/volume_book.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -45,12 +45,16 @@ static void check_amounts(const struct resource_amount *amounts, size_t count, i
 	}
 }
 
-static void check_pod(const struct pod_spec *pod, struct arena *arena, struct problems *problems)
+static void check_pod(const struct pod_spec *pod, const struct volume_book *book, struct arena *arena)
 {
 	check_amounts(pod->requests, pod->request_count, 1);
-	struct pod_rules rules =
-		pod_rules_with_volumes(pod, volume_index_create(arena, NULL, 0, NULL, 0), arena, problems);
-	fuzz_require(rules.volume_count == 0 && pod->name && pod->namespace_ && pod->scheduler);
+	fuzz_require(pod->name && pod->namespace_ && pod->scheduler && pod->ephemeral_count <= pod->claim_count);
+	struct volume_terms terms = {0};
+	for (size_t i = 0; i < pod->claim_count; i++) {
+		struct claim_answer answer = volume_book_ask(book, pod, i, arena);
+		fuzz_require(answer.verdict == CLAIM_BLOCKED ? answer.problem != NULL : answer.claim != NULL);
+		volume_terms_add(&terms, &answer, arena);
+	}
 	static struct label label = {"app", "web"};
 	const struct labels labels = {&label, 1};
 	for (size_t i = 0; i < pod->rules->node_term_count; i++)
@@ -91,7 +95,8 @@ static void decode_storage(const struct val *object, struct arena *arena, struct
 }
 
 /* The same value through every decoder: each must stand a value that is no object of its kind. */
-static void decode_all(const struct val *object, struct arena *arena, struct problems *problems)
+static void decode_all(const struct val *object, const struct volume_book *book, struct arena *arena,
+                       struct problems *problems)
 {
 	struct podgroup group;
 	struct topology_spec topology;
@@ -111,7 +116,7 @@ static void decode_all(const struct val *object, struct arena *arena, struct pro
 			fuzz_require(queue.share[i].quota >= -1 && queue.share[i].limit >= -1 &&
 			             queue.share[i].weight >= 0);
 	if (pod_decode(object, arena, &pod, problems) == 0)
-		check_pod(&pod, arena, problems);
+		check_pod(&pod, book, arena);
 	if (node_decode(object, arena, &node, problems) == 0)
 		check_amounts(node.allocatable, node.allocatable_count, 0);
 	priority_class_decode(object, arena, &class, problems);
@@ -138,15 +143,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct problems problems = {.arena = arena_create()};
 	manifests_parse(&manifests, (const char *)data, size, "input", &problems);
 	struct admit_index *index = admit_index_create(&manifests);
+	struct volume_book *book = volume_book_create();
+	for (size_t i = 0; i < manifests.count; i++) /* each as every kind: what is not of that kind is refused */
+		for (int kind = 0; kind < BOOK_KINDS; kind++)
+			volume_book_set(book, (enum book_kind)kind, manifests.items[i].object, &problems);
 	for (size_t i = 0; i < manifests.count; i++) {
 		struct arena *arena = arena_create();
 		struct problems found = {.arena = arena};
 		check_verdict(&manifests.items[i], index, arena);
-		decode_all(manifests.items[i].object, arena, &found);
-		decode_all(val_get(manifests.items[i].object, "spec"), arena, &found);
+		decode_all(manifests.items[i].object, book, arena, &found);
+		decode_all(val_get(manifests.items[i].object, "spec"), book, arena, &found);
 		arena_destroy(arena);
 	}
 	admit_index_destroy(index);
+	volume_book_destroy(book);
 	arena_destroy(problems.arena);
 	manifests_free(&manifests);
 	return 0;

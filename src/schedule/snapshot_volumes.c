@@ -1,0 +1,72 @@
+/* Owns the volumes of the snapshot: the book they are written in, and which claims pods share. */
+#include "schedule/snapshot_build.h"
+
+#include <stdlib.h>
+
+_Static_assert((int)BUILD_ATTACHMENT - (int)BUILD_CLAIM == (int)BOOK_ATTACHMENT - (int)BOOK_CLAIM &&
+                       (int)BUILD_VOLUME - (int)BUILD_CLAIM == (int)BOOK_VOLUME &&
+                       (int)BUILD_CSI_NODE - (int)BUILD_CLAIM == (int)BOOK_CSI_NODE,
+               "kinds of storage are numbered alike in both layers");
+
+static void read_objects(struct snapshot_build *build, enum book_kind kind)
+{
+	const struct build_slice *slice = &build->kinds[BUILD_CLAIM + (int)kind];
+	bool namespaced = kind == BOOK_CLAIM || kind == BOOK_CAPACITY;
+	struct interner *names = interner_create();
+	for (size_t i = 0; i < slice->count; i++) {
+		const struct manifest *manifest = slice->items[i];
+		const char *key = namespaced ? build_key(build, manifest->namespace_, manifest->name) : manifest->name;
+		struct problems problems = {.arena = build->arena};
+		if (!build_claim_name(build, names, key, manifest))
+			continue;
+		volume_book_set(build->book, kind, manifest->object, &problems);
+		build_verdict(build, manifest, &problems);
+	}
+	interner_destroy(names);
+}
+
+static size_t count_users(const void *context, const char *namespace_, const char *claim)
+{
+	const struct snapshot_build *build = context;
+	struct buffer key = {0};
+	buffer_printf(&key, "%s/%s", namespace_, claim);
+	uint32_t id = interner_find(build->claim_names, key.text);
+	buffer_free(&key);
+	return id == UINT32_MAX ? 0 : build->claim_users[id];
+}
+
+void build_volumes(struct snapshot_build *build)
+{
+	build->book = volume_book_create();
+	for (int kind = 0; kind < BOOK_KINDS; kind++)
+		read_objects(build, (enum book_kind)kind);
+	build->claim_names = interner_create();
+	build->columns = volume_columns_create(build->book, build->snapshot->cycle.cluster, count_users, build);
+}
+
+void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)
+{
+	size_t claims = 0;
+	for (size_t i = 0; i < count; i++)
+		claims += pods[i]->claim_count;
+	build->claim_users = arena_array(build->arena, size_t, claims);
+	for (size_t i = 0; i < count; i++) {
+		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED || pods[i]->deleting;
+		for (size_t c = 0; c < pods[i]->claim_count && !over; c++)
+			build->claim_users[interner_id(build->claim_names,
+			                               build_key(build, pods[i]->namespace_, pods[i]->claims[c]))]++;
+	}
+	/* All sizes are known before it is said what a pod takes. */
+	struct arena *arena = arena_create();
+	for (size_t i = 0; i < count; i++)
+		if (pods[i]->claim_count)
+			volume_columns_ask(build->columns, pods[i], arena);
+	arena_destroy(arena);
+}
+
+void build_free_volumes(struct snapshot_build *build)
+{
+	volume_columns_destroy(build->columns);
+	interner_destroy(build->claim_names);
+	volume_book_destroy(build->book);
+}

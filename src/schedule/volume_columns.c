@@ -1,0 +1,496 @@
+/* Owns families of open claims and their columns in the cluster. */
+#include "schedule/volume_columns.h"
+
+#include "base/hash.h"
+#include "base/quantity.h"
+#include "base/strings.h"
+#include "base/vec.h"
+#include "schedule/volume_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any node takes pods: as many as anybody wants. */
+#define AMPLE (INT64_C(1) << 30)
+
+struct volume_column {
+	int64_t size;
+	int resource;
+	int32_t *count; /* volumes by node */
+	bool *make;     /* by node: a new one can be made */
+};
+
+struct claim_family {
+	UT_hash_handle hh;
+	char *key;
+	size_t key_length;
+	struct arena *arena;    /* of `like` */
+	struct claim_spec like; /* all claims of the family are, but for their size */
+	bool shared;            /* a claim that several pods name: they take the same volume */
+	int number;
+	VEC(struct volume_column) columns; /* by size */
+	struct claim_family *next;         /* of the class */
+};
+
+struct column_class {
+	UT_hash_handle hh;
+	char *name;
+	struct claim_family *families;
+	int family_count;
+	bool stale; /* where volumes can be made is to be asked again */
+};
+
+/* A volume as it was counted. */
+struct counted_volume {
+	UT_hash_handle hh;
+	char *name;
+	int64_t capacity;
+	int *nodes;
+	size_t node_count;
+	VEC(struct claim_family *) families;
+};
+
+struct volume_columns {
+	const struct volume_book *book;
+	struct cluster *cluster;
+	volume_users *users;
+	const void *context;
+	struct volume_nodes *nodes;
+	struct claim_family *families;
+	struct column_class *classes;
+	struct counted_volume *volumes;
+	bool grew, recount, any_stale;
+};
+
+struct volume_columns *volume_columns_create(const struct volume_book *book, struct cluster *cluster,
+                                             volume_users *users, const void *context)
+{
+	struct volume_columns *columns = base_calloc(1, sizeof(*columns));
+	*columns = (struct volume_columns){.book = book,
+	                                   .cluster = cluster,
+	                                   .users = users,
+	                                   .context = context,
+	                                   .nodes = volume_nodes_create(cluster)};
+	return columns;
+}
+
+static void free_volume(struct volume_columns *columns, struct counted_volume *volume)
+{
+	HASH_DEL(columns->volumes, volume);
+	vec_free(&volume->families);
+	free(volume->nodes);
+	free(volume->name);
+	free(volume);
+}
+
+static void forget_volumes(struct volume_columns *columns)
+{
+	struct counted_volume *volume, *next;
+	HASH_ITER(hh, columns->volumes, volume, next)
+		free_volume(columns, volume);
+}
+
+void volume_columns_destroy(struct volume_columns *columns)
+{
+	if (!columns)
+		return;
+	forget_volumes(columns);
+	struct claim_family *family, *next_family;
+	HASH_ITER(hh, columns->families, family, next_family) {
+		HASH_DEL(columns->families, family);
+		for (size_t i = 0; i < family->columns.count; i++) {
+			free(family->columns.items[i].count);
+			free(family->columns.items[i].make);
+		}
+		vec_free(&family->columns);
+		arena_destroy(family->arena);
+		free(family->key);
+		free(family);
+	}
+	struct column_class *class_, *next_class;
+	HASH_ITER(hh, columns->classes, class_, next_class) {
+		HASH_DEL(columns->classes, class_);
+		free(class_->name);
+		free(class_);
+	}
+	volume_nodes_destroy(columns->nodes);
+	free(columns);
+}
+
+/* ---- amounts ---- */
+
+static void put_amount(struct volume_columns *columns, const struct claim_family *family,
+                       const struct volume_column *column, int node)
+{
+	int64_t amount = column->make[node] || (family->shared && column->count[node]) ? AMPLE : column->count[node];
+	cluster_set_amount(columns->cluster, column->resource, node, amount);
+}
+
+static void count_volume(struct volume_columns *columns, const struct counted_volume *volume,
+                         const struct claim_family *family, struct volume_column *column, int change)
+{
+	if (volume->capacity < column->size)
+		return;
+	for (size_t i = 0; i < volume->node_count; i++) {
+		column->count[volume->nodes[i]] += change;
+		put_amount(columns, family, column, volume->nodes[i]);
+	}
+}
+
+/* The volume with the nodes it reaches and the families it serves, counted nowhere yet. */
+static struct counted_volume *look_at_volume(struct volume_columns *columns, const struct volume_spec *spec)
+{
+	struct counted_volume *volume;
+	HASH_FIND(hh, columns->volumes, spec->name, strlen(spec->name), volume);
+	if (volume)
+		return volume;
+	volume = base_calloc(1, sizeof(*volume));
+	volume->name = base_strdup(spec->name);
+	volume->capacity = spec->capacity;
+	volume->nodes = volume_nodes_reached(columns->nodes, spec, &volume->node_count);
+	HASH_ADD_KEYPTR(hh, columns->volumes, volume->name, strlen(volume->name), volume);
+	return volume;
+}
+
+static void find_where_made(struct volume_columns *columns, const struct claim_family *family,
+                            struct volume_column *column)
+{
+	const struct storage_class_spec *class_ = volume_book_class(columns->book, family->like.class_);
+	volume_nodes_for_new(columns->nodes, columns->book, class_, family->like.has_request, column->size,
+	                     column->make);
+}
+
+static void put_column(struct volume_columns *columns, const struct claim_family *family, struct volume_column *column)
+{
+	for (int n = 0; n < cluster_node_count(columns->cluster); n++)
+		put_amount(columns, family, column, n);
+}
+
+static bool serves(const struct counted_volume *volume, const struct claim_family *family)
+{
+	for (size_t i = 0; i < volume->families.count; i++)
+		if (volume->families.items[i] == family)
+			return true;
+	return false;
+}
+
+/* Counts the volumes of a column that was never counted, or is to be counted again. */
+static void fill_column(struct volume_columns *columns, struct claim_family *family, struct volume_column *column)
+{
+	size_t nodes = (size_t)cluster_node_count(columns->cluster);
+	free(column->count);
+	free(column->make);
+	column->count = base_calloc(nodes, sizeof(*column->count));
+	column->make = base_calloc(nodes, sizeof(*column->make));
+	const char *class_ = family->like.class_;
+	for (const struct book_entry *at = volume_book_next(columns->book, BOOK_VOLUME, class_, NULL); at;
+	     at = volume_book_next(columns->book, BOOK_VOLUME, class_, at)) {
+		const struct volume_spec *spec = volume_book_spec(at);
+		if (!volume_suits_claim(spec, &family->like))
+			continue;
+		struct counted_volume *volume = look_at_volume(columns, spec);
+		if (!serves(volume, family))
+			vec_push(&volume->families, family);
+		for (size_t i = 0; spec->capacity >= column->size && i < volume->node_count; i++)
+			column->count[volume->nodes[i]]++;
+	}
+	find_where_made(columns, family, column);
+	put_column(columns, family, column);
+}
+
+static void count_again(struct volume_columns *columns)
+{
+	struct claim_family *family, *next;
+	volume_nodes_destroy(columns->nodes);
+	columns->nodes = volume_nodes_create(columns->cluster);
+	forget_volumes(columns);
+	HASH_ITER(hh, columns->families, family, next)
+		for (size_t c = 0; c < family->columns.count; c++)
+			fill_column(columns, family, &family->columns.items[c]);
+	columns->recount = false;
+}
+
+/* ---- families ---- */
+
+static struct column_class *need_class(struct volume_columns *columns, const char *name)
+{
+	struct column_class *class_;
+	HASH_FIND(hh, columns->classes, name, strlen(name), class_);
+	if (class_)
+		return class_;
+	class_ = base_calloc(1, sizeof(*class_));
+	class_->name = base_strdup(name);
+	HASH_ADD_KEYPTR(hh, columns->classes, class_->name, strlen(class_->name), class_);
+	return class_;
+}
+
+static void put_text(struct buffer *key, const char *text)
+{
+	buffer_append(key, text, strlen(text) + 1);
+}
+
+static void family_key(struct buffer *key, const struct claim_spec *claim, bool shared)
+{
+	buffer_printf(key, "%d %d %d %u ", shared, claim->block, claim->has_request, claim->modes);
+	put_text(key, claim->class_);
+	put_text(key, claim->attributes_class);
+	if (shared) {
+		put_text(key, claim->namespace_);
+		put_text(key, claim->name);
+		put_text(key, claim->uid);
+	}
+	for (size_t i = 0; claim->has_selector && i < claim->selector.count; i++) {
+		const struct match *match = &claim->selector.items[i];
+		put_text(key, match->key);
+		buffer_printf(key, "%d %zu ", (int)match->op, match->value_count);
+		for (size_t v = 0; v < match->value_count; v++)
+			put_text(key, match->values[v]);
+	}
+}
+
+static struct claim_spec copy_claim(struct arena *arena, const struct claim_spec *from)
+{
+	struct claim_spec copy = *from;
+	copy.class_ = arena_strdup(arena, from->class_);
+	copy.attributes_class = arena_strdup(arena, from->attributes_class);
+	copy.namespace_ = arena_strdup(arena, from->namespace_);
+	copy.name = arena_strdup(arena, from->name);
+	copy.uid = arena_strdup(arena, from->uid);
+	copy.volume = copy.selected_node = copy.owner = NULL;
+	copy.selector.items = arena_array(arena, struct match, from->selector.count);
+	for (size_t i = 0; i < from->selector.count; i++) {
+		struct match *match = &copy.selector.items[i];
+		*match = from->selector.items[i];
+		match->key = arena_strdup(arena, match->key);
+		match->values = arena_array(arena, const char *, match->value_count);
+		for (size_t v = 0; v < match->value_count; v++)
+			match->values[v] = arena_strdup(arena, from->selector.items[i].values[v]);
+	}
+	return copy;
+}
+
+static struct claim_family *need_family(struct volume_columns *columns, const struct claim_spec *claim, bool shared)
+{
+	struct buffer key = {0};
+	struct claim_family *family;
+	family_key(&key, claim, shared);
+	HASH_FIND(hh, columns->families, key.text, key.length, family);
+	if (!family) {
+		struct column_class *class_ = need_class(columns, claim->class_);
+		family = base_calloc(1, sizeof(*family));
+		family->key = base_malloc(key.length);
+		memcpy(family->key, key.text, key.length);
+		family->arena = arena_create_small();
+		family->like = copy_claim(family->arena, claim);
+		family->shared = shared;
+		family->number = ++class_->family_count;
+		family->next = class_->families;
+		class_->families = family;
+		HASH_ADD_KEYPTR(hh, columns->families, family->key, key.length, family);
+	}
+	buffer_free(&key);
+	return family;
+}
+
+static int name_column(struct volume_columns *columns, const struct claim_family *family, int64_t size)
+{
+	struct buffer name = {0};
+	struct arena *arena = arena_create_small();
+	buffer_printf(&name, VOLUME_COLUMN "%s", family->like.class_);
+	if (family->shared)
+		buffer_printf(&name, ":%s/%s", family->like.namespace_, family->like.name);
+	if (family->number > 1)
+		buffer_printf(&name, "#%d", family->number);
+	buffer_printf(&name, ">=%s", quantity_print(arena, "storage", size));
+	int resource = cluster_need_resource(columns->cluster, name.text);
+	buffer_free(&name);
+	arena_destroy(arena);
+	return resource;
+}
+
+static void need_size(struct volume_columns *columns, struct claim_family *family, int64_t size)
+{
+	size_t at = 0;
+	if (columns->recount)
+		count_again(columns);
+	while (at < family->columns.count && family->columns.items[at].size < size)
+		at++;
+	if (at < family->columns.count && family->columns.items[at].size == size)
+		return;
+	columns->grew |= at < family->columns.count;
+	struct volume_column column = {.size = size, .resource = name_column(columns, family, size)};
+	vec_push(&family->columns, column);
+	memmove(&family->columns.items[at + 1], &family->columns.items[at],
+	        (family->columns.count - 1 - at) * sizeof(column));
+	family->columns.items[at] = column;
+	fill_column(columns, family, &family->columns.items[at]);
+}
+
+/* ---- pods ---- */
+
+struct request_list {
+	struct resource_amount *items;
+	size_t count;
+};
+
+static void add_request(struct request_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i].name, name) == 0) {
+			list->items[i].amount++;
+			return;
+		}
+	list->items[list->count++] = (struct resource_amount){.name = name, .amount = 1};
+}
+
+struct asking {
+	struct volume_terms terms;
+	struct claim_family **families; /* of its open claims */
+	int64_t *sizes;
+	size_t open;
+	size_t requests; /* how many there may be */
+};
+
+/* False when some claim keeps the pod from being placed; *block says which. */
+static bool ask_claims(struct volume_columns *columns, const struct pod_spec *pod, struct arena *arena,
+                       struct asking *asking, const struct pod_block **block)
+{
+	bool fine = true;
+	asking->families = arena_array(arena, struct claim_family *, pod->claim_count);
+	asking->sizes = arena_array(arena, int64_t, pod->claim_count);
+	for (size_t i = 0; i < pod->claim_count; i++) {
+		struct claim_answer answer = volume_book_ask(columns->book, pod, i, arena);
+		if (answer.verdict == CLAIM_BLOCKED) {
+			pod_block_add(block, arena, answer.code, "%s", answer.problem);
+			fine = false;
+		}
+		if (!fine)
+			continue;
+		volume_terms_add(&asking->terms, &answer, arena);
+		if (answer.verdict != CLAIM_OPEN)
+			continue;
+		bool named_before = false; /* two volumes of one pod may be the same claim */
+		for (size_t k = 0; k < i; k++)
+			named_before |= strcmp(pod->claims[k], pod->claims[i]) == 0;
+		if (named_before)
+			continue;
+		bool shared = columns->users(columns->context, pod->namespace_, pod->claims[i]) > 1;
+		struct claim_family *family = need_family(columns, answer.claim, shared);
+		need_size(columns, family, answer.claim->request);
+		asking->families[asking->open] = family;
+		asking->sizes[asking->open++] = answer.claim->request;
+	}
+	for (size_t i = 0; i < asking->open; i++)
+		asking->requests += asking->families[i]->columns.count;
+	return fine;
+}
+
+struct volume_needs volume_columns_ask(struct volume_columns *columns, const struct pod_spec *pod, struct arena *arena)
+{
+	struct volume_needs needs = {.block = pod->block,
+	                             .rules = pod->rules,
+	                             .requests = pod->requests,
+	                             .request_count = pod->request_count};
+	if (pod->claim_count == 0)
+		return needs;
+	struct asking asking = {0};
+	if (!ask_claims(columns, pod, arena, &asking, &needs.block))
+		return needs;
+	struct request_list list = {.items = arena_array(arena, struct resource_amount,
+	                                                 pod->request_count + asking.requests),
+	                            .count = pod->request_count};
+	if (pod->request_count)
+		memcpy(list.items, pod->requests, pod->request_count * sizeof(*list.items));
+	for (size_t i = 0; i < asking.open; i++)
+		for (size_t c = 0; c < asking.families[i]->columns.count; c++) {
+			const struct volume_column *column = &asking.families[i]->columns.items[c];
+			if (column->size <= asking.sizes[i] &&
+			    (!asking.families[i]->shared || column->size == asking.sizes[i]))
+				add_request(&list, cluster_resource_name(columns->cluster, column->resource));
+		}
+	struct pod_rules *rules = arena_new(arena, struct pod_rules);
+	*rules = *pod->rules;
+	rules->volume_terms = asking.terms.terms;
+	rules->volume_term_counts = asking.terms.counts;
+	rules->volume_count = asking.terms.count;
+	needs.rules = rules;
+	needs.requests = list.items;
+	needs.request_count = list.count;
+	return needs;
+}
+
+bool volume_columns_grew(struct volume_columns *columns)
+{
+	bool grew = columns->grew;
+	columns->grew = false;
+	return grew;
+}
+
+/* ---- changes ---- */
+
+static void count_everywhere(struct volume_columns *columns, const struct counted_volume *volume, int change)
+{
+	for (size_t f = 0; f < volume->families.count; f++) {
+		struct claim_family *family = volume->families.items[f];
+		for (size_t c = 0; c < family->columns.count; c++)
+			count_volume(columns, volume, family, &family->columns.items[c], change);
+	}
+}
+
+void volume_columns_volume(struct volume_columns *columns, const char *name)
+{
+	if (columns->recount)
+		return;
+	struct counted_volume *volume;
+	HASH_FIND(hh, columns->volumes, name, strlen(name), volume);
+	if (volume) {
+		count_everywhere(columns, volume, -1);
+		free_volume(columns, volume);
+	}
+	const struct volume_spec *spec = volume_book_volume(columns->book, name);
+	struct column_class *class_ = NULL;
+	if (spec)
+		HASH_FIND(hh, columns->classes, spec->class_, strlen(spec->class_), class_);
+	volume = NULL;
+	for (struct claim_family *family = class_ ? class_->families : NULL; family; family = family->next) {
+		if (!volume_suits_claim(spec, &family->like))
+			continue;
+		volume = look_at_volume(columns, spec);
+		vec_push(&volume->families, family);
+	}
+	if (volume)
+		count_everywhere(columns, volume, 1);
+}
+
+void volume_columns_class(struct volume_columns *columns, const char *name)
+{
+	struct column_class *class_, *next;
+	HASH_ITER(hh, columns->classes, class_, next)
+		if (!name || strcmp(class_->name, name) == 0)
+			class_->stale = columns->any_stale = true;
+}
+
+void volume_columns_nodes(struct volume_columns *columns)
+{
+	columns->recount = true;
+}
+
+void volume_columns_settle(struct volume_columns *columns)
+{
+	struct column_class *class_, *next;
+	bool counted = columns->recount;
+	if (columns->recount)
+		count_again(columns);
+	if (!columns->any_stale)
+		return;
+	columns->any_stale = false;
+	HASH_ITER(hh, columns->classes, class_, next) {
+		for (struct claim_family *family = class_->families; family && class_->stale && !counted;
+		     family = family->next)
+			for (size_t c = 0; c < family->columns.count; c++) {
+				find_where_made(columns, family, &family->columns.items[c]);
+				put_column(columns, family, &family->columns.items[c]);
+			}
+		class_->stale = false;
+	}
+}
