@@ -126,7 +126,8 @@ static void read_pods(struct view *view, const struct settings *settings)
 	view->pods = arena_array(view->arena, struct view_pod, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		struct view_pod *pod = &view->pods[view->pod_count];
-		const struct decoded_pod *decoded = store_object_derived(list->items[i], &pod_derivation);
+		/* The view of one turn is compared with that of the next, when newer versions are there. */
+		const struct decoded_pod *decoded = store_object_derived_hold(list->items[i], &pod_derivation);
 		if (!decoded->usable)
 			continue;
 		view->pod_count++;
@@ -213,6 +214,8 @@ void view_destroy(struct view *view)
 {
 	if (!view)
 		return;
+	for (size_t i = 0; i < view->lists[VIEW_PODS].count; i++)
+		store_object_derived_drop(view->lists[VIEW_PODS].items[i]);
 	for (int kind = 0; kind < VIEW_KINDS; kind++)
 		store_list_clear(&view->lists[kind]);
 	interner_destroy(view->node_names);
