@@ -16,6 +16,7 @@
 #include "api/store.h"
 
 struct live;
+struct volume_book;
 
 /* `options` are copied but for the settings and texts in them; now_seconds is not used. */
 struct live *live_create(const struct snapshot_options *options);
@@ -57,6 +58,8 @@ const struct snapshot *live_snapshot(const struct live *live);
 /* The newest version of an object the state was fed with; borrowed, NULL when there is none. */
 struct store_object *live_pod(const struct live *live, const char *namespace_, const char *name);
 struct store_object *live_queue(const struct live *live, const char *name);
+/* The claims, volumes and classes the state was fed with; borrowed until the next call. */
+const struct volume_book *live_volume_book(const struct live *live);
 
 /* What was written to the store and is not yet seen there. Not between live_plan and live_finish. */
 enum live_guess {

@@ -114,6 +114,11 @@ static size_t count_users(const void *context, const char *namespace_, const cha
 	return claim && claim->shared ? 2 : 1;
 }
 
+const struct volume_book *live_volume_book(const struct live *live)
+{
+	return live->book;
+}
+
 void live_volumes_build(struct live *live)
 {
 	live->build.book = live->book;

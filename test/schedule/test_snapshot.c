@@ -384,7 +384,7 @@ static void volumes_and_nominations(void **state)
 					"[r2]}]}]}}}}\n"
 					"---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, "
 					"namespace: ns, annotations: {pv.kubernetes.io/bind-completed: \"yes\"}}, "
-	                                "spec: "
+					"spec: "
 					"{volumeName: disk}}\n" POD(
 						"p", OF("g"),
 						OURS "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ",
