@@ -1,6 +1,7 @@
 /* The verdict on one object: the rules of its kind, then what only shows beside other objects. */
 #include "admit/admit.h"
 
+#include "admit/budget.h"
 #include "admit/decode.h"
 #include "admit/index.h"
 #include "admit/pod.h"
@@ -97,12 +98,15 @@ static void judge_alone(const struct manifest *object, enum admit_kind kind, str
 	struct node_spec node;
 	struct priority_class class;
 	struct cluster_topology topology;
+	struct budget_spec budget;
 	if (kind == KIND_POD)
 		pod_decode(object->object, arena, &pod, problems);
 	else if (kind == KIND_NODE)
 		node_decode(object->object, arena, &node, problems);
 	else if (kind == KIND_PRIORITY_CLASS)
 		priority_class_decode(object->object, arena, &class, problems);
+	else if (kind == KIND_BUDGET)
+		budget_decode(object->object, arena, &budget, problems);
 	else if (kind == KIND_CLUSTER_TOPOLOGY)
 		cluster_topology_decode(object->object, arena, &topology, problems);
 	else

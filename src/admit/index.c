@@ -22,6 +22,7 @@ static const struct {
 	{"v1", "Pod", true, KIND_POD},
 	{"v1", "Node", false, KIND_NODE},
 	{"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},
+	{"policy/v1", "PodDisruptionBudget", true, KIND_BUDGET},
 	{"v1", "PersistentVolume", false, KIND_VOLUME},
 	{"v1", "PersistentVolumeClaim", true, KIND_CLAIM},
 	{"storage.k8s.io/v1", "StorageClass", false, KIND_STORAGE_CLASS},

@@ -170,6 +170,7 @@ static void read_conditions(const struct val *conditions, struct pod_spec *out)
 	const struct val *item;
 	const char *key;
 	out->started_seconds = INT64_MIN;
+	out->ready = val_count(conditions) == 0 && out->phase == POD_RUNNING; /* in files nobody writes them */
 	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);) {
 		if (strcmp(val_str(val_get(item, "status"), ""), "True") != 0)
 			continue;

@@ -23,7 +23,7 @@ struct pod_spec {
 	bool deleting;              /* has a deletionTimestamp */
 	bool gated;                 /* spec.schedulingGates not empty */
 	int64_t creation_seconds;   /* INT64_MIN when unset */
-	bool ready;                 /* condition Ready is True */
+	bool ready;                 /* condition Ready is True, or it runs and has no conditions at all */
 	int64_t started_seconds;    /* status.startTime, before that when it was bound; INT64_MIN when unset */
 	const char *priority_class; /* NULL when unset */
 	bool has_priority;

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "admit/admit.h"
+#include "admit/budget.h"
 #include "admit/podgroup.h"
 #include "admit/queue.h"
 #include "admit/storage.h"
@@ -65,6 +66,15 @@ static void check_pod(const struct pod_spec *pod, const struct volume_book *book
 		selector_matches(&pod->rules->spread[i].selector, &labels, "p");
 }
 
+static void decode_budget(const struct val *object, struct arena *arena, struct problems *problems)
+{
+	struct budget_spec budget;
+	if (budget_decode(object, arena, &budget, problems) < 0)
+		return;
+	fuzz_require(budget.namespace_ && budget.name && budget_desired_healthy(&budget, 10) >= 0);
+	budget_selects(&budget, &(struct labels){0});
+}
+
 static void decode_storage(const struct val *object, struct arena *arena, struct problems *problems)
 {
 	struct volume_spec volume;
@@ -121,6 +131,7 @@ static void decode_all(const struct val *object, const struct volume_book *book,
 		check_amounts(node.allocatable, node.allocatable_count, 0);
 	priority_class_decode(object, arena, &class, problems);
 	decode_storage(object, arena, problems);
+	decode_budget(object, arena, problems);
 }
 
 static void check_verdict(const struct manifest *object, const struct admit_index *index, struct arena *arena)
