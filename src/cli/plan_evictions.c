@@ -43,8 +43,10 @@ static void add_one(const struct plan *plan, size_t index, struct table *table)
 		           eviction->node, cluster_node_name(plan->snapshot->cycle.cluster, pod->node),
 		           eviction->action, eviction->by);
 	else if (eviction->by[0])
-		table_line(table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s", eviction->pod, eviction->node,
-		           eviction->action, eviction->by, cycle_action_row(decided->action)->why);
+		table_line(table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s%s%s", eviction->pod, eviction->node,
+		           eviction->action, eviction->by, cycle_action_row(decided->action)->why,
+		           eviction->violates ? ", violating PodDisruptionBudget " : "",
+		           eviction->violates ? eviction->violates : "");
 	else
 		table_line(table, COLOUR_RED, "  - %s leaves %s: the gang has been below its minimum for too long",
 		           eviction->pod, eviction->node);
@@ -68,8 +70,10 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 		table_line(table, COLOUR_YELLOW, "  - %zu pods move (%s): room for %s: %s", to - from, eviction->action,
 		           eviction->by, pods.text);
 	else if (eviction->by[0])
-		table_line(table, COLOUR_RED, "  - %zu pods leave (%s) for %s: %s: %s", to - from, eviction->action,
-		           eviction->by, cycle_action_row(decided->action)->why, pods.text);
+		table_line(table, COLOUR_RED, "  - %zu pods leave (%s) for %s: %s%s%s: %s", to - from, eviction->action,
+		           eviction->by, cycle_action_row(decided->action)->why,
+		           eviction->violates ? ", violating PodDisruptionBudget " : "",
+		           eviction->violates ? eviction->violates : "", pods.text);
 	else
 		table_line(table, COLOUR_RED,
 		           "  - %zu pods leave: the gang has been below its minimum for too long: %s", to - from,
@@ -79,7 +83,8 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 
 static bool go_together(const struct plan_eviction *a, const struct plan_eviction *b)
 {
-	return a->moved == b->moved && strcmp(a->by, b->by) == 0 && strcmp(a->action, b->action) == 0;
+	return a->moved == b->moved && strcmp(a->by, b->by) == 0 && strcmp(a->action, b->action) == 0 &&
+	       text_equal(a->violates, b->violates);
 }
 
 void plan_evictions_add(const struct plan_evictions *evictions, size_t group, bool all, struct table *table)

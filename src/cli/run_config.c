@@ -286,6 +286,8 @@ static const struct row rows[] = {
 	{"budget", "0", AT(settings.budget), .words = "search steps per placement; 0 is the usual number"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
+	{"neverViolateBudgets", "false", AT(settings.never_violate_budgets),
+         .words = "not even a preemption evicts more pods than a PodDisruptionBudget allows"},
 	{"logLevel", "warn", .read = read_log_level, .words = "error, warn, info or debug"},
 	{"logFormat", "text", .read = read_log_format, .words = "text or json"},
 };

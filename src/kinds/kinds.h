@@ -96,9 +96,9 @@ struct kind_row {
 	const char *needs[2]; /* "resource.group" of kinds that its family reads besides owners; NULL ends them */
 
 	enum kind_mirror mirror;
-	const char *mirror_labels; /* a selector; NULL: all of them are mirrored */
-	const char *verbs;         /* rights of `run` besides those to list and watch what it mirrors; NULL: none */
-	struct kind_right rights[3];
+	const char *mirror_labels;   /* a selector; NULL: all of them are mirrored */
+	const char *verbs;           /* rights of `run` besides those to list and watch what it mirrors; NULL: none */
+	struct kind_right rights[4]; /* one without a name ends them */
 
 	enum kind_simulator simulator;
 	kind_convert *convert; /* NULL: its versions have the same form */

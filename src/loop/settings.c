@@ -101,7 +101,7 @@ static bool same_schedulers(const struct settings *a, const struct settings *b)
 static bool places_alike(const struct settings *a, const struct settings *b)
 {
 	return same_schedulers(a, b) && a->budget == b->budget && a->strategy.gpu == b->strategy.gpu &&
-	       a->strategy.cpu == b->strategy.cpu &&
+	       a->strategy.cpu == b->strategy.cpu && a->never_violate_budgets == b->never_violate_budgets &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }

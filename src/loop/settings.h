@@ -25,6 +25,7 @@ struct settings {
 	bool single_groups;
 	uint64_t budget;            /* search steps per placement, 0: the default */
 	struct strategy strategy;   /* in which order nodes are taken */
+	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	struct group_options group; /* default queue, label keys, and what the ConfigMap of the cluster says */
 
 	/* Set by the source: what is wrong in the ConfigMap, and two numbers that are new when something was replaced on

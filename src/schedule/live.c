@@ -22,6 +22,7 @@ struct live *live_create(const struct snapshot_options *options)
 	live->placing = live->options.settings->placing;
 	live->scratch = arena_create();
 	live->turn = arena_create();
+	live->budgets = arena_create();
 	live->stale = live->changed = true;
 	live->book = volume_book_create();
 	if (!live->options.always_search)
@@ -84,6 +85,7 @@ void live_destroy(struct live *live)
 	vec_free(&live->held);
 	arena_destroy(live->scratch);
 	arena_destroy(live->turn);
+	arena_destroy(live->budgets);
 	free(live);
 }
 
@@ -255,6 +257,8 @@ static void update(struct live *live, struct live_object *object)
 		live_pod_update(live, object);
 	else if (object->kind == BUILD_POD_GROUP)
 		live_group_update(live, object);
+	else if (object->kind == BUILD_BUDGET)
+		live_budget_update(live, object);
 	else
 		live_frame_update(live, object);
 }
@@ -295,6 +299,8 @@ void live_remove(struct live *live, const struct store_object *gone)
 		live_group_drop(live, object);
 	else if (kind == BUILD_NODE)
 		live_node_note(live, object->name);
+	else if (kind == BUILD_BUDGET)
+		live_budget_drop(live);
 	else if (!build_is_storage(kind))
 		live->stale = true;
 	live->changed = true;
@@ -304,7 +310,7 @@ void live_remove(struct live *live, const struct store_object *gone)
 		return;
 	}
 	/* The frame borrows from its objects until it is built anew. */
-	if (kind == BUILD_POD || kind == BUILD_POD_GROUP || !object->read) {
+	if (kind == BUILD_POD || kind == BUILD_POD_GROUP || kind == BUILD_BUDGET || !object->read) {
 		object_free(live, object);
 		return;
 	}

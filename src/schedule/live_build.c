@@ -49,7 +49,7 @@ static void list_frame(struct live *live)
 	VEC(struct live_object *) objects = {0};
 	for (int kind = 0; kind < BUILD_KINDS; kind++) {
 		struct live_object *object, *next;
-		if (kind == BUILD_POD || kind == BUILD_POD_GROUP || build_is_storage(kind))
+		if (kind == BUILD_POD || kind == BUILD_POD_GROUP || kind == BUILD_BUDGET || build_is_storage(kind))
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -107,6 +107,7 @@ void live_rebuild(struct live *live)
 	forget_groups(live);
 	build_frame_again(live);
 	live->stale = false;
+	live->budgets_stale = true;
 	live->rebuilds++;
 	HASH_ITER(hh, live->objects[BUILD_POD_GROUP], object, next) {
 		object->slot = -1;

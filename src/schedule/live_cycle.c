@@ -47,6 +47,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 		live_rebuild(live);
 	live_volumes_settle(live);
 	live_groups_refresh(live);
+	live_budgets_refresh(live);
 	arena_reset(live->turn);
 	cycle->arena = live->turn;
 	cycle->budget = live->options.settings->budget;

@@ -82,6 +82,8 @@ struct live {
 	struct pod_grouping grouping;
 	VEC(char *) moving_nodes; /* names of nodes that came, went or moved since the last cycle */
 	size_t turnover;          /* nodes that came or went since everything was built */
+	struct arena *budgets;    /* what the budgets of the snapshot consist of */
+	bool budgets_stale;       /* they are to be read anew */
 	bool stale, changed, planning;
 	size_t rebuilds;
 };
@@ -119,6 +121,14 @@ struct volume_needs live_volume_needs(struct live *live, const struct pod_spec *
 void live_storage_changed(struct live *live, struct live_object *object, bool gone);
 /* Before a cycle. */
 void live_volumes_settle(struct live *live);
+
+/* live_budgets.c: a budget came or changed; one is gone. */
+void live_budget_update(struct live *live, struct live_object *object);
+void live_budget_drop(struct live *live);
+/* A pod came (sign 1), or goes as it was (-1). */
+void live_budgets_count(struct live *live, const struct snapshot_pod *pod, int sign);
+/* Before a cycle: what they allow now. */
+void live_budgets_refresh(struct live *live);
 
 /* live_nodes.c: the node came, went or would move; all of it is taken over before the next cycle. */
 void live_node_note(struct live *live, const char *name);

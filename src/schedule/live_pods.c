@@ -175,6 +175,15 @@ static void find_family(struct live *live, struct live_object *object, const cha
 		family_join(live, family, object);
 }
 
+/* Readiness concerns nothing but budgets: the gang is not built anew for it. One that will be reads it then. */
+static void tell_health(struct live *live, const struct live_object *object, const struct snapshot_pod *pod)
+{
+	if (!object->family || !object->family->group || object->family->dirty || pod->member < 0)
+		return;
+	struct gang *gang = &live->snapshot.cycle.groups[pod->group].gang;
+	gang->pods[pod->member].health = build_health(pod->spec);
+}
+
 void live_pod_update(struct live *live, struct live_object *object)
 {
 	if (object->slot < 0)
@@ -187,13 +196,18 @@ void live_pod_update(struct live *live, struct live_object *object)
 	const struct decoded_pod *decoded = store_object_derived_hold(object->read, &pod_derivation);
 	live_volumes_leave(live, object);
 	build_vacate(&live->build, &leaving);
+	if (before.spec != &no_spec)
+		live_budgets_count(live, &before, -1);
 	*pod = decoded->usable ? read_pod(live, object, &before, &decoded->spec) : no_pod;
 	object->bad = !decoded->usable;
+	if (decoded->usable)
+		live_budgets_count(live, pod, 1);
 	bool same = decoded->usable && before.spec != &no_spec && same_pod(&before, pod);
 	if (same) {
 		pod->group = before.group;
 		pod->leaf = before.leaf;
 		pod->member = before.member;
+		tell_health(live, object, pod);
 	} else {
 		live->changed = true;
 	}
@@ -211,6 +225,8 @@ void live_pod_drop(struct live *live, struct live_object *object)
 		return;
 	live_volumes_leave(live, object);
 	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
+	if (live->snapshot.pods[object->slot].spec != &no_spec)
+		live_budgets_count(live, &live->snapshot.pods[object->slot], -1);
 	live->snapshot.pods[object->slot] = no_pod;
 	live->pods.items[object->slot] = NULL;
 	vec_push(&live->free_pods, object->slot);

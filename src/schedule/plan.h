@@ -15,9 +15,11 @@ struct plan_binding { /* also a reservation */
 
 struct plan_eviction {
 	const char *namespace_, *pod, *node;
-	const char *by;     /* group for which it is evicted, "namespace/name"; "" for a stale gang */
-	const char *action; /* action that decided it */
-	bool moved;         /* it has a reservation elsewhere in the same plan */
+	const char *by;       /* group for which it is evicted, "namespace/name"; "" for a stale gang */
+	const char *action;   /* action that decided it */
+	bool moved;           /* it has a reservation elsewhere in the same plan */
+	bool guarded;         /* a PodDisruptionBudget covers it, and none is violated by what goes with it */
+	const char *violates; /* PodDisruptionBudget that does not allow it, "namespace/name"; NULL for none */
 };
 
 struct plan_reason {

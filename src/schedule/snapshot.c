@@ -33,6 +33,7 @@ static const struct {
 	{KINDS_SCHEDULING, "Queue", BUILD_QUEUE},
 	{KINDS_KAI, "Topology", BUILD_TOPOLOGY},
 	{"scheduling.k8s.io", "PriorityClass", BUILD_PRIORITY_CLASS},
+	{KINDS_POLICY, "PodDisruptionBudget", BUILD_BUDGET},
 };
 
 int build_kind_of(const char *api_version, const char *kind)
@@ -238,6 +239,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	build_number_nodes(&build);
 	build_volumes(&build);
 	build_pods(&build);
+	build_budgets(&build);
 	if (build.options->owners)
 		build.terms = terms_open(manifests, build.options->owners, build.settings);
 	build_groups(&build);

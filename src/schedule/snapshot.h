@@ -6,6 +6,7 @@
 #ifndef SCHEDULE_SNAPSHOT_H
 #define SCHEDULE_SNAPSHOT_H
 
+#include "admit/budget.h"
 #include "admit/pod.h"
 #include "admit/podgroup.h"
 #include "admit/topology.h"
@@ -61,6 +62,13 @@ struct snapshot_pod {
 	int member;       /* index in the gang's pods, -1 when it is not one */
 };
 
+/* Parallel to cycle.budgets. */
+struct snapshot_budget {
+	struct budget_spec spec;   /* with a selector */
+	int64_t expected, healthy; /* pods it covers */
+	bool outdated;             /* the status speaks of a time before the first cycle */
+};
+
 /* Parallel to cycle.groups. */
 struct snapshot_group {
 	struct podgroup spec; /* tree_count 0 when implicit or rejected */
@@ -84,6 +92,7 @@ struct snapshot {
 	struct snapshot_pod *pods;
 	size_t pod_count;
 	struct snapshot_group *groups;    /* cycle.group_count */
+	struct snapshot_budget *budgets;  /* cycle.budget_count */
 	const struct node_spec **nodes;   /* by node number of the cluster; NULL in a live state, where those change */
 	struct topology_spec *topologies; /* by topology number of the cluster */
 	size_t topology_count;
@@ -97,6 +106,9 @@ struct snapshot {
 /* Never fails: whatever cannot be used is reported in the result. `options` may be NULL. */
 struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options);
 void snapshot_destroy(struct snapshot *snapshot); /* NULL is a no-op */
+
+/* After cycles have changed where pods are: counts what budgets allow now. */
+void snapshot_count_budgets(struct snapshot *snapshot);
 
 /* Whether some object was rejected. */
 bool snapshot_has_rejections(const struct snapshot *snapshot);

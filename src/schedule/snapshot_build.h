@@ -17,6 +17,7 @@ enum build_kind {
 	BUILD_QUEUE,
 	BUILD_TOPOLOGY,
 	BUILD_PRIORITY_CLASS,
+	BUILD_BUDGET,
 	/* These as in enum book_kind. */
 	BUILD_CLAIM,
 	BUILD_VOLUME,
@@ -120,6 +121,14 @@ void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);
 /* Group a pod names that could not be decoded, NULL when it names none. */
 const char *build_group_of_bad_pod(const struct val *object);
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod);
+/* snapshot_budgets.c; needs the pods */
+void build_budgets(struct snapshot_build *build);
+/* One more budget at the end of the arrays of the snapshot, which have room for it. The texts are borrowed. */
+void build_budget(struct snapshot *snapshot, const struct budget_spec *spec);
+/* A pod came (sign 1), or is as it was counted before and goes (-1). */
+void build_count_in_budgets(struct snapshot *snapshot, const struct snapshot_pod *pod, int sign);
+/* What every budget allows, from what was counted. */
+void build_judge_budgets(struct snapshot *snapshot);
 /* snapshot_groups.c; needs the pods */
 void build_groups(struct snapshot_build *build);
 /* One PodGroup, and one pod without any, into the group of that number; names and members are the caller's business. What
@@ -135,6 +144,8 @@ bool build_needs_implicit(const struct snapshot_build *build, const struct snaps
 void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index, struct arena *arena);
 /* snapshot_members.c; called by build_groups */
 void build_members(struct snapshot_build *build);
+/* What budgets ask about a member; see enum pod_health. */
+uint8_t build_health(const struct pod_spec *pod);
 /* Leaf of a pod in a group, -1 when it names none that exists. */
 int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod);
 /* The gang of a group from members[0 .. pod_count of the gang] and strays[0 .. stray_count], in any order. What it

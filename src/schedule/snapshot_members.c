@@ -216,6 +216,11 @@ static enum member_state state_of(const struct snapshot_pod *pod)
 	return pod->block ? MEMBER_BLOCKED : MEMBER_WAITING;
 }
 
+uint8_t build_health(const struct pod_spec *pod)
+{
+	return pod->phase == POD_PENDING ? HEALTH_STARTING : pod->ready ? HEALTH_READY : HEALTH_UNREADY;
+}
+
 /* Since when a pod has its node, in seconds: it is started, or was bound and is being started. INT64_MIN when nobody knows. */
 static int64_t has_node_since(const struct snapshot *snapshot, const struct snapshot_pod *pod)
 {
@@ -243,6 +248,7 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 			.state = state,
 			.node = state == MEMBER_RUNNING ? pod->node : -1,
 			.nominated = pod->nominated ? cluster_find_node(snapshot->cycle.cluster, pod->nominated) : -1,
+			.health = build_health(pod->spec),
 		};
 	}
 	into->has_started = started != INT64_MAX;

@@ -69,6 +69,7 @@ void settle(struct snapshot *snapshot)
 	finish_evictions(snapshot);
 	finish_leaving(snapshot);
 	tell_pods(snapshot);
+	snapshot_count_budgets(snapshot);
 }
 
 bool settle_until_timer(struct snapshot *snapshot)

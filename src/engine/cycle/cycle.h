@@ -54,7 +54,8 @@ struct cycle_eviction {
 	int by;   /* group it makes room for, -1 for stale gangs */
 	enum cycle_action action;
 	bool moved;
-	const struct cycle_budget *violates; /* NULL: none */
+	bool guarded;                        /* a budget covers it, and the decision violates none */
+	const struct cycle_budget *violates; /* and does not allow it; NULL: none */
 };
 
 /* What pods count for in a queue: what they hold, the part of it that cannot be evicted, and that plus what waits. */

@@ -41,10 +41,10 @@ static void release_stale(struct cycle *cycle, enum cycle_action action)
 			cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RELEASING);
 			pod->state = MEMBER_GONE;
 			refusals_invalidate(cycle->refusals);
-			budgets_spend(budgets, pod);
-			cycle_evict(cycle,
-			            (struct cycle_eviction){
-					    .group = g, .pod = (int)p, .node = pod->node, .by = -1, .action = action});
+			struct cycle_eviction eviction = {
+				.group = g, .pod = (int)p, .node = pod->node, .by = -1, .action = action};
+			budgets_spend(budgets, pod, &eviction);
+			cycle_evict(cycle, eviction);
 		}
 	}
 }

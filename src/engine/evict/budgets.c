@@ -152,18 +152,17 @@ bool budgets_admit_unit(struct evict_budgets *budgets, const struct victim_unit 
 
 /* ---- decided ---- */
 
-const struct cycle_budget *budgets_spend(struct evict_budgets *budgets, const struct gang_pod *pod)
+void budgets_spend(struct evict_budgets *budgets, const struct gang_pod *pod, struct cycle_eviction *eviction)
 {
-	const struct cycle_budget *violated = NULL;
 	if (!budgets)
-		return NULL;
+		return;
 	for (const int *b = covers_of(budgets, pod->pod_class); *b >= 0; b++) {
 		struct cycle_budget *budget = &budgets->cycle->budgets[*b];
+		eviction->guarded = true;
 		if (!counts(budget, pod))
 			continue;
 		budget->spent++;
-		if (!violated && budget->spent > budget->allowed)
-			violated = budget;
+		if (!eviction->violates && budget->spent > budget->allowed)
+			eviction->violates = budget;
 	}
-	return violated;
 }

@@ -28,7 +28,7 @@ bool budgets_cover_unit(struct evict_budgets *budgets, const struct victim_unit 
 /* Puts the unit on the list of what could leave together. False, and nothing is changed, if that were too much. */
 bool budgets_admit_unit(struct evict_budgets *budgets, const struct victim_unit *unit);
 
-/* An eviction is decided. The budget that it violates, NULL for none. */
-const struct cycle_budget *budgets_spend(struct evict_budgets *budgets, const struct gang_pod *pod);
+/* An eviction of the pod is decided: counts it, and notes in it who guards the pod. */
+void budgets_spend(struct evict_budgets *budgets, const struct gang_pod *pod, struct cycle_eviction *eviction);
 
 #endif

@@ -268,14 +268,15 @@ static void give_up_pod(struct evict_attempt *attempt, int group, int number, in
 		return;
 	}
 	cluster_occupy(cycle->cluster, pod->pod_class, node, OCCUPY_RELEASING);
-	const struct cycle_budget *violated = budgets_spend(attempt->run->budgets, pod);
-	cycle_evict(cycle, (struct cycle_eviction){.group = group,
-	                                           .pod = number,
-	                                           .node = node,
-	                                           .by = attempt->group,
-	                                           .action = attempt->action,
-	                                           .moved = moved,
-	                                           .violates = violated});
+	struct cycle_eviction eviction = {.group = group,
+	                                  .pod = number,
+	                                  .node = node,
+	                                  .by = attempt->group,
+	                                  .action = attempt->action,
+	                                  .moved = moved};
+	budgets_spend(attempt->run->budgets, pod, &eviction);
+	eviction.guarded &= !attempt->violating;
+	cycle_evict(cycle, eviction);
 }
 
 /* A pod whose new place is its old one never moves at all. */
@@ -295,6 +296,7 @@ static bool stays_in_place(struct evict_attempt *attempt, const struct moved_pod
 static void record_evictions(struct evict_attempt *attempt, const struct moves *moves)
 {
 	const struct cycle_run *run = attempt->run;
+	attempt->violating = budgets_count_violations(run->budgets) > 0;
 	for (size_t i = 0; i < moves->count; i++) {
 		const struct moved_pod *pod = &moves->items[i];
 		if (cycle_has_mark(run, MARK_MOVED, pod->group) && !stays_in_place(attempt, pod))

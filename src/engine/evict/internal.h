@@ -26,6 +26,7 @@ struct evict_attempt {
 	size_t deferred_count, deferred_capacity;
 	bool with_deferred;                  /* they are listed now, and nothing more is to come */
 	bool spares_budgets;                 /* nothing may be violated */
+	bool violating;                      /* the decision violates one */
 	const struct cycle_budget *violated; /* all else agreed then, but this one would have been */
 	struct unit_source *sources;         /* reclaim: queues that have more, a heap */
 	size_t source_count;
