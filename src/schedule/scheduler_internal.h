@@ -23,12 +23,13 @@ struct attempt {
 	uint64_t version;    /* of the pod afterwards, 0 when it is gone */
 };
 
-/* A pod whose binding was refused, until one is accepted or the pod is gone. */
+/* A pod whose binding was refused, or its eviction, until one is accepted or the pod is gone. */
 struct refusal {
 	char *key;
 	const char *namespace_, *pod; /* behind the key */
 	char *uid;
 	char *message;
+	bool eviction;
 	unsigned times; /* in a row */
 	int64_t until;  /* nanoseconds: it is not tried again before */
 	UT_hash_handle hh;
@@ -80,9 +81,11 @@ void scheduler_assume(const struct scheduler_turn *turn);
 void scheduler_read_answers(struct scheduler *scheduler, int64_t now);
 void scheduler_forget_attempts(struct scheduler *scheduler);
 
-/* scheduler_refused.c: bindings that were refused. NULL when that of the pod was not. */
+/* scheduler_refused.c: bindings and evictions that were refused. NULL when the binding of the pod was not. */
 const struct refusal *scheduler_refused_find(const struct scheduler *scheduler, const char *namespace_,
                                              const char *pod);
+/* When the eviction of the pod may be tried again, nanoseconds; 0 when it was not refused. */
+int64_t scheduler_refused_until(const struct scheduler *scheduler, const char *namespace_, const char *pod);
 /* Notes it, and when it is tried again. */
 void scheduler_refused_add(struct scheduler *scheduler, const struct attempt *attempt, const struct store_object *pod,
                            int64_t now);

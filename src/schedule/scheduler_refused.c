@@ -1,4 +1,4 @@
-/* Owns pods whose binding was refused: what was said, how often, and when it is tried again. */
+/* Owns pods whose binding or eviction was refused: what was said, how often, and when it is tried again. */
 #include "schedule/scheduler_internal.h"
 
 #include "loop/writes.h"
@@ -23,7 +23,14 @@ static struct refusal *find(const struct scheduler *scheduler, const char *names
 
 const struct refusal *scheduler_refused_find(const struct scheduler *scheduler, const char *namespace_, const char *pod)
 {
-	return find(scheduler, namespace_, pod);
+	const struct refusal *refusal = find(scheduler, namespace_, pod);
+	return refusal && !refusal->eviction ? refusal : NULL;
+}
+
+int64_t scheduler_refused_until(const struct scheduler *scheduler, const char *namespace_, const char *pod)
+{
+	const struct refusal *refusal = find(scheduler, namespace_, pod);
+	return refusal && refusal->eviction ? refusal->until : 0;
 }
 
 static void forget(struct scheduler *scheduler, struct refusal *refusal)
@@ -93,7 +100,12 @@ void scheduler_refused_add(struct scheduler *scheduler, const struct attempt *at
 	refusal->times++;
 	refusal->until =
 		now + (attempt->retry_after * CLOCK_SECOND > pause ? attempt->retry_after * CLOCK_SECOND : pause);
-	buffer_printf(&text, "binding to node %s refused (%d): %s", attempt->node, attempt->code, attempt->message);
+	refusal->eviction = attempt->guess == LIVE_LEAVING;
+	buffer_printf(&text, "%s node %s refused (%d): %s", refusal->eviction ? "eviction from" : "binding to",
+	              attempt->node, attempt->code, attempt->message);
+	if (refusal->eviction && !text_equal(refusal->message, text.text) &&
+	    !events_record(scheduler->events, pod, true, "FailedEviction", text.text, now / CLOCK_SECOND))
+		scheduler->metrics.events_left_out++;
 	free(refusal->message);
 	refusal->message = text.text;
 	if (refusal->until < scheduler->due)

@@ -2,12 +2,14 @@
  * An answer may come turns later; until then the state assumes that they hold. */
 #include "schedule/scheduler_internal.h"
 #include "kinds/names.h"
+#include "loop/writes.h"
 
 #include "object/build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define TOO_MANY_REQUESTS 429
 #define REFUSALS_TO_RELEASE                                                                                            \
 	8 /* in a row, which takes 25 seconds: by then people had time to notice, and others want the room */
 
@@ -108,6 +110,8 @@ static void refused(struct scheduler *scheduler, const struct attempt *attempt, 
 	metrics_error(&scheduler->metrics, attempt->code);
 	log_write(scheduler->options.logger, LOG_WARN, 0, binding ? "binding refused" : "eviction refused", "namespace",
 	          attempt->namespace_, "pod", attempt->pod, "node", attempt->node, "error", attempt->message, NULL);
+	if (!binding && pod && attempt->code == TOO_MANY_REQUESTS) /* a budget does not allow it, or not any more */
+		scheduler_refused_add(scheduler, attempt, pod, now);
 	if (!binding || !pod || val_path(pod->root, "spec", "nodeName", NULL))
 		return;
 	scheduler_refused_add(scheduler, attempt, pod, now);
@@ -116,10 +120,8 @@ static void refused(struct scheduler *scheduler, const struct attempt *attempt, 
 
 static void accepted(struct scheduler *scheduler, const struct attempt *attempt, int64_t now)
 {
-	if (attempt->guess == LIVE_BOUND) {
-		scheduler->metrics.placements++;
-		scheduler_refused_forget(scheduler, attempt->namespace_, attempt->pod);
-	}
+	scheduler->metrics.placements += attempt->guess == LIVE_BOUND;
+	scheduler_refused_forget(scheduler, attempt->namespace_, attempt->pod);
 	record_event(scheduler, attempt, now / CLOCK_SECOND);
 	/* A pod that is gone keeps its assumption until that is seen. */
 	if (attempt->version)
@@ -137,7 +139,7 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now)
 		if (good || is_bound(attempt, pod)) {
 			accepted(scheduler, attempt, now);
 		} else {
-			bad += attempt->guess != LIVE_BOUND;
+			bad += attempt->guess != LIVE_BOUND && attempt->code != TOO_MANY_REQUESTS;
 			refused(scheduler, attempt, pod, now);
 			live_forget(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess);
 		}
@@ -191,11 +193,27 @@ static void bind(const struct scheduler_turn *turn, const struct plan_binding *b
 	store_object_release(pod);
 }
 
-static void evict(const struct scheduler_turn *turn, const struct plan_eviction *eviction, const char *why)
+/* An object of policy/v1; in the builder. */
+static struct doc *eviction_body(struct build *build, const struct store_object *pod)
 {
-	struct store_object *pod = peek_pod(turn->scheduler, eviction->namespace_, eviction->pod);
-	if (!pod)
-		return;
+	struct node *body = build_map(build), *metadata = build_map(build), *options = build_map(build),
+		    *preconditions = build_map(build);
+	build_put_string(build, metadata, "name", pod->name);
+	build_put_string(build, metadata, "namespace", pod->namespace_);
+	build_put_string(build, preconditions, "uid", pod->uid);
+	build_put(build, options, "preconditions", preconditions);
+	build_put_string(build, body, "apiVersion", "policy/v1");
+	build_put_string(build, body, "kind", "Eviction");
+	build_put(build, body, "metadata", metadata);
+	build_put(build, body, "deleteOptions", options);
+	return build_finish(build, body);
+}
+
+/* A pod that a budget covers is evicted through the API, which has the last word: somebody else may have spent the budget
+ * meanwhile. What a preemption takes against a budget is deleted, as kube-scheduler does, and the pod says why. */
+static void submit_eviction(const struct scheduler_turn *turn, const struct plan_eviction *eviction,
+                            const struct store_object *pod, struct attempt *attempt)
+{
 	struct store_request request = {
 		.verb = STORE_DELETE,
 		.api = pod->type->apis,
@@ -204,13 +222,49 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 		.options = {.uid = pod->uid},
 		.actor = SCHEDULER_ACTOR,
 	};
+	struct build *build = build_create();
+	struct doc *doc = NULL;
+	if (eviction->violates) {
+		struct condition condition = {"DisruptionTarget", "True", "PreemptionByScheduler",
+		                              "platoon: preempting to accommodate a higher priority group"};
+		writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, NULL);
+	} else if (eviction->guarded) {
+		doc = eviction_body(build, pod);
+		request = (struct store_request){
+			.verb = STORE_CREATE,
+			.api = pod->type->apis,
+			.subresource = STORE_EVICTION,
+			.namespace_ = eviction->namespace_,
+			.name = eviction->pod,
+			.body = doc_root(doc),
+			.actor = SCHEDULER_ACTOR,
+		};
+	}
+	store_submit(turn->store, &request, answered, attempt);
+	doc_destroy(doc);
+	build_destroy(build);
+}
+
+static void evict(const struct scheduler_turn *turn, const struct plan_eviction *eviction, const char *why)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	int64_t until = eviction->guarded && scheduler->refusals
+	                        ? scheduler_refused_until(scheduler, eviction->namespace_, eviction->pod)
+	                        : 0;
+	if (until > scheduler->last) {
+		scheduler->due = until < scheduler->due ? until : scheduler->due;
+		return;
+	}
+	struct store_object *pod = peek_pod(scheduler, eviction->namespace_, eviction->pod);
+	if (!pod)
+		return;
 	struct attempt *attempt =
 		attempt_new(turn->scheduler, LIVE_LEAVING, eviction->namespace_, eviction->pod, eviction->node);
 	attempt->what = eviction->action;
 	attempt->why = base_strdup(why);
 	log_write(turn->logger, LOG_INFO, 0, "evict", "namespace", eviction->namespace_, "pod", eviction->pod, "node",
 	          eviction->node, "action", eviction->action, "why", why, NULL);
-	store_submit(turn->store, &request, answered, attempt);
+	submit_eviction(turn, eviction, pod, attempt);
 	store_object_release(pod);
 }
 
@@ -421,9 +475,12 @@ void scheduler_write(const struct scheduler_turn *turn)
 		const struct plan_eviction *eviction = &plan->evictions[i];
 		if (!kept && eviction->by[0])
 			continue;
-		evict(turn, eviction,
-		      eviction->by[0] ? arena_printf(turn->arena, "for %s", eviction->by)
-		                      : "because its gang was below its minimum for too long");
+		const char *why = "because its gang was below its minimum for too long";
+		if (eviction->by[0])
+			why = arena_printf(turn->arena, "for %s%s%s", eviction->by,
+			                   eviction->violates ? ", violating PodDisruptionBudget " : "",
+			                   eviction->violates ? eviction->violates : "");
+		evict(turn, eviction, why);
 	}
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const char *why = cannot_be_finished(turn, plan->groups[i].index);
