@@ -3,6 +3,8 @@
  * with the real uid, and the mirror's objects that name it are corrected at the same moment. */
 #include "remote/internal.h"
 
+#include "object/build.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,28 +49,58 @@ void pending_creates_hold(struct outgoing *outgoing, const struct store_object *
 	wait_for(remote, outgoing, val_str(val_path(object->root, "involvedObject", "uid", NULL), ""));
 }
 
-/* Uids have one length: the text keeps its own. */
-static bool replace(char *text, const char *from, const char *to)
+/* ---- from the assumed uid to the real one ---- */
+
+/* A copy in which every text that is `from` is `to`: references to owners, events and preconditions have it as a uid, pods
+ * of Jobs as a label. Names that were made from it stay, because others have them by now. */
+static struct node *copy_with(struct build *build, const struct val *val, const char *from, const char *to)
 {
-	size_t length = strlen(from);
-	bool any = false;
-	if (!text || strlen(to) != length)
-		return false;
-	for (char *at = text; (at = strstr(at, from)); at += length) {
-		memcpy(at, to, length);
-		any = true;
+	enum val_kind kind = val_kind(val);
+	const struct val *item;
+	const char *key;
+	if (kind != VAL_MAP && kind != VAL_LIST)
+		return kind == VAL_STRING && strcmp(val_str(val, ""), from) == 0 ? build_string(build, to)
+		                                                                   : build_copy(build, val);
+	struct node *copy = kind == VAL_MAP ? build_map(build) : build_list(build);
+	for (struct val_iter it = val_iter(val); val_next(&it, &key, &item);)
+		if (kind == VAL_MAP)
+			build_put(build, copy, key, copy_with(build, item, from, to));
+		else
+			build_append(build, copy, copy_with(build, item, from, to));
+	return copy;
+}
+
+static struct doc *doc_with(const struct val *root, const char *from, const char *to)
+{
+	struct build *build = build_create();
+	struct doc *doc = build_finish(build, copy_with(build, root, from, to));
+	build_destroy(build);
+	return doc;
+}
+
+static void correct_request(struct outgoing *outgoing, const char *from, const char *to)
+{
+	struct doc *before = outgoing->body ? doc_parse_json(outgoing->body, strlen(outgoing->body), NULL) : NULL;
+	if (before) {
+		struct doc *after = doc_with(doc_root(before), from, to);
+		struct buffer text = {0};
+		val_write(doc_root(after), DOC_JSON_COMPACT, &text);
+		free(outgoing->body);
+		outgoing->body = text.text;
+		doc_destroy(after);
+		doc_destroy(before);
 	}
-	return any;
+	if (outgoing->uid && strcmp(outgoing->uid, from) == 0) {
+		free(outgoing->uid);
+		outgoing->uid = base_strdup(to);
+	}
 }
 
 static void correct(struct remote *remote, const struct store_object *object, const char *from, const char *to)
 {
-	struct buffer text = {0};
-	val_write(object->root, DOC_JSON_COMPACT, &text);
-	struct doc *doc = replace(text.text, from, to) ? doc_parse_json(text.text, text.length, NULL) : NULL;
+	struct doc *doc = doc_with(object->root, from, to);
 	if (doc)
 		store_mirror_put(remote->store, object->type, doc);
-	buffer_free(&text);
 }
 
 /* The object itself too: more writes of it may be on their way, and until they are answered the mirror shows what is
@@ -102,17 +134,15 @@ void pending_creates_end(struct assumed *assumed, const char *uid)
 		return;
 	assumed->create = NULL;
 	if (uid[0]) {
-		for (struct outgoing *own = assumed->first; own; own = own->next) {
-			replace(own->body, create->uid, uid);
-			replace(own->uid, create->uid, uid);
-		}
+		for (struct outgoing *own = assumed->first; own; own = own->next)
+			correct_request(own, create->uid, uid);
 		correct_mirror(assumed, create->uid, uid);
 	}
 	/* Without an owner they go out as they are: the server's garbage collection knows what to do with them. */
 	for (size_t i = 0; i < create->waiting.count; i++) {
 		struct outgoing *outgoing = create->waiting.items[i];
 		if (uid[0])
-			replace(outgoing->body, create->uid, uid);
+			correct_request(outgoing, create->uid, uid);
 		if (--outgoing->holds == 0)
 			write_advance(outgoing->about);
 	}

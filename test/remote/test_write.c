@@ -239,7 +239,7 @@ static void a_graceful_end_is_no_end_yet(void **state)
 	assert_pods(fixture, "");
 }
 
-/* ---- births ---- */
+/* ---- pending creates ---- */
 
 #define OWNED                                                                                                          \
 	"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'child','ownerReferences':[{'apiVersion':'v1','kind':'"    \
@@ -271,6 +271,30 @@ static void a_child_waits_for_the_uid_of_its_owner(void **state)
 	                                                 "default", "child"),
 	                                      NULL, &length);
 	assert_non_null(strstr(shown, "00000000-0000-0000-0000-000000000097"));
+}
+
+/* The real uid may be of any length, and what only contains the assumed one is another text. */
+static void only_what_is_the_uid_is_corrected(void **state)
+{
+	struct remote_fixture *fixture = *state;
+	char child[1024], name[80];
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	const char *assumed = uid_of(fixture, "a");
+	snprintf(name, sizeof(name), "\"pg-a-%s\"", assumed);
+	snprintf(child, sizeof(child),
+	         "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'child','labels':{'controller-uid':'%s'},"
+	         "'annotations':{'pod-group-name':'pg-a-%s'},'ownerReferences':[{'apiVersion':'v1','kind':'Pod',"
+	         "'name':'a','uid':'%s'}]},'spec':{'containers':[{'name':'c','image':'i'}]}}",
+	         assumed, assumed, assumed);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", child), 201);
+	remote_fixture_await(fixture, "POST", 1);
+	fake_server_answer(fixture->fake, "POST", 201, "", remote_fixture_pod("a", "uid-2", 11, "", ""));
+	remote_fixture_await(fixture, "POST", 2);
+	const char *sent = fake_server_request(fixture->fake, "POST", 1)->body;
+	assert_non_null(strstr(sent, "\"uid\":\"uid-2\""));
+	assert_non_null(strstr(sent, "\"controller-uid\":\"uid-2\""));
+	assert_non_null(strstr(sent, name));
 }
 
 static void the_event_of_a_birth_may_come_after_the_answer(void **state)
@@ -595,6 +619,7 @@ int main(void)
 		ON_KIT(a_list_from_before_brings_nothing_back),
 		ON_KIT(a_graceful_end_is_no_end_yet),
 		ON_KIT(a_child_waits_for_the_uid_of_its_owner),
+		ON_KIT(only_what_is_the_uid_is_corrected),
 		ON_KIT(the_event_of_a_birth_may_come_after_the_answer),
 		ON_KIT(an_heir_is_not_its_predecessor),
 		ON_KIT(a_birth_that_happened_before),
