@@ -60,7 +60,7 @@ static struct node *copy_with(struct build *build, const struct val *val, const 
 	const char *key;
 	if (kind != VAL_MAP && kind != VAL_LIST)
 		return kind == VAL_STRING && strcmp(val_str(val, ""), from) == 0 ? build_string(build, to)
-		                                                                   : build_copy(build, val);
+		                                                                 : build_copy(build, val);
 	struct node *copy = kind == VAL_MAP ? build_map(build) : build_list(build);
 	for (struct val_iter it = val_iter(val); val_next(&it, &key, &item);)
 		if (kind == VAL_MAP)

@@ -148,6 +148,16 @@ static void collect(const struct search *search, const struct snapshot *snapshot
 
 /* ---- answers ---- */
 
+/* Conditions by which controllers of workloads say that there will be no pods; those of Jobs, Deployments and ReplicaSets,
+ * JobSets, and of Kubeflow's training jobs. */
+static const struct {
+	const char *type;
+	bool completed;
+} final_conditions[] = {
+	{"Complete", true},       {"Completed", true}, {"Succeeded", true},
+	{"FailureTarget", false}, {"Failed", false},   {"ReplicaFailure", false},
+};
+
 /* Why a workload has no pods, from its own words. */
 static const char *childless(const struct manifest *self, struct arena *arena)
 {
@@ -162,11 +172,15 @@ static const char *childless(const struct manifest *self, struct arena *arena)
 	for (struct val_iter it = val_iter(val_path(self->object, "status", "conditions", NULL));
 	     val_next(&it, NULL, &item);) {
 		const char *type = val_str(val_get(item, "type"), ""), *message = val_str(val_get(item, "message"), "");
-		bool yes = strcmp(val_str(val_get(item, "status"), ""), "True") == 0;
-		if (yes && (strcmp(type, "Complete") == 0 || strcmp(type, "Succeeded") == 0))
-			return "it has completed";
-		if (yes && (strstr(type, "Fail") != NULL))
-			return arena_printf(arena, "%s%s%s", type, message[0] ? ": " : "", message);
+		if (strcmp(val_str(val_get(item, "status"), ""), "True") != 0)
+			continue;
+		for (size_t i = 0; i < sizeof(final_conditions) / sizeof(final_conditions[0]); i++) {
+			if (strcmp(type, final_conditions[i].type) != 0)
+				continue;
+			return final_conditions[i].completed
+			               ? "it has completed"
+			               : arena_printf(arena, "%s%s%s", type, message[0] ? ": " : "", message);
+		}
 	}
 	return "its controller has not made any";
 }

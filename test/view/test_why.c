@@ -36,13 +36,23 @@ static const char workloads[] = TOPOLOGY QUEUE("research") NODE(
 		      POD("web-1-a", OWNED("ReplicaSet", "web-1") OF("web-a"), OURS, "") POD(
 			      "web-1-b", OWNED("ReplicaSet", "web-1") OF("web-b"), OURS "overhead: {cpu: 100}, ",
 			      "") "---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: theirs, namespace: "
-				  "ns}, spec: {replicas: 1}}\n" POD("theirs-0", OWNED("StatefulSet", "theirs"), "",
-                                                                    "") "---\n{apiVersion: batch/v1, kind: Job, "
-									"metadata: {name: later, namespace: ns}, spec: "
-									"{suspend: true}}\n"
-									"---\n{apiVersion: apps/v1, kind: Deployment, "
-									"metadata: {name: none, namespace: ns}, spec: "
-									"{replicas: 0}}\n";
+				  "ns}, spec: {replicas: 1}}\n" POD(
+					  "theirs-0", OWNED("StatefulSet", "theirs"), "",
+					  "") "---\n{apiVersion: batch/v1, kind: Job, "
+					      "metadata: {name: later, namespace: ns}, spec: "
+					      "{suspend: true}}\n"
+					      "---\n{apiVersion: apps/v1, kind: Deployment, "
+					      "metadata: {name: none, namespace: ns}, spec: "
+					      "{replicas: 0}}\n"
+					      "---\n{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: "
+                                              "{name: ended, namespace: ns}, status: "
+					      "{conditions: [{type: Completed, status: 'True'}]}}\n"
+					      "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: "
+                                              "forbidden, namespace: ns}, status: {conditions: "
+					      "[{type: ReplicaFailure, status: 'True', message: over quota}]}}\n"
+					      "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: odd, namespace: "
+                                              "ns}, status: {conditions: [{type: "
+					      "FailoverReady, status: 'True'}, {type: Failed, status: 'False'}]}}\n";
 
 struct told {
 	struct snapshot_fixture fixture;
@@ -124,6 +134,9 @@ static void workloads_stand_for_their_groups(void **state)
 		{"sts/theirs", "Waiting", "1 of its 1 pods is in no PodGroup; theirs-0: it is not ours to place", 0},
 		{"job/later", "NoPods", "it has no pods: it is suspended", 0},
 		{"deployment/none", "NoPods", "it has no pods: it asks for 0 replicas", 0},
+		{"jobset/ended", "NoPods", "it has no pods: it has completed", 0},
+		{"rs/forbidden", "NoPods", "it has no pods: ReplicaFailure: over quota", 0},
+		{"job/odd", "NoPods", "it has no pods: its controller has not made any", 0},
 	};
 	struct told told;
 	open_told(&told, workloads);
