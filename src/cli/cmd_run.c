@@ -152,16 +152,6 @@ static int step(struct run *run)
 
 /* ---- configuration ---- */
 
-static struct run_config *load_config(struct run *run)
-{
-	struct arena *arena = arena_create();
-	struct problems problems = {.arena = arena};
-	struct run_config *config = run_config_load(run->args, &problems);
-	run_config_tell(run->args, &problems);
-	arena_destroy(arena);
-	return config;
-}
-
 static void use_log(struct run *run)
 {
 	run->args->logger.level = run->config->log_level;
@@ -178,38 +168,15 @@ static void use_config(struct run *run, struct run_config *config)
 	settings_source_replace(run->settings, &config->settings);
 }
 
-/* Whether the file is another one than last time: volumes of a ConfigMap are replaced, not written. */
-static bool is_changed(struct run *run)
-{
-	struct stat now;
-	if (!run->args->config || stat(run->args->config, &now) < 0)
-		return false;
-	bool changed = now.st_ino != run->file.st_ino || now.st_size != run->file.st_size ||
-	               now.st_mtim.tv_sec != run->file.st_mtim.tv_sec ||
-	               now.st_mtim.tv_nsec != run->file.st_mtim.tv_nsec;
-	run->file = now;
-	return changed;
-}
-
-/* A configuration that is wrong is told of, and the one there is goes on. */
 static void look_at_config(struct run *run)
 {
-	const struct logger *logger = &run->args->logger;
-	if (!is_changed(run) && !reload)
-		return;
+	bool asked = reload;
 	reload = 0;
-	struct run_config *next = load_config(run);
-	if (!next) {
-		log_write(logger, LOG_ERROR, 0, "the new configuration is wrong, the old one stays", "file",
-		          run->args->config, NULL);
+	struct run_config *next = run_config_reload(run->args, &run->file, asked, run->start);
+	if (!next)
 		return;
-	}
-	const char *fixed = run_config_fixed(run->start, next);
-	if (fixed[0])
-		log_write(logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed, NULL);
 	remote_follow_kinds(run->remote, next->kinds, next->kind_count);
 	use_config(run, next);
-	log_write(logger, LOG_INFO, 0, "configuration read", "file", run->args->config, NULL);
 }
 
 /* ---- the loop ---- */
@@ -338,10 +305,10 @@ static int print_config(const struct run *run)
 int cmd_run(struct cli_args *args)
 {
 	struct run run = {.args = args, .clients = -1};
-	struct run_config *config = load_config(&run);
+	struct run_config *config = run_config_open(args);
 	if (!config)
 		return CLI_USAGE;
-	is_changed(&run);
+	run_config_is_new(args, &run.file);
 	run.start = config;
 	run.settings = settings_source_create(&config->settings);
 	use_config(&run, config);

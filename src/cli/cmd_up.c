@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/run_config.h"
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
@@ -30,17 +31,22 @@
 #define DECIDED_SECONDS 1
 #define LOST_SECONDS 30 /* pods of a node that is down */
 
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stopped, reload;
 
 static void on_signal(int number)
 {
-	stopped = number;
+	if (number == SIGHUP)
+		reload = 1;
+	else
+		stopped = number;
 }
 
 struct up {
 	struct cli_args *args;
 	const struct manifests *given;
 	const struct manifests *nodes;
+	struct run_config *start; /* what it was started with */
+	struct stat file;         /* of the configuration, when it was last looked at */
 	struct settings_source *settings;
 	struct world_admission *admission;
 	struct store *store;
@@ -171,6 +177,40 @@ static int look_at_groups(struct up *up)
 	return -1;
 }
 
+/* ---- configuration ---- */
+
+static void use_config(struct up *up, const struct run_config *config)
+{
+	if (up->args->config) { /* otherwise the flags alone say it */
+		up->args->logger.level = config->log_level;
+		up->args->logger.format = config->log_format;
+	}
+	settings_source_replace(up->settings, &config->settings);
+}
+
+static int open_config(struct up *up)
+{
+	up->args->places_alone = true;
+	up->start = run_config_open(up->args);
+	if (!up->start)
+		return -1;
+	run_config_is_new(up->args, &up->file);
+	up->settings = settings_source_create(&up->start->settings);
+	use_config(up, up->start);
+	return 0;
+}
+
+static void look_at_config(struct up *up)
+{
+	bool asked = reload;
+	reload = 0;
+	struct run_config *next = run_config_reload(up->args, &up->file, asked, up->start);
+	if (!next)
+		return;
+	use_config(up, next);
+	run_config_free(next);
+}
+
 /* ---- the loop ---- */
 
 static int loop(struct up *up)
@@ -186,6 +226,7 @@ static int loop(struct up *up)
 			break;
 		}
 		settings_turn(up->settings);
+		look_at_config(up);
 		wait = world_step(up->world);
 		dashboard_source_step(up->dashboard);
 		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
@@ -221,22 +262,14 @@ static void print_next_steps(const struct up *up)
 
 /* ---- start and end ---- */
 
-/* Nobody else places pods here: those of plain manifests are ours too. */
-static struct settings_source *open_settings(const struct cli_args *args)
-{
-	static const char *const schedulers[] = {"platoon", "kai-scheduler", "default-scheduler"};
-	struct settings settings = args->settings;
-	settings.schedulers = schedulers;
-	settings.scheduler_count = sizeof(schedulers) / sizeof(*schedulers);
-	return settings_source_create(&settings);
-}
-
-static void catch_signals(void)
+static void catch_signals(const struct up *up)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	stopped = 0;
+	stopped = reload = 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (up->args->config) /* without one it means the end, as for any program of a terminal */
+		sigaction(SIGHUP, &action, NULL);
 }
 
 static int open_store(struct up *up, struct error *error)
@@ -311,6 +344,7 @@ static void close_all(struct up *up)
 	dashboard_source_destroy(up->dashboard);
 	world_admission_destroy(up->admission);
 	settings_source_destroy(up->settings);
+	run_config_free(up->start);
 	store_close(up->store);
 }
 
@@ -349,13 +383,9 @@ int cmd_up(struct cli_args *args)
 		rc = CLI_USAGE;
 	}
 	if (rc == CLI_OK) {
-		struct up up = {.args = args,
-		                .given = &given,
-		                .nodes = &nodes,
-		                .shown = interner_create(),
-		                .settings = open_settings(args)};
-		catch_signals();
-		rc = run(&up);
+		struct up up = {.args = args, .given = &given, .nodes = &nodes, .shown = interner_create()};
+		catch_signals(&up);
+		rc = open_config(&up) < 0 ? CLI_USAGE : run(&up);
 		close_all(&up);
 		interner_destroy(up.shown);
 	}

@@ -174,7 +174,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
-                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(BUDGET) |
+                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(CONFIG) | BIT(BUDGET) |
                            BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"

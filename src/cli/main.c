@@ -29,8 +29,8 @@ static int run(int argc, char **argv)
 	struct cli_args args;
 	bool stop = false;
 	int rc = cli_parse(command, argc - 1, argv + 1, &args, &stop);
-	/* `run` reads it again and again. */
-	if (rc == CLI_OK && !stop && args.config && command->run != cmd_run)
+	/* `run` and `up` read it again and again. */
+	if (rc == CLI_OK && !stop && args.config && command->run != cmd_run && command->run != cmd_up)
 		rc = run_config_use(&args);
 	if (rc == CLI_OK && !stop)
 		rc = command->run(&args);

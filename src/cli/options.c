@@ -51,7 +51,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 		{"listen", 0, "ADDRESS", NULL,
                  "HOST:PORT of health and metrics, :PORT for every address, or none (default loopback:8080)"},
 	[CLI_OPTION_CONFIG] = {"config", 0, "FILE", "@file",
-                               "file of settings, which flags overrule; `run` reads it again when it changes"},
+                               "file of settings, which flags overrule; `run` and `up` read it again when it changes"},
 	[CLI_OPTION_PRINT_CONFIG] = {"print-config", 0, NULL, NULL, "print the settings that would be used, and end"},
 	[CLI_OPTION_IMAGE] = {"image", 0, "IMAGE", NULL, "container image (default platoon:VERSION)"},
 	[CLI_OPTION_REPORT] = {"report", 0, "FILE", "@file", "replay the objects as a trace and write a page about it"},

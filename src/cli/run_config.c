@@ -324,13 +324,18 @@ static void read_all(struct run_config *config, struct problems *problems)
 	}
 }
 
+/* Where nobody else places pods, those of plain manifests are ours too. */
+#define ALL_SCHEDULERS "[platoon, kai-scheduler, default-scheduler]"
+
 /* Every setting with its usual value. */
-static struct doc *make_usual(void)
+static struct doc *make_usual(const struct cli_args *args)
 {
 	struct buffer text = {0};
 	struct error error = {0};
 	for (size_t i = 0; i < ROWS; i++)
-		buffer_printf(&text, "%s: %s\n", rows[i].key, rows[i].usual);
+		buffer_printf(&text, "%s: %s\n", rows[i].key,
+		              args->places_alone && strcmp(rows[i].key, "schedulerNames") == 0 ? ALL_SCHEDULERS
+		                                                                               : rows[i].usual);
 	struct doc *doc = config_file_parse(text.text, text.length, &error);
 	buffer_free(&text);
 	return doc;
@@ -353,7 +358,7 @@ struct run_config *run_config_load(const struct cli_args *args, struct problems 
 	struct run_config *config = base_calloc(1, sizeof(*config));
 	config->arena = arena_create();
 	config->settings = settings_usual;
-	struct doc *usual = make_usual();
+	struct doc *usual = make_usual(args);
 	struct doc *given = read_file(args, config->arena, problems);
 	if (given)
 		config_file_check(doc_root(given), doc_root(usual), "", problems);
@@ -394,7 +399,8 @@ void run_config_print(const struct run_config *config, struct buffer *out)
 		print_row(&rows[i], val_get(doc_root(config->doc), rows[i].key), out);
 }
 
-const char *run_config_fixed(const struct run_config *now, const struct run_config *next)
+/* Which of the settings that are read at the start only differ: their names, comma separated; "" for none. */
+static const char *fixed_settings(const struct run_config *now, const struct run_config *next)
 {
 	struct buffer names = {0};
 	for (size_t i = 0; i < ROWS; i++) {
@@ -407,7 +413,7 @@ const char *run_config_fixed(const struct run_config *now, const struct run_conf
 	return text;
 }
 
-void run_config_tell(const struct cli_args *args, const struct problems *problems)
+static void tell_problems(const struct cli_args *args, const struct problems *problems)
 {
 	for (size_t i = 0; i < problems->count; i++) {
 		const struct problem *problem = &problems->items[i];
@@ -419,11 +425,50 @@ void run_config_tell(const struct cli_args *args, const struct problems *problem
 	}
 }
 
+struct run_config *run_config_open(const struct cli_args *args)
+{
+	struct arena *arena = arena_create();
+	struct problems problems = {.arena = arena};
+	struct run_config *config = run_config_load(args, &problems);
+	tell_problems(args, &problems);
+	arena_destroy(arena);
+	return config;
+}
+
+/* Volumes of a ConfigMap are replaced, not written. */
+bool run_config_is_new(const struct cli_args *args, struct stat *seen)
+{
+	struct stat now;
+	if (!args->config || stat(args->config, &now) < 0)
+		return false;
+	bool changed = now.st_ino != seen->st_ino || now.st_size != seen->st_size ||
+	               now.st_mtim.tv_sec != seen->st_mtim.tv_sec || now.st_mtim.tv_nsec != seen->st_mtim.tv_nsec;
+	*seen = now;
+	return changed;
+}
+
+struct run_config *run_config_reload(const struct cli_args *args, struct stat *seen, bool asked,
+                                     const struct run_config *start)
+{
+	if (!run_config_is_new(args, seen) && !asked)
+		return NULL;
+	struct run_config *next = run_config_open(args);
+	if (!next) {
+		log_write(&args->logger, LOG_ERROR, 0, "the new configuration is wrong, the old one stays", "file",
+		          args->config, NULL);
+		return NULL;
+	}
+	const char *fixed = fixed_settings(start, next);
+	if (fixed[0])
+		log_write(&args->logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed,
+		          NULL);
+	log_write(&args->logger, LOG_INFO, 0, "configuration read", "file", args->config, NULL);
+	return next;
+}
+
 int run_config_use(struct cli_args *args)
 {
-	struct problems problems = {.arena = args->arena};
-	struct run_config *config = run_config_load(args, &problems);
-	run_config_tell(args, &problems);
+	struct run_config *config = run_config_open(args);
 	if (!config)
 		return CLI_USAGE;
 	args->settings = settings_copy(&config->settings, args->arena);

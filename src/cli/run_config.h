@@ -1,10 +1,13 @@
-/* The configuration of `platoon run`: what is usual, what a file says instead, what flags say instead of both. */
+/* The configuration of `platoon run` and `platoon up`: what is usual, what a file says instead, what flags say instead of
+ * both. */
 #ifndef CLI_RUN_CONFIG_H
 #define CLI_RUN_CONFIG_H
 
 #include "base/log.h"
 #include "cli/cli.h"
 #include "remote/remote.h"
+
+#include <sys/stat.h>
 
 struct run_config {
 	struct arena *arena;               /* owns all texts */
@@ -26,11 +29,18 @@ struct run_config {
 
 /* NULL when the file cannot be read or something in it is wrong; then everything that is wrong was added. */
 struct run_config *run_config_load(const struct cli_args *args, struct problems *problems);
+/* The same, where everything that is wrong is told on stderr. */
+struct run_config *run_config_open(const struct cli_args *args);
+/* The configuration of a file that is another one than `seen`, which then is this one, or that was `asked` for; NULL when it
+ * is the same or wrong. The log says what was read, what is wrong, and which settings differ from those of `start` though
+ * they are read at the start only. */
+struct run_config *run_config_reload(const struct cli_args *args, struct stat *seen, bool asked,
+                                     const struct run_config *start);
+/* Whether the file is another one than `seen`, which then is this one. */
+bool run_config_is_new(const struct cli_args *args, struct stat *seen);
 /* The settings of args->config, if there is one, and of the flags, for commands that only look. CLI_OK, or CLI_USAGE when
  * something is wrong, which was told. */
 int run_config_use(struct cli_args *args);
-/* Tells of all problems on stderr, with the name of the file. */
-void run_config_tell(const struct cli_args *args, const struct problems *problems);
 void run_config_free(struct run_config *config); /* NULL is a no-op */
 
 /* Kinds as `workloadKinds` lists them, with texts in the arena. What is wrong with them is added. */
@@ -42,7 +52,4 @@ int run_address(const char *text, struct arena *arena, const char **address, uin
 
 /* Appends the configuration as a file would say it. */
 void run_config_print(const struct run_config *config, struct buffer *out);
-/* Which of the settings that are read at the start only differ: their names, comma separated; "" for none. */
-const char *run_config_fixed(const struct run_config *now, const struct run_config *next);
-
 #endif

@@ -154,6 +154,36 @@ def admission_of_up_obeys_the_config_map(folder):
         assert made["metadata"]["labels"]["kai.scheduler/subgroup-name"] == "worker", made["metadata"]
 
 
+@test
+def a_file_of_settings_in_up(folder):
+    """Admission and scheduler of `up` read the same file as `run`, and a new one when it changes; a wrong one changes nothing."""
+    path = os.path.join(folder, "settings.yaml")
+
+    def write(text):
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(path + ".new", path)
+
+    def group(up, name):
+        up.kubectl("apply", "-f", "-", text=job(name, "default-scheduler"))
+        return up.until(f"{name} has a group", lambda: group_of(up, name))["spec"]["queue"]
+
+    write("defaultQueue: team-a\n")
+    with Up(folder, "--in-memory", "--nodes", "1x1x2", "--log-level", "info", "--config", path) as up:
+        up.kubectl("apply", "-f", "-", text=QUEUE % "team-a" + "---" + QUEUE % "team-b")
+        assert group(up, "first") == "team-a"
+        write("defaultQueue: team-b\n")
+        up.await_log("configuration read")
+        assert group(up, "second") == "team-b"
+        write("defaultQueues: team-a\n")
+        up.await_log("the new configuration is wrong, the old one stays")
+        assert group(up, "third") == "team-b"
+    write("schedulerNames: []\n")
+    done = subprocess.run([PLATOON, "up", "--in-memory", "--port", "0", "--data-dir", folder, "--config", path],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 2 and "schedulerNames: at least one name is needed" in done.stderr, done
+
+
 def plan(up, *args):
     done = subprocess.run([PLATOON, *args, "--kubeconfig", up.env["KUBECONFIG"], "-o", "json"], capture_output=True, text=True,
                           timeout=PATIENCE, check=False)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from harness import KUBECTL
@@ -33,6 +34,18 @@ class Up:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+
+    def await_log(self, words):
+        """Reads what it says on stderr up to a line with these words; a program that never says them is ended."""
+        patience = threading.Timer(PATIENCE, self.process.kill)
+        patience.start()
+        try:
+            for line in self.process.stderr:
+                if words in line:
+                    return line
+        finally:
+            patience.cancel()
+        raise AssertionError(f"it never said {words!r}")
 
     def kubectl(self, *args, text=None, code=0):
         done = subprocess.run([KUBECTL, *args], input=text, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT,
