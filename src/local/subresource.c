@@ -259,34 +259,66 @@ static int find_budget(struct draft *draft, struct store_object **budget)
 	return 0;
 }
 
+/* 429, with the cause that kubectl drain looks for. */
+static int refuse_eviction(struct draft *draft, int retry_after, const char *message)
+{
+	struct store_cause *cause = arena_new(draft->arena, struct store_cause);
+	*cause = (struct store_cause){.reason = "DisruptionBudget", .message = message, .field = ""};
+	draft_refuse(draft, 429, "TooManyRequests",
+	             "Cannot evict pod as it would violate the pod's disruption budget.");
+	draft->result->error.causes = cause;
+	draft->result->error.cause_count = 1;
+	draft->result->error.retry_after = retry_after;
+	return -1;
+}
+
+static int64_t status_number(const struct store_object *budget, const char *key)
+{
+	int64_t number = 0;
+	val_int(val_path(budget->root, "status", key, NULL), &number);
+	return number;
+}
+
+/* As the REST of pods/eviction does: a status of an earlier spec allows nothing. */
 static int spend_budget(struct draft *draft, struct store_object *budget, bool dry_run)
 {
-	int64_t allowed = 0;
-	val_int(val_path(budget->root, "status", "disruptionsAllowed", NULL), &allowed);
-	if (allowed < 1) {
-		struct store_cause *cause = arena_new(draft->arena, struct store_cause);
-		*cause = (struct store_cause){
-			.reason = "DisruptionBudget",
-			.message = arena_printf(draft->arena, "The disruption budget %s allows no disruption now",
-		                                budget->name),
-			.field = "",
-		};
-		draft_refuse(draft, 429, "TooManyRequests",
-		             "Cannot evict pod as it would violate the pod's disruption budget.");
-		draft->result->error.causes = cause;
-		draft->result->error.cause_count = 1;
-		draft->result->error.retry_after = 10;
-		return -1;
-	}
+	struct arena *arena = draft->arena;
+	int64_t allowed = status_number(budget, "disruptionsAllowed"), generation = 0;
+	val_int(val_path(budget->root, "metadata", "generation", NULL), &generation);
+	if (status_number(budget, "observedGeneration") < generation)
+		return refuse_eviction(draft, 10,
+		                       arena_printf(arena,
+		                                    "The disruption budget %s is still being processed by the server.",
+		                                    budget->name));
+	if (allowed < 1)
+		return refuse_eviction(
+			draft, 0,
+			arena_printf(arena, "The disruption budget %s needs %lld healthy pods and has %lld currently",
+		                     budget->name, (long long)status_number(budget, "desiredHealthy"),
+		                     (long long)status_number(budget, "currentHealthy")));
 	if (dry_run)
 		return 0;
 	char now[32];
 	metadata_timestamp(draft, now);
-	struct arena *arena = draft->arena;
 	struct tree *root = tree_of(arena, budget->root), *status = tree_get(arena, root, "status");
 	tree_put(arena, status, "disruptionsAllowed", tree_int(arena, allowed - 1));
 	tree_put_string(arena, tree_need_map(arena, status, "disruptedPods"), draft->name, now);
 	return write_internal(draft->store, arena, budget, root, &draft->result->error);
+}
+
+/* A pod that is not ready is no loss: it may go where the budget says so, or while enough others are healthy. */
+static bool goes_unhealthy(const struct store_object *pod, const struct store_object *budget)
+{
+	const struct val *condition;
+	for (struct val_iter it = val_iter(val_path(pod->root, "status", "conditions", NULL));
+	     val_next(&it, NULL, &condition);)
+		if (strcmp(val_str(val_get(condition, "type"), ""), "Ready") == 0 &&
+		    strcmp(val_str(val_get(condition, "status"), ""), "True") == 0)
+			return false;
+	const char *policy = val_str(val_path(budget->root, "spec", "unhealthyPodEvictionPolicy", NULL), "");
+	int64_t desired = status_number(budget, "desiredHealthy");
+	return strcmp(policy, "AlwaysAllow") == 0 ||
+	       (desired > 0 && status_number(budget, "currentHealthy") >= desired);
 }
 
 /* Pods that run nowhere or have ended are no loss to any budget. */
@@ -311,7 +343,7 @@ int write_eviction(struct draft *draft)
 	struct store_object *budget = NULL, *left = NULL;
 	if (!costs_nothing(draft->old) && find_budget(draft, &budget) < 0)
 		return -1;
-	if (budget && spend_budget(draft, budget, dry_run) < 0)
+	if (budget && !goes_unhealthy(draft->old, budget) && spend_budget(draft, budget, dry_run) < 0)
 		return -1;
 	draft->result->code = 201;
 	draft->result->uid = arena_strdup(arena, draft->old->uid);

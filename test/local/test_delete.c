@@ -131,8 +131,26 @@ static void evictions_respect_budgets(void **state)
 	assert_at(fixture, "details.causes.0.reason", "DisruptionBudget");
 	fixture_do(fixture, status, "poddisruptionbudgets.policy", "default", "b",
 	           "{'status':{'disruptionsAllowed':1}}");
+	/* Written for an earlier spec, or for none. */
+	assert_code(fixture, fixture_do(fixture, evict, "pods", "default", "p0", "{}"), 429);
+	assert_at(fixture, "details.causes.0.message",
+	          "The disruption budget b is still being processed by the server.");
+	assert_at(fixture, "details.retryAfterSeconds", "10");
+	fixture_do(fixture, status, "poddisruptionbudgets.policy", "default", "b",
+	           "{'status':{'observedGeneration':1}}");
 	assert_code(fixture, fixture_do(fixture, evict, "pods", "default", "p0", "{}"), 201);
 	assert_code(fixture, fixture_do(fixture, evict, "pods", "default", "p1", "{}"), 429);
+	assert_at(fixture, "details.causes.0.message",
+	          "The disruption budget b needs 0 healthy pods and has 0 currently");
+	/* One that is not ready may go where enough others are. */
+	fixture_do(fixture, status, "poddisruptionbudgets.policy", "default", "b",
+	           "{'status':{'desiredHealthy':1,'currentHealthy':1}}");
+	struct store_request dry = evict;
+	dry.dry_run = true;
+	assert_code(fixture, fixture_do(fixture, dry, "pods", "default", "p1", "{}"), 201);
+	fixture_do(fixture, status, "pods", "default", "p1",
+	           "{'status':{'conditions':[{'type':'Ready','status':'True'}]}}");
+	assert_code(fixture, fixture_do(fixture, dry, "pods", "default", "p1", "{}"), 429);
 	fixture_get(fixture, "pods", "default", "p0");
 	assert_at(fixture, "metadata.deletionGracePeriodSeconds", "30");
 	assert_at(fixture, "status.conditions.1.type", "DisruptionTarget");
