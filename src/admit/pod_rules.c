@@ -64,19 +64,20 @@ static void read_node_affinity(const struct decode *decode, const struct val *sp
 static bool read_toleration(const struct decode *decode, const struct decode_path *path, const struct val *map,
                             struct toleration *out)
 {
-	static const char *const names[] = {"Equal", "Exists"};
+	static const char *const names[] = {"Equal", "Exists", "Gt", "Lt"};
 	size_t errors = decode->problems->errors;
 	const char *operator_ = decode_string(decode, path, map, "operator");
 	const char *effect = decode_string(decode, path, map, "effect");
 	out->key = decode_string(decode, path, map, "key");
 	out->value = decode_string(decode, path, map, "value");
-	if (operator_)
-		out->exists = decode_enum(decode, PATH_KEY(path, "operator"), operator_, names, 2) == 1;
+	int choice = operator_ ? decode_enum(decode, PATH_KEY(path, "operator"), operator_, names, 4) : 0;
+	out->exists = choice == 1;
+	out->compares = choice == 2 ? 1 : choice == 3 ? -1 : 0;
 	out->any_effect = !effect;
 	if (effect) {
-		int choice = rules_effect(decode, PATH_KEY(path, "effect"), effect);
-		if (choice >= 0)
-			out->effect = (enum taint_effect)choice;
+		int number = rules_effect(decode, PATH_KEY(path, "effect"), effect);
+		if (number >= 0)
+			out->effect = (enum taint_effect)number;
 	}
 	bool known = decode->problems->errors == errors;
 	if (known && !out->key && !out->exists)

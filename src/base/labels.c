@@ -109,6 +109,12 @@ static bool tolerates(const struct toleration *toleration, const struct taint *t
 		return false;
 	if (toleration->exists)
 		return true;
+	if (toleration->compares) {
+		int64_t ours, theirs;
+		return toleration->value && parse_integer(toleration->value, &ours) && taint->value &&
+		       parse_integer(taint->value, &theirs) &&
+		       (toleration->compares > 0 ? theirs > ours : theirs < ours);
+	}
 	/* An unset value and an empty one are the same on both sides. */
 	return text_equal(toleration->value ? toleration->value : "", taint->value ? taint->value : "");
 }

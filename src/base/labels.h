@@ -52,7 +52,8 @@ struct taint {
 struct toleration {
 	const char *key; /* NULL or "": every key (operator Exists) */
 	const char *value;
-	bool exists; /* operator Exists: value is ignored */
+	bool exists;  /* operator Exists: value is ignored */
+	int compares; /* operator Gt: 1, Lt: -1: the taint's value is a larger or smaller whole number; otherwise 0 */
 	bool any_effect;
 	enum taint_effect effect;
 };

@@ -112,6 +112,32 @@ static void selectors_need_everything(void **state)
 	assert_false(selector_matches(&(struct selector){items, 2}, &labels, "n"));
 }
 
+/* The value of the taint is compared with that of the toleration. */
+static void comparing_tolerations(void **state)
+{
+	static const struct {
+		const char *taint, *value;
+		bool larger, smaller;
+	} rows[] = {
+		{"950", "900", true, false}, {"800", "900", false, true},   {"900", "900", false, false},
+		{"-5", "-3", false, true},   {"high", "900", false, false}, {"950", "high", false, false},
+		{"", "1", false, false},     {NULL, "1", false, false},     {"1", NULL, false, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct taint taint = {"sla", rows[i].taint, TAINT_NO_SCHEDULE};
+		struct toleration toleration = {.key = "sla",
+		                                .value = rows[i].value,
+		                                .any_effect = true,
+		                                .compares = 1};
+		assert_int_equal(taint_tolerated(&taint, &toleration, 1), rows[i].larger);
+		toleration.compares = -1;
+		assert_int_equal(taint_tolerated(&taint, &toleration, 1), rows[i].smaller);
+		toleration.key = "other";
+		assert_false(taint_tolerated(&taint, &toleration, 1));
+	}
+}
+
 static void tolerations(void **state)
 {
 	const struct taint taint = {"gpu", "h100", TAINT_NO_SCHEDULE};
@@ -152,6 +178,7 @@ int main(void)
 		cmocka_unit_test(the_name_can_be_tested_too),
 		cmocka_unit_test(selectors_need_everything),
 		cmocka_unit_test(tolerations),
+		cmocka_unit_test(comparing_tolerations),
 	};
 	return cmocka_run_group_tests_name("labels", tests, NULL, NULL);
 }

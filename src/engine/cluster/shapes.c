@@ -202,7 +202,8 @@ static void shape_key(struct buffer *key, const struct request_list *requests, c
 		const struct toleration *toleration = &rules->tolerations[i];
 		put_text(key, toleration->key);
 		put_text(key, toleration->value);
-		put_number(key, toleration->exists * 8 + toleration->any_effect * 4 + (int)toleration->effect);
+		put_number(key, toleration->compares * 16 + toleration->exists * 8 + toleration->any_effect * 4 +
+		                        (int)toleration->effect);
 	}
 }
 
