@@ -5,11 +5,23 @@
 
 static const struct decode_path *const spec_path = &(const struct decode_path){.key = "spec"};
 
+/* The operating system that the nodes of the pod must not have, NULL when it does not say. Kubelets refuse such pods; a
+ * node without the label may have any. */
+static const char *other_system(const struct decode *decode, const struct val *spec)
+{
+	static const char *const names[] = {"linux", "windows"};
+	const struct decode_path *path = PATH_KEY(spec_path, "os");
+	const char *name = decode_string(decode, path, decode_map(decode, spec_path, spec, "os"), "name");
+	int choice = name ? decode_enum(decode, PATH_KEY(path, "name"), name, names, 2) : -1;
+	return choice < 0 ? NULL : names[1 - choice];
+}
+
 static void read_node_selector(const struct decode *decode, const struct val *spec, struct pod_rules *out)
 {
 	struct labels labels = decode_labels(decode, spec_path, spec, "nodeSelector");
-	const char **values = arena_array(decode->arena, const char *, labels.count);
-	out->node_selector.items = arena_array(decode->arena, struct match, labels.count);
+	const char *other = other_system(decode, spec);
+	const char **values = arena_array(decode->arena, const char *, labels.count + 1);
+	out->node_selector.items = arena_array(decode->arena, struct match, labels.count + 1);
 	out->node_selector.count = labels.count;
 	for (size_t i = 0; i < labels.count; i++) {
 		values[i] = labels.items[i].value;
@@ -18,6 +30,13 @@ static void read_node_selector(const struct decode *decode, const struct val *sp
 		                                             .values = &values[i],
 		                                             .value_count = 1};
 	}
+	if (!other)
+		return;
+	values[labels.count] = other;
+	out->node_selector.items[out->node_selector.count++] = (struct match){.key = "kubernetes.io/os",
+	                                                                      .op = MATCH_NOT_IN,
+	                                                                      .values = &values[labels.count],
+	                                                                      .value_count = 1};
 }
 
 static void read_preferred(const struct decode *decode, const struct decode_path *up, const struct val *affinity,

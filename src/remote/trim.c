@@ -110,6 +110,7 @@ static const struct copy_field pod_spec_fields[] = {
 	COPY_PART("overhead", amount_fields),
 	COPY_PART("tolerations", toleration_fields),
 	COPY_FIELD("nodeSelector"),
+	COPY_FIELD("os"),
 	COPY_FIELD("affinity"),
 	COPY_FIELD("topologySpreadConstraints"),
 	COPY_PART("volumes", volume_fields),

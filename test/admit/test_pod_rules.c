@@ -232,7 +232,11 @@ static void other_pods(void **state)
 	         {{'E', PATH ".labelSelector.matchLabels.a", "string"}}},
 		{"namespaces by label",
 	         TERM("topologyKey: a, labelSelector: {}, namespaceSelector: {matchLabels: {a: b}}"),
-	         {{'W', PATH ".namespaceSelector", "all namespaces"}}},
+	         {{'W', PATH ".namespaceSelector", "all are taken"},
+	          {'W', PATH ".namespaceSelector", "stays blocked"}}},
+		{"namespaces by name", TERM("topologyKey: a, labelSelector: {}, namespaceSelector: {matchLabels: "
+	                                    "{kubernetes.io/metadata.name: b}}")},
+		{"another operating system", "{" BOX "os: {name: beos}}", {{'E', "spec.os.name", "linux"}}},
 		{"no weight",
 	         "{" BOX "affinity: {podAffinity: {" PREFERRED ": [{podAffinityTerm: {topologyKey: a}}, 3]}}}",
 	         {{'E', "spec.affinity.podAffinity." PREFERRED "[0].weight", "needs a weight"},
