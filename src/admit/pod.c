@@ -36,6 +36,47 @@ static struct amounts container_requests(const struct decode *decode, const stru
 	return requests;
 }
 
+/* What the kubelet says it gave, which counts while a pod that runs is resized: more than the spec asks for until less is
+ * in force, and all that counts when the node cannot give more. */
+static void add_allocated(const struct decode *decode, const struct val *status, bool infeasible, struct amounts *total)
+{
+	struct problems ignored = {.arena = decode->arena}; /* it is not the pod that would be wrong */
+	struct decode quiet = {.arena = decode->arena, .problems = &ignored};
+	struct amounts allocated, in_force;
+	amounts_read(&quiet, NULL, status, "allocatedResources", &allocated);
+	amounts_read(&quiet, NULL, val_get(status, "resources"), "requests", &in_force);
+	if (infeasible && allocated.count + in_force.count > 0)
+		*total = (struct amounts){0};
+	amounts_max(decode->arena, total, &allocated);
+	amounts_max(decode->arena, total, &in_force);
+}
+
+/* Whether the node of the pod can never give what was asked for later. */
+static bool is_infeasible(const struct val *object)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "type"), ""), "PodResizePending") == 0 &&
+		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
+			return strcmp(val_str(val_get(item, "reason"), ""), "Infeasible") == 0;
+	return false;
+}
+
+/* Requests of a container as they count: with what its status says, once the pod has a node. */
+static struct amounts effective_requests(const struct decode *decode, const struct decode_path *path,
+                                         const struct val *container, const struct val *object, const char *list)
+{
+	struct amounts requests = container_requests(decode, path, container);
+	const char *name = val_str(val_get(container, "name"), "");
+	const struct val *item, *statuses = val_path(object, "status", list, NULL);
+	if (!statuses || !*val_str(val_path(object, "spec", "nodeName", NULL), ""))
+		return requests;
+	for (struct val_iter it = val_iter(statuses); val_next(&it, NULL, &item);)
+		if (strcmp(val_str(val_get(item, "name"), ""), name) == 0)
+			add_allocated(decode, item, is_infeasible(object), &requests);
+	return requests;
+}
+
 static bool is_sidecar(const struct decode *decode, const struct decode_path *path, const struct val *container)
 {
 	static const char *const names[] = {"Always", "OnFailure", "Never"};
@@ -44,8 +85,9 @@ static bool is_sidecar(const struct decode *decode, const struct decode_path *pa
 }
 
 /* Init containers run one after the other, each beside the sidecars started before it. */
-static void add_init_containers(const struct decode *decode, const struct val *spec, struct amounts *total)
+static void add_init_containers(const struct decode *decode, const struct val *object, struct amounts *total)
 {
+	const struct val *spec = val_get(object, "spec");
 	const struct decode_path *up = PATH_KEY(spec_path, "initContainers");
 	const struct val *list = decode_list(decode, spec_path, spec, "initContainers"), *item;
 	struct amounts sidecars = {0}, peak = {0};
@@ -55,7 +97,7 @@ static void add_init_containers(const struct decode *decode, const struct val *s
 		const struct decode_path *path = PATH_INDEX(up, index);
 		if (!decode_is(decode, path, item, VAL_MAP))
 			continue;
-		struct amounts requests = container_requests(decode, path, item);
+		struct amounts requests = effective_requests(decode, path, item, object, "initContainerStatuses");
 		if (is_sidecar(decode, path, item)) {
 			amounts_add(decode, path, total, &requests);
 			amounts_add(decode, path, &sidecars, &requests);
@@ -106,8 +148,9 @@ static void apply_pod_level(const struct decode *decode, const struct val *spec,
 	}
 }
 
-static void read_requests(const struct decode *decode, const struct val *spec, struct pod_spec *out)
+static void read_requests(const struct decode *decode, const struct val *object, struct pod_spec *out)
 {
+	const struct val *spec = val_get(object, "spec");
 	const struct decode_path *up = PATH_KEY(spec_path, "containers");
 	const struct val *list = decode_list(decode, spec_path, spec, "containers"), *item;
 	struct amounts total = {0}, overhead;
@@ -119,10 +162,10 @@ static void read_requests(const struct decode *decode, const struct val *spec, s
 		const struct decode_path *path = PATH_INDEX(up, index);
 		if (!decode_is(decode, path, item, VAL_MAP))
 			continue;
-		struct amounts requests = container_requests(decode, path, item);
+		struct amounts requests = effective_requests(decode, path, item, object, "containerStatuses");
 		amounts_add(decode, path, &total, &requests);
 	}
-	add_init_containers(decode, spec, &total);
+	add_init_containers(decode, object, &total);
 	apply_pod_level(decode, spec, &total);
 	amounts_read(decode, spec_path, spec, "overhead", &overhead);
 	amounts_add(decode, PATH_KEY(spec_path, "overhead"), &total, &overhead);
@@ -251,7 +294,7 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	read_group(&decode, &meta, out);
 	read_spec(&decode, spec, out);
 	read_state(&decode, object, out);
-	read_requests(&decode, spec, out);
+	read_requests(&decode, object, out);
 	read_claims(&decode, spec, out);
 	struct pod_rules *rules = arena_new(arena, struct pod_rules);
 	rules_read_nodes(&decode, spec, rules);

@@ -131,6 +131,11 @@ static const struct copy_field pod_spec_fields[] = {
 	COPY_END,
 };
 
+static const struct copy_field status_resource_fields[] = {
+	COPY_PART("requests", amount_fields),
+	COPY_END,
+};
+
 static const struct copy_field container_status_fields[] = {
 	COPY_FIELD("name"),
 	COPY_FIELD("ready"),
@@ -140,6 +145,8 @@ static const struct copy_field container_status_fields[] = {
 	COPY_FIELD("lastState"),
 	COPY_FIELD("image"),
 	COPY_FIELD("imageID"), /* whether a container was started again in place */
+	COPY_PART("allocatedResources", amount_fields),
+	COPY_PART("resources", status_resource_fields),
 	COPY_END,
 };
 

@@ -34,11 +34,37 @@ static void requests_text(const struct pod_spec *pod, char *out, size_t size)
 	assert_true(pods);
 }
 
+#define STATUS(allocated, in_force)                                                                                    \
+	"\nstatus: {containerStatuses: [{name: other, allocatedResources: {cpu: 64}}, {name: c, allocatedResources: "  \
+	"{" allocated "}, resources: {requests: {" in_force "}}}]"
+
 static void requests(void **state)
 {
 	static const struct {
 		const char *story, *spec, *expect;
 	} rows[] = {
+		{"what runs is made smaller: it counts until the node says so",
+	         "{nodeName: n1, containers: [" C("cpu: 1, memory: 4") "]}" STATUS("cpu: 1, memory: 4",
+	                                                                           "cpu: 3, memory: 4") "}",
+	         "cpu=3000 memory=4"},
+		{"what runs is made larger: it counts at once",
+	         "{nodeName: n1, containers: [" C("cpu: 5") "]}" STATUS("cpu: 2", "cpu: 2") "}", "cpu=5000"},
+		{"unless the node can never give it",
+	         "{nodeName: n1, containers: [" C("cpu: 5") "]}" STATUS(
+			 "cpu: 2",
+			 "cpu: 1") ", conditions: [{type: PodResizePending, status: 'True', reason: Infeasible}]}",
+	         "cpu=2000"},
+		{"not yet, but later",
+	         "{nodeName: n1, containers: [" C("cpu: 5") "]}" STATUS(
+			 "cpu: 2",
+			 "cpu: 1") ", conditions: [{type: PodResizePending, status: 'True', reason: Deferred}]}",
+	         "cpu=5000"},
+		{"a pod without a node has nothing yet",
+	         "{containers: [" C("cpu: 1") "]}" STATUS("cpu: 2", "cpu: 2") "}", "cpu=1000"},
+		{"what a kubelet writes does not make a pod wrong",
+	         "{nodeName: n1, containers: [" C("cpu: 1") "]}" STATUS("cpu: many", "cpu: -1") "}", "cpu=1000"},
+		{"devices that a plugin shares", "{containers: [" C("nvidia.com/gpu.shared: 2") "]}",
+	         "nvidia.com/gpu.shared=2"},
 		{"nothing", "{containers: [{name: c}]}", ""},
 		{"sum of containers",
 	         "{containers: [" C("cpu: 500m, memory: 1Ki") ", " C("cpu: 1, nvidia.com/gpu: 2") "]}",

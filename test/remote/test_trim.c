@@ -73,7 +73,8 @@ static const char *const pod_kept[] = {
 	/* A patch replaces the list: all of it, also what we have never heard of. */
 	"status.conditions", "status.containerStatuses.0.name", "status.containerStatuses.0.ready",
 	"status.containerStatuses.0.restartCount", "status.containerStatuses.0.imageID",
-	"status.containerStatuses.0.state", "status.containerStatuses.0.lastState", NULL};
+	"status.containerStatuses.0.state", "status.containerStatuses.0.lastState",
+	"status.containerStatuses.0.allocatedResources", NULL};
 static const char *const pod_dropped[] = {"metadata.managedFields",
                                           "spec.serviceAccountName",
                                           "spec.dnsPolicy",
