@@ -41,6 +41,23 @@ static const char *read_topology_key(const struct decode *decode, const struct d
 	return key ? key : "";
 }
 
+/* Every namespace has its name as a label, so that a selector by that label is a list. False for any other selector. */
+static bool add_namespaces(const struct decode *decode, const struct selector *selector, struct pod_term *out)
+{
+	const struct match *match = &selector->items[0];
+	if (selector->count != 1 || match->op != MATCH_IN || strcmp(match->key, "kubernetes.io/metadata.name") != 0)
+		return false;
+	size_t count = out->namespace_count + match->value_count;
+	const char **names = arena_array(decode->arena, const char *, count);
+	if (out->namespace_count)
+		memcpy(names, out->namespaces, out->namespace_count * sizeof(*names));
+	for (size_t i = 0; i < match->value_count; i++)
+		names[out->namespace_count + i] = match->values[i];
+	out->namespaces = names;
+	out->namespace_count = count;
+	return true;
+}
+
 static void read_namespaces(const struct decode *decode, const struct decode_path *path, const struct val *map,
                             struct pod_term *out)
 {
@@ -51,11 +68,14 @@ static void read_namespaces(const struct decode *decode, const struct decode_pat
 	struct selector parsed;
 	const struct decode_path *here = PATH_KEY(path, "namespaceSelector");
 	rules_label_selector(decode, here, selector, &parsed);
+	if (parsed.count > 0 && add_namespaces(decode, &parsed, out))
+		return;
 	out->all_namespaces = true;
-	/* Labels of namespaces are not known here; all of them is the reading that cannot miss a pod. */
+	/* Labels of namespaces are not known here; all of them is the reading that cannot miss a pod. A pod whose required
+	 * terms have such a selector is blocked (pod_table.c). */
 	if (parsed.count > 0)
 		decode_warning(decode, here, "list namespaces by name",
-		               "namespaces cannot be selected by label; all namespaces are taken");
+		               "namespaces can be selected by kubernetes.io/metadata.name only; all are taken");
 }
 
 static void read_term(const struct decode *decode, const struct decode_path *path, const struct val *map,
