@@ -5,6 +5,7 @@
 #include "admit/decode.h"
 #include "admit/index.h"
 #include "admit/pod.h"
+#include "admit/pod_fields.h"
 #include "admit/podgroup_draft.h"
 #include "admit/rbg_verdict.h"
 #include "admit/storage.h"
@@ -99,8 +100,10 @@ static void judge_alone(const struct manifest *object, enum admit_kind kind, str
 	struct priority_class class;
 	struct cluster_topology topology;
 	struct budget_spec budget;
-	if (kind == KIND_POD)
-		pod_decode(object->object, arena, &pod, problems);
+	if (kind == KIND_POD && pod_decode(object->object, arena, &pod, problems) == 0 && !pod.node)
+		pod_fields_judge(object->object, "", problems);
+	else if (kind == KIND_POD)
+		return;
 	else if (kind == KIND_NODE)
 		node_decode(object->object, arena, &node, problems);
 	else if (kind == KIND_PRIORITY_CLASS)

@@ -167,6 +167,8 @@ void cli_man(const struct cli_command *command, FILE *stream);
 int cli_reference(struct cli_args *args);
 /* A table of the kinds in the registry, on standard output. */
 void cli_reference_kinds(struct arena *arena);
+/* reference_pods.c: the page of what a pod can ask for */
+void cli_reference_pods(struct arena *arena);
 /* complete.c: what a shell asks while a line is typed. */
 int cli_complete(int count, char **words);
 

@@ -3,6 +3,7 @@
 #include "cli/draw.h"
 
 #include "admit/admit.h"
+#include "admit/pod_fields.h"
 #include "base/grow.h"
 #include "base/strings.h"
 
@@ -56,13 +57,15 @@ static void check_all(const struct manifests *manifests, struct findings *findin
 	struct admit_index *index = admit_index_create(manifests);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
+		struct problems problems = {.arena = findings->arena};
+		/* Of workloads of other kinds the pods that they make are looked at. */
+		pod_fields_judge_templates(manifest->object, &problems);
 		if (!admit_knows(manifest)) {
 			skip(manifest, findings);
-			continue;
+		} else {
+			findings->checked++;
+			admit_object(manifest, index, &problems);
 		}
-		findings->checked++;
-		struct problems problems = {.arena = findings->arena};
-		admit_object(manifest, index, &problems);
 		for (size_t p = 0; p < problems.count; p++)
 			add_finding(findings, manifest, &problems.items[p]);
 	}

@@ -9,6 +9,7 @@
 
 #define DEEPEST 12
 #define KINDS_PAGE "kinds" /* no kind: a table of all of them */
+#define PODS_PAGE "pods"   /* what a pod can ask for; docs/pods.md */
 
 static bool is_ours(const struct schema_kind *kind)
 {
@@ -80,8 +81,12 @@ int cli_reference(struct cli_args *args)
 		cli_reference_kinds(args->arena);
 		return CLI_OK;
 	}
+	if (wanted && strcmp(wanted, PODS_PAGE) == 0) {
+		cli_reference_pods(args->arena);
+		return CLI_OK;
+	}
 	if (!wanted)
-		printf(KINDS_PAGE "\n");
+		printf(KINDS_PAGE "\n" PODS_PAGE "\n");
 	for (size_t i = 0; i < schema_kinds_count; i++) {
 		const struct schema_kind *kind = &schema_kinds[i];
 		/* Of several versions the first stands for all. */

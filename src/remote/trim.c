@@ -93,6 +93,10 @@ static const struct copy_field volume_fields[] = {
 	COPY_FIELD("name"),
 	COPY_FIELD("persistentVolumeClaim"),
 	COPY_FIELD("ephemeral"),
+	COPY_FIELD("awsElasticBlockStore"), /* not served: that a pod asks for them is all that is read */
+	COPY_FIELD("gcePersistentDisk"),
+	COPY_FIELD("iscsi"),
+	COPY_FIELD("rbd"),
 	COPY_END,
 };
 

@@ -156,7 +156,7 @@ static void blocked_pods_are_not_unschedulable(void **state)
 	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.reason"),
 	                    "UnsupportedRequest");
 	assert_non_null(strstr(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.message"),
-	                       "pod g-1: annotation gpu-fraction"));
+	                       "pod g-1: metadata.annotations.gpu-fraction"));
 	assert_string_equal(pod_reason(fixture, "g-1"), "UnsupportedRequest");
 	assert_string_equal(pod_reason(fixture, "g-0"), "WaitingForGang");
 	/* one event, and it is the group's */
