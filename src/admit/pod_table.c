@@ -98,7 +98,8 @@ const struct pod_field pod_fields[] = {
          "of the pod as a whole: cpu, memory and huge pages, instead of the sum of its containers", "admit/test_pod.c"},
 	{FIELD_SPEC, "overhead", FIELD_HONOURED, "added to the requests", "admit/test_pod.c"},
 	{FIELD_RESOURCE, "nvidia.com/mig-*", FIELD_HONOURED,
-         "a resource like others; counts in queues as so many GPUs as it has slices", "engine/test_cycle.c"},
+         "a resource like others; counts in queues as so many GPUs as it has slices",
+         "scenarios/platoon/mig-counts-in-queues.yaml"},
 	{FIELD_RESOURCE, "nvidia.com/gpu.shared", FIELD_HONOURED,
          "what a device plugin offers with time-slicing or MPS is a resource like others", "admit/test_pod.c"},
 	/* when */

@@ -84,19 +84,15 @@ static void count_in_queues(struct top_picture *picture, const struct top_group 
 {
 	const struct snapshot *snapshot = picture->plan->snapshot;
 	const struct cycle *cycle = &snapshot->cycle;
-	int resources[CYCLE_RESOURCES] = {
-		[CYCLE_GPU] = cluster_find_resource(cycle->cluster, "nvidia.com/gpu"),
-		[CYCLE_CPU] = cluster_find_resource(cycle->cluster, "cpu"),
-		[CYCLE_MEMORY] = cluster_find_resource(cycle->cluster, "memory"),
-	};
 	const struct gang *gang = &group->decided->gang;
-	int64_t used[CYCLE_RESOURCES] = {0};
-	for (size_t i = 0; i < gang->pod_count; i++)
-		for (int r = 0; r < CYCLE_RESOURCES && has_node(&snapshot->groups[group->group->index], gang, i); r++)
-			if (resources[r] >= 0)
-				used[r] += cluster_pod_class_request(cycle->cluster, gang->pods[i].pod_class,
-				                                     resources[r]) *
-				           (r == CYCLE_GPU ? 1000 : 1);
+	int64_t used[CYCLE_RESOURCES] = {0}, scale;
+	for (int r = 0; r < cluster_resource_count(cycle->cluster); r++) {
+		int to = cycle_resource_of(cluster_resource_name(cycle->cluster, r), &scale);
+		for (size_t i = 0; i < gang->pod_count && to >= 0; i++)
+			if (has_node(&snapshot->groups[group->group->index], gang, i))
+				used[to] +=
+					cluster_pod_class_request(cycle->cluster, gang->pods[i].pod_class, r) * scale;
+	}
 	int steps = 0;
 	for (int at = group->decided->queue; at >= 0 && steps < DEEPEST; at = cycle->queues[at].parent, steps++) {
 		struct top_queue *queue = by_number[at];

@@ -164,6 +164,10 @@ void cycle_run(struct cycle *cycle, enum cycle_action action);
 /* State and remaining reasons of every group; after the last action. */
 void cycle_finish(struct cycle *cycle);
 
+/* As what queues count a resource: CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, and how much one of it is in their units; -1 when they
+ * do not. */
+int cycle_resource_of(const char *name, int64_t *scale);
+
 const char *group_state_name(enum group_state state); /* "Placed", "Partial", ... */
 
 #endif

@@ -9,15 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, or -1 for resources queues do not count. */
-static int resource_of(const char *name)
+/* Slices of a GPU in nvidia.com/mig-<slices>g.<memory>gb, which count as so many GPUs, as in KAI; 0 for other names, also
+ * those of profiles with extras. */
+static int64_t mig_slices(const char *name)
+{
+	static const char prefix[] = "nvidia.com/mig-";
+	enum { MOST = 1000 };
+	int64_t slices = 0;
+	const char *at = name + sizeof(prefix) - 1;
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return 0;
+	for (; *at >= '0' && *at <= '9' && slices < MOST; at++)
+		slices = slices * 10 + (*at - '0');
+	if (strncmp(at, "g.", 2) != 0)
+		return 0;
+	size_t digits = strspn(at + 2, "0123456789");
+	return digits && strcmp(at + 2 + digits, "gb") == 0 ? slices : 0;
+}
+
+int cycle_resource_of(const char *name, int64_t *scale)
 {
 	size_t length = strlen(name);
+	*scale = 1;
 	if (strcmp(name, "cpu") == 0)
 		return CYCLE_CPU;
 	if (strcmp(name, "memory") == 0)
 		return CYCLE_MEMORY;
-	return length > 4 && strcmp(name + length - 4, "/gpu") == 0 ? CYCLE_GPU : -1;
+	int64_t gpus = length > 4 && strcmp(name + length - 4, "/gpu") == 0 ? 1 : mig_slices(name);
+	*scale = gpus * 1000;
+	return gpus ? CYCLE_GPU : -1;
 }
 
 bool cycle_is_member(const struct gang_pod *pod)
@@ -29,10 +49,10 @@ static void add_shape(const struct cluster *cluster, size_t pod_class, int64_t a
 {
 	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
-		int to = resource_of(cluster->resources.items[shape->resource[i]].name);
+		int64_t scale;
+		int to = cycle_resource_of(cluster->resources.items[shape->resource[i]].name, &scale);
 		if (to >= 0)
-			amounts[to] =
-				clamp_add(amounts[to], clamp_multiply(shape->amount[i], to == CYCLE_GPU ? 1000 : 1));
+			amounts[to] = clamp_add(amounts[to], clamp_multiply(shape->amount[i], scale));
 	}
 }
 
@@ -253,10 +273,10 @@ int cycle_work_at(const struct cycle *cycle, size_t i)
 static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
 {
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
-		int which = resource_of(cluster_resource_name(cluster, r));
+		int64_t scale;
+		int which = cycle_resource_of(cluster_resource_name(cluster, r), &scale);
 		if (which >= 0)
-			total[which] = clamp_add(total[which], clamp_multiply(cluster_total(cluster, r),
-			                                                      which == CYCLE_GPU ? 1000 : 1));
+			total[which] = clamp_add(total[which], clamp_multiply(cluster_total(cluster, r), scale));
 	}
 }
 
