@@ -205,18 +205,21 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 	                                             quantity_print(x->arena, name, need));
 	x->miss_pods = pods - fewest;
 	x->miss_request = worst;
+	const char *port = explain_port_name(name, x->arena);
+	const char *message =
+		port ? explain_port_shortage(port, pods, fewest, where, x->arena)
+		     : arena_printf(
+			       x->arena,
+			       "%s binds: %s, %s has %s free on usable nodes (%s at most on one node), enough for %lld",
+			       name, asked, where, quantity_print(x->arena, name, free_sum),
+			       quantity_print(x->arena, name, largest), (long long)fewest);
 	reason_add(x->out, x->arena,
 	           (struct reason){.code = REASON_RESOURCE,
-	                           .message = arena_printf(
-					   x->arena,
-					   "%s binds: %s, %s has %s free on usable nodes (%s at most on one node), "
-					   "enough for %lld",
-					   name, asked, where, quantity_print(x->arena, name, free_sum),
-					   quantity_print(x->arena, name, largest), (long long)fewest),
+	                           .message = message,
 	                           .level = level < 0 ? NULL : topology->labels[level],
 	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
-	                           .have = free_sum,
-	                           .need = need});
+	                           .have = port ? fewest : free_sum,
+	                           .need = port ? pods : need});
 }
 
 static const char *const exclusion_text[EXCLUDE_CAUSES] = {
@@ -506,12 +509,14 @@ static void explain_more_capacity(struct explain *x)
 	                           ? ""
 	                           : arena_printf(x->arena, ", %s for each of %lld pods",
 	                                          quantity_print(x->arena, name, amount), (long long)x->miss_pods);
+	const char *port = explain_port_name(name, x->arena);
+	const char *message = port ? arena_printf(x->arena, "nearest miss: %lld more node%s %s where %s is free",
+	                                          (long long)x->miss_pods, x->miss_pods == 1 ? "" : "s", where, port)
+	                           : arena_printf(x->arena, "nearest miss: %s more %s %s%s",
+	                                          quantity_print(x->arena, name, more), name, where, each);
+	more = port ? x->miss_pods : more;
 	reason_add(x->out, x->arena,
-	           (struct reason){.code = REASON_RELAXATION,
-	                           .message = arena_printf(x->arena, "nearest miss: %s more %s %s%s",
-	                                                   quantity_print(x->arena, name, more), name, where, each),
-	                           .level = label,
-	                           .need = more});
+	           (struct reason){.code = REASON_RELAXATION, .message = message, .level = label, .need = more});
 }
 
 /* ---- entry ---- */

@@ -8,4 +8,10 @@
  * arena. Looks at no more than 2000 nodes for a word that was meant. */
 const char *explain_missing_label(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
 
+/* ports.c: "host port 8080/TCP" for the resource that stands for a host port, NULL for others. In the arena. */
+const char *explain_port_name(const char *resource, struct arena *arena);
+/* What is to be said when such a port is free on fewer nodes than there are pods that need it. */
+const char *explain_port_shortage(const char *port, int64_t pods, int64_t free_nodes, const char *where,
+                                  struct arena *arena);
+
 #endif
