@@ -38,6 +38,8 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 		store_object_retain(type ? store_peek(turn->store, type, spec->namespace_, spec->name) : NULL);
 	if (!pod)
 		return;
+	if (!reason)
+		reason = val_str(val_get(writes_find_condition(pod->root, "PodScheduled"), "reason"), "Unschedulable");
 	struct condition condition = {"PodScheduled", "False", reason, message};
 	bool same = writes_has_condition(pod->root, &condition);
 	bool same_node = strcmp(val_str(val_path(pod->root, "status", "nominatedNodeName", NULL), ""), node) == 0;
@@ -67,6 +69,30 @@ static uint64_t meaning_of(const struct cycle_group *group)
 	return meaning;
 }
 
+/* What waiting pods of the group carry as reason. Autoscalers buy nodes for pods that are Unschedulable, so it is said only
+ * where more nodes would help. NULL: nothing was tried, so what was said last still holds. */
+static const char *pod_reason(const struct snapshot_group *group, const struct cycle_group *decided)
+{
+	if (group->rejected)
+		return "Invalid";
+	if (decided->state == GROUP_NOT_READY || decided->state == GROUP_BLOCKED)
+		return "WaitingForGang";
+	for (size_t i = 0; i < decided->reasons.count; i++)
+		switch (decided->reasons.items[i].code) {
+		case REASON_QUEUE_LIMIT:
+		case REASON_QUEUE_QUOTA:
+			return "QuotaExceeded";
+		case REASON_QUEUE_UNKNOWN:
+		case REASON_TOPOLOGY_UNKNOWN:
+			return "Invalid";
+		case REASON_BACKOFF:
+			return NULL;
+		default:
+			break;
+		}
+	return "Unschedulable";
+}
+
 static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
@@ -74,10 +100,9 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	const struct cycle_group *decided = &snapshot->cycle.groups[index];
 	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
 	bool tell = decided->state != GROUP_NOT_READY && decided->state != GROUP_BLOCKED;
-	/* Autoscalers buy nodes for pods that are Unschedulable: not what these wait for. */
-	const char *waits_for = decided->state == GROUP_BLOCKED ? "WaitingForGang" : "Unschedulable";
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
+	const char *waits_for = quiet ? "Waiting" : pod_reason(group, decided);
 	enum live_news news =
 		live_news(turn->scheduler->live, (int)index, meaning_of(decided), turn->now_seconds * CLOCK_SECOND);
 	for (size_t i = 0; i < decided->gang.pod_count; i++) {
@@ -105,7 +130,7 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
 		if (pod->node < 0 && !quiet)
-			mark_waiting(turn, index, pod->spec, "", "Unschedulable", message, tell, news);
+			mark_waiting(turn, index, pod->spec, "", "NotGrouped", message, tell, news);
 	}
 }
 
