@@ -1,8 +1,9 @@
-/* Owns the table of workload kinds and what makes each of them due: itself, its pods and its other children. */
+/* Owns the table of controllers and what makes each workload due: itself, its pods and its other children. Which kinds
+ * there are, and which of them others make too, stands in the registry. */
 #include "cluster/workload.h"
-#include "kinds/names.h"
 
 #include "base/hash.h"
+#include "base/vec.h"
 #include "cluster/workload_internal.h"
 
 #include <stdlib.h>
@@ -10,31 +11,29 @@
 
 #define CREATIONS_PER_TURN 500 /* then others get their turn */
 
-#define PODS 0 /* row of the pods: only those that a Job holds are due */
-
-static const struct workload_kind kinds[] = {
-	{"", "pods", "Pod", workload_tracked_pod, NULL, true},
-	{"apps", "deployments", "Deployment", workload_deployment, NULL, false},
-	{"apps", "replicasets", "ReplicaSet", workload_replica_set, NULL, true},
-	{"apps", "statefulsets", "StatefulSet", workload_stateful_set, NULL, false},
-	{"apps", "daemonsets", "DaemonSet", workload_daemon_set, NULL, false},
-	{"batch", "cronjobs", "CronJob", workload_cron_job, NULL, false},
-	{"batch", "jobs", "Job", workload_job, NULL, true},
-	{KINDS_KUBEFLOW, "pytorchjobs", "PyTorchJob", workload_kubeflow, &kubeflow_pytorch, false},
-	{KINDS_KUBEFLOW, "tfjobs", "TFJob", workload_kubeflow, &kubeflow_tf, false},
-	{KINDS_KUBEFLOW, "mpijobs", "MPIJob", workload_kubeflow, &kubeflow_mpi, false},
-	{KINDS_KUBEFLOW, "jaxjobs", "JAXJob", workload_kubeflow, &kubeflow_jax, false},
-	{KINDS_KUBEFLOW, "xgboostjobs", "XGBoostJob", workload_kubeflow, &kubeflow_xgboost, false},
-	{KINDS_JOBSET, "jobsets", "JobSet", workload_job_set, NULL, false},
-	{KINDS_RAY, "rayclusters", "RayCluster", workload_ray_cluster, NULL, true},
-	{KINDS_RAY, "rayjobs", "RayJob", workload_ray_user, &ray_job, false},
-	{KINDS_RAY, "rayservices", "RayService", workload_ray_user, &ray_service, false},
-	{KINDS_GROVE, "podcliquesets", "PodCliqueSet", workload_grove, NULL, false},
-	{KINDS_GROVE, "podgangsets", "PodGangSet", workload_grove, NULL, false},
-	{KINDS_LEADER_WORKER_SET, "leaderworkersets", "LeaderWorkerSet", workload_leader_worker_set, NULL, false},
+/* A kind with a simulator that is missing here has no controller, which test/kinds finds. */
+static const struct workload_controller controllers[] = {
+	{SIMULATE_POD, workload_tracked_pod, NULL}, /* only those that a Job holds are due */
+	{SIMULATE_DEPLOYMENT, workload_deployment, NULL},
+	{SIMULATE_REPLICA_SET, workload_replica_set, NULL},
+	{SIMULATE_STATEFUL_SET, workload_stateful_set, NULL},
+	{SIMULATE_DAEMON_SET, workload_daemon_set, NULL},
+	{SIMULATE_CRON_JOB, workload_cron_job, NULL},
+	{SIMULATE_JOB, workload_job, NULL},
+	{SIMULATE_PYTORCH_JOB, workload_kubeflow, &kubeflow_pytorch},
+	{SIMULATE_TF_JOB, workload_kubeflow, &kubeflow_tf},
+	{SIMULATE_MPI_JOB, workload_kubeflow, &kubeflow_mpi},
+	{SIMULATE_JAX_JOB, workload_kubeflow, &kubeflow_jax},
+	{SIMULATE_XGBOOST_JOB, workload_kubeflow, &kubeflow_xgboost},
+	{SIMULATE_JOB_SET, workload_job_set, NULL},
+	{SIMULATE_RAY_CLUSTER, workload_ray_cluster, NULL},
+	{SIMULATE_RAY_JOB, workload_ray_user, &ray_job},
+	{SIMULATE_RAY_SERVICE, workload_ray_user, &ray_service},
+	{SIMULATE_GROVE, workload_grove, NULL},
+	{SIMULATE_LEADER_WORKER_SET, workload_leader_worker_set, NULL},
 };
 
-#define KINDS (sizeof(kinds) / sizeof(*kinds))
+#define CONTROLLERS (sizeof(controllers) / sizeof(*controllers))
 
 /* A turn looks at all pods of its object. While they change, one after the other, large objects wait until there is more
  * to see: then what all turns cost together follows from the number of changes, and not from that times the size. */
@@ -47,59 +46,70 @@ struct pause {
 	char key[]; /* kind as bytes, namespace, NUL, name */
 };
 
+/* One kind that is simulated; its place is the kind in keys of work. */
+struct simulated {
+	const struct kind_row *row;
+	const struct workload_controller *controller;
+};
+
 struct workloads {
 	struct pause *pauses; /* of large objects; a cache that can be lost */
 	struct store *store;
 	struct reconciler *reconciler;
-	struct reconciler_watch watches[KINDS + 1]; /* and nodes */
+	VEC(struct simulated) kinds;          /* in the order of the controllers */
+	VEC(struct reconciler_watch) watches; /* of these, and of nodes */
 };
 
 /* ---- what is due ---- */
 
-static bool same_group(const char *api_version, const char *group)
-{
-	size_t length = strlen(group);
-	return strncmp(api_version, group, length) == 0 && api_version[length] == '/';
-}
-
-static int kind_of(const char *group, const char *resource)
+/* The first of those that this controller plays; it is one of the table. */
+static int kind_of(const struct workloads *workloads, enum kind_simulator simulator)
 {
 	int kind = 0;
-	while (strcmp(kinds[kind].resource, resource) != 0 || strcmp(kinds[kind].group, group) != 0)
+	while (workloads->kinds.items[kind].controller->simulator != simulator)
 		kind++;
 	return kind;
 }
 
+/* Its place among what is simulated, -1 when it is not. */
+static int kind_of_row(const struct workloads *workloads, const struct kind_row *row)
+{
+	for (size_t i = 0; row && i < workloads->kinds.count; i++)
+		if (workloads->kinds.items[i].row == row)
+			return (int)i;
+	return -1;
+}
+
 /* Wants the owner of a child, when it is one of ours. */
-static void want_owner(struct reconciler *reconciler, const struct store_object *object)
+static void want_owner(struct reconciler *reconciler, const struct workloads *workloads,
+                       const struct store_object *object)
 {
 	const struct val *reference;
 	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
 	     val_next(&it, NULL, &reference);) {
 		if (!val_bool(val_get(reference, "controller"), false))
 			continue;
-		const char *kind = val_str(val_get(reference, "kind"), "");
-		const char *api_version = val_str(val_get(reference, "apiVersion"), "");
-		for (size_t i = 0; i < KINDS; i++)
-			if (strcmp(kinds[i].kind, kind) == 0 && same_group(api_version, kinds[i].group))
-				reconciler_want(reconciler, (int)i, object->namespace_,
-				                val_str(val_get(reference, "name"), ""));
+		const struct kind_row *row = kinds_find(val_str(val_get(reference, "apiVersion"), ""),
+		                                        val_str(val_get(reference, "kind"), ""));
+		int kind = kind_of_row(workloads, row);
+		if (kind >= 0 && row->simulator != SIMULATE_POD)
+			reconciler_want(reconciler, kind, object->namespace_, val_str(val_get(reference, "name"), ""));
 	}
 }
 
 static void on_child(struct reconciler *reconciler, void *context, const struct store_object *object,
                      const struct store_object *old, bool deleted)
 {
-	(void)context;
-	want_owner(reconciler, object);
+	const struct workloads *workloads = context;
+	want_owner(reconciler, workloads, object);
 	if (old)
-		want_owner(reconciler, old);
+		want_owner(reconciler, workloads, old);
 	if (deleted)
 		return;
-	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i].is_child && strcmp(object->type->resource, kinds[i].resource) == 0 &&
-		    strcmp(object->type->group, kinds[i].group) == 0 && (i != PODS || workload_job_holds(object)))
-			reconciler_want(reconciler, (int)i, object->namespace_, object->name);
+	const struct kind_row *row = kinds_resource(object->type->group, object->type->resource);
+	int kind = kind_of_row(workloads, row);
+	if (kind >= 0 && (row->simulator != SIMULATE_POD || workload_job_holds(object)))
+		reconciler_want(reconciler, kind, object->namespace_, object->name);
 }
 
 /* The pods of a Job that goes have to be let go. */
@@ -113,7 +123,8 @@ static void on_job(struct reconciler *reconciler, void *context, const struct st
 	struct store_list pods;
 	store_dependents(workloads->store, object->uid, store_type_find(workloads->store, "", "pods"), &pods);
 	for (size_t i = 0; i < pods.count; i++)
-		reconciler_want(reconciler, PODS, pods.items[i]->namespace_, pods.items[i]->name);
+		reconciler_want(reconciler, kind_of(workloads, SIMULATE_POD), pods.items[i]->namespace_,
+		                pods.items[i]->name);
 	store_list_clear(&pods);
 }
 
@@ -132,7 +143,7 @@ static void on_node(struct reconciler *reconciler, void *context, const struct s
 	struct store_list_request request = {.api = store_api_find(workloads->store, "apps", "v1", "daemonsets")};
 	if (store_list(workloads->store, &request, &sets, arena, NULL) == 0)
 		for (size_t i = 0; i < sets.count; i++)
-			reconciler_want(reconciler, kind_of("apps", "daemonsets"), sets.items[i]->namespace_,
+			reconciler_want(reconciler, kind_of(workloads, SIMULATE_DAEMON_SET), sets.items[i]->namespace_,
 			                sets.items[i]->name);
 	store_list_clear(&sets);
 	arena_destroy(arena);
@@ -217,18 +228,19 @@ static int reconcile(void *context, struct reconcile *turn)
 	struct workloads *workloads = context;
 	if (is_paused(workloads, turn))
 		return 0;
-	const struct workload_kind *kind = &kinds[turn->key.kind];
-	const struct store_type *type = store_type_find(turn->store, kind->group, kind->resource);
+	const struct simulated *kind = &workloads->kinds.items[turn->key.kind];
+	const struct store_type *type = store_type_find(turn->store, kind->row->group, kind->row->resource);
 	struct store_object *object = type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL;
 	/* Children of what is being deleted are the business of the garbage collection. */
-	if (!object || (pod_leaving(object) && turn->key.kind != PODS))
+	if (!object || (pod_leaving(object) && kind->row->simulator != SIMULATE_POD))
 		return 0;
 	struct workload workload = {
 		.turn = turn,
 		.store = turn->store,
 		.arena = turn->arena,
 		.build = build_create(),
-		.kind = kind,
+		.kind = kind->row,
+		.controller = kind->controller,
 		.object = store_object_retain(object),
 		.root = object->root,
 		.spec = val_get(object->root, "spec"),
@@ -240,7 +252,7 @@ static int reconcile(void *context, struct reconcile *turn)
 	if (workload.pods.count / 4 > workload.room)
 		workload.room = workload.pods.count / 4;
 	drop_foreign(&workload);
-	int rc = kind->reconcile(&workload);
+	int rc = kind->controller->reconcile(&workload);
 	if (workload.room == 0)
 		turn->again_ns = 1;
 	pause_after(workloads, turn, workload.pods.count);
@@ -250,27 +262,38 @@ static int reconcile(void *context, struct reconcile *turn)
 	return workload.failed ? -1 : rc;
 }
 
+static void add_kinds(struct workloads *workloads, const struct workload_controller *controller)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (row->simulator != controller->simulator)
+			continue;
+		vec_push(&workloads->watches, ((struct reconciler_watch){
+						      .group = row->group,
+						      .resource = row->resource,
+						      .kind = (int)workloads->kinds.count,
+						      .map = row->simulator == SIMULATE_JOB ? on_job
+		                                             : row->flags & ROW_CHILD       ? on_child
+		                                                                            : NULL,
+					      }));
+		vec_push(&workloads->kinds, ((struct simulated){row, controller}));
+	}
+}
+
 struct workloads *workloads_create(const struct workloads_options *options)
 {
 	struct workloads *workloads = base_calloc(1, sizeof(*workloads));
 	workloads->store = options->store;
-	for (size_t i = 0; i < KINDS; i++)
-		workloads->watches[i] = (struct reconciler_watch){
-			.group = kinds[i].group,
-			.resource = kinds[i].resource,
-			.kind = (int)i,
-			.map = kinds[i].reconcile == workload_job ? on_job
-		               : kinds[i].is_child                ? on_child
-		                                                  : NULL,
-		};
-	workloads->watches[KINDS] = (struct reconciler_watch){.group = "", .resource = "nodes", .map = on_node};
+	for (size_t i = 0; i < CONTROLLERS; i++)
+		add_kinds(workloads, &controllers[i]);
+	vec_push(&workloads->watches, ((struct reconciler_watch){.group = "", .resource = "nodes", .map = on_node}));
 	workloads->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "workloads",
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
-		.watches = workloads->watches,
-		.watch_count = KINDS + 1,
+		.watches = workloads->watches.items,
+		.watch_count = workloads->watches.count,
 		.reconcile = reconcile,
 		.context = workloads,
 	});
@@ -285,6 +308,8 @@ void workloads_destroy(struct workloads *workloads)
 	struct pause *pause, *next;
 	HASH_ITER(hh, workloads->pauses, pause, next)
 		drop_pause(workloads, pause);
+	vec_free(&workloads->kinds);
+	vec_free(&workloads->watches);
 	free(workloads);
 }
 
@@ -295,8 +320,9 @@ int workloads_step(struct workloads *workloads)
 
 bool workloads_know(const char *api_version, const char *kind)
 {
-	for (size_t i = PODS + 1; i < KINDS; i++)
-		if (strcmp(kinds[i].kind, kind) == 0 && same_group(api_version, kinds[i].group))
+	const struct kind_row *row = kinds_find(api_version, kind);
+	for (size_t i = 0; row && row->simulator != SIMULATE_POD && i < CONTROLLERS; i++)
+		if (controllers[i].simulator == row->simulator)
 			return true;
 	return false;
 }

@@ -3,6 +3,7 @@
 #define CLUSTER_WORKLOAD_INTERNAL_H
 
 #include "base/labels.h"
+#include "kinds/kinds.h"
 #include "loop/reconciler.h"
 #include "loop/writes.h"
 #include "object/build.h"
@@ -14,12 +15,11 @@
 
 struct workload;
 
-/* One row per kind: who reconciles it, and what that family has to know about it. */
-struct workload_kind {
-	const char *group, *resource, *kind;
+/* Who reconciles the kinds whose rows name this simulator, and what that family has to know about them. */
+struct workload_controller {
+	enum kind_simulator simulator;
 	int (*reconcile)(struct workload *workload);
 	const void *details; /* of the family */
-	bool is_child;       /* made by other kinds too: they hear of its changes */
 };
 
 /* One object in work. Everything lives until the end of the turn. */
@@ -28,7 +28,8 @@ struct workload {
 	struct store *store;
 	struct arena *arena;
 	struct build *build;
-	const struct workload_kind *kind;
+	const struct kind_row *kind;
+	const struct workload_controller *controller;
 	struct store_object *object;
 	const struct val *root, *spec;
 	int64_t now;            /* seconds */

@@ -420,7 +420,7 @@ static void choose_launcher(struct training *training)
 
 int workload_kubeflow(struct workload *workload)
 {
-	struct training training = {.workload = workload, .kind = workload->kind->details};
+	struct training training = {.workload = workload, .kind = workload->controller->details};
 	bool failed = workload_condition(workload->root, "Failed");
 	read_roles(&training);
 	if (training.kind == &kubeflow_mpi)

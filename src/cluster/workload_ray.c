@@ -180,7 +180,7 @@ static void put_job(struct workload *workload, struct node *status, const char *
 
 int workload_ray_user(struct workload *workload)
 {
-	const struct ray_kind *kind = workload->kind->details;
+	const struct ray_kind *kind = workload->controller->details;
 	const struct val *spec = val_get(workload->spec, kind->cluster);
 	bool suspended = val_bool(val_get(workload->spec, "suspend"), false);
 	bool over =
