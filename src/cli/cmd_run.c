@@ -25,11 +25,19 @@ static void on_signal(int number)
 
 /* ---- the cluster ---- */
 
-#define MORE_TYPES (4 + RUN_WEBHOOK_DEFINITIONS)
+/* What follow_more() may add at most: four objects, and the definitions of kinds. */
+static size_t count_more(void)
+{
+	size_t rows = 0;
+	while (kinds_row(rows))
+		rows++;
+	return 4 + rows;
+}
 
 /* What only some configurations need, each by its name: no right to read others of the kind is needed. */
 static size_t follow_more(const struct run *run, struct remote_follow *follow, size_t count)
 {
+	const struct kind_row *row;
 	const char *namespace_ = run->access.namespace_;
 	if (run->start->leader_elect)
 		follow[count++] = (struct remote_follow){"coordination.k8s.io", "v1", "leases",
@@ -42,9 +50,12 @@ static size_t follow_more(const struct run *run, struct remote_follow *follow, s
 	                                         "validatingwebhookconfigurations", .name = RUN_WEBHOOK_CONFIG};
 	follow[count++] = (struct remote_follow){"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
 	                                         .name = RUN_WEBHOOK_CONFIG};
-	for (size_t i = 0; i < RUN_WEBHOOK_DEFINITIONS; i++)
-		follow[count++] = (struct remote_follow){"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-		                                         .name = run_webhook_definitions[i]};
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (run_webhooks_convert(row))
+			follow[count++] =
+				(struct remote_follow){"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+			                               .name = arena_printf(run->args->arena, "%s.%s", row->resource,
+			                                                    row->group)};
 	return count;
 }
 
@@ -72,7 +83,7 @@ static int open_remote(struct run *run, struct error *error)
 	if (args->namespace_)
 		run->access.namespace_ = args->namespace_;
 	size_t kinds = run->start->kind_count;
-	struct followed followed = followed_by_run(args->arena, kinds + MORE_TYPES);
+	struct followed followed = followed_by_run(args->arena, kinds + count_more());
 	for (size_t i = 0; i < kinds; i++)
 		followed.items[followed.count++] = run->start->kinds[i];
 	int64_t now = clock_now(clock_system());

@@ -4,6 +4,7 @@
 
 #include "cli/dashboard_source.h"
 #include "cli/run_config.h"
+#include "kinds/kinds.h"
 #include "loop/lease.h"
 #include "manager/manager.h"
 #include "serve/http/listener.h"
@@ -53,8 +54,8 @@ void run_put_metric(struct buffer *out, const char *name, const char *type, cons
 /* ---- run_webhooks.c ---- */
 #define RUN_WEBHOOK_SECRET "platoon-webhook"
 #define RUN_WEBHOOK_CONFIG "platoon"
-#define RUN_WEBHOOK_DEFINITIONS 2
-extern const char *const run_webhook_definitions[RUN_WEBHOOK_DEFINITIONS]; /* kinds whose versions differ in form */
+/* Whether the versions of a kind differ in form, and its definition makes the API server ask us. */
+bool run_webhooks_convert(const struct kind_row *row);
 struct run_webhooks *run_webhooks_create(struct run *run, struct error *error);
 void run_webhooks_destroy(struct run_webhooks *webhooks); /* NULL is a no-op */
 struct listener *run_webhooks_listener(struct run_webhooks *webhooks);

@@ -22,10 +22,10 @@
 static const char *const group_labels[] = {"rbg.workloads.x-k8s.io/group-name",
                                            "rolebasedgroup.workloads.x-k8s.io/name"};
 
-const char *const run_webhook_definitions[RUN_WEBHOOK_DEFINITIONS] = {
-	"rolebasedgroups.workloads.x-k8s.io",
-	"rolebasedgroupsets.workloads.x-k8s.io",
-};
+bool run_webhooks_convert(const struct kind_row *row)
+{
+	return row->convert && row->flags & ROW_INSTALLED;
+}
 
 struct run_webhooks {
 	struct run *run;
@@ -228,8 +228,12 @@ static int reconcile(void *context, struct reconcile *turn)
 		const char *bundle = base64_encode(turn->arena, certs.authorities.text, certs.authorities.length);
 		rc = tell_configuration(turn, "validatingwebhookconfigurations", bundle) |
 		     tell_configuration(turn, "mutatingwebhookconfigurations", bundle);
-		for (size_t i = 0; i < RUN_WEBHOOK_DEFINITIONS; i++)
-			rc |= tell_definition(turn, run_webhook_definitions[i], bundle);
+		const struct kind_row *row;
+		for (size_t i = 0; (row = kinds_row(i)); i++)
+			if (run_webhooks_convert(row))
+				rc |= tell_definition(turn,
+				                      arena_printf(turn->arena, "%s.%s", row->resource, row->group),
+				                      bundle);
 	}
 	OPENSSL_cleanse(certs.authority_key.text, certs.authority_key.length);
 	webhook_certs_clear(&certs);
