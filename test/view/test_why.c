@@ -45,13 +45,13 @@ static const char workloads[] = TOPOLOGY QUEUE("research") NODE(
 					      "metadata: {name: none, namespace: ns}, spec: "
 					      "{replicas: 0}}\n"
 					      "---\n{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: "
-                                              "{name: ended, namespace: ns}, status: "
+					      "{name: ended, namespace: ns}, status: "
 					      "{conditions: [{type: Completed, status: 'True'}]}}\n"
 					      "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: "
-                                              "forbidden, namespace: ns}, status: {conditions: "
+					      "forbidden, namespace: ns}, status: {conditions: "
 					      "[{type: ReplicaFailure, status: 'True', message: over quota}]}}\n"
 					      "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: odd, namespace: "
-                                              "ns}, status: {conditions: [{type: "
+					      "ns}, status: {conditions: [{type: "
 					      "FailoverReady, status: 'True'}, {type: Failed, status: 'False'}]}}\n";
 
 struct told {
