@@ -247,9 +247,11 @@ static void check_sharing(struct live *live)
 	for (size_t i = 0; i < live->claims_to_check.count; i++) {
 		char *key = live->claims_to_check.items[i], *slash = strchr(key, '/');
 		*slash = 0;
-		const struct live_claim *claim = find(live, key, slash + 1);
-		if (claim && claim->shared != is_shared(live, claim))
+		struct live_claim *claim = find(live, key, slash + 1);
+		if (claim && claim->shared != is_shared(live, claim)) {
+			claim->shared = !claim->shared; /* also of claims that nobody asks about, because they block */
 			read_again(live, key, slash + 1);
+		}
 		free(key);
 	}
 	live->claims_to_check.count = 0;
@@ -258,14 +260,12 @@ static void check_sharing(struct live *live)
 void live_volumes_settle(struct live *live)
 {
 	volume_columns_settle(live->build.columns);
-	/* Reading pods notes their claims once more, but then nothing has changed. */
-	for (int round = 0; round < 2; round++)
-		check_sharing(live);
-	if (!volume_columns_grew(live->build.columns))
-		return;
-	/* What a pod takes depends on smaller sizes that others ask for. */
+	check_sharing(live); /* reading pods notes their claims once more, but then nothing has changed */
 	struct live_object *pod, *next;
-	HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
-		if (pod->claim_count)
-			live_pod_update(live, pod);
+	/* What a pod takes depends on smaller sizes that others ask for. */
+	if (volume_columns_grew(live->build.columns))
+		HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
+			if (pod->claim_count)
+				live_pod_update(live, pod);
+	volume_columns_settle(live->build.columns);
 }
