@@ -255,7 +255,6 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		           build.foreign_pods == 1 ? "is" : "are", build.foreign_pod, build.settings->schedulers[0]);
 	report_unused(&build, manifests);
 	terms_close(build.terms);
-	build_free_volumes(&build);
 	interner_destroy(build.priority_names);
 	interner_destroy(build.queue_names);
 	admit_index_destroy(build.index);
@@ -266,6 +265,9 @@ void snapshot_destroy(struct snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
+	volume_columns_destroy(snapshot->columns);
+	volume_book_destroy(snapshot->book);
+	interner_destroy(snapshot->claim_names);
 	cluster_destroy(snapshot->cycle.cluster);
 	interner_destroy(snapshot->pod_names);
 	interner_destroy(snapshot->group_names);

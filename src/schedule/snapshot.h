@@ -23,6 +23,9 @@
 #define KEPT_PLACES "platoon.dev/kept-places"
 #define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
 
+struct volume_book;
+struct volume_columns;
+
 struct snapshot_options {
 	const struct settings *settings; /* borrowed; NULL: the usual */
 	int64_t now_seconds;             /* time of the snapshot; never before the youngest object */
@@ -101,6 +104,10 @@ struct snapshot {
 	const char **warnings;
 	size_t warning_count, warning_capacity;
 	struct interner *pod_names, *group_names; /* "namespace/name" -> index */
+	struct volume_book *book;                 /* the volumes there are; NULL in a live state, which has its own */
+	struct volume_columns *columns;
+	struct interner *claim_names; /* that pods name, and how many do */
+	size_t *claim_users;
 };
 
 /* Never fails: whatever cannot be used is reported in the result. `options` may be NULL. */

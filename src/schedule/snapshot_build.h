@@ -58,10 +58,8 @@ struct snapshot_build {
 	struct priority_class *priorities;
 	struct node_spec *nodes; /* in the order of the list */
 	size_t node_count;
-	struct volume_book *book;       /* the volumes and claims there are */
-	struct volume_columns *columns; /* what they are to the cluster */
-	struct interner *claim_names;   /* claims that pods name, with how many do; of a snapshot */
-	size_t *claim_users;
+	struct volume_book *book;                      /* the volumes and claims there are */
+	struct volume_columns *columns;                /* what they are to the cluster */
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
 	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
@@ -104,9 +102,8 @@ struct cluster_node build_cluster_node(const struct node_spec *node);
 void build_queues(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
 int32_t build_priority(const struct snapshot_build *build, const char *class_name);
-/* snapshot_volumes.c: the book and the columns of a snapshot; the pods are not read yet. And their end. */
+/* snapshot_volumes.c: the book and the columns of a snapshot; the pods are not read yet. */
 void build_volumes(struct snapshot_build *build);
-void build_free_volumes(struct snapshot_build *build);
 /* Says who names which claim, and asks for all sizes before it matters. */
 void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count);
 /* snapshot_pods.c */

@@ -109,6 +109,7 @@ static void class_pods(struct snapshot_build *build)
 		pod->pod_class = build_pod_class(build, pod, &needs);
 		build_occupy(build, pod);
 	}
+	volume_columns_settle(build->columns);
 }
 
 void build_pods(struct snapshot_build *build)

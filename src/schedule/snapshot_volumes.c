@@ -27,34 +27,37 @@ static void read_objects(struct snapshot_build *build, enum book_kind kind)
 
 static size_t count_users(const void *context, const char *namespace_, const char *claim)
 {
-	const struct snapshot_build *build = context;
+	const struct snapshot *snapshot = context;
 	struct buffer key = {0};
 	buffer_printf(&key, "%s/%s", namespace_, claim);
-	uint32_t id = interner_find(build->claim_names, key.text);
+	uint32_t id = interner_find(snapshot->claim_names, key.text);
 	buffer_free(&key);
-	return id == UINT32_MAX ? 0 : build->claim_users[id];
+	return id == UINT32_MAX ? 0 : snapshot->claim_users[id];
 }
 
 void build_volumes(struct snapshot_build *build)
 {
-	build->book = volume_book_create();
+	struct snapshot *snapshot = build->snapshot;
+	build->book = snapshot->book = volume_book_create();
 	for (int kind = 0; kind < BOOK_KINDS; kind++)
 		read_objects(build, (enum book_kind)kind);
-	build->claim_names = interner_create();
-	build->columns = volume_columns_create(build->book, build->snapshot->cycle.cluster, count_users, build);
+	snapshot->claim_names = interner_create();
+	build->columns = snapshot->columns =
+		volume_columns_create(build->book, snapshot->cycle.cluster, count_users, snapshot);
 }
 
 void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)
 {
+	struct snapshot *snapshot = build->snapshot;
 	size_t claims = 0;
 	for (size_t i = 0; i < count; i++)
 		claims += pods[i]->claim_count;
-	build->claim_users = arena_array(build->arena, size_t, claims);
+	snapshot->claim_users = arena_array(build->arena, size_t, claims);
 	for (size_t i = 0; i < count; i++) {
 		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED || pods[i]->deleting;
 		for (size_t c = 0; c < pods[i]->claim_count && !over; c++)
-			build->claim_users[interner_id(build->claim_names,
-			                               build_key(build, pods[i]->namespace_, pods[i]->claims[c]))]++;
+			snapshot->claim_users[interner_id(snapshot->claim_names,
+			                                  build_key(build, pods[i]->namespace_, pods[i]->claims[c]))]++;
 	}
 	/* All sizes are known before it is said what a pod takes. */
 	struct arena *arena = arena_create();
@@ -62,11 +65,4 @@ void build_claims(struct snapshot_build *build, const struct pod_spec *const *po
 		if (pods[i]->claim_count)
 			volume_columns_ask(build->columns, pods[i], arena);
 	arena_destroy(arena);
-}
-
-void build_free_volumes(struct snapshot_build *build)
-{
-	volume_columns_destroy(build->columns);
-	interner_destroy(build->claim_names);
-	volume_book_destroy(build->book);
 }

@@ -133,6 +133,11 @@ void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t
 	cluster->freed += column->allocatable[node] > before;
 }
 
+void cluster_set_volume_pool(struct cluster *cluster, const struct volume_pool *pool)
+{
+	cluster->volume_pool = pool;
+}
+
 int cluster_update_node(struct cluster *cluster, const struct cluster_node *node)
 {
 	int number = cluster_find_node(cluster, node->name);

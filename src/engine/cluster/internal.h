@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "base/vec.h"
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/volume_pool.h"
 #include "engine/place/strategy.h"
 
 /* Host ports are resources too: a wildcard address takes the whole of PORT_WHOLE, a specific one takes 1 of it and the
@@ -174,9 +175,10 @@ struct cluster {
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
 	struct strategy strategy;
-	uint64_t freed;              /* see cluster_freed */
-	uint64_t node_changes;       /* how often a node changed by itself, not by what runs there */
-	struct journal_entry vacant; /* left just now, and taken again as a rule; sign 0 for none */
+	const struct volume_pool *volume_pool; /* NULL mostly */
+	uint64_t freed;                        /* see cluster_freed */
+	uint64_t node_changes;                 /* how often a node changed by itself, not by what runs there */
+	struct journal_entry vacant;           /* left just now, and taken again as a rule; sign 0 for none */
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;
 };

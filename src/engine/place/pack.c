@@ -3,6 +3,7 @@
  * First the quick way: tightest set of domains, then of hosts, shape by shape. With one shape and one topology that
  * cannot fail. Otherwise an exhaustive search over pods and nodes follows, equal nodes tried once. */
 #include "engine/place/solver.h"
+#include "engine/place/matching.h"
 #include "engine/place/rules.h"
 
 #include <string.h>
@@ -369,6 +370,7 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 	struct solver *solver = x->solver;
 	const struct unit *unit = &x->units[depth->unit];
 	const struct local_shape *shape = &solver->shapes[unit->shape];
+	bool tell_apart = solver->social || solver->matching;
 	int first, end, count = 0;
 	const struct topology *topology = solver_topology(solver, narrowest(solver, unit->at, &first, &end));
 	struct candidate *list = base_calloc((size_t)(end - first), sizeof(*list));
@@ -382,13 +384,13 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 		list[count++] = (struct candidate){.score = shape->score ? shape->score[node] : 0,
 		                                   .slots = shape->slots->node[node],
 		                                   .node = node,
-		                                   .signature = solver->social ? 0 : node_signature(x, node)};
+		                                   .signature = tell_apart ? 0 : node_signature(x, node)};
 	}
 	qsort(list, (size_t)count, sizeof(*list), compare_candidates);
 	depth->nodes = arena_array(solver->arena, int, (size_t)count);
 	for (int i = 0; i < count; i++) {
 		bool equal = false;
-		for (int k = 0; k < i && !equal && !solver->social; k++)
+		for (int k = 0; k < i && !equal && !tell_apart; k++)
 			equal = list[k].signature == list[i].signature;
 		if (!equal)
 			depth->nodes[depth->node_count++] = list[i].node;
@@ -456,7 +458,7 @@ static enum verdict exhaust_run(struct exhaust *x)
 		int node = depth->nodes[depth->at++];
 		take(solver, &x->units[depth->unit], node, 1);
 		x->left[depth->unit]--;
-		if (!rest_fits(x))
+		if (!rest_fits(x) || (solver->matching && !matching_holds(solver)))
 			continue;
 		if (!descend(x) && (!solver->social || rules_check_final(solver)))
 			return VERDICT_PLACED;
@@ -530,6 +532,12 @@ static bool is_spread(const struct solver *solver)
 	return false;
 }
 
+/* What counting does not say of a finished placement. */
+static bool is_valid(const struct solver *solver)
+{
+	return (!solver->social || rules_check_final(solver)) && (!solver->matching || matching_holds(solver));
+}
+
 static enum verdict pack_units(struct solver *solver, const struct unit *units, int count, uint64_t budget)
 {
 	size_t mark = solver->trail.count;
@@ -538,7 +546,7 @@ static enum verdict pack_units(struct solver *solver, const struct unit *units, 
 		solver->spreading = spreading;
 		solver->assigned.count = 0;
 		bool fine = quick(solver, units, count);
-		if (fine && (!solver->social || rules_check_final(solver)))
+		if (fine && is_valid(solver))
 			return VERDICT_PLACED;
 		trail_undo(solver, mark);
 	}

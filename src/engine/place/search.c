@@ -219,7 +219,7 @@ static int next_domain(struct search *search, struct frame *frame)
 		frame->tried = 1;
 		return choose_first(solver, want, &frame->here.at);
 	}
-	bool symmetric = solver->topology_count == 1 && !solver->social;
+	bool symmetric = solver->topology_count == 1 && !solver->social && !solver->matching;
 	if (!frame->list) {
 		const struct part_class *class_ = &solver->classes[want->class_];
 		const struct topology *topology = solver_topology(solver, class_->topology);

@@ -2,6 +2,7 @@
  * every change is undone. */
 #include "engine/place/solver.h"
 
+#include "engine/place/matching.h"
 #include "engine/place/rules.h"
 
 #include <stdlib.h>
@@ -116,7 +117,8 @@ void solver_init(struct solver *solver, struct cluster *cluster, const struct ga
 	find_slots(solver);
 	find_members(solver);
 	solver->social = rules_between_members(solver);
-	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social;
+	solver->matching = matching_concerns(solver);
+	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social && !solver->matching;
 }
 
 void solver_forget_demand(struct solver *solver)

@@ -111,6 +111,7 @@ struct solver {
 	const struct place_allowance *allowance;
 	bool member_rules; /* some waiting pod has required rules about other pods */
 	bool social;       /* rules between pods of this gang must be checked while packing */
+	bool matching;     /* and so must the volumes of their claims: nodes with equal amounts may differ */
 
 	int topology_count;
 	int topologies[CLUSTER_MAX_TOPOLOGIES]; /* cluster numbers */

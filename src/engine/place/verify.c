@@ -1,6 +1,7 @@
 /* Owns the checks on a finished placement, written apart from the search so that one does not excuse the other. */
 #include "engine/place/solver.h"
 #include "engine/place/rules.h"
+#include "engine/place/verify_volumes.h"
 
 static bool is_member(const struct gang_pod *pod)
 {
@@ -69,5 +70,6 @@ const char *engine_verify(const struct cluster *cluster, const struct gang *gang
 				                    cluster->nodes[pod->node].name,
 				                    cluster->resources.items[shape->resource[i]].name);
 	}
-	return rules_verify_members(cluster, gang, arena);
+	const char *problem = rules_verify_members(cluster, gang, arena);
+	return problem ? problem : verify_volumes(cluster, arena);
 }

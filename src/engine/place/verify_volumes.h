@@ -1,0 +1,10 @@
+/* The check that claims of pods on nodes have volumes, for engine_verify. Private to the engine. */
+#ifndef ENGINE_PLACE_VERIFY_VOLUMES_H
+#define ENGINE_PLACE_VERIFY_VOLUMES_H
+
+#include "engine/cluster/internal.h"
+
+/* NULL when all have, or when counting is exact; otherwise a text in the arena. */
+const char *verify_volumes(const struct cluster *cluster, struct arena *arena);
+
+#endif
