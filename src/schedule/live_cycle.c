@@ -43,6 +43,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	struct cycle *cycle = &live->snapshot.cycle;
 	if (!live->stale)
 		live_nodes_apply(live);
+	live->stale |= build_devices_changed(&live->build);
 	if (live->stale || live_is_worn(live))
 		live_rebuild(live);
 	live_volumes_settle(live);

@@ -145,6 +145,7 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	const struct pod_block *block;
 	live_volumes_join(live, object, spec);
 	pod.pod_class = class_of(live, before, &pod, &block);
+	build_devices_block(&live->build, spec, live->scratch, &block);
 	pod.block = keep_block(object, spec, block);
 	apply_guesses(object, &pod);
 	build_occupy(&live->build, &pod);

@@ -34,6 +34,7 @@ static const struct {
 	{KINDS_KAI, "Topology", BUILD_TOPOLOGY},
 	{"scheduling.k8s.io", "PriorityClass", BUILD_PRIORITY_CLASS},
 	{KINDS_POLICY, "PodDisruptionBudget", BUILD_BUDGET},
+	{KINDS_RESOURCE, "DeviceClass", BUILD_DEVICE_CLASS},
 };
 
 int build_kind_of(const char *api_version, const char *kind)
@@ -210,6 +211,7 @@ void build_frame(struct snapshot_build *build, const struct manifests *manifests
 	build_topologies(build);
 	build_nodes(build);
 	build_queues(build);
+	build_devices(build);
 }
 
 struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options)

@@ -18,6 +18,7 @@ enum build_kind {
 	BUILD_TOPOLOGY,
 	BUILD_PRIORITY_CLASS,
 	BUILD_BUDGET,
+	BUILD_DEVICE_CLASS,
 	/* These as in enum book_kind. */
 	BUILD_CLAIM,
 	BUILD_VOLUME,
@@ -63,6 +64,8 @@ struct snapshot_build {
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
 	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
+	struct build_device *devices;                  /* resources that DeviceClasses stand behind */
+	size_t device_count;
 	bool no_queues;
 	bool quiet; /* nobody reads verdicts and warnings: keep none */
 	struct build_bad_pod *bad_pods;
@@ -106,6 +109,13 @@ int32_t build_priority(const struct snapshot_build *build, const char *class_nam
 void build_volumes(struct snapshot_build *build);
 /* Says who names which claim, and asks for all sizes before it matters. */
 void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count);
+/* snapshot_devices.c: of the DeviceClasses; needs the nodes. */
+void build_devices(struct snapshot_build *build);
+/* Whether nodes have begun or ceased to offer such a resource, so that pods may be blocked no more, or blocked now. */
+bool build_devices_changed(const struct snapshot_build *build);
+/* Blocks a pod that asks for one that no node offers. */
+void build_devices_block(const struct snapshot_build *build, const struct pod_spec *pod, struct arena *arena,
+                         const struct pod_block **block);
 /* snapshot_pods.c */
 void build_pods(struct snapshot_build *build);
 /* The pod as its spec says; its class and what it occupies come later. The spec must outlive it. */

@@ -106,6 +106,7 @@ static void class_pods(struct snapshot_build *build)
 		struct snapshot_pod *pod = &snapshot->pods[i];
 		struct volume_needs needs = volume_columns_ask(build->columns, pod->spec, build->arena);
 		pod->block = needs.block;
+		build_devices_block(build, pod->spec, build->arena, &pod->block);
 		pod->pod_class = build_pod_class(build, pod, &needs);
 		build_occupy(build, pod);
 	}
