@@ -284,6 +284,8 @@ static const struct row rows[] = {
 	{"workloadKinds", "[]", .read = read_kinds,
          .words = "kinds of workloads that Kartas describe, to be read too: {group, version, kind, resource} each"},
 	{"budget", "0", AT(settings.budget), .words = "search steps per placement; 0 is the usual number"},
+	{"claimTimeoutSeconds", "600", AT(settings.claim_timeout),
+         .words = "seconds in which the volume claims of a gang have to be bound before it is decided anew"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
 	{"neverViolateBudgets", "false", AT(settings.never_violate_budgets),

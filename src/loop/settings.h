@@ -24,6 +24,7 @@ struct settings {
 	 * Only groups that say more (levels, delays) are written, and those that exist. */
 	bool single_groups;
 	uint64_t budget;            /* search steps per placement, 0: the default */
+	uint64_t claim_timeout;     /* seconds in which the claims of a gang have to be bound, 0: 600 */
 	struct strategy strategy;   /* in which order nodes are taken */
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	struct group_options group; /* default queue, label keys, and what the ConfigMap of the cluster says */

@@ -139,6 +139,12 @@ struct store_object *live_pod(const struct live *live, const char *namespace_, c
 	return newest(live, BUILD_POD, namespace_, name);
 }
 
+int live_pod_number(const struct live *live, const char *namespace_, const char *name)
+{
+	const struct live_object *found = live_find(live, BUILD_POD, namespace_, name);
+	return found ? found->slot : -1;
+}
+
 struct store_object *live_queue(const struct live *live, const char *name)
 {
 	return newest(live, BUILD_QUEUE, "", name);

@@ -165,6 +165,14 @@ void metrics_write(const struct metrics *metrics, const struct cycle *cycle, str
 	one(out, "groups_examined_total", "counter", "Groups that cycles looked at.", metrics->groups_described);
 	one(out, "bindings_refused_total", "counter", "Bindings the API refused.", metrics->refused_bindings);
 	one(out, "evictions_refused_total", "counter", "Evictions the API refused.", metrics->refused_evictions);
+	one(out, "claims_awaited_total", "counter", "Claims that had to be bound before the pods of their gang.",
+	    metrics->claims_awaited);
+	one(out, "claims_failed_total", "counter",
+	    "Times a gang was given up for now because one of its claims failed.", metrics->claims_failed);
+	one(out, "claims_timed_out_total", "counter",
+	    "Times a gang was given up for now because its claims were not bound in time.", metrics->claims_timed_out);
+	one(out, "gangs_waiting_for_claims", "gauge", "Gangs whose pods are bound when their claims are.",
+	    metrics->gangs_with_claims);
 	write_labelled(metrics, out);
 	write_queues(cycle, out);
 	one(out, "state_rebuilds_total", "counter", "Times the whole state was built anew.", metrics->rebuilds);

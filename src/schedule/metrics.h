@@ -17,6 +17,7 @@ struct metrics {
 	uint64_t placements, reservations, exhausted;
 	uint64_t evictions[ACTION_COUNT], releases; /* releases: pods of gangs that could not be completed */
 	uint64_t refused_bindings, refused_evictions;
+	uint64_t claims_awaited, claims_failed, claims_timed_out;
 	struct {
 		int code;
 		uint64_t count;
@@ -28,7 +29,7 @@ struct metrics {
 	size_t pending_count;
 	uint64_t groups_described, events_left_out;
 	/* state, set before writing */
-	uint64_t rebuilds, relists, remembered, watch_version, store_version;
+	uint64_t gangs_with_claims, rebuilds, relists, remembered, watch_version, store_version;
 };
 
 void metrics_time(struct metrics_times *times, int64_t ns);

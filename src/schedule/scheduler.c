@@ -37,6 +37,7 @@ void scheduler_destroy(struct scheduler *scheduler)
 		return;
 	scheduler_forget_attempts(scheduler);
 	scheduler_refused_free(scheduler);
+	scheduler_claims_free(scheduler);
 	live_watch_close(scheduler->watch);
 	live_destroy(scheduler->live);
 	events_destroy(scheduler->events);
@@ -102,7 +103,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	scheduler->changed_at = 0;
 	metrics_decided(&scheduler->metrics, plan);
 	log_cycle(scheduler, plan);
-	scheduler->due = next_due(scheduler, plan, now);
+	scheduler->due = sooner(next_due(scheduler, plan, now), scheduler_claims_due(scheduler));
 	struct scheduler_turn turn = {
 		.scheduler = scheduler,
 		.store = scheduler->options.store,
@@ -113,6 +114,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	};
 	scheduler->unwritten = false;
 	scheduler->assumed = scheduler->under_way.count;
+	scheduler_claims_finish(&turn);
 	scheduler_write(&turn);
 	scheduler_write_status(&turn);
 	if (scheduler->unwritten) {
@@ -125,6 +127,8 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 		scheduler->options.decided(scheduler->options.decided_context, plan);
 	live_finish(scheduler->live);
 	scheduler_assume(&turn);
+	scheduler_claims_assume(scheduler);
+	scheduler->due = sooner(scheduler->due, scheduler_claims_due(scheduler));
 	arena_destroy(arena);
 }
 
@@ -150,6 +154,7 @@ int scheduler_step(struct scheduler *scheduler)
 	scheduler_read_answers(scheduler, now);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return until(now, now + scheduler->options.pause_ns);
+	scheduler_claims_check(scheduler, now);
 	/* A clock that was set back must not stop the loop. */
 	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
 	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
@@ -176,6 +181,7 @@ void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
 	struct metrics metrics = scheduler->metrics;
 	metrics.rebuilds = live_rebuilds(scheduler->live);
 	metrics.remembered = refusal_cache_hits(live_snapshot(scheduler->live)->cycle.refusal_cache);
+	metrics.gangs_with_claims = scheduler_claims_waiting(scheduler);
 	metrics.relists = live_watch_relists(scheduler->watch);
 	metrics_write(&metrics, &live_snapshot(scheduler->live)->cycle, out);
 }

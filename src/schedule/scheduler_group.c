@@ -183,12 +183,21 @@ static bool may_write(const struct scheduler_turn *turn, size_t index, const str
 	return true;
 }
 
+/* Why a gang that has its places is not called placed. */
+struct held_back {
+	const char *reason,
+		*message; /* of the condition; reason NULL: nothing holds it back but answers that are due */
+	bool failed;
+};
+
 static void record_decision(const struct scheduler_turn *turn, const struct store_object *object, size_t index,
-                            bool refused, const char *message)
+                            const struct held_back *held, const char *message)
 {
 	enum group_state state = turn->plan->snapshot->cycle.groups[index].state;
+	bool refused = held->reason && held->failed;
 	bool waits = refused || (!is_placed(state) && state != GROUP_NOT_READY);
 	const char *reason = refused                    ? "FailedScheduling"
+	                     : held->reason             ? held->reason
 	                     : state == GROUP_BLOCKED   ? "Blocked"
 	                     : waits                    ? "Unschedulable"
 	                     : state == GROUP_NOT_READY ? "NotReady"
@@ -212,6 +221,20 @@ static const struct refusal *refusal_in(const struct scheduler_turn *turn, size_
 		if (!snapshot->groups[index].ran[i])
 			found = scheduler_refused_find(turn->scheduler, gang->namespace_, gang->pods[i].name);
 	return found;
+}
+
+static struct held_back held_back_by(const struct scheduler_turn *turn, const struct plan_group *group)
+{
+	const struct refusal *refusal = refusal_in(turn, group->index);
+	bool failed;
+	const char *claims =
+		scheduler_claims_message(turn->scheduler, group->namespace_, group->name, turn->arena, &failed);
+	if (claims)
+		return (struct held_back){failed ? "ClaimsFailed" : "WaitingForClaims", claims, failed};
+	if (!refusal)
+		return (struct held_back){0};
+	return (struct held_back){"BindingRefused",
+	                          arena_printf(turn->arena, "pod %s: %s", refusal->pod, refusal->message), true};
 }
 
 /* Whether the minimum is met by pods whose bindings were accepted, not only by what is assumed. */
@@ -258,9 +281,9 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	scheduler_write_times(turn, group->index, object);
 	if (scheduler_write_places(turn, group->index, object) < 0)
 		scheduler_unwritten(turn, group->index);
-	const struct refusal *refusal = refusal_in(turn, group->index);
 	bool assumed = withhold(turn, group->index);
-	if (assumed && !refusal) {
+	struct held_back held = assumed ? held_back_by(turn, group) : (struct held_back){0};
+	if (assumed && !held.reason) {
 		store_object_release(object);
 		return;
 	}
@@ -271,8 +294,8 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	bool placed = is_placed(state) || strcmp(phase, "Succeeded") == 0;
 	const char *reason = placed ? "Placed" : group->reason_count > 0 ? group->reasons[0].code : "Waiting";
 	if (assumed) {
-		reason = "BindingRefused";
-		message = arena_printf(turn->arena, "pod %s: %s", refusal->pod, refusal->message);
+		reason = held.reason;
+		message = held.message;
 	}
 	struct condition condition = {"Scheduled", placed ? "True" : "False", reason, message};
 	bool stale = scheduler_is_stale(decided);
@@ -297,7 +320,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	/* Of pods that have ended nobody waits for more. */
 	bool finished = decided->state == GROUP_NOT_READY && !assumed && group->waiting == 0;
 	if (written > 0 && !finished && !writes_has_condition(object->root, &condition))
-		record_decision(turn, object, group->index, assumed, message);
+		record_decision(turn, object, group->index, &held, message);
 	doc_destroy(doc);
 	build_destroy(copy);
 	build_destroy(build);

@@ -8,6 +8,7 @@
 #include "schedule/live.h"
 #include "schedule/metrics.h"
 #include "schedule/scheduler.h"
+#include "schedule/scheduler_claims.h"
 
 /* A write whose answer is awaited. */
 struct attempt {
@@ -51,6 +52,8 @@ struct scheduler {
 	VEC(struct attempt *) under_way, answered;
 	size_t assumed; /* the first of those under way that the state does not assume yet */
 	struct refusal *refusals;
+	VEC(struct claim_wait *) claim_waits; /* gangs whose claims are to be bound first */
+	struct claim_pause *claim_pauses;
 	struct queue_told *queues;
 	size_t queue_count, queues_of; /* queues_of: number of the rebuild they belong to */
 	int64_t last;                  /* nanoseconds: when the last cycle was */
@@ -71,10 +74,13 @@ struct scheduler_turn {
 	const struct plan *plan;
 	struct arena *arena;
 	int64_t now_seconds;
+	const struct claim_choices *choices; /* for claims of pods that are about to be bound; NULL: there are none */
 };
 
 /* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
-void scheduler_write(const struct scheduler_turn *turn);
+void scheduler_write(struct scheduler_turn *turn);
+/* Submits the binding of one pod. */
+void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *pod, const char *node);
 /* After live_finish: makes the state believe what was written. */
 void scheduler_assume(const struct scheduler_turn *turn);
 /* Looks at the answers that came since. */

@@ -156,17 +156,17 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now)
 
 /* ---- requests ---- */
 
-static void bind(const struct scheduler_turn *turn, const struct plan_binding *binding)
+void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *name, const char *node)
 {
-	struct store_object *pod = peek_pod(turn->scheduler, binding->namespace_, binding->pod);
+	struct store_object *pod = peek_pod(scheduler, namespace_, name);
 	if (!pod)
 		return; /* the gang was looked at just before */
 	struct build *build = build_create();
 	struct node *body = build_map(build), *metadata = build_map(build), *target = build_map(build);
-	build_put_string(build, metadata, "name", binding->pod);
+	build_put_string(build, metadata, "name", name);
 	build_put_string(build, metadata, "uid", pod->uid);
 	build_put_string(build, target, "kind", "Node");
-	build_put_string(build, target, "name", binding->node);
+	build_put_string(build, target, "name", node);
 	build_put_string(build, body, "apiVersion", "v1");
 	build_put_string(build, body, "kind", "Binding");
 	build_put(build, body, "metadata", metadata);
@@ -176,18 +176,17 @@ static void bind(const struct scheduler_turn *turn, const struct plan_binding *b
 		.verb = STORE_CREATE,
 		.api = pod->type->apis,
 		.subresource = STORE_BINDING,
-		.namespace_ = binding->namespace_,
-		.name = binding->pod,
+		.namespace_ = namespace_,
+		.name = name,
 		.body = doc_root(doc),
 		.manager = "platoon",
 		.actor = "platoon",
 	};
-	struct attempt *attempt =
-		attempt_new(turn->scheduler, LIVE_BOUND, binding->namespace_, binding->pod, binding->node);
+	struct attempt *attempt = attempt_new(scheduler, LIVE_BOUND, namespace_, name, node);
 	attempt->what = "allocate";
-	log_write(turn->logger, LOG_INFO, 0, "bind", "namespace", binding->namespace_, "pod", binding->pod, "node",
-	          binding->node, NULL);
-	store_submit(turn->store, &request, answered, attempt);
+	log_write(scheduler->options.logger, LOG_INFO, 0, "bind", "namespace", namespace_, "pod", name, "node", node,
+	          NULL);
+	store_submit(scheduler->options.store, &request, answered, attempt);
 	doc_destroy(doc);
 	build_destroy(build);
 	store_object_release(pod);
@@ -352,12 +351,14 @@ static bool starts_anyway(const struct gang *gang, size_t pod, const bool *with,
 
 /* What was refused is tried again after a pause, together with all of its part of the gang that cannot do without it. Where
  * there is little hope left it is tried alone, so that nothing is started which would have to be released. */
-static void bind_after_refusals(const struct scheduler_turn *turn, const struct plan_group *group, const bool *all)
+static size_t choose_after_refusals(const struct scheduler_turn *turn, const struct plan_group *group, const bool *all,
+                                    const struct plan_binding **chosen)
 {
 	struct scheduler *scheduler = turn->scheduler;
 	const struct gang *gang = &turn->plan->snapshot->cycle.groups[group->index].gang;
 	const bool *unpaused = parts_that_start(turn, group->index, DOUBT_PAUSED);
 	const bool *hopeful = parts_that_start(turn, group->index, DOUBT_HOPELESS);
+	size_t count = 0;
 	for (size_t i = 0; i < group->binding_count; i++) {
 		const struct plan_binding *binding = group->bindings[i];
 		const struct refusal *refusal = refusal_of(turn, gang, binding->member);
@@ -365,8 +366,9 @@ static void bind_after_refusals(const struct scheduler_turn *turn, const struct 
 		if (refusal && is_paused(scheduler, refusal))
 			scheduler->due = refusal->until < scheduler->due ? refusal->until : scheduler->due;
 		else if (alone ? refusal && is_hopeless(refusal) : starts_anyway(gang, binding->member, all, unpaused))
-			bind(turn, binding);
+			chosen[count++] = binding;
 	}
+	return count;
 }
 
 static void bind_gang(const struct scheduler_turn *turn, const struct plan_group *group)
@@ -381,12 +383,16 @@ static void bind_gang(const struct scheduler_turn *turn, const struct plan_group
 		turn->scheduler->again = true;
 		return;
 	}
+	const struct plan_binding **chosen = group->bindings;
+	size_t count = group->binding_count;
 	if (turn->scheduler->refusals) {
-		bind_after_refusals(turn, group, all);
-		return;
+		chosen = arena_array(turn->arena, const struct plan_binding *, count);
+		count = choose_after_refusals(turn, group, all, chosen);
 	}
-	for (size_t i = 0; i < group->binding_count; i++)
-		bind(turn, group->bindings[i]);
+	if (scheduler_claims_begin(turn, group, chosen, count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		scheduler_bind(turn->scheduler, chosen[i]->namespace_, chosen[i]->pod, chosen[i]->node);
 }
 
 /* Whether the gang needs a pod whose binding was refused too often to hope for the next time. */
@@ -467,7 +473,7 @@ static bool keep_places(const struct scheduler_turn *turn)
 	return kept;
 }
 
-void scheduler_write(const struct scheduler_turn *turn)
+void scheduler_write(struct scheduler_turn *turn)
 {
 	const struct plan *plan = turn->plan;
 	bool kept = keep_places(turn);
@@ -487,6 +493,7 @@ void scheduler_write(const struct scheduler_turn *turn)
 		if (why)
 			release(turn, plan->groups[i].index, why);
 	}
+	scheduler_claims_choose(turn);
 	for (size_t i = 0; i < plan->group_count; i++)
 		bind_gang(turn, &plan->groups[plan->order[i]]);
 }

@@ -1,0 +1,532 @@
+/* Owns gangs whose claims have to be bound before their pods are: from the choice of volumes to the bindings, or back. What
+ * is written about a single claim is in scheduler_claims_write.c. */
+#include "schedule/scheduler_claims_internal.h"
+
+#include "kinds/names.h"
+#include "loop/writes.h"
+#include "schedule/volume_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_FIRST (CLOCK_SECOND / 2)
+#define PAUSE_LONGEST (60 * CLOCK_SECOND)
+#define USUAL_TIMEOUT 600 /* seconds: bindTimeoutSeconds of kube-scheduler */
+#define MOST_NAMED 4      /* claims in one message */
+
+/* A gang that failed with its claims is left alone for a while. */
+struct claim_pause {
+	char *key; /* "namespace/group" */
+	char *message;
+	unsigned times; /* in a row */
+	int64_t until;  /* nanoseconds */
+	UT_hash_handle hh;
+};
+
+/* What was chosen for all gangs of a turn, by namespace and name. */
+struct claim_choices {
+	struct volume_choice *items;
+	size_t count;
+	const char **problems; /* by group of the plan; NULL mostly */
+};
+
+/* ---- pauses ---- */
+
+static struct claim_pause *find_pause(const struct scheduler *scheduler, const char *namespace_, const char *group)
+{
+	struct buffer key = {0};
+	struct claim_pause *found;
+	if (!scheduler->claim_pauses)
+		return NULL;
+	buffer_printf(&key, "%s/%s", namespace_, group);
+	HASH_FIND(hh, scheduler->claim_pauses, key.text, key.length, found);
+	buffer_free(&key);
+	return found;
+}
+
+static void drop_pause(struct scheduler *scheduler, struct claim_pause *pause)
+{
+	if (!pause)
+		return;
+	HASH_DEL(scheduler->claim_pauses, pause);
+	free(pause->key);
+	free(pause->message);
+	free(pause);
+}
+
+/* Those of gangs that are gone, or have long been decided otherwise. */
+static void drop_old_pauses(struct scheduler *scheduler, int64_t now)
+{
+	struct claim_pause *pause, *next;
+	HASH_ITER(hh, scheduler->claim_pauses, pause, next)
+		if (now > pause->until + 10 * PAUSE_LONGEST)
+			drop_pause(scheduler, pause);
+}
+
+static void pause_gang(struct scheduler *scheduler, const char *namespace_, const char *group, const char *message,
+                       int64_t now)
+{
+	drop_old_pauses(scheduler, now);
+	struct claim_pause *pause = find_pause(scheduler, namespace_, group);
+	if (!pause) {
+		struct buffer key = {0};
+		buffer_printf(&key, "%s/%s", namespace_, group);
+		pause = base_calloc(1, sizeof(*pause));
+		pause->key = key.text;
+		HASH_ADD_KEYPTR(hh, scheduler->claim_pauses, pause->key, key.length, pause);
+	}
+	int64_t length = PAUSE_FIRST;
+	for (unsigned i = 0; i < pause->times && length < PAUSE_LONGEST; i++)
+		length *= 2;
+	pause->times++;
+	pause->until = now + (length < PAUSE_LONGEST ? length : PAUSE_LONGEST);
+	free(pause->message);
+	pause->message = base_strdup(message);
+	if (pause->until < scheduler->due)
+		scheduler->due = pause->until;
+}
+
+/* ---- waits ---- */
+
+static void wait_free(struct claim_wait *wait)
+{
+	for (size_t i = 0; i < wait->claim_count; i++) {
+		struct awaited_claim *claim = &wait->claims[i];
+		if (claim->unanswered)
+			store_submit_forget(claim->scheduler->options.store, claim);
+		free(claim->namespace_);
+		free(claim->name);
+		free(claim->uid);
+		free(claim->volume);
+		free(claim->node);
+		free(claim->pod);
+		free(claim->message);
+	}
+	for (size_t i = 0; i < wait->pod_count; i++) {
+		free(wait->pods[i].name);
+		free(wait->pods[i].uid);
+		free(wait->pods[i].node);
+	}
+	free(wait->claims);
+	free(wait->pods);
+	free(wait->namespace_);
+	free(wait->group);
+	free(wait);
+}
+
+static void remove_wait(struct scheduler *scheduler, size_t number)
+{
+	wait_free(scheduler->claim_waits.items[number]);
+	scheduler->claim_waits.items[number] = scheduler->claim_waits.items[--scheduler->claim_waits.count];
+}
+
+void scheduler_claims_free(struct scheduler *scheduler)
+{
+	while (scheduler->claim_waits.count)
+		remove_wait(scheduler, scheduler->claim_waits.count - 1);
+	vec_free(&scheduler->claim_waits);
+	while (scheduler->claim_pauses)
+		drop_pause(scheduler, scheduler->claim_pauses);
+}
+
+size_t scheduler_claims_waiting(const struct scheduler *scheduler)
+{
+	return scheduler->claim_waits.count;
+}
+
+int64_t scheduler_claims_due(const struct scheduler *scheduler)
+{
+	int64_t due = INT64_MAX;
+	for (size_t i = 0; i < scheduler->claim_waits.count; i++)
+		if (scheduler->claim_waits.items[i]->deadline < due)
+			due = scheduler->claim_waits.items[i]->deadline;
+	return due;
+}
+
+/* ---- choosing ---- */
+
+static const struct pod_spec *spec_of(const struct scheduler_turn *turn, const struct plan_binding *binding)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	size_t index = turn->plan->groups[binding->group].index;
+	return snapshot->pods[snapshot->groups[index].members[binding->member]].spec;
+}
+
+static int compare_choices(const void *left, const void *right)
+{
+	const struct volume_choice *a = left, *b = right;
+	int order = strcmp(a->namespace_, b->namespace_);
+	return order ? order : strcmp(a->claim, b->claim);
+}
+
+static const struct volume_choice *find_choice(const struct claim_choices *choices, const char *namespace_,
+                                               const char *claim)
+{
+	const struct volume_choice wanted = {.namespace_ = namespace_, .claim = claim};
+	if (!choices || choices->count == 0)
+		return NULL;
+	return bsearch(&wanted, choices->items, choices->count, sizeof(wanted), compare_choices);
+}
+
+/* The pods with claims that this turn is about to bind. */
+static size_t list_pods(const struct scheduler_turn *turn, const char *const *problems, struct volume_pod *pods,
+                        size_t *groups)
+{
+	const struct plan *plan = turn->plan;
+	const struct cluster *cluster = plan->snapshot->cycle.cluster;
+	size_t count = 0;
+	for (size_t i = 0; i < plan->binding_count; i++) {
+		const struct plan_binding *binding = &plan->bindings[i];
+		const struct pod_spec *spec = spec_of(turn, binding);
+		if (spec->claim_count == 0 || problems[binding->group])
+			continue;
+		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[binding->group].index];
+		groups[count] = binding->group;
+		pods[count++] = (struct volume_pod){
+			.pod = spec,
+			.node = binding->node,
+			.labels = cluster_node_labels(cluster, group->gang.pods[binding->member].node),
+		};
+	}
+	return count;
+}
+
+static bool has_claims(const struct scheduler_turn *turn)
+{
+	for (size_t i = 0; i < turn->plan->binding_count; i++)
+		if (spec_of(turn, &turn->plan->bindings[i])->claim_count > 0)
+			return true;
+	return false;
+}
+
+void scheduler_claims_choose(struct scheduler_turn *turn)
+{
+	const struct plan *plan = turn->plan;
+	if (!has_claims(turn))
+		return;
+	struct claim_choices *choices = arena_new(turn->arena, struct claim_choices);
+	struct volume_pod *pods = arena_array(turn->arena, struct volume_pod, plan->binding_count);
+	size_t *groups = arena_array(turn->arena, size_t, plan->binding_count);
+	choices->problems = arena_array(turn->arena, const char *, plan->group_count);
+	for (;;) {
+		size_t count = list_pods(turn, choices->problems, pods, groups);
+		struct volume_choices found =
+			volume_choices_find(live_volume_book(turn->scheduler->live), pods, count, turn->arena);
+		choices->items = found.items;
+		choices->count = found.count;
+		if (!found.problem || count == 0)
+			break;
+		/* The others may be served without that gang. */
+		choices->problems[groups[found.problem_pod]] = found.problem;
+	}
+	if (choices->count > 1)
+		qsort(choices->items, choices->count, sizeof(*choices->items), compare_choices);
+	turn->choices = choices;
+}
+
+/* ---- beginning ---- */
+
+static struct store_object *peek(const struct scheduler *scheduler, const char *resource, const char *namespace_,
+                                 const char *name)
+{
+	const struct store_type *type = store_type_find(scheduler->options.store, "", resource);
+	return type ? store_peek(scheduler->options.store, type, namespace_, name) : NULL;
+}
+
+static bool has_claim(const struct claim_wait *wait, const char *name)
+{
+	for (size_t i = 0; i < wait->claim_count; i++)
+		if (strcmp(wait->claims[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void add_claims(const struct scheduler_turn *turn, struct claim_wait *wait, const struct plan_binding *binding)
+{
+	const struct pod_spec *spec = spec_of(turn, binding);
+	for (size_t i = 0; i < spec->claim_count; i++) {
+		const struct volume_choice *choice = find_choice(turn->choices, binding->namespace_, spec->claims[i]);
+		if (!choice || has_claim(wait, choice->claim))
+			continue;
+		const struct store_object *claim =
+			peek(turn->scheduler, "persistentvolumeclaims", choice->namespace_, choice->claim);
+		wait->claims[wait->claim_count++] = (struct awaited_claim){
+			.scheduler = turn->scheduler,
+			.namespace_ = base_strdup(choice->namespace_),
+			.name = base_strdup(choice->claim),
+			.uid = base_strdup(claim ? claim->uid : ""),
+			.volume = choice->volume ? base_strdup(choice->volume) : NULL,
+			.node = base_strdup(choice->node),
+			.pod = base_strdup(binding->pod),
+			.code = choice->written ? 200 : 0,
+		};
+	}
+}
+
+static struct claim_wait *wait_new(const struct scheduler_turn *turn, const struct plan_group *group,
+                                   const struct plan_binding **bindings, size_t count, size_t most_claims)
+{
+	const struct settings *settings = settings_now(turn->scheduler->options.settings);
+	uint64_t seconds = settings->claim_timeout ? settings->claim_timeout : USUAL_TIMEOUT;
+	struct claim_wait *wait = base_calloc(1, sizeof(*wait));
+	wait->namespace_ = base_strdup(group->namespace_);
+	wait->group = base_strdup(group->name);
+	wait->implicit = turn->plan->snapshot->groups[group->index].implicit;
+	wait->deadline = turn->scheduler->last + (int64_t)seconds * CLOCK_SECOND;
+	wait->pods = base_calloc(count, sizeof(*wait->pods));
+	wait->claims = base_calloc(most_claims, sizeof(*wait->claims));
+	for (size_t i = 0; i < count; i++) {
+		const struct store_object *pod =
+			peek(turn->scheduler, "pods", bindings[i]->namespace_, bindings[i]->pod);
+		wait->pods[wait->pod_count++] = (struct awaited_pod){
+			.name = base_strdup(bindings[i]->pod),
+			.uid = base_strdup(pod ? pod->uid : ""),
+			.node = base_strdup(bindings[i]->node),
+		};
+		add_claims(turn, wait, bindings[i]);
+	}
+	return wait;
+}
+
+/* How many claims of these pods have to be bound first. */
+static size_t count_open(const struct scheduler_turn *turn, const struct plan_binding **bindings, size_t count)
+{
+	size_t open = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct pod_spec *spec = spec_of(turn, bindings[i]);
+		for (size_t c = 0; c < spec->claim_count; c++)
+			open += find_choice(turn->choices, bindings[i]->namespace_, spec->claims[c]) != NULL;
+	}
+	return open;
+}
+
+bool scheduler_claims_begin(const struct scheduler_turn *turn, const struct plan_group *group,
+                            const struct plan_binding **bindings, size_t count)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	if (!turn->choices || count == 0)
+		return false;
+	const char *problem = turn->choices->problems[bindings[0]->group];
+	size_t open = problem ? 0 : count_open(turn, bindings, count);
+	const struct claim_pause *pause = find_pause(scheduler, group->namespace_, group->name);
+	if (!problem && open == 0)
+		return false;
+	if (pause && pause->until > scheduler->last) {
+		scheduler->due = pause->until < scheduler->due ? pause->until : scheduler->due;
+		return true;
+	}
+	if (problem) {
+		pause_gang(scheduler, group->namespace_, group->name, problem, scheduler->last);
+		return true;
+	}
+	struct claim_wait *wait = wait_new(turn, group, bindings, count, open);
+	for (size_t i = 0; i < wait->claim_count; i++) {
+		struct awaited_claim *claim = &wait->claims[i];
+		log_write(turn->logger, LOG_INFO, 0, "claim", "namespace", claim->namespace_, "claim", claim->name,
+		          "volume", claim->volume ? claim->volume : "", "node", claim->node, NULL);
+		if (claim->code == 0)
+			claims_write(claim);
+	}
+	scheduler->metrics.claims_awaited += wait->claim_count;
+	vec_push(&scheduler->claim_waits, wait);
+	return true;
+}
+
+void scheduler_claims_assume(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->claim_waits.count; i++) {
+		struct claim_wait *wait = scheduler->claim_waits.items[i];
+		for (size_t p = 0; p < wait->pod_count && !wait->assumed; p++)
+			live_assume(scheduler->live, wait->namespace_, wait->pods[p].name, LIVE_BOUND,
+			            wait->pods[p].node);
+		wait->assumed = true;
+	}
+}
+
+/* ---- failing ---- */
+
+/* The pod hears it as it hears of a refused binding: nodes and autoscalers cannot cure it. */
+static void tell_pod(struct scheduler *scheduler, const struct store_object *pod, const char *message, int64_t now)
+{
+	struct condition condition = {"PodScheduled", "False", "SchedulerError", message};
+	struct build *build = build_create();
+	if (!writes_has_condition(pod->root, &condition))
+		writes_pod_condition(scheduler->options.store, pod, &condition, now / CLOCK_SECOND, build, NULL);
+	if (!events_record(scheduler->events, pod, true, "FailedScheduling", message, now / CLOCK_SECOND))
+		scheduler->metrics.events_left_out++;
+	build_destroy(build);
+}
+
+static void fail_wait(struct scheduler *scheduler, const struct claim_wait *wait, const char *pod, const char *message,
+                      int64_t now)
+{
+	log_write(scheduler->options.logger, LOG_WARN, 0, "claims failed", "namespace", wait->namespace_, "group",
+	          wait->group, "error", message, NULL);
+	for (size_t i = 0; i < wait->claim_count; i++)
+		claims_take_back(&wait->claims[i]);
+	for (size_t i = 0; i < wait->pod_count; i++)
+		live_forget(scheduler->live, wait->namespace_, wait->pods[i].name, LIVE_BOUND);
+	pause_gang(scheduler, wait->namespace_, wait->group, message, now);
+	struct store_object *object = pod ? store_object_retain(peek(scheduler, "pods", wait->namespace_, pod)) : NULL;
+	if (object)
+		tell_pod(scheduler, object, message, now);
+	store_object_release(object);
+	scheduler->again = true;
+}
+
+/* ---- looking ---- */
+
+/* NULL while all pods wait and their nodes are there. */
+static const char *look_at_pods(const struct scheduler *scheduler, const struct claim_wait *wait, struct arena *arena)
+{
+	for (size_t i = 0; i < wait->pod_count; i++) {
+		const struct awaited_pod *pod = &wait->pods[i];
+		const struct store_object *object = peek(scheduler, "pods", wait->namespace_, pod->name);
+		if (!object || strcmp(object->uid, pod->uid) != 0 ||
+		    val_path(object->root, "metadata", "deletionTimestamp", NULL))
+			return arena_printf(arena, "pod %s is gone", pod->name);
+		if (val_str(val_path(object->root, "spec", "nodeName", NULL), NULL))
+			return arena_printf(arena, "pod %s was bound by others", pod->name);
+		if (!peek(scheduler, "nodes", "", pod->node))
+			return arena_printf(arena, "node %s is gone", pod->node);
+	}
+	return NULL;
+}
+
+struct failure {
+	const char *pod; /* that names the claim; NULL: it is no claim's fault */
+	const char *message;
+};
+
+/* A write that is under way is waited for: it could not be taken back before. */
+static struct failure look_at_claims(struct claim_wait *wait, struct arena *arena)
+{
+	struct failure failure = {0};
+	size_t bound = 0;
+	bool unanswered = false;
+	for (size_t i = 0; i < wait->claim_count; i++) {
+		struct awaited_claim *claim = &wait->claims[i];
+		const char *why = NULL;
+		unanswered |= claim->unanswered;
+		enum claim_progress progress = claim->unanswered ? CLAIM_WAITS : claims_look(claim, arena, &why);
+		claim->bound = progress == CLAIM_IS_BOUND;
+		bound += claim->bound;
+		if (progress == CLAIM_HAS_FAILED && !failure.message)
+			failure = (struct failure){claim->pod, arena_printf(arena, "claim %s: %s", claim->name, why)};
+	}
+	wait->ready = bound == wait->claim_count;
+	return unanswered ? (struct failure){0} : failure;
+}
+
+static struct failure find_failure(struct scheduler *scheduler, struct claim_wait *wait, int64_t now,
+                                   struct arena *arena)
+{
+	struct failure failure = look_at_claims(wait, arena);
+	for (size_t i = 0; i < wait->claim_count; i++)
+		if (wait->claims[i].unanswered)
+			return (struct failure){0};
+	if (failure.message) {
+		scheduler->metrics.claims_failed++;
+		return failure;
+	}
+	failure.message = look_at_pods(scheduler, wait, arena);
+	if (!failure.message && wait->changed)
+		failure.message = "the gang changed while its claims were bound";
+	if (failure.message || wait->ready || now < wait->deadline)
+		return failure;
+	scheduler->metrics.claims_timed_out++;
+	for (size_t i = 0; i < wait->claim_count; i++)
+		if (!wait->claims[i].bound)
+			return (struct failure){wait->claims[i].pod,
+			                        arena_printf(arena, "claim %s: it was not bound in time",
+			                                     wait->claims[i].name)};
+	return failure;
+}
+
+void scheduler_claims_check(struct scheduler *scheduler, int64_t now)
+{
+	if (scheduler->claim_waits.count == 0)
+		return;
+	struct arena *arena = arena_create();
+	for (size_t i = scheduler->claim_waits.count; i-- > 0;) {
+		struct claim_wait *wait = scheduler->claim_waits.items[i];
+		struct failure failure = find_failure(scheduler, wait, now, arena);
+		if (failure.message) {
+			fail_wait(scheduler, wait, failure.pod, failure.message, now);
+			remove_wait(scheduler, i);
+		} else {
+			scheduler->again |= wait->ready;
+		}
+	}
+	arena_destroy(arena);
+}
+
+/* ---- finishing ---- */
+
+/* Whether the pods are still where they were decided to be, and their gang is satisfied with them. */
+static bool is_still_decided(const struct scheduler_turn *turn, const struct claim_wait *wait)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct gang *gang = NULL;
+	for (size_t i = 0; i < wait->pod_count; i++) {
+		int number = live_pod_number(turn->scheduler->live, wait->namespace_, wait->pods[i].name);
+		const struct snapshot_pod *pod = number >= 0 ? &snapshot->pods[number] : NULL;
+		if (!pod || pod->group < 0 || pod->member < 0)
+			return false;
+		gang = &snapshot->cycle.groups[pod->group].gang;
+		const struct gang_pod *member = &gang->pods[pod->member];
+		if (member->state != MEMBER_RUNNING ||
+		    strcmp(cluster_node_name(snapshot->cycle.cluster, member->node), wait->pods[i].node) != 0)
+			return false;
+	}
+	return gang && gang_root_satisfied(gang);
+}
+
+void scheduler_claims_finish(const struct scheduler_turn *turn)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	for (size_t i = scheduler->claim_waits.count; i-- > 0;) {
+		struct claim_wait *wait = scheduler->claim_waits.items[i];
+		if (!wait->ready)
+			continue;
+		if (!is_still_decided(turn, wait)) {
+			/* The places are given up when the trials of this cycle are taken back. */
+			wait->changed = true;
+			scheduler->again = true;
+			continue;
+		}
+		for (size_t p = 0; p < wait->pod_count; p++)
+			scheduler_bind(scheduler, wait->namespace_, wait->pods[p].name, wait->pods[p].node);
+		drop_pause(scheduler, find_pause(scheduler, wait->namespace_, wait->group));
+		remove_wait(scheduler, i);
+	}
+}
+
+/* ---- telling ---- */
+
+static const char *name_claims(const struct claim_wait *wait, struct arena *arena)
+{
+	const char *text = "";
+	size_t open = 0;
+	for (size_t i = 0; i < wait->claim_count; i++) {
+		if (!wait->claims[i].bound && open++ < MOST_NAMED)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", wait->claims[i].name);
+	}
+	if (open > MOST_NAMED)
+		text = arena_printf(arena, "%s and %zu more", text, open - MOST_NAMED);
+	return arena_printf(arena, "waits for %s %s to be bound", open == 1 ? "claim" : "claims", text);
+}
+
+const char *scheduler_claims_message(const struct scheduler *scheduler, const char *namespace_, const char *group,
+                                     struct arena *arena, bool *failed)
+{
+	*failed = false;
+	for (size_t i = 0; i < scheduler->claim_waits.count; i++) {
+		const struct claim_wait *wait = scheduler->claim_waits.items[i];
+		if (strcmp(wait->group, group) == 0 && strcmp(wait->namespace_, namespace_) == 0)
+			return name_claims(wait, arena);
+	}
+	const struct claim_pause *pause = find_pause(scheduler, namespace_, group);
+	*failed = pause != NULL;
+	return pause ? pause->message : NULL;
+}

@@ -1,0 +1,47 @@
+/* What the files that deal with the claims of gangs share. */
+#ifndef SCHEDULE_SCHEDULER_CLAIMS_INTERNAL_H
+#define SCHEDULE_SCHEDULER_CLAIMS_INTERNAL_H
+
+#include "schedule/scheduler_claims.h"
+#include "schedule/scheduler_internal.h"
+
+/* A claim that has to be bound before the pods of its gang are. */
+struct awaited_claim {
+	struct scheduler *scheduler;
+	char *namespace_, *name, *uid;
+	char *volume;    /* chosen for it; NULL: one is provisioned */
+	char *node;      /* of the pod */
+	char *pod;       /* that names it */
+	bool unanswered; /* what was written for it */
+	bool bound;
+	int code;      /* of the answer; below 300 when it was carried out */
+	char *message; /* of a refusal */
+};
+
+struct awaited_pod {
+	char *name, *uid, *node;
+};
+
+/* Pods of one gang that are bound together when their claims are. */
+struct claim_wait {
+	char *namespace_, *group;
+	bool implicit; /* a pod without a PodGroup */
+	struct awaited_pod *pods;
+	struct awaited_claim *claims;
+	size_t pod_count, claim_count;
+	int64_t deadline; /* nanoseconds */
+	bool assumed;     /* the state knows that the pods keep their places */
+	bool ready;       /* every claim is bound */
+	bool changed;     /* what was decided holds no longer */
+};
+
+enum claim_progress { CLAIM_WAITS, CLAIM_IS_BOUND, CLAIM_HAS_FAILED };
+
+/* scheduler_claims_write.c: writes what was chosen for the claim; the answer is noted in it. */
+void claims_write(struct awaited_claim *claim);
+/* Whether it is bound, and to a volume that its node reaches; *why, in the arena, when it has failed. */
+enum claim_progress claims_look(const struct awaited_claim *claim, struct arena *arena, const char **why);
+/* Takes back what was written for the claim, if nobody has used it. */
+void claims_take_back(const struct awaited_claim *claim);
+
+#endif
