@@ -355,7 +355,8 @@ static struct doc *read_file(const struct cli_args *args, struct arena *arena, s
 	return doc;
 }
 
-struct run_config *run_config_load(const struct cli_args *args, struct problems *problems)
+/* NULL when something is wrong; everything that is was added. */
+static struct run_config *load(const struct cli_args *args, struct problems *problems)
 {
 	struct run_config *config = base_calloc(1, sizeof(*config));
 	config->arena = arena_create();
@@ -431,7 +432,7 @@ struct run_config *run_config_open(const struct cli_args *args)
 {
 	struct arena *arena = arena_create();
 	struct problems problems = {.arena = arena};
-	struct run_config *config = run_config_load(args, &problems);
+	struct run_config *config = load(args, &problems);
 	tell_problems(args, &problems);
 	arena_destroy(arena);
 	return config;

@@ -27,9 +27,7 @@ struct run_config {
 	enum log_format log_format;
 };
 
-/* NULL when the file cannot be read or something in it is wrong; then everything that is wrong was added. */
-struct run_config *run_config_load(const struct cli_args *args, struct problems *problems);
-/* The same, where everything that is wrong is told on stderr. */
+/* NULL when the file cannot be read or something in it is wrong; then stderr was told everything that is. */
 struct run_config *run_config_open(const struct cli_args *args);
 /* The configuration of a file that is another one than `seen`, which then is this one, or that was `asked` for; NULL when it
  * is the same or wrong. The log says what was read, what is wrong, and which settings differ from those of `start` though
