@@ -98,6 +98,8 @@ struct host_port {
 
 /* Everything besides resources that decides where one pod may run. */
 struct pod_rules {
+	const char *pool; /* only nodes of this pool, NULL: only nodes without one; whoever knows the pools sets it */
+	const char *node_label; /* only nodes that have this label, NULL: no matter */
 	struct selector node_selector;
 	bool has_node_terms;          /* requiredDuringScheduling node affinity present */
 	struct node_term *node_terms; /* OR of terms; present but empty matches nothing */

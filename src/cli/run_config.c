@@ -165,6 +165,14 @@ static void check_label_key(const char *key, const char *text, struct problems *
 		            "must be the key of a label, such as kai.scheduler/queue");
 }
 
+/* A value of a label, or all of them. */
+static void check_pool(const char *key, const char *text, struct problems *problems)
+{
+	if (strcmp(text, SETTINGS_ALL_POOLS) != 0 &&
+	    (strlen(text) > 63 || strspn(text, LOWER UPPER "-_.") != strlen(text)))
+		problem_add(problems, SEVERITY_ERROR, key, NULL, "must be the value of a label, \"\" or \"*\"");
+}
+
 static void read_lease(struct run_config *config, const struct val *map, struct problems *problems)
 {
 	config->leader_elect = val_bool(val_get(map, "enabled"), false);
@@ -266,7 +274,15 @@ static const struct row rows[] = {
 	{"queueLabelKey", GROUP_KEY_QUEUE, AT(settings.group.queue_label), check_label_key,
          .words = "label by which pods and workloads name their queue"},
 	{"nodePoolLabelKey", GROUP_KEY_NODE_POOL, AT(settings.group.pool_label), check_label_key,
-         .words = "label of pods with their node pool: their PodGroups get it too"},
+         .words = "label by which nodes and pods belong to a node pool: pods stay in theirs, and their PodGroups get "
+                  "it too"},
+	{"nodePool", "\"*\"", AT(settings.node_pool), check_pool,
+         .words = "the node pool that is served: only its nodes count, and pods of others are left alone. \"\" is the "
+                  "nodes\n"
+                  "and pods without the label, \"*\" all pools at once"},
+	{"restrictNodeScheduling", "false", AT(settings.restrict_nodes),
+         .words = "pods that request GPUs only on nodes with the label " SETTINGS_GPU_WORKER ", others\n"
+                  "only on nodes with " SETTINGS_CPU_WORKER},
 	{"podGroupsForSinglePods", "false", AT(settings.single_groups),
          .words = "also pods that stand alone get a PodGroup"},
 	{"listen", "\"\"", AT(listen), check_own_listen, .at_start = true,

@@ -29,7 +29,20 @@ bool settings_is_ours(const struct settings *settings, const char *scheduler)
 
 bool settings_owns_pod(const struct settings *settings, const struct val *pod)
 {
-	return settings_is_ours(settings, val_str(val_path(pod, "spec", "schedulerName", NULL), NULL));
+	const struct val *labels = val_path(pod, "metadata", "labels", NULL);
+	return settings_is_ours(settings, val_str(val_path(pod, "spec", "schedulerName", NULL), NULL)) &&
+	       settings_serves_pool(settings, val_str(val_get(labels, settings_pool_label(settings)), NULL));
+}
+
+bool settings_serves_pool(const struct settings *settings, const char *pool)
+{
+	return !settings->node_pool || strcmp(settings->node_pool, SETTINGS_ALL_POOLS) == 0 ||
+	       strcmp(settings->node_pool, pool ? pool : "") == 0;
+}
+
+const char *settings_pool_label(const struct settings *settings)
+{
+	return group_pool_label(&settings->group);
 }
 
 const char *settings_default_queue(const struct settings *settings)
@@ -70,6 +83,7 @@ struct settings settings_copy(const struct settings *from, struct arena *arena)
 	for (size_t i = 0; i < from->scheduler_count; i++)
 		names[i] = arena_strdup(arena, from->schedulers[i]);
 	copy.schedulers = names;
+	copy.node_pool = copy_text(arena, from->node_pool);
 	copy.group.queue_label = copy_text(arena, from->group.queue_label);
 	copy.group.pool_label = copy_text(arena, from->group.pool_label);
 	copy.group.default_queue = copy_text(arena, from->group.default_queue);
@@ -102,6 +116,8 @@ static bool places_alike(const struct settings *a, const struct settings *b)
 {
 	return same_schedulers(a, b) && a->budget == b->budget && a->strategy.gpu == b->strategy.gpu &&
 	       a->strategy.cpu == b->strategy.cpu && a->never_violate_budgets == b->never_violate_budgets &&
+	       a->restrict_nodes == b->restrict_nodes && text_equal(a->node_pool, b->node_pool) &&
+	       strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }
@@ -123,7 +139,8 @@ static bool same_rows(const struct group_options *a, const struct group_options 
 static bool groups_alike(const struct settings *a, const struct settings *b)
 {
 	const struct group_options *x = &a->group, *y = &b->group;
-	return same_schedulers(a, b) && a->single_groups == b->single_groups && x->knative_gang == y->knative_gang &&
+	return same_schedulers(a, b) && text_equal(a->node_pool, b->node_pool) &&
+	       a->single_groups == b->single_groups && x->knative_gang == y->knative_gang &&
 	       x->keep_old_names == y->keep_old_names && x->ignore_kartas == y->ignore_kartas &&
 	       text_equal(x->queue_label, y->queue_label) && text_equal(x->pool_label, y->pool_label) &&
 	       text_equal(x->default_queue, y->default_queue) && same_rows(x, y);

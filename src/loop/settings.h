@@ -16,6 +16,10 @@
 
 struct store;
 
+#define SETTINGS_ALL_POOLS "*"
+#define SETTINGS_GPU_WORKER "node-role.kubernetes.io/gpu-worker"
+#define SETTINGS_CPU_WORKER "node-role.kubernetes.io/cpu-worker"
+
 struct settings {
 	const char *const
 		*schedulers; /* schedulerName values that are ours, at least one; pods of ours get the first */
@@ -27,6 +31,10 @@ struct settings {
 	uint64_t claim_timeout;     /* seconds in which the claims of a gang have to be bound, 0: 600 */
 	struct strategy strategy;   /* in which order nodes are taken */
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
+	/* Of the pods and nodes with the label of pools (group.pool_label) only those of this pool count; "" is that of those
+	 * without the label. SETTINGS_ALL_POOLS or NULL: all, and pods stay in their pool. */
+	const char *node_pool;
+	bool restrict_nodes;        /* pods with GPUs only on nodes labelled as GPU workers, others on those for CPU */
 	struct group_options group; /* default queue, label keys, and what the ConfigMap of the cluster says */
 
 	/* Set by the source: what is wrong in the ConfigMap, and two numbers that are new when something was replaced on
@@ -44,6 +52,10 @@ struct settings settings_copy(const struct settings *from, struct arena *arena);
 /* Whether pods with this schedulerName are ours. NULL: a pod without one, "default-scheduler". */
 bool settings_is_ours(const struct settings *settings, const char *scheduler);
 bool settings_owns_pod(const struct settings *settings, const struct val *pod);
+/* Whether an object whose label of pools has this value ("" or NULL: it has none) is in what we serve. */
+bool settings_serves_pool(const struct settings *settings, const char *pool);
+/* The label by which nodes and pods belong to pools. */
+const char *settings_pool_label(const struct settings *settings);
 /* The queue of groups and pods that name none. Never "". */
 const char *settings_default_queue(const struct settings *settings);
 /* The label by which pods and workloads name their queue. */

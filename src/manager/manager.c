@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 struct manager {
+	struct settings_source *settings;
 	struct rbg_controller *groups;
 	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
@@ -16,6 +17,7 @@ struct manager {
 struct manager *manager_create(const struct manager_options *options)
 {
 	struct manager *manager = base_calloc(1, sizeof(*manager));
+	manager->settings = options->settings;
 	manager->groups = rbg_controller_create(&(struct rbg_controller_options){
 		.settings = options->settings,
 		.store = options->store,
@@ -65,7 +67,12 @@ void manager_read(struct manager *manager)
 
 int manager_step(struct manager *manager)
 {
-	int wait = rbg_controller_step(manager->groups);
+	int wait = -1;
+	/* RoleBasedGroups are in no pool: where each pool has a process of its own, that of the rest makes their pods. */
+	if (settings_serves_pool(settings_now(manager->settings), NULL))
+		wait = rbg_controller_step(manager->groups);
+	else
+		rbg_controller_read(manager->groups);
 	wait = manager_sooner(wait, grouping_step(manager->grouping));
 	return manager_sooner(wait, scheduler_step(manager->scheduler));
 }

@@ -144,7 +144,8 @@ static void update_node(struct live *live, struct live_object *object)
 	struct problems ignored = {.arena = live->scratch};
 	struct node_spec spec;
 	arena_reset(live->scratch);
-	bool bad = node_decode(object->object->root, live->scratch, &spec, &ignored) < 0;
+	bool bad = node_decode(object->object->root, live->scratch, &spec, &ignored) < 0 ||
+	           !build_node_is_ours(&live->build, &spec);
 	struct cluster *cluster = live->snapshot.cycle.cluster;
 	struct cluster_node node = build_cluster_node(&spec);
 	int number = bad ? -1 : cluster_find_node(cluster, node.name);

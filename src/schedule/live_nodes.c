@@ -39,7 +39,8 @@ static void note_node(struct live *live, const char *name, struct turnover *turn
 	struct node_spec *spec = arena_new(turnover->arena, struct node_spec);
 	const struct live_object *object = live_find(live, BUILD_NODE, "", name);
 	int number = cluster_find_node(cluster, name);
-	if (object && node_decode(object->object->root, turnover->arena, spec, &ignored) == 0) {
+	if (object && node_decode(object->object->root, turnover->arena, spec, &ignored) == 0 &&
+	    build_node_is_ours(&live->build, spec)) {
 		struct cluster_node node = build_cluster_node(spec);
 		if (number >= 0 && cluster_update_node(cluster, &node) >= 0)
 			return; /* it is where it was */

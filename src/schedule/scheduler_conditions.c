@@ -9,9 +9,10 @@
 #define CONDITION_TYPE "UnschedulableOnNodePool"
 #define DEFAULT_POOL "default"
 
-static const char *pool_of(const struct store_object *object)
+static const char *pool_of(const struct scheduler_turn *turn, const struct store_object *object)
 {
-	const char *pool = val_str(val_path(object->root, "metadata", "labels", "kai.scheduler/node-pool", NULL), "");
+	const char *key = settings_pool_label(settings_now(turn->scheduler->options.settings));
+	const char *pool = val_str(val_get(val_path(object->root, "metadata", "labels", NULL), key), "");
 	return pool[0] ? pool : DEFAULT_POOL;
 }
 
@@ -177,7 +178,7 @@ static void put_condition(const struct scheduler_turn *turn, const struct plan_g
 {
 	const struct val *old = val_path(object->root, "status", "schedulingConditions", NULL), *item;
 	const struct val *last = last_of(old);
-	const char *pool = pool_of(object);
+	const char *pool = pool_of(turn, object);
 	if (last && is_pool(last, pool) && has_text(last, "status", "True") && has_text(last, "message", message))
 		return;
 	struct node *list = build_list(build), *out = build_map(build);
@@ -221,7 +222,7 @@ void scheduler_put_conditions(const struct scheduler_turn *turn, const struct pl
 		if (decided->gang.pods[i].state == MEMBER_RUNNING)
 			return;
 	if (decided->give_up_after_failure)
-		message = arena_printf(turn->arena, "Node-Pool '%s': %s", pool_of(object), message);
+		message = arena_printf(turn->arena, "Node-Pool '%s': %s", pool_of(turn, object), message);
 	put_condition(turn, group, object, message, build, status);
 }
 

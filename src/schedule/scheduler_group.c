@@ -270,14 +270,24 @@ static bool withhold(const struct scheduler_turn *turn, size_t index)
 	return true;
 }
 
+/* Whoever serves the pool of the group tells about it. */
+static bool serves(const struct scheduler_turn *turn, const struct store_object *object)
+{
+	const struct settings *settings = settings_now(turn->scheduler->options.settings);
+	const struct val *labels = val_path(object->root, "metadata", "labels", NULL);
+	return settings_serves_pool(settings, val_str(val_get(labels, settings_pool_label(settings)), NULL));
+}
+
 void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
 {
 	const struct cycle_group *decided = &turn->plan->snapshot->cycle.groups[group->index];
 	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
 	struct store_object *object =
 		store_object_retain(type ? store_peek(turn->store, type, group->namespace_, group->name) : NULL);
-	if (!object)
+	if (!object || !serves(turn, object)) {
+		store_object_release(object);
 		return;
+	}
 	scheduler_write_times(turn, group->index, object);
 	if (scheduler_write_places(turn, group->index, object) < 0)
 		scheduler_unwritten(turn, group->index);

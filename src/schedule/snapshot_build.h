@@ -102,6 +102,10 @@ void build_nodes(struct snapshot_build *build); /* seals the cluster */
 /* Fills snapshot.nodes, for as long as no node comes or goes. */
 void build_number_nodes(struct snapshot_build *build);
 struct cluster_node build_cluster_node(const struct node_spec *node);
+/* Whether the node is in a pool that the settings serve. */
+bool build_node_is_ours(const struct snapshot_build *build, const struct node_spec *node);
+/* Whether the settings serve every pool. */
+bool build_serves_all(const struct snapshot_build *build);
 void build_queues(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
 int32_t build_priority(const struct snapshot_build *build, const char *class_name);

@@ -89,18 +89,30 @@ struct cluster_node build_cluster_node(const struct node_spec *node)
 	};
 }
 
+bool build_node_is_ours(const struct snapshot_build *build, const struct node_spec *node)
+{
+	return settings_serves_pool(build->settings, labels_get(&node->labels, settings_pool_label(build->settings)));
+}
+
+bool build_serves_all(const struct snapshot_build *build)
+{
+	return settings_serves_pool(build->settings, SETTINGS_ALL_POOLS) && settings_serves_pool(build->settings, NULL);
+}
+
 void build_nodes(struct snapshot_build *build)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
 	const struct build_slice *slice = &build->kinds[BUILD_NODE];
 	build->nodes = arena_array(build->arena, struct node_spec, slice->count);
 	struct interner *names = interner_create();
+	cluster_set_pool_key(cluster, settings_pool_label(build->settings));
 	for (size_t i = 0; i < slice->count; i++) {
 		struct problems problems = {.arena = build->arena};
 		struct node_spec *node = &build->nodes[build->node_count];
 		int rc = node_decode(slice->items[i]->object, build->arena, node, &problems);
 		build_verdict(build, slice->items[i], &problems);
-		if (rc < 0 || !build_claim_name(build, names, node->name, slice->items[i]))
+		if (rc < 0 || !build_claim_name(build, names, node->name, slice->items[i]) ||
+		    !build_node_is_ours(build, node))
 			continue;
 		build->node_count++;
 		struct cluster_node added = build_cluster_node(node);

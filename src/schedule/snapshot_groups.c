@@ -143,11 +143,10 @@ static bool read_time(const struct manifest *manifest, const char *annotation, i
 }
 
 /* Whether an earlier cycle has already marked the group as unschedulable in the pool it is in now. */
-static bool marked_unschedulable(const struct manifest *manifest)
+static bool marked_unschedulable(const struct manifest *manifest, const char *pool_label)
 {
 	const struct val *conditions = val_path(manifest->object, "status", "schedulingConditions", NULL), *item;
-	const char *pool =
-		val_str(val_path(manifest->object, "metadata", "labels", "kai.scheduler/node-pool", NULL), "");
+	const char *pool = val_str(val_get(val_path(manifest->object, "metadata", "labels", NULL), pool_label), "");
 	pool = pool[0] ? pool : "default";
 	for (struct val_iter it = val_iter(conditions); val_next(&it, NULL, &item);)
 		if (strcmp(val_str(val_get(item, "type"), ""), "UnschedulableOnNodePool") == 0 &&
@@ -158,7 +157,8 @@ static bool marked_unschedulable(const struct manifest *manifest)
 }
 
 /* When the group counts as stale, and from when on it may cause evictions. */
-static void set_times(const struct snapshot_group *group, const struct manifest *manifest, struct cycle_group *into)
+static void set_times(const struct settings *settings, const struct snapshot_group *group,
+                      const struct manifest *manifest, struct cycle_group *into)
 {
 	const struct podgroup *spec = &group->spec;
 	into->has_stale_since = read_time(manifest, "kai.scheduler/stale-podgroup-timestamp", &into->stale_since);
@@ -167,7 +167,7 @@ static void set_times(const struct snapshot_group *group, const struct manifest 
 	                                                       : DEFAULT_STALENESS_GRACE;
 	into->evict_after = INT64_MIN;
 	into->give_up_after_failure = spec->scheduling_backoff == 1;
-	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest);
+	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest, settings_pool_label(settings));
 	if (!spec->has_preemption_delay)
 		return;
 	int64_t since = group->creation * CLOCK_SECOND;
@@ -202,7 +202,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	into->blocked = into->blocked || problems->errors > 0;
 	into->priority = build_priority(build, group->spec.priority_class);
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
-	set_times(group, manifest, into);
+	set_times(build->settings, group, manifest, into);
 	build_places(build, manifest, index, arena);
 	set_queue(build, into, group->spec.queue);
 	if (rc < 0)

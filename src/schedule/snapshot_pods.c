@@ -6,7 +6,8 @@
 
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod)
 {
-	return settings_is_ours(build->settings, pod->scheduler);
+	return settings_is_ours(build->settings, pod->scheduler) &&
+	       settings_serves_pool(build->settings, labels_get(&pod->labels, settings_pool_label(build->settings)));
 }
 
 struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order)
@@ -28,14 +29,31 @@ struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order)
 	};
 }
 
+static bool is_gpu(const char *resource)
+{
+	return strcmp(resource, "nvidia.com/gpu") == 0 || text_starts_with(resource, "nvidia.com/mig-");
+}
+
+static bool requests_gpus(const struct volume_needs *needs)
+{
+	for (size_t i = 0; i < needs->request_count; i++)
+		if (needs->requests[i].amount > 0 && is_gpu(needs->requests[i].name))
+			return true;
+	return false;
+}
+
 int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct volume_needs *needs)
 {
+	struct pod_rules rules = needs->rules ? *needs->rules : (struct pod_rules){0};
+	rules.pool = labels_get(&pod->spec->labels, settings_pool_label(build->settings));
+	if (build->settings->restrict_nodes)
+		rules.node_label = requests_gpus(needs) ? SETTINGS_GPU_WORKER : SETTINGS_CPU_WORKER;
 	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){
 									     .namespace_ = pod->namespace_,
 									     .labels = pod->spec->labels,
 									     .requests = needs->requests,
 									     .request_count = needs->request_count,
-									     .rules = needs->rules,
+									     .rules = &rules,
 								     });
 }
 
@@ -49,6 +67,11 @@ void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 		return;
 	pod->node = cluster_find_node(cluster, pod->bound_to);
 	if (pod->node < 0) {
+		/* In another pool, or gone. */
+		if (!build_serves_all(build)) {
+			pod->gone = true;
+			return;
+		}
 		build_warn(build, "pod %s/%s runs on node %s, which is not part of the input; its usage is unknown",
 		           pod->namespace_, pod->name, pod->bound_to);
 		pod->gone = true;

@@ -160,10 +160,10 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	(void)state;
 	static const char *const names[] = {"other"};
 	static const struct group_kind_default row = {.api_group = "*", .kind = "Job", .priority_class = "train"};
-	struct settings cases[9];
-	static const bool placing[9] = {true, true, true, true, true, false, false, false, false};
-	static const bool grouping[9] = {true, true, true, false, false, true, true, true, true};
-	for (int i = 0; i < 9; i++)
+	struct settings cases[11];
+	static const bool placing[11] = {true, true, true, true, true, false, true, false, false, true, true};
+	static const bool grouping[11] = {true, true, true, false, false, true, true, true, true, true, false};
+	for (int i = 0; i < 11; i++)
 		cases[i] = settings_usual;
 	cases[0].schedulers = names;
 	cases[0].scheduler_count = 1;
@@ -176,7 +176,9 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	cases[7].group.knative_gang = true;
 	cases[8].group.defaults = &row;
 	cases[8].group.default_count = 1;
-	for (int i = 0; i < 9; i++) {
+	cases[9].node_pool = "red";
+	cases[10].restrict_nodes = true;
+	for (int i = 0; i < 11; i++) {
 		struct settings_source *source = settings_source_create(&settings_usual);
 		settings_source_replace(source, &cases[i]);
 		print_message("case %d\n", i);
@@ -360,6 +362,81 @@ static void another_queue_label(void **state)
 	assert_string_equal(node_of(simulation, "single"), "n1");
 }
 
+#define POOL_NODE(name, labels)                                                                                        \
+	"---\n{apiVersion: v1, kind: Node, metadata: {name: " name ", labels: {" labels                                \
+	"}}, status: {allocatable: {cpu: 8, memory: 8Gi, pods: 100}, conditions: [{type: Ready, status: 'True'}]}}\n"
+#define POOL_POD(name, labels)                                                                                         \
+	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name ", labels: {" labels                                 \
+	"}}, spec: {schedulerName: platoon, " CONTAINERS "}}\n"
+
+/* All pools at first, then one of them, then the rest. */
+static void another_pool(void **state)
+{
+	struct simulation *simulation = *state;
+	static const char group[] =
+		"---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: blue, labels: {"
+		"kai.scheduler/node-pool: blue}}, spec: {minMember: 9}}\n";
+	apply(simulation, POOL_NODE("r", "kai.scheduler/node-pool: red") POOL_NODE("b", "kai.scheduler/node-pool: blue")
+	                          POOL_NODE("plain", ""));
+	apply(simulation, POOL_POD("r1", "kai.scheduler/node-pool: red") POOL_POD("b1", "kai.scheduler/node-pool: blue")
+	                          POOL_POD("n1", ""));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "r1"), "r");
+	assert_string_equal(node_of(simulation, "b1"), "b");
+	assert_string_equal(node_of(simulation, "n1"), "plain");
+	struct settings settings = now(simulation);
+	settings.node_pool = "red";
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, POOL_POD("r2", "kai.scheduler/node-pool: red") POOL_POD("b2", "kai.scheduler/node-pool: blue")
+	                          POOL_POD("n2", ""));
+	apply(simulation, group);
+	apply(simulation, ROLES("roles"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "r2"), "r");
+	assert_string_equal(node_of(simulation, "b2"), "");
+	assert_string_equal(node_of(simulation, "n2"), "");
+	assert_null(val_path(object(simulation, "", "pods", "b2"), "status", "conditions", NULL));
+	assert_null(val_path(object(simulation, "scheduling.run.ai", "podgroups", "blue"), "status", "phase", NULL));
+	assert_null(starting(simulation, "", "pods", "roles-"));
+	/* A node changes its pool: it is offered, and then not any more. */
+	apply(simulation,
+	      POOL_NODE("b", "kai.scheduler/node-pool: red") POOL_NODE("r", "kai.scheduler/node-pool: blue"));
+	apply(simulation, POOL_POD("r3", "kai.scheduler/node-pool: red"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "r3"), "b");
+	settings = now(simulation);
+	settings.node_pool = "";
+	settings_source_replace(simulation->settings, &settings);
+	run(simulation);
+	assert_string_equal(node_of(simulation, "n2"), "plain");
+	assert_string_equal(node_of(simulation, "b2"), "");
+	assert_non_null(starting(simulation, "", "pods", "roles-"));
+	/* And another key: then these labels say nothing. */
+	settings = now(simulation);
+	settings.group.pool_label = "team";
+	settings_source_replace(simulation->settings, &settings);
+	run(simulation);
+	assert_string_not_equal(node_of(simulation, "b2"), "");
+}
+
+static void only_workers(void **state)
+{
+	struct simulation *simulation = *state;
+	struct settings settings = now(simulation);
+	settings.restrict_nodes = true;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, POOL_NODE("a", "") POOL_NODE("g", SETTINGS_GPU_WORKER ": ''") POD("p", "platoon"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "p"), "");
+	apply(simulation, POOL_NODE("c", SETTINGS_CPU_WORKER ": ''"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "p"), "c");
+	settings_source_replace(simulation->settings, &settings_usual);
+	apply(simulation, POOL_NODE("c", SETTINGS_CPU_WORKER ": '', kai.scheduler/node-pool: x") POD("q", "platoon"));
+	run(simulation);
+	assert_string_not_equal(node_of(simulation, "q"), "");
+}
+
 static void groups_for_single_pods(void **state)
 {
 	struct simulation *simulation = *state;
@@ -457,6 +534,8 @@ int main(void)
 		ON_A_CLUSTER(other_schedulers),
 		ON_A_CLUSTER(another_default_queue),
 		ON_A_CLUSTER(another_queue_label),
+		ON_A_CLUSTER(another_pool),
+		ON_A_CLUSTER(only_workers),
 		ON_A_CLUSTER(groups_for_single_pods),
 		ON_A_CLUSTER(another_strategy),
 		ON_A_CLUSTER(another_budget),

@@ -87,6 +87,17 @@ int cluster_add_topology(struct cluster *cluster, const char *name, const char *
 	return cluster->topology_count++;
 }
 
+void cluster_set_pool_key(struct cluster *cluster, const char *key)
+{
+	cluster->pool_key = key && *key ? arena_strdup(cluster->arena, key) : NULL;
+}
+
+const char *cluster_pool_of(const struct cluster *cluster, const struct labels *labels)
+{
+	const char *pool = cluster->pool_key ? labels_get(labels, cluster->pool_key) : NULL;
+	return pool && *pool ? pool : NULL;
+}
+
 struct labels cluster_copy_labels(struct arena *arena, const struct labels *from)
 {
 	struct labels copy = {.items = arena_array(arena, struct label, from->count), .count = from->count};

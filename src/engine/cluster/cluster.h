@@ -31,6 +31,9 @@ struct cluster_node {
 struct cluster *cluster_create(void);
 void cluster_destroy(struct cluster *cluster); /* NULL is a no-op */
 
+/* The label by which nodes belong to pools: a pod is placed in the pool its rules name, one without a pool on nodes
+ * without one. NULL or never called: there are no pools. Before nodes are added; copied. */
+void cluster_set_pool_key(struct cluster *cluster, const char *key);
 /* Levels from the largest domain to the smallest. Returns the topology's number (0, 1, ...). Before cluster_seal only. */
 int cluster_add_topology(struct cluster *cluster, const char *name, const char *const *levels, size_t level_count);
 void cluster_add_node(struct cluster *cluster, const struct cluster_node *node);

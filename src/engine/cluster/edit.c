@@ -59,6 +59,7 @@ static bool take_properties(struct cluster *cluster, struct cluster_node_data *o
 	cluster->soft_taints -= soft_taints(own);
 	if (labels)
 		own->labels = cluster_copy_labels(cluster->arena, &node->labels);
+	own->pool = cluster_pool_of(cluster, &own->labels);
 	if (taints) {
 		own->taints = cluster_copy_taints(cluster->arena, node->taints, node->taint_count);
 		own->taint_count = node->taint_count;

@@ -102,6 +102,7 @@ struct cluster_node_data {
 	struct labels labels;
 	struct taint *taints;
 	size_t taint_count;
+	const char *pool; /* value of the label of pools, NULL for none */
 	bool unschedulable, ready;
 };
 
@@ -162,7 +163,8 @@ struct cluster {
 	struct key_entry *pod_class_index;
 	struct resident_list *residents; /* by node */
 	VEC(int) guarded_pod_classes;    /* classes with required anti-affinity that are resident somewhere, or were */
-	int plain_blocked;               /* nodes that are not ready, unschedulable or tainted */
+	const char *pool_key;            /* label by which nodes belong to pools, NULL: there are none */
+	int plain_blocked;               /* nodes that are not ready, unschedulable, tainted or in a pool */
 	int soft_taints;                 /* nodes with a PreferNoSchedule taint */
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
 	VEC(struct pod_class_amounts) pod_class_amounts; /* by pod class, as far as somebody asked */
@@ -192,6 +194,8 @@ int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int 
 /* To be called after every change of a node's amounts: writes it into the log that slots are brought up to date from. */
 void cluster_mark_node_changed(struct cluster *cluster, int node);
 /* Whether some pod without any rules may not go there. */
+/* The pool that the labels of a node name, NULL for none; borrowed from them. */
+const char *cluster_pool_of(const struct cluster *cluster, const struct labels *labels);
 bool cluster_node_blocks_plain_pods(const struct cluster_node_data *node);
 /* Frees the entries, not the names; *index is NULL then. */
 void cluster_free_names(struct name_entry **index);
@@ -219,6 +223,8 @@ void cluster_free_domains(struct topology *topology);
 bool shape_allows_node(const struct cluster *cluster, const struct shape *shape, int node);
 enum exclusion {
 	EXCLUDE_NONE,
+	EXCLUDE_POOL,
+	EXCLUDE_LABEL,
 	EXCLUDE_NOT_READY,
 	EXCLUDE_UNSCHEDULABLE,
 	EXCLUDE_TAINT,

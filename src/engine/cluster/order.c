@@ -161,7 +161,7 @@ static int keep_first_by_name(struct cluster *cluster)
 
 bool cluster_node_blocks_plain_pods(const struct cluster_node_data *node)
 {
-	if (!node->ready || node->unschedulable)
+	if (!node->ready || node->unschedulable || node->pool)
 		return true;
 	for (size_t i = 0; i < node->taint_count; i++)
 		if (node->taints[i].effect != TAINT_PREFER_NO_SCHEDULE)
@@ -176,6 +176,7 @@ static void place_node(struct cluster *cluster, int number, const struct cluster
 	                                   .labels = from->labels,
 	                                   .taints = (struct taint *)from->taints,
 	                                   .taint_count = from->taint_count,
+	                                   .pool = cluster_pool_of(cluster, &from->labels),
 	                                   .unschedulable = from->unschedulable,
 	                                   .ready = from->ready};
 	cluster->plain_blocked += cluster_node_blocks_plain_pods(node);

@@ -187,6 +187,8 @@ static void shape_key(struct buffer *key, const struct request_list *requests, c
 		put_number(key, requests->items.items[i].amount);
 	}
 	put_number(key, one_per_node * 2 + rules->has_node_terms);
+	put_text(key, rules->pool ? rules->pool : "");
+	put_text(key, rules->node_label ? rules->node_label : "");
 	put_selector(key, &rules->node_selector);
 	put_node_terms(key, rules->node_terms, rules->node_term_count);
 	put_node_terms(key, rules->preferred_nodes, rules->preferred_node_count);
@@ -222,6 +224,8 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		shape->amount[shape->request_count++] = requests->items.items[i].amount;
 	}
 	struct pod_rules *own = &shape->rules;
+	own->pool = rules->pool && *rules->pool ? arena_strdup(arena, rules->pool) : NULL;
+	own->node_label = rules->node_label ? arena_strdup(arena, rules->node_label) : NULL;
 	own->node_selector = copy_selector(arena, &rules->node_selector);
 	own->has_node_terms = rules->has_node_terms;
 	own->node_terms = copy_node_terms(arena, rules->node_terms, rules->node_term_count);
@@ -241,8 +245,8 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		own->tolerations[i].key = arena_strdup(arena, rules->tolerations[i].key);
 		own->tolerations[i].value = arena_strdup(arena, rules->tolerations[i].value);
 	}
-	shape->everywhere =
-		cluster->plain_blocked == 0 && !own->node_selector.count && !own->has_node_terms && !own->volume_count;
+	shape->everywhere = cluster->plain_blocked == 0 && !own->pool && !own->node_label &&
+	                    !own->node_selector.count && !own->has_node_terms && !own->volume_count;
 	if (shape->everywhere)
 		return;
 	shape->allowed = base_calloc((size_t)cluster->node_count, 1);
@@ -352,6 +356,10 @@ enum exclusion shape_find_exclusion(const struct cluster *cluster, const struct 
 {
 	const struct cluster_node_data *node = &cluster->nodes[number];
 	const struct pod_rules *rules = &shape->rules;
+	if (cluster->pool_key && !text_equal(node->pool, rules->pool))
+		return EXCLUDE_POOL;
+	if (rules->node_label && !labels_get(&node->labels, rules->node_label))
+		return EXCLUDE_LABEL;
 	if (!node->ready)
 		return EXCLUDE_NOT_READY;
 	const struct taint cordon = {.key = "node.kubernetes.io/unschedulable",

@@ -223,6 +223,8 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 }
 
 static const char *const exclusion_text[EXCLUDE_CAUSES] = {
+	[EXCLUDE_POOL] = "in another node pool",
+	[EXCLUDE_LABEL] = "without the worker label",
 	[EXCLUDE_NOT_READY] = "not ready",
 	[EXCLUDE_UNSCHEDULABLE] = "unschedulable",
 	[EXCLUDE_TAINT] = "with a taint the pod does not tolerate",
