@@ -1,0 +1,143 @@
+"""Gangs with volume claims, beside the real controller of volumes and a stand-in for an external provisioner."""
+import json
+import os
+import signal
+import subprocess
+import threading
+
+from control_plane import binaries
+from kit import Replica, apply, gang, pods_of, test, wait_until
+
+DRIVER = "disks.example.com"
+SELECTED = "volume.kubernetes.io/selected-node"
+
+
+class Controllers:
+    """kube-controller-manager of the same release, with the controllers of volumes only."""
+
+    def __init__(self, plane):
+        with open(plane.path("kube-controller-manager.log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(binaries("kube-controller-manager"), "kube-controller-manager"),
+                 f"--kubeconfig={plane.kubeconfig}", "--leader-elect=false", "--secure-port=0",
+                 "--controllers=persistentvolume-binder-controller,ephemeral-volume-controller"],
+                stdout=log, stderr=subprocess.STDOUT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+
+
+class Provisioner:
+    """Makes a volume for every claim of the driver that has a node; the first time it fails for those in `fails`."""
+
+    def __init__(self, plane, fails=()):
+        self.plane, self.fails, self.over = plane, set(fails), threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def run(self):
+        while not self.over.wait(0.5):
+            made = []
+            for claim in claims(self.plane):
+                name, node = claim["metadata"]["name"], claim["metadata"].get("annotations", {}).get(SELECTED)
+                if not node or claim["spec"].get("volumeName"):
+                    continue
+                if name in self.fails:
+                    self.fails.remove(name)
+                    self.plane.kubectl("annotate", "pvc", name, SELECTED + "-", check=False)
+                else:
+                    made.append(volume_for(claim, node))
+            if made:
+                self.plane.kubectl("apply", "-f", "-", check=False,
+                                   text=json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
+
+
+def claims(plane):
+    return json.loads(plane.kubectl("get", "pvc", "-o", "json").stdout)["items"]
+
+
+def volume_for(claim, node):
+    meta, spec = claim["metadata"], claim["spec"]
+    return {"apiVersion": "v1", "kind": "PersistentVolume",
+            "metadata": {"name": "pvc-" + meta["uid"], "annotations": {"pv.kubernetes.io/provisioned-by": DRIVER}},
+            "spec": {"capacity": {"storage": spec["resources"]["requests"]["storage"]}, "accessModes": spec["accessModes"],
+                     "storageClassName": spec["storageClassName"], "volumeMode": spec["volumeMode"],
+                     "persistentVolumeReclaimPolicy": "Retain", "csi": {"driver": DRIVER, "volumeHandle": meta["uid"]},
+                     "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": meta["namespace"],
+                                  "name": meta["name"], "uid": meta["uid"]},
+                     "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchFields": [
+                         {"key": "metadata.name", "operator": "In", "values": [node]}]}]}}}}
+
+
+def gang_with_claims(name, pods):
+    docs = [{"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "disks"},
+             "provisioner": DRIVER, "volumeBindingMode": "WaitForFirstConsumer"}]
+    for doc in gang(name, pods, gpus=1):
+        if doc["kind"] == "Pod":
+            claim = "data-" + doc["metadata"]["name"]
+            docs.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": claim}, "spec": {
+                "storageClassName": "disks", "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}}}})
+            doc["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]
+        docs.append(doc)
+    return docs
+
+
+def all_or_none(plane, name, pods):
+    """Whether all pods have nodes. None has one before all claims are bound, and no volume has two claims."""
+    def check():
+        placed = [pod for pod in pods_of(plane, name) if pod["spec"].get("nodeName")]
+        bound = [claim["spec"].get("volumeName") for claim in claims(plane)
+                 if claim["status"]["phase"] == "Bound"]
+        assert len(set(bound)) == len(bound), f"one volume for two claims: {bound}"
+        assert not placed or len(bound) == pods, f"{len(placed)} pods have nodes, {len(bound)} claims are bound"
+        return len(placed) == pods or f"{len(placed)} pods have nodes, {len(bound)} claims are bound"
+    return check
+
+
+def clear_claims(plane):
+    plane.kubectl("delete", "podgroups,pods", "--all", "--wait=false", "--grace-period=0", "--force", check=False)
+    for kind in ("pvc", "pv"):
+        for item in json.loads(plane.kubectl("get", kind, "-o", "json").stdout)["items"]:
+            plane.kubectl("patch", kind, item["metadata"]["name"], "--type=merge", "-p",
+                          '{"metadata":{"finalizers":null}}', check=False)
+        plane.kubectl("delete", kind, "--all", "--wait=false", check=False)
+    plane.kubectl("delete", "storageclass", "--all", check=False)
+
+
+@test
+def a_gang_is_bound_when_its_claims_are(plane):
+    try:
+        with Controllers(plane), Provisioner(plane, fails=["data-disk-3"]), Replica(plane) as replica:
+            apply(plane, gang_with_claims("disk", 16))
+            wait_until("the gang is placed", all_or_none(plane, "disk", 16), replica)
+            assert "data-disk-3: no volume could be provisioned" in replica.log(), replica.log()[-3000:]
+    finally:
+        clear_claims(plane)
+
+
+@test
+def claims_survive_the_end_of_the_scheduler(plane):
+    try:
+        with Controllers(plane):
+            apply(plane, gang_with_claims("cut", 8))
+            with Replica(plane) as replica:
+                wait_until("the claims have nodes", lambda: sum(
+                    SELECTED in claim["metadata"].get("annotations", {}) for claim in claims(plane)) == 8 or "not all",
+                    replica)
+                replica.stop(signal.SIGKILL)
+            with Provisioner(plane), Replica(plane) as replica:
+                wait_until("the gang is placed", all_or_none(plane, "cut", 8), replica)
+    finally:
+        clear_claims(plane)
