@@ -192,6 +192,7 @@ static void collect_evictions(struct plan *plan, struct arena *arena)
 			.by = by ? arena_printf(arena, "%s/%s", by->namespace_, by->name) : "",
 			.action = cycle_action_name(eviction->action),
 			.moved = eviction->moved,
+			.fewest = eviction->fewest,
 			.guarded = eviction->guarded,
 			.violates = eviction->violates ? arena_printf(arena, "%s/%s", eviction->violates->namespace_,
 		                                                      eviction->violates->name)

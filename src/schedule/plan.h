@@ -18,6 +18,7 @@ struct plan_eviction {
 	const char *by;       /* group for which it is evicted, "namespace/name"; "" for a stale gang */
 	const char *action;   /* action that decided it */
 	bool moved;           /* it has a reservation elsewhere in the same plan */
+	bool fewest;          /* it is proved that no better choice of victims exists */
 	bool guarded;         /* a PodDisruptionBudget covers it, and none is violated by what goes with it */
 	const char *violates; /* PodDisruptionBudget that does not allow it, "namespace/name"; NULL for none */
 };

@@ -27,6 +27,8 @@ static struct node *write_evictions(struct build *build, const struct plan *plan
 		build_put_string(build, item, "by", eviction->by);
 		build_put_string(build, item, "action", eviction->action);
 		build_put_bool(build, item, "moved", eviction->moved);
+		if (eviction->fewest)
+			build_put_bool(build, item, "fewest", true);
 		if (eviction->violates)
 			build_put_string(build, item, "violatesBudget", eviction->violates);
 		build_append(build, list, item);

@@ -319,11 +319,16 @@ static void check_violations(const struct cycle *cycle, const struct fixture_cas
 		fail_msg("%s: %d evictions violate a budget, not %d", given->title, violations, given->violations);
 }
 
+void cluster_fixture_open(struct cluster_fixture *fixture, const struct fixture_case *given)
+{
+	cluster_fixture_create(fixture, given->nodes, given->queues, given->groups);
+	add_budgets(fixture, given);
+}
+
 void cluster_fixture_check(const struct fixture_case *given)
 {
 	struct cluster_fixture fixture;
-	cluster_fixture_create(&fixture, given->nodes, given->queues, given->groups);
-	add_budgets(&fixture, given);
+	cluster_fixture_open(&fixture, given);
 	struct strategy strategy;
 	if (given->placement && strategy_parse(given->placement, &strategy) < 0)
 		fail_msg("%s is no strategy", given->placement);

@@ -73,6 +73,8 @@ struct fixture_case {
 	const char *placement; /* the strategy; NULL: binpack */
 };
 
+/* The cluster of a case, with its budgets; nothing is run. */
+void cluster_fixture_open(struct cluster_fixture *fixture, const struct fixture_case *given);
 /* Runs the case, compares the pods of every group with `after`, and checks that the books of the nodes add up. */
 void cluster_fixture_check(const struct fixture_case *given);
 

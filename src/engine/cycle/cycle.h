@@ -54,6 +54,7 @@ struct cycle_eviction {
 	int by;   /* group it makes room for, -1 for stale gangs */
 	enum cycle_action action;
 	bool moved;
+	bool fewest;                         /* no better choice of victims exists, proved: see evict/fewest.h */
 	bool guarded;                        /* a budget covers it, and the decision violates none */
 	const struct cycle_budget *violates; /* and does not allow it; NULL: none */
 };

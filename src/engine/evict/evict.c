@@ -6,6 +6,7 @@
 #include "engine/evict/internal.h"
 
 #include "engine/evict/budgets.h"
+#include "engine/evict/fewest.h"
 #include "engine/evict/runtime.h"
 #include "engine/place/rules.h"
 
@@ -273,7 +274,8 @@ static void give_up_pod(struct evict_attempt *attempt, int group, int number, in
 	                                  .node = node,
 	                                  .by = attempt->group,
 	                                  .action = attempt->action,
-	                                  .moved = moved};
+	                                  .moved = moved,
+	                                  .fewest = attempt->proved_fewest};
 	budgets_spend(attempt->run->budgets, pod, &eviction);
 	eviction.guarded &= !attempt->violating;
 	cycle_evict(cycle, eviction);
@@ -402,11 +404,29 @@ bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count)
 	return made;
 }
 
-static bool try_list(struct evict_attempt *attempt)
+static void build_bias(struct evict_attempt *attempt)
 {
 	attempt->scored = 0;
 	bias_build_from_free(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, false, attempt->scratch,
 	                     &attempt->bias);
+}
+
+bool evict_decide_units(struct evict_attempt *attempt, bool *placed)
+{
+	struct place_options options = {.budget = attempt->cycle->budget, .use_releasing = true};
+	evict_lift_prefix(attempt, attempt->unit_count);
+	arena_reset(attempt->run->scratch);
+	*placed = search_place(attempt, &options, attempt->run->scratch);
+	evict_lift_prefix(attempt, 0);
+	if (!*placed)
+		return false;
+	build_bias(attempt);
+	return decide_prefix(attempt, attempt->unit_count);
+}
+
+static bool try_list(struct evict_attempt *attempt)
+{
+	build_bias(attempt);
 	return attempt->method->try_units ? attempt->method->try_units(attempt)
 	                                  : evict_try_prefixes(attempt, 0, SIZE_MAX);
 }
@@ -471,7 +491,10 @@ static bool try_units(struct evict_attempt *attempt)
 		return false;
 	if (fits_with(attempt, 0)) /* nobody has to go: that is for allocation */
 		return false;
-	return try_list(attempt) || (attempt->deferred_count && try_deferred(attempt));
+	enum fewest_outcome outcome = fewest_try(attempt);
+	if (outcome == FEWEST_MADE)
+		return true;
+	return (outcome == FEWEST_GAVE_UP && try_list(attempt)) || (attempt->deferred_count && try_deferred(attempt));
 }
 
 /* The index follows what was decided. */

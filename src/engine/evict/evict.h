@@ -14,6 +14,7 @@ struct evict_method {
 	bool moves_only;       /* everybody who leaves gets a new place, pod by pod: whose they are does not matter */
 	bool preemptible_only; /* only for groups that may be evicted again themselves */
 	bool returns_moved;    /* when others are moved, more victims may stay: it is asked again */
+	bool chooses_fewest;   /* all units are listed at once: among few of them the best set is proved */
 	bool violates_budgets; /* where nothing else makes room, and the cycle allows it */
 	enum evict_runtime runtime;
 	/* Whether there is any group to ask, before the units of all of them are listed. Asked for everybody who waits: a loop

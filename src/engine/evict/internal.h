@@ -37,6 +37,7 @@ struct evict_attempt {
 	struct place_bias bias;
 	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
+	bool proved_fewest;                      /* no better set of units makes room */
 	bool ruled;                              /* rules between pods have a say in it */
 	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
 	struct cycle_cost cost;                  /* of the placement */
@@ -67,6 +68,10 @@ void evict_lift_prefix(struct evict_attempt *attempt, size_t count);
 /* With more than `low` and at most `count` units: the shortest prefix that lets the group fit; where everybody must find a
  * new place, longer ones too. True when it was decided; otherwise everything is where it was. */
 bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count);
+
+/* With exactly the units that are listed: places, asks everybody, and commits. False when that is not to be had, with nothing
+ * lifted; *placed says whether there would have been a place. */
+bool evict_decide_units(struct evict_attempt *attempt, bool *placed);
 
 /* ---- units.c ---- */
 

@@ -117,6 +117,7 @@ static bool try_swaps(struct evict_attempt *attempt)
 
 static const struct evict_method preemption = {
 	.returns_moved = true, /* with more held, more may be beyond the entitlement: see is_swap */
+	.chooses_fewest = true,
 	.violates_budgets = true,
 	.runtime = EVICT_RUNTIME_PREEMPT,
 	.has_candidates = has_candidates,

@@ -1,0 +1,20 @@
+/* The best set of victims where there are few to choose from. Private to the engine.
+ *
+ * In this order: fewest violations of disruption budgets; no worse unit than needed (pods before children before gangs, lower
+ * priority first); fewest pods that run and leave or move; the younger ones. A unit counts with all of its pods, though some may keep their
+ * place where the rest of it moves. */
+#ifndef ENGINE_EVICT_FEWEST_H
+#define ENGINE_EVICT_FEWEST_H
+
+#include "engine/evict/internal.h"
+
+enum fewest_outcome {
+	FEWEST_MADE,    /* decided, and proved to be the best */
+	FEWEST_NONE,    /* proved: no set of units makes room */
+	FEWEST_GAVE_UP, /* too many units, or too many trials */
+};
+
+/* With all units listed and nothing lifted; the same is true afterwards unless it was decided. */
+enum fewest_outcome fewest_try(struct evict_attempt *attempt);
+
+#endif
