@@ -141,3 +141,41 @@ def claims_survive_the_end_of_the_scheduler(plane):
                 wait_until("the gang is placed", all_or_none(plane, "cut", 8), replica)
     finally:
         clear_claims(plane)
+
+
+@test
+def local_volumes_take_the_gang_to_their_nodes(plane):
+    nodes = [node["metadata"]["name"] for node in json.loads(plane.kubectl("get", "nodes", "-o", "json").stdout)["items"]
+             if node["metadata"]["labels"].get("example.com/rack") == "r1"][:2]
+    docs = gang_with_claims("near", 4)
+    docs[0]["provisioner"] = "kubernetes.io/no-provisioner"
+    for i in range(4):
+        volume = volume_for({"metadata": {"name": "", "namespace": "", "uid": f"local-{i}"}, "spec": {
+            "storageClassName": "disks", "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem",
+            "resources": {"requests": {"storage": "1Gi"}}}}, nodes[i % 2])
+        del volume["spec"]["claimRef"], volume["spec"]["csi"], volume["metadata"]["annotations"]
+        volume["spec"]["local"] = {"path": f"/disks/{i}"}
+        docs.append(volume)
+    try:
+        with Controllers(plane), Replica(plane) as replica:
+            apply(plane, docs)
+            wait_until("the gang is placed", all_or_none(plane, "near", 4), replica)
+            assert sorted(pod["spec"]["nodeName"] for pod in pods_of(plane, "near")) == sorted(nodes * 2)
+    finally:
+        clear_claims(plane)
+
+
+@test
+def claims_are_taken_back_after_the_deadline(plane):
+    config = plane.path("claims.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("claimTimeoutSeconds: 2\n")
+    try:
+        with Controllers(plane), Replica(plane, "--config", config) as replica:
+            apply(plane, gang_with_claims("late", 4))
+            wait_until("the deadline passes", lambda: "it was not bound in time" in replica.log() or "not yet", replica)
+            assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "late"))
+            with Provisioner(plane):
+                wait_until("the gang is placed", all_or_none(plane, "late", 4), replica)
+    finally:
+        clear_claims(plane)
