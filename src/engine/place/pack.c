@@ -1,23 +1,14 @@
 /* Owns putting pods onto nodes, once every leaf knows where it is confined.
  *
  * First the quick way: tightest set of domains, then of hosts, shape by shape. With one shape and one topology that
- * cannot fail. Otherwise an exhaustive search over pods and nodes follows, equal nodes tried once. */
-#include "engine/place/solver.h"
+ * cannot fail. Otherwise an exhaustive search over pods and nodes follows (pack_exhaust.c). */
+#include "engine/place/pack.h"
 #include "engine/place/matching.h"
 #include "engine/place/rules.h"
 
 #include <string.h>
 
-struct unit { /* equal pods of one leaf */
-	int want;
-	int shape;
-	int count;
-	const struct confine *at;
-	int64_t room;  /* nodes in the confinement, for ordering */
-	int64_t slots; /* of the shape in the whole cluster, for ordering */
-};
-
-static bool inside(const struct solver *solver, const struct confine *at, int node)
+bool pack_is_inside(const struct solver *solver, const struct confine *at, int node)
 {
 	for (int t = 0; t < solver->topology_count; t++)
 		if (at->level[t] >= 0 && solver_topology(solver, t)->node_domain[at->level[t]][node] != at->domain[t])
@@ -25,8 +16,7 @@ static bool inside(const struct solver *solver, const struct confine *at, int no
 	return true;
 }
 
-/* The smallest of the confinements, as a range of positions in its topology. */
-static int narrowest(const struct solver *solver, const struct confine *at, int *first, int *end)
+int pack_narrowest(const struct solver *solver, const struct confine *at, int *first, int *end)
 {
 	int best = 0;
 	*first = 0;
@@ -61,8 +51,7 @@ static void shift_sums(struct solver *solver, struct slots *slots, int node, int
 	}
 }
 
-/* Puts copies of a shape on a node: resources, and the slots of every shape of the gang there. */
-static void take(struct solver *solver, const struct unit *unit, int node, int copies)
+void pack_take(struct solver *solver, const struct pack_unit *unit, int node, int copies)
 {
 	struct cluster *cluster = solver->cluster;
 	if (solver->shape_count == 1) {
@@ -220,7 +209,7 @@ static int skip_full(const struct topology *topology, int64_t *const *sums, int 
 	return domain >= 0 && sums[level][domain] == 0 ? topology->domains[level][domain].end : position;
 }
 
-static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t need, int t, int first, int end,
+static bool fill_hosts(struct solver *solver, const struct pack_unit *unit, int64_t need, int t, int first, int end,
                        int strays_of_level)
 {
 	const struct topology *topology = solver_topology(solver, t);
@@ -239,7 +228,7 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 			continue;
 		next = p + 1;
 		int node = order[p];
-		if (slots[node] <= 0 || (filter && !inside(solver, unit->at, node)))
+		if (slots[node] <= 0 || (filter && !pack_is_inside(solver, unit->at, node)))
 			continue;
 		if (strays_of_level >= 0 && topology->node_domain[strays_of_level][node] >= 0)
 			continue;
@@ -253,13 +242,13 @@ static bool fill_hosts(struct solver *solver, const struct unit *unit, int64_t n
 	                    ? strategy_divide_spread(solver, unit->shape, bins.items, (int)bins.count, need, shares)
 	                    : divide(bins.items, (int)bins.count, need, shares);
 	for (int i = 0; i < taken; i++)
-		take(solver, unit, shares[i].number, (int)shares[i].count);
+		pack_take(solver, unit, shares[i].number, (int)shares[i].count);
 	vec_free(&bins);
 	free(shares);
 	return taken >= 0;
 }
 
-static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t need, int t, int level, int domain)
+static bool fill_domain(struct solver *solver, const struct pack_unit *unit, int64_t need, int t, int level, int domain)
 {
 	const struct topology *topology = solver_topology(solver, t);
 	int first = level < 0 ? 0 : topology->domains[level][domain].first;
@@ -295,193 +284,22 @@ static bool fill_domain(struct solver *solver, const struct unit *unit, int64_t 
 	return fine;
 }
 
-static bool quick(struct solver *solver, const struct unit *units, int count)
+static bool quick(struct solver *solver, const struct pack_unit *units, int count)
 {
 	for (int u = 0; u < count; u++) {
 		int first, end;
-		int t = narrowest(solver, units[u].at, &first, &end);
+		int t = pack_narrowest(solver, units[u].at, &first, &end);
 		if (!fill_domain(solver, &units[u], units[u].count, t, units[u].at->level[t], units[u].at->domain[t]))
 			return false;
 	}
 	return true;
 }
 
-/* ---- the exhaustive way ---- */
-
-struct depth {
-	int unit;
-	int *nodes;
-	int node_count, at;
-	size_t trail_mark, assigned_mark;
-};
-
-struct exhaust {
-	struct solver *solver;
-	const struct unit *units;
-	int unit_count;
-	int *left; /* per unit: pods still to place */
-	VEC(struct depth) depths;
-	uint64_t budget;
-};
-
-static uint64_t node_signature(const struct exhaust *x, int node)
-{
-	const struct solver *solver = x->solver;
-	uint64_t hash = 0x77;
-	for (int s = 0; s < solver->shape_count; s++)
-		hash = hash_mix(hash, (uint64_t)solver->shapes[s].slots->node[node]);
-	for (int j = solver->shape_count; j < solver->counter_count && solver->counters[j].resource >= 0; j++)
-		hash = hash_mix(hash, (uint64_t)cluster_amount_in_view(solver->cluster, solver->counters[j].resource,
-		                                                       node, solver->view));
-	for (int u = 0; u < x->unit_count; u++)
-		if (x->left[u])
-			hash = hash_mix(hash, inside(solver, x->units[u].at, node));
-	return hash;
-}
-
-static bool refuted_before(const struct exhaust *x, int unit, int node)
-{
-	for (size_t d = x->depths.count; d-- > 0 && x->depths.items[d].unit == unit;)
-		for (int i = 0; i + 1 < x->depths.items[d].at; i++)
-			if (x->depths.items[d].nodes[i] == node)
-				return true;
-	return false;
-}
-
-struct candidate {
-	int64_t score;
-	int slots;
-	int node;
-	uint64_t signature;
-};
-
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-	if (a->score != b->score)
-		return a->score > b->score ? -1 : 1;
-	if (a->slots != b->slots)
-		return a->slots < b->slots ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
-
-static void list_candidates(struct exhaust *x, struct depth *depth)
-{
-	struct solver *solver = x->solver;
-	const struct unit *unit = &x->units[depth->unit];
-	const struct local_shape *shape = &solver->shapes[unit->shape];
-	bool tell_apart = solver->social || solver->matching;
-	int first, end, count = 0;
-	const struct topology *topology = solver_topology(solver, narrowest(solver, unit->at, &first, &end));
-	struct candidate *list = base_calloc((size_t)(end - first), sizeof(*list));
-	for (int p = first; p < end; p++) {
-		int node = topology->order[p];
-		if (shape->slots->node[node] < 1 || !inside(solver, unit->at, node) ||
-		    refuted_before(x, depth->unit, node))
-			continue;
-		if (solver->social && !rules_allow_node(solver, shape->pod_class, node))
-			continue;
-		list[count++] = (struct candidate){.score = shape->score ? shape->score[node] : 0,
-		                                   .slots = shape->slots->node[node],
-		                                   .node = node,
-		                                   .signature = tell_apart ? 0 : node_signature(x, node)};
-	}
-	qsort(list, (size_t)count, sizeof(*list), compare_candidates);
-	depth->nodes = arena_array(solver->arena, int, (size_t)count);
-	for (int i = 0; i < count; i++) {
-		bool equal = false;
-		for (int k = 0; k < i && !equal && !tell_apart; k++)
-			equal = list[k].signature == list[i].signature;
-		if (!equal)
-			depth->nodes[depth->node_count++] = list[i].node;
-	}
-	free(list);
-}
-
-/* Slots left for what is still to come: each unit alone must still fit. */
-static bool rest_fits(const struct exhaust *x)
-{
-	const struct solver *solver = x->solver;
-	for (int u = 0; u < x->unit_count; u++) {
-		if (!x->left[u])
-			continue;
-		const struct slots *slots = solver->shapes[x->units[u].shape].slots;
-		const struct confine *at = x->units[u].at;
-		for (int t = 0; t < solver->topology_count; t++) {
-			int64_t have = at->level[t] < 0
-			                       ? slots->total
-			                       : slots->sums[solver->topologies[t]][at->level[t]][at->domain[t]];
-			if (have < x->left[u])
-				return false;
-		}
-	}
-	return true;
-}
-
-static bool descend(struct exhaust *x)
-{
-	int unit = 0;
-	while (unit < x->unit_count && !x->left[unit])
-		unit++;
-	if (unit == x->unit_count)
-		return false;
-	struct depth depth = {.unit = unit,
-	                      .trail_mark = x->solver->trail.count,
-	                      .assigned_mark = x->solver->assigned.count};
-	list_candidates(x, &depth);
-	vec_push(&x->depths, depth);
-	return true;
-}
-
-static enum verdict exhaust_run(struct exhaust *x)
-{
-	struct solver *solver = x->solver;
-	if (!rest_fits(x))
-		return VERDICT_IMPOSSIBLE;
-	if (!descend(x))
-		return VERDICT_PLACED;
-	while (x->depths.count) {
-		struct depth *depth = &x->depths.items[x->depths.count - 1];
-		if (depth->at > 0) {
-			trail_undo(solver, depth->trail_mark);
-			solver->assigned.count = depth->assigned_mark;
-			x->left[depth->unit]++;
-		}
-		if (depth->at == depth->node_count) {
-			x->depths.count--;
-			continue;
-		}
-		if (++solver->steps > solver->budget || x->budget-- == 0) {
-			solver->out_of_budget = solver->steps > solver->budget;
-			return VERDICT_EXHAUSTED;
-		}
-		int node = depth->nodes[depth->at++];
-		take(solver, &x->units[depth->unit], node, 1);
-		x->left[depth->unit]--;
-		if (!rest_fits(x) || (solver->matching && !matching_holds(solver)))
-			continue;
-		if (!descend(x) && (!solver->social || rules_check_final(solver)))
-			return VERDICT_PLACED;
-	}
-	return VERDICT_IMPOSSIBLE;
-}
-
-static enum verdict exhaust(struct solver *solver, const struct unit *units, int count, uint64_t budget)
-{
-	struct exhaust x = {.solver = solver, .units = units, .unit_count = count, .budget = budget};
-	x.left = arena_array(solver->arena, int, (size_t)count);
-	for (int u = 0; u < count; u++)
-		x.left[u] = units[u].count;
-	enum verdict verdict = exhaust_run(&x);
-	vec_free(&x.depths);
-	return verdict;
-}
-
 /* ---- entry points ---- */
 
 static int compare_units(const void *left, const void *right)
 {
-	const struct unit *a = left, *b = right;
+	const struct pack_unit *a = left, *b = right;
 	if (a->room != b->room)
 		return a->room < b->room ? -1 : 1;
 	if (a->slots != b->slots)
@@ -492,24 +310,25 @@ static int compare_units(const void *left, const void *right)
 }
 
 /* Units of the given items, smallest confinement and rarest shape first. */
-static struct unit *list_units(struct solver *solver, const bool *chosen, int *count)
+static struct pack_unit *list_units(struct solver *solver, const bool *chosen, int *count)
 {
-	struct unit *units = arena_array(solver->arena, struct unit, solver->items.count * (size_t)solver->shape_count);
+	struct pack_unit *units =
+		arena_array(solver->arena, struct pack_unit, solver->items.count * (size_t)solver->shape_count);
 	*count = 0;
 	for (size_t i = 0; i < solver->items.count; i++) {
 		const struct item *item = &solver->items.items[i];
 		int first, end;
 		if (chosen && !chosen[i])
 			continue;
-		narrowest(solver, &item->at, &first, &end);
+		pack_narrowest(solver, &item->at, &first, &end);
 		for (int s = 0; s < solver->shape_count; s++)
 			if (item->counts[s])
-				units[(*count)++] = (struct unit){.want = item->want,
-				                                  .shape = s,
-				                                  .count = item->counts[s],
-				                                  .at = &item->at,
-				                                  .room = end - first,
-				                                  .slots = solver->shapes[s].slots->total};
+				units[(*count)++] = (struct pack_unit){.want = item->want,
+				                                       .shape = s,
+				                                       .count = item->counts[s],
+				                                       .at = &item->at,
+				                                       .room = end - first,
+				                                       .slots = solver->shapes[s].slots->total};
 	}
 	qsort(units, (size_t)*count, sizeof(*units), compare_units);
 	return units;
@@ -538,7 +357,7 @@ static bool is_valid(const struct solver *solver)
 	return (!solver->social || rules_check_final(solver)) && (!solver->matching || matching_holds(solver));
 }
 
-static enum verdict pack_units(struct solver *solver, const struct unit *units, int count, uint64_t budget)
+static enum verdict pack_units(struct solver *solver, const struct pack_unit *units, int count, uint64_t budget)
 {
 	size_t mark = solver->trail.count;
 	/* Evenly spread pods may stand in each other's way: then they are packed, before the long search. */
@@ -553,7 +372,7 @@ static enum verdict pack_units(struct solver *solver, const struct unit *units, 
 	solver->assigned.count = 0;
 	if (solver->exact)
 		return VERDICT_IMPOSSIBLE;
-	return exhaust(solver, units, count, budget);
+	return pack_exhaust(solver, units, count, budget);
 }
 
 enum verdict pack_items(struct solver *solver)
@@ -563,7 +382,7 @@ enum verdict pack_items(struct solver *solver)
 		pack_score_nodes(solver, s);
 	for (size_t i = 0; i < solver->items.count; i++)
 		bound_reserve(solver, &solver->items.items[i], -1);
-	struct unit *units = list_units(solver, NULL, &count);
+	struct pack_unit *units = list_units(solver, NULL, &count);
 	return pack_units(solver, units, count, UINT64_MAX);
 }
 
@@ -585,7 +404,7 @@ enum verdict pack_local(struct solver *solver, const struct confine *at)
 			bound_reserve(solver, item, -1);
 	}
 	int count;
-	struct unit *units = list_units(solver, chosen, &count);
+	struct pack_unit *units = list_units(solver, chosen, &count);
 	enum verdict verdict = pack_units(solver, units, count, LOCAL_BUDGET);
 	bool exhausted_all = solver->out_of_budget;
 	trail_undo(solver, mark);
