@@ -2,6 +2,7 @@
  *
  * Hardest child first; the first domain is found by walking down the topology, the rest is listed only when that one
  * fails. Equal siblings do not repeat choices an earlier one has refuted; equal domains are tried once. */
+#include "engine/place/mixes.h"
 #include "engine/place/solver.h"
 
 #include <string.h>
@@ -26,10 +27,16 @@ struct frame {
 	bool done;        /* no alternative is left */
 };
 
+/* Whether the children of a parent are counted together (mixes.h) when it is opened: to refute it, and to follow the plan
+ * that was found. Following a plan leaves the other choices out: then the end of the search proves nothing. */
+enum counting { COUNT_NOTHING, COUNT_AND_FOLLOW, COUNT_TO_REFUTE };
+
 struct search {
 	struct solver *solver;
 	VEC(struct frame) frames;
 	struct goal *goals;
+	enum counting counting;
+	bool followed; /* a plan */
 };
 
 static struct goal *push_goal(struct solver *solver, struct goal goal, struct goal *next)
@@ -164,6 +171,31 @@ static void open_kids(struct solver *solver, struct goal **goals, int number, co
 		*goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = kids[k], .at = *at}, *goals);
 }
 
+/* The same with counting. False: there is no room for as many as are needed. */
+static bool open_counted(struct search *search, int number, const struct confine *at)
+{
+	struct solver *solver = search->solver;
+	struct mix_plan plan;
+	enum verdict verdict = mixes_solve(solver, number, at, &plan);
+	if (verdict == VERDICT_IMPOSSIBLE) {
+		if (solver->blocking_tree < 0)
+			solver->blocking_tree = solver->wants[number].tree;
+		return false;
+	}
+	if (verdict == VERDICT_EXHAUSTED || search->counting == COUNT_TO_REFUTE) {
+		open_kids(solver, &search->goals, number, at);
+		return true;
+	}
+	search->followed = true;
+	for (int i = plan.count; i-- > 0;) {
+		struct goal goal = {.type = GOAL_WANT, .want = plan.places[i].want, .at = *at};
+		goal.at.level[0] = (int8_t)solver->classes[solver->wants[goal.want].class_].level;
+		goal.at.domain[0] = plan.places[i].domain;
+		search->goals = push_goal(solver, goal, search->goals);
+	}
+	return true;
+}
+
 /* Leaves reserve, parents push their children. False: this branch is refuted. *mix is set when a choice of pods opens. */
 static bool expand(struct search *search, int number, const struct confine *at, bool *mix)
 {
@@ -171,6 +203,8 @@ static bool expand(struct search *search, int number, const struct confine *at, 
 	const struct want *want = &solver->wants[number];
 	const struct part_class *class_ = &solver->classes[want->class_];
 	*mix = false;
+	if (!class_->leaf && search->counting != COUNT_NOTHING)
+		return open_counted(search, number, at);
 	if (!class_->leaf) {
 		open_kids(solver, &search->goals, number, at);
 		return true;
@@ -449,99 +483,100 @@ static bool backtrack(struct search *search)
 	return false;
 }
 
-/* Children that are hard to place come first: few copies fit, many pods needed. Spec order breaks ties. */
-struct hardness {
-	int want;
-	int64_t scarcity, pods;
-	int class_;
-	int order;
-};
+/* ---- whole searches ---- */
 
-static int compare_hardness(const void *left, const void *right)
+static struct confine anywhere(void)
 {
-	const struct hardness *a = left, *b = right;
-	if (a->scarcity != b->scarcity)
-		return a->scarcity < b->scarcity ? -1 : 1;
-	if (a->pods != b->pods)
-		return a->pods > b->pods ? -1 : 1;
-	if (a->class_ != b->class_)
-		return a->class_ < b->class_ ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	struct confine at;
+	for (int t = 0; t < CLUSTER_MAX_TOPOLOGIES; t++) {
+		at.level[t] = -1;
+		at.domain[t] = -1;
+	}
+	return at;
 }
 
-static void order_kids(struct solver *solver)
+/* Settles the goals of the search, and what is reserved then by packing: all of it, or what is inside `within`. */
+static enum verdict settle_goals(struct search *search, const struct confine *within)
 {
-	size_t widest = 1;
-	for (int w = 0; w < solver->want_count; w++)
-		if ((size_t)solver->wants[w].kid_count > widest)
-			widest = (size_t)solver->wants[w].kid_count;
-	struct hardness *list = arena_array(solver->arena, struct hardness, widest);
-	for (int w = 0; w < solver->want_count; w++) {
-		struct want *want = &solver->wants[w];
-		int *kids = solver->kids + want->first_kid;
-		if (want->need < want->kid_count) {
-			for (int k = 0; k < want->kid_count; k++)
-				solver->wants[kids[k]].rest = want->need;
-			continue;
+	struct solver *solver = search->solver;
+	for (;;) {
+		bool refuted = false;
+		while (search->goals && !refuted)
+			refuted = !take_goal(search);
+		if (!refuted) {
+			size_t mark = solver->trail.count;
+			enum verdict verdict = within ? pack_local(solver, within) : pack_items(solver);
+			if (verdict == VERDICT_PLACED)
+				return verdict;
+			trail_undo(solver, mark);
+			if (verdict == VERDICT_EXHAUSTED)
+				return verdict;
 		}
-		for (int k = 0; k < want->kid_count; k++) {
-			const struct want *kid = &solver->wants[kids[k]];
-			const struct part_class *class_ = &solver->classes[kid->class_];
-			int64_t copies = COPIES_CAP;
-			for (int t = 0; t < solver->topology_count; t++)
-				if (solver->bound_total[t][kid->class_] < copies)
-					copies = solver->bound_total[t][kid->class_];
-			list[k] = (struct hardness){.want = kids[k],
-			                            .scarcity = copies,
-			                            .class_ = kid->class_,
-			                            .order = k};
-			for (int s = 0; s < solver->shape_count; s++)
-				list[k].pods += class_->least[s];
-		}
-		qsort(list, (size_t)want->kid_count, sizeof(*list), compare_hardness);
-		for (int k = want->kid_count; k-- > 0;) {
-			kids[k] = list[k].want;
-			bool same = k + 1 < want->kid_count && list[k + 1].class_ == list[k].class_;
-			solver->wants[kids[k]].rest = same ? solver->wants[kids[k + 1]].rest + 1 : 1;
-		}
+		if (!backtrack(search))
+			return solver->out_of_budget ? VERDICT_EXHAUSTED : VERDICT_IMPOSSIBLE;
 	}
+}
+
+/* The whole demand within `budget` steps more; nothing is left of a search that did not place it. */
+static enum verdict search_demand(struct solver *solver, enum counting counting, uint64_t budget, bool *followed)
+{
+	struct search search = {.solver = solver, .counting = counting};
+	size_t mark = solver->trail.count;
+	uint64_t whole = solver->budget;
+	if (budget < whole - solver->steps)
+		solver->budget = solver->steps + budget;
+	search.goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = 0, .at = anywhere()}, NULL);
+	enum verdict verdict = settle_goals(&search, NULL);
+	vec_free(&search.frames);
+	if (verdict != VERDICT_PLACED) {
+		trail_undo(solver, mark);
+		solver->items.count = 0;
+	}
+	solver->budget = whole;
+	solver->out_of_budget = solver->steps > whole;
+	*followed = search.followed;
+	return verdict;
+}
+
+enum verdict search_together(struct solver *solver, const int *wants, int count, const struct confine *at,
+                             uint64_t budget)
+{
+	struct search search = {.solver = solver};
+	size_t mark = solver->trail.count, items = solver->items.count;
+	int blocking = solver->blocking_tree;
+	uint64_t whole = solver->budget;
+	if (budget < whole - solver->steps)
+		solver->budget = solver->steps + budget;
+	for (int i = count; i-- > 0;)
+		search.goals =
+			push_goal(solver, (struct goal){.type = GOAL_WANT, .want = wants[i], .at = *at}, search.goals);
+	enum verdict verdict = settle_goals(&search, at);
+	vec_free(&search.frames);
+	trail_undo(solver, mark);
+	solver->items.count = items;
+	solver->blocking_tree = blocking;
+	solver->budget = whole;
+	solver->out_of_budget = solver->steps > whole;
+	return verdict;
 }
 
 enum verdict search_run(struct solver *solver)
 {
-	struct search search = {.solver = solver};
+	enum { SHORT_SHARE = 64, SHORT_LEAST = 4096 };
+	uint64_t budget = solver->budget - solver->steps, first = budget / SHORT_SHARE;
+	bool followed;
 	solver->blocking_tree = -1;
 	solver->out_of_budget = false;
 	if (solver->refuted)
 		return VERDICT_IMPOSSIBLE;
-	order_kids(solver);
-	struct goal root = {.type = GOAL_WANT, .want = 0};
-	for (int t = 0; t < CLUSTER_MAX_TOPOLOGIES; t++) {
-		root.at.level[t] = -1;
-		root.at.domain[t] = -1;
-	}
-	search.goals = push_goal(solver, root, NULL);
-	enum verdict verdict = VERDICT_IMPOSSIBLE;
-	for (;;) {
-		bool refuted = false;
-		while (search.goals && !refuted)
-			refuted = !take_goal(&search);
-		if (!refuted) {
-			size_t mark = solver->trail.count;
-			verdict = pack_items(solver);
-			if (verdict == VERDICT_PLACED)
-				break;
-			trail_undo(solver, mark);
-			if (verdict == VERDICT_EXHAUSTED)
-				break;
-		}
-		verdict = VERDICT_IMPOSSIBLE;
-		if (!backtrack(&search)) {
-			if (solver->out_of_budget)
-				verdict = VERDICT_EXHAUSTED;
-			break;
-		}
-	}
-	vec_free(&search.frames);
-	return verdict;
+	search_order_kids(solver);
+	/* Most answers come soon. Where they do not, counting decides, and at last all that is left of the budget. */
+	first = first < SHORT_LEAST ? SHORT_LEAST : first;
+	enum verdict verdict = search_demand(solver, COUNT_NOTHING, first, &followed);
+	if (verdict != VERDICT_EXHAUSTED || solver->out_of_budget)
+		return verdict;
+	verdict = search_demand(solver, COUNT_AND_FOLLOW, budget / 4, &followed);
+	if (verdict == VERDICT_PLACED || (verdict == VERDICT_IMPOSSIBLE && !followed) || solver->out_of_budget)
+		return solver->out_of_budget && verdict != VERDICT_PLACED ? VERDICT_EXHAUSTED : verdict;
+	return search_demand(solver, COUNT_TO_REFUTE, budget, &followed);
 }

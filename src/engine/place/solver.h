@@ -233,6 +233,15 @@ uint64_t choose_signature(const struct solver *solver, const struct want *want, 
 /* Chooses children and domains, and packs. When placed, `assigned` says where; otherwise `blocking_tree` is the part that
  * was in the way, -1 when unknown. Costs `budget` steps at most. */
 enum verdict search_run(struct solver *solver);
+/* Whether these wants fit together inside `at`, a domain of the first used topology at the level they must be in, beside what
+ * is reserved there. Changes nothing but the steps, of which it takes `budget` at most. */
+enum verdict search_together(struct solver *solver, const int *wants, int count, const struct confine *at,
+                             uint64_t budget);
+
+/* ---- kid_order.c ---- */
+
+/* Children that are hard to place come first, unless some of them suffice: then the order of preference stays. */
+void search_order_kids(struct solver *solver);
 
 /* ---- pack.c ---- */
 
