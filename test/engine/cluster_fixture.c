@@ -191,7 +191,7 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	read_tree(fixture, gang, &tree, -1);
 	read_pods(fixture, gang, from->pods, cluster_add_pod_class(fixture->cycle.cluster, &input));
 	for (size_t p = 0; p < gang->pod_count; p++)
-		gang->pods[p].health = from->health;
+		gang->pods[p].health = (uint8_t)from->health;
 	group->queue_name = from->queue ? from->queue : fixture->cycle.queues[0].name;
 	group->queue = find_queue(fixture, group->queue_name);
 	group->priority = from->priority;

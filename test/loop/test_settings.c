@@ -38,6 +38,13 @@
 	"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-grouping-defaults, namespace: kube-system}, " \
 	"data: {" data "}}\n"
 
+/* A pod that takes all of a node. */
+#define WHOLE(name, priority)                                                                                          \
+	"---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: of-" name "}, value: " priority \
+	"}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: " name ", labels: {app: " name                           \
+	"}}, spec: {schedulerName: platoon, priorityClassName: of-" name                                               \
+	", containers: [{name: c, image: i, resources: {requests: {cpu: 8}}}]}}\n"
+
 static int open_usual(void **state)
 {
 	*state = simulation_create(&(struct simulation_options){.seed = 1});
@@ -508,6 +515,28 @@ static void another_budget(void **state)
 	assert_string_not_equal(node_of(simulation, "p0"), "");
 }
 
+static void budgets_that_are_never_violated(void **state)
+{
+	struct simulation *simulation = *state;
+	struct settings settings = now(simulation);
+	settings.never_violate_budgets = true;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation,
+	      NODE("n1") "---\n{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: kept}, "
+	                 "spec: {minAvailable: 1, selector: {matchLabels: {app: low}}}}\n" WHOLE("low", "50"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "low"), "n1");
+	apply(simulation, WHOLE("high", "90"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "high"), "");
+	assert_string_equal(node_of(simulation, "low"), "n1");
+	settings = now(simulation);
+	settings.never_violate_budgets = false;
+	settings_source_replace(simulation->settings, &settings);
+	assert_int_equal(simulation_advance(simulation, 60 * CLOCK_SECOND), 0); /* with the time the pod has to end */
+	assert_string_equal(node_of(simulation, "high"), "n1");
+}
+
 static void other_defaults_of_kinds(void **state)
 {
 	struct simulation *simulation = *state;
@@ -539,6 +568,7 @@ int main(void)
 		ON_A_CLUSTER(groups_for_single_pods),
 		ON_A_CLUSTER(another_strategy),
 		ON_A_CLUSTER(another_budget),
+		ON_A_CLUSTER(budgets_that_are_never_violated),
 		ON_A_CLUSTER(other_defaults_of_kinds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
