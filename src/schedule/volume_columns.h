@@ -39,7 +39,7 @@ bool volume_columns_grew(struct volume_columns *columns);
 /* The volume of that name came, changed or is gone; the book shows it. Costs the nodes it can be reached from. */
 void volume_columns_volume(struct volume_columns *columns, const char *name);
 /* Something changed that says where volumes of the class can be made; NULL: of any class. */
-void volume_columns_class(struct volume_columns *columns, const char *class_);
+void volume_columns_class(struct volume_columns *columns, const char *name);
 /* Nodes came, went or have other labels: everything is counted again. */
 void volume_columns_nodes(struct volume_columns *columns);
 /* Before a cycle: takes over what was only noted. */

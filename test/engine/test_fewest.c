@@ -117,7 +117,7 @@ static void tell(const struct story *story, struct fixture_case *into, char text
 		                                         .app = apps[story->app[g]]};
 	}
 	for (int p = 0; p < story->wanted; p++)
-		strcat(waits, "- ");
+		sprintf(waits + strlen(waits), "- ");
 	static const char *const wanted[] = {"0", "1", "2", "3"};
 	into->groups[story->gangs] = (struct fixture_group){
 		.name = "high", .tree = wanted[story->wanted], .pods = waits, .priority = 9, .devices = story->wide};

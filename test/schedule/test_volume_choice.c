@@ -126,7 +126,7 @@ static size_t read_pods(struct arena *arena, const char *text, struct volume_pod
 				pods[count].node = word;
 			else if (*word)
 				spec->claims[spec->claim_count++] = word;
-		pods[count].labels = &nodes[pods[count].node[1] - '1'];
+		pods[count].labels = &nodes[text_equal(pods[count].node, "n2")];
 		count++;
 	}
 	return count;

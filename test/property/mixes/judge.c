@@ -49,7 +49,7 @@ static bool pack(int *free, int nodes, int *left, int size, int from)
 static bool holds(const struct mix_instance *instance, int rack, const int *mix)
 {
 	int left[MIX_GPUS + 1] = {0}, free[MIX_NODES];
-	for (int k = 0; k < instance->kind_count; k++)
+	for (int k = 0; k < instance->kind_count && k < MIX_MOST_KINDS; k++)
 		for (int l = 0; l < instance->kinds[k].leaf_count; l++)
 			left[instance->kinds[k].leaves[l].gpus] += mix[k] * instance->kinds[k].leaves[l].pods;
 	for (int n = 0; n < instance->nodes; n++)
