@@ -481,7 +481,10 @@ struct run_config *run_config_reload(const struct cli_args *args, struct stat *s
 	if (fixed[0])
 		log_write(&args->logger, LOG_WARN, 0, "settings that need a restart were changed", "settings", fixed,
 		          NULL);
-	log_write(&args->logger, LOG_INFO, 0, "configuration read", "file", args->config, NULL);
+	struct logger logger = args->logger; /* said as it asks to be spoken to */
+	logger.level = next->log_level;
+	logger.format = next->log_format;
+	log_write(&logger, LOG_INFO, 0, "configuration read", "file", args->config, NULL);
 	return next;
 }
 

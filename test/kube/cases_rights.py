@@ -27,7 +27,9 @@ def used(plane, offset):
                 continue
             assert event["responseStatus"]["code"] != 403, f"a right is missing: {event['verb']} {ref}"
             resource = ref["resource"] + ("/" + ref["subresource"] if ref.get("subresource") else "")
-            calls.add((event["verb"], ref.get("apiGroup", ""), resource))
+            # Where a subresource has objects of another group, the log has that one.
+            group = "" if ref["resource"] == "pods" else ref.get("apiGroup", "")
+            calls.add((event["verb"], group, resource))
     return calls
 
 
@@ -98,9 +100,51 @@ def live_a_life(installed, replica):
             doc["spec"]["priorityClassName"] = priority
             installed.create(doc)
         wait_until(f"{name} runs", running(installed, f"{name}-", 6), replica)
+    live_with_a_budget(installed, replica)
     plane.kubectl("delete", "podgroup,pod", "--all", "--force", "--grace-period=0")
     plane.kubectl("delete", "job", "sweep", "--wait=false")
+    live_with_claims(installed, replica)
     live_with_groups(installed, replica)
+
+
+def live_with_a_budget(installed, replica):
+    """What has made room makes room itself, guarded by a budget: its pods are evicted, not deleted. Nobody counts the budget
+    here, so the server refuses."""
+    plane = installed.plane
+    plane.kubectl("label", "pod", "--all", "guarded=yes")
+    installed.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "guard", "namespace": "default"},
+                      "spec": {"maxUnavailable": "100%", "selector": {"matchLabels": {"guarded": "yes"}}}},
+                     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "first"}, "value": 1000})
+    doc = pod("urgent")
+    doc["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = 6
+    doc["spec"]["priorityClassName"] = "first"
+    offset = os.path.getsize(plane.audit)
+    installed.create(doc)
+    wait_until("a guarded pod is asked to leave", lambda: ("create", "", "pods/eviction") in used(plane, offset), replica)
+    plane.kubectl("delete", "pdb", "guard")
+
+
+def live_with_claims(installed, replica):
+    """A claim for a volume that exists, and one for a volume that is to be made. Nobody binds them here."""
+    plane = installed.plane
+    for name, provisioner in (("there", "kubernetes.io/no-provisioner"), ("made", "example.com/disk")):
+        installed.create({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
+                          "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"},
+                         {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
+                          "spec": {"storageClassName": name, "accessModes": ["ReadWriteOnce"],
+                                   "resources": {"requests": {"storage": "1Gi"}}}})
+    installed.create({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"},
+                      "spec": {"storageClassName": "there", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+                               "hostPath": {"path": "/tmp"}}})
+    plane.kubectl("patch", "pv", "disk", "--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Available"}}')
+    for name in ("there", "made"):
+        doc = pod(f"with-{name}")
+        doc["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
+        installed.create(doc)
+    wait_until("the volume is given to its claim", lambda: bool(installed.get("pv", "disk")["spec"].get("claimRef")), replica)
+    wait_until("the node of the other is told", lambda: "volume.kubernetes.io/selected-node" in installed.get(
+        "pvc", "made")["metadata"].get("annotations", {}), replica)
+    plane.kubectl("delete", "pod", "with-there", "with-made", "--force", "--grace-period=0")
 
 
 def set_image(installed, image):

@@ -21,6 +21,7 @@ struct rule {
 	const char *text;
 	int number;
 	const char *message; /* of CEL */
+	const char *path;    /* of CEL: the field that is named when it fails, below the one that has the rule */
 };
 
 #define DNS_LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -47,14 +48,14 @@ static const struct rule rules[] = {
 		.message = "names of layers must be unique"},
 	{"ClusterTopologySpec", "layers", CEL, "self.all(x, self.exists_one(y, y.key == x.key))",
 		.message = "keys of layers must be unique"},
-	{"PodGroupSpec", "", CEL, ONE_MINIMUM, .message = ONE_MINIMUM_TEXT},
+	{"PodGroupSpec", "", CEL, ONE_MINIMUM, .message = ONE_MINIMUM_TEXT, .path = ".minMember"},
 	{"PodGroupSpec", "minMember", MINIMUM, .number = 0},
 	{"PodGroupSpec", "minSubGroup", MINIMUM, .number = 0},
 	{"PodGroupSpec", "preemptibility", ENUM, "preemptible non-preemptible semi-preemptible"},
 	{"PodGroupSpec", "preemptionDelay", PATTERN, DURATION},
 	{"PodGroupSpec", "stalenessGracePeriod", PATTERN, DURATION},
 	{"PodGroupSubGroup", "", REQUIRED, "name"},
-	{"PodGroupSubGroup", "", CEL, ONE_MINIMUM, .message = ONE_MINIMUM_TEXT},
+	{"PodGroupSubGroup", "", CEL, ONE_MINIMUM, .message = ONE_MINIMUM_TEXT, .path = ".minMember"},
 	{"PodGroupSubGroup", "minMember", MINIMUM, .number = 0},
 	{"PodGroupSubGroup", "minSubGroup", MINIMUM, .number = 0},
 	{"PodGroupSubGroup", "name", MIN_LENGTH, .number = 1},
@@ -118,6 +119,8 @@ static struct node *validation_of(struct build *build, const struct rule *rule)
 	struct node *out = build_map(build);
 	build_put_string(build, out, "rule", rule->text);
 	build_put_string(build, out, "message", rule->message);
+	if (rule->path)
+		build_put_string(build, out, "fieldPath", rule->path);
 	return out;
 }
 
