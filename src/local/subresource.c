@@ -341,7 +341,8 @@ int write_eviction(struct draft *draft)
 	if (options.uid && *options.uid && strcmp(options.uid, draft->old->uid) != 0)
 		return draft_refuse_conflict(draft, "the pod was replaced by another one of this name");
 	struct store_object *budget = NULL, *left = NULL;
-	if (!costs_nothing(draft->old) && find_budget(draft, &budget) < 0)
+	/* Of a mirror the server counts the budgets, and may know better. */
+	if (!draft->store->mirror.forward && !costs_nothing(draft->old) && find_budget(draft, &budget) < 0)
 		return -1;
 	if (budget && !goes_unhealthy(draft->old, budget) && spend_budget(draft, budget, dry_run) < 0)
 		return -1;

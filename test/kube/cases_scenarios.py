@@ -14,6 +14,10 @@ from definitions import OTHERS
 
 FILES = ("stories/*", "segments/*", "topology/*", "platoon/steps-*")
 LIMIT = 120
+# By file, why not here.
+EMBEDDED_ONLY = {
+    "steps-disruption-budget": "the stand-in that counts budgets does not come to rest beside a real server; real ones count themselves",
+}
 
 
 def take_lease(plane):
@@ -36,7 +40,8 @@ def clear(plane):
     """What other tests left, also objects that wait for a controller which is not there: scenarios count everything."""
     for kind in ("deployments", "replicasets", "statefulsets", "daemonsets", "cronjobs", "jobs", "rolebasedgroups", "pods"):
         plane.kubectl("delete", kind, "-A", "--all", "--force", "--grace-period=0", "--wait=false", check=False)
-        for item in json.loads(plane.kubectl("get", kind, "-A", "-o", "json").stdout)["items"]:
+        listed = plane.kubectl("get", kind, "-A", "-o", "json", check=False).stdout
+        for item in json.loads(listed or '{"items":[]}')["items"]: # nothing where the kind is not defined
             if item["metadata"].get("finalizers"):
                 plane.kubectl("patch", kind, item["metadata"]["name"], "-n", item["metadata"]["namespace"], "--type=merge", "-p",
                               '{"metadata":{"finalizers":null}}', check=False)
@@ -86,5 +91,9 @@ def run(plane, path):
 
 for pattern in FILES:
     for path in sorted(glob.glob(os.path.join(ROOT, "test", "scenarios", pattern + ".yaml"))):
-        name = "scenario_" + pattern.split("/")[0] + "_" + os.path.splitext(os.path.basename(path))[0]
+        title = os.path.splitext(os.path.basename(path))[0]
+        if title in EMBEDDED_ONLY:
+            print(f"known: {title} is not run on a real server: {EMBEDDED_ONLY[title]}")
+            continue
+        name = "scenario_" + pattern.split("/")[0] + "_" + title
         test_of(name, lambda plane, path=path: run(plane, path), Answering)
