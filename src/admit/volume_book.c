@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/strings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,11 +108,9 @@ void volume_book_destroy(struct volume_book *book)
 
 static char *make_key(const char *namespace_, const char *name)
 {
-	size_t length = strlen(namespace_);
-	char *key = base_malloc(length + strlen(name) + 2);
-	memcpy(key, namespace_, length);
-	key[length] = '/';
-	strcpy(key + length + 1, name);
+	size_t size = strlen(namespace_) + strlen(name) + 2;
+	char *key = base_malloc(size);
+	snprintf(key, size, "%s/%s", namespace_, name);
 	return key;
 }
 

@@ -230,9 +230,7 @@ void live_storage_changed(struct live *live, struct live_object *object, bool go
 		before = claim_of(volume_book_volume(live->book, object->name));
 	if (kind == BOOK_CAPACITY && !live->stale)
 		note_capacity(live, object);
-	if (gone)
-		volume_book_remove(live->book, kind, namespace_, object->name);
-	else if (volume_book_set(live->book, kind, object->object->root, &ignored) < 0)
+	if (gone || volume_book_set(live->book, kind, object->object->root, &ignored) < 0)
 		volume_book_remove(live->book, kind, namespace_, object->name);
 	live->changed = true;
 	if (!live->stale)

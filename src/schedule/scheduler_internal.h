@@ -80,7 +80,7 @@ struct scheduler_turn {
 /* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
 void scheduler_write(struct scheduler_turn *turn);
 /* Submits the binding of one pod. */
-void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *pod, const char *node);
+void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *name, const char *node);
 /* After live_finish: makes the state believe what was written. */
 void scheduler_assume(const struct scheduler_turn *turn);
 /* Looks at the answers that came since. */

@@ -276,8 +276,8 @@ static void read_claim(struct choosing *choosing, size_t pod, size_t number, siz
 		return;
 	if (!wish->pods || wish->pod_count == 1) { /* most claims have one pod: room for all only when there are more */
 		size_t *pods = arena_array(choosing->arena, size_t, wish->pods ? most : 1);
-		for (size_t i = 0; i < wish->pod_count; i++)
-			pods[i] = wish->pods[i];
+		if (wish->pods)
+			pods[0] = wish->pods[0];
 		wish->pods = pods;
 	}
 	wish->pods[wish->pod_count++] = pod;

@@ -98,6 +98,8 @@ static bool prepare(struct mixes *mixes, int number)
 	for (int k = 0; k < solver->wants[number].kid_count; k++)
 		if (!add_kid(mixes, kids[k]))
 			return false;
+	if (mixes->level < 0)
+		return false;
 	order_kinds(mixes);
 	list_domains(mixes);
 	int64_t cells = 1;

@@ -5,6 +5,7 @@
 #include "engine/place/mixes.h"
 #include "engine/place/solver.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum frame_type { FRAME_DOMAIN, FRAME_KID, FRAME_MIX };
@@ -235,6 +236,7 @@ static struct frame *open_frame(struct search *search, enum frame_type type, int
 	if (type == FRAME_DOMAIN && solver->wants[want].parent >= 0) {
 		frame.twin = find_twin(search, &solver->wants[want]);
 		if (frame.twin >= 0) {
+			assert(search->frames.items); /* the twin is one of them */
 			const struct frame *twin = &search->frames.items[frame.twin];
 			frame.twins_tried = twin->twins_tried || twin->list;
 		}
