@@ -20,6 +20,12 @@ struct frontier {
 	int *sure, *hoped;
 };
 
+struct known_frontier {
+	uint64_t signature;
+	struct frontier *frontier;
+	UT_hash_handle hh;
+};
+
 struct mixes {
 	struct solver *solver;
 	const struct want *want;
@@ -28,8 +34,8 @@ struct mixes {
 	struct mix_kind kinds[MIX_KINDS];
 	int kind_count;
 	int *domains;
-	struct frontier **frontiers; /* of each domain; shared by those that are alike */
-	uint64_t *signatures;
+	struct frontier **frontiers;  /* of each domain; shared by those that are alike */
+	struct known_frontier *known; /* by signature */
 	int domain_count;
 	int *scratch; /* wants of one check */
 };
@@ -72,7 +78,9 @@ static void list_domains(struct mixes *mixes)
 {
 	struct solver *solver = mixes->solver;
 	const struct topology *topology = solver_topology(solver, 0);
+	enum { DOMAINS_A_STEP = 64 }; /* looking at one is much less than a step */
 	int count = topology->domain_count[mixes->level];
+	solver->steps += (uint64_t)(count / DOMAINS_A_STEP);
 	mixes->domains = arena_array(solver->arena, int, (size_t)count);
 	for (int d = 0; d < count; d++) {
 		int up = d;
@@ -108,7 +116,6 @@ static bool prepare(struct mixes *mixes, int number)
 	if (cells * (mixes->domain_count + 1) > MOST_CELLS)
 		return false;
 	mixes->frontiers = arena_array(solver->arena, struct frontier *, (size_t)mixes->domain_count);
-	mixes->signatures = arena_array(solver->arena, uint64_t, (size_t)mixes->domain_count);
 	mixes->scratch = arena_array(solver->arena, int, (size_t)mixes->want->kid_count);
 	return true;
 }
@@ -198,13 +205,18 @@ static void find_frontiers(struct mixes *mixes)
 	struct solver *solver = mixes->solver;
 	const struct want *kid = &solver->wants[mixes->kinds[0].wants[0]];
 	for (int d = 0; d < mixes->domain_count && !solver->out_of_budget; d++) {
-		mixes->signatures[d] = choose_signature(solver, kid, &mixes->at, mixes->domains[d]);
-		for (int e = 0; e < d && !mixes->frontiers[d]; e++)
-			if (mixes->signatures[e] == mixes->signatures[d])
-				mixes->frontiers[d] = mixes->frontiers[e];
-		if (!mixes->frontiers[d])
-			mixes->frontiers[d] = find_frontier(mixes, mixes->domains[d]);
+		uint64_t signature = choose_signature(solver, kid, &mixes->at, mixes->domains[d]);
+		struct known_frontier *known;
+		HASH_FIND(hh, mixes->known, &signature, sizeof(signature), known);
+		if (!known) {
+			known = arena_new(solver->arena, struct known_frontier);
+			known->signature = signature;
+			known->frontier = find_frontier(mixes, mixes->domains[d]);
+			HASH_ADD(hh, mixes->known, signature, sizeof(signature), known);
+		}
+		mixes->frontiers[d] = known->frontier;
 	}
+	HASH_CLEAR(hh, mixes->known);
 }
 
 /* ---- all domains ---- */

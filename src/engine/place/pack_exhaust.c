@@ -3,6 +3,7 @@
 #include "engine/place/matching.h"
 #include "engine/place/rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct depth {
@@ -175,28 +176,58 @@ static enum verdict exhaust_run(struct exhaust *x)
 
 /* ---- units ---- */
 
-static bool same_confinement(const struct solver *solver, const struct confine *a, const struct confine *b)
+/* A unit as it was given, for finding those that are exchangeable. */
+struct given {
+	const struct pack_unit *unit;
+	int topologies;
+	int order;
+};
+
+static int compare_places(const struct given *a, const struct given *b)
 {
-	for (int t = 0; t < solver->topology_count; t++)
-		if (a->level[t] != b->level[t] || (a->level[t] >= 0 && a->domain[t] != b->domain[t]))
-			return false;
-	return true;
+	if (a->unit->shape != b->unit->shape)
+		return a->unit->shape < b->unit->shape ? -1 : 1;
+	for (int t = 0; t < a->topologies; t++) {
+		const struct confine *left = a->unit->at, *right = b->unit->at;
+		if (left->level[t] != right->level[t])
+			return left->level[t] < right->level[t] ? -1 : 1;
+		if (left->level[t] >= 0 && left->domain[t] != right->domain[t])
+			return left->domain[t] < right->domain[t] ? -1 : 1;
+	}
+	return 0;
+}
+
+static int compare_given(const void *left, const void *right)
+{
+	const struct given *a = left, *b = right;
+	int order = compare_places(a, b);
+	return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
 /* Pods of several leaves that ask for the same at the same place are exchangeable: trying them apart would try every
- * order of them. */
+ * order of them. The units stay in the order of the first of each. */
 static void merge_units(struct exhaust *x, const struct pack_unit *units, int count)
 {
 	struct solver *solver = x->solver;
+	struct given *given = arena_array(solver->arena, struct given, (size_t)count);
+	int *first = arena_array(solver->arena, int, (size_t)count); /* per unit: the first it is exchangeable with */
+	int *merged = arena_array(solver->arena, int, (size_t)count);
+	bool apart = solver->social || solver->matching;
+	for (int i = 0; i < count; i++)
+		given[i] = (struct given){.unit = &units[i], .topologies = solver->topology_count, .order = i};
+	if (count > 1)
+		qsort(given, (size_t)count, sizeof(*given), compare_given);
+	for (int i = 0; i < count; i++) {
+		bool same = !apart && i > 0 && compare_places(&given[i - 1], &given[i]) == 0;
+		first[given[i].order] = same ? first[given[i - 1].order] : given[i].order;
+	}
 	x->units = arena_array(solver->arena, struct pack_unit, (size_t)count);
 	x->owners = arena_alloc(solver->arena, (size_t)count * sizeof(*x->owners));
 	for (int i = 0; i < count; i++) {
-		int u = solver->social || solver->matching ? x->unit_count : 0;
-		while (u < x->unit_count &&
-		       (x->units[u].shape != units[i].shape || !same_confinement(solver, x->units[u].at, units[i].at)))
-			u++;
-		if (u == x->unit_count)
-			x->units[x->unit_count++] = units[i];
+		int u = first[i] == i ? x->unit_count++ : merged[first[i]];
+		merged[i] = u;
+		if (first[i] == i)
+			x->units[u] = units[i];
 		else
 			x->units[u].count += units[i].count;
 		vec_push(&x->owners[u], (struct owner){.want = units[i].want, .count = units[i].count});
