@@ -519,23 +519,31 @@ static enum verdict settle_goals(struct search *search, const struct confine *wi
 	}
 }
 
-/* The whole demand within `budget` steps more; nothing is left of a search that did not place it. */
+/* The same in `budget` steps at most. The search is over then. */
+static enum verdict settle_in_steps(struct search *search, const struct confine *within, uint64_t budget)
+{
+	struct solver *solver = search->solver;
+	uint64_t whole = solver->budget;
+	if (solver->steps < whole && budget < whole - solver->steps)
+		solver->budget = solver->steps + budget;
+	enum verdict verdict = settle_goals(search, within);
+	vec_free(&search->frames);
+	solver->budget = whole;
+	solver->out_of_budget = solver->steps > whole;
+	return verdict;
+}
+
+/* The whole demand; nothing is left of a search that did not place it. */
 static enum verdict search_demand(struct solver *solver, enum counting counting, uint64_t budget, bool *followed)
 {
 	struct search search = {.solver = solver, .counting = counting};
 	size_t mark = solver->trail.count;
-	uint64_t whole = solver->budget;
-	if (budget < whole - solver->steps)
-		solver->budget = solver->steps + budget;
 	search.goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = 0, .at = anywhere()}, NULL);
-	enum verdict verdict = settle_goals(&search, NULL);
-	vec_free(&search.frames);
+	enum verdict verdict = settle_in_steps(&search, NULL, budget);
 	if (verdict != VERDICT_PLACED) {
 		trail_undo(solver, mark);
 		solver->items.count = 0;
 	}
-	solver->budget = whole;
-	solver->out_of_budget = solver->steps > whole;
 	*followed = search.followed;
 	return verdict;
 }
@@ -546,19 +554,13 @@ enum verdict search_together(struct solver *solver, const int *wants, int count,
 	struct search search = {.solver = solver};
 	size_t mark = solver->trail.count, items = solver->items.count;
 	int blocking = solver->blocking_tree;
-	uint64_t whole = solver->budget;
-	if (budget < whole - solver->steps)
-		solver->budget = solver->steps + budget;
 	for (int i = count; i-- > 0;)
-		search.goals =
-			push_goal(solver, (struct goal){.type = GOAL_WANT, .want = wants[i], .at = *at}, search.goals);
-	enum verdict verdict = settle_goals(&search, at);
-	vec_free(&search.frames);
+		search.goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = wants[i], .at = *at},
+		                         search.goals);
+	enum verdict verdict = settle_in_steps(&search, at, budget);
 	trail_undo(solver, mark);
 	solver->items.count = items;
 	solver->blocking_tree = blocking;
-	solver->budget = whole;
-	solver->out_of_budget = solver->steps > whole;
 	return verdict;
 }
 
