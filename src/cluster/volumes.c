@@ -56,6 +56,11 @@ bool volumes_is_leaving(const struct store_object *object)
 
 /* ---- writing ---- */
 
+struct node *volumes_claim_reference(struct build *build, const struct store_object *claim)
+{
+	return writes_reference(build, "v1", "PersistentVolumeClaim", claim->namespace_, claim->name, claim->uid);
+}
+
 static bool send(struct volumes_turn *turn, const struct store_request *request)
 {
 	struct store_error error = {0};

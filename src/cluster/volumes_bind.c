@@ -128,15 +128,10 @@ static bool bind_volume(struct volumes_turn *turn, struct store_object *volume, 
 	struct build *build = turn->build;
 	const char *uid = val_str(val_get(claim_ref(volume), "uid"), "");
 	if (!*uid) {
-		struct node *body = build_map(build), *spec = build_map(build), *reference = build_map(build);
+		struct node *body = build_map(build), *spec = build_map(build);
 		if (!claim_ref(volume))
 			volumes_put_annotation(turn, body, BOUND_BY_CONTROLLER, "yes");
-		build_put_string(build, reference, "apiVersion", "v1");
-		build_put_string(build, reference, "kind", "PersistentVolumeClaim");
-		build_put_string(build, reference, "namespace", claim->namespace_);
-		build_put_string(build, reference, "name", claim->name);
-		build_put_string(build, reference, "uid", claim->uid);
-		build_put(build, spec, "claimRef", reference);
+		build_put(build, spec, "claimRef", volumes_claim_reference(build, claim));
 		build_put(build, body, "spec", spec);
 		if (!volumes_patch(turn, volume, STORE_MAIN, body))
 			return false;

@@ -137,17 +137,6 @@ static struct node *affinity_of_class(struct build *build, const struct store_ob
 	return affinity(build, term);
 }
 
-static struct node *reference_to(struct build *build, const struct store_object *claim)
-{
-	struct node *reference = build_map(build);
-	build_put_string(build, reference, "apiVersion", "v1");
-	build_put_string(build, reference, "kind", "PersistentVolumeClaim");
-	build_put_string(build, reference, "namespace", claim->namespace_);
-	build_put_string(build, reference, "name", claim->name);
-	build_put_string(build, reference, "uid", claim->uid);
-	return reference;
-}
-
 static struct node *source_of(struct build *build, const struct store_object *claim, const char *provisioner)
 {
 	struct node *source = build_map(build);
@@ -182,7 +171,7 @@ static void make_volume(struct volumes_turn *turn, const struct store_object *cl
 	build_put_string(build, spec, "persistentVolumeReclaimPolicy",
 	                 val_str(val_get(class_->root, "reclaimPolicy"), "Delete"));
 	build_put(build, spec, "csi", source_of(build, claim, provisioner));
-	build_put(build, spec, "claimRef", reference_to(build, claim));
+	build_put(build, spec, "claimRef", volumes_claim_reference(build, claim));
 	if (reachable)
 		build_put(build, spec, "nodeAffinity", reachable);
 	build_put_string(build, body, "apiVersion", "v1");

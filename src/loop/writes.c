@@ -155,6 +155,18 @@ int writes_patch_status(struct store *store, const struct store_object *object, 
 	return writes_patch(store, object, STORE_STATUS, build, body);
 }
 
+struct node *writes_reference(struct build *build, const char *api_version, const char *kind, const char *namespace_,
+                              const char *name, const char *uid)
+{
+	struct node *reference = build_map(build);
+	build_put_string(build, reference, "apiVersion", api_version);
+	build_put_string(build, reference, "kind", kind);
+	build_put_string(build, reference, "namespace", namespace_);
+	build_put_string(build, reference, "name", name);
+	build_put_string(build, reference, "uid", uid);
+	return reference;
+}
+
 static void write_event(struct store *store, const struct store_object *object, const char *name, bool warning,
                         const char *reason, const char *message, int64_t now_seconds)
 {
@@ -162,21 +174,17 @@ static void write_event(struct store *store, const struct store_object *object, 
 	clock_print_rfc3339(now_seconds, now);
 	struct arena *arena = arena_create();
 	struct build *build = build_create();
-	struct node *root = build_map(build), *metadata = build_map(build), *about = build_map(build),
-		    *source = build_map(build);
+	struct node *root = build_map(build), *metadata = build_map(build), *source = build_map(build);
 	const char *namespace_ = object->namespace_[0] ? object->namespace_ : "default";
 	build_put_string(build, metadata, "name", name);
 	build_put_string(build, metadata, "namespace", namespace_);
-	build_put_string(build, about, "apiVersion", val_str(val_get(object->root, "apiVersion"), ""));
-	build_put_string(build, about, "kind", object->type->kind);
-	build_put_string(build, about, "namespace", object->namespace_);
-	build_put_string(build, about, "name", object->name);
-	build_put_string(build, about, "uid", object->uid);
 	build_put_string(build, source, "component", "platoon");
 	build_put_string(build, root, "apiVersion", "v1");
 	build_put_string(build, root, "kind", "Event");
 	build_put(build, root, "metadata", metadata);
-	build_put(build, root, "involvedObject", about);
+	build_put(build, root, "involvedObject",
+	          writes_reference(build, val_str(val_get(object->root, "apiVersion"), ""), object->type->kind,
+	                           object->namespace_, object->name, object->uid));
 	build_put(build, root, "source", source);
 	build_put_string(build, root, "type", warning ? "Warning" : "Normal");
 	build_put_string(build, root, "reason", reason);

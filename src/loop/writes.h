@@ -21,6 +21,10 @@ struct store_request writes_delete(const struct store_object *object, const char
 int writes_send(struct store *store, const struct store_request *request, struct arena *arena,
                 struct store_error *error);
 
+/* An ObjectReference, as events and volumes name the object they belong to. The texts are copied. */
+struct node *writes_reference(struct build *build, const char *api_version, const char *kind, const char *namespace_,
+                              const char *name, const char *uid);
+
 struct condition {
 	const char *type;
 	const char *status; /* "True", "False" */

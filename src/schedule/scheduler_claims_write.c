@@ -101,17 +101,6 @@ static void refuse(struct awaited_claim *claim, int code, const char *format, co
 	claim->message = text.text;
 }
 
-static struct node *reference_to(struct build *build, const struct awaited_claim *claim)
-{
-	struct node *reference = build_map(build);
-	build_put_string(build, reference, "kind", "PersistentVolumeClaim");
-	build_put_string(build, reference, "apiVersion", "v1");
-	build_put_string(build, reference, "namespace", claim->namespace_);
-	build_put_string(build, reference, "name", claim->name);
-	build_put_string(build, reference, "uid", claim->uid);
-	return reference;
-}
-
 static void submit(struct awaited_claim *claim, const struct store_object *object, struct build *build,
                    struct node *body)
 {
@@ -140,7 +129,9 @@ void claims_write(struct awaited_claim *claim)
 		bool prebound = val_kind(val_path(object->root, "spec", "claimRef", NULL)) == VAL_MAP;
 		struct node *body = patch_of(build, object, prebound ? NULL : BOUND_BY_CONTROLLER, "yes");
 		struct node *spec = build_map(build);
-		build_put(build, spec, "claimRef", reference_to(build, claim));
+		build_put(build, spec, "claimRef",
+		          writes_reference(build, "v1", "PersistentVolumeClaim", claim->namespace_, claim->name,
+		                           claim->uid));
 		build_put(build, body, "spec", spec);
 		submit(claim, object, build, body);
 	} else {
