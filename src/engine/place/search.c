@@ -555,8 +555,8 @@ enum verdict search_together(struct solver *solver, const int *wants, int count,
 	size_t mark = solver->trail.count, items = solver->items.count;
 	int blocking = solver->blocking_tree;
 	for (int i = count; i-- > 0;)
-		search.goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = wants[i], .at = *at},
-		                         search.goals);
+		search.goals =
+			push_goal(solver, (struct goal){.type = GOAL_WANT, .want = wants[i], .at = *at}, search.goals);
 	enum verdict verdict = settle_in_steps(&search, at, budget);
 	trail_undo(solver, mark);
 	solver->items.count = items;
