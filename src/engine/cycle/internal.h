@@ -6,6 +6,7 @@
 #include "engine/share/share.h"
 
 struct victim_index;
+struct queue_census;
 struct evict_budgets;
 
 /* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
@@ -18,9 +19,11 @@ struct cycle_run {
 	struct arena *scratch;                         /* of one search; reset before the next */
 	struct arena *decision;                        /* of one decision that makes room; NULL while allocating */
 	const int64_t (*amounts)[CYCLE_RESOURCES];     /* by pod class: what one pod counts for */
+	const struct queue_census *census;             /* by queue + 1; NULL until somebody asks */
 	struct victim_index *victim_index;             /* what could be given up; NULL until somebody asks */
 	struct evict_budgets *budgets;                 /* made with it; NULL: nothing is guarded */
 	int explained_runtimes;                        /* in this action */
+	bool knows_runtimes, grants_runtimes;          /* whether any queue has a minimum runtime for this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_has_mark */
 };
 

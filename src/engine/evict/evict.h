@@ -17,8 +17,8 @@ struct evict_method {
 	bool chooses_fewest;   /* all units are listed at once: among few of them the best set is proved */
 	bool violates_budgets; /* where nothing else makes room, and the cycle allows it */
 	enum evict_runtime runtime;
-	/* Whether there is any group to ask, before the units of all of them are listed. Asked for everybody who waits: a loop
-	 * over all groups that calls nothing. NULL: there is. */
+	/* Whether there is any group to ask, before the units of all of them are listed. Asked for everybody who waits, so it
+	 * reads the census and walks over nothing. NULL: there is. */
 	bool (*has_candidates)(const struct evict_attempt *attempt);
 	/* Before anything is listed: whether it makes sense to begin. */
 	bool (*begin)(struct evict_attempt *attempt);

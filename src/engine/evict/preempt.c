@@ -5,11 +5,8 @@
 
 static bool has_candidates(const struct evict_attempt *attempt)
 {
-	const struct cycle_group *groups = attempt->cycle->groups, *own = evict_beneficiary(attempt);
-	for (size_t g = 0; g < attempt->cycle->group_count; g++)
-		if (groups[g].queue == own->queue && groups[g].priority < own->priority)
-			return true;
-	return false;
+	const struct cycle_group *own = evict_beneficiary(attempt);
+	return victim_index_take_census(attempt->run)[own->queue + 1].lowest < own->priority;
 }
 
 static void list_lower(struct evict_attempt *attempt)

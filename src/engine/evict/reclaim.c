@@ -7,11 +7,8 @@
 
 static bool has_candidates(const struct evict_attempt *attempt)
 {
-	const struct cycle_group *groups = attempt->cycle->groups, *own = evict_beneficiary(attempt);
-	for (size_t g = 0; g < attempt->cycle->group_count; g++)
-		if (groups[g].queue >= 0 && groups[g].queue != own->queue)
-			return true;
-	return false;
+	const struct queue_census *census = victim_index_take_census(attempt->run);
+	return attempt->cycle->group_count > census[0].groups + census[evict_beneficiary(attempt)->queue + 1].groups;
 }
 
 /* ---- the cheapest unit of all queues above what they may keep ---- */

@@ -12,16 +12,22 @@ static int64_t runtime_of_queue(const struct cycle_queue *queue, enum evict_runt
 	return which == EVICT_RUNTIME_RECLAIM ? queue->reclaim_runtime : queue->preempt_runtime;
 }
 
+/* Asked for everybody who waits, and the same for all of them. */
+static bool any_queue_grants(const struct evict_attempt *attempt)
+{
+	const struct cycle *cycle = attempt->cycle;
+	struct cycle_run *run = attempt->run;
+	for (size_t q = 0; !run->knows_runtimes && q < cycle->queue_count && !run->grants_runtimes; q++)
+		run->grants_runtimes = runtime_of_queue(&cycle->queues[q], attempt->method->runtime) > 0;
+	run->knows_runtimes = true;
+	return run->grants_runtimes;
+}
+
 void runtime_begin_attempt(struct evict_attempt *attempt)
 {
 	const struct cycle *cycle = attempt->cycle;
-	bool any = false;
 	attempt->granted = NULL;
-	if (attempt->method->runtime == EVICT_RUNTIME_NONE)
-		return;
-	for (size_t q = 0; q < cycle->queue_count && !any; q++)
-		any = runtime_of_queue(&cycle->queues[q], attempt->method->runtime) > 0;
-	if (!any)
+	if (attempt->method->runtime == EVICT_RUNTIME_NONE || !any_queue_grants(attempt))
 		return;
 	attempt->granted = arena_array(attempt->scratch, int64_t, cycle->queue_count);
 	for (size_t q = 0; q < cycle->queue_count; q++)

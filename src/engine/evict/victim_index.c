@@ -31,9 +31,28 @@ struct victim_index {
 	bool pods_listed;
 };
 
-struct victim_index *victim_index_create(const struct cycle_run *run, struct arena *arena)
+const struct queue_census *victim_index_take_census(struct cycle_run *run)
 {
 	const struct cycle *cycle = run->cycle;
+	if (run->census)
+		return run->census;
+	struct queue_census *census = arena_array(cycle->arena, struct queue_census, cycle->queue_count + 1);
+	for (size_t q = 0; q <= cycle->queue_count; q++)
+		census[q].lowest = INT32_MAX;
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		struct queue_census *queue = &census[cycle->groups[g].queue + 1];
+		queue->groups++;
+		if (cycle->groups[g].priority < queue->lowest)
+			queue->lowest = cycle->groups[g].priority;
+	}
+	run->census = census;
+	return census;
+}
+
+struct victim_index *victim_index_create(struct cycle_run *run, struct arena *arena)
+{
+	const struct cycle *cycle = run->cycle;
+	const struct queue_census *census = victim_index_take_census(run);
 	struct victim_index *index = arena_new(arena, struct victim_index);
 	index->run = run;
 	index->arena = arena;
@@ -44,12 +63,9 @@ struct victim_index *victim_index_create(const struct cycle_run *run, struct are
 	for (int q = 0; q < (int)cycle->queue_count; q++)
 		vec_push(&index->unranked, q);
 	int *groups = arena_array(arena, int, cycle->group_count);
-	for (size_t g = 0; g < cycle->group_count; g++)
-		index->queues[cycle->groups[g].queue + 1].group_count++;
 	for (size_t q = 0, at = 0; q <= cycle->queue_count; q++) {
 		index->queues[q].groups = groups + at;
-		at += index->queues[q].group_count;
-		index->queues[q].group_count = 0;
+		at += census[q].groups;
 	}
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		struct queue_units *queue = &index->queues[cycle->groups[g].queue + 1];

@@ -10,8 +10,17 @@
 
 struct victim_index;
 
+/* The groups that name a queue, whatever they hold. Neither their queue nor their priority changes during an action. */
+struct queue_census {
+	size_t groups;
+	int32_t lowest; /* priority among them; INT32_MAX without any */
+};
+
+/* By queue + 1, in the arena of the cycle; counted when it is first asked for in an action. */
+const struct queue_census *victim_index_take_census(struct cycle_run *run);
+
 /* For one action. `arena` keeps the units and must outlive the index. */
-struct victim_index *victim_index_create(const struct cycle_run *run, struct arena *arena);
+struct victim_index *victim_index_create(struct cycle_run *run, struct arena *arena);
 void victim_index_destroy(struct victim_index *index); /* NULL is a no-op */
 /* Pods of the group were bound, reserved, moved or evicted. */
 void victim_index_mark_changed(struct victim_index *index, int group);
