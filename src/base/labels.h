@@ -72,9 +72,9 @@ struct node_term { /* one nodeSelectorTerm; weight only for preferred ones */
 
 struct pod_term { /* one inter-pod (anti-)affinity term */
 	struct selector selector;
-	bool selects_nothing; /* nil labelSelector */
-	const char *topology_key;
-	const char **namespaces; /* count 0 and !all_namespaces: the pod's own */
+	bool selects_nothing;     /* nil labelSelector */
+	const char *topology_key; /* "": all nodes are one domain */
+	const char **namespaces;  /* count 0 and !all_namespaces: the pod's own */
 	size_t namespace_count;
 	bool all_namespaces;
 	int32_t weight; /* preferred terms: 1..100 */
@@ -95,6 +95,10 @@ struct host_port {
 	const char *protocol;
 	int32_t port;
 };
+
+/* How the key of a label begins that pods get which use a claim that one pod may use at a time; the name of the claim
+ * follows, and the value is the name of the pod. No label of a user has upper case before the slash. */
+#define SINGLE_CLAIM_LABEL "ReadWriteOncePod/"
 
 /* Everything besides resources that decides where one pod may run. */
 struct pod_rules {

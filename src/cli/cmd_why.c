@@ -19,6 +19,7 @@ static const char *label_of(const char *code)
 		{"InsufficientResource", "missing"},
 		{"NodesExcluded", "nodes"},
 		{"WouldFit", "change"},
+		{"ClaimInUse", "claim"},
 		{"MinRuntime", "wait"},
 		{"NoCombination", "together"},
 		{"PinnedByRunningMembers", "pinned"},

@@ -92,17 +92,20 @@ void live_volumes_clear(struct live *live)
 static bool is_shared(const struct live *live, const struct live_claim *claim)
 {
 	size_t users = 0;
-	for (size_t i = 0; i < claim->pods.count && users < 2; i++)
-		users += !live->snapshot.pods[claim->pods.items[i]->slot].gone;
+	for (size_t i = 0; i < claim->pods.count && users < 2; i++) {
+		enum pod_phase phase = live->snapshot.pods[claim->pods.items[i]->slot].spec->phase;
+		users += phase != POD_SUCCEEDED && phase != POD_FAILED;
+	}
 	return users > 1;
 }
 
-/* One more pod names the claim, or one less: whether it is shared is part of what its pods are, until it is bound. */
+/* One more pod names the claim, or one less: whether it is shared is part of what its pods are, until it is bound, and for ever
+ * where one pod may use it at a time. */
 static void note_sharing(struct live *live, const struct live_object *pod, const struct live_claim *claim)
 {
 	const char *name = claim->key + strlen(pod->namespace_) + 1;
 	const struct claim_spec *spec = volume_book_claim(live->book, pod->namespace_, name);
-	if (spec && !spec->bound)
+	if (spec && (!spec->bound || (spec->modes & ACCESS_READ_WRITE_ONCE_POD)))
 		vec_push(&live->claims_to_check, base_strdup(claim->key));
 }
 

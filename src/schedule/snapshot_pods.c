@@ -50,7 +50,7 @@ int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod
 		rules.node_label = requests_gpus(needs) ? SETTINGS_GPU_WORKER : SETTINGS_CPU_WORKER;
 	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){
 									     .namespace_ = pod->namespace_,
-									     .labels = pod->spec->labels,
+									     .labels = needs->labels,
 									     .requests = needs->requests,
 									     .request_count = needs->request_count,
 									     .rules = &rules,

@@ -54,7 +54,7 @@ void build_claims(struct snapshot_build *build, const struct pod_spec *const *po
 		claims += pods[i]->claim_count;
 	snapshot->claim_users = arena_array(build->arena, size_t, claims);
 	for (size_t i = 0; i < count; i++) {
-		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED || pods[i]->deleting;
+		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED;
 		for (size_t c = 0; c < pods[i]->claim_count && !over; c++)
 			snapshot->claim_users[interner_id(snapshot->claim_names,
 			                                  build_key(build, pods[i]->namespace_, pods[i]->claims[c]))]++;

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "engine/cluster/volume_pool.h"
 #include "schedule/volume_nodes.h"
+#include "schedule/volume_single.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -399,9 +400,11 @@ struct volume_needs volume_columns_ask(struct volume_columns *columns, const str
 	struct volume_needs needs = {.block = pod->block,
 	                             .rules = pod->rules,
 	                             .requests = pod->requests,
-	                             .request_count = pod->request_count};
+	                             .request_count = pod->request_count,
+	                             .labels = pod->labels};
 	if (pod->claim_count == 0)
 		return needs;
+	volume_single_add(columns->book, columns->users, columns->context, pod, arena, &needs);
 	struct asking asking = {0};
 	if (!ask_claims(columns, pod, arena, &asking, &needs.block))
 		return needs;
@@ -418,7 +421,7 @@ struct volume_needs volume_columns_ask(struct volume_columns *columns, const str
 				add_request(&list, cluster_resource_name(columns->cluster, column->resource));
 		}
 	struct pod_rules *rules = arena_new(arena, struct pod_rules);
-	*rules = *pod->rules;
+	*rules = *needs.rules;
 	rules->volume_terms = asking.terms.terms;
 	rules->volume_term_counts = asking.terms.counts;
 	rules->volume_count = asking.terms.count;

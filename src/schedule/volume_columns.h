@@ -15,7 +15,7 @@
 
 struct volume_columns;
 
-/* How many pods that are not over name a claim. */
+/* How many pods that have not finished name a claim; those that are leaving count. */
 typedef size_t volume_users(const void *context, const char *namespace_, const char *claim);
 
 /* The cluster is sealed; it, the book and the context are borrowed. */
@@ -30,6 +30,7 @@ struct volume_needs {
 	const struct pod_rules *rules;
 	const struct resource_amount *requests;
 	size_t request_count;
+	struct labels labels; /* of the pod, and one for each claim that others wait for, sorted */
 };
 struct volume_needs volume_columns_ask(struct volume_columns *columns, const struct pod_spec *pod, struct arena *arena);
 /* Whether a size was asked for since the last call that is smaller than others of its family: what was said to pods that ask

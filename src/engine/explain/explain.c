@@ -35,6 +35,7 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_KEPT] = "PlaceKept",
 		[REASON_MIN_RUNTIME] = "MinRuntime",
 		[REASON_DISRUPTION_BUDGET] = "DisruptionBudget",
+		[REASON_CLAIM_IN_USE] = "ClaimInUse",
 	};
 	return names[code];
 }
@@ -253,7 +254,11 @@ static void explain_nodes(struct explain *x, int shape_number)
 			comma = ",";
 		}
 	if (by_rules)
-		buffer_printf(&text, "%s %d excluded by affinity rules between pods", comma, by_rules), comma = ",";
+		buffer_printf(&text, "%s %d %s", comma, by_rules,
+		              explain_has_single_claim(&cluster->pod_classes.items[local->pod_class])
+		                      ? "closed by a claim in use"
+		                      : "excluded by affinity rules between pods"),
+			comma = ",";
 	if (full)
 		buffer_printf(&text, "%s %d without room for one pod", comma, full);
 	int usable = cluster->node_count - excluded - by_rules - full;
@@ -554,6 +559,7 @@ static void explain_impossible(struct explain *x, struct cluster *cluster, const
 	x->levels = arena_array(x->scratch, struct gang_level, gang->tree_count);
 	for (size_t i = 0; i < gang->tree_count; i++)
 		x->levels[i] = gang->tree[i].required;
+	explain_claims(cluster, gang, view, x->arena, x->out);
 	explain_refusal(x, placement);
 	explain_more_capacity(x);
 	solver_close(&x->solver);

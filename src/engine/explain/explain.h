@@ -28,6 +28,7 @@ enum reason_code {
 	REASON_KEPT,              /* it would fit where places are kept for pods that were moved */
 	REASON_MIN_RUNTIME,       /* fits when running groups have had the time their queue grants */
 	REASON_DISRUPTION_BUDGET, /* running pods would have to leave that a disruption budget guards */
+	REASON_CLAIM_IN_USE,      /* another pod uses a claim that one pod may use at a time */
 };
 
 /* What a queue refused. Resources are numbered as those of the cycle. */

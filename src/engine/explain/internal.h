@@ -3,6 +3,7 @@
 #define ENGINE_EXPLAIN_INTERNAL_H
 
 #include "engine/cluster/internal.h"
+#include "engine/explain/explain.h"
 
 /* selector.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. In the
  * arena. Looks at no more than 2000 nodes for a word that was meant. */
@@ -13,5 +14,11 @@ const char *explain_port_name(const char *resource, struct arena *arena);
 /* What is to be said when such a port is free on fewer nodes than there are pods that need it. */
 const char *explain_port_shortage(const char *port, int64_t pods, int64_t free_nodes, const char *where,
                                   struct arena *arena);
+
+/* claims.c: whether pods of the class use a claim that others name too and that one pod may use at a time. */
+bool explain_has_single_claim(const struct pod_class *pod_class);
+/* Appends who uses such claims of waiting pods in the view: pods that are there, and other pods of the gang. */
+void explain_claims(const struct cluster *cluster, const struct gang *gang, int view, struct arena *arena,
+                    struct reasons *out);
 
 #endif

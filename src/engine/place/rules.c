@@ -31,9 +31,10 @@ static bool spread_selects(const struct spread_term *term, const struct pod_clas
 	       selector_matches(&term->selector, &other->labels, "");
 }
 
+/* A rule with an empty key speaks of all nodes at once. */
 static const char *node_value(const struct cluster *cluster, const char *key, int node)
 {
-	return labels_get(&cluster->nodes[node].labels, key);
+	return *key ? labels_get(&cluster->nodes[node].labels, key) : "";
 }
 
 static bool same_domain(const struct cluster *cluster, const char *key, int a, int b)

@@ -1,0 +1,84 @@
+/* Owns the words for claims that one pod may use at a time, which the engine knows as rules between pods. */
+#include "engine/explain/internal.h"
+
+#include <string.h>
+
+enum { MOST_REASONS = 3 };
+
+/* The key of the label that users of the claim have; NULL when the term is about something else. */
+static const char *single_claim(const struct pod_term *term)
+{
+	return *term->topology_key || term->selector.count != 1 ? NULL : term->selector.items[0].key;
+}
+
+bool explain_has_single_claim(const struct pod_class *pod_class)
+{
+	for (size_t i = 0; i < pod_class->rules.anti_affinity_count; i++)
+		if (single_claim(&pod_class->rules.anti_affinity[i]))
+			return true;
+	return false;
+}
+
+static const char *user_of(const struct pod_class *other, const struct pod_class *own, const char *key)
+{
+	return strcmp(other->namespace_, own->namespace_) == 0 ? labels_get(&other->labels, key) : NULL;
+}
+
+/* The name of a pod on some node that uses the claim, NULL for none. */
+static const char *find_user(const struct cluster *cluster, int view, const struct pod_class *own, const char *key)
+{
+	for (int n = 0; view != VIEW_EMPTY && n < cluster->node_count; n++)
+		for (size_t i = 0; i < cluster->residents[n].count; i++) {
+			const struct resident *resident = &cluster->residents[n].items[i];
+			const char *user = user_of(&cluster->pod_classes.items[resident->pod_class], own, key);
+			if (user && resident->count + (view == VIEW_FREE ? resident->releasing : 0) > 0)
+				return user;
+		}
+	return NULL;
+}
+
+/* The name of a pod of the gang before this one that waits and uses the claim too. */
+static const char *find_rival(const struct cluster *cluster, const struct gang *gang, size_t number,
+                              const struct pod_class *own, const char *key)
+{
+	for (size_t p = 0; p < number; p++) {
+		const char *user = user_of(&cluster->pod_classes.items[gang->pods[p].pod_class], own, key);
+		if (user && gang->pods[p].state == MEMBER_WAITING)
+			return user;
+	}
+	return NULL;
+}
+
+static void add_reason(struct reasons *out, struct arena *arena, const char *message)
+{
+	reason_add(out, arena, (struct reason){.code = REASON_CLAIM_IN_USE, .message = message});
+}
+
+void explain_claims(const struct cluster *cluster, const struct gang *gang, int view, struct arena *arena,
+                    struct reasons *out)
+{
+	size_t most = out->count + MOST_REASONS;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct pod_class *own = &cluster->pod_classes.items[gang->pods[p].pod_class];
+		for (size_t i = 0; i < own->rules.anti_affinity_count && out->count < most; i++) {
+			const char *key = single_claim(&own->rules.anti_affinity[i]);
+			if (!key || gang->pods[p].state != MEMBER_WAITING)
+				continue;
+			const char *claim = key + strlen(SINGLE_CLAIM_LABEL), *name = gang->pods[p].name;
+			const char *user = find_user(cluster, view, own, key);
+			const char *rival = find_rival(cluster, gang, p, own, key);
+			if (user)
+				add_reason(out, arena,
+				           arena_printf(arena,
+				                        "pod %s waits for pod %s: both use persistentvolumeclaim "
+				                        "\"%s\", which is ReadWriteOncePod",
+				                        name, user, claim));
+			else if (rival)
+				add_reason(out, arena,
+				           arena_printf(arena,
+				                        "pods %s and %s of one gang never run together: both use "
+				                        "persistentvolumeclaim \"%s\", which is ReadWriteOncePod",
+				                        rival, name, claim));
+		}
+	}
+}
