@@ -208,8 +208,26 @@ static struct doc *eviction_body(struct build *build, const struct store_object 
 	return build_finish(build, body);
 }
 
+/* Owners tell a disruption from a failure of the program by this condition: the failure policy of a Job ignores pods that
+ * have it. Written before the pod goes, as kube-scheduler does. False when it could not be. */
+static bool mark_disrupted(const struct scheduler_turn *turn, const struct plan_eviction *eviction, const char *why,
+                           const struct store_object *pod)
+{
+	struct build *build = build_create();
+	struct condition condition = {"DisruptionTarget", "True", "PreemptionByScheduler",
+	                              arena_printf(turn->arena, "platoon: evicted %s (%s)", why, eviction->action)};
+	int written = writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, NULL);
+	build_destroy(build);
+	return written >= 0;
+}
+
 /* A pod that a budget covers is evicted through the API, which has the last word: somebody else may have spent the budget
- * meanwhile. What a preemption takes against a budget is deleted, as kube-scheduler does, and the pod says why. */
+ * meanwhile. It marks the pod, too. What a preemption takes against a budget is deleted, as kube-scheduler does. */
+static bool goes_through_api(const struct plan_eviction *eviction)
+{
+	return eviction->guarded && !eviction->violates;
+}
+
 static void submit_eviction(const struct scheduler_turn *turn, const struct plan_eviction *eviction,
                             const struct store_object *pod, struct attempt *attempt)
 {
@@ -223,11 +241,7 @@ static void submit_eviction(const struct scheduler_turn *turn, const struct plan
 	};
 	struct build *build = build_create();
 	struct doc *doc = NULL;
-	if (eviction->violates) {
-		struct condition condition = {"DisruptionTarget", "True", "PreemptionByScheduler",
-		                              "platoon: preempting to accommodate a higher priority group"};
-		writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, NULL);
-	} else if (eviction->guarded) {
+	if (goes_through_api(eviction)) {
 		doc = eviction_body(build, pod);
 		request = (struct store_request){
 			.verb = STORE_CREATE,
@@ -257,6 +271,11 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 	struct store_object *pod = peek_pod(scheduler, eviction->namespace_, eviction->pod);
 	if (!pod)
 		return;
+	if (!goes_through_api(eviction) && !mark_disrupted(turn, eviction, why, pod)) {
+		scheduler->unwritten = true; /* decided anew after a pause */
+		store_object_release(pod);
+		return;
+	}
 	struct attempt *attempt =
 		attempt_new(turn->scheduler, LIVE_LEAVING, eviction->namespace_, eviction->pod, eviction->node);
 	attempt->what = eviction->action;
