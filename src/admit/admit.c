@@ -12,6 +12,8 @@
 #include "admit/volume.h"
 #include "base/strings.h"
 
+#include <string.h>
+
 static void judge_podgroup(const struct manifest *object, const struct admit_index *index, struct arena *arena,
                            struct problems *problems)
 {
@@ -66,7 +68,7 @@ static void judge_queue(const struct manifest *object, const struct admit_index 
 		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
 }
 
-static void judge_storage(const struct manifest *object, enum admit_kind kind, struct arena *arena,
+static void judge_storage(const struct manifest *object, enum kind_id kind, struct arena *arena,
                           struct problems *problems)
 {
 	struct volume_spec volume;
@@ -92,7 +94,7 @@ static void judge_storage(const struct manifest *object, enum admit_kind kind, s
 		attachment_decode(object->object, arena, &attachment, problems);
 }
 
-static void judge_alone(const struct manifest *object, enum admit_kind kind, struct arena *arena,
+static void judge_alone(const struct manifest *object, enum kind_id kind, struct arena *arena,
                         struct problems *problems)
 {
 	struct pod_spec pod;
@@ -128,24 +130,24 @@ static void judge_repeated(const struct manifest *object, const struct admit_ind
 
 void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems)
 {
-	enum admit_kind kind = index_kind(object);
+	enum kind_id kind = index_kind(object);
 	if (kind == KIND_OTHER)
 		return;
 	/* Decoded structs are only looked at, so they need not live as long as the problems. */
 	struct arena *arena = arena_create();
 	if (index)
 		judge_repeated(object, index, problems);
-	if (kind == KIND_PODGROUP)
+	if (kind == KIND_POD_GROUP)
 		judge_podgroup(object, index, arena, problems);
 	else if (kind == KIND_TOPOLOGY)
 		judge_topology(object, index, arena, problems);
 	else if (kind == KIND_QUEUE)
 		judge_queue(object, index, arena, problems);
-	else if (kind == KIND_GROUP)
+	else if (kind == KIND_RBG)
 		rbg_judge_group(object, index, arena, problems);
-	else if (kind == KIND_GROUP_SET)
+	else if (kind == KIND_RBG_SET)
 		rbg_judge_set(object, index, arena, problems);
-	else if (kind == KIND_INSTANCES)
+	else if (kind == KIND_ROLE_INSTANCE || kind == KIND_ROLE_INSTANCE_SET)
 		problem_add(problems, SEVERITY_WARNING, "kind", "write a RoleBasedGroup with one role",
 		            "no pods are made from a %s: instances are part of their RoleBasedGroup here",
 		            object->kind);
@@ -156,9 +158,14 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 	arena_destroy(arena);
 }
 
-const char *admit_api_version(const char *kind)
+const char *admit_api_version(const char *kind, struct arena *arena)
 {
-	return index_api_version(kind);
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (row->id != KIND_OTHER && strcmp(row->kind, kind) == 0)
+			return *row->group ? arena_printf(arena, "%s/%s", row->group, row->versions[0])
+			                   : row->versions[0];
+	return NULL;
 }
 
 bool admit_knows(const struct manifest *object)

@@ -25,8 +25,8 @@ void admit_index_destroy(struct admit_index *index); /* NULL is a no-op */
 void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems);
 /* Whether Platoon validates this kind at all. */
 bool admit_knows(const struct manifest *object);
-/* The apiVersion in which Platoon reads this kind, NULL for a kind that is not ours. An object of that kind in another
+/* The apiVersion in which Platoon likes to read this kind, perhaps in the arena; NULL for a kind that is not ours. An object of that kind in another
  * version is either somebody else's or a slip of the pen, and only its author knows. */
-const char *admit_api_version(const char *kind);
+const char *admit_api_version(const char *kind, struct arena *arena);
 
 #endif

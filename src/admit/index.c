@@ -1,6 +1,5 @@
 /* The index over all objects: names to objects, decoded Topologies, and the parents of Queues. */
 #include "admit/index.h"
-#include "kinds/names.h"
 
 #include "admit/decode.h"
 #include "base/strings.h"
@@ -10,35 +9,6 @@
 #include <string.h>
 
 #define CYCLE_NAMES_SHOWN 16
-
-static const struct {
-	const char *api_version, *kind;
-	bool namespaced;
-	enum admit_kind number;
-} kinds[] = {
-	{KINDS_API_POD_GROUP, "PodGroup", true, KIND_PODGROUP},
-	{KINDS_API_TOPOLOGY, "Topology", false, KIND_TOPOLOGY},
-	{KINDS_API_QUEUE, "Queue", false, KIND_QUEUE},
-	{"v1", "Pod", true, KIND_POD},
-	{"v1", "Node", false, KIND_NODE},
-	{"scheduling.k8s.io/v1", "PriorityClass", false, KIND_PRIORITY_CLASS},
-	{"policy/v1", "PodDisruptionBudget", true, KIND_BUDGET},
-	{"v1", "PersistentVolume", false, KIND_VOLUME},
-	{"v1", "PersistentVolumeClaim", true, KIND_CLAIM},
-	{"storage.k8s.io/v1", "StorageClass", false, KIND_STORAGE_CLASS},
-	{"storage.k8s.io/v1", "CSIDriver", false, KIND_CSI_DRIVER},
-	{"storage.k8s.io/v1", "CSINode", false, KIND_CSI_NODE},
-	{"storage.k8s.io/v1", "CSIStorageCapacity", true, KIND_STORAGE_CAPACITY},
-	{"storage.k8s.io/v1", "VolumeAttachment", false, KIND_ATTACHMENT},
-	{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroup", true, KIND_GROUP},
-	{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", true, KIND_GROUP},
-	{"workloads.x-k8s.io/v1alpha2", "CoordinatedPolicy", true, KIND_POLICY},
-	{"workloads.x-k8s.io/v1alpha1", "ClusterTopology", false, KIND_CLUSTER_TOPOLOGY},
-	{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroupSet", true, KIND_GROUP_SET},
-	{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroupSet", true, KIND_GROUP_SET},
-	{"workloads.x-k8s.io/v1alpha2", "RoleInstance", true, KIND_INSTANCES},
-	{"workloads.x-k8s.io/v1alpha2", "RoleInstanceSet", true, KIND_INSTANCES},
-};
 
 struct named_queue {
 	const struct manifest *object;
@@ -81,28 +51,18 @@ struct admit_index {
 	void *find_context;
 };
 
-enum admit_kind index_kind(const struct manifest *object)
+/* DeviceClasses decide what pods may ask for, and the API server alone judges them. */
+static const struct kind_row *find_row(const struct manifest *object)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (text_equal(object->kind, kinds[i].kind) && text_equal(object->api_version, kinds[i].api_version))
-			return kinds[i].number;
-	return KIND_OTHER;
+	const struct kind_row *row = kinds_find(object->api_version, object->kind);
+	bool ruled = row && row->id != KIND_OTHER && row->id != KIND_DEVICE_CLASS;
+	return ruled && kinds_has_version(row, object->api_version) ? row : NULL;
 }
 
-const char *index_api_version(const char *kind)
+enum kind_id index_kind(const struct manifest *object)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (text_equal(kind, kinds[i].kind))
-			return kinds[i].api_version;
-	return NULL;
-}
-
-static bool is_namespaced(enum admit_kind kind)
-{
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (kinds[i].number == kind)
-			return kinds[i].namespaced;
-	return false;
+	const struct kind_row *row = find_row(object);
+	return row ? row->id : KIND_OTHER;
 }
 
 static const char *namespace_or_default(const char *namespace_)
@@ -110,14 +70,14 @@ static const char *namespace_or_default(const char *namespace_)
 	return namespace_ && *namespace_ ? namespace_ : "default";
 }
 
-static void add_name(struct admit_index *index, size_t place, enum admit_kind kind)
+static void add_name(struct admit_index *index, size_t place, const struct kind_row *row)
 {
 	const struct manifest *object = &index->all->items[place];
-	const char *namespace_ = is_namespaced(kind) ? namespace_or_default(object->namespace_) : "";
+	const char *namespace_ = row->flags & ROW_CLUSTER ? "" : namespace_or_default(object->namespace_);
 	if (!*object->name)
 		return;
 	struct buffer key = {0};
-	buffer_printf(&key, "%d/%s/%s", (int)kind, namespace_, object->name);
+	buffer_printf(&key, "%d/%s/%s", (int)row->id, namespace_, object->name);
 	uint32_t id = interner_id(index->objects, key.text);
 	buffer_free(&key);
 	if (id == index->first.count)
@@ -230,9 +190,10 @@ struct admit_index *admit_index_create(const struct manifests *all)
 	struct problems ignored = {.arena = index->arena};
 	for (size_t i = 0; i < all->count; i++) {
 		const struct manifest *object = &all->items[i];
-		enum admit_kind kind = index_kind(object);
-		if (kind != KIND_OTHER)
-			add_name(index, i, kind);
+		const struct kind_row *row = find_row(object);
+		enum kind_id kind = row ? row->id : KIND_OTHER;
+		if (row)
+			add_name(index, i, row);
 		if (kind == KIND_TOPOLOGY)
 			add_topology(index, object, &ignored);
 		if (kind == KIND_CLUSTER_TOPOLOGY)
@@ -241,7 +202,7 @@ struct admit_index *admit_index_create(const struct manifests *all)
 			add_queue(index, object);
 		if (kind == KIND_POLICY)
 			add_policy(index, object);
-		index->group_count += kind == KIND_GROUP;
+		index->group_count += kind == KIND_RBG;
 	}
 	link_queues(index);
 	if (index->repeated.count > 1)
@@ -313,7 +274,7 @@ void admit_index_find_groups(struct admit_index *index, admit_find_group *find, 
 const struct val *index_group(const struct admit_index *index, const char *namespace_, const char *name)
 {
 	struct buffer key = {0};
-	buffer_printf(&key, "%d/%s/%s", (int)KIND_GROUP, namespace_or_default(namespace_), name);
+	buffer_printf(&key, "%d/%s/%s", (int)KIND_RBG, namespace_or_default(namespace_), name);
 	uint32_t id = interner_find(index->objects, key.text);
 	buffer_free(&key);
 	if (id != UINT32_MAX)

@@ -6,32 +6,10 @@
 #include "admit/clustertopology.h"
 #include "admit/queue.h"
 #include "admit/topology.h"
+#include "kinds/kinds.h"
 
-enum admit_kind {
-	KIND_OTHER,
-	KIND_PODGROUP,
-	KIND_TOPOLOGY,
-	KIND_QUEUE,
-	KIND_POD,
-	KIND_NODE,
-	KIND_PRIORITY_CLASS,
-	KIND_BUDGET,
-	KIND_VOLUME,
-	KIND_CLAIM,
-	KIND_STORAGE_CLASS,
-	KIND_CSI_DRIVER,
-	KIND_CSI_NODE,
-	KIND_STORAGE_CAPACITY,
-	KIND_ATTACHMENT,
-	KIND_GROUP,
-	KIND_POLICY,
-	KIND_CLUSTER_TOPOLOGY,
-	KIND_GROUP_SET,
-	KIND_INSTANCES,
-};
-
-enum admit_kind index_kind(const struct manifest *object);
-const char *index_api_version(const char *kind); /* NULL for kinds that are not ours */
+/* KIND_OTHER for kinds, and versions of them, that admission has no rules for. */
+enum kind_id index_kind(const struct manifest *object);
 
 /* The earlier object with the same kind, namespace and name, when this one is a later one; else NULL. */
 const struct manifest *index_earlier(const struct admit_index *index, const struct manifest *object);

@@ -38,7 +38,7 @@ static void skip(const struct manifest *manifest, struct findings *findings)
 {
 	findings->skipped++;
 	interner_id(findings->skipped_kinds, manifest->kind);
-	const char *ours = admit_api_version(manifest->kind);
+	const char *ours = admit_api_version(manifest->kind, findings->arena);
 	if (!ours)
 		return;
 	struct problems problems = {.arena = findings->arena};

@@ -40,6 +40,32 @@ const struct kind_row *kinds_find(const char *api_version, const char *kind)
 	return NULL;
 }
 
+const struct kind_row *kinds_of_id(enum kind_id id)
+{
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)) && row->id != id;)
+		i++;
+	return row;
+}
+
+enum kind_id kinds_id(const char *api_version, const char *kind)
+{
+	const struct kind_row *row = kinds_find(api_version, kind);
+	return row ? row->id : KIND_OTHER;
+}
+
+bool kinds_has_version(const struct kind_row *row, const char *api_version)
+{
+	const char *version = strchr(api_version, '/');
+	if (!is_version_of(api_version, row->group))
+		return false;
+	version = version ? version + 1 : api_version;
+	for (size_t i = 0; row->versions[i]; i++)
+		if (strcmp(row->versions[i], version) == 0)
+			return true;
+	return false;
+}
+
 const struct kind_row *kinds_resource(const char *group, const char *resource)
 {
 	const struct kind_row *row;

@@ -39,6 +39,34 @@ enum row_flag {
 	ROW_CHILD = 1 << 16,         /* also made by other kinds: the controllers of those hear of its changes */
 };
 
+/* Kinds that code treats in a way of its own, each the one of a row. */
+enum kind_id {
+	KIND_OTHER,
+	KIND_NODE,
+	KIND_POD,
+	KIND_POD_GROUP,
+	KIND_QUEUE,
+	KIND_TOPOLOGY,
+	KIND_PRIORITY_CLASS,
+	KIND_BUDGET,
+	KIND_DEVICE_CLASS,
+	/* Storage, as in enum book_kind. */
+	KIND_CLAIM,
+	KIND_VOLUME,
+	KIND_STORAGE_CLASS,
+	KIND_CSI_DRIVER,
+	KIND_CSI_NODE,
+	KIND_STORAGE_CAPACITY,
+	KIND_ATTACHMENT,
+	KIND_RBG,
+	KIND_RBG_SET,
+	KIND_POLICY,
+	KIND_CLUSTER_TOPOLOGY,
+	KIND_ROLE_INSTANCE,
+	KIND_ROLE_INSTANCE_SET,
+	KIND_IDS,
+};
+
 enum kind_mirror {
 	MIRROR_NEVER,
 	MIRROR_ALWAYS,    /* by `run`; a server without it is waited for */
@@ -88,6 +116,7 @@ struct kind_row {
 	const char *versions[KIND_MOST_VERSIONS + 1];
 	const char *resource, *singular, *kind;
 	unsigned flags; /* enum row_flag */
+	enum kind_id id;
 	const char *short_names[4];
 	const struct kind_column
 		*columns; /* ends with a NULL name; NULL: computed by whoever prints them, or age alone */
@@ -119,6 +148,12 @@ const struct kind_row *kinds_find(const char *api_version, const char *kind);
 const struct kind_row *kinds_resource(const char *group, const char *resource);
 /* "podgangs.scheduler.grove.io"; core kinds have no dot. */
 const struct kind_row *kinds_named(const char *name);
+/* The row with that id, which is not KIND_OTHER. */
+const struct kind_row *kinds_of_id(enum kind_id id);
+/* The id of the kind in any version of its group; KIND_OTHER for what has no row, too. */
+enum kind_id kinds_id(const char *api_version, const char *kind);
+/* Whether the kind has this version: "v1" for core, else with its group. */
+bool kinds_has_version(const struct kind_row *row, const char *api_version);
 /* A word for the family: "kubeflow"; "" for FAMILY_NONE. */
 const char *kinds_family_name(enum kind_family family);
 /* All verbs of `run` for the objects of the kind, in the usual order: "get, list, watch"; "" for none. */

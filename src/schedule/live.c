@@ -43,7 +43,7 @@ static void object_free(struct live *live, struct live_object *object)
 	for (int g = 0; g < LIVE_GUESSES; g++)
 		drop_guess(&object->guess[g]);
 	store_object_release(object->object);
-	if (object->kind == BUILD_POD)
+	if (object->kind == KIND_POD)
 		store_object_derived_drop(object->read);
 	store_object_release(object->read);
 	free(object->block);
@@ -56,7 +56,7 @@ void live_destroy(struct live *live)
 	if (!live)
 		return;
 	live_unbuild(live);
-	for (int kind = 0; kind < BUILD_KINDS; kind++) {
+	for (int kind = 0; kind < KIND_IDS; kind++) {
 		struct live_object *object, *next;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			object_free(live, object);
@@ -117,7 +117,7 @@ struct manifest live_manifest(const struct live_object *object)
 	};
 }
 
-struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name)
+struct live_object *live_find(const struct live *live, enum kind_id kind, const char *namespace_, const char *name)
 {
 	struct buffer key = {0};
 	struct live_object *found;
@@ -127,8 +127,7 @@ struct live_object *live_find(const struct live *live, enum build_kind kind, con
 	return found;
 }
 
-static struct store_object *newest(const struct live *live, enum build_kind kind, const char *namespace_,
-                                   const char *name)
+static struct store_object *newest(const struct live *live, enum kind_id kind, const char *namespace_, const char *name)
 {
 	const struct live_object *found = live_find(live, kind, namespace_, name);
 	return found ? found->object : NULL;
@@ -136,28 +135,30 @@ static struct store_object *newest(const struct live *live, enum build_kind kind
 
 struct store_object *live_pod(const struct live *live, const char *namespace_, const char *name)
 {
-	return newest(live, BUILD_POD, namespace_, name);
+	return newest(live, KIND_POD, namespace_, name);
 }
 
 int live_pod_number(const struct live *live, const char *namespace_, const char *name)
 {
-	const struct live_object *found = live_find(live, BUILD_POD, namespace_, name);
+	const struct live_object *found = live_find(live, KIND_POD, namespace_, name);
 	return found ? found->slot : -1;
 }
 
 struct store_object *live_queue(const struct live *live, const char *name)
 {
-	return newest(live, BUILD_QUEUE, "", name);
+	return newest(live, KIND_QUEUE, "", name);
 }
 
 /* ---- changes ---- */
 
-static int kind_of(const struct store_object *object)
+/* KIND_OTHER for kinds that no decision rests on. */
+static enum kind_id kind_of(const struct store_object *object)
 {
-	return build_kind_of(val_str(val_get(object->root, "apiVersion"), ""), object->type->kind);
+	const struct kind_row *row = kinds_resource(object->type->group, object->type->resource);
+	return row && row->flags & ROW_DECIDES ? row->id : KIND_OTHER;
 }
 
-static struct live_object *object_new(struct live *live, enum build_kind kind, const struct store_object *from)
+static struct live_object *object_new(struct live *live, enum kind_id kind, const struct store_object *from)
 {
 	struct live_object *object = base_calloc(1, sizeof(*object));
 	size_t namespace_length = strlen(from->namespace_), name_length = strlen(from->name);
@@ -222,7 +223,7 @@ void live_use_settings(struct live *live, const struct settings *settings)
 	live->placing = settings->placing;
 	live->stale = true;
 	/* Other pods are ours now, of which some have no group yet. */
-	HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
+	HASH_ITER(hh, live->objects[KIND_POD], pod, next)
 		hold(live, pod);
 }
 
@@ -230,7 +231,7 @@ void live_check_held(struct live *live, uint64_t version)
 {
 	const char *namespace_, *name;
 	while (live->grouping.changed && live->grouping.changed(live->grouping.context, &namespace_, &name)) {
-		struct live_object *changed = live_find(live, BUILD_POD, namespace_, name);
+		struct live_object *changed = live_find(live, KIND_POD, namespace_, name);
 		if (!changed || changed->implicit < 0)
 			continue;
 		live->changed = true;
@@ -259,11 +260,11 @@ bool live_is_checking(const struct live *live)
 
 static void update(struct live *live, struct live_object *object)
 {
-	if (object->kind == BUILD_POD)
+	if (object->kind == KIND_POD)
 		live_pod_update(live, object);
-	else if (object->kind == BUILD_POD_GROUP)
+	else if (object->kind == KIND_POD_GROUP)
 		live_group_update(live, object);
-	else if (object->kind == BUILD_BUDGET)
+	else if (object->kind == KIND_BUDGET)
 		live_budget_update(live, object);
 	else
 		live_frame_update(live, object);
@@ -271,12 +272,12 @@ static void update(struct live *live, struct live_object *object)
 
 void live_set(struct live *live, struct store_object *now)
 {
-	int kind = kind_of(now);
-	if (kind < 0)
+	enum kind_id kind = kind_of(now);
+	if (kind == KIND_OTHER)
 		return;
-	struct live_object *object = live_find(live, (enum build_kind)kind, now->namespace_, now->name);
+	struct live_object *object = live_find(live, kind, now->namespace_, now->name);
 	if (!object)
-		object = object_new(live, (enum build_kind)kind, now);
+		object = object_new(live, kind, now);
 	if (object->object && object->object->version >= now->version && strcmp(object->object->uid, now->uid) == 0)
 		return;
 	check_guesses(object, now);
@@ -287,25 +288,24 @@ void live_set(struct live *live, struct store_object *now)
 		live_storage_changed(live, object, false);
 		return;
 	}
-	if ((kind != BUILD_POD || !hold(live, object)) && !live->stale)
+	if ((kind != KIND_POD || !hold(live, object)) && !live->stale)
 		update(live, object);
 }
 
 void live_remove(struct live *live, const struct store_object *gone)
 {
-	int kind = kind_of(gone);
-	struct live_object *object =
-		kind < 0 ? NULL : live_find(live, (enum build_kind)kind, gone->namespace_, gone->name);
+	enum kind_id kind = kind_of(gone);
+	struct live_object *object = kind == KIND_OTHER ? NULL : live_find(live, kind, gone->namespace_, gone->name);
 	if (!object)
 		return;
 	let_go(live, object);
-	if (kind == BUILD_POD)
+	if (kind == KIND_POD)
 		live_pod_drop(live, object);
-	else if (kind == BUILD_POD_GROUP)
+	else if (kind == KIND_POD_GROUP)
 		live_group_drop(live, object);
-	else if (kind == BUILD_NODE)
+	else if (kind == KIND_NODE)
 		live_node_note(live, object->name);
-	else if (kind == BUILD_BUDGET)
+	else if (kind == KIND_BUDGET)
 		live_budget_drop(live);
 	else if (!build_is_storage(kind))
 		live->stale = true;
@@ -316,7 +316,7 @@ void live_remove(struct live *live, const struct store_object *gone)
 		return;
 	}
 	/* The frame borrows from its objects until it is built anew. */
-	if (kind == BUILD_POD || kind == BUILD_POD_GROUP || kind == BUILD_BUDGET || !object->read) {
+	if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || !object->read) {
 		object_free(live, object);
 		return;
 	}
@@ -335,7 +335,7 @@ static void guess_changed(struct live *live, struct live_object *object)
 
 void live_assume(struct live *live, const char *namespace_, const char *pod, enum live_guess guess, const char *node)
 {
-	struct live_object *object = live_find(live, BUILD_POD, namespace_, pod);
+	struct live_object *object = live_find(live, KIND_POD, namespace_, pod);
 	if (!object)
 		return;
 	drop_guess(&object->guess[guess]);
@@ -345,7 +345,7 @@ void live_assume(struct live *live, const char *namespace_, const char *pod, enu
 
 void live_confirm(struct live *live, const char *namespace_, const char *pod, enum live_guess guess, uint64_t version)
 {
-	struct live_object *object = live_find(live, BUILD_POD, namespace_, pod);
+	struct live_object *object = live_find(live, KIND_POD, namespace_, pod);
 	if (!object || !object->guess[guess].node)
 		return;
 	object->guess[guess].until = version;
@@ -357,7 +357,7 @@ void live_confirm(struct live *live, const char *namespace_, const char *pod, en
 
 void live_forget(struct live *live, const char *namespace_, const char *pod, enum live_guess guess)
 {
-	struct live_object *object = live_find(live, BUILD_POD, namespace_, pod);
+	struct live_object *object = live_find(live, KIND_POD, namespace_, pod);
 	if (!object || !object->guess[guess].node)
 		return;
 	drop_guess(&object->guess[guess]);

@@ -32,7 +32,7 @@ static void list_budgets(struct live *live)
 	struct snapshot *snapshot = &live->snapshot;
 	struct live_object *object, *next;
 	VEC(struct live_object *) objects = {0};
-	HASH_ITER(hh, live->objects[BUILD_BUDGET], object, next)
+	HASH_ITER(hh, live->objects[KIND_BUDGET], object, next)
 		vec_push(&objects, object);
 	if (objects.count > 1)
 		qsort(objects.items, objects.count, sizeof(*objects.items), compare_objects);

@@ -47,9 +47,9 @@ static int compare_objects(const void *left, const void *right)
 static void list_frame(struct live *live)
 {
 	VEC(struct live_object *) objects = {0};
-	for (int kind = 0; kind < BUILD_KINDS; kind++) {
+	for (int kind = 0; kind < KIND_IDS; kind++) {
 		struct live_object *object, *next;
-		if (kind == BUILD_POD || kind == BUILD_POD_GROUP || kind == BUILD_BUDGET || build_is_storage(kind))
+		if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || build_is_storage(kind))
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -109,11 +109,11 @@ void live_rebuild(struct live *live)
 	live->stale = false;
 	live->budgets_stale = true;
 	live->rebuilds++;
-	HASH_ITER(hh, live->objects[BUILD_POD_GROUP], object, next) {
+	HASH_ITER(hh, live->objects[KIND_POD_GROUP], object, next) {
 		object->slot = -1;
 		live_group_update(live, object);
 	}
-	HASH_ITER(hh, live->objects[BUILD_POD], object, next) {
+	HASH_ITER(hh, live->objects[KIND_POD], object, next) {
 		object->slot = object->implicit = -1;
 		object->family = NULL;
 		if (!object->held)
@@ -133,7 +133,7 @@ bool live_is_worn(const struct live *live)
 static bool same_frame(const struct live_object *object)
 {
 	const struct val *a = object->read->root, *b = object->object->root;
-	if (object->kind == BUILD_PRIORITY_CLASS)
+	if (object->kind == KIND_PRIORITY_CLASS)
 		return val_equal(val_get(a, "value"), val_get(b, "value")) &&
 		       val_equal(val_get(a, "globalDefault"), val_get(b, "globalDefault"));
 	return val_equal(val_get(a, "spec"), val_get(b, "spec"));
@@ -160,7 +160,7 @@ static void update_node(struct live *live, struct live_object *object)
 
 void live_frame_update(struct live *live, struct live_object *object)
 {
-	if (object->kind == BUILD_NODE)
+	if (object->kind == KIND_NODE)
 		update_node(live, object);
 	else if (!object->read || !same_frame(object))
 		live->stale = true;

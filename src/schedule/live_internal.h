@@ -18,7 +18,7 @@ struct live_object {
 	UT_hash_handle hh;
 	char *key;                     /* "namespace/name" */
 	const char *namespace_, *name; /* own copies: gangs point to them */
-	enum build_kind kind;
+	enum kind_id kind;
 	struct store_object *object, *read;
 	/* of pods and PodGroups: */
 	int slot; /* in the pods or the groups of the snapshot, -1 for none */
@@ -63,7 +63,7 @@ struct live {
 	struct snapshot_build build;
 	struct manifests frame; /* objects of the kinds that are built together */
 	struct arena *scratch, *turn;
-	struct live_object *objects[BUILD_KINDS];
+	struct live_object *objects[KIND_IDS];
 	struct live_family *families;
 	struct live_claim *claims;
 	struct volume_book *book;    /* of all objects of storage */
@@ -89,7 +89,7 @@ struct live {
 };
 
 struct manifest live_manifest(const struct live_object *object);
-struct live_object *live_find(const struct live *live, enum build_kind kind, const char *namespace_, const char *name);
+struct live_object *live_find(const struct live *live, enum kind_id kind, const char *namespace_, const char *name);
 
 /* live.c: looks at held pods again, all of them within a few calls after the store changed. */
 void live_check_held(struct live *live, uint64_t version);

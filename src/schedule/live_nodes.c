@@ -37,7 +37,7 @@ static void note_node(struct live *live, const char *name, struct turnover *turn
 	struct cluster *cluster = live->snapshot.cycle.cluster;
 	struct problems ignored = {.arena = turnover->arena};
 	struct node_spec *spec = arena_new(turnover->arena, struct node_spec);
-	const struct live_object *object = live_find(live, BUILD_NODE, "", name);
+	const struct live_object *object = live_find(live, KIND_NODE, "", name);
 	int number = cluster_find_node(cluster, name);
 	if (object && node_decode(object->object->root, turnover->arena, spec, &ignored) == 0 &&
 	    build_node_is_ours(&live->build, spec)) {

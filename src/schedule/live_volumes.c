@@ -83,7 +83,7 @@ void live_volumes_join(struct live *live, struct live_object *pod, const struct 
 void live_volumes_clear(struct live *live)
 {
 	struct live_object *pod, *next;
-	HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
+	HASH_ITER(hh, live->objects[KIND_POD], pod, next)
 		live_volumes_leave(live, pod);
 }
 
@@ -198,7 +198,7 @@ static void note_capacity(struct live *live, const struct live_object *object)
 static void take_over(struct live *live, const struct live_object *object, struct claim_name *meant)
 {
 	struct volume_columns *columns = live->build.columns;
-	switch ((enum book_kind)(object->kind - BUILD_CLAIM)) {
+	switch ((enum book_kind)(object->kind - KIND_CLAIM)) {
 	case BOOK_CLAIM:
 		read_again(live, object->namespace_, object->name);
 		break;
@@ -224,7 +224,7 @@ static void take_over(struct live *live, const struct live_object *object, struc
 
 void live_storage_changed(struct live *live, struct live_object *object, bool gone)
 {
-	enum book_kind kind = (enum book_kind)(object->kind - BUILD_CLAIM);
+	enum book_kind kind = (enum book_kind)(object->kind - KIND_CLAIM);
 	struct claim_name before = {0}, after = {0};
 	struct problems ignored = {.arena = live->scratch};
 	const char *namespace_ = object->namespace_;
@@ -265,7 +265,7 @@ void live_volumes_settle(struct live *live)
 	struct live_object *pod, *next;
 	/* What a pod takes depends on smaller sizes that others ask for. */
 	if (volume_columns_grew(live->build.columns))
-		HASH_ITER(hh, live->objects[BUILD_POD], pod, next)
+		HASH_ITER(hh, live->objects[KIND_POD], pod, next)
 			if (pod->claim_count)
 				live_pod_update(live, pod);
 	volume_columns_settle(live->build.columns);

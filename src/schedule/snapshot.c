@@ -1,7 +1,6 @@
 /* Owns the frame of the snapshot: sorting objects by kind, verdicts, warnings, look-ups, life time. The parts are in
  * snapshot_cluster.c, snapshot_pods.c and snapshot_groups.c. */
 #include "schedule/snapshot_build.h"
-#include "kinds/names.h"
 
 #include "base/clock.h"
 #include "base/grow.h"
@@ -15,44 +14,11 @@
 #define CREATION_BASE INT64_C(1767225600)
 #define CREATION_STEP 60
 
-static const struct {
-	const char *api_group; /* everything before the slash of apiVersion; "" for core */
-	const char *kind;
-	enum build_kind as;
-} known_kinds[] = {
-	{"", "Node", BUILD_NODE},
-	{"", "Pod", BUILD_POD},
-	{"", "PersistentVolume", BUILD_VOLUME},
-	{"", "PersistentVolumeClaim", BUILD_CLAIM},
-	{KINDS_STORAGE, "StorageClass", BUILD_STORAGE_CLASS},
-	{KINDS_STORAGE, "CSIDriver", BUILD_CSI_DRIVER},
-	{KINDS_STORAGE, "CSINode", BUILD_CSI_NODE},
-	{KINDS_STORAGE, "CSIStorageCapacity", BUILD_STORAGE_CAPACITY},
-	{KINDS_STORAGE, "VolumeAttachment", BUILD_ATTACHMENT},
-	{KINDS_SCHEDULING, "PodGroup", BUILD_POD_GROUP},
-	{KINDS_SCHEDULING, "Queue", BUILD_QUEUE},
-	{KINDS_KAI, "Topology", BUILD_TOPOLOGY},
-	{"scheduling.k8s.io", "PriorityClass", BUILD_PRIORITY_CLASS},
-	{KINDS_POLICY, "PodDisruptionBudget", BUILD_BUDGET},
-	{KINDS_RESOURCE, "DeviceClass", BUILD_DEVICE_CLASS},
-};
-
-int build_kind_of(const char *api_version, const char *kind)
+/* KIND_OTHER for kinds that no decision rests on. */
+static enum kind_id kind_of(const struct manifest *manifest)
 {
-	const char *slash = strchr(api_version, '/');
-	size_t group_length = slash ? (size_t)(slash - api_version) : 0;
-	for (size_t i = 0; i < sizeof(known_kinds) / sizeof(known_kinds[0]); i++) {
-		const char *group = known_kinds[i].api_group;
-		if (strcmp(known_kinds[i].kind, kind) == 0 && strlen(group) == group_length &&
-		    strncmp(group, api_version, group_length) == 0)
-			return (int)known_kinds[i].as;
-	}
-	return -1;
-}
-
-static int kind_of(const struct manifest *manifest)
-{
-	return build_kind_of(manifest->api_version, manifest->kind);
+	const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
+	return row && row->flags & ROW_DECIDES ? row->id : KIND_OTHER;
 }
 
 const char *build_namespace(const char *namespace_)
@@ -146,7 +112,7 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	size_t *counts = arena_array(build->arena, size_t, manifests->count);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
-		if (kind_of(manifest) < 0 && !(build->terms && terms_used(build->terms, manifest)))
+		if (kind_of(manifest) == KIND_OTHER && !(build->terms && terms_used(build->terms, manifest)))
 			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
 			                                       manifest->api_version[0] ? manifest->api_version
 			                                                                : "no apiVersion"))]++;
@@ -154,7 +120,7 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	for (uint32_t i = 0; i < interner_count(kinds); i++) {
 		const char *text = interner_text(kinds, i);
 		const char *kind = arena_strndup(build->arena, text, strcspn(text, " "));
-		const char *ours = admit_api_version(kind);
+		const char *ours = admit_api_version(kind, build->arena);
 		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out%s%s%s%s", counts[i],
 		           counts[i] == 1 ? "" : "s", text, counts[i] == 1 ? "has" : "have",
 		           counts[i] == 1 ? "is" : "are", ours ? "; Platoon reads a " : "", ours ? kind : "",
@@ -166,19 +132,19 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 static void sort_by_kind(struct snapshot_build *build, const struct manifests *manifests)
 {
 	for (size_t i = 0; i < manifests->count; i++) {
-		int kind = kind_of(&manifests->items[i]);
-		if (kind >= 0)
+		enum kind_id kind = kind_of(&manifests->items[i]);
+		if (kind != KIND_OTHER)
 			build->kinds[kind].count++;
 	}
-	for (int kind = 0; kind < BUILD_KINDS; kind++) {
+	for (int kind = 0; kind < KIND_IDS; kind++) {
 		struct build_slice *slice = &build->kinds[kind];
 		slice->items = arena_array(build->arena, const struct manifest *, slice->count);
 		slice->order = arena_array(build->arena, size_t, slice->count);
 		slice->count = 0;
 	}
 	for (size_t i = 0; i < manifests->count; i++) {
-		int kind = kind_of(&manifests->items[i]);
-		if (kind < 0)
+		enum kind_id kind = kind_of(&manifests->items[i]);
+		if (kind == KIND_OTHER)
 			continue;
 		struct build_slice *slice = &build->kinds[kind];
 		slice->order[slice->count] = i;

@@ -14,7 +14,7 @@ void build_budget(struct snapshot *snapshot, const struct budget_spec *spec)
 
 void build_budgets(struct snapshot_build *build)
 {
-	const struct build_slice *slice = &build->kinds[BUILD_BUDGET];
+	const struct build_slice *slice = &build->kinds[KIND_BUDGET];
 	struct snapshot *snapshot = build->snapshot;
 	snapshot->budgets = arena_array(build->arena, struct snapshot_budget, slice->count);
 	snapshot->cycle.budgets = arena_array(build->arena, struct cycle_budget, slice->count);

@@ -6,33 +6,14 @@
 #include "admit/queue.h"
 #include "admit/volume_book.h"
 #include "base/strings.h"
+#include "kinds/kinds.h"
 #include "schedule/snapshot.h"
 #include "schedule/snapshot_terms.h"
 #include "schedule/volume_columns.h"
 
-enum build_kind {
-	BUILD_NODE,
-	BUILD_POD,
-	BUILD_POD_GROUP,
-	BUILD_QUEUE,
-	BUILD_TOPOLOGY,
-	BUILD_PRIORITY_CLASS,
-	BUILD_BUDGET,
-	BUILD_DEVICE_CLASS,
-	/* These as in enum book_kind. */
-	BUILD_CLAIM,
-	BUILD_VOLUME,
-	BUILD_STORAGE_CLASS,
-	BUILD_CSI_DRIVER,
-	BUILD_CSI_NODE,
-	BUILD_STORAGE_CAPACITY,
-	BUILD_ATTACHMENT,
-	BUILD_KINDS,
-};
-
 static inline bool build_is_storage(int kind)
 {
-	return kind >= BUILD_CLAIM && kind < BUILD_KINDS;
+	return kind >= KIND_CLAIM && kind <= KIND_ATTACHMENT;
 }
 
 struct build_slice { /* manifests of one kind, in list order */
@@ -52,7 +33,7 @@ struct snapshot_build {
 	struct arena *arena; /* of the snapshot; that of the frame in a live state */
 	const struct snapshot_options *options;
 	const struct settings *settings; /* those of the options, or the usual */
-	struct build_slice kinds[BUILD_KINDS];
+	struct build_slice kinds[KIND_IDS];
 	struct admit_index *index; /* over all objects, for verdicts */
 
 	struct interner *priority_names, *queue_names;
@@ -75,8 +56,6 @@ struct snapshot_build {
 	bool foreign_member;     /* it does name one */
 };
 
-/* Number of the kind of an object by apiVersion (of which the group counts) and kind; -1 for those that are not used. */
-int build_kind_of(const char *api_version, const char *kind);
 /* Everything but pods, groups and volumes: topologies, nodes, queues, priority classes. */
 void build_frame(struct snapshot_build *build, const struct manifests *manifests);
 /* "namespace/name" in the arena; an empty namespace is "default". */

@@ -20,7 +20,7 @@ static const struct {
 
 void build_priorities(struct snapshot_build *build)
 {
-	const struct build_slice *slice = &build->kinds[BUILD_PRIORITY_CLASS];
+	const struct build_slice *slice = &build->kinds[KIND_PRIORITY_CLASS];
 	build->priorities = arena_array(build->arena, struct priority_class, slice->count);
 	size_t count = 0;
 	for (size_t i = 0; i < slice->count; i++) {
@@ -55,7 +55,7 @@ int32_t build_priority(const struct snapshot_build *build, const char *class_nam
 void build_topologies(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
-	const struct build_slice *slice = &build->kinds[BUILD_TOPOLOGY];
+	const struct build_slice *slice = &build->kinds[KIND_TOPOLOGY];
 	snapshot->topologies = arena_array(build->arena, struct topology_spec, slice->count);
 	struct interner *names = interner_create();
 	for (size_t i = 0; i < slice->count; i++) {
@@ -102,7 +102,7 @@ bool build_serves_all(const struct snapshot_build *build)
 void build_nodes(struct snapshot_build *build)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
-	const struct build_slice *slice = &build->kinds[BUILD_NODE];
+	const struct build_slice *slice = &build->kinds[KIND_NODE];
 	build->nodes = arena_array(build->arena, struct node_spec, slice->count);
 	struct interner *names = interner_create();
 	cluster_set_pool_key(cluster, settings_pool_label(build->settings));
@@ -179,7 +179,7 @@ void build_queues(struct snapshot_build *build)
 	                       (int)QUEUE_MEMORY == (int)CYCLE_MEMORY,
 	               "the resources of queues are numbered alike in both layers");
 	struct cycle *cycle = &build->snapshot->cycle;
-	const struct build_slice *slice = &build->kinds[BUILD_QUEUE];
+	const struct build_slice *slice = &build->kinds[KIND_QUEUE];
 	struct queue_spec *specs = arena_array(build->arena, struct queue_spec, slice->count);
 	cycle->queues = arena_array(build->arena, struct cycle_queue, slice->count + 1);
 	for (size_t i = 0; i < slice->count; i++) {

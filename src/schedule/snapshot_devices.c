@@ -19,7 +19,7 @@ static bool is_offered(const struct snapshot_build *build, const char *resource)
 
 void build_devices(struct snapshot_build *build)
 {
-	const struct build_slice *slice = &build->kinds[BUILD_DEVICE_CLASS];
+	const struct build_slice *slice = &build->kinds[KIND_DEVICE_CLASS];
 	build->device_count = 0;
 	build->devices = arena_array(build->arena, struct build_device, slice->count);
 	for (size_t i = 0; i < slice->count; i++) {

@@ -277,7 +277,7 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 void build_groups(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
-	const struct build_slice *slice = &build->kinds[BUILD_POD_GROUP];
+	const struct build_slice *slice = &build->kinds[KIND_POD_GROUP];
 	size_t implicit = 0;
 	for (size_t i = 0; i < snapshot->pod_count; i++)
 		implicit += build_needs_implicit(build, &snapshot->pods[i]);

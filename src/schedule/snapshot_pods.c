@@ -139,7 +139,7 @@ static void class_pods(struct snapshot_build *build)
 void build_pods(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
-	const struct build_slice *slice = &build->kinds[BUILD_POD];
+	const struct build_slice *slice = &build->kinds[KIND_POD];
 	snapshot->pods = arena_array(build->arena, struct snapshot_pod, slice->count);
 	snapshot->pod_names = interner_create();
 	build->bad_pods = arena_array(build->arena, struct build_bad_pod, slice->count);

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-_Static_assert((int)BUILD_ATTACHMENT - (int)BUILD_CLAIM == (int)BOOK_ATTACHMENT - (int)BOOK_CLAIM &&
-                       (int)BUILD_VOLUME - (int)BUILD_CLAIM == (int)BOOK_VOLUME &&
-                       (int)BUILD_CSI_NODE - (int)BUILD_CLAIM == (int)BOOK_CSI_NODE,
+_Static_assert((int)KIND_ATTACHMENT - (int)KIND_CLAIM == (int)BOOK_ATTACHMENT - (int)BOOK_CLAIM &&
+                       (int)KIND_VOLUME - (int)KIND_CLAIM == (int)BOOK_VOLUME &&
+                       (int)KIND_CSI_NODE - (int)KIND_CLAIM == (int)BOOK_CSI_NODE,
                "kinds of storage are numbered alike in both layers");
 
 static void read_objects(struct snapshot_build *build, enum book_kind kind)
 {
-	const struct build_slice *slice = &build->kinds[BUILD_CLAIM + (int)kind];
+	const struct build_slice *slice = &build->kinds[KIND_CLAIM + (int)kind];
 	bool namespaced = kind == BOOK_CLAIM || kind == BOOK_CAPACITY;
 	struct interner *names = interner_create();
 	for (size_t i = 0; i < slice->count; i++) {

@@ -74,6 +74,10 @@ static void kinds(void **state)
 		{"v1", "PersistentVolumeClaim", true},
 		{"scheduling.k8s.io/v1", "PriorityClass", true},
 		{"v1", "PodGroup", false},
+		{"scheduling.run.ai/v2", "PodGroup", false},
+		{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroup", true},
+		{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", true},
+		{"resource.k8s.io/v1", "DeviceClass", false},
 		{"kueue.x-k8s.io/v1beta1", "Topology", false},
 		{"apps/v1", "Deployment", false},
 		{"", "", false},
@@ -82,8 +86,12 @@ static void kinds(void **state)
 		const struct manifest manifest = {.api_version = rows[i].api_version, .kind = rows[i].kind};
 		assert_int_equal(admit_knows(&manifest), rows[i].known);
 	}
-	assert_string_equal(admit_api_version("PodGroup"), "scheduling.run.ai/v2alpha2");
-	assert_null(admit_api_version("Deployment"));
+	struct arena *arena = arena_create();
+	assert_string_equal(admit_api_version("PodGroup", arena), "scheduling.run.ai/v2alpha2");
+	assert_string_equal(admit_api_version("RoleBasedGroup", arena), "workloads.x-k8s.io/v1alpha2");
+	assert_string_equal(admit_api_version("Pod", arena), "v1");
+	assert_null(admit_api_version("Deployment", arena));
+	arena_destroy(arena);
 }
 
 static void names(void **state)

@@ -59,6 +59,26 @@ static void decisions_wait_for_what_they_rest_on(void **state)
 			assert_int_not_equal(row->mirror, MIRROR_NEVER);
 }
 
+/* A snapshot sorts what it is given by these ids. */
+static void kinds_that_decide_have_an_id(void **state)
+{
+	const struct kind_row *row, *other;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (row->flags & ROW_DECIDES)
+			assert_int_not_equal(row->id, KIND_OTHER);
+		for (size_t j = 0; row->id != KIND_OTHER && j < i && (other = kinds_row(j)); j++)
+			assert_int_not_equal(row->id, other->id);
+	}
+	for (int id = KIND_OTHER + 1; id < KIND_IDS; id++)
+		assert_int_equal(kinds_of_id((enum kind_id)id)->id, id);
+	assert_int_equal(kinds_id("scheduling.run.ai/v9", "PodGroup"), KIND_POD_GROUP);
+	assert_int_equal(kinds_id("scheduling.volcano.sh/v1beta1", "PodGroup"), KIND_OTHER);
+	assert_true(kinds_has_version(kinds_of_id(KIND_POD), "v1"));
+	assert_false(kinds_has_version(kinds_of_id(KIND_POD), "v2"));
+	assert_true(kinds_has_version(kinds_of_id(KIND_RBG), "workloads.x-k8s.io/v1alpha1"));
+	assert_false(kinds_has_version(kinds_of_id(KIND_RBG), "v1alpha1"));
+}
+
 static void rows_are_found(void **state)
 {
 	static const struct {
@@ -120,6 +140,7 @@ int main(void)
 		cmocka_unit_test(names_are_taken_once),
 		cmocka_unit_test(what_grouping_reads_is_mirrored),
 		cmocka_unit_test(decisions_wait_for_what_they_rest_on),
+		cmocka_unit_test(kinds_that_decide_have_an_id),
 		cmocka_unit_test(rows_are_found),
 		cmocka_unit_test(families_have_names),
 		cmocka_unit_test(simulated_kinds_have_a_controller),
