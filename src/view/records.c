@@ -1,32 +1,34 @@
 /* Owns following the store for the dashboard, and which records have to be written again. */
 #include "view/records_internal.h"
-#include "kinds/names.h"
 
 #include "base/hash.h"
+#include "kinds/kinds.h"
 #include "loop/informer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_TOPOLOGY, KIND_NODE, KIND_QUEUE, KIND_GROUP, KIND_POD, KIND_RBG, KIND_POLICY, KINDS };
-
-/* In this order, so that what gives others their meaning is read first. */
+/* Which kinds have records, and the letters of those; in this order, so that what gives others their meaning is read first. */
 static const struct {
-	const char *group, *resource;
+	enum kind_id id;
 	char letter;
-} kinds[KINDS] = {
-	[KIND_TOPOLOGY] = {KINDS_KAI, "topologies", 't'},
-	[KIND_NODE] = {"", "nodes", 'n'},
-	[KIND_QUEUE] = {KINDS_SCHEDULING, "queues", 'q'},
-	[KIND_GROUP] = {KINDS_SCHEDULING, "podgroups", 'g'},
-	[KIND_POD] = {"", "pods", 'p'},
-	[KIND_RBG] = {KINDS_RBG, "rolebasedgroups", 'r'},
-	[KIND_POLICY] = {KINDS_RBG, "coordinatedpolicies", 'y'},
+} shown[] = {
+	{KIND_TOPOLOGY, 't'}, {KIND_NODE, 'n'}, {KIND_QUEUE, 'q'},  {KIND_POD_GROUP, 'g'},
+	{KIND_POD, 'p'},      {KIND_RBG, 'r'},  {KIND_POLICY, 'y'},
 };
+#define SHOWN (sizeof(shown) / sizeof(*shown))
+
+static char letter_of(enum kind_id kind)
+{
+	size_t i = 0;
+	while (shown[i].id != kind)
+		i++;
+	return shown[i].letter;
+}
 
 struct follower {
 	struct records *records;
-	enum kind kind;
+	enum kind_id kind;
 	struct informer *informer;
 };
 
@@ -39,7 +41,7 @@ struct told_reasons {
 
 struct records {
 	struct records_options options;
-	struct follower followers[KINDS];
+	struct follower followers[SHOWN];
 	struct interner *keys; /* of all levels of all Topologies: the labels of nodes that are shown */
 	bool keys_changed;
 	struct told_reasons *reasons;
@@ -129,7 +131,7 @@ static bool set_reasons(struct records *records, const char *key, const struct p
 
 /* ---- records ---- */
 
-static void write_record(struct records *records, enum kind kind, struct records_draft *record)
+static void write_record(struct records *records, enum kind_id kind, struct records_draft *record)
 {
 	switch (kind) {
 	case KIND_TOPOLOGY:
@@ -141,7 +143,7 @@ static void write_record(struct records *records, enum kind kind, struct records
 	case KIND_QUEUE:
 		records_write_queue(record);
 		break;
-	case KIND_GROUP:
+	case KIND_POD_GROUP:
 		records_write_group(record);
 		break;
 	case KIND_POD:
@@ -161,11 +163,11 @@ static const char *name_of(const struct store_object *object, struct arena *aren
 	return object->namespace_[0] ? arena_printf(arena, "%s/%s", object->namespace_, object->name) : object->name;
 }
 
-static void show(struct records *records, enum kind kind, const struct store_object *object)
+static void show(struct records *records, enum kind_id kind, const struct store_object *object)
 {
 	struct arena *arena = arena_create();
 	struct build *build = build_create();
-	const char *name = name_of(object, arena), letter[2] = {kinds[kind].letter, '\0'};
+	const char *name = name_of(object, arena), letter[2] = {letter_of(kind), '\0'};
 	const struct told_reasons *told = find_reasons(records, arena_printf(arena, "%s%s", letter, name));
 	struct records_draft record = {
 		.object = object,
@@ -229,7 +231,7 @@ static void changed(void *context, const struct store_object *object, const stru
 	}
 	struct arena *arena = arena_create();
 	const char *name = name_of(object, arena);
-	char letter = kinds[follower->kind].letter;
+	char letter = letter_of(follower->kind);
 	drop_reasons(records, find_reasons(records, arena_printf(arena, "%c%s", letter, name)));
 	records->options.put(records->options.context, letter, name, NULL);
 	arena_destroy(arena);
@@ -254,19 +256,19 @@ static void show_nodes_again(struct records *records)
 bool records_poll(struct records *records)
 {
 	bool complete = true;
-	for (size_t i = 0; i < KINDS; i++) {
+	for (size_t i = 0; i < SHOWN; i++) {
 		informer_poll(records->followers[i].informer);
 		complete &= !informer_listing(records->followers[i].informer);
-		if (i == KIND_NODE && records->keys_changed)
+		if (records->followers[i].kind == KIND_NODE && records->keys_changed)
 			show_nodes_again(records);
 	}
 	return complete;
 }
 
-static void show_named(struct records *records, enum kind kind, const char *namespace_, const char *name)
+static void show_named(struct records *records, enum kind_id kind, const char *namespace_, const char *name)
 {
-	const struct store_type *type =
-		store_type_find(records->options.store, kinds[kind].group, kinds[kind].resource);
+	const struct kind_row *row = kinds_of_id(kind);
+	const struct store_type *type = store_type_find(records->options.store, row->group, row->resource);
 	struct store_object *object =
 		store_object_retain(type ? store_peek(records->options.store, type, namespace_, name) : NULL);
 	if (object)
@@ -279,8 +281,8 @@ void records_note_plan(struct records *records, const struct plan *plan)
 	struct arena *arena = arena_create();
 	for (size_t i = 0; i < plan->group_count; i++) {
 		const struct plan_group *group = &plan->groups[i];
-		enum kind kind = plan->snapshot->groups[group->index].implicit ? KIND_POD : KIND_GROUP;
-		const char *key = arena_printf(arena, "%c%s/%s", kinds[kind].letter, group->namespace_, group->name);
+		enum kind_id kind = plan->snapshot->groups[group->index].implicit ? KIND_POD : KIND_POD_GROUP;
+		const char *key = arena_printf(arena, "%c%s/%s", letter_of(kind), group->namespace_, group->name);
 		if (set_reasons(records, key, group))
 			show_named(records, kind, group->namespace_, group->name);
 	}
@@ -295,12 +297,13 @@ struct records *records_create(const struct records_options *options)
 	records->options = *options;
 	records->keys = interner_create();
 	interner_id(records->keys, "topology.kubernetes.io/zone"); /* what there is to see without a Topology */
-	for (size_t i = 0; i < KINDS; i++) {
-		records->followers[i] = (struct follower){.records = records, .kind = (enum kind)i};
+	for (size_t i = 0; i < SHOWN; i++) {
+		const struct kind_row *row = kinds_of_id(shown[i].id);
+		records->followers[i] = (struct follower){.records = records, .kind = shown[i].id};
 		records->followers[i].informer = informer_create(&(struct informer_options){
 			.store = options->store,
-			.group = kinds[i].group,
-			.resource = kinds[i].resource,
+			.group = row->group,
+			.resource = row->resource,
 			.changed = changed,
 			.context = &records->followers[i],
 		});
@@ -312,7 +315,7 @@ void records_destroy(struct records *records)
 {
 	if (!records)
 		return;
-	for (size_t i = 0; i < KINDS; i++)
+	for (size_t i = 0; i < SHOWN; i++)
 		informer_destroy(records->followers[i].informer);
 	struct told_reasons *reasons, *next;
 	HASH_ITER(hh, records->reasons, reasons, next)
