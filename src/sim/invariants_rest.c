@@ -1,9 +1,10 @@
 /* Owns the rules that hold when nothing changes any more. */
 #include "sim/invariants_rest.h"
-#include "kinds/names.h"
 
-#include "schedule/plan.h"
+#include "base/vec.h"
+#include "kinds/kinds.h"
 #include "loop/writes.h"
+#include "schedule/plan.h"
 
 #include <string.h>
 
@@ -42,34 +43,27 @@ void rest_check_groups(const struct view *view, struct scenario_result *result)
 
 /* ---- liveness ---- */
 
-static const struct {
-	const char *group, *version, *resource;
-} kinds[] = {
-	{"", "v1", "nodes"},
-	{"", "v1", "pods"},
-	{"", "v1", "persistentvolumes"},
-	{"", "v1", "persistentvolumeclaims"},
-	{KINDS_SCHEDULING, "v2alpha2", "podgroups"},
-	{KINDS_SCHEDULING, "v2", "queues"},
-	{KINDS_KAI, "v1alpha1", "topologies"},
-	{"scheduling.k8s.io", "v1", "priorityclasses"},
+struct cluster_copy { /* everything that a decision rests on */
+	struct manifests manifests;
+	VEC(struct store_list) lists;
 };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void read_objects(struct store *store, struct store_list *lists, struct arena *arena,
-                         struct manifests *manifests)
+static void read_objects(struct store *store, struct arena *arena, struct cluster_copy *copy)
 {
 	struct problems ignored = {.arena = arena};
-	manifests_init(manifests);
-	for (size_t k = 0; k < KINDS; k++) {
+	const struct kind_row *row;
+	manifests_init(&copy->manifests);
+	for (size_t k = 0; (row = kinds_row(k)); k++) {
+		const struct store_type *type = store_type_find(store, row->group, row->resource);
 		struct store_error error = {0};
-		struct store_list_request request = {
-			.api = store_api_find(store, kinds[k].group, kinds[k].version, kinds[k].resource),
-		};
-		if (!request.api || store_list(store, &request, &lists[k], arena, &error) < 0)
-			lists[k] = (struct store_list){0};
-		for (size_t i = 0; i < lists[k].count; i++)
-			manifests_add(manifests, lists[k].items[i]->root, kinds[k].resource, &ignored);
+		struct store_list list = {0};
+		struct store_list_request request = {.api = type ? type->apis : NULL};
+		if (!(row->flags & ROW_DECIDES) || !type || type->api_count == 0 ||
+		    store_list(store, &request, &list, arena, &error) < 0)
+			continue;
+		vec_push(&copy->lists, list);
+		for (size_t i = 0; i < list.count; i++)
+			manifests_add(&copy->manifests, list.items[i]->root, row->resource, &ignored);
 	}
 }
 
@@ -94,12 +88,11 @@ void rest_check_plan(struct store *store, int64_t now_seconds, const struct sett
 {
 	enum cycle_action actions[ACTION_COUNT];
 	struct arena *arena = arena_create();
-	struct store_list lists[KINDS];
-	struct manifests manifests;
+	struct cluster_copy copy = {0};
 	size_t action_count = cycle_action_list_all(actions);
-	read_objects(store, lists, arena, &manifests);
+	read_objects(store, arena, &copy);
 	struct snapshot_options options = {.now_seconds = now_seconds, .settings = settings, .explain_relax = true};
-	struct snapshot *snapshot = snapshot_create(&manifests, &options);
+	struct snapshot *snapshot = snapshot_create(&copy.manifests, &options);
 	const struct plan *plan = plan_run(snapshot, actions, action_count);
 	if (plan->binding_count > 0)
 		scenario_fail(result, "pod %s/%s and %zu more wait at rest, and a fresh plan binds it to node %s",
@@ -112,8 +105,9 @@ void rest_check_plan(struct store *store, int64_t now_seconds, const struct sett
 		if (!snapshot->groups[i].implicit)
 			check_reason(store, &plan->groups[i], result);
 	snapshot_destroy(snapshot);
-	manifests_free(&manifests);
-	for (size_t k = 0; k < KINDS; k++)
-		store_list_clear(&lists[k]);
+	manifests_free(&copy.manifests);
+	for (size_t k = 0; k < copy.lists.count; k++)
+		store_list_clear(&copy.lists.items[k]);
+	vec_free(&copy.lists);
 	arena_destroy(arena);
 }
