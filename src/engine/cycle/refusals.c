@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-/* Stands in messages for the name of the group, which is all that distinguishes the reasons of groups that look alike. */
-#define NAME_MARK "\001"
-
 struct entry {
 	uint64_t question, version;
 	struct refusal refusal;
@@ -126,18 +123,6 @@ struct refusal *refusals_load_cached(struct cycle *cycle, const struct gang *gan
 	return refusal;
 }
 
-static const char *with_name(struct arena *arena, const char *message, const char *name)
-{
-	const char *mark = strstr(message, NAME_MARK), *text = "";
-	if (!mark)
-		return message;
-	for (; mark; mark = strstr(message, NAME_MARK)) {
-		text = arena_printf(arena, "%s%.*s%s", text, (int)(mark - message), message, name);
-		message = mark + strlen(NAME_MARK);
-	}
-	return arena_printf(arena, "%s%s", text, message);
-}
-
 void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle_group *group)
 {
 	if (cycle->silent) {
@@ -147,7 +132,7 @@ void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle
 	}
 	if (!refusal->explained) {
 		struct gang anonymous = group->gang;
-		anonymous.name = NAME_MARK;
+		anonymous.name = NULL; /* the refusal speaks for every gang that asks the same */
 		engine_explain(cycle->cluster, &anonymous, &refusal->placement, cycle->explain_relax, cycle->arena,
 		               &refusal->reasons);
 		moved_places_explain(cycle, &anonymous, false, &refusal->reasons);
@@ -155,7 +140,10 @@ void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle
 	}
 	for (size_t i = 0; i < refusal->reasons.count; i++) {
 		struct reason reason = refusal->reasons.items[i];
-		reason.message = with_name(cycle->arena, reason.message, group->gang.name);
+		if (reason.rest)
+			reason.message =
+				arena_printf(cycle->arena, "%s%s%s", reason.message, group->gang.name, reason.rest);
+		reason.rest = NULL;
 		reason_add(&group->reasons, cycle->arena, reason);
 	}
 }

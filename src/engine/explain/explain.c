@@ -69,6 +69,17 @@ static const char *tree_name(const struct gang *gang, int tree)
 	return tree == 0 ? gang->name : "(unnamed subgroup)";
 }
 
+/* Adds a reason whose sentence is `message`, the name of that part of the gang, and `rest`. */
+static void add_about(struct explain *x, int tree, struct reason reason)
+{
+	const char *name = tree_name(x->gang, tree);
+	if (name) {
+		reason.message = arena_printf(x->arena, "%s%s%s", reason.message, name, reason.rest);
+		reason.rest = NULL;
+	}
+	reason_add(x->out, x->arena, reason);
+}
+
 /* ---- not ready ---- */
 
 static void explain_not_ready(struct explain *x)
@@ -93,15 +104,15 @@ static void explain_not_ready(struct explain *x)
 		if (reachable[i] || (i > 0 && reachable[node->parent]))
 			continue;
 		bool leaf = node->child_count == 0;
-		reason_add(x->out, x->arena,
-		           (struct reason){.code = REASON_NOT_READY,
-		                           .message = arena_printf(x->arena, "%s has %d of %d %s it needs%s",
-		                                                   tree_name(gang, (int)i), members[i], node->minimum,
-		                                                   leaf ? "pods"
-		                                                        : "subgroups that can reach their minimum",
-		                                                   leaf ? left_out : ""),
-		                           .have = members[i],
-		                           .need = node->minimum});
+		add_about(x, (int)i,
+		          (struct reason){.code = REASON_NOT_READY,
+		                          .message = "",
+		                          .rest = arena_printf(x->arena, " has %d of %d %s it needs%s", members[i],
+		                                               node->minimum,
+		                                               leaf ? "pods" : "subgroups that can reach their minimum",
+		                                               leaf ? left_out : ""),
+		                          .have = members[i],
+		                          .need = node->minimum});
 	}
 }
 
@@ -324,20 +335,18 @@ static void explain_level(struct explain *x, const struct want *want, const stru
 	int64_t need = pods_needed(solver, class_), best_have;
 	int best = best_domain(solver, class_, &best_have, &equal);
 	if (best < 0) {
-		reason_add(x->out, x->arena,
-		           (struct reason){.code = REASON_DOMAIN,
-		                           .message =
-		                                   arena_printf(x->arena, "%s needs one %s, but no node has that label",
-		                                                tree_name(x->gang, want->tree),
-		                                                topology->labels[level]),
-		                           .level = topology->labels[level],
-		                           .need = need});
+		add_about(x, want->tree,
+		          (struct reason){.code = REASON_DOMAIN,
+		                          .message = "",
+		                          .rest = arena_printf(x->arena, " needs one %s, but no node has that label",
+		                                               topology->labels[level]),
+		                          .level = topology->labels[level],
+		                          .need = need});
 		return;
 	}
 	x->miss_topology = t;
 	x->miss_level = level;
 	x->miss_domain = best;
-	const char *who = tree_name(x->gang, want->tree);
 	const char *where = domain_text(x, t, level, best);
 	const char *others = equal > 2    ? arena_printf(x->arena, ", like %d others", equal - 1)
 	                     : equal == 2 ? ", like one other"
@@ -346,29 +355,28 @@ static void explain_level(struct explain *x, const struct want *want, const stru
 	if (empty >= 0 && empty < need)
 		others = arena_printf(x->arena, "%s; even empty, none holds more than %lld", others, (long long)empty);
 	bool fragmented = best_have >= need;
-	const char *message =
+	const char *rest =
 		class_->fixed >= 0
-			? arena_printf(
-				  x->arena,
-				  "%s is held in %s %s by its running members, which has room for %lld of the %lld "
-				  "pods it still needs",
-				  who, topology->labels[level], where, (long long)best_have, (long long)need)
+			? arena_printf(x->arena,
+	                               " is held in %s %s by its running members, which has room for %lld of the %lld "
+	                               "pods it still needs",
+	                               topology->labels[level], where, (long long)best_have, (long long)need)
 		: fragmented
 			? arena_printf(x->arena,
-	                               "%s must be in one %s: the best, %s, has room for the pods one by one, but not "
+	                               " must be in one %s: the best, %s, has room for the pods one by one, but not "
 	                               "for its "
 	                               "subgroups under their own constraints",
-	                               who, topology->labels[level], where)
-			: arena_printf(x->arena, "%s must be in one %s: the best, %s, has room for %lld of %lld pods%s",
-	                               who, topology->labels[level], where, (long long)best_have, (long long)need,
-	                               others);
-	reason_add(x->out, x->arena,
-	           (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN,
-	                           .message = message,
-	                           .level = topology->labels[level],
-	                           .domain = where,
-	                           .have = best_have,
-	                           .need = need});
+	                               topology->labels[level], where)
+			: arena_printf(x->arena, " must be in one %s: the best, %s, has room for %lld of %lld pods%s",
+	                               topology->labels[level], where, (long long)best_have, (long long)need, others);
+	add_about(x, want->tree,
+	          (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN,
+	                          .message = "",
+	                          .rest = rest,
+	                          .level = topology->labels[level],
+	                          .domain = where,
+	                          .have = best_have,
+	                          .need = need});
 }
 
 static void explain_culprit(struct explain *x, int culprit)
@@ -379,28 +387,29 @@ static void explain_culprit(struct explain *x, int culprit)
 	int64_t need = pods_needed(solver, class_);
 	if (class_->dead) {
 		const struct topology *topology = solver_topology(solver, class_->topology);
-		reason_add(x->out, x->arena,
-		           (struct reason){.code = REASON_PINNED,
-		                           .message = arena_printf(
-						   x->arena,
-						   "%s must be in one %s, but its running members are not: nothing can "
-						   "be added until they are",
-						   tree_name(x->gang, want->tree), topology->labels[class_->level]),
-		                           .level = topology->labels[class_->level]});
+		add_about(x, want->tree,
+		          (struct reason){.code = REASON_PINNED,
+		                          .message = "",
+		                          .rest = arena_printf(x->arena,
+		                                               " must be in one %s, but its running members are not: "
+		                                               "nothing can be added until they are",
+		                                               topology->labels[class_->level]),
+		                          .level = topology->labels[class_->level]});
 		return;
 	}
 	if (class_->level >= 0) {
 		explain_level(x, want, class_);
 	} else {
 		int64_t have = pods_possible(solver, class_, 0, -1, -1);
-		reason_add(x->out, x->arena,
-		           (struct reason){.code = REASON_DOMAIN,
-		                           .message = arena_printf(
-						   x->arena, "the cluster has room for %lld of the %lld pod%s %s needs",
-						   (long long)have, (long long)need, need == 1 ? "" : "s",
-						   tree_name(x->gang, want->tree)),
-		                           .have = have,
-		                           .need = need});
+		add_about(x, want->tree,
+		          (struct reason){.code = REASON_DOMAIN,
+		                          .message =
+		                                  arena_printf(x->arena,
+		                                               "the cluster has room for %lld of the %lld pod%s ",
+		                                               (long long)have, (long long)need, need == 1 ? "" : "s"),
+		                          .rest = " needs",
+		                          .have = have,
+		                          .need = need});
 	}
 	/* The shape that is shortest of slots at the nearest miss. */
 	int t = x->miss_topology < 0 ? 0 : x->miss_topology, level = x->miss_level, domain = x->miss_domain;
@@ -480,18 +489,15 @@ static void explain_relaxation(struct explain *x)
 			}
 			if (!places(cluster, &copy, x->solver.view))
 				continue;
-			const char *who = tree_name(x->gang, (int)i);
-			if (raised > 1)
-				who = arena_printf(x->arena, "%s and %d more", who, raised - 1);
-			reason_add(x->out, x->arena,
-			           (struct reason){.code = REASON_RELAXATION,
-			                           .message = arena_printf(
-							   x->arena, "it would fit if %s allowed %s instead of %s", who,
-							   level_name(cluster,
-			                                              (struct gang_level){level.topology,
-			                                                                  level.level - raise}),
-							   level_name(cluster, level)),
-			                           .level = level_name(cluster, level)});
+			const struct gang_level wider = {level.topology, level.level - raise};
+			const char *others = raised > 1 ? arena_printf(x->arena, " and %d more", raised - 1) : "";
+			add_about(x, (int)i,
+			          (struct reason){.code = REASON_RELAXATION,
+			                          .message = "it would fit if ",
+			                          .rest = arena_printf(x->arena, "%s allowed %s instead of %s", others,
+			                                               level_name(cluster, wider),
+			                                               level_name(cluster, level)),
+			                          .level = level_name(cluster, level)});
 			return;
 		}
 		if (!any)
@@ -538,13 +544,13 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 		explain_culprit(x, culprit);
 	} else {
 		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
-		reason_add(x->out, x->arena,
-		           (struct reason){.code = REASON_COMBINATION,
-		                           .message = arena_printf(
-						   x->arena,
-						   "every part would fit alone, but no combination does: all %llu "
-						   "alternatives were tried, %s is the part that stays without a place",
-						   (unsigned long long)placement->steps, tree_name(x->gang, tree))});
+		add_about(x, tree,
+		          (struct reason){.code = REASON_COMBINATION,
+		                          .message = arena_printf(x->arena,
+		                                                  "every part would fit alone, but no combination "
+		                                                  "does: all %llu alternatives were tried, ",
+		                                                  (unsigned long long)placement->steps),
+		                          .rest = " is the part that stays without a place"});
 		if (x->solver.shape_count)
 			explain_nodes(x, 0);
 	}

@@ -42,7 +42,8 @@ struct reason_quota {
 
 struct reason {
 	enum reason_code code;
-	const char *message; /* one sentence for people */
+	const char *message; /* one sentence for people; or the begin of one, when `rest` is given */
+	const char *rest;    /* what follows behind the name of the gang, which engine_explain was not told; or NULL */
 	const char *level;   /* node-label key, NULL when none */
 	const char *domain;  /* path of the best domain, NULL when none */
 	int64_t have, need;  /* both 0 when they say nothing */
@@ -58,8 +59,8 @@ struct reasons {
 const char *reason_code_name(enum reason_code code); /* "InsufficientDomain", ... stable, for JSON */
 /* Appends; the list grows in the arena, the texts are not copied. */
 void reason_add(struct reasons *reasons, struct arena *arena, struct reason reason);
-/* Why engine_place refused with `placement`: appends reasons, the most important first, with texts in the arena. The
- * cluster must not have changed since. `relax` also searches for the smallest relaxation (costs more searches). */
+/* Why engine_place refused with `placement`: appends reasons, the most important first, with texts in the arena. A gang
+ * without a name (NULL) gives reasons that are true of every gang alike, see `rest`. The cluster must not have changed since. `relax` also searches for the smallest relaxation (costs more searches). */
 void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
                     struct arena *arena, struct reasons *out);
 
