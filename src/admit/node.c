@@ -109,6 +109,7 @@ int priority_class_decode(const struct val *object, struct arena *arena, struct 
 		             "value is missing");
 	decode_int(&decode, NULL, object, "value", INT32_MIN, INT32_MAX, &value);
 	out->value = (int32_t)value;
+	out->never_preempts = text_equal(decode_string(&decode, NULL, object, "preemptionPolicy"), "Never");
 	out->global_default = decode_bool(&decode, NULL, object, "globalDefault", false);
 	return problems->errors > errors ? -1 : 0;
 }

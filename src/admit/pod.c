@@ -277,6 +277,7 @@ static void read_spec(const struct decode *decode, const struct val *spec, struc
 	int64_t priority = 0;
 	out->has_priority = decode_int(decode, spec_path, spec, "priority", INT32_MIN, INT32_MAX, &priority);
 	out->priority = (int32_t)priority;
+	out->never_preempts = text_equal(decode_string(decode, spec_path, spec, "preemptionPolicy"), "Never");
 	out->gated = val_count(decode_list(decode, spec_path, spec, "schedulingGates")) > 0;
 }
 

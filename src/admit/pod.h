@@ -28,6 +28,7 @@ struct pod_spec {
 	const char *priority_class; /* NULL when unset */
 	bool has_priority;
 	int32_t priority;
+	bool never_preempts;   /* spec.preemptionPolicy */
 	int64_t task_priority; /* label kai.scheduler/task-priority, 0 when absent */
 	/* effective: max(init steps, containers + sidecars) + overhead; sorted by name; "pods": 1 included; zero amounts
 	 * left out */
@@ -75,6 +76,7 @@ struct priority_class {
 	const char *name;
 	int32_t value;
 	bool global_default;
+	bool never_preempts; /* preemptionPolicy */
 };
 int priority_class_decode(const struct val *object, struct arena *arena, struct priority_class *out,
                           struct problems *problems);

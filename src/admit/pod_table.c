@@ -107,8 +107,10 @@ const struct pod_field pod_fields[] = {
          "the pod is not placed, and does not count, before they are gone", "schedule/test_snapshot.c"},
 	{FIELD_SPEC, "priority priorityClassName", FIELD_HONOURED,
          "of pods without a PodGroup; otherwise that of the group counts", "schedule/test_snapshot.c"},
-	{FIELD_SPEC, "preemptionPolicy", FIELD_IGNORED,
-         "who may take room is said by queues and the priority of groups; preemptionDelay of a PodGroup holds it back"},
+	{FIELD_SPEC, "preemptionPolicy", FIELD_HONOURED,
+         "with Never, its own or that of the priority class of its group, nobody is preempted for it; what a queue is "
+         "entitled to is still reclaimed",
+         "scenarios/platoon/preemption-policy.yaml"},
 	{FIELD_ANNOTATION, "pod-group-name", FIELD_HONOURED, "the PodGroup it belongs to", "schedule/test_snapshot.c"},
 	{FIELD_LABEL, "kai.scheduler/subgroup-name", FIELD_HONOURED, "the leaf of the PodGroup",
          "schedule/test_snapshot.c"},

@@ -93,9 +93,10 @@ static bool same_pod(const struct snapshot_pod *a, const struct snapshot_pod *b)
 	       a->gone == b->gone && a->deleting == b->deleting && a->creation == b->creation &&
 	       x->started_seconds == y->started_seconds && x->phase == y->phase && x->gated == y->gated &&
 	       x->task_priority == y->task_priority && x->has_priority == y->has_priority &&
-	       x->priority == y->priority && text_equal(x->group, y->group) && text_equal(x->subgroup, y->subgroup) &&
-	       text_equal(x->scheduler, y->scheduler) && text_equal(a->nominated, b->nominated) &&
-	       text_equal(x->priority_class, y->priority_class) && pod_block_equal(a->block, b->block);
+	       x->priority == y->priority && x->never_preempts == y->never_preempts && text_equal(x->group, y->group) &&
+	       text_equal(x->subgroup, y->subgroup) && text_equal(x->scheduler, y->scheduler) &&
+	       text_equal(a->nominated, b->nominated) && text_equal(x->priority_class, y->priority_class) &&
+	       pod_block_equal(a->block, b->block);
 }
 
 static void apply_guesses(const struct live_object *object, struct snapshot_pod *pod)

@@ -82,6 +82,7 @@ struct snapshot_group {
 	const char **rejections;
 	size_t rejection_count;
 	int64_t creation;
+	bool never_preempts;  /* its priority class says so; a pod of it may, too */
 	struct reasons notes; /* what is odd about its pods, independent of the outcome of the cycle */
 	int *members;         /* gang pod index -> index in snapshot.pods */
 	bool *ran;            /* per gang pod: it ran when the snapshot was taken */

@@ -87,7 +87,8 @@ bool build_node_is_ours(const struct snapshot_build *build, const struct node_sp
 bool build_serves_all(const struct snapshot_build *build);
 void build_queues(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
-int32_t build_priority(const struct snapshot_build *build, const char *class_name);
+/* What the class is worth, or the default where there is none of that name, and whether its groups never preempt. */
+int32_t build_priority(const struct snapshot_build *build, const char *class_name, bool *never_preempts);
 /* snapshot_volumes.c: the book and the columns of a snapshot; the pods are not read yet. */
 void build_volumes(struct snapshot_build *build);
 /* Says who names which claim, and asks for all sizes before it matters. */

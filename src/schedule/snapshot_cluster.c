@@ -39,17 +39,20 @@ void build_priorities(struct snapshot_build *build)
 	}
 }
 
-int32_t build_priority(const struct snapshot_build *build, const char *class_name)
+int32_t build_priority(const struct snapshot_build *build, const char *class_name, bool *never_preempts)
 {
+	const struct priority_class *class_ = build->default_priority;
+	*never_preempts = false;
 	if (class_name && class_name[0]) {
 		uint32_t id = interner_find(build->priority_names, class_name);
-		if (id != UINT32_MAX)
-			return build->priorities[id].value;
-		for (size_t i = 0; i < sizeof(well_known_priorities) / sizeof(well_known_priorities[0]); i++)
+		class_ = id != UINT32_MAX ? &build->priorities[id] : class_;
+		for (size_t i = 0;
+		     id == UINT32_MAX && i < sizeof(well_known_priorities) / sizeof(well_known_priorities[0]); i++)
 			if (strcmp(well_known_priorities[i].name, class_name) == 0)
 				return well_known_priorities[i].value;
 	}
-	return build->default_priority ? build->default_priority->value : PRIORITY_FALLBACK;
+	*never_preempts = class_ && class_->never_preempts;
+	return class_ ? class_->value : PRIORITY_FALLBACK;
 }
 
 void build_topologies(struct snapshot_build *build)

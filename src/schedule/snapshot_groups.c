@@ -200,7 +200,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	if (problems->errors > 0 && !into->blocked)
 		keep_rejections(arena, group, problems);
 	into->blocked = into->blocked || problems->errors > 0;
-	into->priority = build_priority(build, group->spec.priority_class);
+	into->priority = build_priority(build, group->spec.priority_class, &group->never_preempts);
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
 	set_times(build->settings, group, manifest, into);
 	build_places(build, manifest, index, arena);
@@ -247,9 +247,10 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	group->name = pod->name;
 	into->creation = group->creation = pod->creation;
 	into->state = GROUP_PENDING;
-	into->priority = terms                     ? build_priority(build, terms->priority_class)
-	                 : pod->spec->has_priority ? pod->spec->priority
-	                                           : build_priority(build, pod->spec->priority_class);
+	into->priority = build_priority(build, terms ? terms->priority_class : pod->spec->priority_class,
+	                                &group->never_preempts);
+	if (!terms && pod->spec->has_priority)
+		into->priority = pod->spec->priority;
 	into->preempt = preempt_of(preemptibility_of(terms ? terms->preemptibility : NULL), into->priority);
 	into->grace = -1;
 	into->evict_after = INT64_MIN;

@@ -234,11 +234,13 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 	const struct snapshot_group *group = &snapshot->groups[group_index];
 	struct cycle_group *into = &snapshot->cycle.groups[group_index];
 	int64_t started = INT64_MAX; /* since the first of those that run now */
+	into->never_preempts = group->never_preempts;
 	for (size_t i = 0; i < into->gang.pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
 		enum member_state state = state_of(pod);
 		int64_t since = state == MEMBER_RUNNING ? has_node_since(snapshot, pod) : INT64_MIN;
 		started = since != INT64_MIN && since < started ? since : started;
+		into->never_preempts |= state == MEMBER_WAITING && pod->spec->never_preempts;
 		pod->member = (int)i;
 		into->was_running[i] = group->ran[i] = state == MEMBER_RUNNING;
 		into->gang.pods[i] = (struct gang_pod){

@@ -84,7 +84,8 @@ struct cycle_group {
 	const char *queue_name;
 	int32_t priority;
 	enum cycle_preempt preempt;
-	int64_t creation; /* seconds; older = smaller */
+	bool never_preempts; /* its priority puts it first in its queue, and lets nobody go for it */
+	int64_t creation;    /* seconds; older = smaller */
 	bool has_started;
 	int64_t started; /* nanoseconds: since when it runs */
 	bool completing; /* a pod has succeeded: never stale */

@@ -26,6 +26,11 @@ static bool may_evict_if_preemptible(const struct cycle *cycle, const struct cyc
 	return group->preempt == CYCLE_PREEMPTIBLE && may_evict(cycle, group);
 }
 
+static bool may_preempt(const struct cycle *cycle, const struct cycle_group *group)
+{
+	return !group->never_preempts && may_evict(cycle, group);
+}
+
 /* Whether there is proof that the group would find no place even if nothing ran: then nobody has to go for it. Rules
  * between pods look at who runs, so nothing is proved about them. */
 static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, struct arena *scratch)
@@ -77,8 +82,11 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 void cycle_make_room(struct cycle *cycle, enum cycle_action action)
 {
 	struct queue_order order;
-	bool (*accept)(const struct cycle *, const struct cycle_group *) =
-		cycle_action_row(action)->method->preemptible_only ? may_evict_if_preemptible : may_evict;
+	const struct evict_method *method = cycle_action_row(action)->method;
+	bool (*accept)(const struct cycle *, const struct cycle_group *) = method->preemptible_only
+	                                                                           ? may_evict_if_preemptible
+	                                                                   : method->by_priority ? may_preempt
+	                                                                                         : may_evict;
 	bool wanted = false;
 	struct arena *scratch = arena_create();
 	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {

@@ -12,6 +12,7 @@ enum evict_runtime { EVICT_RUNTIME_NONE, EVICT_RUNTIME_PREEMPT, EVICT_RUNTIME_RE
 /* How an action takes from others: whose units may go, and by which right. Hooks that are NULL have nothing to say. */
 struct evict_method {
 	bool moves_only;       /* everybody who leaves gets a new place, pod by pod: whose they are does not matter */
+	bool by_priority;      /* not for groups that never preempt */
 	bool preemptible_only; /* only for groups that may be evicted again themselves */
 	bool returns_moved;    /* when others are moved, more victims may stay: it is asked again */
 	bool chooses_fewest;   /* all units are listed at once: among few of them the best set is proved */

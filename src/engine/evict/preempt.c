@@ -113,6 +113,7 @@ static bool try_swaps(struct evict_attempt *attempt)
 }
 
 static const struct evict_method preemption = {
+	.by_priority = true,
 	.returns_moved = true, /* with more held, more may be beyond the entitlement: see is_swap */
 	.chooses_fewest = true,
 	.violates_budgets = true,
