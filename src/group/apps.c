@@ -1,6 +1,8 @@
 /* Deployment, ReplicaSet, StatefulSet. */
 #include "group/internal.h"
 
+#define LABEL_POD_INDEX "apps.kubernetes.io/pod-index" /* of a StatefulSet: ordinals.start for its first pod */
+
 static struct segment_ask ask_template(const struct grouping *grouping)
 {
 	return (struct segment_ask){
@@ -29,11 +31,17 @@ enum group_verdict family_replicas(struct grouping *grouping)
 	if (field_int(grouping, val_get(spec, "replicas"), "spec.replicas", &replicas) == FIELD_WRONG)
 		replicas = 0;
 	struct segment_ask ask = ask_template(grouping);
+	bool stateful = text_equal(grouping->subject.id.kind, "StatefulSet");
+	if (stateful) {
+		ask.index_label = LABEL_POD_INDEX;
+		if (field_int(grouping, val_path(spec, "ordinals", "start", NULL), "spec.ordinals.start",
+		              &ask.first_index) == FIELD_WRONG)
+			ask.first_index = 0;
+	}
 	segments_of_all(grouping, &ask, replicas, 1);
 	/* An ordered StatefulSet makes its next pod when the one before is ready: a first segment that waits for all of
 	 * its pods would wait for ever. */
-	bool ordered = text_equal(grouping->subject.id.kind, "StatefulSet") &&
-	               !text_equal(val_str(val_get(spec, "podManagementPolicy"), ""), "Parallel");
+	bool ordered = stateful && !text_equal(val_str(val_get(spec, "podManagementPolicy"), ""), "Parallel");
 	for (size_t i = 0; ordered && i < grouping->out->subgroup_count; i++)
 		if (grouping->out->subgroups[i].min_member > 1)
 			grouping->out->subgroups[i].min_member = 1;

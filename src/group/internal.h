@@ -111,12 +111,14 @@ void tree_leaf_unknown(struct grouping *grouping, const char *label);
 struct segments {
 	int64_t size;
 	const char *index_label;
+	int64_t first_index; /* of the first pod */
 	struct group_constraint constraint;
 };
 struct segment_ask {
 	const struct val *template_; /* PodTemplate of the role, NULL when unknown */
 	const char *path;            /* where the template is, for messages */
 	const char *index_label;     /* of the kind; NULL: the user has to name one */
+	int64_t first_index;         /* what that label has on the first pod */
 	bool root_too;               /* the workload has one role: its own annotations count as well */
 	bool member;                 /* the pod is of this role: its annotations count first */
 };

@@ -5,6 +5,7 @@
 
 #define LABEL_JOB_NAME "jobset.sigs.k8s.io/replicatedjob-name"
 #define LABEL_JOB_INDEX "jobset.sigs.k8s.io/job-index"
+#define LABEL_COMPLETION_INDEX "batch.kubernetes.io/job-completion-index"
 
 struct replicated {
 	const char *name, *path;
@@ -75,9 +76,12 @@ static int64_t pod_replica(struct grouping *grouping, const struct replicated *j
 
 static void add_job(struct grouping *grouping, const struct replicated *job, bool member)
 {
+	/* The Jobs of a JobSet are Indexed unless they say otherwise. */
+	const char *mode = val_str(val_path(job->template_, "spec", "completionMode", NULL), "Indexed");
 	struct segment_ask ask = {
 		.template_ = val_path(job->template_, "spec", "template", NULL),
 		.path = arena_printf(grouping->arena, "%s.template.spec.template", job->path),
+		.index_label = text_equal(mode, "Indexed") ? LABEL_COMPLETION_INDEX : NULL,
 		.member = member,
 	};
 	struct segments segments;

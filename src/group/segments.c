@@ -73,6 +73,7 @@ bool segments_wanted(struct grouping *grouping, const struct segment_ask *ask, s
 		return false;
 	const char *label = ask_value(grouping, ask, KEY_INDEX_LABEL, ask->root_too);
 	out->index_label = label ? label : ask->index_label;
+	out->first_index = text_equal(out->index_label, ask->index_label) ? ask->first_index : 0;
 	if (!out->index_label) {
 		group_warn(grouping, GROUP_ABOUT_SEGMENTS_UNSUPPORTED, annotation_path(grouping, ask, KEY_INDEX_LABEL),
 		           "add the annotation " KEY_INDEX_LABEL ": the pod label that holds the index of the pod",
@@ -124,16 +125,16 @@ static int segment_of_pod(struct grouping *grouping, const struct segments *segm
 	int64_t index;
 	if (!segments_pod_index(grouping, segments->index_label, &index))
 		return GROUP_UNSET;
-	int64_t segment = index / segments->size;
-	if (segment < count)
+	int64_t segment = (index - segments->first_index) / segments->size;
+	if (index >= segments->first_index && segment < count)
 		return (int)segment;
 	group_warn_pod(
 		grouping, GROUP_ABOUT_INDEX_BEYOND,
 		arena_printf(grouping->arena, "metadata.labels[%s]", segments->index_label),
 		"correct the index, or raise the replicas of the workload",
-		"index %lld lies beyond the last of %lld segments of %lld pods: the pod joins no subgroup and stays "
-		"pending",
-		(long long)index, (long long)count, (long long)segments->size);
+		"index %lld lies outside of %lld segments of %lld pods, counted from %lld: the pod joins no subgroup "
+		"and stays pending",
+		(long long)index, (long long)count, (long long)segments->size, (long long)segments->first_index);
 	return GROUP_UNSET;
 }
 

@@ -160,6 +160,24 @@ static void other_kinds(void **state)
 	                 POD(OWNED("apps/v1", "StatefulSet", "w") "labels: {rank: \"1\"}, "),
 	         "pg-w-u1 min=1@topo,, worker worker-0<worker:1@topo,rack, worker-1<worker:0@topo,rack, -> worker-0 "
 	         "#0"},
+		{"a StatefulSet numbers its pods",
+	         WORKLOAD("apps/v1", "StatefulSet", ON_ROOT,
+	                  "replicas: 4, podManagementPolicy: Parallel, " TEMPLATE(SEGMENTS("2")))
+	                 POD(OWNED("apps/v1", "StatefulSet", "w") "labels: {apps.kubernetes.io/pod-index: \"2\"}, "),
+	         "pg-w-u1 min=2@topo,, worker worker-0<worker:2@topo,rack, worker-1<worker:0@topo,rack, -> worker-1 "
+	         "#1"},
+		{"and counts from where its ordinals start",
+	         WORKLOAD("apps/v1", "StatefulSet", ON_ROOT,
+	                  "replicas: 4, ordinals: {start: 3}, podManagementPolicy: Parallel, " TEMPLATE(SEGMENTS("2")))
+	                 POD(OWNED("apps/v1", "StatefulSet", "w") "labels: {apps.kubernetes.io/pod-index: \"4\"}, "),
+	         "pg-w-u1 min=2@topo,, worker worker-0<worker:2@topo,rack, worker-1<worker:0@topo,rack, -> worker-0 "
+	         "#0"},
+		{"an ordinal before the first",
+	         WORKLOAD("apps/v1", "StatefulSet", ON_ROOT,
+	                  "replicas: 4, ordinals: {start: 3}, podManagementPolicy: Parallel, " TEMPLATE(SEGMENTS("2")))
+	                 POD(OWNED("apps/v1", "StatefulSet", "w") "labels: {apps.kubernetes.io/pod-index: \"2\"}, "),
+	         "pg-w-u1 min=2@topo,, worker worker-0<worker:2@topo,rack, worker-1<worker:0@topo,rack, ! "
+	         "index-beyond-last"},
 		{"pods of a Deployment are groups of their own",
 	         WORKLOAD("apps/v1", "Deployment", ON_ROOT, TEMPLATE(SEGMENTS("2")))
 	                 POD(OWNED("apps/v1", "Deployment", "w")),
@@ -177,6 +195,24 @@ static void other_kinds(void **state)
 	                                                                               "replicas: 1, minReplicas: 1}]")
 	                 POD(OWNED("ray.io/v1", "RayCluster", "w") "labels: {ray.io/group: gpu-0}, "),
 	         "pg-w-u1 min=4@topo,, headgroup:1 gpu gpu-0<gpu:2@topo,rack, gpu-0-5a4cb04a:1 -> gpu-0-5a4cb04a"},
+		{"the Jobs of a JobSet number their pods",
+	         WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", ON_ROOT,
+	                  "replicatedJobs: [{name: j, replicas: 1, template: {spec: {parallelism: 4, " TEMPLATE(
+				  SEGMENTS("2")) "}}}]")
+	                 POD(OWNED("jobset.x-k8s.io/v1alpha2", "JobSet",
+	                           "w") "labels: {jobset.sigs.k8s.io/replicatedjob-name: j, "
+	                                "jobset.sigs.k8s.io/job-index: \"0\", "
+	                                "batch.kubernetes.io/job-completion-index: \"3\"}, "),
+	         "pg-w-u1 min=4@topo,, j j-replica-0<j j-replica-0-0<j-replica-0:2@topo,rack, "
+	         "j-replica-0-1<j-replica-0:2@topo,rack, -> j-replica-0-1 #1"},
+		{"unless they say that they do not",
+	         WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", ON_ROOT,
+	                  "replicatedJobs: [{name: j, replicas: 1, template: {spec: {completionMode: NonIndexed, "
+	                  "parallelism: 4, " TEMPLATE(SEGMENTS("2")) "}}}]")
+	                 POD(OWNED("jobset.x-k8s.io/v1alpha2", "JobSet",
+	                           "w") "labels: {jobset.sigs.k8s.io/replicatedjob-name: j, "
+	                                "jobset.sigs.k8s.io/job-index: \"0\"}, "),
+	         "pg-w-u1 min=4@topo,, j j-replica-0<j:4 -> j-replica-0 ! segments-unsupported"},
 		{"a JobSet with a label of the user's: segments below each replica",
 	         WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", ON_ROOT,
 	                  "replicatedJobs: [{name: j, replicas: 2, template: {spec: {parallelism: 2, " TEMPLATE(
