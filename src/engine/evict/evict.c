@@ -6,7 +6,7 @@
 #include "engine/evict/internal.h"
 
 #include "engine/evict/budgets.h"
-#include "engine/evict/fewest.h"
+#include "engine/evict/fewest_moves.h"
 #include "engine/evict/runtime.h"
 #include "engine/place/rules.h"
 
@@ -391,6 +391,23 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 	return attempt->agreed;
 }
 
+bool evict_decide_moves(struct evict_attempt *attempt, const struct moves *moves)
+{
+	struct cycle_group *own = evict_beneficiary(attempt);
+	cycle_cost_of_placement(attempt->run, own, &attempt->placement, &attempt->cost);
+	engine_commit(attempt->cycle->cluster, &own->gang, &attempt->placement);
+	attempt->ruled = rules_concern_gang(attempt->cycle->cluster, &own->gang);
+	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
+	attempt->planned = moves;
+	bool made = settle_victims(attempt, true);
+	attempt->planned = NULL;
+	if (made)
+		return true;
+	undo_placement(attempt);
+	attempt->kept = NULL;
+	return false;
+}
+
 /* Shortest prefix first; where everybody must find a new place, longer ones too. */
 bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count)
 {
@@ -491,7 +508,7 @@ static bool try_units(struct evict_attempt *attempt)
 		return false;
 	if (fits_with(attempt, 0)) /* nobody has to go: that is for allocation */
 		return false;
-	enum fewest_outcome outcome = fewest_try(attempt);
+	enum fewest_outcome outcome = method->moves_only ? fewest_moves_try(attempt) : fewest_try(attempt);
 	if (outcome == FEWEST_MADE)
 		return true;
 	return (outcome == FEWEST_GAVE_UP && try_list(attempt)) || (attempt->deferred_count && try_deferred(attempt));

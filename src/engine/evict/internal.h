@@ -10,6 +10,8 @@
 
 #define MOST_MOVES 16 /* pods that one consolidation moves at most */
 
+struct moves;
+
 struct evict_attempt {
 	struct cycle_run *run;
 	struct cycle *cycle;
@@ -37,6 +39,7 @@ struct evict_attempt {
 	struct place_bias bias;
 	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
+	const struct moves *planned;             /* places of all that left, found before; NULL: to be found */
 	bool proved_fewest;                      /* no better set of units makes room */
 	bool ruled;                              /* rules between pods have a say in it */
 	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
@@ -72,6 +75,10 @@ bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count)
 /* With exactly the units that are listed: places, asks everybody, and commits. False when that is not to be had, with nothing
  * lifted; *placed says whether there would have been a place. */
 bool evict_decide_units(struct evict_attempt *attempt, bool *placed);
+
+/* With the units of one set lifted, attempt->placement found, and a new place for each of them: asks everybody and commits.
+ * False when somebody is against it; then the units are still lifted. */
+bool evict_decide_moves(struct evict_attempt *attempt, const struct moves *moves);
 
 /* ---- units.c ---- */
 

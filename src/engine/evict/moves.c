@@ -91,8 +91,26 @@ static void find_must_move(const struct evict_attempt *attempt)
 			cycle_mark(attempt->run, MARK_MUST_MOVE, attempt->units[i]->group);
 }
 
+static void use_planned(struct evict_attempt *attempt, struct moves *moves)
+{
+	*moves = *attempt->planned;
+	for (size_t i = 0; i < moves->count; i++) {
+		const struct moved_pod *moved = &moves->items[i];
+		struct gang_pod *pod = &attempt->cycle->groups[moved->group].gang.pods[moved->pod];
+		pod->node = moved->node;
+		pod->state = MEMBER_RESERVED;
+		pod->held = false;
+		cluster_occupy(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
+		cycle_mark(attempt->run, MARK_MOVED, moved->group);
+	}
+}
+
 bool moves_find_places(struct evict_attempt *attempt, bool optional, struct moves *moves)
 {
+	if (attempt->planned) {
+		use_planned(attempt, moves);
+		return true;
+	}
 	size_t leaving = count_leaving(attempt);
 	moves->items = arena_array(attempt->scratch, struct moved_pod, leaving);
 	if (attempt->method->moves_only && leaving > MOST_MOVES)

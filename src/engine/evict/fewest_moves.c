@@ -1,0 +1,246 @@
+/* Owns the search for the smallest set of moves: depth first over sets of one size, size by size. */
+#include "engine/evict/fewest_moves.h"
+
+#include "engine/evict/alike.h"
+#include "engine/evict/budgets.h"
+#include "engine/evict/joint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_STEPS = 1 << 18,
+	TRIAL_STEPS = 16,   /* what asking costs besides the search */
+	MOST_REPACKED = 256 /* pods that are all lifted at once, to see whether there is any hope */
+};
+
+struct move_search {
+	struct evict_attempt *attempt;
+	const struct victim_unit **units; /* those that may move, cheapest first */
+	size_t count;
+	struct alike *alike;
+	uint64_t left;  /* steps */
+	bool undecided; /* some search ended without an answer, or some set was not asked */
+	struct {
+		size_t at;       /* the next unit to try */
+		uint64_t *tried; /* keys of those that were: a hash table */
+	} frame[MOST_MOVES];
+	size_t table_size; /* a power of two */
+};
+
+static void spend(struct move_search *search, uint64_t steps)
+{
+	steps += TRIAL_STEPS;
+	search->left -= steps < search->left ? steps : search->left;
+}
+
+/* ---- one set ---- */
+
+/* The beneficiary alone, with the set lifted. */
+static bool fits_alone(struct move_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	struct place_options options = {.budget = search->left, .use_releasing = true};
+	struct placement placement;
+	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
+	                           struct placement *) = attempt->grow ? engine_grow : engine_place;
+	arena_reset(attempt->run->scratch);
+	find(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, &options, attempt->run->scratch, &placement);
+	spend(search, placement.steps);
+	search->undecided |= placement.outcome == PLACE_EXHAUSTED;
+	return placement.outcome == PLACE_PLACED;
+}
+
+static enum place_outcome fit_together(struct move_search *search, struct joint *joint, struct placement *placement)
+{
+	struct evict_attempt *attempt = search->attempt;
+	struct arena *arena = attempt->run->scratch;
+	arena_reset(arena);
+	joint_build(attempt, arena, joint);
+	struct place_options options = {.budget = search->left + 1, .use_releasing = true};
+	engine_place(attempt->cycle->cluster, &joint->gang, &options, arena, placement);
+	spend(search, placement->steps);
+	search->undecided |= placement->outcome == PLACE_EXHAUSTED;
+	return placement->outcome;
+}
+
+/* Takes the answer apart: places of the beneficiary, and moves of the others. */
+static bool decide(struct move_search *search, const struct joint *joint, const struct placement *placement)
+{
+	struct evict_attempt *attempt = search->attempt;
+	struct arena *arena = attempt->scratch;
+	struct placement own = *placement;
+	struct moves moves = {.items = arena_array(arena, struct moved_pod, placement->choice_count)};
+	own.choices = arena_array(arena, struct place_choice, placement->choice_count);
+	own.choice_count = 0;
+	for (size_t i = 0; i < placement->choice_count; i++) {
+		const struct place_choice *choice = &placement->choices[i];
+		int group = joint->group[choice->pod], pod = joint->pod[choice->pod];
+		if (group == attempt->group)
+			own.choices[own.choice_count++] = (struct place_choice){.pod = pod, .node = choice->node};
+		else
+			moves.items[moves.count++] =
+				(struct moved_pod){.group = group,
+			                           .pod = pod,
+			                           .node = choice->node,
+			                           .from = attempt->cycle->groups[group].gang.pods[pod].node};
+	}
+	attempt->placement = own;
+	attempt->proved_fewest = !search->undecided;
+	bool made = evict_decide_moves(attempt, &moves);
+	attempt->proved_fewest = made && attempt->proved_fewest;
+	search->undecided |= !made; /* limits or rules between pods were against these places: others were not asked */
+	return made;
+}
+
+static bool try_set(struct move_search *search)
+{
+	struct joint joint;
+	struct placement placement;
+	return fits_alone(search) && fit_together(search, &joint, &placement) == PLACE_PLACED &&
+	       decide(search, &joint, &placement);
+}
+
+/* ---- all sets of one size ---- */
+
+/* Whether one like it was tried already with the same units before it. */
+static bool is_new(struct move_search *search, size_t depth, const struct victim_unit *unit)
+{
+	uint64_t key = alike_key(search->alike, unit) | 1; /* 0: nothing */
+	uint64_t *tried = search->frame[depth].tried;
+	size_t at = (size_t)(key >> 1) & (search->table_size - 1);
+	for (; tried[at]; at = (at + 1) & (search->table_size - 1))
+		if (tried[at] == key)
+			return false;
+	tried[at] = key;
+	return true;
+}
+
+static void open_frame(struct move_search *search, size_t depth, size_t at)
+{
+	search->frame[depth].at = at;
+	if (!search->frame[depth].tried)
+		search->frame[depth].tried = arena_array(search->attempt->scratch, uint64_t, search->table_size);
+	memset(search->frame[depth].tried, 0, search->table_size * sizeof(uint64_t));
+}
+
+static void lift(struct move_search *search, size_t depth, const struct victim_unit *unit)
+{
+	struct evict_attempt *attempt = search->attempt;
+	attempt->units[depth] = unit;
+	attempt->unit_count = depth + 1;
+	evict_lift_prefix(attempt, depth + 1);
+	alike_lift(search->alike, unit, true);
+}
+
+static void put_back(struct move_search *search, size_t depth)
+{
+	const struct victim_unit *unit = search->attempt->units[depth];
+	evict_lift_prefix(search->attempt, depth);
+	alike_lift(search->alike, unit, false);
+}
+
+/* True when it was decided. */
+static bool try_size(struct move_search *search, size_t size)
+{
+	size_t depth = 0;
+	open_frame(search, 0, 0);
+	for (;;) {
+		size_t at = search->frame[depth].at;
+		if (at + (size - depth) > search->count || !search->left) {
+			if (depth == 0)
+				return false;
+			put_back(search, --depth);
+			continue;
+		}
+		const struct victim_unit *unit = search->units[search->frame[depth].at++];
+		if (!is_new(search, depth, unit))
+			continue;
+		lift(search, depth, unit);
+		if (budgets_count_violations(search->attempt->run->budgets) > 0) {
+			search->undecided = true; /* by what budgets leave; whoever asks next says so */
+		} else if (depth + 1 == size) {
+			if (try_set(search))
+				return true;
+		} else {
+			open_frame(search, ++depth, at + 1);
+			continue;
+		}
+		put_back(search, depth);
+	}
+}
+
+/* Half of the steps that are left for each size, so that a larger one is tried though a smaller one takes long. */
+static bool try_sizes(struct move_search *search)
+{
+	for (size_t size = 1; size <= search->count && size <= MOST_MOVES && search->left; size++) {
+		uint64_t rest = search->left / 2;
+		search->left -= rest;
+		if (try_size(search, size))
+			return true;
+		search->undecided |= !search->left;
+		search->left += rest;
+	}
+	search->undecided |= search->count > MOST_MOVES;
+	return false;
+}
+
+/* ---- whether there is any hope ---- */
+
+static bool is_hopeless(struct move_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	struct joint joint;
+	struct placement placement = {0};
+	memcpy(attempt->units, search->units, search->count * sizeof(*search->units));
+	attempt->unit_count = search->count;
+	evict_lift_prefix(attempt, search->count);
+	bool hopeless = !fits_alone(search);
+	if (!hopeless && search->count <= MOST_REPACKED)
+		hopeless = fit_together(search, &joint, &placement) == PLACE_IMPOSSIBLE;
+	hopeless &= !search->undecided;
+	search->alike = alike_create(attempt, search->units, search->count);
+	evict_lift_prefix(attempt, 0);
+	return hopeless;
+}
+
+static int compare_units(const void *left, const void *right)
+{
+	return victims_compare(*(const struct victim_unit *const *)left, *(const struct victim_unit *const *)right);
+}
+
+static void list_candidates(struct move_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	size_t listed = attempt->unit_count;
+	search->count = listed + attempt->deferred_count;
+	search->units = arena_array(attempt->scratch, const struct victim_unit *, search->count);
+	if (listed)
+		memcpy(search->units, attempt->units, listed * sizeof(*search->units));
+	if (attempt->deferred_count)
+		memcpy(search->units + listed, attempt->deferred, attempt->deferred_count * sizeof(*search->units));
+	qsort(search->units, search->count, sizeof(*search->units), compare_units);
+	search->table_size = 16;
+	while (search->table_size < 2 * search->count)
+		search->table_size *= 2;
+}
+
+enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
+{
+	struct move_search search = {.attempt = attempt, .left = MOST_STEPS};
+	const struct victim_unit **before = attempt->units;
+	size_t listed = attempt->unit_count;
+	bool one_of_many = attempt->grow && evict_beneficiary(attempt)->gang.tree_count > 1; /* see joint_build */
+	if (attempt->trial || one_of_many || !(listed + attempt->deferred_count))
+		return FEWEST_GAVE_UP;
+	list_candidates(&search);
+	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, search.count);
+	bool hopeless = is_hopeless(&search);
+	search.undecided = false;
+	if (!hopeless && try_sizes(&search))
+		return FEWEST_MADE;
+	evict_lift_prefix(attempt, 0);
+	attempt->units = before;
+	attempt->unit_count = listed;
+	return hopeless || !search.undecided ? FEWEST_NONE : FEWEST_GAVE_UP;
+}
