@@ -41,6 +41,7 @@ enum cli_option_id {
 	CLI_OPTION_SEEDS,
 	CLI_OPTION_FAULTS,
 	CLI_OPTION_SCHEDULER_NAME,
+	CLI_OPTION_PROFILE,
 	CLI_OPTION_LEADER_ELECT,
 	CLI_OPTION_SIMULATE_KUBELETS,
 	CLI_OPTION_LISTEN,
@@ -117,7 +118,8 @@ struct cli_args {
 	const char *image, *only, *values_file, *chart, *webhook_url;
 	int replicas; /* 0: as many as usual */
 	bool webhooks, webhooks_given, service_monitor;
-	const char *config; /* file; NULL: none */
+	const char *config;  /* file; NULL: none */
+	const char *profile; /* RUN_PROFILE_...; NULL: that of the file, or the usual one */
 	bool print_config, log_level_given;
 	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;

@@ -93,6 +93,19 @@ static int take_values(struct install *install, struct node *into, const struct 
 	return problems.errors ? CLI_USAGE : CLI_OK;
 }
 
+/* The names are a value of their own, since webhooks are told them too. */
+static void put_profile(struct build *build, struct node *values, const char *profile)
+{
+	struct error error = {0};
+	struct buffer text = {0};
+	buffer_printf(&text, "names: %s\n", run_config_usual(profile, "schedulerNames"));
+	struct doc *doc = config_file_parse(text.text, text.length, &error);
+	build_put_string(build, values, "profile", profile);
+	build_put(build, values, "schedulerNames", build_copy(build, val_get(doc_root(doc), "names")));
+	doc_destroy(doc);
+	buffer_free(&text);
+}
+
 static int make_values(struct install *install)
 {
 	struct cli_args *args = install->args;
@@ -115,6 +128,8 @@ static int make_values(struct install *install)
 		build_put_string(build, values, "webhookURL", args->webhook_url);
 	if (args->service_monitor)
 		build_put_bool(build, values, "serviceMonitor", true);
+	if (args->profile)
+		put_profile(build, values, args->profile);
 	if (args->schedulers_given) {
 		struct node *names = build_list(build);
 		for (size_t i = 0; i < args->settings.scheduler_count; i++)

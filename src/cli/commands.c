@@ -91,8 +91,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "show what would be placed where, and why the rest is not",
 		.description = plan_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(OUTPUT) | BIT(ACTIONS) |
-                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) |
-                           BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) |
+                           BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.exits = "0  a plan was made, also when groups stay pending or blocked\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
@@ -108,8 +108,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
-                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) |
-                           BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) |
+                           BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
 		.exits = "0  everything about it has its place\n"
@@ -154,8 +154,8 @@ const struct cli_command cli_commands[] = {
 		.description = simulate_text,
 		.options = BIT(REPORT) | BIT(COMPARE) | BIT(ACTIONS) | BIT(STARVATION_AFTER) | BIT(KUBECONFIG) |
                            BIT(CONTEXT) | BIT(SEEDS) | BIT(FAULTS) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) |
-                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(OUTPUT) |
-                           BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) |
+                           BIT(OUTPUT) | BIT(VERBOSE) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.operand_choices = "@file",
 		.exits = "0    every scenario or seed passed\n"
@@ -174,8 +174,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
-                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(CONFIG) | BIT(BUDGET) |
-                           BIT(PLACEMENT) | BIT(LOG_LEVEL),
+                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(CONFIG) | BIT(PROFILE) |
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
@@ -190,8 +190,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "show nodes, gangs, queues and what waits, live in the terminal",
 		.description = top_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
-                           BIT(MAP) | BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(COLOR) |
-                           BIT(LOG_LEVEL),
+                           BIT(MAP) | BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) |
+                           BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  ended by q or a signal, or printed once\n"
 			 "2  wrong usage, no terminal, or no way to reach a cluster",
@@ -204,7 +204,7 @@ const struct cli_command cli_commands[] = {
 		.summary = "print a cluster without its names, for a plan or a simulation elsewhere",
 		.description = record_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FOR) | BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) |
-                           BIT(CONFIG) | BIT(SCHEDULER_NAME) | BIT(LOG_LEVEL),
+                           BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(LOG_LEVEL),
 		.outputs = "json yaml",
 		.exits = "0  the objects were printed, or --for ended by its time or by Ctrl-C\n"
 			 "2  wrong usage, or files or a cluster that cannot be read",
@@ -217,8 +217,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "schedule a real cluster",
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
-                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PRINT_CONFIG) |
-                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
+                           BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PROFILE) |
+                           BIT(PRINT_CONFIG) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
 			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",
@@ -231,8 +231,8 @@ const struct cli_command cli_commands[] = {
 		.summary = "print the manifests that run Platoon on a cluster",
 		.description = install_text,
 		.options = BIT(NAMESPACE) | BIT(IMAGE) | BIT(REPLICAS) | BIT(WEBHOOKS) | BIT(WEBHOOK_URL) |
-                           BIT(SERVICE_MONITOR) | BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) | BIT(CHART) |
-                           BIT(OUTPUT),
+                           BIT(SERVICE_MONITOR) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(ONLY) | BIT(VALUES) |
+                           BIT(CHART) | BIT(OUTPUT),
 		.outputs = "yaml json",
 		.exits =
 			"0  the manifests were printed, or the chart written\n2  wrong usage, or values that the chart "

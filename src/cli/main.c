@@ -30,7 +30,8 @@ static int run(int argc, char **argv)
 	bool stop = false;
 	int rc = cli_parse(command, argc - 1, argv + 1, &args, &stop);
 	/* `run` and `up` read it again and again. */
-	if (rc == CLI_OK && !stop && args.config && command->run != cmd_run && command->run != cmd_up)
+	bool given = args.config || (args.profile && cli_has_option(command, CLI_OPTION_CONFIG));
+	if (rc == CLI_OK && !stop && given && command->run != cmd_run && command->run != cmd_up)
 		rc = run_config_use(&args);
 	if (rc == CLI_OK && !stop)
 		rc = command->run(&args);

@@ -44,6 +44,8 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
                                "their faults (default all)"},
 	[CLI_OPTION_SCHEDULER_NAME] = {"scheduler-name", 0, "LIST", NULL,
                                        "schedulerName of our pods, comma separated (default platoon,kai-scheduler)"},
+	[CLI_OPTION_PROFILE] = {"profile", 0, "PROFILE", "platoon kai",
+                                "settings that nobody gives: platoon, or kai for those of KAI-Scheduler"},
 	[CLI_OPTION_LEADER_ELECT] = {"leader-elect", 0, NULL, NULL, "act only while holding the Lease platoon"},
 	[CLI_OPTION_SIMULATE_KUBELETS] = {"simulate-kubelets", 0, NULL, NULL,
                                           "let pods of the cluster's nodes start and end by themselves; for tests"},
@@ -343,6 +345,16 @@ static int parse_schedulers(struct cli_args *args, const char *value)
 	return CLI_OK;
 }
 
+static int parse_profile(struct cli_args *args, const char *value)
+{
+	const char *choices = cli_options[CLI_OPTION_PROFILE].choices;
+	size_t ignored;
+	args->profile = value;
+	if (!word_in(choices, value, &ignored))
+		return usage_error(args->command, "--profile %s: use one of: %s", value, choices);
+	return CLI_OK;
+}
+
 static int parse_webhooks(struct cli_args *args, const char *value)
 {
 	args->webhooks = strcmp(value, "true") == 0;
@@ -442,6 +454,8 @@ static int take_option(struct cli_args *args, int id, const char *value)
 	case CLI_OPTION_LISTEN:
 		args->listen = value;
 		return CLI_OK;
+	case CLI_OPTION_PROFILE:
+		return parse_profile(args, value);
 	case CLI_OPTION_CONFIG:
 		args->config = value;
 		return CLI_OK;

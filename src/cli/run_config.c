@@ -54,6 +54,8 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
                       const struct val *given)
 {
 	static const char *const levels[] = {"error", "warn", "info", "debug"};
+	if (args->profile)
+		build_put_string(build, root, "profile", args->profile);
 	if (args->schedulers_given) {
 		struct node *names = build_list(build);
 		for (size_t i = 0; i < args->settings.scheduler_count; i++)
@@ -165,6 +167,12 @@ static void check_label_key(const char *key, const char *text, struct problems *
 		            "must be the key of a label, such as kai.scheduler/queue");
 }
 
+static void check_profile(const char *key, const char *text, struct problems *problems)
+{
+	if (strcmp(text, RUN_PROFILE_PLATOON) != 0 && strcmp(text, RUN_PROFILE_KAI) != 0)
+		problem_add(problems, SEVERITY_ERROR, key, NULL, "must be " RUN_PROFILE_PLATOON " or " RUN_PROFILE_KAI);
+}
+
 /* A value of a label, or all of them. */
 static void check_pool(const char *key, const char *text, struct problems *problems)
 {
@@ -257,6 +265,7 @@ static void read_kinds(struct run_config *config, const struct val *list, struct
  * has seen a text; everything else is up to `read`, which also checks. */
 struct row {
 	const char *key, *usual;
+	const char *kai; /* usual with the profile kai; NULL: the same */
 	size_t at;
 	void (*check)(const char *key, const char *text, struct problems *problems);
 	void (*read)(struct run_config *config, const struct val *value, struct problems *problems);
@@ -267,25 +276,27 @@ struct row {
 #define AT(field) offsetof(struct run_config, field)
 
 static const struct row rows[] = {
-	{"schedulerNames", "[platoon, kai-scheduler]", .read = read_names,
+	{"profile", RUN_PROFILE_PLATOON, RUN_PROFILE_KAI, AT(profile), check_profile,
+         .words = "platoon, or kai: the settings that are not given are those that make up KAI-Scheduler"},
+	{"schedulerNames", "[platoon, kai-scheduler]", "[kai-scheduler]", .read = read_names,
          .words = "schedulerName of the pods that are ours; RoleBasedGroups give the first to their pods"},
-	{"defaultQueue", "default-queue", AT(settings.group.default_queue),
+	{"defaultQueue", "default-queue", NULL, AT(settings.group.default_queue),
          .words = "queue of groups and pods that name none; made when there is no queue at all, unless it is \"\""},
-	{"queueLabelKey", GROUP_KEY_QUEUE, AT(settings.group.queue_label), check_label_key,
+	{"queueLabelKey", GROUP_KEY_QUEUE, NULL, AT(settings.group.queue_label), check_label_key,
          .words = "label by which pods and workloads name their queue"},
-	{"nodePoolLabelKey", GROUP_KEY_NODE_POOL, AT(settings.group.pool_label), check_label_key,
+	{"nodePoolLabelKey", GROUP_KEY_NODE_POOL, NULL, AT(settings.group.pool_label), check_label_key,
          .words = "label by which nodes and pods belong to a node pool: pods stay in theirs, and their PodGroups get "
                   "it too"},
-	{"nodePool", "\"*\"", AT(settings.node_pool), check_pool,
+	{"nodePool", "\"*\"", NULL, AT(settings.node_pool), check_pool,
          .words = "the node pool that is served: only its nodes count, and pods of others are left alone. \"\" is the "
                   "nodes\n"
                   "and pods without the label, \"*\" all pools at once"},
-	{"restrictNodeScheduling", "false", AT(settings.restrict_nodes),
+	{"restrictNodeScheduling", "false", NULL, AT(settings.restrict_nodes),
          .words = "pods that request GPUs only on nodes with the label " SETTINGS_GPU_WORKER ", others\n"
                   "only on nodes with " SETTINGS_CPU_WORKER},
-	{"podGroupsForSinglePods", "false", AT(settings.single_groups),
+	{"podGroupsForSinglePods", "false", "true", AT(settings.single_groups),
          .words = "also pods that stand alone get a PodGroup"},
-	{"listen", "\"\"", AT(listen), check_own_listen, .at_start = true,
+	{"listen", "\"\"", NULL, AT(listen), check_own_listen, .at_start = true,
          .words = "health, metrics and dashboard: HOST:PORT, :PORT or none; \"\" is loopback, port 8080 or a free one"},
 	{"leaderElection", "{enabled: false, name: platoon, duration: 15s}", .read = read_lease, .at_start = true,
          .words = "of several replicas one acts, the one that holds this Lease"},
@@ -299,12 +310,12 @@ static const struct row rows[] = {
                   "alone may ask"},
 	{"workloadKinds", "[]", .read = read_kinds,
          .words = "kinds of workloads that Kartas describe, to be read too: {group, version, kind, resource} each"},
-	{"budget", "0", AT(settings.budget), .words = "search steps per placement; 0 is the usual number"},
-	{"claimTimeoutSeconds", "600", AT(settings.claim_timeout),
+	{"budget", "0", NULL, AT(settings.budget), .words = "search steps per placement; 0 is the usual number"},
+	{"claimTimeoutSeconds", "600", NULL, AT(settings.claim_timeout),
          .words = "seconds in which the volume claims of a gang have to be bound before it is decided anew"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
-	{"neverViolateBudgets", "false", AT(settings.never_violate_budgets),
+	{"neverViolateBudgets", "false", NULL, AT(settings.never_violate_budgets),
          .words = "not even a preemption evicts more pods than a PodDisruptionBudget allows"},
 	{"logLevel", "warn", .read = read_log_level, .words = "error, warn, info or debug"},
 	{"logFormat", "text", .read = read_log_format, .words = "text or json"},
@@ -343,17 +354,22 @@ static void read_all(struct run_config *config, struct problems *problems)
 }
 
 /* Where nobody else places pods, those of plain manifests are ours too. */
-#define ALL_SCHEDULERS "[platoon, kai-scheduler, default-scheduler]"
+static const char *all_schedulers(bool kai)
+{
+	return kai ? "[kai-scheduler, default-scheduler]" : "[platoon, kai-scheduler, default-scheduler]";
+}
 
 /* Every setting with its usual value. */
-static struct doc *make_usual(const struct cli_args *args)
+static struct doc *make_usual(const struct cli_args *args, const char *profile)
 {
 	struct buffer text = {0};
 	struct error error = {0};
-	for (size_t i = 0; i < ROWS; i++)
-		buffer_printf(&text, "%s: %s\n", rows[i].key,
-		              args->places_alone && strcmp(rows[i].key, "schedulerNames") == 0 ? ALL_SCHEDULERS
-		                                                                               : rows[i].usual);
+	bool kai = strcmp(profile, RUN_PROFILE_KAI) == 0;
+	for (size_t i = 0; i < ROWS; i++) {
+		bool names = args->places_alone && strcmp(rows[i].key, "schedulerNames") == 0;
+		const char *usual = kai && rows[i].kai ? rows[i].kai : rows[i].usual;
+		buffer_printf(&text, "%s: %s\n", rows[i].key, names ? all_schedulers(kai) : usual);
+	}
 	struct doc *doc = config_file_parse(text.text, text.length, &error);
 	buffer_free(&text);
 	return doc;
@@ -371,14 +387,22 @@ static struct doc *read_file(const struct cli_args *args, struct arena *arena, s
 	return doc;
 }
 
+/* The flag wins over the file. */
+static const char *profile_of(const struct cli_args *args, const struct doc *given)
+{
+	return args->profile ? args->profile
+	       : given       ? val_str(val_get(doc_root(given), "profile"), RUN_PROFILE_PLATOON)
+	                     : RUN_PROFILE_PLATOON;
+}
+
 /* NULL when something is wrong; everything that is was added. */
 static struct run_config *load(const struct cli_args *args, struct problems *problems)
 {
 	struct run_config *config = base_calloc(1, sizeof(*config));
 	config->arena = arena_create();
 	config->settings = settings_usual;
-	struct doc *usual = make_usual(args);
 	struct doc *given = read_file(args, config->arena, problems);
+	struct doc *usual = make_usual(args, profile_of(args, given));
 	if (given)
 		config_file_check(doc_root(given), doc_root(usual), "", problems);
 	if (given) {
@@ -486,6 +510,14 @@ struct run_config *run_config_reload(const struct cli_args *args, struct stat *s
 	logger.format = next->log_format;
 	log_write(&logger, LOG_INFO, 0, "configuration read", "file", args->config, NULL);
 	return next;
+}
+
+const char *run_config_usual(const char *profile, const char *key)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (strcmp(rows[i].key, key) == 0)
+			return rows[i].kai && strcmp(profile, RUN_PROFILE_KAI) == 0 ? rows[i].kai : rows[i].usual;
+	return NULL;
 }
 
 int run_config_use(struct cli_args *args)

@@ -9,9 +9,14 @@
 
 #include <sys/stat.h>
 
+/* Names of profiles: what is usual where nobody says otherwise. */
+#define RUN_PROFILE_PLATOON "platoon"
+#define RUN_PROFILE_KAI "kai"
+
 struct run_config {
-	struct arena *arena;               /* owns all texts */
-	struct doc *doc;                   /* the same as a document, for printing and comparing */
+	struct arena *arena; /* owns all texts */
+	struct doc *doc;     /* the same as a document, for printing and comparing */
+	const char *profile;
 	struct settings settings;          /* its default queue may be "": none is made */
 	const struct remote_follow *kinds; /* of workloads that are described by Kartas */
 	size_t kind_count;
@@ -40,6 +45,9 @@ bool run_config_is_new(const struct cli_args *args, struct stat *seen);
  * something is wrong, which was told. */
 int run_config_use(struct cli_args *args);
 void run_config_free(struct run_config *config); /* NULL is a no-op */
+
+/* The value, as YAML, that a setting has where nobody gives it; NULL: there is no such setting. */
+const char *run_config_usual(const char *profile, const char *key);
 
 /* Kinds as `workloadKinds` lists them, with texts in the arena. What is wrong with them is added. */
 const struct remote_follow *run_kinds_read(const struct val *list, struct arena *arena, size_t *count,

@@ -99,7 +99,7 @@ def examples_of_the_help_run():
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
               "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never", "BOOL": "true"}
-    values.update({"STRATEGY": "spread", "NAME": "default", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
+    values.update({"STRATEGY": "spread", "NAME": "default", "PROFILE": "platoon", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
         options = expect(0, command, "--help").split("Options:\n")[1].split("\n\n")[0]

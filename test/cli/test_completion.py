@@ -60,6 +60,7 @@ def answers():
         (("plan", "--nonsense=", ), [], ":4"),
         (("plan", "-f", "ex"), [], ":0"),
         (("plan", "--actions", "allocate,re"), ["allocate,reclaim"], ":4"),
+        (("run", "--profile", ""), ["platoon", "kai"], ":4"),
         (("plan", "--color", ""), ["auto", "always", "never"], ":4"),
         (("help", "w"), ["why"], ":4"),
         (("completion", ""), ["bash", "zsh", "fish"], ":4"),

@@ -127,7 +127,8 @@ def test_rendering():
             (["--image", "registry.example/p:1", "--replicas", "3"], {"image": "registry.example/p:1", "replicas": 3}),
             (["--service-monitor"], {"serviceMonitor": True}),
             (["--webhook-url", "https://192.0.2.1:9443"], {"webhookURL": "https://192.0.2.1:9443"}),
-            (["--scheduler-name", "mine"], {"schedulerNames": ["mine"]})):
+            (["--scheduler-name", "mine"], {"schedulerNames": ["mine"]}),
+            (["--profile", "kai"], {"profile": "kai", "schedulerNames": ["kai-scheduler"]})):
         answer = run("install", *args)
         check(f"install {args}", answer.returncode == 0, answer.stderr)
         ours, helm = objects(answer.stdout), rendered(values)

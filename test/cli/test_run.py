@@ -17,7 +17,7 @@ import traceback
 import urllib.error
 import urllib.request
 
-from cluster_api import until
+from cluster_api import Api, until
 from fake_api import FakeApi
 from refusing_proxy import RefusingProxy
 
@@ -145,6 +145,45 @@ def settings_come_from_a_file_and_flags_win(folder):
     again = subprocess.run([PLATOON, "run", "--config", "again.yaml", "--print-config"], check=True, text=True,
                            stdout=subprocess.PIPE, cwd=folder).stdout
     assert again == answer, again
+
+
+def settings_of(folder, *args):
+    return subprocess.run([PLATOON, "run", *args, "--print-config"], check=True, text=True, stdout=subprocess.PIPE,
+                          cwd=folder).stdout.replace("\n- ", " ").splitlines()
+
+
+@test
+def a_profile_gives_what_nobody_says(folder):
+    usual, kai = settings_of(folder), settings_of(folder, "--profile", "kai")
+    assert "schedulerNames: platoon kai-scheduler" in usual and "schedulerNames: kai-scheduler" in kai, kai
+    assert "podGroupsForSinglePods: false" in usual and "podGroupsForSinglePods: true" in kai, kai
+    write(folder, "kai.yaml", "profile: kai\npodGroupsForSinglePods: false\n")
+    mixed = settings_of(folder, "--config", "kai.yaml")
+    assert "podGroupsForSinglePods: false" in mixed and "schedulerNames: kai-scheduler" in mixed, mixed
+    assert settings_of(folder, "--config", "kai.yaml", "--profile", "platoon") == usual
+    write(folder, "kai.yaml", "profile: kia\n")
+    answer = subprocess.run([PLATOON, "run", "--config", "kai.yaml"], check=False, text=True, stderr=subprocess.PIPE, cwd=folder)
+    assert answer.returncode == 2 and "profile: must be platoon or kai" in answer.stderr, answer
+
+
+@test
+def a_profile_is_read_again(folder):
+    text = "logLevel: info\nlisten: none\nschedulerNames: [profiled]\n"
+    write(folder, "run.yaml", text)
+    api = Api(os.path.join(folder, "d", "kubeconfig"))
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "profiled", "namespace": "default"},
+           "spec": {"schedulerName": "profiled", "containers": [{"name": "c", "image": "c"}]}}
+
+    def groups():
+        return [item["metadata"]["name"] for item in api.get("/apis/scheduling.run.ai/v2alpha2/podgroups")["items"]]
+
+    with Process(folder, "run", "--kubeconfig", "d/kubeconfig", "--config", "run.yaml") as run:
+        run.wait_for("connected to")
+        write(folder, "run.yaml", text + "profile: kai\n")
+        run.wait_for("configuration read")
+        api.create("pods", pod)
+        until("the pod has a PodGroup", lambda: any("profiled" in name for name in groups()), groups)
+        assert run.stop() == 0
 
 
 @test

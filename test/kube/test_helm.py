@@ -19,6 +19,7 @@ CHART = os.path.join(ROOT, "deploy", "chart")
 VALUES = (
     {},
     {"webhooks": False},
+    {"profile": "kai", "schedulerNames": ["kai-scheduler"]},
     {"definitions": False, "priorityClasses": False},
     {"image": "registry.example/platoon:1", "replicas": 3, "serviceMonitor": True, "imagePullPolicy": "Always"},
     {"webhookURL": "https://192.0.2.1:9443", "schedulerNames": ["mine", "kai-scheduler"], "defaultQueue": ""},
