@@ -68,6 +68,45 @@ static void read_volume_affinity(const struct decode *decode, const struct val *
 	out->terms = rules_node_terms(decode, PATH_KEY(path, "required"), required, &out->term_count);
 }
 
+/* Plugins that left the tree: Kubernetes treats their volumes as those of a CSI driver. */
+static const struct {
+	const char *plugin, *driver; /* the name of the provisioner, and of who does it now */
+	const char *source, *id;     /* where a PersistentVolume names the disk */
+} migrated[] = {
+	{"kubernetes.io/aws-ebs", "ebs.csi.aws.com", "awsElasticBlockStore", "volumeID"},
+	{"kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "gcePersistentDisk", "pdName"},
+	{"kubernetes.io/azure-disk", "disk.csi.azure.com", "azureDisk", "diskURI"},
+	{"kubernetes.io/azure-file", "file.csi.azure.com", "azureFile", "shareName"},
+	{"kubernetes.io/cinder", "cinder.csi.openstack.org", "cinder", "volumeID"},
+	{"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", "vsphereVolume", "volumePath"},
+	{"kubernetes.io/portworx-volume", "pxd.portworx.com", "portworxVolume", "volumeID"},
+};
+enum { MIGRATED = sizeof(migrated) / sizeof(*migrated) };
+
+const char *volume_driver_of(const char *provisioner)
+{
+	for (size_t i = 0; i < MIGRATED; i++)
+		if (strcmp(provisioner, migrated[i].plugin) == 0)
+			return migrated[i].driver;
+	return provisioner;
+}
+
+static void read_driver(const struct decode *decode, const struct val *spec, struct volume_spec *out)
+{
+	const struct decode_path *path = PATH_KEY(spec_path, "csi");
+	const struct val *csi = decode_map(decode, spec_path, spec, "csi");
+	out->driver = text_or_empty(decode_string(decode, path, csi, "driver"));
+	out->handle = text_or_empty(decode_string(decode, path, csi, "volumeHandle"));
+	for (size_t i = 0; i < MIGRATED && !csi; i++) {
+		const struct val *source = decode_map(decode, spec_path, spec, migrated[i].source);
+		if (!source)
+			continue;
+		out->driver = migrated[i].driver;
+		out->handle = text_or_empty(
+			decode_string(decode, PATH_KEY(spec_path, migrated[i].source), source, migrated[i].id));
+	}
+}
+
 int volume_decode(const struct val *object, struct arena *arena, struct volume_spec *out, struct problems *problems)
 {
 	static const char *const phases[] = {"Pending", "Available", "Bound", "Released", "Failed"};
@@ -75,9 +114,8 @@ int volume_decode(const struct val *object, struct arena *arena, struct volume_s
 	struct decode decode = {.arena = arena, .problems = problems};
 	const struct val *spec = decode_spec(&decode, object);
 	struct metadata meta = decode_metadata(&decode, object, false);
-	const struct decode_path *status_path = PATH_KEY(NULL, "status"), *csi_path = PATH_KEY(spec_path, "csi");
+	const struct decode_path *status_path = PATH_KEY(NULL, "status");
 	const char *phase = decode_string(&decode, status_path, decode_map(&decode, NULL, object, "status"), "phase");
-	const struct val *csi = decode_map(&decode, spec_path, spec, "csi");
 	*out = (struct volume_spec){
 		.name = meta.name,
 		.labels = decode_labels(&decode, PATH_KEY(NULL, "metadata"), meta.val, "labels"),
@@ -87,11 +125,10 @@ int volume_decode(const struct val *object, struct arena *arena, struct volume_s
 		.modes = read_modes(&decode, spec),
 		.block = read_block(&decode, spec),
 		.deleting = meta.deleting,
-		.driver = text_or_empty(decode_string(&decode, csi_path, csi, "driver")),
-		.handle = text_or_empty(decode_string(&decode, csi_path, csi, "volumeHandle")),
 	};
 	int number = phase ? decode_enum(&decode, PATH_KEY(status_path, "phase"), phase, phases, 5) : 0;
 	out->phase = number < 0 ? VOLUME_PENDING : (enum volume_phase)number;
+	read_driver(&decode, spec, out);
 	read_claim_ref(&decode, spec, out);
 	read_volume_affinity(&decode, spec, out);
 	return problems->errors > errors ? -1 : 0;

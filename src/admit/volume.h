@@ -29,7 +29,7 @@ struct volume_spec {
 	bool has_terms;
 	struct node_term *terms; /* spec.nodeAffinity.required, OR of terms */
 	size_t term_count;
-	const char *driver, *handle; /* of csi */
+	const char *driver, *handle; /* of csi, or of what a plugin in the tree was migrated to */
 };
 
 /* PersistentVolumeClaim. Texts that are absent are "", but for those that say NULL. */
@@ -50,6 +50,9 @@ struct claim_spec {
 	struct selector selector;
 	const char *owner; /* uid of the controller that owns it, NULL for none */
 };
+
+/* The CSI driver that serves what a plugin in the tree once did (kubernetes.io/aws-ebs, ...); other names stay as they are. */
+const char *volume_driver_of(const char *provisioner);
 
 int volume_decode(const struct val *object, struct arena *arena, struct volume_spec *out, struct problems *problems);
 int claim_decode(const struct val *object, struct arena *arena, struct claim_spec *out, struct problems *problems);

@@ -15,7 +15,7 @@ struct book_chain {
 	struct book_entry *first;
 };
 
-enum { LINK_GROUP, LINK_USER, LINKS };
+enum { LINK_GROUP, LINK_USER, LINK_DISK, LINKS };
 
 struct book_link {
 	struct book_chain *chain; /* NULL: in none */
@@ -160,6 +160,11 @@ static void link_by_content(struct volume_book *book, enum book_kind kind, struc
 			link_entry(book, kind, LINK_USER, entry, key);
 			free(key);
 		}
+		if (entry->spec.volume.driver[0]) {
+			char *key = make_key(entry->spec.volume.driver, entry->spec.volume.handle);
+			link_entry(book, kind, LINK_DISK, entry, key);
+			free(key);
+		}
 	} else if (kind == BOOK_CAPACITY) {
 		link_entry(book, kind, LINK_GROUP, entry, entry->spec.capacity.class_);
 	} else if (kind == BOOK_ATTACHMENT) {
@@ -202,7 +207,7 @@ int volume_book_set(struct volume_book *book, enum book_kind kind, const struct 
 	const char *namespace_ = namespace_of(kind, entry), *name = name_of(kind, entry);
 	if (name)
 		volume_book_remove(book, kind, namespace_ ? namespace_ : "", name);
-	if (rc < 0 || !name) {
+	if (rc < 0 || !name || !namespace_) {
 		arena_destroy(entry->arena);
 		free(entry);
 		return -1;
@@ -267,6 +272,15 @@ const struct book_entry *volume_book_next_user(const struct volume_book *book, c
                                                const struct book_entry *last)
 {
 	return next_in_chain(book, LINK_USER, BOOK_CLAIM, volume, last);
+}
+
+const struct book_entry *volume_book_next_alike(const struct volume_book *book, const struct volume_spec *volume,
+                                                const struct book_entry *last)
+{
+	char *key = volume->driver[0] ? make_key(volume->driver, volume->handle) : NULL;
+	const struct book_entry *next = key ? next_in_chain(book, LINK_DISK, BOOK_VOLUME, key, last) : NULL;
+	free(key);
+	return next;
 }
 
 /* The volume that is meant for the claim; of several the one whose name comes first. */

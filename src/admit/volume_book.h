@@ -46,6 +46,10 @@ const void *volume_book_spec(const struct book_entry *entry);
 const struct book_entry *volume_book_next_user(const struct volume_book *book, const char *volume,
                                                const struct book_entry *last);
 
+/* The same for volumes that are the same to their driver: of its name and with the same handle. None without a driver. */
+const struct book_entry *volume_book_next_alike(const struct volume_book *book, const struct volume_spec *volume,
+                                                const struct book_entry *last);
+
 enum claim_verdict {
 	CLAIM_BLOCKED, /* the pod cannot be placed anywhere until the claim or its class changes */
 	CLAIM_BOUND,   /* to `volume` */

@@ -121,6 +121,8 @@ struct volume_needs live_volume_needs(struct live *live, const struct pod_spec *
 void live_storage_changed(struct live *live, struct live_object *object, bool gone);
 /* Before a cycle. */
 void live_volumes_settle(struct live *live);
+/* A pod was read again, or is gone: what it leaves attached on a node, or takes over there. */
+void live_volumes_moved(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *after);
 
 /* live_budgets.c: a budget came or changed; one is gone. */
 void live_budget_update(struct live *live, struct live_object *object);

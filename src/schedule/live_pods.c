@@ -204,6 +204,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	object->bad = !decoded->usable;
 	if (decoded->usable)
 		live_budgets_count(live, pod, 1);
+	live_volumes_moved(live, &before, pod);
 	bool same = decoded->usable && before.spec != &no_spec && same_pod(&before, pod);
 	if (same) {
 		pod->group = before.group;
@@ -225,10 +226,12 @@ void live_pod_drop(struct live *live, struct live_object *object)
 {
 	if (object->slot < 0)
 		return;
+	struct snapshot_pod before = live->snapshot.pods[object->slot];
 	live_volumes_leave(live, object);
 	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
 	if (live->snapshot.pods[object->slot].spec != &no_spec)
 		live_budgets_count(live, &live->snapshot.pods[object->slot], -1);
+	live_volumes_moved(live, &before, &no_pod);
 	live->snapshot.pods[object->slot] = no_pod;
 	live->pods.items[object->slot] = NULL;
 	vec_push(&live->free_pods, object->slot);

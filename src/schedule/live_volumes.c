@@ -99,13 +99,12 @@ static bool is_shared(const struct live *live, const struct live_claim *claim)
 	return users > 1;
 }
 
-/* One more pod names the claim, or one less: whether it is shared is part of what its pods are, until it is bound, and for ever
- * where one pod may use it at a time. */
+/* One more pod names the claim, or one less: whether it is shared is part of what its pods are, for ever: where one pod may use it at
+ * a time, or it counts for what a node can attach. */
 static void note_sharing(struct live *live, const struct live_object *pod, const struct live_claim *claim)
 {
 	const char *name = claim->key + strlen(pod->namespace_) + 1;
-	const struct claim_spec *spec = volume_book_claim(live->book, pod->namespace_, name);
-	if (spec && (!spec->bound || (spec->modes & ACCESS_READ_WRITE_ONCE_POD)))
+	if (volume_book_claim(live->book, pod->namespace_, name))
 		vec_push(&live->claims_to_check, base_strdup(claim->key));
 }
 
@@ -122,10 +121,35 @@ const struct volume_book *live_volume_book(const struct live *live)
 	return live->book;
 }
 
+static bool is_on_node(const void *context, const char *volume, int node)
+{
+	const struct live *live = context;
+	for (const struct book_entry *at = volume_book_next_user(live->book, volume, NULL); at;
+	     at = volume_book_next_user(live->book, volume, at)) {
+		const struct claim_spec *spec = volume_book_spec(at);
+		const struct live_claim *claim = find(live, spec->namespace_, spec->name);
+		for (size_t i = 0; claim && i < claim->pods.count; i++)
+			if (live->snapshot.pods[claim->pods.items[i]->slot].node == node)
+				return true;
+	}
+	return false;
+}
+
+void live_volumes_moved(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *after)
+{
+	if (before->node == after->node)
+		return;
+	if (before->node >= 0 && before->spec->claim_count)
+		volume_columns_attached(live->build.columns, before->node);
+	if (after->node >= 0 && after->spec->claim_count)
+		volume_columns_attached(live->build.columns, after->node);
+}
+
 void live_volumes_build(struct live *live)
 {
+	static const struct volume_callbacks callbacks = {count_users, is_on_node};
 	live->build.book = live->book;
-	live->build.columns = volume_columns_create(live->book, live->snapshot.cycle.cluster, count_users, live);
+	live->build.columns = volume_columns_create(live->book, live->snapshot.cycle.cluster, &callbacks, live);
 }
 
 struct volume_needs live_volume_needs(struct live *live, const struct pod_spec *pod, struct arena *arena)
@@ -141,8 +165,12 @@ static void read_again(struct live *live, const char *namespace_, const char *na
 	VEC(struct live_object *) pods = {0};
 	for (size_t i = 0; claim && i < claim->pods.count; i++)
 		vec_push(&pods, claim->pods.items[i]);
-	for (size_t i = 0; i < pods.count; i++) /* reading a pod moves it in the list */
+	for (size_t i = 0; i < pods.count; i++) { /* reading a pod moves it in the list */
 		live_pod_update(live, pods.items[i]);
+		int node = live->snapshot.pods[pods.items[i]->slot].node;
+		if (node >= 0)
+			volume_columns_attached(live->build.columns, node);
+	}
 	vec_free(&pods);
 }
 
@@ -195,6 +223,32 @@ static void note_capacity(struct live *live, const struct live_object *object)
 		volume_columns_class(live->build.columns, capacity->class_);
 }
 
+static void note_attached(struct live *live, const char *name)
+{
+	int node = cluster_find_node(live->snapshot.cycle.cluster, name);
+	if (node >= 0)
+		volume_columns_attached(live->build.columns, node);
+}
+
+static void note_attachment(struct live *live, const struct live_object *object)
+{
+	const struct attachment_spec *attachment = volume_book_find(live->book, BOOK_ATTACHMENT, "", object->name);
+	if (attachment)
+		note_attached(live, attachment->node);
+}
+
+/* Where pods use another volume that is the same to its driver: that they share it is new to them. */
+static void read_alike(struct live *live, const char *name)
+{
+	const struct volume_spec *volume = volume_book_volume(live->book, name), *other;
+	for (const struct book_entry *at = volume ? volume_book_next_alike(live->book, volume, NULL) : NULL; at;
+	     at = volume_book_next_alike(live->book, volume, at)) {
+		other = volume_book_spec(at);
+		if (other != volume)
+			read_users(live, other->name);
+	}
+}
+
 static void take_over(struct live *live, const struct live_object *object, struct claim_name *meant)
 {
 	struct volume_columns *columns = live->build.columns;
@@ -206,6 +260,7 @@ static void take_over(struct live *live, const struct live_object *object, struc
 		*meant = claim_of(volume_book_volume(live->book, object->name));
 		volume_columns_volume(columns, object->name);
 		read_users(live, object->name);
+		read_alike(live, object->name);
 		break;
 	case BOOK_CLASS:
 		volume_columns_class(columns, object->name);
@@ -213,6 +268,13 @@ static void take_over(struct live *live, const struct live_object *object, struc
 		break;
 	case BOOK_DRIVER:
 		volume_columns_class(columns, NULL);
+		volume_columns_attached(columns, -1);
+		break;
+	case BOOK_CSI_NODE:
+		note_attached(live, object->name);
+		break;
+	case BOOK_ATTACHMENT:
+		note_attachment(live, object);
 		break;
 	case BOOK_CAPACITY:
 		note_capacity(live, object);
@@ -233,6 +295,8 @@ void live_storage_changed(struct live *live, struct live_object *object, bool go
 		before = claim_of(volume_book_volume(live->book, object->name));
 	if (kind == BOOK_CAPACITY && !live->stale)
 		note_capacity(live, object);
+	if (kind == BOOK_ATTACHMENT && !live->stale)
+		note_attachment(live, object);
 	if (gone || volume_book_set(live->book, kind, object->object->root, &ignored) < 0)
 		volume_book_remove(live->book, kind, namespace_, object->name);
 	live->changed = true;

@@ -236,6 +236,7 @@ void snapshot_destroy(struct snapshot *snapshot)
 	volume_columns_destroy(snapshot->columns);
 	volume_book_destroy(snapshot->book);
 	interner_destroy(snapshot->claim_names);
+	interner_destroy(snapshot->used_volumes);
 	cluster_destroy(snapshot->cycle.cluster);
 	interner_destroy(snapshot->pod_names);
 	interner_destroy(snapshot->group_names);

@@ -107,7 +107,8 @@ struct snapshot {
 	struct interner *pod_names, *group_names; /* "namespace/name" -> index */
 	struct volume_book *book;                 /* the volumes there are; NULL in a live state, which has its own */
 	struct volume_columns *columns;
-	struct interner *claim_names; /* that pods name, and how many do */
+	struct interner *used_volumes; /* number of a node and name of a volume that a pod there uses */
+	struct interner *claim_names;  /* that pods name, and how many do */
 	size_t *claim_users;
 };
 

@@ -93,6 +93,8 @@ int32_t build_priority(const struct snapshot_build *build, const char *class_nam
 void build_volumes(struct snapshot_build *build);
 /* Says who names which claim, and asks for all sizes before it matters. */
 void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count);
+/* When all pods have their nodes: which volumes are in use where. */
+void build_used_volumes(struct snapshot_build *build);
 /* snapshot_devices.c: of the DeviceClasses; needs the nodes. */
 void build_devices(struct snapshot_build *build);
 /* Whether nodes have begun or ceased to offer such a resource, so that pods may be blocked no more, or blocked now. */

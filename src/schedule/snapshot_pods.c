@@ -133,6 +133,7 @@ static void class_pods(struct snapshot_build *build)
 		pod->pod_class = build_pod_class(build, pod, &needs);
 		build_occupy(build, pod);
 	}
+	build_used_volumes(build);
 	volume_columns_settle(build->columns);
 }
 

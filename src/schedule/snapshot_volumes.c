@@ -35,6 +35,39 @@ static size_t count_users(const void *context, const char *namespace_, const cha
 	return id == UINT32_MAX ? 0 : snapshot->claim_users[id];
 }
 
+static const char *attached_key(struct buffer *key, const char *volume, int node)
+{
+	key->length = 0;
+	buffer_printf(key, "%d %s", node, volume);
+	return key->text;
+}
+
+static bool is_on_node(const void *context, const char *volume, int node)
+{
+	const struct snapshot *snapshot = context;
+	struct buffer key = {0};
+	bool found = interner_find(snapshot->used_volumes, attached_key(&key, volume, node)) != UINT32_MAX;
+	buffer_free(&key);
+	return found;
+}
+
+void build_used_volumes(struct snapshot_build *build)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct buffer key = {0};
+	for (size_t i = 0; i < snapshot->pod_count; i++) {
+		const struct snapshot_pod *pod = &snapshot->pods[i];
+		for (size_t c = 0; pod->node >= 0 && c < pod->spec->claim_count; c++) {
+			const struct claim_spec *claim =
+				volume_book_claim(build->book, pod->namespace_, pod->spec->claims[c]);
+			if (claim && claim->volume)
+				interner_id(snapshot->used_volumes, attached_key(&key, claim->volume, pod->node));
+		}
+	}
+	buffer_free(&key);
+	volume_columns_attached(build->columns, -1);
+}
+
 void build_volumes(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
@@ -42,8 +75,10 @@ void build_volumes(struct snapshot_build *build)
 	for (int kind = 0; kind < BOOK_KINDS; kind++)
 		read_objects(build, (enum book_kind)kind);
 	snapshot->claim_names = interner_create();
+	snapshot->used_volumes = interner_create();
+	static const struct volume_callbacks callbacks = {count_users, is_on_node};
 	build->columns = snapshot->columns =
-		volume_columns_create(build->book, snapshot->cycle.cluster, count_users, snapshot);
+		volume_columns_create(build->book, snapshot->cycle.cluster, &callbacks, snapshot);
 }
 
 void build_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)

@@ -6,14 +6,12 @@
 #include "base/strings.h"
 #include "base/vec.h"
 #include "engine/cluster/volume_pool.h"
+#include "schedule/volume_attach.h"
 #include "schedule/volume_nodes.h"
 #include "schedule/volume_single.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* More than any node takes pods: as many as anybody wants. */
-#define AMPLE (INT64_C(1) << 30)
 
 struct volume_column {
 	int64_t size;
@@ -57,8 +55,9 @@ struct counted_volume {
 struct volume_columns {
 	const struct volume_book *book;
 	struct cluster *cluster;
-	volume_users *users;
+	struct volume_callbacks callbacks;
 	const void *context;
+	struct volume_attach *attach;
 	struct volume_nodes *nodes;
 	struct claim_family *families;
 	struct column_class *classes;
@@ -70,13 +69,14 @@ struct volume_columns {
 };
 
 struct volume_columns *volume_columns_create(const struct volume_book *book, struct cluster *cluster,
-                                             volume_users *users, const void *context)
+                                             const struct volume_callbacks *callbacks, const void *context)
 {
 	struct volume_columns *columns = base_calloc(1, sizeof(*columns));
 	*columns = (struct volume_columns){.book = book,
 	                                   .cluster = cluster,
-	                                   .users = users,
+	                                   .callbacks = *callbacks,
 	                                   .context = context,
+	                                   .attach = volume_attach_create(book, cluster, callbacks, context),
 	                                   .nodes = volume_nodes_create(cluster),
 	                                   .pool_arena = arena_create_small()};
 	return columns;
@@ -121,6 +121,7 @@ void volume_columns_destroy(struct volume_columns *columns)
 		free(class_->name);
 		free(class_);
 	}
+	volume_attach_destroy(columns->attach);
 	volume_nodes_destroy(columns->nodes);
 	arena_destroy(columns->pool_arena);
 	free(columns);
@@ -131,7 +132,8 @@ void volume_columns_destroy(struct volume_columns *columns)
 static void put_amount(struct volume_columns *columns, const struct claim_family *family,
                        const struct volume_column *column, int node)
 {
-	int64_t amount = column->make[node] || (family->shared && column->count[node]) ? AMPLE : column->count[node];
+	int64_t amount =
+		column->make[node] || (family->shared && column->count[node]) ? VOLUMES_AMPLE : column->count[node];
 	cluster_set_amount(columns->cluster, column->resource, node, amount);
 }
 
@@ -338,21 +340,6 @@ static void need_size(struct volume_columns *columns, struct claim_family *famil
 
 /* ---- pods ---- */
 
-struct request_list {
-	struct resource_amount *items;
-	size_t count;
-};
-
-static void add_request(struct request_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i].name, name) == 0) {
-			list->items[i].amount++;
-			return;
-		}
-	list->items[list->count++] = (struct resource_amount){.name = name, .amount = 1};
-}
-
 struct asking {
 	struct volume_terms terms;
 	struct claim_family **families; /* of its open claims */
@@ -384,7 +371,7 @@ static bool ask_claims(struct volume_columns *columns, const struct pod_spec *po
 			named_before |= strcmp(pod->claims[k], pod->claims[i]) == 0;
 		if (named_before)
 			continue;
-		bool shared = columns->users(columns->context, pod->namespace_, pod->claims[i]) > 1;
+		bool shared = columns->callbacks.users(columns->context, pod->namespace_, pod->claims[i]) > 1;
 		struct claim_family *family = need_family(columns, answer.claim, shared);
 		need_size(columns, family, answer.claim->request);
 		asking->families[asking->open] = family;
@@ -404,21 +391,26 @@ struct volume_needs volume_columns_ask(struct volume_columns *columns, const str
 	                             .labels = pod->labels};
 	if (pod->claim_count == 0)
 		return needs;
-	volume_single_add(columns->book, columns->users, columns->context, pod, arena, &needs);
+	volume_single_add(columns->book, columns->callbacks.users, columns->context, pod, arena, &needs);
 	struct asking asking = {0};
-	if (!ask_claims(columns, pod, arena, &asking, &needs.block))
-		return needs;
+	bool fine = ask_claims(columns, pod, arena, &asking, &needs.block);
 	struct request_list list = {.items = arena_array(arena, struct resource_amount,
-	                                                 pod->request_count + asking.requests),
+	                                                 pod->request_count + asking.requests + pod->claim_count),
 	                            .count = pod->request_count};
 	if (pod->request_count)
 		memcpy(list.items, pod->requests, pod->request_count * sizeof(*list.items));
+	/* Also of pods that could not be placed any more: they may run. */
+	volume_attach_ask(columns->attach, pod, &list, arena);
+	needs.requests = list.items;
+	needs.request_count = list.count;
+	if (!fine)
+		return needs;
 	for (size_t i = 0; i < asking.open; i++)
 		for (size_t c = 0; c < asking.families[i]->columns.count; c++) {
 			const struct volume_column *column = &asking.families[i]->columns.items[c];
 			if (column->size <= asking.sizes[i] &&
 			    (!asking.families[i]->shared || column->size == asking.sizes[i]))
-				add_request(&list, cluster_resource_name(columns->cluster, column->resource));
+				request_list_add(&list, cluster_resource_name(columns->cluster, column->resource));
 		}
 	struct pod_rules *rules = arena_new(arena, struct pod_rules);
 	*rules = *needs.rules;
@@ -426,7 +418,6 @@ struct volume_needs volume_columns_ask(struct volume_columns *columns, const str
 	rules->volume_term_counts = asking.terms.counts;
 	rules->volume_count = asking.terms.count;
 	needs.rules = rules;
-	needs.requests = list.items;
 	needs.request_count = list.count;
 	return needs;
 }
@@ -486,6 +477,15 @@ void volume_columns_class(struct volume_columns *columns, const char *name)
 void volume_columns_nodes(struct volume_columns *columns)
 {
 	columns->recount = true;
+	volume_attach_all(columns->attach);
+}
+
+void volume_columns_attached(struct volume_columns *columns, int node)
+{
+	if (node < 0)
+		volume_attach_all(columns->attach);
+	else
+		volume_attach_node(columns->attach, node);
 }
 
 /* ---- what counting does not say ---- */
@@ -603,4 +603,5 @@ void volume_columns_settle(struct volume_columns *columns)
 		ask_where_made(columns);
 	if (columns->pool_stale)
 		build_pool(columns);
+	columns->grew |= volume_attach_settle(columns->attach);
 }

@@ -12,15 +12,22 @@
 #include "engine/cluster/cluster.h"
 
 #define VOLUME_COLUMN "volumes/" /* how their names begin */
+/* More than any node takes pods: as many as anybody wants. */
+#define VOLUMES_AMPLE (INT64_C(1) << 30)
 
 struct volume_columns;
 
 /* How many pods that have not finished name a claim; those that are leaving count. */
 typedef size_t volume_users(const void *context, const char *namespace_, const char *claim);
+struct volume_callbacks {
+	volume_users *users;
+	/* Whether a pod that occupies the node has a claim that is bound to the volume. */
+	bool (*on_node)(const void *context, const char *volume, int node);
+};
 
 /* The cluster is sealed; it, the book and the context are borrowed. */
 struct volume_columns *volume_columns_create(const struct volume_book *book, struct cluster *cluster,
-                                             volume_users *users, const void *context);
+                                             const struct volume_callbacks *callbacks, const void *context);
 void volume_columns_destroy(struct volume_columns *columns); /* NULL is a no-op */
 
 /* What the claims of a pod add to it. In the arena, or of the pod where they add nothing. */
@@ -41,6 +48,8 @@ bool volume_columns_grew(struct volume_columns *columns);
 void volume_columns_volume(struct volume_columns *columns, const char *name);
 /* Something changed that says where volumes of the class can be made; NULL: of any class. */
 void volume_columns_class(struct volume_columns *columns, const char *name);
+/* What a node has attached, or can attach, changed, or pods that use volumes came there or went; -1: on any node. */
+void volume_columns_attached(struct volume_columns *columns, int node);
 /* Nodes came, went or have other labels: everything is counted again. */
 void volume_columns_nodes(struct volume_columns *columns);
 /* Before a cycle: takes over what was only noted. */

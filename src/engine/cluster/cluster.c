@@ -228,7 +228,8 @@ int cluster_add_resource(struct cluster *cluster, const char *name, int64_t init
 	struct resource_column column = {.name = arena_strdup(cluster->arena, name),
 	                                 .allocatable = base_calloc(count, sizeof(int64_t)),
 	                                 .free = base_calloc(count, sizeof(int64_t)),
-	                                 .initial = initial};
+	                                 .initial = initial,
+	                                 .shared_of = -1};
 	for (size_t n = 0; n < count; n++)
 		column.allocatable[n] = column.free[n] = initial;
 	column.total = clamp_multiply(initial, cluster->node_count);
@@ -285,6 +286,58 @@ static void note_guarded(struct cluster *cluster, int pod_class)
 	vec_push(&cluster->guarded_pod_classes, pod_class);
 }
 
+static int64_t requested(const struct shape *shape, int resource)
+{
+	for (int i = 0; i < shape->request_count; i++)
+		if (shape->resource[i] == resource)
+			return shape->amount[i];
+	return 0;
+}
+
+/* Whether pods of a node ask for a resource: some that stay, only some that leave, or none. */
+enum use { USE_NONE, USE_LEAVING, USE_STAYING };
+
+static enum use find_use(const struct cluster *cluster, int resource, int node)
+{
+	enum use use = USE_NONE;
+	for (size_t i = 0; i < cluster->residents[node].count && use != USE_STAYING; i++) {
+		const struct resident *resident = &cluster->residents[node].items[i];
+		if (requested(&cluster->shapes.items[cluster->pod_classes.items[resident->pod_class].shape], resource))
+			use = resident->count > 0 ? USE_STAYING : USE_LEAVING;
+	}
+	return use;
+}
+
+int64_t cluster_shared_need(const struct cluster *cluster, const struct shape *shape, int of, int node, int view)
+{
+	int64_t need = requested(shape, of);
+	for (int i = 0; shape->shares && i < shape->request_count; i++) {
+		if (cluster->resources.items[shape->resource[i]].shared_of != of)
+			continue;
+		enum use use = view == VIEW_EMPTY ? USE_NONE : find_use(cluster, shape->resource[i], node);
+		need += use == USE_NONE || (use == USE_LEAVING && view == VIEW_RELEASING);
+	}
+	return need;
+}
+
+/* Gives back, or takes, what resources of the shape that are shared on the node take of others. */
+static void count_shared(struct cluster *cluster, const struct shape *shape, int node, int sign)
+{
+	for (int i = 0; i < shape->request_count; i++) {
+		int of = cluster->resources.items[shape->resource[i]].shared_of;
+		enum use use = of < 0 ? USE_NONE : find_use(cluster, shape->resource[i], node);
+		if (use == USE_NONE)
+			continue;
+		struct resource_column *column = &cluster->resources.items[of];
+		column->free[node] = clamp_add(column->free[node], -sign);
+		if (use != USE_LEAVING)
+			continue;
+		if (!column->releasing)
+			column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
+		column->releasing[node] = clamp_add(column->releasing[node], sign);
+	}
+}
+
 static void change_occupancy(struct cluster *cluster, int pod_class, int node, enum occupancy occupancy, int sign)
 {
 	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
@@ -299,7 +352,11 @@ static void change_occupancy(struct cluster *cluster, int pod_class, int node, e
 	}
 	if (occupancy == OCCUPY_RELEASING)
 		cluster->releasing_pods += sign;
+	if (shape->shares)
+		count_shared(cluster, shape, node, -1);
 	resident_add(cluster, node, pod_class, sign, occupancy == OCCUPY_RELEASING);
+	if (shape->shares)
+		count_shared(cluster, shape, node, 1);
 	cluster_mark_node_changed(cluster, node);
 	struct journal_entry entry = {pod_class, node, occupancy, sign};
 	if (cluster->recording)

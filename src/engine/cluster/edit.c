@@ -124,6 +124,11 @@ int cluster_need_resource(struct cluster *cluster, const char *name)
 	return number;
 }
 
+void cluster_share_resource(struct cluster *cluster, int resource, int of)
+{
+	cluster->resources.items[resource].shared_of = of;
+}
+
 void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t amount)
 {
 	struct resource_column *column = &cluster->resources.items[resource];

@@ -59,6 +59,7 @@ struct shape {
 	int64_t *amount;
 	struct pod_rules rules; /* the part about nodes */
 	bool one_per_node;
+	bool shares;      /* asks for a resource that is shared_of another */
 	bool everywhere;  /* no rule excludes any node (then `allowed` is NULL) */
 	uint8_t *allowed; /* by node: 1 when the node rules admit the shape */
 	int *exclusions;  /* nodes per cause, NULL until somebody asks; see shape_count_exclusions */
@@ -114,6 +115,7 @@ struct resource_column {
 	int64_t initial;    /* allocatable of nodes that do not name it (host ports) */
 	int64_t total;      /* allocatable of all nodes */
 	bool outside;       /* cluster_set_amount says how much there is, not the nodes */
+	int shared_of;      /* all pods of a node that ask for it take one unit of this resource; -1 mostly */
 };
 
 struct pod_class_amounts { /* what a pod counts for against queues: devices, CPU, memory */
@@ -191,6 +193,9 @@ struct cluster {
 int cluster_add_resource(struct cluster *cluster, const char *name, int64_t initial);
 /* What a node has of a resource in a view; negative when it is over-committed. */
 int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int node, int view);
+/* Units of `of` that one more pod of the shape takes on a node: its own, and one for each resource shared of it that no pod there
+ * asks for in the view. */
+int64_t cluster_shared_need(const struct cluster *cluster, const struct shape *shape, int of, int node, int view);
 /* To be called after every change of a node's amounts: writes it into the log that slots are brought up to date from. */
 void cluster_mark_node_changed(struct cluster *cluster, int node);
 /* Whether some pod without any rules may not go there. */

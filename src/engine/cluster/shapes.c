@@ -221,7 +221,9 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		if (requests->items.items[i].amount <= 0)
 			continue;
 		shape->resource[shape->request_count] = cluster_add_resource(cluster, requests->items.items[i].name, 0);
-		shape->amount[shape->request_count++] = requests->items.items[i].amount;
+		shape->amount[shape->request_count] = requests->items.items[i].amount;
+		shape->shares |= cluster->resources.items[shape->resource[shape->request_count]].shared_of >= 0;
+		shape->request_count++;
 	}
 	struct pod_rules *own = &shape->rules;
 	own->pool = rules->pool && *rules->pool ? arena_strdup(arena, rules->pool) : NULL;

@@ -42,6 +42,12 @@ bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node,
 	for (int i = 0; i < shape->request_count; i++)
 		if (cluster_amount_in_view(cluster, shape->resource[i], node, view) < shape->amount[i])
 			return false;
+	for (int i = 0; shape->shares && i < shape->request_count; i++) {
+		int of = cluster->resources.items[shape->resource[i]].shared_of;
+		int64_t need = of < 0 ? 0 : cluster_shared_need(cluster, shape, of, node, view);
+		if (need > 0 && cluster_amount_in_view(cluster, of, node, view) < need)
+			return false;
+	}
 	return true;
 }
 

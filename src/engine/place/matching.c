@@ -42,7 +42,7 @@ bool matching_concerns(const struct solver *solver)
 		for (int s = 0; s < solver->shape_count; s++)
 			if (requested(&solver->cluster->shapes.items[solver->shapes[s].shape], pool->asks[a].resource))
 				return true;
-	return false;
+	return attach_concerns(solver);
 }
 
 static bool reaches(const struct pool_volume *volume, int node)
@@ -140,6 +140,10 @@ bool matching_holds(const struct solver *solver)
 {
 	const struct cluster *cluster = solver->cluster;
 	struct matching matching = {.pool = cluster->volume_pool};
+	if (!attach_holds(solver))
+		return false;
+	if (!matching.pool)
+		return true;
 	size_t asks = matching.pool->ask_count, volumes = matching.pool->volume_count;
 	matching.shared = base_malloc(asks * sizeof(int));
 	matching.holder = base_malloc(volumes * sizeof(int));

@@ -6,9 +6,13 @@
 
 struct solver;
 
-/* Whether pods of the gang have such claims. */
+/* Whether pods of the gang have such claims, or share what a node can attach only so many of (cluster_share_resource). */
 bool matching_concerns(const struct solver *solver);
-/* Whether the pods assigned so far get volumes, beside those that are there already. */
+/* Whether the pods assigned so far get volumes and can attach them, beside those that are there already. */
 bool matching_holds(const struct solver *solver);
+
+/* attach.c: these two for what is shared on a node. */
+bool attach_concerns(const struct solver *solver);
+bool attach_holds(const struct solver *solver);
 
 #endif

@@ -71,5 +71,6 @@ const char *engine_verify(const struct cluster *cluster, const struct gang *gang
 				                    cluster->resources.items[shape->resource[i]].name);
 	}
 	const char *problem = rules_verify_members(cluster, gang, arena);
-	return problem ? problem : verify_volumes(cluster, arena);
+	problem = problem ? problem : verify_volumes(cluster, arena);
+	return problem ? problem : verify_attached(cluster, gang, arena);
 }

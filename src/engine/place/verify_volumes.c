@@ -1,5 +1,5 @@
-/* Owns the check that claims of placed pods have volumes, written apart from the matching of the search: claims are counted from
- * what is on the nodes, and paths are found breadth first. */
+/* Owns the check that claims of placed pods have volumes and that nodes can attach them, written apart from the matching of the
+ * search: claims are counted from what is on the nodes, and paths are found breadth first. */
 #include "engine/place/verify_volumes.h"
 
 #include "base/vec.h"
@@ -120,4 +120,57 @@ const char *verify_volumes(const struct cluster *cluster, struct arena *arena)
 		vec_free(&needs.items.items[n].nodes);
 	vec_free(&needs.items);
 	return problem;
+}
+
+/* ---- what a node attaches ---- */
+
+static int members_on(const struct gang *gang, int pod_class, int node)
+{
+	int count = 0;
+	for (size_t p = 0; p < gang->pod_count; p++)
+		count += (gang->pods[p].state == MEMBER_RUNNING || gang->pods[p].state == MEMBER_RESERVED) &&
+		         gang->pods[p].pod_class == pod_class && gang->pods[p].node == node;
+	return count;
+}
+
+/* Units of `of` in use on the node, by all pods or by those that are not members of the gang. */
+static int64_t count_attached(const struct cluster *cluster, const struct gang *without, int node, int of)
+{
+	int64_t units = 0;
+	for (int r = 0; r < (int)cluster->resources.count; r++) {
+		bool shared = cluster->resources.items[r].shared_of == of, used = false;
+		if (!shared && r != of)
+			continue;
+		for (size_t i = 0; i < cluster->residents[node].count; i++) {
+			const struct resident *resident = &cluster->residents[node].items[i];
+			int64_t each = asked(cluster, resident->pod_class, r);
+			int pods = resident->count -
+			           (without && each ? members_on(without, resident->pod_class, node) : 0);
+			used |= each > 0 && pods > 0;
+			units += shared ? 0 : each * pods;
+		}
+		units += shared && used;
+	}
+	return units;
+}
+
+const char *verify_attached(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
+{
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
+		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
+			continue;
+		for (int i = 0; shape->shares && i < shape->request_count; i++) {
+			int of = cluster->resources.items[shape->resource[i]].shared_of;
+			if (of < 0)
+				continue;
+			int64_t now = count_attached(cluster, NULL, pod->node, of);
+			if (now > cluster->resources.items[of].allocatable[pod->node] &&
+			    now > count_attached(cluster, gang, pod->node, of))
+				return arena_printf(arena, "node %s is over-committed in %s",
+				                    cluster->nodes[pod->node].name, cluster->resources.items[of].name);
+		}
+	}
+	return NULL;
 }

@@ -1,6 +1,6 @@
 /* Gangs with claims against an exhaustive solver that knows nothing of the engine: small random clusters with local and shared
- * volumes, selectors, sizes, classes that make volumes, racks that a gang must stay in. The verdicts must agree, and every
- * placement must be one the solver accepts, with volumes that can be chosen for it.
+ * volumes, selectors, sizes, classes that make volumes, racks that a gang must stay in, claims for one pod at a time, and nodes
+ * that can attach only so many volumes beside those of pods that run there. The verdicts must agree, and every placement must be one the solver accepts, with volumes that can be chosen for it.
  *
  *   platoon-property-volumes [FIRST [LAST]]   instances by number */
 #include "base/random.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 4, MOST_VOLUMES = 6, MOST_PODS = 4, MOST_CLAIMS = 5, RACKS = 2 };
+enum { MOST_NODES = 4, MOST_VOLUMES = 6, MOST_PODS = 4, MOST_CLAIMS = 5, RACKS = 2, MOST_RESIDENTS = 3, DISKS = 4 };
 #ifdef __SANITIZE_ADDRESS__
 enum { INSTANCES = 2000 };
 #else
@@ -29,6 +29,8 @@ struct volume {
 struct claim {
 	int size, tier, class_; /* tier -1: any */
 	bool many;
+	bool single; /* for one pod at a time */
+	int disk;    /* it is bound to a volume of the driver that is this disk, -1: it is not bound */
 };
 
 struct instance {
@@ -40,6 +42,13 @@ struct instance {
 	int made_rack;             /* where class 1 makes volumes: a rack, RACKS: everywhere */
 	bool makes;                /* whether it makes any */
 	bool in_rack;              /* the gang stays in one rack */
+	/* What nodes can attach of the driver. */
+	bool limited, needed;          /* some node says a limit; the driver must be there */
+	int limit[MOST_NODES];         /* -1: none, -2: the driver is not there */
+	unsigned attached[MOST_NODES]; /* claims whose volumes are attached, by bit */
+	int residents;
+	int home[MOST_RESIDENTS];
+	unsigned uses[MOST_RESIDENTS]; /* bit per claim, of those that are bound */
 };
 
 static struct random source;
@@ -65,6 +74,29 @@ static void draw_volume(const struct instance *instance, struct volume *volume)
 	volume->nodes = 1u << pick(instance->nodes);
 	if (chance(25))
 		volume->nodes |= 1u << pick(instance->nodes);
+}
+
+/* Volumes that are there already, who uses them, and what nodes can attach. */
+static void draw_driver(struct instance *instance)
+{
+	unsigned bound = 0;
+	for (int c = 0; c < instance->claims; c++) {
+		struct claim *claim = &instance->claim[c];
+		claim->disk = chance(30) ? pick(DISKS) : -1;
+		bound |= claim->disk >= 0 ? 1u << c : 0;
+	}
+	instance->limited = chance(75);
+	instance->needed = chance(20);
+	for (int n = 0; n < instance->nodes; n++) {
+		instance->limit[n] = instance->limited ? pick(6) - 2 : -1;
+		for (int c = 0; c < instance->claims; c++)
+			instance->attached[n] |= (bound >> c & 1) && chance(15) ? 1u << c : 0;
+	}
+	instance->residents = bound ? pick(MOST_RESIDENTS + 1) : 0;
+	for (int r = 0; r < instance->residents; r++) {
+		instance->home[r] = pick(instance->nodes);
+		instance->uses[r] = (unsigned)pick(1 << instance->claims) & bound;
+	}
 }
 
 static void draw(struct instance *instance, uint64_t seed)
@@ -93,13 +125,21 @@ static void draw(struct instance *instance, uint64_t seed)
 		instance->claim[c] = (struct claim){.size = 1 + pick(3),
 		                                    .tier = !plain && chance(25) ? pick(2) : -1,
 		                                    .class_ = chance(25),
-		                                    .many = !plain && chance(20)};
+		                                    .many = !plain && chance(20),
+		                                    .disk = -1};
 	for (int p = 0; p < instance->pods; p++) {
 		if (p < instance->claims)
 			instance->wants[p] |= chance(85) ? 1u << p : 0;
 		if (chance(25))
 			instance->wants[p] |= 1u << pick(instance->claims);
 	}
+	for (int c = 0; c < instance->claims; c++)
+		instance->claim[c].single = !instance->claim[c].many && chance(15);
+	if (chance(60))
+		draw_driver(instance);
+	else
+		for (int n = 0; n < instance->nodes; n++)
+			instance->limit[n] = -1;
 }
 
 /* ---- the solver ---- */
@@ -145,7 +185,7 @@ static bool assign(struct trial *trial, int number)
 	bool used = false;
 	for (int p = 0; p < instance->pods; p++)
 		used |= instance->wants[p] >> number & 1;
-	if (!used || can_be_made(trial, number))
+	if (!used || claim->disk >= 0 || can_be_made(trial, number))
 		return assign(trial, number + 1);
 	for (int v = 0; v < instance->volumes; v++) {
 		const struct volume *volume = &instance->volume[v];
@@ -164,10 +204,66 @@ static bool assign(struct trial *trial, int number)
 	return false;
 }
 
+/* Claims for one pod have one, wherever others are. */
+static bool singles_hold(const struct instance *instance)
+{
+	for (int c = 0; c < instance->claims; c++) {
+		int users = 0, ours = 0;
+		for (int p = 0; p < instance->pods; p++)
+			ours += (int)(instance->wants[p] >> c & 1);
+		for (int r = 0; r < instance->residents; r++)
+			users += (int)(instance->uses[r] >> c & 1);
+		if (instance->claim[c].single && ours && ours + users > 1)
+			return false;
+	}
+	return true;
+}
+
+/* What the driver calls the volume of a claim, as a bit: a disk, or one of its own that is still to come; 0 for other drivers. */
+static unsigned disk_of(const struct instance *instance, int claim)
+{
+	if (instance->claim[claim].disk >= 0)
+		return 1u << instance->claim[claim].disk;
+	return instance->claim[claim].class_ == 1 && instance->makes ? 1u << (DISKS + claim) : 0;
+}
+
+static unsigned disks_of(const struct instance *instance, unsigned claims)
+{
+	unsigned disks = 0;
+	for (int c = 0; c < instance->claims; c++)
+		disks |= claims >> c & 1 ? disk_of(instance, c) : 0;
+	return disks;
+}
+
+static bool attaches(const struct trial *trial, int node)
+{
+	const struct instance *instance = trial->instance;
+	unsigned there = 0, come = 0;
+	for (int r = 0; r < instance->residents; r++)
+		there |= instance->home[r] == node ? disks_of(instance, instance->uses[r]) : 0;
+	for (int p = 0; p < instance->pods; p++)
+		come |= trial->node[p] == node ? disks_of(instance, instance->wants[p]) : 0;
+	if (come && instance->limit[node] == -2 && instance->needed)
+		return false;
+	if (!(come & ~there) || instance->limit[node] < 0)
+		return true;
+	int left_over = 0;
+	for (int c = 0; c < instance->claims; c++)
+		left_over += (instance->attached[node] >> c & 1) && !(there & disk_of(instance, c));
+	return __builtin_popcount(there | come) + left_over <= instance->limit[node];
+}
+
 static bool accepts(struct trial *trial)
 {
 	const struct instance *instance = trial->instance;
 	int used[MOST_NODES] = {0};
+	if (!singles_hold(instance))
+		return false;
+	for (int n = 0; n < instance->nodes; n++)
+		if (!attaches(trial, n))
+			return false;
+	for (int r = 0; r < instance->residents; r++)
+		used[instance->home[r]]++;
 	for (int p = 0; p < instance->pods; p++) {
 		if (++used[trial->node[p]] > instance->cpu[trial->node[p]])
 			return false;
@@ -224,7 +320,7 @@ static void put_volumes(struct buffer *text, const struct instance *instance)
 			"---\n{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"v%d\","
 			"\"labels\":{\"tier\":\"t%d\"}},\"status\":{\"phase\":\"%s\"},\"spec\":{\"storageClassName\":"
 			"\"%s\","
-			"\"capacity\":{\"storage\":\"%d\"},\"accessModes\":[\"ReadWriteOnce\"%s]",
+			"\"capacity\":{\"storage\":\"%d\"},\"accessModes\":[\"ReadWriteOnce\",\"ReadWriteOncePod\"%s]",
 			v, volume->tier, volume->available ? "Available" : "Released", classes[volume->class_],
 			volume->size, volume->many ? ",\"ReadWriteMany\"" : "");
 		if (!volume->everywhere) {
@@ -258,38 +354,102 @@ static void put_volumes(struct buffer *text, const struct instance *instance)
 	}
 }
 
-static void put_pods(struct buffer *text, const struct instance *instance)
+static void put_driver(struct buffer *text, const struct instance *instance)
+{
+	buffer_printf(
+		text,
+		"---\n{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"CSIDriver\",\"metadata\":{\"name\":\"maker\"},"
+		"\"spec\":{\"preventPodSchedulingIfMissing\":%s}}\n",
+		instance->needed ? "true" : "false");
+	for (int n = 0; n < instance->nodes; n++) {
+		buffer_printf(text,
+		              "---\n{\"apiVersion\":\"storage.k8s.io/"
+		              "v1\",\"kind\":\"CSINode\",\"metadata\":{\"name\":\"n%d\"},"
+		              "\"spec\":{\"drivers\":[",
+		              n);
+		if (instance->limit[n] >= 0)
+			buffer_printf(text, "{\"name\":\"maker\",\"nodeID\":\"n\",\"allocatable\":{\"count\":%d}}",
+			              instance->limit[n]);
+		else if (instance->limit[n] == -1)
+			buffer_puts(text, "{\"name\":\"maker\",\"nodeID\":\"n\"}");
+		buffer_puts(text, "]}}\n");
+		for (int c = 0; c < instance->claims; c++)
+			if (instance->attached[n] >> c & 1)
+				buffer_printf(
+					text,
+					"---\n{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"VolumeAttachment\","
+					"\"metadata\":{\"name\":\"a%d-%d\"},\"spec\":{\"attacher\":\"maker\","
+					"\"nodeName\":"
+					"\"n%d\",\"source\":{\"persistentVolumeName\":\"b%d\"}}}\n",
+					n, c, n, c);
+	}
+	for (int c = 0; c < instance->claims; c++)
+		if (instance->claim[c].disk >= 0)
+			buffer_printf(
+				text,
+				"---\n{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"b%"
+				"d\"},"
+				"\"status\":{\"phase\":\"Bound\"},\"spec\":{\"capacity\":{\"storage\":\"9\"},\"csi\":{"
+				"\"driver\":\"maker\",\"volumeHandle\":\"h%d\"},\"claimRef\":{\"name\":\"c%d\","
+				"\"namespace\":\"default\"}}}\n",
+				c, instance->claim[c].disk, c);
+}
+
+static void put_claims(struct buffer *text, const struct instance *instance)
 {
 	for (int c = 0; c < instance->claims; c++) {
 		const struct claim *claim = &instance->claim[c];
 		buffer_printf(
 			text,
 			"---\n{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{\"name\":\"c%d\","
-			"\"namespace\":\"default\"},\"spec\":{\"storageClassName\":\"%s\",\"accessModes\":[\"%s\"],"
+			"\"namespace\":\"default\"%s},\"spec\":{\"storageClassName\":\"%s\",\"accessModes\":[\"%s\"],"
 			"\"resources\":{\"requests\":{\"storage\":\"%d\"}}",
-			c, classes[claim->class_], claim->many ? "ReadWriteMany" : "ReadWriteOnce", claim->size);
+			c, claim->disk >= 0 ? ",\"annotations\":{\"pv.kubernetes.io/bind-completed\":\"yes\"}" : "",
+			classes[claim->class_],
+			claim->many     ? "ReadWriteMany"
+			: claim->single ? "ReadWriteOncePod"
+					: "ReadWriteOnce",
+			claim->size);
+		if (claim->disk >= 0)
+			buffer_printf(text, ",\"volumeName\":\"b%d\"", c);
 		if (claim->tier >= 0)
 			buffer_printf(text, ",\"selector\":{\"matchLabels\":{\"tier\":\"t%d\"}}", claim->tier);
 		buffer_puts(text, "}}\n");
 	}
+}
+
+static void put_pod(struct buffer *text, const struct instance *instance, const char *name, int node, unsigned claims)
+{
+	buffer_printf(text,
+	              "---\n{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"namespace\":"
+	              "\"default\"%s},\"spec\":{",
+	              name, node < 0 ? ",\"annotations\":{\"pod-group-name\":\"g\"}" : "");
+	if (node >= 0)
+		buffer_printf(text, "\"nodeName\":\"n%d\",", node);
+	buffer_printf(text,
+	              "\"schedulerName\":\"%s\",\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{"
+	              "\"requests\":{\"cpu\":1}}}],\"volumes\":[",
+	              node < 0 ? "platoon" : "other");
+	const char *comma = "";
+	for (int c = 0; c < instance->claims; c++)
+		if (claims >> c & 1) {
+			buffer_printf(text, "%s{\"name\":\"v%d\",\"persistentVolumeClaim\":{\"claimName\":\"c%d\"}}",
+			              comma, c, c);
+			comma = ",";
+		}
+	buffer_puts(text, "]}}\n");
+}
+
+static void put_pods(struct buffer *text, const struct instance *instance)
+{
+	char name[16];
 	for (int p = 0; p < instance->pods; p++) {
-		buffer_printf(
-			text,
-			"---\n{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%d\",\"namespace\":"
-			"\"default\",\"annotations\":{\"pod-group-name\":\"g\"}},\"spec\":{\"schedulerName\":"
-			"\"platoon\","
-			"\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":1}}}],"
-			"\"volumes\":[",
-			p);
-		const char *comma = "";
-		for (int c = 0; c < instance->claims; c++)
-			if (instance->wants[p] >> c & 1) {
-				buffer_printf(text,
-				              "%s{\"name\":\"v%d\",\"persistentVolumeClaim\":{\"claimName\":\"c%d\"}}",
-				              comma, c, c);
-				comma = ",";
-			}
-		buffer_puts(text, "]}}\n");
+		snprintf(name, sizeof(name), "p%d", p);
+		put_pod(text, instance, name, -1, instance->wants[p]);
+	}
+	for (int r = 0; r < instance->residents; r++) {
+		snprintf(name, sizeof(name), "r%d", r);
+		put_pod(text, instance, name, instance->home[r], instance->uses[r]);
 	}
 }
 
@@ -325,6 +485,8 @@ static bool try_instance(uint64_t seed, size_t *placed)
 	draw(&instance, seed);
 	put_nodes(&text, &instance);
 	put_volumes(&text, &instance);
+	put_driver(&text, &instance);
+	put_claims(&text, &instance);
 	put_pods(&text, &instance);
 	manifests_init(&manifests);
 	manifests_parse(&manifests, text.text, text.length, "instance", &problems);
