@@ -2,8 +2,6 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
-#include <stdbool.h>
-
 enum error_code {
 	ERROR_NONE = 0,
 	ERROR_USAGE,   /* the command line is wrong */
@@ -24,9 +22,6 @@ struct error {
 
 /* Fills *error (if not NULL) and returns -1, so that `return error_set(...)` reads well. */
 int error_set(struct error *error, enum error_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-const char *error_name(enum error_code code);
-/* Whether trying the same call again may succeed. */
-bool error_retry_helps(enum error_code code);
 /* One sentence: what the user can do about this kind of error. Never NULL. */
 const char *error_advice(enum error_code code);
 

@@ -9,16 +9,6 @@
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
-static const struct {
-	const char *name;
-	unsigned flag;
-} flag_names[] = {
-	{"place", LOG_FLAG_PLACE},
-	{"store", LOG_FLAG_STORE},
-	{"watch", LOG_FLAG_WATCH},
-	{"http", LOG_FLAG_HTTP},
-};
-
 /* A JSON string body; also used for quoted values of text lines. Bytes that are not UTF-8 become U+FFFD. */
 static void append_escaped(struct buffer *line, const char *text)
 {
@@ -134,25 +124,4 @@ int log_level_parse(const char *text, enum log_level *level)
 		}
 	}
 	return -1;
-}
-
-int log_flags_parse(const char *text, unsigned *flags, const char **bad)
-{
-	unsigned result = 0;
-	while (*text) {
-		size_t length = strcspn(text, ",");
-		unsigned flag = 0;
-		for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
-			if (strlen(flag_names[i].name) == length && memcmp(flag_names[i].name, text, length) == 0)
-				flag = flag_names[i].flag;
-		if (!flag) {
-			if (bad)
-				*bad = text;
-			return -1;
-		}
-		result |= flag;
-		text += length + (text[length] == ',');
-	}
-	*flags = result;
-	return 0;
 }

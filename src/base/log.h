@@ -25,7 +25,5 @@ struct logger {
 void log_write(const struct logger *logger, enum log_level level, unsigned flag, const char *message, ...);
 /* "error", "warn", "info", "debug"; -1 when unknown. */
 int log_level_parse(const char *text, enum log_level *level);
-/* Comma-separated flag names; -1 when one is unknown: *bad then points at it inside `text`, up to a comma or end. */
-int log_flags_parse(const char *text, unsigned *flags, const char **bad);
 
 #endif

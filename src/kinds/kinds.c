@@ -48,12 +48,6 @@ const struct kind_row *kinds_of_id(enum kind_id id)
 	return row;
 }
 
-enum kind_id kinds_id(const char *api_version, const char *kind)
-{
-	const struct kind_row *row = kinds_find(api_version, kind);
-	return row ? row->id : KIND_OTHER;
-}
-
 bool kinds_has_version(const struct kind_row *row, const char *api_version)
 {
 	const char *version = strchr(api_version, '/');

@@ -150,8 +150,6 @@ const struct kind_row *kinds_resource(const char *group, const char *resource);
 const struct kind_row *kinds_named(const char *name);
 /* The row with that id, which is not KIND_OTHER. */
 const struct kind_row *kinds_of_id(enum kind_id id);
-/* The id of the kind in any version of its group; KIND_OTHER for what has no row, too. */
-enum kind_id kinds_id(const char *api_version, const char *kind);
 /* Whether the kind has this version: "v1" for core, else with its group. */
 bool kinds_has_version(const struct kind_row *row, const char *api_version);
 /* A word for the family: "kubeflow"; "" for FAMILY_NONE. */

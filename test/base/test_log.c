@@ -76,15 +76,6 @@ static void names_are_parsed(void **state)
 	assert_int_equal(level, LOG_DEBUG);
 	assert_int_equal(log_level_parse("DEBUG", &level), -1);
 	assert_int_equal(log_level_parse("", &level), -1);
-	unsigned flags = 0;
-	const char *bad = NULL;
-	assert_int_equal(log_flags_parse("place,http", &flags, &bad), 0);
-	assert_int_equal(flags, LOG_FLAG_PLACE | LOG_FLAG_HTTP);
-	assert_int_equal(log_flags_parse("", &flags, &bad), 0);
-	assert_int_equal(flags, 0);
-	assert_int_equal(log_flags_parse("store,plac,watch", &flags, &bad), -1);
-	assert_string_equal(bad, "plac,watch");
-	assert_int_equal(log_flags_parse("store,,watch", &flags, NULL), -1);
 }
 
 int main(void)

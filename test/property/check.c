@@ -27,9 +27,9 @@ struct run {
 
 const char *failure_name(enum failure failure)
 {
-	static const char *const names[FAILURE_KINDS] = {"none",    "cluster", "missed", "false placement", "outcome",
-	                                                 "invalid", "verify",  "cost",   "preference",      "distance",
-	                                                 "growth",  "reason",  "crash"};
+	static const char *const names[FAILURE_KINDS] = {"none",     "cluster", "missed", "false placement",
+	                                                 "outcome",  "invalid", "verify", "preference",
+	                                                 "distance", "growth",  "reason", "crash"};
 	return names[failure];
 }
 
@@ -206,24 +206,6 @@ static bool check_satisfied(struct run *run)
 	return true;
 }
 
-static bool check_cost(struct run *run)
-{
-	struct world world;
-	int mine[INSTANCE_TREE], theirs[INSTANCE_TREE];
-	if (instance_breaks_levels(&run->now))
-		return true;
-	world_begin(&world, &run->now);
-	rules_preference_cost(&world, mine);
-	engine_preference_cost(run->built.cluster, &run->built.gang, theirs);
-	for (int node = 0; node < run->now.tree_count; node++) {
-		int engine = run->built.tree_to_engine[node];
-		if (mine[node] != theirs[engine])
-			return fail(run, FAILURE_COST, "engine_preference_cost of s%d is %d, should be %d", node,
-			            theirs[engine], mine[node]);
-	}
-	return true;
-}
-
 /* ---- growth ---- */
 
 /* One step of growth is one pod of a satisfied leaf, or one child that was below its minimum. */
@@ -337,7 +319,7 @@ static bool check_placed(struct run *run, enum oracle_answer answer)
 	if (answer == ORACLE_NO && !instance_has_orderless_rules(&run->now))
 		return fail(run, FAILURE_FALSE, "placed, but the solver finds no placement");
 	run->tally->extra_help += answer == ORACLE_NO;
-	if (!commit(run, "commit") || !check_satisfied(run) || !check_cost(run))
+	if (!commit(run, "commit") || !check_satisfied(run))
 		return false;
 	objective_preferences(&before, &world, run->result, run->tally);
 	if (run->result->failure == FAILURE_NONE && !run->spread)

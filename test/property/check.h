@@ -13,7 +13,6 @@ enum failure {
 	FAILURE_OUTCOME,    /* the wrong kind of answer */
 	FAILURE_INVALID,    /* a placement that breaks a rule */
 	FAILURE_VERIFY,     /* engine_verify disagrees */
-	FAILURE_COST,       /* engine_preference_cost disagrees */
 	FAILURE_PREFERENCE, /* a better preference vector exists */
 	FAILURE_DISTANCE,   /* fewer outer domains or hosts are possible */
 	FAILURE_GROWTH,     /* surplus was left out or placed wrongly */

@@ -152,6 +152,17 @@ LAYERS = [
     ("what a signal handler of a command sets", "cli/a.c", "static volatile sig_atomic_t stopped;\n", ""),
 ]
 
+# A whole program beside a header with one function: who has to call it.
+CALLERS = [
+    ("a function that nobody calls", "int twice(int a);\n", "#include \"base/a.h\"\nint twice(int a)\n{\n\treturn 2 * a;\n}\n",
+     "src/base/a.h:1: nothing in src calls twice"),
+    ("one that is only spoken of", "/* As twice. */\nint twice(int a);\n", "int twice(int a)\n{\n\treturn a;\n}\n/* twice() */\n",
+     "nothing in src calls twice"),
+    ("one that is called", "int twice(int a);\n", "int twice(int a)\n{\n\treturn a;\n}\nint four(void)\n{\n\treturn twice(2);\n}\n", ""),
+    ("one that stands in a table", "int twice(int a);\n", "int (*const all[])(int) = {twice};\n", ""),
+    ("one that a macro calls", "int *twice(int a);\n#define TWICE(a) twice(a)\n", "", ""),
+]
+
 # What a page says that agrees with the table: made by the check itself.
 PAGES = [
     ("a page that says what the table says", lambda text: text, 0, ""),
@@ -204,6 +215,11 @@ def check_layers(path, content, text):
     return check_tree("check-layers", {"src/" + path: content}, 1 if text else 0, text)
 
 
+def check_callers(header, source, text):
+    files = {"src/base/a.h": header, "src/base/a.c": source, "src/cli/main.c": "int main(void)\n{\n\treturn 0;\n}\n"}
+    return check_tree("check-layers", files, 1 if text else 0, text)
+
+
 def check_page(change, status, text):
     """A table of rooms with wrong uses becomes right by --write; then it is changed and looked at again."""
     with tempfile.TemporaryDirectory() as folder:
@@ -239,6 +255,7 @@ def main():
     cases = [(name, check_run, rest) for name, *rest in RUNS]
     cases += [(name, check_tree, rest) for name, *rest in CHECKS]
     cases += [(f"layers: {name}", check_layers, rest) for name, *rest in LAYERS]
+    cases += [(f"callers: {name}", check_callers, rest) for name, *rest in CALLERS]
     cases += [(f"layers: {name}", check_page, rest) for name, *rest in PAGES]
     cases += [("earlier steps are added, a folder that is none fails", check_results, [])]
     failed = 0

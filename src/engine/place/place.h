@@ -63,11 +63,6 @@ enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *g
 /* Applies the choices: the cluster is occupied and the gang's pods become RUNNING (or RESERVED). */
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement);
 
-/* Preference cost of a placed gang: for each tree node in breadth-first order how many levels its members have to climb
- * from the preferred level to a common domain (0 = honoured; the number of levels up to the required level or, without
- * one, to the whole cluster at most). -1 for nodes without a preference or without members. For tests and reports. */
-void engine_preference_cost(const struct cluster *cluster, const struct gang *gang, int *cost);
-
 /* Checks a gang's present members against every rule of the tree and of the pods (required levels, node rules, inter-pod
  * rules, no over-commit). NULL when all hold, otherwise a text. Used by tests and as a last check before a plan leaves. */
 const char *engine_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);

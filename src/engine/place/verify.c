@@ -37,18 +37,6 @@ static bool *subtree(const struct gang *gang, int node, struct arena *arena)
 	return below;
 }
 
-void engine_preference_cost(const struct cluster *cluster, const struct gang *gang, int *cost)
-{
-	struct arena *arena = arena_create();
-	for (size_t i = 0; i < gang->tree_count; i++) {
-		struct gang_level preferred = gang->tree[i].preferred;
-		cost[i] = preferred.topology < 0 ? -1
-		                                 : climb(cluster, gang, subtree(gang, (int)i, arena),
-		                                         preferred.topology, preferred.level);
-	}
-	arena_destroy(arena);
-}
-
 const char *engine_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena)
 {
 	for (size_t i = 0; i < gang->tree_count; i++) {

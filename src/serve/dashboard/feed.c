@@ -50,7 +50,7 @@ struct feed {
 	struct link order; /* its next is the longest unchanged */
 	struct record *records;
 	struct record *gone_first, *gone_last;
-	size_t count, gone_count;
+	size_t gone_count;
 	uint64_t sequence;
 	uint64_t forgotten; /* sequence of the newest deletion that was dropped */
 	bool keeps_history;
@@ -257,7 +257,6 @@ void feed_put(struct feed *feed, char kind, const char *name, const char *json, 
 	struct text *text = json ? text_make(json) : NULL;
 	if (feed->keeps_history)
 		remember(feed, record, text, now_ms);
-	feed->count += (size_t)(json != NULL) - (size_t)(old != NULL);
 	text_drop(record->text);
 	record->text = text;
 	record->sequence = ++feed->sequence;
@@ -270,11 +269,6 @@ void feed_put(struct feed *feed, char kind, const char *name, const char *json, 
 uint64_t feed_sequence(const struct feed *feed)
 {
 	return feed->sequence;
-}
-
-size_t feed_count(const struct feed *feed)
-{
-	return feed->count;
 }
 
 /* ---- everything at once ---- */

@@ -34,7 +34,6 @@ void feed_put(struct feed *feed, char kind, const char *name, const char *json, 
 /* From now on changes are kept as history; before that the state is only being read. */
 void feed_begin_history(struct feed *feed);
 uint64_t feed_sequence(const struct feed *feed); /* grows with each change */
-size_t feed_count(const struct feed *feed);      /* records that are not gone */
 size_t feed_history_count(const struct feed *feed);
 
 /* {"epoch":...,"seq":...,"now":...,"version":...,"records":[...],"forgotten":...,"history":[[ms,before,after],...]}
