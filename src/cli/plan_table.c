@@ -206,6 +206,7 @@ static const char *pod_state_text(const struct snapshot_pod *pod, enum member_st
 	case MEMBER_GONE:
 		return pod->spec->phase == POD_SUCCEEDED || pod->spec->phase == POD_FAILED ? "ended" : "leaving";
 	case MEMBER_WAITING:
+	case MEMBER_COMING: /* never in a snapshot */
 		break;
 	}
 	return "waiting";

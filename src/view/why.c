@@ -195,6 +195,7 @@ static void fill_member(struct why *why, const struct snapshot_pod *pod, struct 
 		tell(why, pod->deleting ? "Leaving" : "Ended", true, of);
 		return;
 	case MEMBER_WAITING:
+	case MEMBER_COMING: /* never in a snapshot */
 		tell(why, "Waiting", false, arena_printf(arena, "it has no place; %s", of));
 		return;
 	}

@@ -31,6 +31,7 @@ static const char *member_state(enum member_state state, bool ran)
 	case MEMBER_GONE:
 		return "Gone";
 	case MEMBER_WAITING:
+	case MEMBER_COMING: /* never in a snapshot */
 		break;
 	}
 	return "Waiting";

@@ -118,10 +118,12 @@ static void read_tree(struct cluster_fixture *fixture, struct gang *gang, const 
 	long minimum = strtol(*text, &end, 10);
 	if (end == *text)
 		fail_msg("a tree needs a number: %s", *text);
+	long expected = *end == '/' ? strtol(end + 1, &end, 10) : 0;
 	*text = end;
 	*node = (struct gang_node){.name = self ? arena_printf(fixture->arena, "s%d", self) : "",
 	                           .parent = parent,
 	                           .minimum = (int)minimum,
+	                           .expected = (int)expected,
 	                           .required = read_level(text),
 	                           .preferred = GANG_NO_LEVEL};
 	if (**text != '(')
@@ -212,6 +214,7 @@ void cluster_fixture_create(struct cluster_fixture *fixture, const char *nodes, 
 {
 	*fixture = (struct cluster_fixture){.arena = arena_create()};
 	fixture->cycle.arena = fixture->arena;
+	fixture->cycle.hold_for = 60 * SECOND;
 	add_nodes(fixture, nodes);
 	add_queues(fixture, queues);
 	fixture->cycle.groups = arena_array(fixture->arena, struct cycle_group, FIXTURE_GROUPS);
@@ -258,6 +261,10 @@ const char *cluster_fixture_pods(const struct cluster_fixture *fixture, int numb
 		text = arena_printf(fixture->arena, "%s%s%s%s", text, between, mark,
 		                    placed ? cluster_node_name(fixture->cycle.cluster, pod->node) : "");
 	}
+	const struct cycle_group *group = &fixture->cycle.groups[number];
+	for (size_t i = 0; i < group->place_count; i++)
+		if (group->places[i].state == PLACE_KEPT)
+			text = arena_printf(fixture->arena, "%s +%s", text, group->places[i].node);
 	return text;
 }
 

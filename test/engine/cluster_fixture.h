@@ -1,9 +1,10 @@
 /* Small clusters for table tests of victims, evictions and cycles, written as text.
  *
  *   nodes   "n1:4 n2:4/r1 n3:4/r2"   devices, and the rack when there is a topology of racks
- *   tree    "2"  "2@rack"  "1(2 2)"  minimum; children in brackets; a required level
+ *   tree    "2"  "2@rack"  "1(2 2)"  minimum; children in brackets; a required level; "1/4" is expected to have 4 pods
  *   pods    "n1 n1 | n2 -"           one word per pod, leaves separated by |: where it runs, - waits, ! is gated, # is blocked;
- *                                    afterwards also ~n2 for a reservation and x for a pod that had to leave
+ *                                    afterwards also ~n2 for a reservation, x for a pod that had to leave, and at the end
+ *                                    +n2 for room that is held for a pod to come
  *
  * Every pod asks for the devices its group says. Words that do not fit the cluster fail the test at once. */
 #ifndef TEST_ENGINE_CLUSTER_FIXTURE_H

@@ -24,7 +24,7 @@ static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *
 		return out->outcome;
 	}
 	arena_reset(run->scratch);
-	struct place_options options = {.budget = cycle->budget};
+	struct place_options options = {.budget = cycle->budget, .look_ahead = !group->completing};
 	find(cycle->cluster, &group->gang, &options, run->scratch, out);
 	if ((out->outcome == PLACE_IMPOSSIBLE || out->outcome == PLACE_EXHAUSTED) && cycle->cluster->releasing_pods) {
 		struct placement later;
@@ -60,13 +60,14 @@ static void commit_placement(struct cycle_run *run, struct cycle_group *group, c
 	cycle_charge(run, group->queue, cost, 1);
 	refusals_invalidate(run->cycle->refusals);
 	refusal_cache_note_bound(run->cycle, &group->gang, placement);
+	moved_places_hold(run, group, placement);
 }
 
 /* All surplus of the last group in line at once, if everything fits and its queue allows it. */
 static bool find_rest(struct cycle_run *run, struct cycle_group *group)
 {
 	struct cycle *cycle = run->cycle;
-	struct place_options options = {.budget = cycle->budget};
+	struct place_options options = {.budget = cycle->budget, .look_ahead = !group->completing};
 	struct placement placement;
 	for (size_t p = 0; p < group->gang.pod_count; p++)
 		if (group->gang.pods[p].state == MEMBER_RESERVED)

@@ -64,14 +64,16 @@ struct cycle_account {
 	int64_t allocated[CYCLE_RESOURCES], is_protected[CYCLE_RESOURCES], requested[CYCLE_RESOURCES];
 };
 
-/* A place kept for a pod that was moved until its owner has created it again. */
+/* A place kept for a pod that was moved until its owner has created it again, or held for one that is still to come. */
 struct cycle_place {
 	int leaf, pod_class; /* what the pod belonged to and asked for */
 	const char *node;
 	int before;           /* pods of the leaf that ran on the node already */
 	int wanted;           /* the leaf is complete with so many: then nothing is kept for it */
 	int64_t since, until; /* nanoseconds */
+	bool coming;          /* for one that is still to come */
 	/* filled by the cycle: */
+	bool fresh;                                          /* held since this cycle */
 	enum { PLACE_OVER, PLACE_KEPT, PLACE_LIFTED } state; /* lifted: pods of the group itself have it */
 	int at, pod;                                         /* the node; a waiting pod it is for, -1 for none */
 	bool own;                                            /* that pod was nominated for nothing else */
@@ -96,7 +98,7 @@ struct cycle_group {
 	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
 	bool gave_up;
 	bool blocked;               /* must not be attempted; `reasons` already says why (unknown topology, ...) */
-	struct cycle_place *places; /* kept for its pods */
+	struct cycle_place *places; /* kept for its pods; a cycle may put a longer array into its arena instead */
 	size_t place_count;
 	/* filled by the cycle: */
 	enum group_state state;
@@ -125,7 +127,8 @@ struct cycle {
 	int64_t now;      /* nanoseconds */
 	int64_t retry_at; /* filled by the actions: when time alone may let a refused group in; INT64_MAX = never */
 	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
-	size_t kept;              /* places kept for pods that were moved, now */
+	int64_t hold_for;         /* nanoseconds that room is held for pods that are still to come; 0 = none is */
+	size_t kept;              /* places kept for pods that were moved or are to come, now */
 	uint64_t budget;          /* per placement, 0 = default */
 	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
 	bool explain_relax;       /* search for relaxations when explaining */

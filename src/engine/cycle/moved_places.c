@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/cluster/internal.h"
+#include "engine/cycle/refusal_cache.h"
 
 #define NODES_NAMED 3 /* in a reason, before it says "and n more" */
 
@@ -103,7 +104,7 @@ static void nominate(struct cycle *cycle, struct cycle_group *group)
 	for (size_t i = 0; i < group->place_count; i++) {
 		group->places[i].state = PLACE_OVER;
 		group->places[i].pod = -1;
-		group->places[i].own = false;
+		group->places[i].own = group->places[i].fresh = false;
 		group->places[i].at = cluster_find_node(cycle->cluster, group->places[i].node);
 	}
 	for (size_t i = 0; i < group->place_count; i++)
@@ -183,6 +184,21 @@ void moved_places_occupy(struct cycle *cycle)
 	}
 }
 
+/* A member that came gives the others time again. Before the room of this cycle is forgotten. */
+static void renew(const struct cycle *cycle, struct cycle_group *group, struct cycle_place *place)
+{
+	bool came = false;
+	for (size_t p = 0; p < group->gang.pod_count && !came; p++)
+		came = group->gang.pods[p].leaf == place->leaf && group->gang.pods[p].state == MEMBER_RUNNING &&
+		       !group->was_running[p];
+	if (place->fresh) {
+		place->before = count_running(&group->gang, place->leaf, place->at);
+	} else if (came && cycle->hold_for > 0) {
+		place->since = cycle->now;
+		place->until = cycle->now + cycle->hold_for;
+	}
+}
+
 void moved_places_release(struct cycle *cycle)
 {
 	for (size_t i = 0; cycle->kept > 0 && i < cycle_work_count(cycle); i++) {
@@ -191,6 +207,8 @@ void moved_places_release(struct cycle *cycle)
 			if (group->places[k].state == PLACE_KEPT) {
 				set_kept(cycle, &group->places[k], false);
 				group->places[k].state = PLACE_KEPT;
+				if (group->places[k].coming)
+					renew(cycle, group, &group->places[k]);
 			}
 	}
 }
@@ -212,12 +230,15 @@ static void charge(struct cycle_run *run, const struct cycle_group *group, const
 
 void moved_places_lift(struct cycle_run *run, struct cycle_group *group)
 {
+	/* Room for those to come is searched anew together with a place for those that are there. */
+	bool started = group->place_count > 0 && gang_root_satisfied(&group->gang);
 	for (size_t i = 0; i < group->place_count; i++) {
 		struct cycle_place *place = &group->places[i];
 		int lifted = 0;
 		for (size_t k = 0; k < i; k++)
 			lifted += group->places[k].leaf == place->leaf && group->places[k].state == PLACE_LIFTED;
-		if (place->state != PLACE_KEPT || lifted >= count_waiting(&group->gang, place->leaf))
+		int waiting = place->state == PLACE_KEPT ? count_waiting(&group->gang, place->leaf) : 0;
+		if (place->state != PLACE_KEPT || (place->coming ? started && waiting == 0 : lifted >= waiting))
 			continue;
 		set_kept(run->cycle, place, false);
 		charge(run, group, place, -1);
@@ -233,6 +254,59 @@ void moved_places_restore(struct cycle_run *run, struct cycle_group *group)
 		set_kept(run->cycle, place, true);
 		charge(run, group, place, 1);
 	}
+}
+
+/* ---- pods to come ---- */
+
+/* Room that was held before and is not occupied now gives way to what was just found. */
+static void replace_lifted(struct cycle_group *group, const struct placement *placement)
+{
+	for (size_t i = 0; i < placement->coming_count; i++)
+		for (size_t k = 0; k < group->place_count; k++)
+			if (group->places[k].coming && group->places[k].state == PLACE_LIFTED &&
+			    group->places[k].leaf == placement->coming[i].leaf)
+				group->places[k].state = PLACE_OVER;
+}
+
+void moved_places_hold(struct cycle_run *run, struct cycle_group *group, const struct placement *placement)
+{
+	struct cycle *cycle = run->cycle;
+	struct cycle_cost cost = {0};
+	if (!placement->coming_count || placement->coming_count > PLACES_MOST_HELD || cycle->hold_for <= 0)
+		return;
+	for (size_t i = 0; i < placement->coming_count; i++)
+		cycle_add_pod(run, placement->coming[i].pod_class, cost.amounts);
+	if (!cycle_queue_has_room(run, group->queue, &cost))
+		return;
+	replace_lifted(group, placement);
+	size_t count = group->place_count;
+	struct cycle_place *places = arena_array(cycle->arena, struct cycle_place, count + placement->coming_count);
+	for (size_t i = 0; i < count; i++)
+		places[i] = group->places[i];
+	group->places = places;
+	for (size_t i = 0; i < placement->coming_count; i++) {
+		const struct place_coming *coming = &placement->coming[i];
+		struct cycle_place *place = &places[group->place_count];
+		*place = (struct cycle_place){.leaf = coming->leaf,
+		                              .pod_class = coming->pod_class,
+		                              .node = cluster_node_name(cycle->cluster, coming->node),
+		                              .wanted = group->gang.tree[coming->leaf].expected,
+		                              .since = cycle->now,
+		                              .until = cycle->now + cycle->hold_for,
+		                              .coming = true,
+		                              .fresh = true,
+		                              .at = coming->node,
+		                              .pod = -1,
+		                              .state = PLACE_LIFTED};
+		group->place_count++;
+		if (!is_wanted(cycle, group, place)) { /* room that was held before is still there */
+			group->place_count--;
+			continue;
+		}
+		set_kept(cycle, place, true);
+		charge(run, group, place, 1);
+	}
+	refusal_cache_disturb(cycle);
 }
 
 bool moved_places_concern(const struct cycle_group *group)
@@ -284,12 +358,16 @@ void moved_places_explain(struct cycle *cycle, const struct gang *gang, bool gro
 	arena_destroy(scratch);
 	for (size_t i = 0; i < count; i++)
 		set_kept(cycle, kept[i], true);
+	bool moved = false;
+	for (size_t i = 0; i < count; i++)
+		moved |= !kept[i]->coming;
 	if (outcome == PLACE_PLACED)
 		reason_add(reasons, cycle->arena,
 		           (struct reason){.code = REASON_KEPT,
-		                           .message =
-		                                   arena_printf(cycle->arena,
-		                                                "it would fit, but places are kept for pods that were "
-		                                                "moved and that their owners have to create again: %s",
-		                                                describe(cycle, kept, of, count))});
+		                           .message = arena_printf(
+						   cycle->arena, "it would fit, but %s: %s",
+						   moved ? "places are kept for pods that were moved and that their "
+							   "owners have to create again"
+							 : "room is held for pods that are still to come",
+						   describe(cycle, kept, of, count))});
 }

@@ -9,6 +9,9 @@
 
 #include "engine/cycle/internal.h"
 
+/* More pods that are to come get no room held: the list must fit into an annotation. */
+#define PLACES_MOST_HELD 1000
+
 /* Before reservations are restored: finds out which places still count, and nominates waiting pods for them. */
 void moved_places_nominate(struct cycle *cycle);
 /* The nominations that moved_places_nominate gave to pods of the group are taken back. False when there are none. */
@@ -22,6 +25,9 @@ void moved_places_release(struct cycle *cycle);
  * accounts of its queues follow. */
 void moved_places_lift(struct cycle_run *run, struct cycle_group *group);
 void moved_places_restore(struct cycle_run *run, struct cycle_group *group);
+/* After a placement of the group was committed, between lift and restore: holds the room that it found for pods that are
+ * still to come, for a time, if the queue has room for them. All of them, or none. */
+void moved_places_hold(struct cycle_run *run, struct cycle_group *group, const struct placement *placement);
 /* Whether the answer to a question of the group depends on places that only it may use. */
 bool moved_places_concern(const struct cycle_group *group);
 

@@ -64,7 +64,8 @@ static void want_all(const struct gang *gang, struct tree_state *state, const in
 		state->wanted[i] &= state->wanted[gang->tree[i].parent];
 }
 
-static void want_unit(const struct gang *gang, struct tree_state *state, const struct demand *demand)
+static void want_unit(const struct gang *gang, struct tree_state *state, const struct demand *demand,
+                      const int *waiting)
 {
 	int unit = demand->unit_tree;
 	if (demand->unit_pod < 0)
@@ -72,6 +73,8 @@ static void want_unit(const struct gang *gang, struct tree_state *state, const s
 	state->wanted[unit] = true;
 	if (demand->unit_pod >= 0)
 		state->need[unit] = 1;
+	else if (demand->unit_whole)
+		state->need[unit] = waiting[unit];
 	for (int i = gang->tree[unit].parent; i >= 0; i = gang->tree[i].parent) {
 		state->wanted[i] = true;
 		state->need[i] = 1;
@@ -93,7 +96,10 @@ static struct tree_state *tree_state(const struct solver *solver, const struct d
 	state->fixed = arena_array(arena, int, count);
 	state->want = arena_array(arena, int, count);
 	gang_satisfied(gang, state->satisfied_members, state->satisfied);
-	gang_reachable(gang, state->running, state->reachable);
+	if (demand->mode == DEMAND_ALL)
+		gang_reachable_later(gang, state->running, state->reachable);
+	else
+		gang_reachable(gang, state->running, state->reachable);
 	memset(state->running, 0, count * sizeof(int));
 	for (size_t p = 0; p < gang->pod_count; p++)
 		if (gang->pods[p].state == MEMBER_RUNNING || gang->pods[p].state == MEMBER_RESERVED)
@@ -104,7 +110,7 @@ static struct tree_state *tree_state(const struct solver *solver, const struct d
 	if (demand->mode == DEMAND_ALL)
 		want_all(gang, state, waiting);
 	else if (demand->mode == DEMAND_UNIT)
-		want_unit(gang, state, demand);
+		want_unit(gang, state, demand, waiting);
 	else
 		want_minimum(gang, state, 0);
 	return state;
@@ -340,22 +346,44 @@ static bool lacks_slots(const struct solver *solver, int *const *waiting_by_shap
 	return false;
 }
 
+/* Pods per leaf and local shape that may be used now, and those to look ahead to: all that wait, and those to come. */
+static void count_pods(const struct solver *solver, const struct demand *demand, int *waiting, int **by_shape,
+                       int **ahead)
+{
+	const struct gang *gang = solver->gang;
+	bool use_coming = demand->mode == DEMAND_ALL || (demand->mode == DEMAND_UNIT && demand->unit_whole);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int leaf = gang->pods[p].leaf, shape = solver->pod_shape[p];
+		if (shape < 0)
+			continue;
+		bool usable = use_coming || gang->pods[p].state != MEMBER_COMING;
+		waiting[leaf] += usable;
+		by_shape[leaf][shape] += usable;
+		if (ahead != by_shape)
+			ahead[leaf][shape]++;
+	}
+}
+
+static int **arrays_by_shape(const struct solver *solver)
+{
+	const struct gang *gang = solver->gang;
+	int **by_shape = arena_array(solver->arena, int *, gang->tree_count);
+	for (size_t i = 0; i < gang->tree_count; i++)
+		if (gang->tree[i].child_count == 0)
+			by_shape[i] = arena_array(solver->arena, int, (size_t)solver->shape_count);
+	return by_shape;
+}
+
 bool demand_build(struct solver *solver, const struct demand *demand)
 {
 	const struct gang *gang = solver->gang;
 	solver_forget_demand(solver);
 	int *waiting = arena_array(solver->arena, int, gang->tree_count);
-	int **by_shape = arena_array(solver->arena, int *, gang->tree_count);
-	int **ahead = by_shape;
-	for (size_t i = 0; i < gang->tree_count; i++)
-		if (gang->tree[i].child_count == 0)
-			by_shape[i] = arena_array(solver->arena, int, (size_t)solver->shape_count);
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		if (solver->pod_shape[p] < 0)
-			continue;
-		waiting[gang->pods[p].leaf]++;
-		by_shape[gang->pods[p].leaf][solver->pod_shape[p]]++;
-	}
+	int **by_shape = arrays_by_shape(solver);
+	/* Those to come stand behind all others. */
+	bool more = gang->pod_count && gang->pods[gang->pod_count - 1].state == MEMBER_COMING;
+	int **ahead = more ? arrays_by_shape(solver) : by_shape;
+	count_pods(solver, demand, waiting, by_shape, ahead);
 	if (demand->mode == DEMAND_UNIT && demand->unit_pod >= 0) {
 		by_shape = arena_array(solver->arena, int *, gang->tree_count);
 		by_shape[demand->unit_tree] = arena_array(solver->arena, int, (size_t)solver->shape_count);

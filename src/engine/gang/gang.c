@@ -6,13 +6,14 @@
 #include <stdlib.h>
 
 /* Who counts besides those that run or are reserved. */
-enum counted { COUNT_PLACED, COUNT_WAITING, COUNT_BLOCKED };
+enum counted { COUNT_PLACED, COUNT_WAITING, COUNT_BLOCKED, COUNT_COMING };
 
 static bool counts(enum member_state state, enum counted counted)
 {
 	return state == MEMBER_RUNNING || state == MEMBER_RESERVED ||
 	       (counted >= COUNT_WAITING && state == MEMBER_WAITING) ||
-	       (counted >= COUNT_BLOCKED && state == MEMBER_BLOCKED);
+	       (counted == COUNT_BLOCKED && state == MEMBER_BLOCKED) ||
+	       (counted == COUNT_COMING && state == MEMBER_COMING);
 }
 
 static void count_tree(const struct gang *gang, enum counted counted, int *members, bool *satisfied)
@@ -45,6 +46,11 @@ void gang_satisfied(const struct gang *gang, int *members, bool *satisfied)
 void gang_reachable(const struct gang *gang, int *members, bool *reachable)
 {
 	count_with_scratch(gang, COUNT_WAITING, members, reachable);
+}
+
+void gang_reachable_later(const struct gang *gang, int *members, bool *reachable)
+{
+	count_with_scratch(gang, COUNT_COMING, members, reachable);
 }
 
 static bool root_counts(const struct gang *gang, enum counted counted)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 struct gang_level { /* topology -1: no constraint */
 	int topology;
 	int level;
@@ -18,6 +20,7 @@ struct gang_node {
 	int parent;       /* -1 for the root */
 	int child_count;  /* 0 = leaf */
 	int minimum;      /* leaf: pods; parent: direct children that must reach their minimum */
+	int expected;     /* leaf: pods it will have when all have come; 0 when nobody knows */
 	struct gang_level required;
 	struct gang_level preferred;
 };
@@ -29,6 +32,7 @@ enum member_state {
 	MEMBER_RUNNING,  /* bound to `node` and counted in the cluster as running */
 	MEMBER_RESERVED, /* reserved on `node` and counted in the cluster as reserved */
 	MEMBER_GONE,     /* leaving or finished: not a member for counting */
+	MEMBER_COMING,   /* does not exist yet: see gang_add_coming */
 };
 
 /* What disruption budgets ask about a pod. */
@@ -70,6 +74,17 @@ bool gang_root_reachable(const struct gang *gang);
 /* Whether it is BLOCKED members that keep it from that: with them as WAITING ones it could. */
 bool gang_root_blocked(const struct gang *gang);
 bool gang_has_blocked(const struct gang *gang);
+
+/* Beyond this many pods that are still to come nobody looks ahead. */
+#define GANG_MOST_COMING 65536
+/* How many pods of each leaf are still to come: those it is expected to have, less those that exist. An array of tree_count
+ * given by the caller; the sum of them. Only leaves that some level confines count: others can grow wherever there is room. */
+int64_t gang_coming(const struct gang *gang, int *coming);
+/* The gang with those pods as COMING ones behind its own, each like one that its leaf has already, or else its siblings, or
+ * anybody. In the arena, sharing the tree; false, and nothing in `out`, when none are to come or too many. */
+bool gang_add_coming(const struct gang *gang, struct arena *arena, struct gang *out);
+/* gang_reachable with the COMING members counted in. */
+void gang_reachable_later(const struct gang *gang, int *members, bool *reachable);
 /* Fewest pods that satisfy the subtree of every node; an array of tree_count given by the caller. And of one node. Both cost
  * a sort of the children. */
 void gang_minimums(const struct gang *gang, int64_t *fewest);

@@ -167,7 +167,8 @@ static void choose_pods(struct decision *decision, const bool *keep, struct aren
 	int only = decision->demand.mode == DEMAND_UNIT ? decision->demand.unit_pod : -1;
 	bool nominated = false;
 	for (size_t p = 0; p < gang->pod_count; p++) {
-		node_of[p] = solver->pod_shape[p] < 0 || (only >= 0 && only != (int)p) ? -2 : -1;
+		bool usable = solver->pod_shape[p] >= 0 && gang->pods[p].state != MEMBER_COMING;
+		node_of[p] = usable && (only < 0 || only == (int)p) ? -1 : -2;
 		nominated |= node_of[p] == -1 && gang->pods[p].nominated >= 0;
 	}
 	for (int pass = nominated ? 0 : 1; pass < 2; pass++) {
@@ -198,11 +199,40 @@ static void choose_pods(struct decision *decision, const bool *keep, struct aren
 			out->choices[out->choice_count++] = (struct place_choice){.pod = (int)p, .node = node_of[p]};
 }
 
+/* Per leaf and local shape the waiting pods, which meet the first of the assigned nodes. */
+static int *count_waiting(const struct solver *solver, struct arena *arena)
+{
+	const struct gang *gang = solver->gang;
+	int *left = arena_array(arena, int, gang->tree_count *(size_t)solver->shape_count);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (gang->pods[p].state == MEMBER_WAITING)
+			left[gang->pods[p].leaf * solver->shape_count + solver->pod_shape[p]]++;
+	return left;
+}
+
+/* Of a placement of everything, the nodes behind those that waiting pods get: for the pods that are to come. */
+static void choose_coming(struct decision *decision, struct arena *arena, struct placement *out)
+{
+	const struct solver *solver = &decision->solver;
+	int *left = count_waiting(solver, arena);
+	out->coming = arena_array(arena, struct place_coming, decision->best_count);
+	for (size_t i = 0; i < decision->best_count; i++) {
+		int leaf = decision->best_tree[i], shape = decision->best[i].shape;
+		if (left[leaf * solver->shape_count + shape]-- > 0)
+			continue;
+		out->coming[out->coming_count++] = (struct place_coming){.leaf = leaf,
+		                                                         .pod_class = solver->shapes[shape].pod_class,
+		                                                         .node = decision->best[i].node};
+	}
+}
+
 /* Of a placement of everything, the part that makes up the minimum: first children, first pods. */
 static bool *minimum_part(struct decision *decision, struct arena *arena)
 {
 	const struct gang *gang = decision->solver.gang;
+	const struct solver *solver = &decision->solver;
 	size_t trees = gang->tree_count;
+	int *left = count_waiting(solver, arena);
 	int *members = arena_array(arena, int, trees);
 	bool *satisfied = arena_array(arena, bool, trees);
 	bool *reachable = arena_array(arena, bool, trees);
@@ -221,7 +251,10 @@ static bool *minimum_part(struct decision *decision, struct arena *arena)
 	bool *keep = arena_array(arena, bool, decision->best_count);
 	for (size_t i = 0; i < decision->best_count; i++) {
 		int tree = decision->best_tree[i];
-		keep[i] = wanted[tree] && need[tree]-- > 0;
+		int *waiting = &left[tree * solver->shape_count + decision->best[i].shape];
+		keep[i] = wanted[tree] && need[tree] > 0 && *waiting > 0;
+		need[tree] -= keep[i];
+		*waiting -= keep[i];
 	}
 	return keep;
 }
@@ -273,6 +306,16 @@ static enum place_outcome outcome_of(enum verdict verdict)
 	                                       : PLACE_EXHAUSTED;
 }
 
+/* Everything at once; with all preferences only, unless there is more to come, whose place is worth more. */
+static enum verdict find_all(struct decision *decision, bool more, uint64_t budget)
+{
+	decision->demand.mode = DEMAND_ALL;
+	if (more)
+		return solve(decision, budget);
+	all_preferred(decision);
+	return attempt(decision, budget);
+}
+
 enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
                                 struct arena *arena, struct placement *out)
 {
@@ -283,17 +326,19 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 		return out->outcome = PLACE_NOT_READY;
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
-	decision_init(&decision, cluster, gang, options, arena);
+	struct gang whole = *gang;
+	bool more = options && options->look_ahead && gang_add_coming(gang, arena, &whole);
+	decision_init(&decision, cluster, &whole, options, arena);
 	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
 	 * pods: the minimum might lean on pods that are not part of it. Nor where not everything is allowed. */
-	if (!decision.solver.member_rules && !decision.solver.allowance && has_surplus(gang, arena)) {
-		decision.demand.mode = DEMAND_ALL;
-		all_preferred(&decision);
-		if (attempt(&decision, budget / 16) == VERDICT_PLACED) {
-			choose_pods(&decision, minimum_part(&decision, arena), arena, out);
-			finish(&decision, out);
-			return out->outcome = PLACE_PLACED;
-		}
+	bool leaning = more ? decision.solver.leaning : decision.solver.member_rules;
+	if (!leaning && !decision.solver.allowance && (more || has_surplus(gang, arena)) &&
+	    find_all(&decision, more, budget / 16) == VERDICT_PLACED) {
+		choose_pods(&decision, minimum_part(&decision, arena), arena, out);
+		if (more)
+			choose_coming(&decision, arena, out);
+		finish(&decision, out);
+		return out->outcome = PLACE_PLACED;
 	}
 	decision.demand.mode = DEMAND_MINIMUM;
 	enum verdict verdict = solve(&decision, budget);
@@ -311,8 +356,10 @@ struct growth {
 	bool *satisfied, *reachable;
 	int *first_pod, *pods; /* pods of each leaf, see pods_by_leaf */
 	uint64_t budget;
+	bool look_ahead;
 	bool exhausted;
-	bool any; /* something was waiting */
+	bool any;   /* something was waiting */
+	bool whole; /* what was placed is all of a leaf */
 };
 
 struct kid_order {
@@ -343,10 +390,27 @@ static int compare_growth(const void *left, const void *right)
 static enum verdict try_unit(struct growth *growth, int tree, int pod)
 {
 	growth->any = true;
+	growth->whole = false;
 	growth->decision.demand = (struct demand){.mode = DEMAND_UNIT, .unit_tree = tree, .unit_pod = pod};
 	enum verdict verdict = solve(&growth->decision, growth->budget);
 	growth->exhausted |= verdict == VERDICT_EXHAUSTED;
 	return verdict;
+}
+
+/* The first pods of a leaf whose size is known decide the domain for all of it: they go where all of it fits. */
+static bool grow_whole_leaf(struct growth *growth, int tree)
+{
+	const struct solver *solver = &growth->decision.solver;
+	int waiting = 0;
+	for (int at = growth->first_pod[tree]; at < growth->first_pod[tree + 1]; at++)
+		waiting += solver->gang->pods[growth->pods[at]].state == MEMBER_WAITING;
+	if (!growth->look_ahead || solver->leaning || waiting == 0 || growth->members[tree] > 0 ||
+	    solver->gang->tree[tree].expected <= 1)
+		return false;
+	growth->any = growth->whole = true;
+	growth->decision.demand =
+		(struct demand){.mode = DEMAND_UNIT, .unit_tree = tree, .unit_pod = -1, .unit_whole = true};
+	return solve(&growth->decision, growth->budget / 2) == VERDICT_PLACED;
 }
 
 /* One pod of a satisfied leaf; of pods with equal shape only the first is tried. */
@@ -354,9 +418,11 @@ static bool grow_leaf(struct growth *growth, int tree)
 {
 	const struct solver *solver = &growth->decision.solver;
 	bool *tried = NULL;
+	if (grow_whole_leaf(growth, tree))
+		return true;
 	for (int at = growth->first_pod[tree]; at < growth->first_pod[tree + 1]; at++) {
 		int pod = growth->pods[at], shape = solver->pod_shape[pod];
-		if (shape < 0)
+		if (shape < 0 || solver->gang->pods[pod].state == MEMBER_COMING)
 			continue;
 		if (!tried)
 			tried = arena_array(solver->arena, bool, (size_t)solver->shape_count);
@@ -433,17 +499,52 @@ enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang,
 		waiting = gang->pods[p].state == MEMBER_WAITING;
 	if (!waiting)
 		return out->outcome = PLACE_NOTHING;
+	struct gang whole = *gang;
+	growth.look_ahead = options && options->look_ahead && !options->allowance;
+	if (growth.look_ahead)
+		gang_add_coming(gang, arena, &whole);
 	growth.first_pod = arena_array(arena, int, gang->tree_count + 1);
-	growth.pods = pods_by_leaf(gang, arena, growth.first_pod);
-	decision_init(&growth.decision, cluster, gang, options, arena);
+	growth.pods = pods_by_leaf(&whole, arena, growth.first_pod);
+	decision_init(&growth.decision, cluster, &whole, options, arena);
 	bool grown = grow_tree(&growth);
 	if (grown)
 		choose_pods(&growth.decision, NULL, arena, out);
+	if (grown && growth.whole)
+		choose_coming(&growth.decision, arena, out);
 	finish(&growth.decision, out);
 	return out->outcome = grown              ? PLACE_PLACED
 	                      : !growth.any      ? PLACE_NOTHING
 	                      : growth.exhausted ? PLACE_EXHAUSTED
 	                                         : PLACE_IMPOSSIBLE;
+}
+
+static enum verdict place_all(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
+                              bool more, struct arena *arena, struct placement *out)
+{
+	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
+	struct decision decision;
+	decision_init(&decision, cluster, gang, options, arena);
+	decision.demand.mode = DEMAND_ALL;
+	enum verdict verdict = more && decision.solver.leaning ? VERDICT_IMPOSSIBLE : solve(&decision, budget / 16);
+	if (verdict == VERDICT_PLACED)
+		choose_pods(&decision, NULL, arena, out);
+	if (verdict == VERDICT_PLACED && more)
+		choose_coming(&decision, arena, out);
+	finish(&decision, out);
+	return verdict;
+}
+
+/* Whether some leaf of known size has its first pods waiting: where they go decides for all of it. */
+static bool has_unstarted_leaf(const struct gang *gang, struct arena *arena)
+{
+	int *members = arena_array(arena, int, gang->tree_count);
+	gang_satisfied(gang, members, NULL);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int leaf = gang->pods[p].leaf;
+		if (gang->pods[p].state == MEMBER_WAITING && members[leaf] == 0 && gang->tree[leaf].expected > 1)
+			return true;
+	}
+	return false;
 }
 
 enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *gang,
@@ -452,15 +553,13 @@ enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *g
 	*out = (struct placement){.blocking_node = -1, .reserve = options && options->use_releasing};
 	if (!gang_root_satisfied(gang))
 		return out->outcome = PLACE_NOT_READY;
-	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
-	struct decision decision;
-	decision_init(&decision, cluster, gang, options, arena);
-	decision.demand.mode = DEMAND_ALL;
-	enum verdict verdict = solve(&decision, budget / 16);
-	if (verdict == VERDICT_PLACED)
-		choose_pods(&decision, NULL, arena, out);
-	finish(&decision, out);
-	return out->outcome = outcome_of(verdict);
+	struct gang whole;
+	if (options && options->look_ahead && gang_add_coming(gang, arena, &whole)) {
+		enum verdict verdict = place_all(cluster, &whole, options, true, arena, out);
+		if (verdict == VERDICT_PLACED || has_unstarted_leaf(gang, arena))
+			return out->outcome = outcome_of(verdict);
+	}
+	return out->outcome = outcome_of(place_all(cluster, gang, options, false, arena, out));
 }
 
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement)

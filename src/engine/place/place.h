@@ -27,10 +27,11 @@ struct place_allowance {
 };
 
 struct place_options {
-	uint64_t budget;               /* search steps; 0 = PLACE_DEFAULT_BUDGET */
-	bool use_releasing;            /* count resources of releasing pods as free: the result is a reservation */
-	bool empty_cluster;            /* as if nothing ran: where could it go at all? Not to be committed */
-	const struct place_bias *bias; /* NULL: none */
+	uint64_t budget;    /* search steps; 0 = PLACE_DEFAULT_BUDGET */
+	bool use_releasing; /* count resources of releasing pods as free: the result is a reservation */
+	bool empty_cluster; /* as if nothing ran: where could it go at all? Not to be committed */
+	bool look_ahead;    /* take domains that also hold the pods that are still to come, where there are any */
+	const struct place_bias *bias;           /* NULL: none */
 	const struct place_allowance *allowance; /* NULL: none */
 };
 #define PLACE_DEFAULT_BUDGET 2000000u
@@ -40,11 +41,18 @@ struct place_choice {
 	int node;
 };
 
+/* Where a pod that is still to come has room, beside those that were chosen. */
+struct place_coming {
+	int leaf, pod_class, node;
+};
+
 struct placement {
 	enum place_outcome outcome;
 	bool reserve;                 /* choices are reservations: releasing resources were counted as free */
 	struct place_choice *choices; /* in the arena; sorted by pod index */
 	size_t choice_count;
+	struct place_coming *coming; /* in the arena; all that are to come in the parts that were decided, or none */
+	size_t coming_count;
 	uint64_t steps;            /* search steps spent */
 	bool preference_exhausted; /* the budget ended while improving preferences; the placement itself is valid */
 	int blocking_node;         /* tree node that could not be placed, -1 when unknown; for explanations */

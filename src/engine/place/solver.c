@@ -41,6 +41,20 @@ static int add_shape(struct solver *solver, int pod_class)
 	return solver->shape_count++;
 }
 
+static bool is_asked_for(const struct gang_pod *pod)
+{
+	return pod->state == MEMBER_WAITING || pod->state == MEMBER_COMING;
+}
+
+/* Whether a placement that holds for all may not hold for some of them. */
+static bool leans_on_others(const struct pod_rules *rules)
+{
+	bool leans = rules->affinity_count > 0;
+	for (size_t i = 0; i < rules->spread_count; i++)
+		leans |= rules->spread[i].required;
+	return leans;
+}
+
 /* One local shape per distinct shape of the waiting pods (per pod class where rules between pods tell them apart). */
 static void find_shapes(struct solver *solver)
 {
@@ -53,18 +67,19 @@ static void find_shapes(struct solver *solver)
 	int pod_class_count = 0;
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		int pod_class = gang->pods[p].pod_class;
-		if (gang->pods[p].state != MEMBER_WAITING || mark[pod_class] >= 0)
+		if (!is_asked_for(&gang->pods[p]) || mark[pod_class] >= 0)
 			continue;
 		mark[pod_class] = 0;
 		pod_classes[pod_class_count++] = pod_class;
 		solver->member_rules |= cluster->pod_classes.items[pod_class].has_required_rules;
+		solver->leaning |= leans_on_others(&cluster->pod_classes.items[pod_class].rules);
 	}
 	solver->shapes = arena_array(solver->arena, struct local_shape, (size_t)pod_class_count);
 	for (int k = 0; k < pod_class_count; k++)
 		mark[pod_classes[k]] = add_shape(solver, pod_classes[k]);
 	solver->pod_shape = arena_array(solver->arena, int, gang->pod_count);
 	for (size_t p = 0; p < gang->pod_count; p++)
-		solver->pod_shape[p] = gang->pods[p].state == MEMBER_WAITING ? mark[gang->pods[p].pod_class] : -1;
+		solver->pod_shape[p] = is_asked_for(&gang->pods[p]) ? mark[gang->pods[p].pod_class] : -1;
 	for (int k = 0; k < pod_class_count; k++)
 		mark[pod_classes[k]] = -1;
 }

@@ -106,10 +106,11 @@ struct solver {
 	struct local_shape *shapes;
 	int *member_nodes; /* sorted: nodes with members placed before */
 	int member_node_count;
-	int *pod_shape; /* by gang pod: local shape, -1 when not waiting */
+	int *pod_shape; /* by gang pod: local shape, -1 when neither waiting nor to come */
 	const struct place_bias *bias;
 	const struct place_allowance *allowance;
 	bool member_rules; /* some waiting pod has required rules about other pods */
+	bool leaning;      /* and some that others must be there to fulfil: affinity, spread */
 	bool social;       /* rules between pods of this gang must be checked while packing */
 	bool matching;     /* and so must the volumes of their claims: nodes with equal amounts may differ */
 
@@ -161,6 +162,7 @@ struct demand {
 	enum demand_mode mode;
 	int unit_tree;                   /* DEMAND_UNIT: bring this node to its minimum, or add unit_pod to this leaf */
 	int unit_pod;                    /* -1: the node's minimum */
+	bool unit_whole;                 /* not its minimum, but all of the leaf that waits or is to come */
 	const struct gang_level *levels; /* per tree node: the level in force (required, or a preference) */
 };
 
