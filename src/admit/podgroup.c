@@ -143,6 +143,7 @@ int podgroup_decode(const struct val *object, struct arena *arena, struct podgro
 	if (problems->errors > errors)
 		return -1;
 	draft_build_tree(&draft, out);
+	draft_read_expected(&draft, object, out);
 	return 0;
 }
 

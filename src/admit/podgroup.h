@@ -25,6 +25,7 @@ struct tree_node {
 	int parent;       /* -1 for the root */
 	int child_count;  /* 0 = leaf */
 	int minimum;      /* leaf: pods; parent: direct children that must be satisfied (nil resolved to all) */
+	int expected;     /* leaf: pods it will have when all have come; 0 when nobody knows */
 	struct constraint_spec constraint;
 	const char *path; /* where it was written, for messages: spec.subGroups[3] */
 };

@@ -86,4 +86,7 @@ void draft_check_levels(const struct draft *draft,
 void draft_minimums(struct draft *draft);                               /* needs draft_arrange */
 void draft_build_tree(const struct draft *draft, struct podgroup *out); /* only for a draft without errors */
 
+/* podgroup_expected.c: needs draft_build_tree */
+void draft_read_expected(const struct draft *draft, const struct val *object, struct podgroup *out);
+
 #endif

@@ -313,6 +313,8 @@ static const struct row rows[] = {
 	{"budget", "0", NULL, AT(settings.budget), .words = "search steps per placement; 0 is the usual number"},
 	{"claimTimeoutSeconds", "600", NULL, AT(settings.claim_timeout),
          .words = "seconds in which the volume claims of a gang have to be bound before it is decided anew"},
+	{"holdRoomSeconds", "150", NULL, AT(settings.hold_seconds),
+         .words = "seconds that room is held for pods which a workload of known size has yet to create, at most 3600"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
 	{"neverViolateBudgets", "false", NULL, AT(settings.never_violate_budgets),

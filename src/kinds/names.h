@@ -45,6 +45,9 @@
 #define KINDS_API_KARTA KINDS_RUNAI "/v1alpha1"
 #define KINDS_API_POD_GANG KINDS_GROVE_SCHEDULER "/v1alpha1"
 #define KINDS_API_POD_GROUP KINDS_SCHEDULING "/v2alpha2"
+/* Annotation of a PodGroup: how many pods it will have when its workload has created all of them. A number, or for a group
+ * with subgroups a JSON map: of a leaf its pods, of a parent those of each leaf right below it that is not named itself. */
+#define KINDS_EXPECTED_PODS "platoon.dev/expected-pods"
 #define KINDS_API_POLICY KINDS_RBG "/v1alpha2"
 #define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
 #define KINDS_API_REVISION KINDS_KNATIVE "/v1"

@@ -112,6 +112,13 @@ static bool same_schedulers(const struct settings *a, const struct settings *b)
 	return a->scheduler_count == b->scheduler_count;
 }
 
+int64_t settings_hold_ns(const struct settings *settings)
+{
+	enum { USUAL = 150, LONGEST = 3600 };
+	uint64_t seconds = settings->hold_seconds ? settings->hold_seconds : USUAL;
+	return (int64_t)(seconds < LONGEST ? seconds : LONGEST) * INT64_C(1000000000);
+}
+
 static bool places_alike(const struct settings *a, const struct settings *b)
 {
 	return same_schedulers(a, b) && a->budget == b->budget && a->strategy.gpu == b->strategy.gpu &&

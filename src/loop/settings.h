@@ -29,6 +29,7 @@ struct settings {
 	bool single_groups;
 	uint64_t budget;            /* search steps per placement, 0: the default */
 	uint64_t claim_timeout;     /* seconds in which the claims of a gang have to be bound, 0: 600 */
+	uint64_t hold_seconds;      /* that room is held for pods which a workload has yet to create, 0: 150 */
 	struct strategy strategy;   /* in which order nodes are taken */
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	/* Of the pods and nodes with the label of pools (group.pool_label) only those of this pool count; "" is that of those
@@ -49,6 +50,8 @@ extern const struct settings settings_usual;
 
 /* A copy with all its texts in the arena, without what the source sets. */
 struct settings settings_copy(const struct settings *from, struct arena *arena);
+/* How long room is held for pods that are still to come, in nanoseconds. */
+int64_t settings_hold_ns(const struct settings *settings);
 /* Whether pods with this schedulerName are ours. NULL: a pod without one, "default-scheduler". */
 bool settings_is_ours(const struct settings *settings, const char *scheduler);
 bool settings_owns_pod(const struct settings *settings, const struct val *pod);

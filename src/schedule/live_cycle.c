@@ -55,6 +55,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	cycle->silent = live->options.silent;
 	cycle->explain_relax = live->options.explain_relax;
 	cycle->always_search = live->options.always_search;
+	cycle->hold_for = settings_hold_ns(live->options.settings);
 	cycle->starvation_after = live->options.starvation_after_ns;
 	cycle->now = now_ns;
 	cycle->selective = true;
@@ -110,6 +111,8 @@ void live_finish(struct live *live)
 		build_member_states(&live->snapshot, (size_t)number);
 		group->gave_up = live->slots[number].gave_up;
 		group->reasons = live->slots[number].reasons;
+		group->places = live->slots[number].places;
+		group->place_count = live->slots[number].place_count;
 		cycle_settle(cycle, number);
 		if (cycle_needs_look(group))
 			live_group_list(live, number);

@@ -81,6 +81,8 @@ static void finish_reading(struct live *live, int group)
 {
 	live->slots[group].gave_up = live->snapshot.cycle.groups[group].gave_up;
 	live->slots[group].reasons = live->snapshot.cycle.groups[group].reasons;
+	live->slots[group].places = live->snapshot.cycle.groups[group].places;
+	live->slots[group].place_count = live->snapshot.cycle.groups[group].place_count;
 	live_group_list(live, group);
 }
 

@@ -48,8 +48,10 @@ struct live_slot {
 	bool listed;        /* in `todo` */
 	struct arena *spec; /* of the PodGroup */
 	struct arena *gang; /* of its members */
-	bool gave_up;       /* these two as read; a cycle changes them */
+	bool gave_up;       /* these as read; a cycle changes them */
 	struct reasons reasons;
+	struct cycle_place *places;
+	size_t place_count;
 	/* what its pods were told last, and when */
 	uint64_t told;
 	int64_t told_at;

@@ -1,5 +1,6 @@
-/* Owns the annotation of a PodGroup that keeps places for pods of it that were moved. It is written before they are
- * evicted, so that neither a crash nor a slow owner leaves them without; how it is read is in snapshot_places.c. */
+/* Owns the annotation of a PodGroup that keeps places for pods of it that were moved, or that are still to come. It is
+ * written before pods are evicted, so that neither a crash nor a slow owner leaves them without; how it is read is in
+ * snapshot_places.c. */
 #include "schedule/scheduler_internal.h"
 #include "loop/writes.h"
 
@@ -64,6 +65,8 @@ static struct node *write_place(const struct keeping *keeping, const struct cycl
 	build_put_int(build, item, "wanted", place->wanted);
 	build_put_string(build, item, "since", since);
 	build_put_string(build, item, "until", until);
+	if (place->coming)
+		build_put_bool(build, item, "coming", true);
 	return item;
 }
 
@@ -99,6 +102,7 @@ static struct node *list_places(const struct keeping *keeping, size_t index)
 	const struct cycle *cycle = keeping->cycle;
 	struct node *list = build_list(build);
 	size_t moved = 0, kept = 0;
+	bool renewed = false;
 	for (size_t i = 0; i < cycle->eviction_count; i++) {
 		const struct cycle_eviction *eviction = &cycle->evictions[i];
 		if (eviction->group != (int)index || !eviction->moved)
@@ -110,12 +114,13 @@ static struct node *list_places(const struct keeping *keeping, size_t index)
 		struct cycle_place place = keeping->decided->places[i];
 		if (place.state == PLACE_OVER)
 			continue;
-		if (moved > 0)
+		if (moved > 0 && !place.coming)
 			place.wanted = (int)wanted_in(keeping, place.leaf);
+		renewed |= place.coming;
 		build_append(build, list, write_place(keeping, &place));
 		kept++;
 	}
-	return moved > 0 || kept < keeping->decided->place_count ? list : NULL;
+	return moved > 0 || renewed || kept < keeping->decided->place_count ? list : NULL;
 }
 
 /* Whether the annotation says something that nobody understands or needs. */

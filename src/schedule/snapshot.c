@@ -201,6 +201,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.silent = build.options->silent;
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.always_search = build.options->always_search;
+	snapshot->cycle.hold_for = settings_hold_ns(build.settings);
 	snapshot->cycle.starvation_after = build.options->starvation_after_ns;
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);

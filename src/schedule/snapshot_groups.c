@@ -104,6 +104,7 @@ static void build_tree(const struct snapshot_build *build, struct arena *arena, 
 		node->parent = spec->tree[i].parent;
 		node->child_count = spec->tree[i].child_count;
 		node->minimum = spec->tree[i].minimum;
+		node->expected = spec->tree[i].expected;
 		resolve_constraint(build, arena, group, &spec->tree[i], node);
 	}
 }

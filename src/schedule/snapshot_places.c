@@ -46,7 +46,14 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 		.at = -1,
 		.pod = -1,
 	};
-	return place->leaf >= 0 && place->pod_class >= 0;
+	if (place->leaf < 0 || place->pod_class < 0)
+		return false;
+	place->coming = val_bool(val_get(item, "coming"), false);
+	/* A workload that has become smaller needs less. */
+	int expected = group->spec.tree_count ? group->spec.tree[place->leaf].expected : 0;
+	if (place->coming && expected < place->wanted)
+		place->wanted = expected;
+	return true;
 }
 
 void build_places(struct snapshot_build *build, const struct manifest *manifest, size_t index, struct arena *arena)
