@@ -38,6 +38,7 @@ enum group_verdict family_replicas(struct grouping *grouping)
 		              &ask.first_index) == FIELD_WRONG)
 			ask.first_index = 0;
 	}
+	tree_expect(grouping, GROUP_UNSET, replicas);
 	segments_of_all(grouping, &ask, replicas, 1);
 	/* An ordered StatefulSet makes its next pod when the one before is ready: a first segment that waits for all of
 	 * its pods would wait for ever. */

@@ -217,7 +217,10 @@ static bool build_result(const struct val *pod, const struct group_owners *owner
                          const struct group_options *options, bool marks_only, struct arena *arena,
                          struct group_result *out)
 {
-	*out = (struct group_result){.min_member = GROUP_UNSET, .min_sub_group = GROUP_UNSET, .segment = GROUP_UNSET};
+	*out = (struct group_result){.min_member = GROUP_UNSET,
+	                             .min_sub_group = GROUP_UNSET,
+	                             .expected = GROUP_UNSET,
+	                             .segment = GROUP_UNSET};
 	const char *namespace_ = meta_text(pod, "namespace");
 	if (!*namespace_ && owners->count)
 		namespace_ = meta_text(owners->items[owners->count - 1].object, "namespace");

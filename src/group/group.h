@@ -88,6 +88,9 @@ struct group_subgroup {
 	int parent;        /* index of an earlier or later entry, GROUP_UNSET for the top level */
 	int min_member;    /* leaves only; GROUP_UNSET on parents, always */
 	int min_sub_group; /* parents only; GROUP_UNSET = all children */
+	/* Pods a leaf will have when the workload has created all of them; of a parent, those of each leaf right below it that
+	 * says nothing itself. GROUP_UNSET = not known. */
+	int expected;
 	struct group_constraint constraint;
 };
 
@@ -162,6 +165,7 @@ struct group_result {
 	struct group_constraint constraint;
 	int min_member;    /* GROUP_UNSET when there are subgroups */
 	int min_sub_group; /* GROUP_UNSET = all */
+	int expected;      /* as of a subgroup */
 	struct group_subgroup *subgroups;
 	size_t subgroup_count;
 	/* It is the group of this one pod, and says nothing but queue, priority class and preemptibility. */

@@ -255,7 +255,7 @@ void group_inherit(struct grouping *grouping, const char *default_class)
 	out->preemption_delay = find_duration(grouping, KEY_PREEMPTION_DELAY, false);
 	out->staleness_grace = find_duration(grouping, KEY_STALENESS_GRACE, true);
 	out->min_member = 1;
-	out->min_sub_group = GROUP_UNSET;
+	out->min_sub_group = out->expected = GROUP_UNSET;
 	find_constraint(grouping);
 }
 

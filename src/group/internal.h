@@ -106,6 +106,11 @@ bool tree_has_room(struct grouping *grouping, int64_t count, const char *path);
 void tree_join(struct grouping *grouping, int subgroup);
 int tree_pods(struct grouping *grouping, int64_t pods, const char *path); /* fits it into an int32, with a warning */
 void tree_leaf_unknown(struct grouping *grouping, const char *label);
+/* Says how many pods a leaf will have, a parent in each of its leaves, or (GROUP_UNSET) the group itself. */
+void tree_expect(struct grouping *grouping, int subgroup, int64_t pods);
+
+/* expected.c: the annotation KINDS_EXPECTED_PODS of the PodGroup, NULL for none; `stored` is the spec it has. */
+const char *group_expected_text(const struct group_result *result, const struct val *stored, struct arena *arena);
 
 /* segments.c: the pods of one role cut into groups of equal size */
 struct segments {

@@ -90,11 +90,14 @@ static void add_job(struct grouping *grouping, const struct replicated *job, boo
 		/* Still a gang, only without a place for each replica. */
 		int64_t pods = job->minimum > INT32_MAX / job->replicas ? INT32_MAX : job->minimum * job->replicas;
 		int leaf = tree_add(grouping, job->name, GROUP_UNSET, pods);
+		tree_expect(grouping, leaf,
+		            job->pods > INT32_MAX / job->replicas ? INT32_MAX : job->pods * job->replicas);
 		if (member)
 			tree_join(grouping, leaf);
 		return;
 	}
 	int parent = tree_add(grouping, job->name, GROUP_UNSET, GROUP_UNSET);
+	tree_expect(grouping, parent, job->pods);
 	int first = (int)grouping->out->subgroup_count;
 	const char *leaf_name = arena_printf(grouping->arena, "%s-replica", job->name);
 	int64_t mine = member ? pod_replica(grouping, job) : -1;

@@ -221,6 +221,7 @@ static void add_roles(struct grouping *grouping, struct job *job)
 		if (role->replicas == 0 && strcmp(role->name, "worker") != 0)
 			continue;
 		int subgroup = tree_add(grouping, role->name, GROUP_UNSET, role->minimum);
+		tree_expect(grouping, subgroup, role->replicas);
 		if (role->has_segments)
 			segments_add(grouping, &role->segments, subgroup, role->replicas, role->minimum, role->member,
 			             role->path);
@@ -246,6 +247,10 @@ enum group_verdict family_kubeflow(struct grouping *grouping)
 		return GROUP_REFUSED;
 	for (size_t i = 0; !job.has_minimum && i < job.count; i++)
 		job.minimum += job.roles[i].replicas;
+	int64_t all = 0;
+	for (size_t i = 0; i < job.count; i++)
+		all += job.roles[i].replicas;
+	tree_expect(grouping, GROUP_UNSET, all);
 	leave_out_launcher(grouping, &job);
 	grouping->out->min_member = tree_pods(grouping, job.minimum, "spec");
 	if (find_segments(grouping, &job) || job.kind->by_role) {

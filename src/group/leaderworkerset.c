@@ -14,7 +14,7 @@ struct set {
 	const struct val *spec, *template_;
 	int64_t size;     /* pods of a group, the leader among them */
 	bool leader;      /* the pod is the leader */
-	bool leader_only; /* workers are made when the leader is ready, which it is not */
+	bool leader_only; /* workers are made when the leader is ready, which it is not: nobody waits for them yet */
 	bool excluded;    /* the leader is outside of the segments */
 	struct segments segments;
 };
@@ -119,8 +119,11 @@ static void add_plain(struct grouping *grouping, const struct set *set)
 {
 	int leader = tree_add(grouping, "leader", GROUP_UNSET, 1);
 	int workers = GROUP_UNSET;
-	if (set->size > 1 && !set->leader_only)
-		workers = tree_add(grouping, "workers", GROUP_UNSET, set->size - 1);
+	tree_expect(grouping, leader, 1);
+	if (set->size > 1) {
+		workers = tree_add(grouping, "workers", GROUP_UNSET, set->leader_only ? 0 : set->size - 1);
+		tree_expect(grouping, workers, set->size - 1);
+	}
 	if (set->leader)
 		tree_join(grouping, leader);
 	else if (workers >= 0)
@@ -159,19 +162,24 @@ static void add_segmented(struct grouping *grouping, const struct set *set)
 	int leader = GROUP_UNSET, workers = GROUP_UNSET;
 	if (set->excluded)
 		leader = tree_add(grouping, "leader", GROUP_UNSET, 1);
+	if (leader >= 0)
+		tree_expect(grouping, leader, 1);
 	int first = (int)grouping->out->subgroup_count;
 	bool leader_is_extra = (set->size - 1) % size == 0;
 	int64_t first_workers = leader_is_extra ? size : size - 1;
 	for (int64_t i = 0; i < count; i++) {
 		int64_t pods = i == 0 ? first_workers : size;
 		pods = pods > set->size - placed ? set->size - placed : pods;
-		int added = tree_add_numbered(grouping, "segment", i, GROUP_UNSET, pods);
+		int added = tree_add_numbered(grouping, "segment", i, GROUP_UNSET, set->leader_only ? 0 : pods);
 		grouping->out->subgroups[added].constraint = set->segments.constraint;
+		tree_expect(grouping, added, pods);
 		placed += pods;
 	}
 	if (!set->excluded) {
 		leader = tree_add(grouping, "leader", first, 1);
-		workers = tree_add(grouping, "workers", first, first_workers);
+		workers = tree_add(grouping, "workers", first, set->leader_only ? 0 : first_workers);
+		tree_expect(grouping, leader, 1);
+		tree_expect(grouping, workers, first_workers);
 	}
 	join_segment(grouping, set, first, count, leader, workers);
 }
@@ -188,7 +196,7 @@ enum group_verdict family_leader_worker_set(struct grouping *grouping)
 	if (group && meta_parse_int(group, &index))
 		grouping->out->name =
 			arena_printf(grouping->arena, "%s-group-%lld", grouping->out->name, (long long)index);
-	if (!set.leader_only && read_segments(grouping, &set))
+	if (read_segments(grouping, &set))
 		add_segmented(grouping, &set);
 	else
 		add_plain(grouping, &set);

@@ -95,6 +95,7 @@ static void add_group(struct grouping *grouping, const struct worker_group *grou
 	struct segments segments;
 	int leaf = tree_add(grouping, group->name, GROUP_UNSET, group->minimum);
 	grouping->out->subgroups[leaf].constraint = group->constraint;
+	tree_expect(grouping, leaf, group->replicas);
 	if (segments_wanted(grouping, &ask, &segments))
 		segments_add(grouping, &segments, leaf, group->replicas, group->minimum, member, group->path);
 	else if (member)
@@ -107,6 +108,7 @@ static bool add_head(struct grouping *grouping, const struct val *spec, const ch
 	const struct val *annotations = val_path(spec, "headGroupSpec", "template", "metadata", "annotations", NULL);
 	bool good = group_template_constraint(grouping, annotations, "spec.headGroupSpec.template", &constraint);
 	int head = tree_add(grouping, HEAD, GROUP_UNSET, 1);
+	tree_expect(grouping, head, 1);
 	grouping->out->subgroups[head].constraint = constraint;
 	if (mine && strcmp(mine, HEAD) == 0)
 		tree_join(grouping, head);

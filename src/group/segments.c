@@ -149,10 +149,13 @@ void segments_add(struct grouping *grouping, const struct segments *segments, in
 	}
 	const char *name = grouping->out->subgroups[subgroup].name;
 	int mine = member ? segment_of_pod(grouping, segments, count) : GROUP_UNSET;
+	tree_expect(grouping, subgroup, size);
 	for (int64_t i = grouping->marks_only ? mine : 0; i >= 0 && i < count; i++) {
 		int64_t pods = i == count - 1 ? replicas - i * size : size;
 		int added = tree_add_numbered(grouping, name, i, subgroup, i * size < minimum ? pods : 0);
 		grouping->out->subgroups[added].constraint = segments->constraint;
+		if (pods != size)
+			tree_expect(grouping, added, pods);
 		if (i == mine) {
 			grouping->out->segment = mine;
 			tree_join(grouping, added);

@@ -76,6 +76,7 @@ static int add(struct grouping *grouping, const char *name, int parent, int64_t 
 		.parent = parent,
 		.min_member = min_member < 0 ? GROUP_UNSET : tree_pods(grouping, min_member, "spec"),
 		.min_sub_group = GROUP_UNSET,
+		.expected = GROUP_UNSET,
 	};
 	out->min_member = GROUP_UNSET;
 	if (parent >= 0)
@@ -116,6 +117,15 @@ int tree_pods(struct grouping *grouping, int64_t pods, const char *path)
 void tree_join(struct grouping *grouping, int subgroup)
 {
 	grouping->leaf = subgroup;
+}
+
+void tree_expect(struct grouping *grouping, int subgroup, int64_t pods)
+{
+	int expected = pods < INT32_MAX ? (int)pods : INT32_MAX;
+	if (subgroup < 0)
+		grouping->out->expected = expected;
+	else
+		grouping->out->subgroups[subgroup].expected = expected;
 }
 
 void tree_leaf_unknown(struct grouping *grouping, const char *label)

@@ -43,6 +43,72 @@ static void a_new_group(void **state)
 	world_close(&world);
 }
 
+#define RACK "annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: rack}, "
+
+/* How many pods there will be, where the minimums do not say it. */
+static void declared_sizes(void **state)
+{
+	static const struct {
+		const char *title, *objects, *expect;
+	} cases[] = {
+		{"a Job that starts with one pod",
+	         WORKLOAD("batch/v1", "Job", RACK, "parallelism: 16, completions: 16")
+	                 POD(OWNED("batch/v1", "Job", "w")),
+	         "16"},
+		{"one that runs fewer at a time than it has",
+	         WORKLOAD("batch/v1", "Job", RACK, "parallelism: 4, completions: 16")
+	                 POD(OWNED("batch/v1", "Job", "w")),
+	         "4"},
+		{"one pod is what the minimum says",
+	         WORKLOAD("batch/v1", "Job", RACK, "parallelism: 1") POD(OWNED("batch/v1", "Job", "w")), NULL},
+		{"without a level it does not matter",
+	         WORKLOAD("batch/v1", "Job", "", "parallelism: 16") POD(OWNED("batch/v1", "Job", "w")), NULL},
+		{"a StatefulSet",
+	         WORKLOAD("apps/v1", "StatefulSet", RACK, "replicas: 4") POD(OWNED("apps/v1", "StatefulSet", "w")),
+	         "4"},
+		{"segments that are made one pod after the other",
+	         WORKLOAD("apps/v1", "StatefulSet", RACK,
+	                  "replicas: 5, " TEMPLATE(SEGMENTS("2") " kai.scheduler/pod-index-label: \"i\""))
+	                 POD(OWNED("apps/v1", "StatefulSet", "w") "labels: {i: \"0\"}, "),
+	         "{\"worker\":2,\"worker-2\":1}"},
+		{"a leader whose workers come when it is ready",
+	         WORKLOAD("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", RACK,
+	                  "startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4}")
+	                 POD(OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+	                           "w") "labels: {leaderworkerset.sigs.k8s.io/worker-index: \"0\"}, "),
+	         "{\"leader\":1,\"workers\":3}"},
+		{"a launcher that is made when the workers are ready",
+	         WORKLOAD("kubeflow.org/v2beta1", "MPIJob", RACK,
+	                  "launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs: {Launcher: {replicas: 1}, "
+	                  "Worker: {replicas: 3}}")
+	                 POD(OWNED("kubeflow.org/v2beta1", "MPIJob",
+	                           "w") "labels: {training.kubeflow.org/replica-type: worker}, "),
+	         "4"},
+		{"Jobs of a set that start one after the other",
+	         WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", RACK,
+	                  "startupPolicy: {startupPolicyOrder: InOrder}, replicatedJobs: [{name: a, replicas: 2, "
+	                  "template: {spec: {parallelism: 3}}}, {name: b, template: {}}]")
+	                 POD(OWNED("jobset.x-k8s.io/v1alpha2", "JobSet",
+	                           "w") "labels: {jobset.sigs.k8s.io/replicatedjob-name: a, "
+	                                "jobset.sigs.k8s.io/job-index: "
+	                                "\"0\"}, "),
+	         "{\"a\":3,\"b\":1}"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world world;
+		world_open(&world, cases[i].objects, NULL);
+		struct doc *doc = group_document(&world.result, NULL, NULL);
+		const char *got =
+			val_str(val_path(doc_root(doc), "metadata", "annotations", "platoon.dev/expected-pods", NULL),
+		                NULL);
+		if (!text_equal(got, cases[i].expect))
+			fail_msg("%s: %s, not %s", cases[i].title, got ? got : "nothing",
+			         cases[i].expect ? cases[i].expect : "nothing");
+		doc_destroy(doc);
+		world_close(&world);
+	}
+}
+
 static void marks_on_the_pod(void **state)
 {
 	struct world world;
@@ -137,9 +203,8 @@ static void names_of_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_group),
-		cmocka_unit_test(marks_on_the_pod),
-		cmocka_unit_test(what_an_update_keeps),
+		cmocka_unit_test(a_new_group),      cmocka_unit_test(declared_sizes),
+		cmocka_unit_test(marks_on_the_pod), cmocka_unit_test(what_an_update_keeps),
 		cmocka_unit_test(names_of_causes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,7 +280,7 @@ static void others(void **state)
 	         "pg-w-u1 min=1 leader:1 ! pod-label-missing"},
 		{"a leader that comes first",
 	         LWS("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}", LEADER),
-	         "pg-w-u1 min=1 leader:1 -> leader"},
+	         "pg-w-u1 min=1 leader:1 workers:0 -> leader"},
 		{"its workers",
 	         LWS("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}",
 	             "labels: {leaderworkerset.sigs.k8s.io/worker-index: \"1\"}, "),

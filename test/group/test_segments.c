@@ -271,9 +271,10 @@ static void leader_worker_sets(void **state)
 	                 POD(OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "w")),
 	         "pg-w-u1 min=4@topo,, segment-0@topo,rack, segment-1:2@topo,rack, leader<segment-0:1 "
 	         "workers<segment-0:1 ! index-label-missing"},
-		{"while the leader is alone there are no segments to fill",
+		{"while the leader is alone its segments need nobody else",
 	         LWS(ON_ROOT, "startupPolicy: LeaderReady, " LWS_SIZE("4", SEGMENTS("2"))) LWS_POD("0"),
-	         "pg-w-u1 min=1@topo,, leader:1 -> leader"},
+	         "pg-w-u1 min=1@topo,, segment-0@topo,rack, segment-1:0@topo,rack, leader<segment-0:1 "
+	         "workers<segment-0:0 -> leader #0"},
 	};
 	story_check_all(stories, sizeof(stories) / sizeof(*stories));
 }
