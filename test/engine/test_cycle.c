@@ -380,7 +380,7 @@ static void one_try(void **state)
 	}
 }
 
-/* A search that gave up is asked again after a second, not before; a proof is never asked for twice. */
+/* A search that gave up is asked again when something changed, after a second; a proof is never asked for twice. */
 static void remembered_refusals(void **state)
 {
 	struct cluster_fixture fixture;
@@ -395,22 +395,28 @@ static void remembered_refusals(void **state)
 		size_t hits;
 		int64_t again; /* second; -1: nothing is to be asked again */
 		enum group_state is;
+		int taken; /* devices that somebody else holds on n5 */
 	} table[] = {
-		{"asked, and given up", 5, 1, 0, -1, GROUP_EXHAUSTED},
-		{"not asked", 5, 1, 1, 6, GROUP_EXHAUSTED},
-		{"not asked, though it would be found now", 5, 0, 2, 6, GROUP_EXHAUSTED},
-		{"asked again, and given up again", 6, 1, 2, -1, GROUP_EXHAUSTED},
-		{"not asked since", 6, 0, 3, 7, GROUP_EXHAUSTED},
-		{"a clock that was set back: asked", 2, 1, 3, -1, GROUP_EXHAUSTED},
-		{"found", 7, 0, 3, -1, GROUP_PLACED},
+		{"asked, and given up", 5, 1, 0, -1, GROUP_EXHAUSTED, 0},
+		{"not asked", 5, 1, 1, -1, GROUP_EXHAUSTED, 0},
+		{"nothing changed: not asked, though it would be found now", 5, 0, 2, -1, GROUP_EXHAUSTED, 0},
+		{"nothing changed for an hour: not asked", 3605, 0, 3, -1, GROUP_EXHAUSTED, 0},
+		{"asked at once after an hour, for the cluster is another", 3605, 1, 3, -1, GROUP_EXHAUSTED, 1},
+		{"another again: asked, but not in the same second", 3605, 0, 4, 3606, GROUP_EXHAUSTED, 2},
+		{"a clock that was set back: asked", 2, 1, 4, -1, GROUP_EXHAUSTED, 2},
+		{"found", 7, 0, 4, -1, GROUP_PLACED, 3},
 	};
+	int held = 0, class_;
 	(void)state;
-	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:2/r2 n4:2/r2", NULL, groups);
+	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:2/r2 n4:2/r2 n5:4/r3", NULL, groups);
+	class_ = fixture.cycle.groups[0].gang.pods[0].pod_class;
 	fixture.cycle.refusal_cache = refusal_cache_create(0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
 		fixture.cycle.groups[0].reasons = (struct reasons){0};
 		fixture.cycle.budget = table[i].budget;
+		for (; held < table[i].taken; held++)
+			cluster_occupy(fixture.cycle.cluster, class_, 4, OCCUPY_RUNNING);
 		cluster_fixture_run(&fixture, "allocate", table[i].second);
 		if (fixture.cycle.groups[0].state != table[i].is || fixture.cycle.retry_at != again ||
 		    refusal_cache_hits(fixture.cycle.refusal_cache) != table[i].hits)

@@ -354,6 +354,8 @@ static void change_occupancy(struct cluster *cluster, int pod_class, int node, e
 		cluster->releasing_pods += sign;
 	if (shape->shares)
 		count_shared(cluster, shape, node, -1);
+	uint64_t there = hash_mix((uint64_t)(uint32_t)pod_class << 32 | (uint32_t)node, (uint64_t)occupancy);
+	cluster->occupied += sign > 0 ? there : UINT64_C(0) - there;
 	resident_add(cluster, node, pod_class, sign, occupancy == OCCUPY_RELEASING);
 	if (shape->shares)
 		count_shared(cluster, shape, node, 1);

@@ -91,6 +91,8 @@ void cluster_rewind(struct cluster *cluster);
  * taken off its node and put back at once, and what is taken back by cluster_rewind, does not count. While the number
  * stays the same the cluster only became fuller. */
 uint64_t cluster_freed(struct cluster *cluster);
+/* Equal while nodes and what occupies them are the same: what was tried and taken back leaves no trace. */
+uint64_t cluster_state(struct cluster *cluster);
 
 /* Takes over what changed on the node of that name: amounts, taints, readiness, labels. 1 when something did, 0 when
  * not; -1, and nothing is changed, when there is no such node or when its labels would move it in a topology (or are

@@ -185,6 +185,11 @@ uint64_t cluster_freed(struct cluster *cluster)
 	return cluster->freed;
 }
 
+uint64_t cluster_state(struct cluster *cluster)
+{
+	return hash_mix(hash_mix(cluster_freed(cluster), cluster->node_changes), cluster->occupied);
+}
+
 void cluster_record(struct cluster *cluster)
 {
 	cluster->recording = true;

@@ -181,6 +181,7 @@ struct cluster {
 	struct strategy strategy;
 	const struct volume_pool *volume_pool; /* NULL mostly */
 	uint64_t freed;                        /* see cluster_freed */
+	uint64_t occupied;                     /* sum over all pods on nodes: see cluster_state */
 	uint64_t node_changes;                 /* how often a node changed by itself, not by what runs there */
 	struct journal_entry vacant;           /* left just now, and taken again as a rule; sign 0 for none */
 	/* nodes in the order they were added, until seal */

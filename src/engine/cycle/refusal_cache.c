@@ -14,7 +14,8 @@
 struct cached_refusal {
 	UT_hash_handle hh;
 	uint64_t question;
-	int64_t asked; /* nanoseconds */
+	int64_t asked;  /* nanoseconds */
+	uint64_t state; /* of the cluster then, see cluster_state */
 	struct refusal refusal;
 };
 
@@ -175,15 +176,17 @@ static struct cached_refusal *find_cached(const struct cycle *cycle, const struc
 	return cached;
 }
 
-static bool is_short_lived(const struct refusal_cache *cache, const struct cached_refusal *cached)
+static bool is_short_lived(const struct cycle *cycle, const struct cached_refusal *cached)
 {
-	return cached->refusal.placement.outcome == PLACE_EXHAUSTED || cached->refusal.placement.steps < cache->costly;
+	const struct placement *placement = &cached->refusal.placement;
+	return placement->outcome == PLACE_EXHAUSTED ? cached->state != cluster_state(cycle->cluster)
+	                                             : placement->steps < cycle->refusal_cache->costly;
 }
 
 /* Whether it is time to search again; a clock that was set back says nothing. */
 static bool is_old(const struct cycle *cycle, const struct cached_refusal *cached)
 {
-	return is_short_lived(cycle->refusal_cache, cached) &&
+	return is_short_lived(cycle, cached) &&
 	       (cycle->now < cached->asked || cycle->now - cached->asked >= REFUSAL_CACHE_RETRY);
 }
 
@@ -192,7 +195,7 @@ const struct refusal *refusal_cache_find(struct cycle *cycle, const struct gang 
 	const struct cached_refusal *cached = find_cached(cycle, gang, question);
 	if (!cached || is_old(cycle, cached))
 		return NULL;
-	if (is_short_lived(cycle->refusal_cache, cached) && cached->asked + REFUSAL_CACHE_RETRY < cycle->retry_at)
+	if (is_short_lived(cycle, cached) && cached->asked + REFUSAL_CACHE_RETRY < cycle->retry_at)
 		cycle->retry_at = cached->asked + REFUSAL_CACHE_RETRY;
 	cycle->refusal_cache->hits++;
 	return &cached->refusal;
@@ -219,6 +222,7 @@ void refusal_cache_store(struct cycle *cycle, const struct gang *gang, uint64_t 
 	cached = arena_new(cache->arena, struct cached_refusal);
 	cached->question = question;
 	cached->asked = cycle->now;
+	cached->state = cluster_state(cycle->cluster);
 	cached->refusal.placement = *placement;
 	cached->refusal.explained = refusal->explained;
 	for (size_t i = 0; i < refusal->reasons.count; i++) {

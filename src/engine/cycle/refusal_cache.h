@@ -5,9 +5,9 @@
  * while nothing is reserved or on its way out. What a cycle tried counts as there when the refusal is remembered, so the
  * next one begins by making sure that it is.
  *
- * A search that gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. So
- * it is asked again after REFUSAL_CACHE_RETRY: what it finds is found that much later than without a cache, and not more than
- * one such search is made in that time, however many changes there are. What was proved with little effort is asked again
+ * A search that gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. In
+ * the same cluster it would give up again, so it is not asked before something changed, and then after REFUSAL_CACHE_RETRY: not more
+ * than one such search is made in that time, however many changes there are. What was proved with little effort is asked again
  * as soon, for the sake of the numbers in its reasons; a costly proof is not. */
 #ifndef ENGINE_CYCLE_REFUSAL_CACHE_H
 #define ENGINE_CYCLE_REFUSAL_CACHE_H
