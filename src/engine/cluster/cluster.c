@@ -69,7 +69,6 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->pod_class_mark);
 	vec_free(&cluster->pod_class_amounts);
 	vec_free(&cluster->journal);
-	node_classes_free(cluster);
 	vec_free(&cluster->added);
 	arena_destroy(cluster->arena);
 	free(cluster);
@@ -237,7 +236,6 @@ int cluster_add_resource(struct cluster *cluster, const char *name, int64_t init
 	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
 	HASH_ADD_KEYPTR(hh, cluster->resource_index, column.name, strlen(column.name), entry);
 	vec_push(&cluster->resources, column);
-	cluster->node_classes.stale = true;
 	return entry->number;
 }
 
@@ -259,7 +257,6 @@ void cluster_mark_node_changed(struct cluster *cluster, int node)
 		cluster->changed.count = 0;
 	}
 	vec_push(&cluster->changed, node);
-	node_classes_update_node(cluster, node);
 }
 
 static void resident_add(struct cluster *cluster, int node, int pod_class, int change, bool releasing)

@@ -128,27 +128,6 @@ struct journal_entry { /* one change of occupancy */
 	int sign;
 };
 
-/* Nodes with equal free amounts form a class, so that slots of a new shape are counted once per class and looked up
- * per node. Classes without nodes are reused. */
-struct node_class {
-	uint64_t hash;
-	int32_t count; /* nodes in this class */
-	int32_t next;  /* in its hash chain, or in the list of unused classes */
-};
-
-struct node_classes {
-	int32_t *of_node;
-	VEC(struct node_class) items;
-	int64_t *amounts; /* free amount of resource r in class c: amounts[c * resources + r] */
-	size_t amount_capacity;
-	int32_t *buckets;      /* heads of hash chains, -1 for none */
-	uint32_t bucket_count; /* power of two */
-	int32_t unused;
-	bool stale;        /* a resource was added: everything must be grouped again */
-	VEC(int32_t) late; /* nodes that changed since they were grouped, each once */
-	bool *is_late;     /* by node */
-};
-
 struct cluster {
 	struct arena *arena; /* names, labels, rules: live as long as the cluster */
 	bool sealed;
@@ -171,7 +150,6 @@ struct cluster {
 	bool hostnames_unique;           /* every node has its own kubernetes.io/hostname label */
 	VEC(struct pod_class_amounts) pod_class_amounts; /* by pod class, as far as somebody asked */
 	VEC(int32_t) pod_class_mark;                     /* scratch of the solver: by pod class, -1 between decisions */
-	struct node_classes node_classes;
 	struct slots *spare_slots; /* ready for the next shape, so that no decision waits for fresh memory */
 	VEC(int32_t) changed;      /* log of changed nodes */
 	uint64_t changed_base;     /* log position of changed.items[0] */
@@ -244,16 +222,6 @@ enum exclusion shape_find_exclusion(const struct cluster *cluster, const struct 
 /* Nodes per cause, an array of EXCLUDE_CAUSES; valid until a node changes or a shape is added. The first call for a shape
  * looks at every node. */
 const int *shape_count_exclusions(struct cluster *cluster, int number);
-
-/* ---- node_classes.c ---- */
-
-/* When the nodes are known; freed by node_classes_free. */
-void node_classes_init(struct cluster *cluster);
-void node_classes_free(struct cluster *cluster);
-/* Notes that the free amounts of a node changed. Cheap: it is classified when somebody asks. */
-void node_classes_update_node(struct cluster *cluster, int node);
-/* The classes of all nodes, up to date. Costs what changed since the last call. */
-const struct node_classes *node_classes_get(struct cluster *cluster);
 
 /* ---- slots.c ---- */
 

@@ -238,7 +238,6 @@ void cluster_seal(struct cluster *cluster)
 		build_domains(cluster, &cluster->topologies[t], rows);
 	}
 	vec_free(&cluster->added);
-	node_classes_init(cluster);
 	arena_destroy(scratch);
 }
 
@@ -442,9 +441,6 @@ bool cluster_change_nodes(struct cluster *cluster, const struct cluster_node *in
 		reorder_shape(&turnover, &cluster->shapes.items[s]);
 	bool unique = hostnames_stay_unique(&turnover, in_count), same = unique == cluster->hostnames_unique;
 	cluster->hostnames_unique = unique;
-	node_classes_free(cluster);
-	cluster->node_classes = (struct node_classes){0};
-	node_classes_init(cluster);
 	cluster->freed++;
 	cluster->node_changes++;
 	cluster->vacant.sign = 0;

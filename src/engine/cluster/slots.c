@@ -1,9 +1,12 @@
 /* Owns slots: how many more pods of a shape each node, and each domain, can take. Cached per shape and view. */
+#include "base/clamp.h"
 #include "engine/cluster/internal.h"
 
 #include <string.h>
 
 #define SLOTS_CAP 1000000 /* a shape without requests fits "often enough" */
+enum { RANGE = 1024 };    /* nodes; their slots together fit into 32 bits */
+enum { LEVEL = 64 };      /* nodes that are compared at a time; divides RANGE */
 
 /* Slots left after one more request is looked at: multiplication first, because the common node passes. */
 static int64_t fewer(int64_t slots, int64_t free, int64_t amount)
@@ -20,14 +23,6 @@ static int32_t slots_by_amounts(const struct cluster *cluster, const struct shap
 	int64_t slots = shape->one_per_node ? 1 : SLOTS_CAP;
 	for (int i = 0; i < shape->request_count && slots; i++)
 		slots = fewer(slots, cluster_amount_in_view(cluster, shape->resource[i], node, view), shape->amount[i]);
-	return (int32_t)slots;
-}
-
-static int32_t slots_of_class(const struct shape *shape, const int64_t *amounts)
-{
-	int64_t slots = shape->one_per_node ? 1 : SLOTS_CAP;
-	for (int i = 0; i < shape->request_count && slots; i++)
-		slots = fewer(slots, amounts[shape->resource[i]], shape->amount[i]);
 	return (int32_t)slots;
 }
 
@@ -127,12 +122,34 @@ void slots_need_level(const struct cluster *cluster, struct slots *slots, int to
 	sum_level_from_nodes(cluster, slots, topology, level);
 }
 
+/* Loops over a known number of nodes, which compilers turn into few instructions. */
+static void sum_range(struct slots *slots, int first)
+{
+	const int32_t *node = slots->node + first;
+	int32_t total = 0, open = 0;
+	for (int n = 0; n < RANGE; n++) {
+		total += node[n];
+		open += node[n] > 0;
+	}
+	slots->total += total;
+	slots->open += open;
+}
+
+static void fill_range(int32_t *slots, int32_t value)
+{
+	for (int n = 0; n < RANGE; n++)
+		slots[n] = value;
+}
+
 static void sum_all(const struct cluster *cluster, struct slots *slots)
 {
+	int first = 0;
 	slots->total = slots->open = 0;
-	for (int n = 0; n < cluster->node_count; n++) {
-		slots->total += slots->node[n];
-		slots->open += slots->node[n] > 0;
+	for (; first + RANGE <= cluster->node_count; first += RANGE)
+		sum_range(slots, first);
+	for (; first < cluster->node_count; first++) {
+		slots->total += slots->node[first];
+		slots->open += slots->node[first] > 0;
 	}
 	for (int t = 0; t < cluster->topology_count; t++)
 		sum_topology(cluster, slots, t);
@@ -147,27 +164,111 @@ void slots_prepare_spare(struct cluster *cluster)
 	sum_all(cluster, cluster->spare_slots);
 }
 
-/* One look-up per node; slots are counted once per class of nodes. */
-static void count_all(struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
+/* What a column lets each of these nodes have, no more than they had. The quotient comes from the high half of a product:
+ * one too low at most, because free amounts are below 2^63. */
+static void lower_by_column(int32_t *slots, const int64_t *free, int count, int64_t amount)
 {
-	int count = cluster->node_count;
-	if (view != VIEW_FREE) {
-		for (int n = 0; n < count; n++)
-			slots->node[n] = slots_count_on_node(cluster, shape, n, view);
+	uint64_t inverse = UINT64_MAX / (uint64_t)amount;
+	for (int n = 0; n < count; n++) {
+		int64_t has = free[n];
+		if (slots[n] * amount <= has)
+			continue;
+		if (has < amount) {
+			slots[n] = 0;
+			continue;
+		}
+		int64_t fit = (int64_t)(((unsigned __int128)has * inverse) >> 64);
+		slots[n] = (int32_t)(fit + (has - fit * amount >= amount));
+	}
+}
+
+/* What is free and what is being released, together. */
+static const int64_t *add_columns(const struct resource_column *column, int first, int count, int64_t *sums)
+{
+	if (!column->releasing)
+		return column->free + first;
+	for (int n = 0; n < count; n++)
+		sums[n] = clamp_add(column->free[first + n], column->releasing[first + n]);
+	return sums;
+}
+
+/* Some nodes in a row, while their slots are counted. As long as they look alike, one number stands for all of them. */
+struct range {
+	int32_t *slots;
+	int first, count;
+	bool alike;
+	int32_t each;
+};
+
+/* Whether a whole range has the same of it. Two samples tell most of those that do not. */
+static bool is_level(const int64_t *free)
+{
+	uint64_t difference = (uint64_t)(free[0] ^ free[1]) | (uint64_t)(free[0] ^ free[RANGE - 1]);
+	for (int n = 0; !difference && n < RANGE; n += LEVEL)
+		for (int i = 0; i < LEVEL; i++)
+			difference |= (uint64_t)(free[0] ^ free[n + i]);
+	return !difference;
+}
+
+static void lower_by_request(const struct cluster *cluster, const struct shape *shape, int request, struct range *range,
+                             int view)
+{
+	int64_t sums[RANGE], amount = shape->amount[request];
+	const struct resource_column *column = &cluster->resources.items[shape->resource[request]];
+	const int64_t *free = view == VIEW_EMPTY       ? column->allocatable + range->first
+	                      : view == VIEW_RELEASING ? add_columns(column, range->first, range->count, sums)
+	                                               : column->free + range->first;
+	if (range->alike && is_level(free)) {
+		range->each = (int32_t)fewer(range->each, free[0], amount);
 		return;
 	}
-	const struct node_classes *classes = node_classes_get(cluster);
-	int32_t *by_class = base_malloc(classes->items.count * sizeof(int32_t));
-	for (size_t s = 0; s < classes->items.count; s++)
-		by_class[s] = slots_of_class(shape, classes->amounts + s * cluster->resources.count);
-	const int32_t *of_node = classes->of_node;
-	if (shape->everywhere)
-		for (int n = 0; n < count; n++)
-			slots->node[n] = by_class[of_node[n]];
+	if (range->alike)
+		fill_range(range->slots, range->each);
+	range->alike = false;
+	if (amount > 0 && amount <= INT64_MAX / SLOTS_CAP)
+		lower_by_column(range->slots, free, range->count, amount);
 	else
-		for (int n = 0; n < count; n++)
-			slots->node[n] = shape->allowed[n] ? by_class[of_node[n]] : 0;
-	free(by_class);
+		for (int n = 0; n < range->count; n++)
+			range->slots[n] = (int32_t)fewer(range->slots[n], free[n], amount);
+}
+
+/* The request that all nodes together can serve least often: where it comes first, the others mostly change nothing. */
+static int scarcest_request(const struct cluster *cluster, const struct shape *shape)
+{
+	int scarcest = 0;
+	int64_t fewest = INT64_MAX;
+	for (int i = 0; i < shape->request_count; i++) {
+		int64_t total = cluster->resources.items[shape->resource[i]].total;
+		int64_t times = shape->amount[i] > 0 ? total / shape->amount[i] : total;
+		if (times < fewest) {
+			fewest = times;
+			scarcest = i;
+		}
+	}
+	return scarcest;
+}
+
+/* Column by column, for so many nodes at a time that their slots stay close by. */
+static void count_all(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
+{
+	int32_t most = shape->one_per_node ? 1 : SLOTS_CAP;
+	int scarcest = scarcest_request(cluster, shape);
+	for (int first = 0; first < cluster->node_count; first += RANGE) {
+		int count = cluster->node_count - first < RANGE ? cluster->node_count - first : RANGE;
+		struct range range = {.slots = slots->node + first,
+		                      .first = first,
+		                      .count = count,
+		                      .alike = shape->everywhere && count == RANGE,
+		                      .each = most};
+		for (int n = 0; n < count && !range.alike; n++)
+			range.slots[n] = shape->everywhere || shape->allowed[first + n] ? most : 0;
+		for (int i = 0; i < shape->request_count; i++) { /* the scarcest in front of the first */
+			int request = i == 0 ? scarcest : i <= scarcest ? i - 1 : i;
+			lower_by_request(cluster, shape, request, &range, view);
+		}
+		if (range.alike)
+			fill_range(range.slots, range.each);
+	}
 }
 
 static void refresh_node(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int node,
