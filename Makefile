@@ -62,7 +62,9 @@ bench-kube: build ## compare with kube-scheduler and the bare API server on a re
 	@ninja -C build bench/platoon-bench-kube >/dev/null
 	@bench/kube.py build $(BENCH_OPTIONS)
 
-bench: build ## measure the optimized build
+bench: build ## measure the optimized build, and compare its instructions with those of bench/instructions.json
+	@ninja -C build bench/platoon-bench-count >/dev/null
+	@scripts/count-instructions build
 	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
 	@cd build && bench/platoon-bench-load

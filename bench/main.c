@@ -326,15 +326,17 @@ static int finish(struct report *report, bool quick, const char *json)
 	return intended ? 0 : 1;
 }
 
-static void run_placement(struct report *report, bool quick)
+/* `nodes`: of this size only, 0 for all. */
+static void run_placement(struct report *report, bool quick, int nodes)
 {
 	printf("%-20s %7s %-13s %-11s %10s %10s %10s %9s %9s\n", "case", "nodes", "state", "outcome", "cold us",
 	       "warm us", "linear us", "cold/lin", "warm/lin");
-	run_size(report, 1024);
-	if (!quick) {
-		run_size(report, 16384);
-		run_size(report, 102400);
-	}
+	static const int sizes[] = {1024, 16384, 102400};
+	for (int i = 0; i < (quick ? 1 : 3); i++)
+		if (!nodes || nodes == sizes[i])
+			run_size(report, sizes[i]);
+	if (nodes)
+		return;
 	bench_stage("filling a cluster");
 	report->fill = quick ? measure_fill(1024, 8000) : measure_fill(12800, 100000);
 	bench_stage("");
@@ -347,6 +349,7 @@ int main(int argc, char **argv)
 	static struct report report;
 	const char *json = NULL, *name = NULL;
 	bool quick = false;
+	int nodes = 0;
 	enum section only = SECTION_ALL;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--quick") == 0) {
@@ -358,14 +361,18 @@ int main(int argc, char **argv)
 			only = SECTION_EVICTION;
 		} else if (strcmp(argv[i], "--placement") == 0) {
 			only = SECTION_PLACEMENT;
+		} else if (strcmp(argv[i], "--nodes") == 0 && i + 1 < argc) {
+			nodes = (int)strtol(argv[++i], NULL, 10);
+			only = SECTION_PLACEMENT;
 		} else if (strcmp(argv[i], "--eviction") == 0) {
 			only = SECTION_EVICTION;
 		} else if (strcmp(argv[i], "--control") == 0) {
 			only = SECTION_CONTROL;
 		} else {
-			fprintf(stderr, "usage: platoon-bench [--quick] [--placement | --eviction | --control | --only "
-			                "EVICTION-CASE] "
-			                "[--json FILE]\n");
+			fprintf(stderr,
+			        "usage: platoon-bench [--quick] [--placement | --nodes SIZE | --eviction | --control | "
+			        "--only EVICTION-CASE] "
+			        "[--json FILE]\n");
 			return 2;
 		}
 	}
@@ -374,6 +381,6 @@ int main(int argc, char **argv)
 	if (only == SECTION_ALL || only == SECTION_CONTROL)
 		report.control_count = control_measure(quick, report.controls);
 	if (only == SECTION_ALL || only == SECTION_PLACEMENT)
-		run_placement(&report, quick);
+		run_placement(&report, quick, nodes);
 	return finish(&report, quick, json);
 }

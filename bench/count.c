@@ -1,0 +1,177 @@
+/* platoon-bench-count: one decision at a time, for a tool that counts instructions.
+ *
+ *   platoon-bench-count               the names of the cases, one per line
+ *   platoon-bench-count CASE          that case, once
+ *
+ * Only what runs below `bench_counted` belongs to a case: `valgrind --tool=callgrind --toggle-collect=bench_counted` leaves
+ * out how its cluster is made. scripts/count-instructions does that for all of them. Ends with 1 when an outcome is not
+ * the one that was counted by hand. */
+#include "evict_world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NONE WORLD_NO_LEVEL
+#define SEGMENTS(count, size) .segments = (count), .pods = (size), .gpus = 8, .segment_required = WORLD_RACK
+#define FREE .root_required = NONE, .parent_required = NONE, .root_preferred = NONE
+
+enum kind { COLD, WARM, MAKE_ROOM, CROWD };
+
+struct count_case {
+	const char *name;
+	enum kind kind;
+	int nodes;
+	enum world_state state;   /* COLD, WARM */
+	struct gang_plan plan;    /* COLD, WARM */
+	enum evict_kind room;     /* MAKE_ROOM */
+	enum cycle_action action; /* MAKE_ROOM */
+	enum evict_fill fill;     /* CROWD */
+	bool refused;
+};
+
+static const struct count_case cases[] = {
+	{"cold, 4 segments, empty", COLD, 16384, WORLD_EMPTY, {.name = "g", SEGMENTS(4, 4), FREE}},
+	{"cold, 4 segments, fragmented", COLD, 16384, WORLD_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
+	{"cold, 16 segments, half full", COLD, 16384, WORLD_HALF_RACKS, {.name = "g", SEGMENTS(16, 16), FREE}},
+	{"cold, 512 pods near each other",
+         COLD,
+         16384,
+         WORLD_HALF_NODES,
+         {.name = "g",
+          .pods = 512,
+          .gpus = 8,
+          .root_required = NONE,
+          .parent_required = NONE,
+          .segment_required = NONE,
+          .root_preferred = WORLD_RACK}},
+	{"warm, 4 segments, fragmented", WARM, 16384, WORLD_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
+	{"warm, tree of 1024 pods",
+         WARM,
+         16384,
+         WORLD_FRAGMENTED,
+         {.name = "g",
+          .parents = 4,
+          .segments = 16,
+          .pods = 16,
+          .gpus = 2,
+          .root_required = NONE,
+          .parent_required = WORLD_ZONE,
+          .segment_required = WORLD_RACK,
+          .root_preferred = NONE}},
+	{.name = "reclaim", .kind = MAKE_ROOM, .nodes = 1000, .room = EVICT_FLAT, .action = ACTION_RECLAIM},
+	{.name = "reclaim, five times the nodes",
+         .kind = MAKE_ROOM,
+         .nodes = 5000,
+         .room = EVICT_FLAT,
+         .action = ACTION_RECLAIM},
+	{.name = "reclaim segments",
+         .kind = MAKE_ROOM,
+         .nodes = 1000,
+         .room = EVICT_SEGMENTS,
+         .action = ACTION_RECLAIM},
+	{.name = "reclaim, too many",
+         .kind = MAKE_ROOM,
+         .nodes = 1000,
+         .room = EVICT_TOO_MANY,
+         .action = ACTION_RECLAIM,
+         .refused = true},
+	{.name = "preempt", .kind = MAKE_ROOM, .nodes = 1000, .room = EVICT_FLAT, .action = ACTION_PREEMPT},
+	{.name = "full cycle, all placed", .kind = CROWD, .nodes = 1000, .fill = EVICT_IDLE},
+	{.name = "full cycle, all wait", .kind = CROWD, .nodes = 1000, .fill = EVICT_BALANCED},
+	{.name = "full cycle, half reclaim", .kind = CROWD, .nodes = 1000, .fill = EVICT_LOPSIDED},
+};
+enum { CASES = sizeof(cases) / sizeof(cases[0]), CROWD_QUEUES = 200, CROWD_GROUPS = 2000 };
+
+static void decide(struct world *world, const struct gang *gang, struct placement *placement)
+{
+	struct arena *arena = arena_create();
+	engine_place(world->cluster, gang, &(struct place_options){0}, arena, placement);
+	arena_destroy(arena);
+}
+
+static void run_actions(struct cycle *cycle, const struct count_case *test)
+{
+	cycle_begin(cycle);
+	for (int action = 0; action < ACTION_COUNT; action++)
+		if (test->kind == CROWD || test->action == (enum cycle_action)action)
+			cycle_run(cycle, (enum cycle_action)action);
+	cycle_finish(cycle);
+}
+
+struct counted {
+	const struct count_case *test;
+	struct world *world;
+	struct gang *gang;
+	struct placement placement;
+	struct cycle *cycle;
+};
+
+/* What is counted. Not inlined, so that its name is seen from outside. */
+__attribute__((noinline)) void bench_counted(struct counted *counted);
+void bench_counted(struct counted *counted)
+{
+	if (counted->cycle)
+		run_actions(counted->cycle, counted->test);
+	else
+		decide(counted->world, counted->gang, &counted->placement);
+}
+
+static bool count_decision(const struct count_case *test)
+{
+	struct world world;
+	world_create(&world, test->nodes, test->state);
+	struct gang gang = world_gang(&world, &test->plan);
+	struct counted counted = {.test = test, .world = &world, .gang = &gang};
+	if (test->kind == WARM) {
+		decide(&world, &gang, &counted.placement);
+		int node = 0;
+		while (world.used[node] == WORLD_GPUS)
+			node++;
+		cluster_occupy(world.cluster, world.fillers[1], node, OCCUPY_RUNNING);
+	}
+	bench_counted(&counted);
+	world_free_gang(&gang);
+	world_destroy(&world);
+	return counted.placement.outcome == PLACE_PLACED;
+}
+
+static int count_placed(const struct cycle *cycle)
+{
+	int placed = 0;
+	for (size_t g = 0; g < cycle->group_count; g++)
+		for (size_t p = 0; p < cycle->groups[g].gang.pod_count; p++)
+			placed += cycle->groups[g].gang.pods[p].state == MEMBER_RESERVED ||
+			          (cycle->groups[g].gang.pods[p].state == MEMBER_RUNNING &&
+			           !cycle->groups[g].was_running[p]);
+	return placed;
+}
+
+static bool count_cycle(const struct count_case *test)
+{
+	struct evict_world world;
+	if (test->kind == CROWD)
+		evict_world_crowd(&world, test->nodes, CROWD_QUEUES, CROWD_GROUPS, test->fill);
+	else
+		evict_world_gang(&world, test->nodes, test->room, test->action == ACTION_PREEMPT);
+	int wanted = test->refused         ? 0
+	             : test->kind == CROWD ? evict_world_served(CROWD_QUEUES, CROWD_GROUPS, test->fill)
+	                                   : evict_world_wanted(&world);
+	bench_counted(&(struct counted){.test = test, .cycle = &world.cycle});
+	int placed = count_placed(&world.cycle);
+	evict_world_destroy(&world);
+	return placed == wanted;
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < CASES; i++) {
+		if (argc < 2)
+			puts(cases[i].name);
+		else if (strcmp(argv[1], cases[i].name) == 0)
+			return cases[i].kind == COLD || cases[i].kind == WARM ? !count_decision(&cases[i])
+			                                                      : !count_cycle(&cases[i]);
+	}
+	if (argc > 1)
+		fprintf(stderr, "platoon-bench-count: no case is called %s\n", argv[1]);
+	return argc < 2 ? 0 : 2;
+}
