@@ -119,6 +119,17 @@ static bool same_group(const struct store_object *a, const struct store_object *
 	                 val_path(b->root, "status", "schedulingConditions", NULL));
 }
 
+/* With how many pods the group meets its minimum, or met a former one; 0 when it does not. */
+static int met_minimum(const struct cycle_group *group)
+{
+	int64_t running = 0, minimum = gang_minimum_pods(&group->gang, 0);
+	if (!gang_root_satisfied(&group->gang))
+		return group->met;
+	for (size_t p = 0; p < group->gang.pod_count; p++)
+		running += group->gang.pods[p].state == MEMBER_RUNNING;
+	return (int)(running < minimum ? running : minimum);
+}
+
 void live_group_update(struct live *live, struct live_object *object)
 {
 	if (object->slot >= 0 && same_group(object->read, object->object)) {
@@ -130,8 +141,11 @@ void live_group_update(struct live *live, struct live_object *object)
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
 	struct manifest manifest = live_manifest(object);
+	struct cycle_group *into = &live->snapshot.cycle.groups[object->slot];
+	int met = met_minimum(into);
 	struct arena *arena = start_reading(live, object->slot);
 	build_read_group(&live->build, &manifest, 0, (size_t)object->slot, arena);
+	into->met = into->met ? into->met : met;
 	finish_reading(live, object->slot);
 	object->family = live_family_get(live, object->namespace_, object->name);
 	object->family->group = object;
@@ -211,6 +225,8 @@ static void refresh(struct live *live, struct live_family *family)
 		into->gang.tree[0].minimum = 1;
 	join_pods(live, family, number);
 	build_gang(&live->snapshot, (size_t)number, arena);
+	if (gang_root_satisfied(&into->gang))
+		into->met = 0;
 	note_bad_pods(live, family, number, arena);
 	live_group_list(live, number);
 }

@@ -21,6 +21,8 @@
 
 /* Annotation of a PodGroup: places kept for pods of it that were moved. Written by the scheduler, read by every cycle. */
 #define KEPT_PLACES "platoon.dev/kept-places"
+/* Annotation of a PodGroup whose minimum was raised: the pods with which it met the former one. */
+#define MET_MINIMUM "platoon.dev/met-minimum"
 #define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
 
 struct volume_book;

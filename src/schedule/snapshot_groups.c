@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NON_PREEMPTIBLE_FROM 100 /* priority from which a group that says nothing is protected */
@@ -166,6 +167,10 @@ static void set_times(const struct settings *settings, const struct snapshot_gro
 	into->grace = spec->has_staleness_grace                ? spec->staleness_grace_ns
 	              : into->preempt == CYCLE_NON_PREEMPTIBLE ? -1
 	                                                       : DEFAULT_STALENESS_GRACE;
+	const char *text = val_str(val_path(manifest->object, "metadata", "annotations", MET_MINIMUM, NULL), "");
+	char *end;
+	long met = strtol(text, &end, 10);
+	into->met = !*end && met > 0 && met <= INT32_MAX ? (int)met : 0;
 	into->evict_after = INT64_MIN;
 	into->give_up_after_failure = spec->scheduling_backoff == 1;
 	into->gave_up = into->give_up_after_failure && marked_unschedulable(manifest, settings_pool_label(settings));

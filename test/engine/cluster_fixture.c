@@ -202,6 +202,7 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	group->grace = from->grace ? from->grace * SECOND : -1;
 	group->has_stale_since = from->stale > 0;
 	group->stale_since = -from->stale * SECOND;
+	group->met = from->met;
 	group->evict_after = from->delay * SECOND;
 	group->has_started = from->since > 0;
 	group->started = from->since * SECOND;

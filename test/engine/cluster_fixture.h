@@ -36,6 +36,7 @@ struct fixture_group {
 	int devices; /* of one pod; 0: one */
 	int grace,
 		stale; /* seconds that are tolerated below the minimum, seconds it has been there; grace 0: for ever */
+	int met;       /* pods with which it met a minimum that was raised */
 	int delay;     /* seconds before it may cause evictions */
 	int since;     /* the second from which it has run; 0: not known */
 	const char *says; /* a part of one of its reasons */

@@ -92,7 +92,8 @@ struct cycle_group {
 	int64_t started; /* nanoseconds: since when it runs */
 	bool completing; /* a pod has succeeded: never stale */
 	bool has_stale_since;
-	int64_t stale_since;        /* nanoseconds: when it fell below its minimum */
+	int64_t stale_since; /* nanoseconds: when it fell below its minimum */
+	int met; /* pods with which it met a minimum that was raised since; 0: none was. With as many it is not stale */
 	int64_t grace;              /* nanoseconds below the minimum that are tolerated; negative = for ever */
 	int64_t evict_after;        /* nanoseconds: before this time the group may not cause evictions */
 	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
@@ -150,6 +151,8 @@ int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);
 /* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, what runs
  * is less than the minimum, or places are kept for it. */
 bool cycle_needs_look(const struct cycle_group *group);
+/* Whether a group below its minimum has not lost anything: with what runs it met the minimum that it had before. */
+bool cycle_has_grown(const struct cycle_group *group);
 /* The groups of this cycle: number i of the list, or simply i. */
 size_t cycle_work_count(const struct cycle *cycle);
 int cycle_work_at(const struct cycle *cycle, size_t i);

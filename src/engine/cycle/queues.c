@@ -252,6 +252,14 @@ bool cycle_needs_look(const struct cycle_group *group)
 	return runs && !gang_root_satisfied(&group->gang);
 }
 
+bool cycle_has_grown(const struct cycle_group *group)
+{
+	int running = 0;
+	for (size_t p = 0; group->met > 0 && p < group->gang.pod_count; p++)
+		running += group->gang.pods[p].state == MEMBER_RUNNING;
+	return group->met > 0 && running >= group->met;
+}
+
 int cycle_compare(const struct cycle_group *a, const struct cycle_group *b)
 {
 	if (a->implicit != b->implicit)

@@ -29,7 +29,7 @@ static void release_stale(struct cycle *cycle, enum cycle_action action)
 		int g = cycle_work_at(cycle, i);
 		struct cycle_group *group = &cycle->groups[g];
 		if (gang_root_satisfied(&group->gang) || group->completing || group->grace < 0 ||
-		    !group->has_stale_since || cycle->now - group->stale_since < group->grace)
+		    !group->has_stale_since || cycle->now - group->stale_since < group->grace || cycle_has_grown(group))
 			continue;
 		if (!budgets_allow(cycle, budgets, group))
 			continue;
