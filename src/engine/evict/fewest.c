@@ -56,11 +56,12 @@ static bool describe_set(struct choice *choice, uint32_t units, struct candidate
 {
 	struct evict_budgets *budgets = choice->attempt->run->budgets;
 	*set = (struct candidate_set){.units = units};
+	for (int i = 0; i < choice->count; i++)
+		if (units >> i & 1 && (choice->needs[i] & units) != choice->needs[i])
+			return false;
 	for (int i = 0; i < choice->count; i++) {
 		if (!(units >> i & 1))
 			continue;
-		if ((choice->needs[i] & units) != choice->needs[i])
-			return false;
 		set->tier = choice->tier[i];
 		set->pods += count_running(choice->units[i]);
 		budgets_charge_unit(budgets, choice->units[i], 1);
