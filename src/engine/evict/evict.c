@@ -428,12 +428,17 @@ static void build_bias(struct evict_attempt *attempt)
 	                     &attempt->bias);
 }
 
-bool evict_decide_units(struct evict_attempt *attempt, bool *placed)
+bool evict_find_place(struct evict_attempt *attempt)
 {
 	struct place_options options = {.budget = attempt->cycle->budget, .use_releasing = true};
 	evict_lift_prefix(attempt, attempt->unit_count);
 	arena_reset(attempt->run->scratch);
-	*placed = search_place(attempt, &options, attempt->run->scratch);
+	return search_place(attempt, &options, attempt->run->scratch);
+}
+
+bool evict_decide_units(struct evict_attempt *attempt, bool *placed)
+{
+	*placed = evict_find_place(attempt);
 	evict_lift_prefix(attempt, 0);
 	if (!*placed)
 		return false;

@@ -2,13 +2,14 @@
  * first that does is proved to be the best; see docs/objective.md for what comes before what. */
 #include "engine/evict/fewest.h"
 
+#include "base/grow.h"
 #include "engine/evict/budgets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_UNITS 12   /* 4096 sets at most */
-#define MOST_TRIALS 256 /* searches for a place; then the usual way has to do */
+#define MOST_UNITS 16    /* 65536 sets at most, of which few are left as a rule */
+#define MOST_TRIALS 1024 /* searches for a place; then the usual way has to do */
 
 struct candidate_set {
 	uint32_t units; /* a bit each */
@@ -25,6 +26,8 @@ struct choice {
 	uint32_t needs[MOST_UNITS]; /* units of the same group that go before it */
 	struct candidate_set *sets;
 	size_t set_count;
+	uint32_t *in_vain; /* sets that leave no place, one for each trial at most */
+	size_t vain_count, trials;
 };
 
 static bool same_tier(const struct victim_unit *a, const struct victim_unit *b)
@@ -85,16 +88,30 @@ static int compare_sets(const void *left, const void *right)
 	return a->units < b->units ? -1 : a->units > b->units;
 }
 
+/* More units never make less room: what found no place rules out every part of it. */
+static bool is_ruled_out(const struct choice *choice, uint32_t units)
+{
+	for (size_t i = 0; i < choice->vain_count; i++)
+		if ((units & choice->in_vain[i]) == units)
+			return true;
+	return false;
+}
+
 static void list_sets(struct choice *choice)
 {
 	struct evict_attempt *attempt = choice->attempt;
 	bool may_violate = attempt->method->violates_budgets && !attempt->cycle->never_violate_budgets;
 	uint32_t end = UINT32_C(1) << choice->count;
-	choice->sets = arena_alloc_raw(attempt->scratch, end * sizeof(*choice->sets));
+	struct candidate_set set;
+	size_t capacity = 0;
 	for (uint32_t units = 1; units < end; units++) {
-		struct candidate_set *set = &choice->sets[choice->set_count];
-		if (describe_set(choice, units, set) && (may_violate || !set->violations))
-			choice->set_count++;
+		if (is_ruled_out(choice, units) || !describe_set(choice, units, &set) ||
+		    (!may_violate && set.violations))
+			continue;
+		if (choice->set_count == capacity)
+			choice->sets = grow_array(attempt->scratch, choice->sets, choice->set_count, &capacity,
+			                          sizeof(*choice->sets));
+		choice->sets[choice->set_count++] = set;
 	}
 	if (choice->set_count)
 		qsort(choice->sets, choice->set_count, sizeof(*choice->sets), compare_sets);
@@ -110,25 +127,46 @@ static void use_set(const struct choice *choice, uint32_t units)
 			attempt->units[attempt->unit_count++] = choice->units[i];
 }
 
-/* More units never make less room: what found no place rules out every part of it. */
-static bool is_ruled_out(const uint32_t *in_vain, size_t count, uint32_t units)
+/* Whether the group has a place with the set gone; whatever else is to be asked. */
+static bool leaves_place(struct choice *choice, uint32_t units)
 {
-	for (size_t i = 0; i < count; i++)
-		if ((units & in_vain[i]) == units)
-			return true;
+	use_set(choice, units);
+	choice->trials++;
+	if (evict_find_place(choice->attempt))
+		return true;
+	choice->in_vain[choice->vain_count++] = units;
 	return false;
+}
+
+/* Large sets that leave no place rule out most of the small ones: beginnings of the list, which are those that need nothing
+ * worse, and all but one unit, which must go then. False when not even all of them leave a place. */
+static bool rule_out(struct choice *choice)
+{
+	uint32_t all = (UINT32_C(1) << choice->count) - 1;
+	int low = 0, high = choice->count;
+	if (!leaves_place(choice, all))
+		return false;
+	while (high - low > 1) {
+		int middle = low + (high - low) / 2;
+		if (leaves_place(choice, (UINT32_C(1) << middle) - 1))
+			high = middle;
+		else
+			low = middle;
+	}
+	for (int i = 0; i < choice->count; i++)
+		if (all & ~(UINT32_C(1) << i))
+			leaves_place(choice, all & ~(UINT32_C(1) << i));
+	return true;
 }
 
 static enum fewest_outcome try_sets(struct choice *choice)
 {
 	struct evict_attempt *attempt = choice->attempt;
-	uint32_t *in_vain = arena_array(attempt->scratch, uint32_t, MOST_TRIALS);
-	size_t vain_count = 0;
-	for (size_t i = 0, trials = 0; i < choice->set_count; i++) {
+	for (size_t i = 0; i < choice->set_count; i++) {
 		bool placed;
-		if (is_ruled_out(in_vain, vain_count, choice->sets[i].units))
+		if (is_ruled_out(choice, choice->sets[i].units))
 			continue;
-		if (trials++ == MOST_TRIALS)
+		if (choice->trials++ >= MOST_TRIALS)
 			return FEWEST_GAVE_UP;
 		use_set(choice, choice->sets[i].units);
 		attempt->proved_fewest = true;
@@ -136,7 +174,7 @@ static enum fewest_outcome try_sets(struct choice *choice)
 			return FEWEST_MADE;
 		attempt->proved_fewest = false;
 		if (!placed)
-			in_vain[vain_count++] = choice->sets[i].units;
+			choice->in_vain[choice->vain_count++] = choice->sets[i].units;
 	}
 	return FEWEST_NONE;
 }
@@ -159,10 +197,15 @@ enum fewest_outcome fewest_try(struct evict_attempt *attempt)
 	for (size_t i = 0; i < attempt->deferred_count; i++)
 		choice.units[listed + i] = attempt->deferred[i];
 	qsort(choice.units, count, sizeof(*choice.units), compare_units);
-	describe_units(&choice);
-	list_sets(&choice);
+	choice.in_vain = arena_array(attempt->scratch, uint32_t, MOST_TRIALS + 1);
 	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, count);
-	enum fewest_outcome outcome = try_sets(&choice);
+	describe_units(&choice);
+	enum fewest_outcome outcome = FEWEST_NONE;
+	if (rule_out(&choice)) {
+		evict_lift_prefix(attempt, 0);
+		list_sets(&choice);
+		outcome = try_sets(&choice);
+	}
 	if (outcome == FEWEST_MADE)
 		return outcome;
 	evict_lift_prefix(attempt, 0);
