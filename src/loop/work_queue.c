@@ -1,6 +1,7 @@
 /* Owns the order of work: a heap by due time over a map of keys. */
 #include "loop/work_queue.h"
 
+#include "base/backoff.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -168,11 +169,7 @@ unsigned work_queue_failed(struct work_queue *queue, const struct work_key *key,
 	struct item *item = find(queue, key, false);
 	if (!item || !item->taken)
 		return 0;
-	int64_t pause = WORK_PAUSE_FIRST_NS;
-	for (unsigned i = 0; i < item->failures && pause < WORK_PAUSE_LONGEST_NS; i++)
-		pause *= 2;
-	if (pause > WORK_PAUSE_LONGEST_NS)
-		pause = WORK_PAUSE_LONGEST_NS;
+	int64_t pause = backoff_pause(WORK_PAUSE_FIRST_NS, item->failures, WORK_PAUSE_LONGEST_NS);
 	unsigned failures = ++item->failures;
 	/* Also when it was wanted meanwhile: what just failed is not tried again at once. */
 	item->wanted = now_ns + pause;

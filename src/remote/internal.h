@@ -41,6 +41,7 @@ struct outgoing {
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
+	char *refused;    /* of a GET that waits: the path of the write that was refused; NULL: none */
 	int64_t queued;   /* since when it waits for a slot */
 };
 
@@ -98,6 +99,7 @@ struct remote {
 	struct assumed *awaiting; /* a node, in the order of their ends */
 	struct pending_create *pending_creates;
 	struct tombstone *tombstones;
+	struct refused_write *refused_writes;
 	uint64_t burials;
 	struct copier *copier;
 	struct {
@@ -125,6 +127,11 @@ struct remote {
 int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest);
 /* Appends the path of a collection; namespace "": of all of them, or of cluster scope. */
 void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out);
+/* A write was refused: how long to leave it alone, longer each time in a row. `usual`: because somebody else wrote. */
+int64_t refused_pause(struct remote *remote, const struct outgoing *outgoing, bool usual);
+/* A write was accepted. */
+void refused_forget(struct remote *remote, const struct outgoing *outgoing);
+void refused_free(struct remote *remote);
 /* How long the server asks to wait; 0 when it does not. Nobody is trusted to ask for hours. */
 int64_t remote_asked_pause(const struct remote_answer *answer);
 

@@ -1,6 +1,8 @@
 /* Owns the life of a remote and the turn in which everything of it moves. */
 #include "remote/internal.h"
 
+#include "base/backoff.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,11 +86,7 @@ struct remote_counts remote_counts(const struct remote *remote)
 
 int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest)
 {
-	int64_t pause = base;
-	for (unsigned i = 0; i < attempts && pause < longest; i++)
-		pause *= 2;
-	if (pause > longest)
-		pause = longest;
+	int64_t pause = backoff_pause(base, attempts, longest);
 	remote->random = hash_mix(remote->random, 0x9e3779b97f4a7c15ULL);
 	return pause / 2 + (int64_t)(remote->random % (uint64_t)(pause / 2 + 1));
 }

@@ -9,7 +9,6 @@
 
 #define PAUSE_FIRST (CLOCK_SECOND / 10)
 #define PAUSE_LONGEST (10 * CLOCK_SECOND)
-#define PAUSE_REFUSED (4 * CLOCK_SECOND)
 #define ATTEMPTS 10
 #define LAST_SHARE 8 /* of the slots, one of so many may be taken by the last rank: others use the server too */
 #define TURNS 16     /* one slot of so many is for a lower rank that has waited for longer than this */
@@ -62,6 +61,7 @@ static void outgoing_free(struct outgoing *outgoing)
 	claim_free(outgoing);
 	free(outgoing->path);
 	free(outgoing->body);
+	free(outgoing->refused);
 	free(outgoing);
 }
 
@@ -320,8 +320,17 @@ void write_advance(struct assumed *assumed)
 	enqueue(assumed->remote, outgoing);
 }
 
+/* A write that was refused is left alone; others of the object are not to wait for that. */
+static void end_pause(struct assumed *assumed, const struct outgoing *next)
+{
+	struct outgoing *current = assumed->current;
+	if (current && current->refused && strcmp(current->refused, next->path) != 0)
+		current->due = clock_now(assumed->remote->clock);
+}
+
 static void write_add_first(struct assumed *assumed, struct outgoing *outgoing)
 {
+	end_pause(assumed, outgoing);
 	outgoing->about = assumed;
 	outgoing->next = assumed->first;
 	assumed->first = outgoing;
@@ -338,6 +347,7 @@ void write_add(struct assumed *assumed, struct outgoing *outgoing)
 		write_add_first(assumed, outgoing);
 		return;
 	}
+	end_pause(assumed, outgoing);
 	outgoing->about = assumed;
 	if (assumed->last)
 		assumed->last->next = outgoing;
@@ -367,22 +377,27 @@ static struct outgoing *make_get(const struct assumed *assumed)
 	return outgoing;
 }
 
-/* Asks for the object itself: after a refusal only that is sure. Whoever decided the write decides anew when the answer
- * is seen; a pause keeps what is refused again and again from being sent without end. */
-static void refresh(struct assumed *assumed, int64_t pause)
+/* Asks for the object itself. */
+static void refresh(struct assumed *assumed)
+{
+	if (assumed->followed)
+		write_add(assumed, make_get(assumed));
+}
+
+/* After a refusal only asking is sure. Whoever decided the write decides anew when the answer is seen; a pause keeps what
+ * is refused again and again from being sent without end. */
+static void refresh_later(struct assumed *assumed, int64_t pause, const char *refused)
 {
 	struct remote *remote = assumed->remote;
-	if (!assumed->followed)
-		return;
-	struct outgoing *outgoing = make_get(assumed);
 	if (pause == 0 || assumed->first || assumed->current) {
-		write_add(assumed, outgoing);
+		refresh(assumed);
 		return;
 	}
+	struct outgoing *outgoing = make_get(assumed);
 	outgoing->about = assumed;
 	outgoing->due = clock_now(remote->clock) + pause;
+	outgoing->refused = base_strdup(refused);
 	assumed->current = outgoing;
-	remote->counts.waiting++;
 	vec_push(&remote->delayed, outgoing);
 }
 
@@ -439,7 +454,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 		hear(assumed, NULL);
 	} else if ((object && outgoing->foreign) || (!object && !outgoing->terse)) {
 		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
-		refresh(assumed, 0);
+		refresh(assumed);
 	} else if (object) {
 		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type),
 		                          assumed->remote->options.whole));
@@ -465,8 +480,8 @@ static void ask_after_refusal(struct outgoing *outgoing, const struct remote_ans
 		struct outgoing *get = make_get(assumed);
 		claim_move(outgoing, get, answer);
 		write_add_first(assumed, get);
-	} else {
-		refresh(assumed, usual ? 0 : remote_pause(remote, PAUSE_REFUSED, 0, PAUSE_LONGEST));
+	} else if (assumed->followed) {
+		refresh_later(assumed, refused_pause(remote, outgoing, usual), outgoing->path);
 	}
 }
 
@@ -489,6 +504,8 @@ static void on_answer(void *context, const struct remote_answer *answer)
 	remote->counts.waiting--;
 	if (remote->away && good)
 		follow_back(remote);
+	if (good && !read)
+		refused_forget(remote, outgoing);
 	if (good)
 		take_object(outgoing, answer);
 	else if (read && answer->code == 404) {
@@ -529,7 +546,7 @@ static int64_t ask_for_nodes(struct remote *remote)
 	while (remote->awaiting && remote->awaiting->awaits_end <= remote->now) {
 		struct assumed *assumed = remote->awaiting;
 		stop_awaiting(assumed);
-		refresh(assumed, 0);
+		refresh(assumed);
 	}
 	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
 }
@@ -597,6 +614,9 @@ int64_t write_step(struct remote *remote)
 	for (size_t i = 0; i < remote->delayed.count; i++) {
 		struct outgoing *outgoing = remote->delayed.items[i];
 		if (outgoing->due <= remote->now) {
+			remote->counts.waiting += outgoing->refused != NULL; /* until now it was no write */
+			free(outgoing->refused);
+			outgoing->refused = NULL;
 			enqueue(remote, outgoing);
 			continue;
 		}
@@ -633,4 +653,5 @@ void write_end(struct remote *remote)
 		forget(assumed);
 	}
 	pending_creates_free(remote);
+	refused_free(remote);
 }

@@ -2,6 +2,7 @@
  * is written about a single claim is in scheduler_claims_write.c. */
 #include "schedule/scheduler_claims_internal.h"
 
+#include "base/backoff.h"
 #include "kinds/names.h"
 #include "loop/writes.h"
 #include "schedule/volume_choice.h"
@@ -75,11 +76,7 @@ static void pause_gang(struct scheduler *scheduler, const char *namespace_, cons
 		pause->key = key.text;
 		HASH_ADD_KEYPTR(hh, scheduler->claim_pauses, pause->key, key.length, pause);
 	}
-	int64_t length = PAUSE_FIRST;
-	for (unsigned i = 0; i < pause->times && length < PAUSE_LONGEST; i++)
-		length *= 2;
-	pause->times++;
-	pause->until = now + (length < PAUSE_LONGEST ? length : PAUSE_LONGEST);
+	pause->until = now + backoff_pause(PAUSE_FIRST, pause->times++, PAUSE_LONGEST);
 	free(pause->message);
 	pause->message = base_strdup(message);
 	if (pause->until < scheduler->due)
@@ -382,8 +379,7 @@ static const char *look_at_pods(const struct scheduler *scheduler, const struct 
 	for (size_t i = 0; i < wait->pod_count; i++) {
 		const struct awaited_pod *pod = &wait->pods[i];
 		const struct store_object *object = peek(scheduler, "pods", wait->namespace_, pod->name);
-		if (!object || strcmp(object->uid, pod->uid) != 0 ||
-		    val_path(object->root, "metadata", "deletionTimestamp", NULL))
+		if (!object || strcmp(object->uid, pod->uid) != 0 || val_path(object->root, "metadata", "deletionTimestamp", NULL))
 			return arena_printf(arena, "pod %s is gone", pod->name);
 		if (val_str(val_path(object->root, "spec", "nodeName", NULL), NULL))
 			return arena_printf(arena, "pod %s was bound by others", pod->name);

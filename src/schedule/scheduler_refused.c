@@ -1,6 +1,7 @@
 /* Owns pods whose binding or eviction was refused: what was said, how often, and when it is tried again. */
 #include "schedule/scheduler_internal.h"
 
+#include "base/backoff.h"
 #include "loop/writes.h"
 
 #include <stdlib.h>
@@ -93,11 +94,7 @@ void scheduler_refused_add(struct scheduler *scheduler, const struct attempt *at
 {
 	struct refusal *refusal = need(scheduler, pod);
 	struct buffer text = {0};
-	int64_t pause = PAUSE_FIRST;
-	for (unsigned i = 0; i < refusal->times && pause < PAUSE_LONGEST; i++)
-		pause *= 2;
-	pause = pause < PAUSE_LONGEST ? pause : PAUSE_LONGEST;
-	refusal->times++;
+	int64_t pause = backoff_pause(PAUSE_FIRST, refusal->times++, PAUSE_LONGEST);
 	refusal->until =
 		now + (attempt->retry_after * CLOCK_SECOND > pause ? attempt->retry_after * CLOCK_SECOND : pause);
 	refusal->eviction = attempt->guess == LIVE_LEAVING;
