@@ -6,6 +6,7 @@
 #include "kinds/kinds.h"
 #include "loop/reconciler.h"
 #include "loop/writes.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,6 @@ struct count {
 
 /* ---- pods ---- */
 
-static bool is_leaving(const struct store_object *pod)
-{
-	return val_kind(val_path(pod->root, "metadata", "deletionTimestamp", NULL)) != VAL_NULL;
-}
-
 static bool is_ready(const struct store_object *pod)
 {
 	const struct val *condition = writes_find_condition(pod->root, "Ready");
@@ -58,7 +54,7 @@ static bool is_disrupted(struct count *count, const struct store_object *pod)
 	int64_t seconds;
 	if (!since)
 		return false;
-	bool counts = clock_parse_rfc3339(val_str(since, ""), &seconds) == 0 && !is_leaving(pod) &&
+	bool counts = clock_parse_rfc3339(val_str(since, ""), &seconds) == 0 && !metadata_is_leaving(pod->root) &&
 	              count->now - seconds < DELETION_TIMEOUT;
 	if (!counts) {
 		drop_entry(count, pod->name);
@@ -86,19 +82,9 @@ static void drop_gone(struct count *count, const struct store_list *pods)
 
 /* ---- how many there should be ---- */
 
-static const struct val *controller_of(const struct store_object *object)
-{
-	const struct val *reference;
-	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &reference);)
-		if (val_bool(val_get(reference, "controller"), false))
-			return reference;
-	return NULL;
-}
-
 static struct store_object *find_owner(struct store *store, const struct store_object *object)
 {
-	const struct val *reference = controller_of(object);
+	const struct val *reference = metadata_controller(object->root);
 	const struct kind_row *row = reference ? kinds_find(val_str(val_get(reference, "apiVersion"), ""),
 	                                                    val_str(val_get(reference, "kind"), ""))
 	                                       : NULL;
@@ -127,7 +113,7 @@ static struct store_object *find_scale(struct store *store, const struct store_o
 static void add_scale(struct count *count, const struct store_object *pod, struct store_list *seen)
 {
 	int64_t replicas;
-	if (!controller_of(pod))
+	if (!metadata_controller(pod->root))
 		return; /* nobody makes it anew: it does not count among those there should be */
 	struct store_object *owner = find_scale(count->turn->store, pod, &replicas);
 	if (!owner) {
@@ -152,7 +138,7 @@ static void count_pods(struct count *count, const struct store_list *pods)
 			continue;
 		count->pods++;
 		bool disrupted = is_disrupted(count, pod);
-		count->healthy += !disrupted && !is_leaving(pod) && is_ready(pod);
+		count->healthy += !disrupted && !metadata_is_leaving(pod->root) && is_ready(pod);
 		if (scaled)
 			add_scale(count, pod, &seen);
 	}
@@ -226,7 +212,7 @@ static int reconcile(void *context, struct reconcile *turn)
 	struct store_object *object =
 		store_object_retain(store_peek(turn->store, type, turn->key.namespace_, turn->key.name));
 	struct build *build = build_create();
-	int status = object && !is_leaving(object) ? sync_budget(turn, object, build) : 0;
+	int status = object && !metadata_is_leaving(object->root) ? sync_budget(turn, object, build) : 0;
 	build_destroy(build);
 	store_object_release(object);
 	return status;

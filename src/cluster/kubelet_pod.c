@@ -1,6 +1,7 @@
 /* Owns the life of pods on simulated nodes. */
 #include "loop/writes.h"
 #include "cluster/kubelet_internal.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +206,7 @@ static bool is_let_go(const struct life *life)
 {
 	int64_t grace = 1;
 	val_int(val_path(life->root, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
-	return val_kind(val_path(life->root, "metadata", "deletionTimestamp", NULL)) != VAL_NULL && grace == 0;
+	return metadata_is_leaving(life->root) && grace == 0;
 }
 
 static bool has_ended(const struct life *life)
@@ -284,8 +285,7 @@ static void mark_unready(struct life *life)
 static void turn_unreachable(struct life *life, int64_t since)
 {
 	int64_t due = leaves_at(life, kubelet_unreachable(life->node), since, life->options->lost_seconds);
-	if (is_let_go(life) ||
-	    (has_ended(life) && val_kind(val_path(life->root, "metadata", "deletionTimestamp", NULL)) == VAL_NULL))
+	if (is_let_go(life) || (has_ended(life) && !metadata_is_leaving(life->root)))
 		return;
 	if (life->now >= due) {
 		lose(life, "its node has been down for too long");

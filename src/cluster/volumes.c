@@ -2,6 +2,7 @@
 #include "cluster/volumes_internal.h"
 
 #include "base/strings.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +48,6 @@ const char *volumes_class(const struct store_object *object)
 {
 	const char *old = volumes_annotation(object, "volume.beta.kubernetes.io/storage-class");
 	return old ? old : val_str(val_path(object->root, "spec", "storageClassName", NULL), NULL);
-}
-
-bool volumes_is_leaving(const struct store_object *object)
-{
-	return val_kind(val_path(object->root, "metadata", "deletionTimestamp", NULL)) != VAL_NULL;
 }
 
 /* ---- writing ---- */
@@ -145,13 +141,8 @@ static struct node *claim_of(struct volumes_turn *turn, const struct store_objec
 
 static bool is_owned_by(const struct store_object *claim, const struct store_object *pod)
 {
-	const struct val *owner;
-	for (struct val_iter it = val_iter(val_path(claim->root, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &owner);)
-		if (val_bool(val_get(owner, "controller"), false) &&
-		    strcmp(val_str(val_get(owner, "uid"), ""), pod->uid) == 0)
-			return true;
-	return false;
+	const struct val *owner = metadata_controller(claim->root);
+	return owner && strcmp(val_str(val_get(owner, "uid"), ""), pod->uid) == 0;
 }
 
 static void sync_pod(struct volumes_turn *turn, const struct store_object *pod)
@@ -272,7 +263,7 @@ static int reconcile(void *context, struct reconcile *turn)
 		volumes_sync_claim(&work, object);
 	else if (object && turn->key.kind == KEY_VOLUME)
 		volumes_sync_volume(&work, object);
-	else if (object && !volumes_is_leaving(object))
+	else if (object && !metadata_is_leaving(object->root))
 		sync_pod(&work, object);
 	store_object_release(object);
 	build_destroy(work.build);

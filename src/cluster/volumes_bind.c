@@ -6,6 +6,7 @@
 #include "admit/rules.h"
 #include "base/quantity.h"
 #include "base/strings.h"
+#include "object/metadata.h"
 
 #include <string.h>
 
@@ -92,7 +93,7 @@ static bool is_available(const struct volumes_turn *turn, const struct store_obj
                          const struct store_object *claim)
 {
 	const char *phase = val_str(val_path(volume->root, "status", "phase", NULL), "");
-	return !claim_ref(volume) && !volumes_is_leaving(volume) && strcmp(phase, "Available") == 0 &&
+	return !claim_ref(volume) && !metadata_is_leaving(volume->root) && strcmp(phase, "Available") == 0 &&
 	       satisfies(volume, claim) && is_selected(turn, volume, claim) &&
 	       has_modes(val_path(volume->root, "spec", "accessModes", NULL),
 	                 val_path(claim->root, "spec", "accessModes", NULL));
@@ -108,7 +109,7 @@ static struct store_object *best_volume(struct volumes_turn *turn, const struct 
 		return NULL;
 	for (size_t i = 0; i < list.count; i++) {
 		struct store_object *volume = list.items[i];
-		if (is_for(volume, claim) && !volumes_is_leaving(volume)) {
+		if (is_for(volume, claim) && !metadata_is_leaving(volume->root)) {
 			best = volume;
 			break;
 		}
@@ -266,7 +267,7 @@ void volumes_sync_claim(struct volumes_turn *turn, struct store_object *claim)
 		sync_bound_claim(turn, claim);
 		return;
 	}
-	if (volumes_is_leaving(claim))
+	if (metadata_is_leaving(claim->root))
 		return;
 	if (volume_name(claim)[0]) {
 		sync_named_claim(turn, claim);
@@ -332,7 +333,7 @@ static void unbind(struct volumes_turn *turn, const struct store_object *volume)
 void volumes_sync_volume(struct volumes_turn *turn, struct store_object *volume)
 {
 	const struct val *reference = claim_ref(volume);
-	if (volumes_is_leaving(volume))
+	if (metadata_is_leaving(volume->root))
 		return;
 	if (!reference || !*val_str(val_get(reference, "uid"), "")) {
 		volumes_set_phase(turn, volume, "Available");

@@ -34,7 +34,6 @@ struct store_object *volumes_find_class(const struct volumes_turn *turn, const c
 const char *volumes_annotation(const struct store_object *object, const char *key); /* NULL when absent */
 /* The class of a claim or volume: the old annotation, else the field; NULL when none is named. */
 const char *volumes_class(const struct store_object *object);
-bool volumes_is_leaving(const struct store_object *object);
 /* What a volume says about its claim. */
 struct node *volumes_claim_reference(struct build *build, const struct store_object *claim);
 /* Merges `body` into the object, or into its status. False when that was refused; then the turn failed. */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "cluster/workload_internal.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,17 +85,13 @@ static int kind_of_row(const struct workloads *workloads, const struct kind_row 
 static void want_owner(struct reconciler *reconciler, const struct workloads *workloads,
                        const struct store_object *object)
 {
-	const struct val *reference;
-	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &reference);) {
-		if (!val_bool(val_get(reference, "controller"), false))
-			continue;
-		const struct kind_row *row = kinds_find(val_str(val_get(reference, "apiVersion"), ""),
-		                                        val_str(val_get(reference, "kind"), ""));
-		int kind = kind_of_row(workloads, row);
-		if (kind >= 0 && row->simulator != SIMULATE_POD)
-			reconciler_want(reconciler, kind, object->namespace_, val_str(val_get(reference, "name"), ""));
-	}
+	const struct val *reference = metadata_controller(object->root);
+	const struct kind_row *row = reference ? kinds_find(val_str(val_get(reference, "apiVersion"), ""),
+	                                                    val_str(val_get(reference, "kind"), ""))
+	                                       : NULL;
+	int kind = row ? kind_of_row(workloads, row) : -1;
+	if (kind >= 0 && row->simulator != SIMULATE_POD)
+		reconciler_want(reconciler, kind, object->namespace_, val_str(val_get(reference, "name"), ""));
 }
 
 static void on_child(struct reconciler *reconciler, void *context, const struct store_object *object,
@@ -118,7 +115,7 @@ static void on_job(struct reconciler *reconciler, void *context, const struct st
 {
 	struct workloads *workloads = context;
 	on_child(reconciler, context, object, old, deleted);
-	if (!deleted && !pod_leaving(object))
+	if (!deleted && !metadata_is_leaving(object->root))
 		return;
 	struct store_list pods;
 	store_dependents(workloads->store, object->uid, store_type_find(workloads->store, "", "pods"), &pods);
@@ -157,12 +154,8 @@ static void drop_foreign(struct workload *workload)
 	struct store_list *pods = &workload->pods;
 	size_t kept = 0;
 	for (size_t i = 0; i < pods->count; i++) {
-		bool ours = false;
-		const struct val *reference;
-		for (struct val_iter it = val_iter(val_path(pods->items[i]->root, "metadata", "ownerReferences", NULL));
-		     val_next(&it, NULL, &reference);)
-			ours |= val_bool(val_get(reference, "controller"), false) &&
-			        strcmp(val_str(val_get(reference, "uid"), ""), workload->object->uid) == 0;
+		const struct val *owner = metadata_controller(pods->items[i]->root);
+		bool ours = owner && strcmp(val_str(val_get(owner, "uid"), ""), workload->object->uid) == 0;
 		if (ours)
 			pods->items[kept++] = pods->items[i];
 		else
@@ -232,7 +225,7 @@ static int reconcile(void *context, struct reconcile *turn)
 	const struct store_type *type = store_type_find(turn->store, kind->row->group, kind->row->resource);
 	struct store_object *object = type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL;
 	/* Children of what is being deleted are the business of the garbage collection. */
-	if (!object || (pod_leaving(object) && kind->row->simulator != SIMULATE_POD))
+	if (!object || (metadata_is_leaving(object->root) && kind->row->simulator != SIMULATE_POD))
 		return 0;
 	struct workload workload = {
 		.turn = turn,

@@ -1,5 +1,6 @@
 /* Owns Deployments and ReplicaSets. */
 #include "cluster/workload_internal.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ int workload_replica_set(struct workload *workload)
 	for (size_t i = 0; i < workload->pods.count; i++) {
 		struct store_object *pod = workload->pods.items[i];
 		enum pod_state state = pod_state(pod);
-		if (pod_leaving(pod))
+		if (metadata_is_leaving(pod->root))
 			continue;
 		/* Ended pods are not what a service is made of, and they would only pile up. */
 		if (state == POD_SUCCEEDED || state == POD_FAILED) {

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "loop/writes.h"
+#include "object/metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,11 +82,6 @@ bool pod_ready(const struct store_object *pod)
 	return pod_state(pod) == POD_RUNNING && workload_condition(pod->root, "Ready");
 }
 
-bool pod_leaving(const struct store_object *object)
-{
-	return val_kind(val_path(object->root, "metadata", "deletionTimestamp", NULL)) != VAL_NULL;
-}
-
 int64_t pod_restarts(const struct store_object *pod)
 {
 	int64_t sum = 0;
@@ -117,7 +113,7 @@ void tally_pod(struct tally *tally, const struct store_object *pod)
 	tally->restarts += pod_restarts(pod);
 	tally->succeeded += state == POD_SUCCEEDED;
 	tally->failed += state == POD_FAILED;
-	if (state == POD_SUCCEEDED || state == POD_FAILED || pod_leaving(pod))
+	if (state == POD_SUCCEEDED || state == POD_FAILED || metadata_is_leaving(pod->root))
 		return;
 	tally->active++;
 	tally->ready += pod_ready(pod);
@@ -280,7 +276,7 @@ void workload_create(struct workload *workload, struct child *child)
 
 void workload_delete(struct workload *workload, const struct store_object *object)
 {
-	if (pod_leaving(object))
+	if (metadata_is_leaving(object->root))
 		return;
 	struct store_request request = writes_delete(object, ACTOR);
 	request.options.propagation = STORE_BACKGROUND;

@@ -2,6 +2,7 @@
 #include "cluster/workload_internal.h"
 
 #include "admit/rules.h"
+#include "object/metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static void place_pods(struct daemons *set)
 		}
 		post->pod = pod;
 		set->present++;
-		set->ready += pod_ready(pod) && !pod_leaving(pod);
+		set->ready += pod_ready(pod) && !metadata_is_leaving(pod->root);
 		set->updated += revision && strcmp(revision, set->revision) == 0;
 	}
 }
@@ -193,7 +194,7 @@ static void update(struct daemons *set)
 	for (size_t i = 0; i < set->nodes.count; i++) {
 		struct store_object *pod = set->posts[i].pod;
 		const char *revision = pod ? workload_label(pod, LABEL_REVISION) : NULL;
-		if (!pod || pod_leaving(pod) || (revision && strcmp(revision, set->revision) == 0))
+		if (!pod || metadata_is_leaving(pod->root) || (revision && strcmp(revision, set->revision) == 0))
 			continue;
 		if (pod_ready(pod) && missing++ >= set->may_miss)
 			return;

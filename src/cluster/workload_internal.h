@@ -100,7 +100,6 @@ const struct val *workload_since(const struct val *root, const char *type); /* w
 enum pod_state { POD_WAITING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 enum pod_state pod_state(const struct store_object *pod);
 bool pod_ready(const struct store_object *pod);
-bool pod_leaving(const struct store_object *object);
 int64_t pod_restarts(const struct store_object *pod);
 int64_t pod_exit_code(const struct store_object *pod); /* 0 when it did not end with one */
 

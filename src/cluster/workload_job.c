@@ -3,6 +3,7 @@
 #include "cluster/workload_internal.h"
 
 #include "base/strings.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static bool has_ended(const struct store_object *pod)
 	enum pod_state state = pod_state(pod);
 	int64_t grace = 1;
 	val_int(val_path(pod->root, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
-	return state == POD_SUCCEEDED || state == POD_FAILED || (pod_leaving(pod) && grace == 0);
+	return state == POD_SUCCEEDED || state == POD_FAILED || (metadata_is_leaving(pod->root) && grace == 0);
 }
 
 static void count_pod(struct job *job, struct store_object *pod)
@@ -192,7 +193,7 @@ static void count_pod(struct job *job, struct store_object *pod)
 			release(job, pod);
 		return;
 	}
-	if (pod_leaving(pod)) {
+	if (metadata_is_leaving(pod->root)) {
 		job->leaving++;
 		return;
 	}
@@ -304,7 +305,7 @@ static void remove_pods(struct job *job, int64_t wanted)
 	struct store_object **pods = arena_array(workload->arena, struct store_object *, workload->pods.count);
 	size_t count = 0;
 	for (size_t i = 0; i < workload->pods.count; i++)
-		if (!has_ended(workload->pods.items[i]) && !pod_leaving(workload->pods.items[i]))
+		if (!has_ended(workload->pods.items[i]) && !metadata_is_leaving(workload->pods.items[i]->root))
 			pods[count++] = workload->pods.items[i];
 	if (count > 1)
 		qsort(pods, count, sizeof(*pods), highest_first);
@@ -466,7 +467,7 @@ int workload_job(struct workload *workload)
 
 bool workload_job_holds(const struct store_object *pod)
 {
-	return pod_leaving(pod) && has_finalizer(pod);
+	return metadata_is_leaving(pod->root) && has_finalizer(pod);
 }
 
 /* Nobody counts the pods of a Job that is gone or going. */
@@ -480,7 +481,8 @@ int workload_tracked_pod(struct workload *workload)
 	     val_next(&it, NULL, &reference);) {
 		const char *name = val_str(val_get(reference, "name"), "");
 		struct store_object *job = store_peek(workload->store, type, workload->object->namespace_, name);
-		if (job && strcmp(job->uid, val_str(val_get(reference, "uid"), "")) == 0 && !pod_leaving(job))
+		if (job && strcmp(job->uid, val_str(val_get(reference, "uid"), "")) == 0 &&
+		    !metadata_is_leaving(job->root))
 			return 0;
 	}
 	remove_finalizer(workload, workload->object);

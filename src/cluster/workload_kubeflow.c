@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "cluster/workload_kubeflow.h"
+#include "object/metadata.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static void judge_pods(struct training *training)
 		struct role *role = &training->roles[child->role];
 		const struct store_object *pod = workload_find(&workload->pods, child->name);
 		tally_pod(&role->tally, pod);
-		if (!pod || pod_state(pod) != POD_FAILED || pod_leaving(pod))
+		if (!pod || pod_state(pod) != POD_FAILED || metadata_is_leaving(pod->root))
 			continue;
 		int64_t code = pod_exit_code(pod);
 		bool lost = code == 0; /* with its node */

@@ -4,6 +4,7 @@
 #include "cluster/workload_internal.h"
 
 #include "base/vec.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static struct child make_child(struct set *set, int64_t group, int64_t worker, c
 static bool is_lost(const struct store_object *pod)
 {
 	enum pod_state state = pod_state(pod);
-	return pod_leaving(pod) || state == POD_FAILED || state == POD_SUCCEEDED || pod_restarts(pod) > 0;
+	return metadata_is_leaving(pod->root) || state == POD_FAILED || state == POD_SUCCEEDED || pod_restarts(pod) > 0;
 }
 
 static const char *made_at(const struct store_object *pod)
@@ -104,7 +105,7 @@ static void look_at(struct set *set, int64_t index, struct group *group)
 		if (!pod)
 			continue;
 		group->pods++;
-		group->ready += pod_ready(pod) && !pod_leaving(pod);
+		group->ready += pod_ready(pod) && !metadata_is_leaving(pod->root);
 		group->lost |= set->together && is_lost(pod);
 		const char *revision = workload_label(pod, KEY_REVISION);
 		group->outdated |= !revision || strcmp(revision, set->revision) != 0;

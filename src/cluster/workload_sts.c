@@ -1,5 +1,6 @@
 /* Owns StatefulSets: pods with ordinals, made and removed one after the other or all at once. */
 #include "cluster/workload_internal.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static void read_set(struct ordinals *set)
 
 static bool is_ready(const struct store_object *pod)
 {
-	return pod && pod_ready(pod) && !pod_leaving(pod);
+	return pod && pod_ready(pod) && !metadata_is_leaving(pod->root);
 }
 
 /* In order: nobody is made before those below are ready. */
@@ -105,7 +106,7 @@ static void update(struct ordinals *set)
 		if (set->start + i < set->partition)
 			return;
 		const char *revision = pod ? workload_label(pod, LABEL_REVISION) : NULL;
-		if (pod && !pod_leaving(pod) && (!revision || strcmp(revision, set->revision) != 0)) {
+		if (pod && !metadata_is_leaving(pod->root) && (!revision || strcmp(revision, set->revision) != 0)) {
 			workload_delete(set->workload, pod);
 			return;
 		}

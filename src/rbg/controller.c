@@ -4,6 +4,7 @@
 
 #include "rbg/internal.h"
 #include "rollout/conflicts.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +183,7 @@ static void sweep(struct rbg_turn *turn)
 {
 	for (size_t i = 0; i < turn->owned.count && !turn->blocked; i++) {
 		const struct store_object *object = turn->owned.items[i];
-		if (!turn->is_seen[i] && !val_path(object->root, "metadata", "deletionTimestamp", NULL))
+		if (!turn->is_seen[i] && !metadata_is_leaving(object->root))
 			rbg_delete(turn, object);
 	}
 }
@@ -227,7 +228,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.now = reconcile->now_ns / CLOCK_SECOND,
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
-	if (!turn.object || val_path(turn.object->root, "metadata", "deletionTimestamp", NULL)) {
+	if (!turn.object || metadata_is_leaving(turn.object->root)) {
 		rbg_memos_drop(controller->memos, reconcile->key.namespace_, reconcile->key.name);
 		rbg_report_policies(controller, reconcile, false);
 		return 0;

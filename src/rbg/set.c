@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "object/difference.h"
+#include "object/metadata.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -196,7 +197,7 @@ static void observe(struct set_turn *set, const struct store_list *owned)
 		struct store_object *object = owned->items[i];
 		const char *text = labels_get(&object->labels, SET_INDEX_LABEL);
 		int64_t index = text ? strtoll(text, NULL, 10) : -1;
-		bool is_leaving = val_path(object->root, "metadata", "deletionTimestamp", NULL) != NULL;
+		bool is_leaving = metadata_is_leaving(object->root);
 		if (index < 0 || index >= set->spec.replicas || strcmp(member_name(set, index), object->name) != 0) {
 			if (!is_leaving)
 				delete_member(set, object);
@@ -287,7 +288,7 @@ int rbg_reconcile_set(struct reconcile *turn)
 	struct set_turn set = {.turn = turn, .store = turn->store, .arena = turn->arena};
 	struct problems problems = {.arena = turn->arena};
 	struct store_list owned = {0};
-	if (!object || val_path(object->root, "metadata", "deletionTimestamp", NULL))
+	if (!object || metadata_is_leaving(object->root))
 		return 0;
 	set.object = store_object_retain(object);
 	if (rbg_set_decode(object->root, turn->arena, &set.spec, &problems) < 0) {

@@ -5,6 +5,7 @@
 #include "admit/clustertopology.h"
 #include "base/hash.h"
 #include "rbg/internal.h"
+#include "object/metadata.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static bool protect(struct reconcile *turn, const struct store_object *object, b
 		if (!is_ours)
 			build_append(build, finalizers, build_copy(build, item));
 	}
-	bool is_leaving = val_path(object->root, "metadata", "deletionTimestamp", NULL) != NULL;
+	bool is_leaving = metadata_is_leaving(object->root);
 	if (had == in_use || (in_use && is_leaving)) {
 		build_destroy(build);
 		return true;
@@ -123,7 +124,7 @@ int rbg_reconcile_topology(struct rbg_controller *controller, struct reconcile *
 	struct cluster_topology topology;
 	cluster_topology_decode(object->root, turn->arena, &topology, &problems);
 	bool in_use = rbg_links_each(controller->topologies, object->name, NULL, NULL) > 0;
-	if (problems.errors == 0 && !val_path(object->root, "metadata", "deletionTimestamp", NULL)) {
+	if (problems.errors == 0 && !metadata_is_leaving(object->root)) {
 		const char **keys = arena_array(turn->arena, const char *, topology.layer_count);
 		for (size_t i = 0; i < topology.layer_count; i++)
 			keys[i] = topology.keys[topology.layer_count - 1 - i];

@@ -6,6 +6,7 @@
 #include "kinds/names.h"
 #include "loop/writes.h"
 #include "schedule/volume_choice.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -379,7 +380,7 @@ static const char *look_at_pods(const struct scheduler *scheduler, const struct 
 	for (size_t i = 0; i < wait->pod_count; i++) {
 		const struct awaited_pod *pod = &wait->pods[i];
 		const struct store_object *object = peek(scheduler, "pods", wait->namespace_, pod->name);
-		if (!object || strcmp(object->uid, pod->uid) != 0 || val_path(object->root, "metadata", "deletionTimestamp", NULL))
+		if (!object || strcmp(object->uid, pod->uid) != 0 || metadata_is_leaving(object->root))
 			return arena_printf(arena, "pod %s is gone", pod->name);
 		if (val_str(val_path(object->root, "spec", "nodeName", NULL), NULL))
 			return arena_printf(arena, "pod %s was bound by others", pod->name);

@@ -5,6 +5,7 @@
 #include "admit/volume.h"
 #include "loop/writes.h"
 #include "object/build.h"
+#include "object/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,6 @@ static const char *annotation(const struct store_object *object, const char *key
 static const char *volume_name(const struct store_object *claim)
 {
 	return val_str(val_path(claim->root, "spec", "volumeName", NULL), "");
-}
-
-static bool is_leaving(const struct store_object *object)
-{
-	return val_str(val_path(object->root, "metadata", "deletionTimestamp", NULL), NULL) != NULL;
 }
 
 static bool is_meant_for(const struct store_object *volume, const struct awaited_claim *claim)
@@ -192,7 +188,7 @@ enum claim_progress claims_look(const struct awaited_claim *claim, struct arena 
 		peek(claim->scheduler, "persistentvolumeclaims", claim->namespace_, claim->name);
 	if (!object || strcmp(object->uid, claim->uid) != 0)
 		return fail(why, "it is gone");
-	if (is_leaving(object))
+	if (metadata_is_leaving(object->root))
 		return fail(why, "it is being deleted");
 	const char *name = volume_name(object);
 	if (name[0] && annotation(object, BIND_COMPLETED))
