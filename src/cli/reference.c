@@ -1,8 +1,8 @@
 /* Owns the reference of fields: a page of Markdown for each kind of ours, from the tables of schemas. */
 #include "cli/cli.h"
-#include "kinds/names.h"
 
-#include "object/schema.h"
+#include "kinds/kinds.h"
+#include "kinds/schema.h"
 #include "serve/api/schema_words.h"
 
 #include <string.h>
@@ -10,15 +10,6 @@
 #define DEEPEST 12
 #define KINDS_PAGE "kinds" /* no kind: a table of all of them */
 #define PODS_PAGE "pods"   /* what a pod can ask for; docs/pods.md */
-
-static bool is_ours(const struct schema_kind *kind)
-{
-	static const char *const groups[] = {KINDS_KAI, KINDS_SCHEDULING, KINDS_RBG};
-	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		if (strcmp(groups[i], kind->group) == 0)
-			return true;
-	return false;
-}
 
 static const char *type_name(const struct schema_field *field, struct arena *arena)
 {
@@ -66,11 +57,13 @@ static void print_fields(const struct schema_type *type, const char *path, int d
 	}
 }
 
-static void print_kind(const struct schema_kind *kind, const char *versions, struct arena *arena)
+static void print_kind(const struct kind_row *row, const struct schema_type *type, struct arena *arena)
 {
-	printf("# %s\n\n`%s/%s`. %s\n\n| field | type | meaning |\n|---|---|---|\n", kind->kind, kind->group, versions,
-	       schema_words(kind->type, NULL, 0));
-	print_fields(schema_find(kind->type), "", 0, arena, stdout);
+	printf("# %s\n\n", row->kind);
+	for (size_t i = 0; row->versions[i]; i++)
+		printf("%s`%s/%s`", i ? ", " : "", row->group, row->versions[i]);
+	printf(". %s\n\n| field | type | meaning |\n|---|---|---|\n", schema_words(type->name, NULL, 0));
+	print_fields(type, "", 0, arena, stdout);
 }
 
 int cli_reference(struct cli_args *args)
@@ -87,26 +80,17 @@ int cli_reference(struct cli_args *args)
 	}
 	if (!wanted)
 		printf(KINDS_PAGE "\n" PODS_PAGE "\n");
-	for (size_t i = 0; i < schema_kinds_count; i++) {
-		const struct schema_kind *kind = &schema_kinds[i];
-		/* Of several versions the first stands for all. */
-		bool again = false;
-		for (size_t j = 0; j < i; j++)
-			again |= strcmp(schema_kinds[j].kind, kind->kind) == 0 &&
-			         strcmp(schema_kinds[j].group, kind->group) == 0;
-		if (!is_ours(kind) || again || !schema_find(kind->type))
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		const struct schema_type *type =
+			row->flags & ROW_INSTALLED ? kinds_schema(row->group, row->versions[0], row->kind) : NULL;
+		if (!type)
 			continue;
-		const char *versions = kind->version;
-		for (size_t j = i + 1; j < schema_kinds_count; j++)
-			if (strcmp(schema_kinds[j].kind, kind->kind) == 0 &&
-			    strcmp(schema_kinds[j].group, kind->group) == 0)
-				versions = arena_printf(args->arena, "%s`, `%s/%s", versions, kind->group,
-				                        schema_kinds[j].version);
-		found |= wanted && strcmp(wanted, kind->kind) == 0;
+		found |= wanted && strcmp(wanted, row->kind) == 0;
 		if (!wanted)
-			printf("%s\n", kind->kind);
-		else if (strcmp(wanted, kind->kind) == 0)
-			print_kind(kind, versions, args->arena);
+			printf("%s\n", row->kind);
+		else if (strcmp(wanted, row->kind) == 0)
+			print_kind(row, type, args->arena);
 	}
 	if (wanted && !found) {
 		output_line(stderr,

@@ -19,17 +19,6 @@ const struct schema_type *schema_find(const char *name)
 	return found;
 }
 
-const struct schema_type *schema_of_kind(const char *group, const char *version, const char *kind)
-{
-	for (size_t i = 0; i < schema_kinds_count; i++) {
-		const struct schema_kind *row = &schema_kinds[i];
-		if (strcmp(row->kind, kind) == 0 && strcmp(row->group, group) == 0 &&
-		    strcmp(row->version, version) == 0)
-			return schema_find(row->type);
-	}
-	return NULL;
-}
-
 static const struct schema_type *type_at(const char *at, size_t length)
 {
 	char name[80];

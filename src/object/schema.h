@@ -25,7 +25,6 @@ struct schema_field {
 
 /* NULL when unknown. */
 const struct schema_type *schema_find(const char *name);
-const struct schema_type *schema_of_kind(const char *group, const char *version, const char *kind);
 /* Walks the fields: `const char *at = type->fields; while (schema_next(&at, &field)) ...` */
 bool schema_next(const char **at, struct schema_field *field);
 /* Also finds fields of inlined types. */
@@ -37,11 +36,5 @@ bool schema_is_open(const struct schema_type *type);
 /* ---- tables: schema_core.c, schema_groups.c, schema_platoon.c; sorted by name ---- */
 extern const struct schema_type schema_core[], schema_groups[], schema_platoon[];
 extern const size_t schema_core_count, schema_groups_count, schema_platoon_count;
-
-struct schema_kind {
-	const char *group, *version, *kind, *type;
-};
-extern const struct schema_kind schema_kinds[];
-extern const size_t schema_kinds_count;
 
 #endif

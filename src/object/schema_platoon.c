@@ -1,4 +1,4 @@
-/* Types of Platoon's own kinds and of kinds that are not sent as protobuf, and the table of all kinds. Rows as in
+/* Types of Platoon's own kinds and of kinds that are not sent as protobuf. Rows as in
  * schema_core.c; a leading * says that the type may have more fields than are listed. */
 #include "object/schema.h"
 
@@ -43,67 +43,4 @@ const struct schema_type schema_platoon[] = {
 	{"TopologySpec", "* levels:0[]TopologyLevel"},
 };
 const size_t schema_platoon_count = sizeof(schema_platoon) / sizeof(schema_platoon[0]);
-
-const struct schema_kind schema_kinds[] = {
-	{"", "v1", "Binding", "Binding"},
-	{"", "v1", "ConfigMap", "ConfigMap"},
-	{"", "v1", "Endpoints", "Endpoints"},
-	{"", "v1", "Event", "Event"},
-	{"", "v1", "LimitRange", "LimitRange"},
-	{"", "v1", "Namespace", "Namespace"},
-	{"", "v1", "Node", "Node"},
-	{"", "v1", "PersistentVolume", "PersistentVolume"},
-	{"", "v1", "PersistentVolumeClaim", "PersistentVolumeClaim"},
-	{"", "v1", "Pod", "Pod"},
-	{"", "v1", "PodTemplate", "PodTemplate"},
-	{"", "v1", "ReplicationController", "ReplicationController"},
-	{"", "v1", "ResourceQuota", "ResourceQuota"},
-	{"", "v1", "Secret", "Secret"},
-	{"", "v1", "Service", "Service"},
-	{"", "v1", "ServiceAccount", "ServiceAccount"},
-	{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "MutatingWebhookConfiguration"},
-	{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "ValidatingWebhookConfiguration"},
-	{"apps", "v1", "ControllerRevision", "ControllerRevision"},
-	{"apps", "v1", "DaemonSet", "DaemonSet"},
-	{"apps", "v1", "Deployment", "Deployment"},
-	{"apps", "v1", "ReplicaSet", "ReplicaSet"},
-	{"apps", "v1", "StatefulSet", "StatefulSet"},
-	{"authentication.k8s.io", "v1", "SelfSubjectReview", "SelfSubjectReview"},
-	{"authorization.k8s.io", "v1", "LocalSubjectAccessReview", "LocalSubjectAccessReview"},
-	{"authorization.k8s.io", "v1", "SelfSubjectAccessReview", "SelfSubjectAccessReview"},
-	{"authorization.k8s.io", "v1", "SelfSubjectRulesReview", "SelfSubjectRulesReview"},
-	{"authorization.k8s.io", "v1", "SubjectAccessReview", "SubjectAccessReview"},
-	{"autoscaling", "v1", "HorizontalPodAutoscaler", "HorizontalPodAutoscalerOne"},
-	{"autoscaling", "v1", "Scale", "Scale"},
-	{"autoscaling", "v2", "HorizontalPodAutoscaler", "HorizontalPodAutoscaler"},
-	{"batch", "v1", "CronJob", "CronJob"},
-	{"batch", "v1", "Job", "Job"},
-	{"coordination.k8s.io", "v1", "Lease", "Lease"},
-	{"discovery.k8s.io", "v1", "EndpointSlice", "EndpointSlice"},
-	{"events.k8s.io", "v1", "Event", "EventEvents"},
-	{"networking.k8s.io", "v1", "Ingress", "Ingress"},
-	{"networking.k8s.io", "v1", "NetworkPolicy", "NetworkPolicy"},
-	{"node.k8s.io", "v1", "RuntimeClass", "RuntimeClass"},
-	{"policy", "v1", "Eviction", "Eviction"},
-	{"policy", "v1", "PodDisruptionBudget", "PodDisruptionBudget"},
-	{"rbac.authorization.k8s.io", "v1", "ClusterRole", "ClusterRole"},
-	{"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "ClusterRoleBinding"},
-	{"rbac.authorization.k8s.io", "v1", "Role", "Role"},
-	{"rbac.authorization.k8s.io", "v1", "RoleBinding", "RoleBinding"},
-	{"scheduling.k8s.io", "v1", "PriorityClass", "PriorityClass"},
-	{"storage.k8s.io", "v1", "CSIDriver", "CSIDriver"},
-	{"storage.k8s.io", "v1", "CSINode", "CSINode"},
-	{"storage.k8s.io", "v1", "CSIStorageCapacity", "CSIStorageCapacity"},
-	{"storage.k8s.io", "v1", "StorageClass", "StorageClass"},
-	{"storage.k8s.io", "v1", "VolumeAttachment", "VolumeAttachment"},
-	{"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "CustomResourceDefinition"},
-	{"kai.scheduler", "v1alpha1", "Topology", "Topology"},
-	{"scheduling.run.ai", "v2", "Queue", "Queue"},
-	{"scheduling.run.ai", "v2alpha2", "PodGroup", "PodGroup"},
-	{"workloads.x-k8s.io", "v1alpha1", "ClusterTopology", "ClusterTopology"},
-	{"workloads.x-k8s.io", "v1alpha1", "RoleBasedGroup", "RoleBasedGroup"},
-	{"workloads.x-k8s.io", "v1alpha2", "CoordinatedPolicy", "CoordinatedPolicy"},
-	{"workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup", "RoleBasedGroup"},
-};
-const size_t schema_kinds_count = sizeof(schema_kinds) / sizeof(schema_kinds[0]);
 /* clang-format on */

@@ -4,6 +4,7 @@
  * patches, and a list that a patch replaces (conditions, taints) is kept with all it has. Objects of other kinds are kept
  * whole, but for the book-keeping of the server. */
 #include "remote/internal.h"
+#include "kinds/schema.h"
 
 #include <string.h>
 
@@ -251,7 +252,7 @@ struct wire_plan *remote_trim_plan(const struct store_api *api)
 {
 	const struct copy_field *fields = fields_of(api, false);
 	const struct schema_type *type =
-		fields == whole_fields ? NULL : schema_of_kind(api->group, api->version, api->type->kind);
+		fields == whole_fields ? NULL : kinds_schema(api->group, api->version, api->type->kind);
 	return type ? wire_plan_create(type, fields) : NULL;
 }
 

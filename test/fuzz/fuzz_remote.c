@@ -1,6 +1,7 @@
 /* What comes from kubeconfigs and from API servers. The first byte picks which, the second how it is cut into pieces.
  * However a list or a watch is cut, the same comes out; and an item is what the parser of whole documents makes of it. */
 #include "fuzz.h"
+#include "kinds/schema.h"
 
 #include "object/copy_wire.h"
 #include "object/yaml_read.h"
@@ -158,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t length = size - 2, piece = (size_t)data[1] + 1;
 	if (!plan) {
 		copier = copier_create();
-		plan = wire_plan_create(schema_of_kind("", "v1", "Pod"), NULL);
+		plan = wire_plan_create(kinds_schema("", "v1", "Pod"), NULL);
 	}
 	switch (data[0] % 5) {
 	case 0:

@@ -1,5 +1,6 @@
 /* What a mirror keeps of pods and nodes: all that is read, and little else. */
 #include "admit/pod.h"
+#include "kinds/schema.h"
 #include "fixtures/store_fixture.h"
 #include "remote/internal.h"
 #include "fixtures/protobuf_write.h"
@@ -236,7 +237,7 @@ static void trim_wire(struct trimmed *trimmed, struct store_fixture *fixture, co
 	trimmed->copier = copier_create();
 	trimmed->full = fixture_json(changed);
 	struct wire_plan *plan = remote_trim_plan(api);
-	protobuf_write_message(&bytes, schema_of_kind("", "v1", api->type->kind), doc_root(trimmed->full));
+	protobuf_write_message(&bytes, kinds_schema("", "v1", api->type->kind), doc_root(trimmed->full));
 	/* Of its own size: reading beyond its end would be seen. */
 	unsigned char *copy = base_malloc(bytes.length);
 	memcpy(copy, bytes.text, bytes.length);

@@ -1,5 +1,6 @@
 /* The small machines behind the API: JSONPath, spans of time, table cells, schemas, protobuf, certificates. */
 #include "base/arena.h"
+#include "kinds/schema.h"
 #include "object/yaml_read.h"
 #include "serve/http/auth.h"
 #include "serve/api/defaults.h"
@@ -244,16 +245,31 @@ static void test_schema_tables(void **state)
 			}
 		}
 	}
-	for (size_t i = 0; i < schema_kinds_count; i++)
-		assert_non_null(schema_find(schema_kinds[i].type));
 	struct schema_field field;
 	const struct schema_type *map = schema_find("ConfigMap");
 	assert_false(schema_field_named(map, "dat", &field));
 	assert_false(schema_field_named(map, "", &field));
 	assert_false(schema_field_named(map, "data:2{}s immutable", &field));
 	assert_true(schema_field_named(schema_find("ConfigMapKeySelector"), "name", &field)); /* inlined */
-	assert_null(schema_of_kind("", "v1", "Nope"));
-	assert_non_null(schema_of_kind("apps", "v1", "Deployment"));
+	assert_null(kinds_schema("", "v1", "Nope"));
+	assert_null(kinds_schema("apps", "v2", "Deployment"));
+	assert_null(kinds_schema("batch.volcano.sh", "v1alpha1", "Job")); /* its definition knows */
+	assert_null(kinds_schema("resource.k8s.io", "v1", "ResourceClaim"));
+	static const char *const known[][3] = {
+		{"", "v1", "Pod"},
+		{"", "v1", "Binding"},
+		{"apps", "v1", "Deployment"},
+		{"policy", "v1", "Eviction"},
+		{"autoscaling", "v1", "Scale"},
+		{"scheduling.run.ai", "v2alpha2", "PodGroup"},
+		{"workloads.x-k8s.io", "v1alpha1", "RoleBasedGroup"},
+		{"workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup"},
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		assert_string_equal(kinds_schema(known[i][0], known[i][1], known[i][2])->name, known[i][2]);
+	assert_string_equal(kinds_schema("autoscaling", "v1", "HorizontalPodAutoscaler")->name,
+	                    "HorizontalPodAutoscalerOne");
+	assert_string_equal(kinds_schema("events.k8s.io", "v1", "Event")->name, "EventEvents");
 }
 
 static void test_structural(void **state)

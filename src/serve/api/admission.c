@@ -3,6 +3,7 @@
 #include "kinds/names.h"
 
 #include "admit/admit.h"
+#include "kinds/schema.h"
 #include "serve/api/defaults.h"
 #include "serve/api/schema_check.h"
 #include "serve/api/structural.h"
@@ -152,7 +153,7 @@ static int check_types(struct store_admission *request, struct store_error *erro
 	for (size_t i = 0; !api && i < request->api->type->api_count; i++)
 		if (strcmp(request->api->type->apis[i].api_version, api_version) == 0)
 			api = &request->api->type->apis[i];
-	const struct schema_type *type = api ? schema_of_kind(api->group, api->version, api->type->kind) : NULL;
+	const struct schema_type *type = api ? kinds_schema(api->group, api->version, api->type->kind) : NULL;
 	if (!type)
 		return 0;
 	schema_types(type, request->object, &problems);

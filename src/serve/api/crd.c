@@ -1,7 +1,7 @@
 /* Owns writing definitions: names, columns, subresources, and a structural schema out of the table of fields. */
 #include "serve/api/crd.h"
 
-#include "object/schema.h"
+#include "kinds/schema.h"
 #include "serve/api/schema_rules.h"
 #include "serve/api/schema_words.h"
 
@@ -107,7 +107,7 @@ static struct node *schema_of_type(struct build *build, const struct schema_type
 
 static struct node *schema_of_kind_root(struct build *build, const struct store_api *api)
 {
-	const struct schema_type *type = schema_of_kind(api->group, api->version, api->type->kind);
+	const struct schema_type *type = kinds_schema(api->group, api->version, api->type->kind);
 	struct node *out;
 	if (type) {
 		out = schema_of_type(build, type);

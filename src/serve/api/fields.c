@@ -1,5 +1,6 @@
 /* fieldValidation: what happens to fields that the kind does not have. */
 #include "serve/api/internal.h"
+#include "kinds/schema.h"
 
 #include "serve/api/schema_check.h"
 #include "serve/api/structural.h"
@@ -45,7 +46,7 @@ int api_fields(struct api_call *call, struct doc **doc, bool patch)
 	if (api->schema) {
 		structural_unknown(api->schema, doc_root(*doc), &problems);
 	} else {
-		type = schema_of_kind(api->group, api->version, api->type->kind);
+		type = kinds_schema(api->group, api->version, api->type->kind);
 		if (type)
 			schema_unknown(type, doc_root(*doc), patch, &problems);
 	}

@@ -3,7 +3,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "object/schema.h"
+#include "kinds/schema.h"
 #include "serve/api/schema_words.h"
 
 #include <stdio.h>
@@ -227,7 +227,7 @@ static const struct schema_type *type_of(const struct store_api *api)
 {
 	if (api->schema)
 		return NULL;
-	const struct schema_type *type = schema_of_kind(api->group, api->version, api->type->kind);
+	const struct schema_type *type = kinds_schema(api->group, api->version, api->type->kind);
 	return type ? type : schema_find("OpenObject");
 }
 

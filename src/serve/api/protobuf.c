@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "object/build.h"
-#include "object/schema.h"
+#include "kinds/schema.h"
 #include "object/wire.h"
 
 #include <openssl/evp.h>
@@ -257,8 +257,8 @@ static const struct schema_type *type_of(struct arena *arena, const char *api_ve
 	if (strcmp(kind, "DeleteOptions") == 0)
 		return schema_find(kind); /* sent with the version of whatever is to be deleted */
 	if (!slash)
-		return schema_of_kind("", api_version, kind);
-	return schema_of_kind(arena_strndup(arena, api_version, (size_t)(slash - api_version)), slash + 1, kind);
+		return kinds_schema("", api_version, kind);
+	return kinds_schema(arena_strndup(arena, api_version, (size_t)(slash - api_version)), slash + 1, kind);
 }
 
 struct doc *protobuf_read(const char *data, size_t length, struct error *error)
