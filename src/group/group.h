@@ -198,6 +198,10 @@ void group_pod(const struct val *pod, const struct group_source *source, const s
 void group_pod_marks(const struct val *pod, const struct group_source *source, const struct group_options *options,
                      struct arena *arena, struct group_result *out);
 
+/* Whether a PodGroup stands for a part of its workload that is gone for good, like a replica beyond those that a
+ * LeaderWorkerSet has, with none of its pods left. One whose whole workload is gone goes with that. */
+bool group_is_left_over(const struct val *pod_group, const struct group_source *source);
+
 /* What a pod that stands alone is placed by. NULL: unset. */
 struct group_terms {
 	const char *queue, *priority_class, *preemptibility;

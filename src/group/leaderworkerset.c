@@ -5,9 +5,11 @@
 
 #include <string.h>
 
+#define LABEL_NAME "leaderworkerset.sigs.k8s.io/name"
 #define LABEL_WORKER_INDEX "leaderworkerset.sigs.k8s.io/worker-index"
 #define LABEL_GROUP_INDEX "leaderworkerset.sigs.k8s.io/group-index"
 #define KEY_GROUP_SIZE "leaderworkerset.sigs.k8s.io/size"
+#define GROUP_SUFFIX "-group-" /* of a PodGroup, before the index of its replica */
 #define PATH_SUBGROUP_SIZE "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize"
 
 struct set {
@@ -195,10 +197,46 @@ enum group_verdict family_leader_worker_set(struct grouping *grouping)
 	int64_t index;
 	if (group && meta_parse_int(group, &index))
 		grouping->out->name =
-			arena_printf(grouping->arena, "%s-group-%lld", grouping->out->name, (long long)index);
+			arena_printf(grouping->arena, "%s" GROUP_SUFFIX "%lld", grouping->out->name, (long long)index);
 	if (read_segments(grouping, &set))
 		add_segmented(grouping, &set);
 	else
 		add_plain(grouping, &set);
 	return GROUP_WANTED;
+}
+
+/* The text behind the last such suffix, NULL when there is none. */
+static const char *replica_of(const char *group_name)
+{
+	const char *found = NULL;
+	for (const char *at = group_name; (at = strstr(at, GROUP_SUFFIX)); found = at)
+		at += strlen(GROUP_SUFFIX);
+	return found;
+}
+
+/* During an update there may be more replicas than the set asks for: those have pods. */
+static bool has_pods(const struct group_source *source, const char *namespace_, const char *set, const char *replica)
+{
+	size_t cursor = 0;
+	const struct val *pod;
+	while ((pod = source->next_pod(source->context, namespace_, LABEL_NAME, set, &cursor)))
+		if (text_equal(val_str(val_path(pod, "metadata", "labels", LABEL_GROUP_INDEX, NULL), ""), replica))
+			return true;
+	return false;
+}
+
+bool group_is_left_over(const struct val *pod_group, const struct group_source *source)
+{
+	const char *namespace_ = meta_text(pod_group, "namespace"), *replica = replica_of(meta_text(pod_group, "name"));
+	const struct val *owner = val_item(val_path(pod_group, "metadata", "ownerReferences", NULL), 0);
+	const char *api_version = val_str(val_get(owner, "apiVersion"), ""),
+		   *kind = val_str(val_get(owner, "kind"), ""), *name = val_str(val_get(owner, "name"), "");
+	int64_t index, replicas = 1;
+	if (!replica || !meta_parse_int(replica, &index) || kind_family(api_version, kind) != family_leader_worker_set)
+		return false;
+	const struct val *set = source->get(source->context, api_version, kind, namespace_, name);
+	if (!set || !text_equal(meta_text(set, "uid"), val_str(val_get(owner, "uid"), "")))
+		return false;
+	val_int(val_path(set, "spec", "replicas", NULL), &replicas);
+	return index >= replicas && !has_pods(source, namespace_, name, replica);
 }

@@ -70,6 +70,10 @@ static void on_pod(struct reconciler *reconciler, void *context, const struct st
 	struct grouping_controller *controller = context;
 	if (!settings_owns_pod(controller->settings, object->root))
 		return;
+	/* It left its group when it was told to end; now that may be the last trace of a part of its workload. */
+	const char *group = deleted ? annotation(object->root, GROUP_KEY_POD_GROUP) : "";
+	if (*group && !grouping_index_group(controller->index, object->namespace_, group))
+		reconciler_want(reconciler, KEY_GROUP, object->namespace_, group);
 	if (deleted || !old || strcmp(old->uid, object->uid) != 0 || !says_the_same(old->root, object->root, false))
 		reconciler_want(reconciler, KEY_POD, object->namespace_, object->name);
 }
@@ -269,12 +273,31 @@ static int reconcile_group(struct grouping_controller *controller, struct reconc
 	return rc;
 }
 
+/* A group without pods stays with its workload, which makes new ones; not that of a replica which was scaled away. */
+static int remove_left_over(struct reconcile *turn)
+{
+	struct store_object *group = peek(turn, KINDS_SCHEDULING, "podgroups", turn->key.namespace_, turn->key.name);
+	struct grouping_source source;
+	int rc = 0;
+	grouping_source_open(&source, turn->store, turn->arena);
+	if (group && !*val_str(val_path(group->root, "metadata", "deletionTimestamp", NULL), "") &&
+	    group_is_left_over(group->root, &source.source)) {
+		struct store_request request = writes_delete(group, WRITES_ACTOR);
+		struct store_error error = {0};
+		rc = writes_send(turn->store, &request, turn->arena, &error);
+		turn->failure = error.message;
+	}
+	grouping_source_close(&source);
+	store_object_release(group);
+	return rc;
+}
+
 static int group_changed(struct grouping_controller *controller, struct reconcile *turn)
 {
 	struct grouping_group *group = grouping_index_group(controller->index, turn->key.namespace_, turn->key.name);
 	struct grouping_failure failure = {0};
 	if (!group)
-		return 0;
+		return remove_left_over(turn);
 	/* Somebody made a PodGroup for a pod that stood alone, or another pod joined it: now it has to be marked. */
 	if (group->unwritten)
 		want_pod(controller, grouping_group_first(group));

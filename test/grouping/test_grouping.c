@@ -166,6 +166,59 @@ static const char *events_about(struct fixture *fixture, const char *kind, const
 	return text;
 }
 
+static void make_replica_pod(struct fixture *fixture, const char *name, const char *uid, const char *group,
+                             const char *worker)
+{
+	char labels[300];
+	snprintf(labels, sizeof(labels),
+	         "'leaderworkerset.sigs.k8s.io/name':'serve','leaderworkerset.sigs.k8s.io/group-index':'%s',"
+	         "'leaderworkerset.sigs.k8s.io/worker-index':'%s'",
+	         group, worker);
+	make_pod(fixture, name, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "serve", uid, labels);
+}
+
+static bool has_group(struct fixture *fixture, const char *uid, int replica)
+{
+	char name[128];
+	snprintf(name, sizeof(name), "pg-serve-%s-group-%d", uid, replica);
+	return fixture_get(&fixture->base, GROUPS, "default", name) == 200;
+}
+
+static void remove_pod(struct fixture *fixture, const char *name)
+{
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", name, "{'gracePeriodSeconds':0}"),
+	            200);
+	settle(fixture);
+}
+
+static void a_replica_that_is_scaled_away_takes_its_group_along(void **state)
+{
+	struct fixture *fixture = *state;
+	char *uid =
+		make(fixture, "leaderworkersets.leaderworkerset.x-k8s.io",
+	             "{'apiVersion':'leaderworkerset.x-k8s.io/v1','kind':'LeaderWorkerSet','metadata':{'name':'serve'},"
+	             "'spec':{'replicas':2,'leaderWorkerTemplate':{'size':2,'workerTemplate':{'spec':{'containers':[]"
+	             "}}}}}");
+	make_replica_pod(fixture, "serve-0", uid, "0", "0");
+	make_replica_pod(fixture, "serve-1", uid, "1", "0");
+	make_replica_pod(fixture, "serve-1-1", uid, "1", "1");
+	settle(fixture);
+	assert_true(has_group(fixture, uid, 0) && has_group(fixture, uid, 1));
+	/* A replica that is made anew keeps its group. */
+	remove_pod(fixture, "serve-0");
+	assert_true(has_group(fixture, uid, 0));
+	fixture_merge(&fixture->base, "leaderworkersets.leaderworkerset.x-k8s.io", "default", "serve",
+	              "{'spec':{'replicas':1}}");
+	settle(fixture);
+	remove_pod(fixture, "serve-1-1");
+	assert_true(has_group(fixture, uid, 1));
+	remove_pod(fixture, "serve-1");
+	assert_false(has_group(fixture, uid, 1));
+	assert_true(has_group(fixture, uid, 0));
+	assert_at_rest(fixture);
+	free(uid);
+}
+
 static void a_job_becomes_a_group_of_segments(void **state)
 {
 	struct fixture *fixture = *state;
@@ -644,6 +697,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 	const struct CMUnitTest tests[] = {
+		TEST(a_replica_that_is_scaled_away_takes_its_group_along),
 		TEST(a_job_becomes_a_group_of_segments),
 		TEST(an_owner_that_comes_later_is_waited_for),
 		TEST(a_karta_describes_a_kind_from_when_it_is_there),
