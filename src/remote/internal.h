@@ -127,6 +127,17 @@ struct remote {
 int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest);
 /* Appends the path of a collection; namespace "": of all of them, or of cluster scope. */
 void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out);
+/* What is to be sent, and what is sent next: of the highest rank that has something; now and then of a lower one, so that
+ * nobody waits for ever. NULL: nothing may be sent now. */
+void ranks_add(struct remote *remote, struct outgoing *outgoing);
+struct outgoing *ranks_take(struct remote *remote);
+/* NULL when that object is not known to be gone. */
+struct tombstone *tombstone_find(const struct remote *remote, const char *uid);
+void tombstone_add(struct remote *remote, const struct store_type *type, const char *uid); /* "" is a no-op */
+void tombstone_remove(struct remote *remote, struct tombstone *stone);                     /* NULL is a no-op */
+/* A list of the type that began after so many burials is through: its watch will not tell of those. */
+void tombstones_listed(struct remote *remote, const struct store_type *type, uint64_t began);
+void tombstones_free(struct remote *remote);
 /* A write was refused: how long to leave it alone, longer each time in a row. `usual`: because somebody else wrote. */
 int64_t refused_pause(struct remote *remote, const struct outgoing *outgoing, bool usual);
 /* A write was accepted. */
@@ -202,8 +213,6 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 /* A watch says that the object with this uid is gone. */
 void write_feed_gone(struct remote *remote, const struct store_type *type, const char *namespace_, const char *name,
                      const char *uid);
-/* A list of the type that began after so many burials is through: its watch will not tell of those. */
-void write_listed(struct remote *remote, const struct store_type *type, uint64_t began);
 /* Whether there is something the server has not heard of. */
 bool write_is_assumed(const struct remote *remote, const struct store_type *type, const char *namespace_,
                       const char *name);

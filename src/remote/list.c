@@ -173,7 +173,7 @@ static void end_page(struct follow *follow, const struct val *root)
 	free(follow->version);
 	follow->version = base_strdup(val_str(val_get(metadata, "resourceVersion"), "0"));
 	remove_missing(follow);
-	write_listed(follow->remote, follow->api->type, follow->began);
+	tombstones_listed(follow->remote, follow->api->type, follow->began);
 	list_forget(follow);
 	follow->synced = true;
 }

@@ -10,13 +10,6 @@
 #define PAUSE_FIRST (CLOCK_SECOND / 10)
 #define PAUSE_LONGEST (10 * CLOCK_SECOND)
 #define ATTEMPTS 10
-#define LAST_SHARE 8 /* of the slots, one of so many may be taken by the last rank: others use the server too */
-#define TURNS 16     /* one slot of so many is for a lower rank that has waited for longer than this */
-static const int64_t patience[RANKS] = {
-	[RANK_USUAL] = 2 * CLOCK_SECOND,
-	[RANK_STATUS] = 5 * CLOCK_SECOND,
-	[RANK_LAST] = 5 * CLOCK_SECOND,
-};
 #define NODE_PATIENCE (10 * CLOCK_SECOND)
 
 /* ---- objects with unanswered writes ---- */
@@ -191,41 +184,6 @@ static void hear(struct assumed *assumed, struct doc *doc)
 		stop_awaiting(assumed);
 }
 
-/* ---- what we know to be gone, though watches still tell of its last days ---- */
-
-static struct tombstone *find_tombstone(const struct remote *remote, const char *uid)
-{
-	struct tombstone *found;
-	HASH_FIND_STR(remote->tombstones, uid, found);
-	return found;
-}
-
-static void bury(struct assumed *assumed, const char *uid)
-{
-	struct remote *remote = assumed->remote;
-	if (!assumed->followed || !uid[0] || find_tombstone(remote, uid))
-		return;
-	struct tombstone *stone = base_calloc(1, sizeof(*stone) + strlen(uid) + 1);
-	memcpy(stone->uid, uid, strlen(uid) + 1);
-	stone->type = assumed->type;
-	stone->number = ++remote->burials;
-	HASH_ADD_STR(remote->tombstones, uid, stone);
-}
-
-static void unbury(struct remote *remote, struct tombstone *stone)
-{
-	HASH_DEL(remote->tombstones, stone);
-	free(stone);
-}
-
-void write_listed(struct remote *remote, const struct store_type *type, uint64_t began)
-{
-	struct tombstone *stone, *next;
-	HASH_ITER(hh, remote->tombstones, stone, next)
-		if (stone->type == type && stone->number <= began)
-			unbury(remote, stone);
-}
-
 /* What the server says of an object that it deletes or that loses its last finalizer: is it gone? */
 static bool is_last_word(const char *method, const struct val *root)
 {
@@ -254,9 +212,7 @@ void write_feed_gone(struct remote *remote, const struct store_type *type, const
                      const char *uid)
 {
 	struct assumed *assumed = find(remote, type, namespace_, name);
-	struct tombstone *stone = find_tombstone(remote, uid);
-	if (stone)
-		unbury(remote, stone);
+	tombstone_remove(remote, tombstone_find(remote, uid));
 	if (is_about_another(remote, assumed, type, namespace_, name, uid))
 		return;
 	if (assumed) {
@@ -274,13 +230,12 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 {
 	bool truth = began >= 0;
 	struct assumed *assumed = find(remote, type, namespace_, name);
-	struct tombstone *stone = find_tombstone(remote, uid_of(doc_root(doc)));
+	struct tombstone *stone = tombstone_find(remote, uid_of(doc_root(doc)));
 	if (stone && (!truth || stone->number > (uint64_t)began)) {
 		doc_destroy(doc);
 		return;
 	}
-	if (stone)
-		unbury(remote, stone);
+	tombstone_remove(remote, stone);
 	if (assumed) {
 		hear(assumed, doc);
 		settle(assumed);
@@ -296,17 +251,6 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 
 /* ---- sending ---- */
 
-static void enqueue(struct remote *remote, struct outgoing *outgoing)
-{
-	outgoing->next = NULL;
-	outgoing->queued = clock_now(remote->clock);
-	if (remote->ready[outgoing->rank].last)
-		remote->ready[outgoing->rank].last->next = outgoing;
-	else
-		remote->ready[outgoing->rank].first = outgoing;
-	remote->ready[outgoing->rank].last = outgoing;
-}
-
 /* The next write of the object, when none is on its way. */
 void write_advance(struct assumed *assumed)
 {
@@ -317,7 +261,7 @@ void write_advance(struct assumed *assumed)
 	if (!assumed->first)
 		assumed->last = NULL;
 	assumed->current = outgoing;
-	enqueue(assumed->remote, outgoing);
+	ranks_add(assumed->remote, outgoing);
 }
 
 /* A write that was refused is left alone; others of the object are not to wait for that. */
@@ -450,7 +394,9 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	if (object && !is_to_be_created(assumed))
 		pending_creates_end(assumed, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
-		bury(assumed, object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
+		if (assumed->followed)
+			tombstone_add(assumed->remote, assumed->type,
+			              object ? uid_of(root) : val_str(val_path(root, "details", "uid", NULL), ""));
 		hear(assumed, NULL);
 	} else if ((object && outgoing->foreign) || (!object && !outgoing->terse)) {
 		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
@@ -561,52 +507,6 @@ void write_back(struct remote *remote, int64_t pause)
 	}
 }
 
-/* What of a rank may be sent now; NULL: nothing. */
-static struct outgoing *peek_ready(const struct remote *remote, enum rank rank)
-{
-	bool full = rank == RANK_LAST && remote->last_in_flight > (remote->options.writes - 1) / LAST_SHARE;
-	return full ? NULL : remote->ready[rank].first;
-}
-
-/* Whose patience ended first; RANK_FIRST when all have some left. */
-static enum rank most_neglected(const struct remote *remote)
-{
-	enum rank found = RANK_FIRST;
-	int64_t longest = -1;
-	for (enum rank rank = RANK_USUAL; rank < RANKS; rank++) {
-		const struct outgoing *outgoing = peek_ready(remote, rank);
-		int64_t over = outgoing ? remote->now - outgoing->queued - patience[rank] : -1;
-		if (over > longest) {
-			found = rank;
-			longest = over;
-		}
-	}
-	return found;
-}
-
-/* There is one. */
-static struct outgoing *take_ready(struct remote *remote, enum rank rank)
-{
-	struct outgoing *outgoing = remote->ready[rank].first;
-	remote->ready[rank].first = outgoing->next;
-	if (!outgoing->next)
-		remote->ready[rank].last = NULL;
-	outgoing->next = NULL;
-	return outgoing;
-}
-
-/* The highest rank that has something; now and then a lower one, so that nobody waits for ever. */
-static struct outgoing *next_ready(struct remote *remote)
-{
-	enum rank neglected = most_neglected(remote);
-	if (neglected != RANK_FIRST && ++remote->turn % TURNS == 0)
-		return take_ready(remote, neglected);
-	for (enum rank rank = RANK_FIRST; rank < RANKS; rank++)
-		if (peek_ready(remote, rank))
-			return take_ready(remote, rank);
-	return NULL;
-}
-
 int64_t write_step(struct remote *remote)
 {
 	int64_t due = ask_for_nodes(remote);
@@ -617,7 +517,7 @@ int64_t write_step(struct remote *remote)
 			remote->counts.waiting += outgoing->refused != NULL; /* until now it was no write */
 			free(outgoing->refused);
 			outgoing->refused = NULL;
-			enqueue(remote, outgoing);
+			ranks_add(remote, outgoing);
 			continue;
 		}
 		remote->delayed.items[kept++] = outgoing;
@@ -625,7 +525,7 @@ int64_t write_step(struct remote *remote)
 	}
 	remote->delayed.count = kept;
 	struct outgoing *outgoing;
-	while (remote->in_flight < remote->options.writes && (outgoing = next_ready(remote)))
+	while (remote->in_flight < remote->options.writes && (outgoing = ranks_take(remote)))
 		send(remote, outgoing);
 	return due;
 }
@@ -637,9 +537,7 @@ void write_end(struct remote *remote)
 	for (size_t i = 0; i < REMOTE_MOST_TOLD; i++)
 		told_free(&remote->told[i]);
 	struct assumed *assumed, *after;
-	struct tombstone *stone, *next_stone;
-	HASH_ITER(hh, remote->tombstones, stone, next_stone)
-		unbury(remote, stone);
+	tombstones_free(remote);
 	HASH_ITER(hh, remote->assumed, assumed, after) {
 		if (assumed->current)
 			outgoing_free(assumed->current);
