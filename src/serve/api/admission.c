@@ -1,8 +1,8 @@
 /* Rules at the door of the store. */
 #include "serve/api/admission.h"
-#include "kinds/names.h"
 
 #include "admit/admit.h"
+#include "kinds/kinds.h"
 #include "kinds/schema.h"
 #include "serve/api/defaults.h"
 #include "serve/api/schema_check.h"
@@ -13,15 +13,8 @@
 #include <string.h>
 
 /* The objects that verdicts on others need: few, and read again only after one of them changed. */
-static const struct {
-	const char *group, *version, *resource;
-} context_types[] = {
-	{KINDS_KAI, "v1alpha1", "topologies"},
-	{KINDS_SCHEDULING, "v2", "queues"},
-	{KINDS_RBG, "v1alpha1", "clustertopologies"},
-	{KINDS_RBG, "v1alpha2", "coordinatedpolicies"},
-};
-#define CONTEXT_TYPES (sizeof(context_types) / sizeof(context_types[0]))
+static const enum kind_id context_kinds[] = {KIND_TOPOLOGY, KIND_QUEUE, KIND_CLUSTER_TOPOLOGY, KIND_POLICY};
+#define CONTEXT_TYPES (sizeof(context_kinds) / sizeof(*context_kinds))
 
 struct admission {
 	struct store *store;
@@ -62,14 +55,19 @@ void admission_be_strict(struct admission *admission)
 	admission->strict = true;
 }
 
+static const struct store_api *find_context(const struct store *store, size_t number)
+{
+	const struct kind_row *row = kinds_of_id(context_kinds[number]);
+	return store_api_find(store, row->group, row->versions[0], row->resource);
+}
+
 void admission_use(struct admission *admission, struct store *store)
 {
 	struct arena *arena = arena_create();
 	admission->store = store;
 	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
 		struct store_watch_request request = {
-			.api = store_api_find(store, context_types[i].group, context_types[i].version,
-		                              context_types[i].resource),
+			.api = find_context(store, i),
 			.wake = on_change,
 			.context = admission,
 		};
@@ -90,13 +88,17 @@ void admission_destroy(struct admission *admission)
 	free(admission);
 }
 
-static bool is_context(const struct store_api *api)
+static enum kind_id id_of(const struct store_api *api)
 {
-	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
-		if (strcmp(api->group, context_types[i].group) == 0 &&
-		    strcmp(api->type->resource, context_types[i].resource) == 0)
+	const struct kind_row *row = kinds_resource(api->group, api->type->resource);
+	return row ? row->id : KIND_OTHER;
+}
+
+static bool is_context(enum kind_id id)
+{
+	for (size_t i = 0; i < CONTEXT_TYPES; i++)
+		if (context_kinds[i] == id)
 			return true;
-	}
 	return false;
 }
 
@@ -121,8 +123,7 @@ static void refresh(struct admission *admission, struct arena *arena)
 	forget(admission);
 	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
 		struct store_list_request request = {
-			.api = store_api_find(admission->store, context_types[i].group, context_types[i].version,
-		                              context_types[i].resource),
+			.api = find_context(admission->store, i),
 		};
 		drain(admission->watches[i], arena);
 		if (!request.api || store_list(admission->store, &request, &admission->lists[i], arena, NULL))
@@ -187,10 +188,9 @@ static void hand_on_warnings(struct store_admission *request, const struct probl
 }
 
 /* Kinds whose verdict depends on the objects of the context. */
-static bool needs_context(const struct store_api *api)
+static bool needs_context(enum kind_id id)
 {
-	return is_context(api) || strcmp(api->type->kind, "PodGroup") == 0 ||
-	       strcmp(api->type->kind, "RoleBasedGroup") == 0 || strcmp(api->type->kind, "RoleBasedGroupSet") == 0;
+	return is_context(id) || id == KIND_POD_GROUP || id == KIND_RBG || id == KIND_RBG_SET;
 }
 
 static bool same_levels(const struct val *left, const struct val *right)
@@ -286,6 +286,7 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	request->replacement = defaults_fill(request->api->group, request->api->type->kind, request->object);
 	if (request->replacement)
 		manifest.object = doc_root(request->replacement);
+	enum kind_id id = id_of(request->api);
 	struct doc *job = admission->strict && is_new_job(request) ? defaults_job(manifest.object) : NULL;
 	if (job) {
 		doc_destroy(request->replacement);
@@ -295,8 +296,8 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	judge(admission, request, &manifest, &problems);
 	if (!admit_knows(&manifest))
 		return problems.errors ? refuse(request, error, &problems) : 0;
-	bool context = is_context(request->api);
-	bool needs = needs_context(request->api);
+	bool context = is_context(id);
+	bool needs = needs_context(id);
 	if (needs && admission->stale && admission->store)
 		refresh(admission, request->arena);
 	admit_object(&manifest, needs ? admission->index : NULL, &problems);
