@@ -83,7 +83,7 @@ const struct pod_field pod_fields[] = {
          "hostPort with hostIP and protocol; of init containers only sidecars hold theirs", "admit/test_pod_rules.c"},
 	{FIELD_SPEC, "runtimeClassName", FIELD_HONOURED,
          "the API server has written overhead, node selector and tolerations of the class into the pod",
-         "admit/test_pod.c"},
+         "serve/test_runtime_class.c"},
 	/* how much */
 	{FIELD_CONTAINER, "resources.requests resources.limits", FIELD_HONOURED,
          "any resource; a limit without a request is the request; of a pod that runs also what its status says is "

@@ -5,6 +5,7 @@
 #include "kinds/kinds.h"
 #include "kinds/schema.h"
 #include "serve/api/defaults.h"
+#include "serve/api/runtime_class.h"
 #include "serve/api/schema_check.h"
 #include "serve/api/structural.h"
 #include "serve/api/validate.h"
@@ -287,11 +288,15 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	if (request->replacement)
 		manifest.object = doc_root(request->replacement);
 	enum kind_id id = id_of(request->api);
-	struct doc *job = admission->strict && is_new_job(request) ? defaults_job(manifest.object) : NULL;
-	if (job) {
+	struct doc *filled = NULL;
+	if (admission->strict && is_new_job(request))
+		filled = defaults_job(manifest.object);
+	else if (admission->strict && id == KIND_POD && !request->old && admission->store)
+		filled = runtime_class_fill(admission->store, manifest.object, request->arena, &problems);
+	if (filled) {
 		doc_destroy(request->replacement);
-		request->replacement = job;
-		manifest.object = doc_root(job);
+		request->replacement = filled;
+		manifest.object = doc_root(filled);
 	}
 	judge(admission, request, &manifest, &problems);
 	if (!admit_knows(&manifest))
