@@ -303,12 +303,51 @@ struct invariants *invariants_create(const struct snapshot *snapshot)
 	return inv;
 }
 
+/* Pods that the cycle gave a place. False when some are bound and others reserved: then they were decided one after the other. */
+static bool list_new_pods(const struct invariants *inv, size_t index, struct placement *out)
+{
+	const struct gang *gang = gang_of(inv, index);
+	size_t bound = 0;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		if (!is_placed(pod) || inv->node_before[inv->snapshot->groups[index].members[p]] >= 0)
+			continue;
+		out->choices[out->choice_count++] = (struct place_choice){.pod = (int)p, .node = pod->node};
+		bound += pod->state == MEMBER_RUNNING;
+	}
+	out->reserve = bound == 0;
+	return bound == 0 || bound == out->choice_count;
+}
+
+/* Rules that count at the moment of placement can be judged afterwards where one group was placed and nobody had to leave. */
+static void check_placement(const struct invariants *inv, int cycle, struct arena *scratch,
+                            struct scenario_result *result)
+{
+	const struct cycle *now = &inv->snapshot->cycle;
+	size_t grown = 0, index = 0;
+	for (size_t g = 0; g < now->group_count; g++)
+		if (count_placed(gang_of(inv, g)) > inv->placed_before[g]) {
+			grown++;
+			index = g;
+		}
+	if (grown != 1 || now->eviction_count)
+		return;
+	const struct gang *gang = gang_of(inv, index);
+	struct placement placement = {.choices = arena_array(scratch, struct place_choice, gang->pod_count)};
+	if (!list_new_pods(inv, index, &placement))
+		return;
+	const char *objection = engine_verify_placement(now->cluster, gang, &placement, scratch);
+	if (objection)
+		scenario_fail(result, "cycle %d: %s/%s: %s", cycle, gang->namespace_, gang->name, objection);
+}
+
 void invariants_check(struct invariants *invariants, int cycle, struct scenario_result *result)
 {
 	struct arena *scratch = arena_create();
 	check_capacity(invariants, cycle, scratch, result);
 	for (size_t g = 0; g < invariants->snapshot->cycle.group_count; g++)
 		check_group(invariants, g, cycle, scratch, result);
+	check_placement(invariants, cycle, scratch, result);
 	check_evictions(invariants, cycle, result);
 	check_bindings(invariants, cycle, result);
 	arena_destroy(scratch);

@@ -182,9 +182,10 @@ static bool commit(struct run *run, const char *when)
 	}
 	if (!check_free(run, when))
 		return false;
-	const char *complaint = engine_verify(run->built.cluster, &run->built.gang, run->built.arena);
+	const char *complaint =
+		engine_verify_placement(run->built.cluster, &run->built.gang, &run->placement, run->built.arena);
 	if (run->verified && complaint)
-		return fail(run, FAILURE_VERIFY, "%s: engine_verify: %s", when, complaint);
+		return fail(run, FAILURE_VERIFY, "%s: engine_verify_placement: %s", when, complaint);
 	return true;
 }
 

@@ -71,8 +71,13 @@ enum place_outcome engine_grow_all(struct cluster *cluster, const struct gang *g
 /* Applies the choices: the cluster is occupied and the gang's pods become RUNNING (or RESERVED). */
 void engine_commit(struct cluster *cluster, struct gang *gang, const struct placement *placement);
 
-/* Checks a gang's present members against every rule of the tree and of the pods (required levels, node rules, inter-pod
- * rules, no over-commit). NULL when all hold, otherwise a text. Used by tests and as a last check before a plan leaves. */
+/* Checks a gang's present members against the rules that hold as long as they run: required levels, anti-affinity of their own,
+ * no over-commit, volumes for their claims. NULL when all hold, otherwise a text in the arena. */
 const char *engine_verify(const struct cluster *cluster, const struct gang *gang, struct arena *arena);
+/* The same, right after engine_commit, and all that counts at the moment of placement: minimums of the tree, and for every chosen
+ * pod its node rules, affinity, anti-affinity of others, topology spread, and that a pod that is not reserved fits beside pods
+ * that leave. Slow: for simulations and tests. */
+const char *engine_verify_placement(const struct cluster *cluster, const struct gang *gang,
+                                    const struct placement *placement, struct arena *arena);
 
 #endif
