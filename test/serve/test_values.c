@@ -1,5 +1,6 @@
 /* The small machines behind the API: JSONPath, spans of time, table cells, schemas, protobuf, certificates. */
 #include "base/arena.h"
+#include "kinds/kinds.h"
 #include "kinds/schema.h"
 #include "object/yaml_read.h"
 #include "serve/http/auth.h"
@@ -202,6 +203,20 @@ static void test_cells(void **state)
 		buffer_free(&out);
 		doc_destroy(doc);
 	}
+}
+
+/* Columns of a kind stand in its row or with the computed ones, and in one of them alone. */
+static void test_columns_stand_once(void **state)
+{
+	const struct kind_row *row;
+	size_t computed = 0;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		const struct table_column *columns = table_columns(row->group, row->resource);
+		assert_false(columns && row->columns);
+		assert_false(columns && !kinds_is_built_in(row));
+		computed += columns != NULL;
+	}
+	assert_true(computed > 30);
 }
 
 /* Searching a type gives what walking over it gave. */
@@ -561,11 +576,12 @@ static void test_who(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_jsonpath),   cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_cells),      cmocka_unit_test(test_schema_tables),
-		cmocka_unit_test(test_structural), cmocka_unit_test(test_shaping),
-		cmocka_unit_test(test_protobuf),   cmocka_unit_test(test_certificates),
-		cmocka_unit_test(test_who),        cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_jsonpath),      cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_cells),         cmocka_unit_test(test_columns_stand_once),
+		cmocka_unit_test(test_schema_tables), cmocka_unit_test(test_structural),
+		cmocka_unit_test(test_shaping),       cmocka_unit_test(test_protobuf),
+		cmocka_unit_test(test_certificates),  cmocka_unit_test(test_who),
+		cmocka_unit_test(test_defaults),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

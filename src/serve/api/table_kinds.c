@@ -1,4 +1,6 @@
-/* Cells of the other built-in kinds, and the columns of all of them. */
+/* Cells of the other built-in kinds, and the columns of all of them. A column that is a path stands in the registry of kinds, for
+ * every printer; these are computed as kubectl has them from the API server, by functions that only this room has. The names
+ * here refer to rows of the registry, and a row has its columns there or here. */
 #include "serve/api/table.h"
 
 #include "base/clock.h"
