@@ -296,6 +296,9 @@ static const struct row rows[] = {
                   "only on nodes with " SETTINGS_CPU_WORKER},
 	{"podGroupsForSinglePods", "false", "true", AT(settings.single_groups),
          .words = "also pods that stand alone get a PodGroup"},
+	{"plainPodReasons", "false", "true", AT(settings.plain_reasons),
+         .words = "pods that wait carry the reason Unschedulable also for what nodes cannot cure, such as a queue's "
+                  "limit"},
 	{"listen", "\"\"", NULL, AT(listen), check_own_listen, .at_start = true,
          .words = "health, metrics and dashboard: HOST:PORT, :PORT or none; \"\" is loopback, port 8080 or a free one"},
 	{"leaderElection", "{enabled: false, name: platoon, duration: 15s}", .read = read_lease, .at_start = true,

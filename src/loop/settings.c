@@ -123,8 +123,8 @@ static bool places_alike(const struct settings *a, const struct settings *b)
 {
 	return same_schedulers(a, b) && a->budget == b->budget && a->strategy.gpu == b->strategy.gpu &&
 	       a->strategy.cpu == b->strategy.cpu && a->never_violate_budgets == b->never_violate_budgets &&
-	       a->restrict_nodes == b->restrict_nodes && text_equal(a->node_pool, b->node_pool) &&
-	       strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
+	       a->plain_reasons == b->plain_reasons && a->restrict_nodes == b->restrict_nodes &&
+	       text_equal(a->node_pool, b->node_pool) && strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }

@@ -27,10 +27,12 @@ struct settings {
 	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their terms.
 	 * Only groups that say more (levels, delays) are written, and those that exist. */
 	bool single_groups;
-	uint64_t budget;            /* search steps per placement, 0: the default */
-	uint64_t claim_timeout;     /* seconds in which the claims of a gang have to be bound, 0: 600 */
-	uint64_t hold_seconds;      /* that room is held for pods which a workload has yet to create, 0: 150 */
-	struct strategy strategy;   /* in which order nodes are taken */
+	uint64_t budget;          /* search steps per placement, 0: the default */
+	uint64_t claim_timeout;   /* seconds in which the claims of a gang have to be bound, 0: 600 */
+	uint64_t hold_seconds;    /* that room is held for pods which a workload has yet to create, 0: 150 */
+	struct strategy strategy; /* in which order nodes are taken */
+	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
+	bool plain_reasons;
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	/* Of the pods and nodes with the label of pools (group.pool_label) only those of this pool count; "" is that of those
 	 * without the label. SETTINGS_ALL_POOLS or NULL: all, and pods stay in their pool. */

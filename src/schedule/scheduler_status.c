@@ -12,6 +12,8 @@
 #define GATHERS_AFTER_POD 2
 #define GATHERS_AT_MOST 10
 
+#define UNSCHEDULABLE "Unschedulable"
+
 /* A cycle comes then, if there is no reason for one before. */
 static void wait_until(struct scheduler *scheduler, int64_t due)
 {
@@ -39,7 +41,7 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 	if (!pod)
 		return;
 	if (!reason)
-		reason = val_str(val_get(writes_find_condition(pod->root, "PodScheduled"), "reason"), "Unschedulable");
+		reason = val_str(val_get(writes_find_condition(pod->root, "PodScheduled"), "reason"), UNSCHEDULABLE);
 	struct condition condition = {"PodScheduled", "False", reason, message};
 	bool same = writes_has_condition(pod->root, &condition);
 	bool same_node = strcmp(val_str(val_path(pod->root, "status", "nominatedNodeName", NULL), ""), node) == 0;
@@ -69,13 +71,24 @@ static uint64_t meaning_of(const struct cycle_group *group)
 	return meaning;
 }
 
+/* Whether pods are not told apart by what they wait for. */
+static bool is_plain(const struct scheduler_turn *turn)
+{
+	return settings_now(turn->scheduler->options.settings)->plain_reasons;
+}
+
 /* What waiting pods of the group carry as reason. Autoscalers buy nodes for pods that are Unschedulable, so it is said only
  * where more nodes would help. NULL: nothing was tried, so what was said last still holds. */
-static const char *pod_reason(const struct snapshot_group *group, const struct cycle_group *decided)
+static const char *pod_reason(const struct scheduler_turn *turn, const struct snapshot_group *group,
+                              const struct cycle_group *decided)
 {
+	if (decided->state == GROUP_NOT_READY && !group->rejected)
+		return "WaitingForGang";
+	if (is_plain(turn))
+		return UNSCHEDULABLE;
 	if (group->rejected)
 		return "Invalid";
-	if (decided->state == GROUP_NOT_READY || decided->state == GROUP_BLOCKED)
+	if (decided->state == GROUP_BLOCKED)
 		return "WaitingForGang";
 	for (size_t i = 0; i < decided->reasons.count; i++)
 		switch (decided->reasons.items[i].code) {
@@ -90,7 +103,7 @@ static const char *pod_reason(const struct snapshot_group *group, const struct c
 		default:
 			break;
 		}
-	return "Unschedulable";
+	return UNSCHEDULABLE;
 }
 
 static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
@@ -102,7 +115,7 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	bool tell = decided->state != GROUP_NOT_READY && decided->state != GROUP_BLOCKED;
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
-	const char *waits_for = quiet ? "Waiting" : pod_reason(group, decided);
+	const char *waits_for = quiet ? "Waiting" : pod_reason(turn, group, decided);
 	enum live_news news =
 		live_news(turn->scheduler->live, (int)index, meaning_of(decided), turn->now_seconds * CLOCK_SECOND);
 	for (size_t i = 0; i < decided->gang.pod_count; i++) {
@@ -121,8 +134,9 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 			mark_waiting(turn, index, pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
 			             false, news);
 		} else if (member->state == MEMBER_BLOCKED) {
-			mark_waiting(turn, index, pod->spec, "", block_code_name(pod->block->code), pod->block->message,
-			             group->implicit, news);
+			mark_waiting(turn, index, pod->spec, "",
+			             is_plain(turn) ? UNSCHEDULABLE : block_code_name(pod->block->code),
+			             pod->block->message, group->implicit, news);
 		} else if (member->state == MEMBER_WAITING && (!quiet || pod->nominated)) {
 			mark_waiting(turn, index, pod->spec, "", waits_for, message, tell, news);
 		}
@@ -130,7 +144,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
 		if (pod->node < 0 && !quiet)
-			mark_waiting(turn, index, pod->spec, "", "NotGrouped", message, tell, news);
+			mark_waiting(turn, index, pod->spec, "", is_plain(turn) ? UNSCHEDULABLE : "NotGrouped", message,
+			             tell, news);
 	}
 }
 

@@ -157,6 +157,7 @@ def a_profile_gives_what_nobody_says(folder):
     usual, kai = settings_of(folder), settings_of(folder, "--profile", "kai")
     assert "schedulerNames: platoon kai-scheduler" in usual and "schedulerNames: kai-scheduler" in kai, kai
     assert "podGroupsForSinglePods: false" in usual and "podGroupsForSinglePods: true" in kai, kai
+    assert "plainPodReasons: false" in usual and "plainPodReasons: true" in kai, kai
     write(folder, "kai.yaml", "profile: kai\npodGroupsForSinglePods: false\n")
     mixed = settings_of(folder, "--config", "kai.yaml")
     assert "podGroupsForSinglePods: false" in mixed and "schedulerNames: kai-scheduler" in mixed, mixed

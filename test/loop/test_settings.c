@@ -1,5 +1,6 @@
 /* One set of settings: everybody who decides borrows the same, and sees it replaced. */
 #include "cli/what_if.h"
+#include "loop/writes.h"
 #include "object/build.h"
 #include "sim/simulate.h"
 
@@ -167,10 +168,10 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	(void)state;
 	static const char *const names[] = {"other"};
 	static const struct group_kind_default row = {.api_group = "*", .kind = "Job", .priority_class = "train"};
-	struct settings cases[11];
-	static const bool placing[11] = {true, true, true, true, true, false, true, false, false, true, true};
-	static const bool grouping[11] = {true, true, true, false, false, true, true, true, true, true, false};
-	for (int i = 0; i < 11; i++)
+	struct settings cases[12];
+	static const bool placing[12] = {true, true, true, true, true, false, true, false, false, true, true, true};
+	static const bool grouping[12] = {true, true, true, false, false, true, true, true, true, true, false, false};
+	for (int i = 0; i < 12; i++)
 		cases[i] = settings_usual;
 	cases[0].schedulers = names;
 	cases[0].scheduler_count = 1;
@@ -185,7 +186,8 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	cases[8].group.default_count = 1;
 	cases[9].node_pool = "red";
 	cases[10].restrict_nodes = true;
-	for (int i = 0; i < 11; i++) {
+	cases[11].plain_reasons = true;
+	for (int i = 0; i < 12; i++) {
 		struct settings_source *source = settings_source_create(&settings_usual);
 		settings_source_replace(source, &cases[i]);
 		print_message("case %d\n", i);
@@ -444,6 +446,34 @@ static void only_workers(void **state)
 	assert_string_not_equal(node_of(simulation, "q"), "");
 }
 
+/* A limit, a missing queue and a request that is not served: nodes cure none of them. */
+static void reasons_that_are_told_apart_or_not(void **state)
+{
+	static const char *const pods[] = {"limited", "lost", "shared"};
+	static const char *const apart[] = {"QuotaExceeded", "Invalid", "UnsupportedRequest"};
+	struct simulation *simulation = *state;
+	apply(simulation,
+	      NODE("n1") "---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: none}, spec: "
+	                 "{resources: {cpu: {quota: 0, limit: 0, overQuotaWeight: 1}}}}\n");
+	apply(simulation,
+	      POOL_POD("limited", "kai.scheduler/queue: none") POOL_POD("lost", "kai.scheduler/queue: absent"));
+	apply(simulation,
+	      "---\n{apiVersion: v1, kind: Pod, metadata: {name: shared, annotations: {gpu-fraction: '0.5'}}, "
+	      "spec: {schedulerName: platoon, " CONTAINERS "}}\n");
+	for (int plain = 0; plain < 3; plain++) {
+		struct settings settings = now(simulation);
+		settings.plain_reasons = plain == 1;
+		settings_source_replace(simulation->settings, &settings);
+		run(simulation);
+		for (int i = 0; i < 3; i++) {
+			const struct val *pod = object(simulation, "", "pods", pods[i]);
+			const struct val *condition = writes_find_condition(pod, "PodScheduled");
+			assert_string_equal(val_str(val_get(condition, "reason"), ""),
+			                    plain == 1 ? "Unschedulable" : apart[i]);
+		}
+	}
+}
+
 static void groups_for_single_pods(void **state)
 {
 	struct simulation *simulation = *state;
@@ -565,6 +595,7 @@ int main(void)
 		ON_A_CLUSTER(another_queue_label),
 		ON_A_CLUSTER(another_pool),
 		ON_A_CLUSTER(only_workers),
+		ON_A_CLUSTER(reasons_that_are_told_apart_or_not),
 		ON_A_CLUSTER(groups_for_single_pods),
 		ON_A_CLUSTER(another_strategy),
 		ON_A_CLUSTER(another_budget),
