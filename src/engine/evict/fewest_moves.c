@@ -11,6 +11,8 @@
 enum {
 	MOST_STEPS = 1 << 18,
 	TRIAL_STEPS = 16,   /* what asking costs besides the search */
+	MOST_PODS = 4096,   /* that could move; with more the usual way has to do */
+	LOOKS_A_STEP = 32,  /* pods that are passed over */
 	MOST_REPACKED = 256 /* pods that are all lifted at once, to see whether there is any hope */
 };
 
@@ -20,6 +22,7 @@ struct move_search {
 	size_t count;
 	struct alike *alike;
 	uint64_t left;  /* steps */
+	uint64_t looks; /* at pods, for which no step was counted yet */
 	bool undecided; /* some search ended without an answer, or some set was not asked */
 	struct {
 		size_t at;       /* the next unit to try */
@@ -31,6 +34,15 @@ struct move_search {
 static void spend(struct move_search *search, uint64_t steps)
 {
 	steps += TRIAL_STEPS;
+	search->left -= steps < search->left ? steps : search->left;
+}
+
+/* Looking at pods is little, but there may be many. */
+static void spend_looks(struct move_search *search, uint64_t looks)
+{
+	search->looks += looks;
+	uint64_t steps = search->looks / LOOKS_A_STEP;
+	search->looks %= LOOKS_A_STEP;
 	search->left -= steps < search->left ? steps : search->left;
 }
 
@@ -122,6 +134,7 @@ static void open_frame(struct move_search *search, size_t depth, size_t at)
 	if (!search->frame[depth].tried)
 		search->frame[depth].tried = arena_array(search->attempt->scratch, uint64_t, search->table_size);
 	memset(search->frame[depth].tried, 0, search->table_size * sizeof(uint64_t));
+	spend_looks(search, search->table_size / LOOKS_A_STEP);
 }
 
 static void lift(struct move_search *search, size_t depth, const struct victim_unit *unit)
@@ -154,6 +167,7 @@ static bool try_size(struct move_search *search, size_t size)
 			continue;
 		}
 		const struct victim_unit *unit = search->units[search->frame[depth].at++];
+		spend_looks(search, 1);
 		if (!is_new(search, depth, unit))
 			continue;
 		lift(search, depth, unit);
@@ -231,7 +245,8 @@ enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
 	const struct victim_unit **before = attempt->units;
 	size_t listed = attempt->unit_count;
 	bool one_of_many = attempt->grow && evict_beneficiary(attempt)->gang.tree_count > 1; /* see joint_build */
-	if (attempt->trial || one_of_many || !(listed + attempt->deferred_count))
+	size_t count = listed + attempt->deferred_count;
+	if (attempt->trial || one_of_many || count == 0 || count > MOST_PODS)
 		return FEWEST_GAVE_UP;
 	list_candidates(&search);
 	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, search.count);
