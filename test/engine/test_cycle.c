@@ -448,6 +448,39 @@ static void remembered_refusals(void **state)
 	cluster_fixture_destroy(&fixture);
 }
 
+/* Moves that were looked for in vain are not looked for again while everything is as it was. */
+static void remembered_moves(void **state)
+{
+	struct cluster_fixture fixture;
+	struct fixture_group groups[] = {{.name = "a", .tree = "1", .pods = "n1", .devices = 2},
+	                                 {.name = "b", .tree = "1", .pods = "n2", .devices = 2},
+	                                 {.name = "wide", .tree = "1", .pods = "-", .devices = 3},
+	                                 {0}};
+	(void)state;
+	cluster_fixture_create(&fixture, "n1:3 n2:3 n3:1", NULL, groups);
+	struct cycle *cycle = &fixture.cycle;
+	cycle->refusal_cache = refusal_cache_create(0);
+	static const struct {
+		const char *story;
+		enum cycle_preempt of_b;
+		size_t hits;
+	} table[] = {{"asked", CYCLE_PREEMPTIBLE, 0},
+	             {"not asked again: for allocation and for moves", CYCLE_PREEMPTIBLE, 2},
+	             {"b may not be moved any more: asked", CYCLE_NON_PREEMPTIBLE, 3},
+	             {"and remembered", CYCLE_NON_PREEMPTIBLE, 5}};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		cycle->groups[1].preempt = table[i].of_b;
+		cycle->groups[2].reasons = (struct reasons){0};
+		cluster_record(cycle->cluster);
+		cluster_fixture_run(&fixture, "allocate consolidate", (int)i * 60);
+		cluster_rewind(cycle->cluster);
+		if (refusal_cache_hits(cycle->refusal_cache) != table[i].hits)
+			fail_msg("%s: %zu times remembered", table[i].story, refusal_cache_hits(cycle->refusal_cache));
+	}
+	refusal_cache_destroy(cycle->refusal_cache);
+	cluster_fixture_destroy(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_service),
@@ -462,6 +495,7 @@ int main(void)
 	                                   cmocka_unit_test(choice_within_bounds),
 	                                   cmocka_unit_test(reservations_give_way),
 	                                   cmocka_unit_test(one_try),
-	                                   cmocka_unit_test(remembered_refusals)};
+	                                   cmocka_unit_test(remembered_refusals),
+	                                   cmocka_unit_test(remembered_moves)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,8 @@ struct cycle_run {
 	struct victim_index *victim_index;             /* what could be given up; NULL until somebody asks */
 	struct evict_budgets *budgets;                 /* made with it; NULL: nothing is guarded */
 	int explained_runtimes;                        /* in this action */
+	uint64_t move_steps;                           /* that searches for moves took in this action */
+	uint64_t state;                                /* see make_room.c; 0: nobody asked yet */
 	bool knows_runtimes, grants_runtimes;          /* whether any queue has a minimum runtime for this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_has_mark */
 };

@@ -56,6 +56,40 @@ static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, st
 	return outcome == PLACE_IMPOSSIBLE;
 }
 
+/* ---- moves that were looked for in vain ---- */
+
+/* Everything that moves depend on: what is where, whose it is, and what queues allow. Costs a look at every pod, so it is asked
+ * for only beside searches that cost more. Never 0. */
+static uint64_t describe_state(struct cycle_run *run)
+{
+	struct cycle *cycle = run->cycle;
+	uint64_t state = hash_mix(cluster_state(cycle->cluster), cycle->budget);
+	if (run->state)
+		return run->state;
+	for (size_t q = 0; q < cycle->queue_count; q++)
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			state = hash_mix(state, (uint64_t)cycle->queues[q].limit[r]);
+			state = hash_mix(state, (uint64_t)cycle->queues[q].quota[r]);
+			state = hash_mix(state, (uint64_t)cycle->queues[q].parent);
+		}
+	for (size_t g = 0; g < cycle->group_count; g++) {
+		const struct cycle_group *group = &cycle->groups[g];
+		state = hash_mix(state, (uint64_t)group->preempt << 33 | (uint64_t)group->blocked << 32 |
+		                                (uint32_t)group->queue);
+		state = hash_mix(state, refusals_hash_gang(&group->gang));
+	}
+	return run->state = state | 1;
+}
+
+/* Disruption budgets change with the time: nothing is remembered beside them. */
+static bool minds_moves(const struct cycle_run *run, enum cycle_action action, uint64_t steps)
+{
+	return cycle_action_row(action)->method->moves_only && !run->cycle->budget_count &&
+	       refusal_cache_minds_moves(run->cycle, steps);
+}
+
+/* ---- one group ---- */
+
 /* Groups of one queue that look alike have the same prospects. */
 static bool make_room_for(struct cycle_run *run, const struct candidate *candidate, enum cycle_action action)
 {
@@ -67,6 +101,12 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
 	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
 		return false;
+	if (minds_moves(run, action, 0) &&
+	    refusal_cache_moves_in_vain(run->cycle, hash_mix(question, (uint64_t)group->queue), describe_state(run))) {
+		refusals_add(refusals, question, NULL);
+		return false;
+	}
+	uint64_t before = run->move_steps;
 	moved_places_lift(run, group);
 	bool made = evict_for_group(run, candidate->group, action, grow);
 	moved_places_restore(run, group);
@@ -75,6 +115,9 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 		refusal_cache_disturb(run->cycle);
 	} else {
 		refusals_add(refusals, question, NULL);
+		if (run->move_steps > before && minds_moves(run, action, run->move_steps - before))
+			refusal_cache_store_in_vain(run->cycle, hash_mix(question, (uint64_t)group->queue),
+			                            describe_state(run));
 	}
 	return made;
 }

@@ -26,6 +26,12 @@ struct outlook {
 	bool hopeless;
 };
 
+/* A question for which no moves were found. */
+struct in_vain {
+	UT_hash_handle hh;
+	uint64_t question;
+};
+
 /* A pod that was bound by the last cycle: so many of its class were on the node then. */
 struct bound {
 	int pod_class, node, count;
@@ -35,6 +41,8 @@ struct refusal_cache {
 	struct arena *arena; /* everything that is kept */
 	struct cached_refusal *refusals;
 	struct outlook *outlooks;
+	struct in_vain *in_vain; /* all of one state */
+	uint64_t vain_state;
 	VEC(struct bound) bound;
 	uint64_t costly; /* search steps */
 	uint64_t freed, node_changes;
@@ -63,6 +71,15 @@ static void forget_refusals(struct refusal_cache *cache)
 	cache->added = 0;
 }
 
+static void forget_in_vain(struct refusal_cache *cache)
+{
+	struct in_vain *item, *next;
+	HASH_ITER(hh, cache->in_vain, item, next) {
+		HASH_DEL(cache->in_vain, item);
+		free(item);
+	}
+}
+
 static void forget_outlooks(struct refusal_cache *cache)
 {
 	struct outlook *outlook, *next;
@@ -78,6 +95,7 @@ void refusal_cache_clear(struct refusal_cache *cache)
 		return;
 	forget_refusals(cache);
 	forget_outlooks(cache);
+	forget_in_vain(cache);
 }
 
 void refusal_cache_destroy(struct refusal_cache *cache)
@@ -253,4 +271,36 @@ void refusal_cache_store_hopeless(struct cycle *cycle, uint64_t question, bool h
 	outlook->question = question;
 	outlook->hopeless = hopeless;
 	HASH_ADD(hh, cycle->refusal_cache->outlooks, question, sizeof(outlook->question), outlook);
+}
+
+/* ---- moves ---- */
+
+bool refusal_cache_minds_moves(const struct cycle *cycle, uint64_t steps)
+{
+	const struct refusal_cache *cache = cycle->refusal_cache;
+	return cache && !cache->disturbed && (steps ? steps >= cache->costly : cache->in_vain != NULL);
+}
+
+bool refusal_cache_moves_in_vain(struct cycle *cycle, uint64_t question, uint64_t state)
+{
+	struct refusal_cache *cache = cycle->refusal_cache;
+	struct in_vain *item = NULL;
+	if (cache && cache->vain_state == state)
+		HASH_FIND(hh, cache->in_vain, &question, sizeof(question), item);
+	if (item)
+		cache->hits++;
+	return item;
+}
+
+void refusal_cache_store_in_vain(struct cycle *cycle, uint64_t question, uint64_t state)
+{
+	struct refusal_cache *cache = cycle->refusal_cache;
+	if (!cache)
+		return;
+	if (cache->vain_state != state || HASH_COUNT(cache->in_vain) > MOST_KEPT)
+		forget_in_vain(cache);
+	cache->vain_state = state;
+	struct in_vain *item = base_calloc(1, sizeof(*item));
+	item->question = question;
+	HASH_ADD(hh, cache->in_vain, question, sizeof(item->question), item);
 }

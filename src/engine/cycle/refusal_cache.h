@@ -49,4 +49,11 @@ void refusal_cache_store(struct cycle *cycle, const struct gang *gang, uint64_t 
 int refusal_cache_is_hopeless(const struct cycle *cycle, uint64_t question);
 void refusal_cache_store_hopeless(struct cycle *cycle, uint64_t question, bool hopeless);
 
+/* Whether moves were looked for in vain with this question when everything they depend on was as it is: `state` sums that up.
+ * And to note it. */
+bool refusal_cache_moves_in_vain(struct cycle *cycle, uint64_t question, uint64_t state);
+void refusal_cache_store_in_vain(struct cycle *cycle, uint64_t question, uint64_t state);
+/* Whether a search for moves that took so many steps is to be noted; with 0, whether any was. */
+bool refusal_cache_minds_moves(const struct cycle *cycle, uint64_t steps);
+
 #endif

@@ -252,7 +252,9 @@ enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
 	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, search.count);
 	bool hopeless = is_hopeless(&search);
 	search.undecided = false;
-	if (!hopeless && try_sizes(&search))
+	bool made = !hopeless && try_sizes(&search);
+	attempt->run->move_steps += MOST_STEPS - search.left;
+	if (made)
 		return FEWEST_MADE;
 	evict_lift_prefix(attempt, 0);
 	attempt->units = before;
