@@ -11,7 +11,7 @@ struct live_claim {
 	UT_hash_handle hh;
 	char *key; /* "namespace/name" */
 	VEC(struct live_object *) pods;
-	bool shared; /* what its pods were told last: several name it */
+	bool shared; /* what all of its pods were told last: several name it */
 };
 
 static struct live_claim *find(const struct live *live, const char *namespace_, const char *name)
@@ -110,10 +110,9 @@ static void note_sharing(struct live *live, const struct live_object *pod, const
 
 static size_t count_users(const void *context, const char *namespace_, const char *name)
 {
-	struct live_claim *claim = find(context, namespace_, name);
-	if (claim)
-		claim->shared = is_shared(context, claim);
-	return claim && claim->shared ? 2 : 1;
+	/* What is said here is said to one pod. Whether the others were told the same is looked at when all are read. */
+	const struct live_claim *claim = find(context, namespace_, name);
+	return claim && is_shared(context, claim) ? 2 : 1;
 }
 
 const struct volume_book *live_volume_book(const struct live *live)
