@@ -246,6 +246,22 @@ static void read_state(const struct decode *decode, const struct val *object, st
 		out->started_seconds = seconds;
 }
 
+/* The label that the user names, else those that controllers write. */
+static int32_t read_index(const struct labels *labels, const struct val *annotations)
+{
+	static const char *const keys[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
+	                                   "training.kubeflow.org/replica-index",
+	                                   "leaderworkerset.sigs.k8s.io/worker-index"};
+	const char *own = val_str(val_get(annotations, "kai.scheduler/pod-index-label"), NULL);
+	const char *text = own ? labels_get(labels, own) : NULL;
+	for (size_t i = 0; !text && i < sizeof(keys) / sizeof(*keys); i++)
+		text = labels_get(labels, keys[i]);
+	if (!text || !*text || strspn(text, "0123456789") != strlen(text))
+		return INT32_MAX;
+	long index = strtol(text, NULL, 10);
+	return index < INT32_MAX ? (int32_t)index : INT32_MAX;
+}
+
 static void read_group(const struct decode *decode, const struct metadata *meta, struct pod_spec *out)
 {
 	const struct decode_path *path = PATH_KEY(NULL, "metadata");
@@ -266,6 +282,7 @@ static void read_group(const struct decode *decode, const struct metadata *meta,
 		else
 			out->task_priority = value;
 	}
+	out->index = read_index(&out->labels, annotations);
 }
 
 static void read_spec(const struct decode *decode, const struct val *spec, struct pod_spec *out)

@@ -30,6 +30,7 @@ struct pod_spec {
 	int32_t priority;
 	bool never_preempts;   /* spec.preemptionPolicy */
 	int64_t task_priority; /* label kai.scheduler/task-priority, 0 when absent */
+	int32_t index; /* its number in its workload, as the labels of its kind say it; INT32_MAX when they do not */
 	/* effective: max(init steps, containers + sidecars) + overhead; sorted by name; "pods": 1 included; zero amounts
 	 * left out */
 	struct resource_amount *requests;

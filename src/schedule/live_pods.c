@@ -92,7 +92,7 @@ static bool same_pod(const struct snapshot_pod *a, const struct snapshot_pod *b)
 	return a->pod_class == b->pod_class && a->node == b->node && a->releasing == b->releasing &&
 	       a->gone == b->gone && a->deleting == b->deleting && a->creation == b->creation &&
 	       x->started_seconds == y->started_seconds && x->phase == y->phase && x->gated == y->gated &&
-	       x->task_priority == y->task_priority && x->has_priority == y->has_priority &&
+	       x->task_priority == y->task_priority && x->index == y->index && x->has_priority == y->has_priority &&
 	       x->priority == y->priority && x->never_preempts == y->never_preempts && text_equal(x->group, y->group) &&
 	       text_equal(x->subgroup, y->subgroup) && text_equal(x->scheduler, y->scheduler) &&
 	       text_equal(a->nominated, b->nominated) && text_equal(x->priority_class, y->priority_class) &&

@@ -83,6 +83,8 @@ static int compare_members(const void *left, const void *right, void *context)
 		return a->leaf < b->leaf ? -1 : 1;
 	if (a->spec->task_priority != b->spec->task_priority)
 		return a->spec->task_priority > b->spec->task_priority ? -1 : 1;
+	if (a->spec->index != b->spec->index) /* the order of ranks, so that neighbours get neighbouring nodes */
+		return a->spec->index < b->spec->index ? -1 : 1;
 	if (a->creation != b->creation)
 		return a->creation < b->creation ? -1 : 1;
 	return strcmp(a->name, b->name);

@@ -57,11 +57,18 @@ struct decision {
 	int blocking_tree;
 };
 
-static int compare_assigned(const void *left, const void *right)
+/* Along the topology: nodes of a domain stand side by side, whatever they are called. */
+static int compare_assigned(const void *left, const void *right, void *context)
 {
 	const struct assigned *a = left, *b = right;
+	const struct topology *topology = context;
 	if (a->want != b->want)
 		return a->want < b->want ? -1 : 1;
+	for (int level = 0; level < topology->level_count; level++) {
+		int32_t in = topology->node_domain[level][a->node], other = topology->node_domain[level][b->node];
+		if (in != other)
+			return in < other ? -1 : 1;
+	}
 	return (a->node > b->node) - (a->node < b->node);
 }
 
@@ -83,7 +90,8 @@ static enum verdict attempt(struct decision *decision, uint64_t budget)
 			decision->best[i] = solver->assigned.items[i];
 		/* Nodes in order, so that the pods of a leaf meet them in order. */
 		if (decision->best_count)
-			qsort(decision->best, decision->best_count, sizeof(*decision->best), compare_assigned);
+			qsort_r(decision->best, decision->best_count, sizeof(*decision->best), compare_assigned,
+			        &solver->cluster->topologies[solver->topologies[0]]);
 		for (size_t i = 0; i < decision->best_count; i++) {
 			decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
 		}
