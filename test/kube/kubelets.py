@@ -1,6 +1,6 @@
 """Kubelets played in the name of the administrator, so that the rights of the account under test are its own.
 
-What is bound runs and is ready, with the images of its spec; what is to go goes.
+What is bound runs and is ready, with the images of its spec; what is to go ends, which is told, and goes.
 """
 import http.client
 import json
@@ -9,6 +9,7 @@ import threading
 import time
 
 PERIOD = 0.2
+KILLED = 143  # by SIGTERM
 
 
 class Kubelets:
@@ -48,21 +49,44 @@ class Kubelets:
             meta = pod["metadata"]
             path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
             if "deletionTimestamp" in meta:
+                # A Job with a failure policy counts a pod only when its end was told.
+                if pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                    self.show(connection, path, meta, ended(pod, KILLED))
                 self.ask(connection, "DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0,
                                                       "preconditions": {"uid": meta["uid"]}})
                 continue
             images = [item["image"] for item in pod["spec"]["containers"]]
             if [item["image"] for item in pod["status"].get("containerStatuses", [])] != images:
-                self.ask(connection, "PATCH", path + "/status", {"metadata": {"uid": meta["uid"]}, "status": running(pod)},
-                         "application/strategic-merge-patch+json")
+                self.show(connection, path, meta, running(pod))
+
+    def show(self, connection, path, meta, status):
+        self.ask(connection, "PATCH", path + "/status", {"metadata": {"uid": meta["uid"]}, "status": status},
+                 "application/strategic-merge-patch+json")
+
+
+def clock_time():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def container_statuses(items, ready, state):
+    return [{"name": item["name"], "image": item["image"], "imageID": item["image"], "ready": ready, "started": ready,
+             "restartCount": 0, "state": state} for item in items]
+
+
+def ended(pod, code):
+    """The status of a pod whose containers have all ended with `code`."""
+    now = clock_time()
+    return {
+        "phase": "Failed" if code else "Succeeded",
+        "conditions": [{"type": name, "status": "False", "lastTransitionTime": now} for name in ("ContainersReady", "Ready")],
+        "containerStatuses": container_statuses(pod["spec"]["containers"], False, {"terminated": {
+            "exitCode": code, "reason": "Error" if code else "Completed", "startedAt": now, "finishedAt": now}})}
 
 
 def running(pod):
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = clock_time()
     return {
         "phase": "Running", "podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}], "startTime": now,
         "conditions": [{"type": name, "status": "True", "lastTransitionTime": now}
                        for name in ("Initialized", "ContainersReady", "Ready")],
-        "containerStatuses": [{"name": item["name"], "image": item["image"], "imageID": item["image"], "ready": True,
-                               "started": True, "restartCount": 0, "state": {"running": {"startedAt": now}}}
-                              for item in pod["spec"]["containers"]]}
+        "containerStatuses": container_statuses(pod["spec"]["containers"], True, {"running": {"startedAt": now}})}
