@@ -39,6 +39,9 @@ fault: build ## FAULT_SEEDS (10000) random runs with faults, in two processes
 check-kube: build ## run Platoon on a real kube-apiserver, built once from Go modules (needs Go; minutes the first time)
 	@test/kube/test_kube.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(KUBE_OPTIONS) $(ONLY)
 
+check-operators: build ## run Platoon beside the real controllers of workloads, built once from Go modules (needs Go)
+	@test/operators/test_operators.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(ONLY)
+
 check-helm: build ## the chart with the real Helm, built once: lint, and the same objects as `platoon install`
 	@test/kube/test_helm.py build/platoon
 
@@ -76,4 +79,4 @@ needs-python:
 clean: ## remove every build directory
 	rm -rf build build-*
 
-.PHONY: help deps deps-run needs-python build run test lint format fuzz fault check-kube check-helm check-package man chart image deb bench bench-kube clean
+.PHONY: help deps deps-run needs-python build run test lint format fuzz fault check-kube check-operators check-helm check-package man chart image deb bench bench-kube clean
