@@ -77,24 +77,36 @@ static int compare_entitlements(const struct share_queue *a, const struct share_
 	return 0;
 }
 
-static bool sibling_before(const struct share_queue *queues, const int64_t *total, int a, const int64_t *next_a, int b,
-                           const int64_t *next_b)
+/* All that the order asks of one queue with what it would get next. */
+struct rank {
+	bool over, within, without;
+	struct fraction ahead, now; /* dominant shares, with what it would get and without */
+};
+
+static struct rank rank_of(const struct share_queue *queue, const int64_t *next, const int64_t *total)
+{
+	return (struct rank){.over = over_fair_share(queue),
+	                     .within = within_quota(queue, next),
+	                     .without = uses_without_entitlement(queue, next),
+	                     .ahead = dominant_share(queue, next, total),
+	                     .now = dominant_share(queue, nothing, total)};
+}
+
+static bool sibling_before(const struct share_queue *queues, int a, const struct rank *rank_a, int b,
+                           const struct rank *rank_b)
 {
 	const struct share_queue *left = &queues[a], *right = &queues[b];
-	bool flag = over_fair_share(left);
-	if (flag != over_fair_share(right))
-		return !flag;
-	flag = within_quota(left, next_a);
-	if (flag != within_quota(right, next_b))
-		return flag;
+	if (rank_a->over != rank_b->over)
+		return !rank_a->over;
+	if (rank_a->within != rank_b->within)
+		return rank_a->within;
 	if (left->priority != right->priority)
 		return left->priority > right->priority;
-	flag = uses_without_entitlement(left, next_a);
-	if (flag != uses_without_entitlement(right, next_b))
-		return !flag;
-	int order = compare_fractions(dominant_share(left, next_a, total), dominant_share(right, next_b, total));
+	if (rank_a->without != rank_b->without)
+		return !rank_a->without;
+	int order = compare_fractions(rank_a->ahead, rank_b->ahead);
 	if (!order)
-		order = compare_fractions(dominant_share(left, nothing, total), dominant_share(right, nothing, total));
+		order = compare_fractions(rank_a->now, rank_b->now);
 	if (!order)
 		order = compare_entitlements(left, right);
 	if (order)
@@ -125,18 +137,27 @@ bool share_before(const struct share_queue *queues, const int64_t total[SHARE_RE
 		up_a = queues[up_a].parent;
 		up_b = queues[up_b].parent;
 	}
-	return sibling_before(queues, total, up_a, next_a ? next_a : nothing, up_b, next_b ? next_b : nothing);
+	struct rank rank_a = rank_of(&queues[up_a], next_a ? next_a : nothing, total),
+		    rank_b = rank_of(&queues[up_b], next_b ? next_b : nothing, total);
+	return sibling_before(queues, up_a, &rank_a, up_b, &rank_b);
 }
 
 /* ---- many queues ---- */
 
 /* Every queue, and the top above them all, has a heap of those children below which something waits. A child stands in
  * it with the next amounts of its own best queue. */
+struct kept_rank { /* and what it was worked out from */
+	bool known;
+	int64_t allocated[SHARE_RESOURCES], next[SHARE_RESOURCES];
+	struct rank rank;
+};
+
 struct share_order {
 	const struct share_queue *queues;
 	const int64_t *total;
 	int *best;                        /* by queue: the queue at or below it to serve next; -1 = nothing waits */
 	int64_t (*next)[SHARE_RESOURCES]; /* by queue, of its own */
+	struct kept_rank *ranks;          /* by queue */
 	bool *waits;                      /* by queue: has something of its own */
 	int *first;                       /* by queue + 1: where its heap begins in `heap` */
 	int *size;                        /* by queue + 1 */
@@ -152,6 +173,7 @@ struct share_order *share_order_create(const struct share_queue *queues, size_t 
 	order->total = total;
 	order->best = arena_array(arena, int, count);
 	order->next = arena_array_bytes(arena, count, sizeof(*order->next));
+	order->ranks = arena_array(arena, struct kept_rank, count);
 	order->waits = arena_array(arena, bool, count);
 	order->first = arena_array(arena, int, count + 2);
 	order->size = arena_array(arena, int, count + 1);
@@ -166,10 +188,24 @@ struct share_order *share_order_create(const struct share_queue *queues, size_t 
 	return order;
 }
 
-static bool heap_before(const struct share_order *order, int a, int b)
+/* A queue is compared with many others between two changes of it. What it uses may change without anybody saying so. */
+static const struct rank *heap_rank(struct share_order *order, int queue)
 {
-	return sibling_before(order->queues, order->total, a, order->next[order->best[a]], b,
-	                      order->next[order->best[b]]);
+	struct kept_rank *kept = &order->ranks[queue];
+	const int64_t *allocated = order->queues[queue].allocated, *next = order->next[order->best[queue]];
+	if (kept->known && memcmp(kept->allocated, allocated, sizeof(kept->allocated)) == 0 &&
+	    memcmp(kept->next, next, sizeof(kept->next)) == 0)
+		return &kept->rank;
+	kept->known = true;
+	memcpy(kept->allocated, allocated, sizeof(kept->allocated));
+	memcpy(kept->next, next, sizeof(kept->next));
+	kept->rank = rank_of(&order->queues[queue], next, order->total);
+	return &kept->rank;
+}
+
+static bool heap_before(struct share_order *order, int a, int b)
+{
+	return sibling_before(order->queues, a, heap_rank(order, a), b, heap_rank(order, b));
 }
 
 static void heap_put(struct share_order *order, int *heap, int at, int queue)
