@@ -5,6 +5,9 @@
 
 #define LABEL_JOB_NAME "jobset.sigs.k8s.io/replicatedjob-name"
 #define LABEL_JOB_INDEX "jobset.sigs.k8s.io/job-index"
+#define KEY_EXCLUSIVE "alpha.jobset.sigs.k8s.io/exclusive-topology"
+#define KEY_NODE_SELECTOR                                                                                              \
+	"alpha.jobset.sigs.k8s.io/node-selector" /* the user labels the nodes: nobody waits for a leader */
 #define LABEL_COMPLETION_INDEX "batch.kubernetes.io/job-completion-index"
 
 struct replicated {
@@ -12,8 +15,18 @@ struct replicated {
 	const struct val *template_; /* of the Job */
 	int64_t replicas, pods;      /* Jobs, pods each */
 	int64_t minimum;
+	bool led; /* the first pod of a Job has to have a node before the others can be created */
 	struct group_constraint constraint;
 };
+
+/* Each Job gets a domain of its own: where its first pod is, there the others are told to go. */
+static bool is_led(const struct grouping *grouping, const struct replicated *job)
+{
+	const struct val *own = val_path(job->template_, "metadata", "annotations", NULL);
+	const struct labels *all = &grouping->subject.annotations;
+	return (val_get(own, KEY_EXCLUSIVE) || meta_get(all, KEY_EXCLUSIVE)) && !val_get(own, KEY_NODE_SELECTOR) &&
+	       !meta_get(all, KEY_NODE_SELECTOR);
+}
 
 static bool read_minimum(struct grouping *grouping, struct replicated *job)
 {
@@ -26,6 +39,9 @@ static bool read_minimum(struct grouping *grouping, struct replicated *job)
 		           arena_printf(grouping->arena, "%s.annotations[" KEY_MIN_MEMBER "]", path),
 		           "lower it, or raise the parallelism", "a Job of %lld pods can never reach a minimum of %lld",
 		           (long long)job->pods, (long long)job->minimum);
+	job->led = is_led(grouping, job);
+	if (job->led)
+		job->minimum = 1;
 	return asked != FIELD_WRONG;
 }
 
@@ -113,6 +129,9 @@ static void add_job(struct grouping *grouping, const struct replicated *job, boo
 	for (int64_t i = from; has_segments && i >= 0 && i < behind; i++)
 		segments_add(grouping, &segments, first + (int)(i - from), job->pods, job->minimum, i == mine,
 		             job->path);
+	for (size_t i = (size_t)first; job->led && i < grouping->out->subgroup_count; i++)
+		if (grouping->out->subgroups[i].min_member > 1)
+			grouping->out->subgroups[i].min_member = 1;
 }
 
 /* Only as many children as the user asks for, or one when the JobSet starts its jobs one after the other. */

@@ -8,6 +8,7 @@
 #define LABEL_NAME "leaderworkerset.sigs.k8s.io/name"
 #define LABEL_WORKER_INDEX "leaderworkerset.sigs.k8s.io/worker-index"
 #define LABEL_GROUP_INDEX "leaderworkerset.sigs.k8s.io/group-index"
+#define KEY_EXCLUSIVE "leaderworkerset.sigs.k8s.io/exclusive-topology"
 #define KEY_GROUP_SIZE "leaderworkerset.sigs.k8s.io/size"
 #define GROUP_SUFFIX "-group-" /* of a PodGroup, before the index of its replica */
 #define PATH_SUBGROUP_SIZE "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize"
@@ -16,7 +17,7 @@ struct set {
 	const struct val *spec, *template_;
 	int64_t size;     /* pods of a group, the leader among them */
 	bool leader;      /* the pod is the leader */
-	bool leader_only; /* workers are made when the leader is ready, which it is not: nobody waits for them yet */
+	bool leader_only; /* workers are made when the leader is ready, or has a node: nobody waits for them yet */
 	bool excluded;    /* the leader is outside of the segments */
 	struct segments segments;
 };
@@ -41,9 +42,11 @@ static bool read_policy(struct grouping *grouping, struct set *set)
 		return false;
 	const char *index = group_pod_label(grouping, LABEL_WORKER_INDEX);
 	set->leader = index && strcmp(index, "0") == 0;
-	if (strcmp(policy, "LeaderCreated") == 0)
+	bool created = strcmp(policy, "LeaderCreated") == 0;
+	/* With a domain of its own for each replica the controller makes the workers when it sees where the leader is. */
+	if (created && !meta_get(&grouping->subject.annotations, KEY_EXCLUSIVE))
 		return true;
-	if (strcmp(policy, "LeaderReady") != 0) {
+	if (!created && strcmp(policy, "LeaderReady") != 0) {
 		group_warn(grouping, GROUP_ABOUT_UNKNOWN_STARTUP_POLICY, "spec.startupPolicy",
 		           "write LeaderCreated or LeaderReady", "\"%s\" is no startup policy", policy);
 		return false;

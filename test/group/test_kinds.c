@@ -93,6 +93,24 @@ static void jobsets(void **state)
 	         "pg-w-u1 min=1 j j-replica-0<j:1 ! index-not-a-number"},
 		{"a job nobody knows", JOBSET("", "replicatedJobs: [{name: j}]", OF_JOB("k", "0")),
 	         "pg-w-u1 min=1 j j-replica-0<j:1 ! unknown-subgroup"},
+		{"Jobs in domains of their own, each led by its first pod",
+	         JOBSET("annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}, ",
+	                "replicatedJobs: [{name: j, replicas: 2, template: {spec: {parallelism: 4}}}]",
+	                OF_JOB("j", "0")),
+	         "pg-w-u1 min=2 j j-replica-0<j:1 j-replica-1<j:1 -> j-replica-0"},
+		{"one of two such jobs, in segments",
+	         JOBSET("annotations: {" TOPOLOGY "}, ",
+	                "replicatedJobs: [{name: j, template: {metadata: {annotations: "
+	                "{alpha.jobset.sigs.k8s.io/exclusive-topology: rack}}, spec: {parallelism: 4, " TEMPLATE(
+				SEGMENTS("2")) "}}}, {name: k, template: {spec: {parallelism: 2}}}]",
+	                OF_JOB("j", "0") ", batch.kubernetes.io/job-completion-index: \"0\""),
+	         "pg-w-u1 min=3@topo,, j j-replica-0<j j-replica-0-0<j-replica-0:1@topo,rack, "
+	         "j-replica-0-1<j-replica-0:0@topo,rack, k k-replica-0<k:2 -> j-replica-0-0 #0"},
+		{"nobody leads where the user has labelled the nodes",
+	         JOBSET("annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack, "
+	                "alpha.jobset.sigs.k8s.io/node-selector: \"true\"}, ",
+	                "replicatedJobs: [{name: j, template: {spec: {parallelism: 4}}}]", OF_JOB("j", "0")),
+	         "pg-w-u1 min=4 j j-replica-0<j:4 -> j-replica-0"},
 		{"a minimum per Job",
 	         JOBSET("",
 	                "replicatedJobs: [{name: j, template: {metadata: {annotations: "
@@ -285,6 +303,12 @@ static void others(void **state)
 	         LWS("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}",
 	             "labels: {leaderworkerset.sigs.k8s.io/worker-index: \"1\"}, "),
 	         "pg-w-u1 min=3 leader:1 workers:2 -> workers"},
+		{"a leader whose workers follow it into a domain of their own",
+	         WORKLOAD("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+	                  "annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}, ",
+	                  "leaderWorkerTemplate: {size: 3}")
+	                 POD(LEADER OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "w")),
+	         "pg-w-u1 min=1 leader:1 workers:0 -> leader"},
 		{"a policy that is a number", LWS("startupPolicy: 1, leaderWorkerTemplate: {size: 3}", LEADER),
 	         "refused ! wrong-field-type"},
 		{"a Job with a minimum of 0",

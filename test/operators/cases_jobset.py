@@ -9,8 +9,8 @@ def replicated(name, replicas, pods, gpus=8, annotations=None):
 
 
 def jobset(name, *jobs, annotations=None, **spec):
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": name, "annotations": annotations or {}},
-            "spec": {"replicatedJobs": list(jobs), **spec}}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": name, "annotations": annotations or {}}, "spec": {"replicatedJobs": list(jobs), **spec}}
 
 
 @test("jobset")
@@ -46,3 +46,12 @@ def jobset_in_order(world):
     world.apply(jobset("train", replicated("first", 1, 1), replicated("second", 1, 2),
                        startupPolicy={"startupPolicyOrder": "InOrder"}))
     world.wait_running("train-", 3)
+
+
+@test("jobset")
+def jobset_exclusive_topology(world):
+    """Pods of a Job are refused until its first one has a node, and then sent to the same rack."""
+    world.apply(jobset("train", replicated("workers", 2, 4), annotations={"alpha.jobset.sigs.k8s.io/exclusive-topology": RACK}))
+    world.wait_running("train-", 8)
+    racks = [{world.rack_of(pod) for pod in world.pods(f"train-workers-{index}-")} for index in range(2)]
+    assert [len(rack) for rack in racks] == [1, 1] and racks[0] != racks[1], racks

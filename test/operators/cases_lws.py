@@ -44,6 +44,15 @@ def lws_leader_ready_then_workers(world):
 
 
 @test("lws")
+def lws_exclusive_topology(world):
+    """The controller makes the workers when the leader has a node, and sends them to the same rack."""
+    world.apply(lws("serve", 2, 4, annotations={"leaderworkerset.sigs.k8s.io/exclusive-topology": RACK}))
+    world.wait_running("serve-", 8)
+    racks = racks_of_replicas(world, "serve", 2)
+    assert [len(rack) for rack in racks] == [1, 1] and racks[0] != racks[1], racks
+
+
+@test("lws")
 def lws_scaled_down_takes_its_groups_along(world):
     world.apply(lws("serve", 4, 2))
     world.wait_running("serve-", 8)
