@@ -1,6 +1,7 @@
 /* Owns the search for the smallest set of moves: depth first over sets of one size, size by size. */
 #include "engine/evict/fewest_moves.h"
 
+#include "engine/cluster/internal.h"
 #include "engine/evict/alike.h"
 #include "engine/evict/budgets.h"
 #include "engine/evict/joint.h"
@@ -9,8 +10,9 @@
 #include <string.h>
 
 enum {
-	MOST_STEPS = 1 << 18,
+	MOST_STEPS = 1 << 19,
 	TRIAL_STEPS = 16,   /* what asking costs besides the search */
+	SHARE = 64,         /* of the steps that are left, for one set */
 	MOST_PODS = 4096,   /* that could move; with more the usual way has to do */
 	LOOKS_A_STEP = 32,  /* pods that are passed over */
 	MOST_REPACKED = 256 /* pods that are all lifted at once, to see whether there is any hope */
@@ -20,6 +22,8 @@ struct move_search {
 	struct evict_attempt *attempt;
 	const struct victim_unit **units; /* those that may move, cheapest first */
 	size_t count;
+	int shape; /* of all pods that wait, -1: they have several */
+	int64_t slots_needed;
 	struct alike *alike;
 	uint64_t left;  /* steps */
 	uint64_t looks; /* at pods, for which no step was counted yet */
@@ -48,6 +52,48 @@ static void spend_looks(struct move_search *search, uint64_t looks)
 
 /* ---- one set ---- */
 
+static int64_t find_largest(const int64_t *sums, int count)
+{
+	int64_t largest = 0;
+	for (int d = 0; d < count; d++)
+		largest = sums[d] > largest ? sums[d] : largest;
+	return largest;
+}
+
+/* Whether there are enough slots, as far as counting says; much less work than a search. */
+static bool has_slots(struct move_search *search)
+{
+	struct cluster *cluster = search->attempt->cycle->cluster;
+	struct gang_level level = evict_beneficiary(search->attempt)->gang.tree[0].required;
+	if (search->shape < 0)
+		return true;
+	const struct slots *slots = slots_get(cluster, search->shape, VIEW_RELEASING);
+	if (level.topology < 0 || cluster->topologies[level.topology].hosts[level.level])
+		return slots->total >= search->slots_needed;
+	return find_largest(slots->sums[level.topology][level.level],
+	                    cluster->topologies[level.topology].domain_count[level.level]) >= search->slots_needed;
+}
+
+static void count_needed(struct move_search *search)
+{
+	const struct gang *gang = &evict_beneficiary(search->attempt)->gang;
+	const struct cluster *cluster = search->attempt->cycle->cluster;
+	search->shape = -1;
+	search->slots_needed = search->attempt->grow ? 1 : gang_minimum_pods(gang, 0);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct gang_pod *pod = &gang->pods[p];
+		int shape = cluster->pod_classes.items[pod->pod_class].shape;
+		if (cycle_is_member(pod)) { /* which part of the minimum it makes up is not asked: nothing is counted */
+			search->slots_needed = 0;
+		} else if (pod->state == MEMBER_WAITING) {
+			if (search->shape >= 0 && search->shape != shape)
+				search->slots_needed = 0;
+			search->shape = shape;
+		}
+	}
+	search->shape = search->slots_needed > 0 ? search->shape : -1;
+}
+
 /* The beneficiary alone, with the set lifted. */
 static bool fits_alone(struct move_search *search)
 {
@@ -69,7 +115,8 @@ static enum place_outcome fit_together(struct move_search *search, struct joint 
 	struct arena *arena = attempt->run->scratch;
 	arena_reset(arena);
 	joint_build(attempt, arena, joint);
-	struct place_options options = {.budget = search->left + 1, .use_releasing = true};
+	uint64_t budget = search->left / SHARE + 1; /* one hard set does not use up what the others need */
+	struct place_options options = {.budget = budget, .use_releasing = true};
 	engine_place(attempt->cycle->cluster, &joint->gang, &options, arena, placement);
 	spend(search, placement->steps);
 	search->undecided |= placement->outcome == PLACE_EXHAUSTED;
@@ -109,7 +156,11 @@ static bool try_set(struct move_search *search)
 {
 	struct joint joint;
 	struct placement placement;
-	return fits_alone(search) && fit_together(search, &joint, &placement) == PLACE_PLACED &&
+	if (!has_slots(search)) {
+		spend_looks(search, LOOKS_A_STEP);
+		return false;
+	}
+	return (search->shape >= 0 || fits_alone(search)) && fit_together(search, &joint, &placement) == PLACE_PLACED &&
 	       decide(search, &joint, &placement);
 }
 
@@ -249,6 +300,7 @@ enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
 	if (attempt->trial || one_of_many || count == 0 || count > MOST_PODS)
 		return FEWEST_GAVE_UP;
 	list_candidates(&search);
+	count_needed(&search);
 	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, search.count);
 	bool hopeless = is_hopeless(&search);
 	search.undecided = false;
