@@ -10,6 +10,9 @@
 /* Exponents beyond this give overflow or a value rounded up to 1 whatever the digits are. */
 #define EXPONENT_CLAMP ((int64_t)1 << 40)
 #define SHOWN_LENGTH 64
+#define NANO 1000000000
+
+typedef unsigned __int128 wide;
 
 /* What the text says: digits (one point may stand among them) times 10^exponent times 2^binary. */
 struct number {
@@ -91,20 +94,20 @@ static bool scan_suffix(const char *text, size_t length, struct number *number)
 }
 
 /* The digits left of the point after it moved to `point`, times 2^binary. False on overflow. */
-static bool whole_part(const struct number *number, int64_t point, uint64_t *whole)
+static bool whole_part(const struct number *number, int64_t point, wide *whole)
 {
-	uint64_t value = 0;
+	wide value = 0;
 	size_t at = 0;
 	for (int64_t i = 0; i < point; i++) {
 		while (at < number->length && number->digits[at] == '.')
 			at++;
 		if (at >= number->length && value == 0)
 			break; /* only zeros: the rest of the point's way adds nothing */
-		uint64_t digit = at < number->length ? (uint64_t)(number->digits[at++] - '0') : 0;
-		if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, digit, &value))
+		wide digit = at < number->length ? (wide)(number->digits[at++] - '0') : 0;
+		if (__builtin_mul_overflow(value, (wide)10, &value) || __builtin_add_overflow(value, digit, &value))
 			return false;
 	}
-	return !__builtin_mul_overflow(value, (uint64_t)1 << number->binary, whole);
+	return !__builtin_mul_overflow(value, (wide)1 << number->binary, whole);
 }
 
 /* The digits right of the point, times 2^binary: a schoolbook multiplication from the last digit to the first keeps
@@ -134,28 +137,62 @@ static int parse_failed(struct error *error, enum error_code code, const char *t
 	return error_set(error, code, "quantity \"%.*s\"%s %s", shown, text, length > SHOWN_LENGTH ? "..." : "", why);
 }
 
+/* The value times 10^shift, rounded away from zero. Returns -1 with *error set unless it is at most `most`. */
+static int parse_scaled(const char *text, size_t length, int shift, wide most, const char *too_large,
+                        struct number *number, wide *value, struct error *error)
+{
+	size_t used = scan_mantissa(text, length, number);
+	/* Kubernetes reads a suffix without digits as none of it. */
+	if (length == 0 || !scan_suffix(text + used, length - used, number))
+		return parse_failed(error, ERROR_SYNTAX, text, length,
+		                    "is not a number with an optional suffix such as 500m, 2, 1.5Gi or 1e3");
+	int64_t point = (int64_t)number->point + number->exponent + shift;
+	wide whole, total = 0;
+	bool rest = false;
+	bool fits = whole_part(number, point, &whole);
+	if (fits)
+		fits = !__builtin_add_overflow(whole, (wide)fraction_part(number, point, &rest), &total);
+	if (fits)
+		fits = !__builtin_add_overflow(total, (wide)rest, &total);
+	if (!fits || total > most)
+		return parse_failed(error, ERROR_RANGE, text, length, too_large);
+	*value = total;
+	return 0;
+}
+
 int quantity_parse(const char *text, size_t length, enum quantity_scale scale, int64_t *value, struct error *error)
 {
 	struct number number = {0};
-	size_t used = scan_mantissa(text, length, &number);
-	if (number.digit_count == 0 || !scan_suffix(text + used, length - used, &number))
-		return parse_failed(error, ERROR_SYNTAX, text, length,
-		                    "is not a number with an optional suffix such as 500m, 2, 1.5Gi or 1e3");
-	int64_t point = (int64_t)number.point + number.exponent + (scale == QUANTITY_MILLI ? 3 : 0);
-	uint64_t whole, total;
-	bool rest = false;
-	bool fits = whole_part(&number, point, &whole);
-	if (fits)
-		fits = !__builtin_add_overflow(whole, fraction_part(&number, point, &rest), &total);
-	if (fits)
-		fits = !__builtin_add_overflow(total, (uint64_t)rest, &total);
+	wide total = 0;
 	/* The lowest int64 has no positive counterpart and nobody needs it: the range is symmetric. */
-	if (!fits || total > INT64_MAX)
-		return parse_failed(error, ERROR_RANGE, text, length,
-		                    scale == QUANTITY_MILLI ? "is too large (the limit is 9223372036854775.807)"
-		                                            : "is too large (the limit is 9223372036854775807)");
+	if (parse_scaled(text, length, scale == QUANTITY_MILLI ? 3 : 0, INT64_MAX,
+	                 scale == QUANTITY_MILLI ? "is too large (the limit is 9223372036854775.807)"
+	                                         : "is too large (the limit is 9223372036854775807)",
+	                 &number, &total, error))
+		return -1;
 	*value = number.negative ? -(int64_t)total : (int64_t)total;
 	return 0;
+}
+
+int quantity_parse_exact(const char *text, size_t length, struct quantity *value, struct error *error)
+{
+	struct number number = {0};
+	wide total = 0;
+	if (parse_scaled(text, length, 9, (wide)INT64_MAX * NANO, "is too large (the limit is 9223372036854775807)",
+	                 &number, &total, error))
+		return -1;
+	int64_t whole = (int64_t)(total / NANO), nano = (int64_t)(total % NANO);
+	bool borrows = number.negative && nano;
+	value->whole = (number.negative ? -whole : whole) - borrows;
+	value->nano = (int32_t)(borrows ? NANO - nano : nano);
+	return 0;
+}
+
+int quantity_compare(struct quantity a, struct quantity b)
+{
+	if (a.whole != b.whole)
+		return a.whole < b.whole ? -1 : 1;
+	return (a.nano > b.nano) - (a.nano < b.nano);
 }
 
 enum quantity_scale quantity_scale_of(const char *resource_name)
