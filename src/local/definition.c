@@ -2,8 +2,43 @@
  * tells clients it was. */
 #include "api/selector_match.h"
 #include "local/write.h"
+#include "object/pattern.h"
 
 #include <string.h>
+
+static void check_patterns(struct draft *draft, struct tree *schema, const char *path, struct problems *problems);
+
+/* Schemas in a map or list below a schema: fields, alternatives. */
+static void check_patterns_in(struct draft *draft, struct tree *schemas, const char *path, struct problems *problems)
+{
+	size_t at = 0, index = 0;
+	const char *key = NULL;
+	for (struct tree *schema; (schema = tree_walk(draft->arena, schemas, &at, &key)); index++)
+		check_patterns(draft, schema,
+		               key ? problem_path(problems, "%s.%s", path, key)
+		                   : problem_path(problems, "%s[%zu]", path, index),
+		               problems);
+}
+
+/* A pattern that cannot be checked is refused here, and not found out with the first object. */
+static void check_patterns(struct draft *draft, struct tree *schema, const char *path, struct problems *problems)
+{
+	static const char *const of_many[] = {"properties", "allOf", "anyOf", "oneOf"};
+	static const char *const of_one[] = {"items", "additionalProperties", "not"};
+	const char *pattern = tree_str(tree_get(draft->arena, schema, "pattern"), NULL);
+	struct error error = {0};
+	if (pattern && !pattern_compile(draft->arena, pattern, strlen(pattern), &error))
+		problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.pattern", path), NULL, "%s",
+		            error.text);
+	for (size_t i = 0; i < sizeof(of_many) / sizeof(of_many[0]); i++)
+		check_patterns_in(draft, tree_get(draft->arena, schema, of_many[i]),
+		                  problem_path(problems, "%s.%s", path, of_many[i]), problems);
+	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++) {
+		struct tree *below = tree_get(draft->arena, schema, of_one[i]);
+		if (tree_kind(below) == VAL_MAP)
+			check_patterns(draft, below, problem_path(problems, "%s.%s", path, of_one[i]), problems);
+	}
+}
 
 static void check_versions(struct draft *draft, struct tree *versions, struct problems *problems)
 {
@@ -16,6 +51,8 @@ static void check_versions(struct draft *draft, struct tree *versions, struct pr
 		if (!*tree_str(tree_get(draft->arena, version, "name"), ""))
 			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "spec.versions[%zu].name", index),
 			            NULL, "must not be empty");
+		check_patterns(draft, tree_path(draft->arena, version, "schema", "openAPIV3Schema", NULL),
+		               problem_path(problems, "spec.versions[%zu].schema.openAPIV3Schema", index), problems);
 	}
 	if (index && stored != 1)
 		problem_add(problems, SEVERITY_ERROR, "spec.versions", NULL,

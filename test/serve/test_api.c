@@ -412,6 +412,15 @@ static void test_custom_types(void **state)
 #define THING(spec) "{\"apiVersion\":\"e.com/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"t\"},\"spec\":" spec "}"
 	static const struct step steps[] = {
 		{"not yet", "GET", THINGS, NULL, NULL, 404, {NULL}},
+		{"a pattern without end",
+	         "POST",
+	         CRDS,
+	         JSON,
+	         CRD(",\"bad\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"((a{200}){200}){200}\"}"
+	             "}"),
+	         422,
+	         {"spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.bad.items.pattern",
+	          "1000 times"}},
 		{"define", "POST", CRDS, JSON, CRD(""), 201, {"Established"}},
 		{"at once", "GET", THINGS, NULL, NULL, 200, {"\"kind\":\"ThingList\""}},
 		{"in discovery", "GET", "/apis/e.com/v1", NULL, NULL, 200, {"\"name\":\"things\"", "things/status"}},

@@ -1,14 +1,13 @@
 /* Values against a structural schema. Messages follow what the Kubernetes API server says. */
 #include "serve/api/structural.h"
 
+#include "object/pattern.h"
 #include "serve/api/schema_check.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PATTERN 1024
 #define MAX_MATCHED ((size_t)64 << 10)
 
 struct check {
@@ -145,56 +144,19 @@ static void check_number(struct check *check, const struct val *schema, const st
 		        arena_printf(check->problems->arena, "should be a multiple of %lld", (long long)step));
 }
 
-/* What an escape becomes in a POSIX pattern; NULL when there is nothing like it. */
-static const char *translate_escape(char c, bool in_set, char text[3])
+static void check_pattern(struct check *check, const char *text, const struct val *val, const char *path)
 {
-	if (c == 'd')
-		return in_set ? "0-9" : "[0-9]";
-	if (c == '\0' || strchr("0123456789pPxuAzZQE", c))
-		return NULL;
-	/* In a set a backslash is a member like others: most characters may stand there without it. */
-	if (in_set && strchr("-]^\\wWsSbB", c))
-		return NULL;
-	snprintf(text, 3, in_set ? "%c" : "\\%c", c);
-	return text;
-}
-
-/* Patterns are written for another dialect; what differs in the common ones is rewritten, the rest is not checked. */
-static bool translate(const char *pattern, struct buffer *out)
-{
-	bool in_set = false;
-	char scratch[3];
-	for (const char *at = pattern; *at; at++) {
-		if (*at == '\\') {
-			const char *text = translate_escape(*++at, in_set, scratch);
-			if (!text)
-				return false;
-			buffer_puts(out, text);
-		} else if (!in_set && at[0] == '(' && at[1] == '?') {
-			if (at[2] != ':')
-				return false;
-			buffer_puts(out, "(");
-			at += 2;
-		} else {
-			in_set = in_set ? *at != ']' : *at == '[';
-			buffer_append(out, at, 1);
-		}
-	}
-	return true;
-}
-
-static void check_pattern(struct check *check, const char *pattern, const struct val *val, const char *path)
-{
-	struct buffer text = {0};
+	struct arena *arena = check->problems->arena;
 	const char *value = val_str(val, "");
-	regex_t regex;
-	if (strlen(pattern) <= MAX_PATTERN && strlen(value) <= MAX_MATCHED && translate(pattern, &text) &&
-	    text.length && regcomp(&regex, text.text, REG_EXTENDED | REG_NOSUB) == 0) {
-		if (regexec(&regex, value, 0, NULL, 0) == REG_NOMATCH)
-			invalid(check, path, val, arena_printf(check->problems->arena, "should match '%s'", pattern));
-		regfree(&regex);
-	}
-	buffer_free(&text);
+	struct error error = {0};
+	const struct pattern *pattern = pattern_compile(arena, text, strlen(text), &error);
+	enum pattern_result result = pattern && strlen(value) <= MAX_MATCHED
+	                                     ? pattern_match(pattern, value, strlen(value))
+	                                     : PATTERN_UNDECIDED;
+	if (result == PATTERN_NO)
+		invalid(check, path, val, arena_printf(arena, "should match '%s'", text));
+	else if (result == PATTERN_UNDECIDED)
+		invalid(check, path, val, arena_printf(arena, "cannot be checked against the pattern '%s'", text));
 }
 
 static size_t characters(const char *text)
