@@ -3,6 +3,7 @@
 
 #include "admit/budget.h"
 #include "admit/decode.h"
+#include "admit/device.h"
 #include "admit/index.h"
 #include "admit/pod.h"
 #include "admit/pod_fields.h"
@@ -68,6 +69,18 @@ static void judge_queue(const struct manifest *object, const struct admit_index 
 		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
 }
 
+static void judge_device_class(const struct manifest *object, const struct admit_index *index, struct arena *arena,
+                               struct problems *problems)
+{
+	const struct manifest *other;
+	struct problems ignored = {.arena = arena}; /* a slice has a verdict of its own */
+	struct device_slice *slices = arena_array(arena, struct device_slice, index ? index_count(index) : 0);
+	size_t count = 0;
+	for (size_t at = 0; index && (other = index_next(index, KIND_DEVICE_SLICE, &at));)
+		count += device_slice_decode(other->object, arena, &slices[count], &ignored) == 0;
+	device_class_judge(object->object, slices, count, arena, problems);
+}
+
 static void judge_storage(const struct manifest *object, enum kind_id kind, struct arena *arena,
                           struct problems *problems)
 {
@@ -102,6 +115,7 @@ static void judge_alone(const struct manifest *object, enum kind_id kind, struct
 	struct priority_class class;
 	struct cluster_topology topology;
 	struct budget_spec budget;
+	struct device_slice slice;
 	if (kind == KIND_POD && pod_decode(object->object, arena, &pod, problems) == 0 && !pod.node)
 		pod_fields_judge(object->object, "", problems);
 	else if (kind == KIND_POD)
@@ -112,6 +126,12 @@ static void judge_alone(const struct manifest *object, enum kind_id kind, struct
 		priority_class_decode(object->object, arena, &class, problems);
 	else if (kind == KIND_BUDGET)
 		budget_decode(object->object, arena, &budget, problems);
+	else if (kind == KIND_DEVICE_SLICE)
+		device_slice_decode(object->object, arena, &slice, problems);
+	else if (kind == KIND_DEVICE_CLAIM)
+		device_claim_judge(object->object, arena, problems);
+	else if (kind == KIND_DEVICE_CLAIM_TEMPLATE)
+		device_claim_template_judge(object->object, arena, problems);
 	else if (kind == KIND_CLUSTER_TOPOLOGY)
 		cluster_topology_decode(object->object, arena, &topology, problems);
 	else
@@ -151,6 +171,8 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 		problem_add(problems, SEVERITY_WARNING, "kind", "write a RoleBasedGroup with one role",
 		            "no pods are made from a %s: instances are part of their RoleBasedGroup here",
 		            object->kind);
+	else if (kind == KIND_DEVICE_CLASS)
+		judge_device_class(object, index, arena, problems);
 	else if (kind == KIND_POLICY)
 		rbg_judge_policy(object, index, arena, problems);
 	else

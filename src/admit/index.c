@@ -51,18 +51,31 @@ struct admit_index {
 	void *find_context;
 };
 
-/* DeviceClasses decide what pods may ask for, and the API server alone judges them. */
 static const struct kind_row *find_row(const struct manifest *object)
 {
 	const struct kind_row *row = kinds_find(object->api_version, object->kind);
-	bool ruled = row && row->id != KIND_OTHER && row->id != KIND_DEVICE_CLASS;
-	return ruled && kinds_has_version(row, object->api_version) ? row : NULL;
+	return row && row->id != KIND_OTHER && kinds_has_version(row, object->api_version) ? row : NULL;
 }
 
 enum kind_id index_kind(const struct manifest *object)
 {
 	const struct kind_row *row = find_row(object);
 	return row ? row->id : KIND_OTHER;
+}
+
+size_t index_count(const struct admit_index *index)
+{
+	return index->all->count;
+}
+
+const struct manifest *index_next(const struct admit_index *index, enum kind_id kind, size_t *at)
+{
+	while (*at < index->all->count) {
+		const struct manifest *object = &index->all->items[(*at)++];
+		if (index_kind(object) == kind)
+			return object;
+	}
+	return NULL;
 }
 
 static const char *namespace_or_default(const char *namespace_)

@@ -11,6 +11,10 @@
 /* KIND_OTHER for kinds, and versions of them, that admission has no rules for. */
 enum kind_id index_kind(const struct manifest *object);
 
+size_t index_count(const struct admit_index *index);
+/* The objects of a kind, one per call; *at is 0 before the first. NULL after the last. */
+const struct manifest *index_next(const struct admit_index *index, enum kind_id kind, size_t *at);
+
 /* The earlier object with the same kind, namespace and name, when this one is a later one; else NULL. */
 const struct manifest *index_earlier(const struct admit_index *index, const struct manifest *object);
 

@@ -77,7 +77,7 @@ static void kinds(void **state)
 		{"scheduling.run.ai/v2", "PodGroup", false},
 		{"workloads.x-k8s.io/v1alpha1", "RoleBasedGroup", true},
 		{"workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", true},
-		{"resource.k8s.io/v1", "DeviceClass", false},
+		{"resource.k8s.io/v1", "DeviceClass", true},
 		{"kueue.x-k8s.io/v1beta1", "Topology", false},
 		{"apps/v1", "Deployment", false},
 		{"", "", false},

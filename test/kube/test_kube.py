@@ -16,6 +16,7 @@ import cases_install  # noqa: F401  pylint: disable=unused-import
 import cases_definitions  # noqa: F401  pylint: disable=unused-import
 import cases_webhooks  # noqa: F401  pylint: disable=unused-import
 import cases_encodings  # noqa: F401  pylint: disable=unused-import
+import cases_expressions  # noqa: F401  pylint: disable=unused-import
 import cases_faults  # noqa: F401  pylint: disable=unused-import
 import cases_kubectl  # noqa: F401  pylint: disable=unused-import
 import cases_claims  # noqa: F401  pylint: disable=unused-import

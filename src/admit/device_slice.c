@@ -1,0 +1,119 @@
+/* ResourceSlices: the devices in them, as expressions see them. */
+#include "admit/decode.h"
+#include "admit/device.h"
+
+#include <string.h>
+
+static const struct decode_path *const spec_path = &(const struct decode_path){.key = "spec"};
+
+static struct cel_text text_of(const char *text)
+{
+	return (struct cel_text){text, strlen(text)};
+}
+
+/* "domain/id", or an id in the domain of the driver. */
+static void split_name(const char *name, const char *driver, struct cel_text *domain, struct cel_text *id)
+{
+	const char *slash = strchr(name, '/');
+	*domain = slash ? (struct cel_text){name, (size_t)(slash - name)} : text_of(driver);
+	*id = text_of(slash ? slash + 1 : name);
+}
+
+/* False when the attribute has no value that expressions could read; an error or a warning says so. */
+static bool read_attribute(const struct decode *decode, const struct decode_path *path, const struct val *val,
+                           struct cel_attribute *out)
+{
+	if (!decode_is(decode, path, val, VAL_MAP))
+		return false;
+	const char *version = decode_string(decode, path, val, "version");
+	if (decode_int(decode, path, val, "int", INT64_MIN, INT64_MAX, &out->number)) {
+		out->type = CEL_ATTRIBUTE_INT;
+	} else if (val_get(val, "bool")) {
+		out->type = CEL_ATTRIBUTE_BOOL;
+		out->truth = decode_bool(decode, path, val, "bool", false);
+	} else if (val_get(val, "string")) {
+		const char *text = decode_string(decode, path, val, "string");
+		out->type = CEL_ATTRIBUTE_STRING;
+		out->text = text_of(text ? text : "");
+	} else if (version) {
+		out->type = CEL_ATTRIBUTE_VERSION;
+		if (!cel_version_parse(text_of(version), false, &out->version))
+			decode_error(decode, PATH_KEY(path, "version"), "write it as 1.2.3",
+			             "%s is not a semantic version", decode_show(decode->problems->arena, version));
+	} else {
+		decode_warning(decode, path, "publish it as int, bool, string or version",
+		               "an attribute without one of these values is not supported: its device is not used");
+		return false;
+	}
+	return true;
+}
+
+static bool read_attributes(const struct decode *decode, const struct decode_path *up, const struct val *device,
+                            const char *driver, struct cel_device *out)
+{
+	const struct val *map = decode_map(decode, up, device, "attributes"), *value;
+	struct cel_attribute *items = arena_array(decode->arena, struct cel_attribute, val_count(map));
+	const char *key;
+	bool readable = true;
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &value);) {
+		struct cel_attribute *item = &items[out->attribute_count];
+		split_name(key, driver, &item->domain, &item->id);
+		bool read = read_attribute(decode, PATH_KEY(PATH_KEY(up, "attributes"), key), value, item);
+		out->attribute_count += read;
+		readable = readable && read;
+	}
+	out->attributes = items;
+	return readable;
+}
+
+static void read_capacities(const struct decode *decode, const struct decode_path *up, const struct val *device,
+                            const char *driver, struct cel_device *out)
+{
+	const struct val *map = decode_map(decode, up, device, "capacity"), *value;
+	struct cel_capacity *items = arena_array(decode->arena, struct cel_capacity, val_count(map));
+	const char *key;
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &value);) {
+		struct cel_capacity *item = &items[out->capacity_count];
+		const struct decode_path *path = PATH_KEY(PATH_KEY(up, "capacity"), key);
+		char scratch[64];
+		struct error error = {0};
+		const char *text = decode_is(decode, path, value, VAL_MAP)
+		                           ? val_scalar_text(val_get(value, "value"), scratch)
+		                           : NULL;
+		split_name(key, driver, &item->domain, &item->id);
+		if (!text || quantity_parse_exact(text, strlen(text), &item->value, &error) < 0)
+			decode_error(decode, PATH_KEY(path, "value"), "write a quantity such as 40Gi", "%s",
+			             text ? error.text : "a quantity is missing");
+		else
+			out->capacity_count++;
+	}
+	out->capacities = items;
+}
+
+int device_slice_decode(const struct val *object, struct arena *arena, struct device_slice *out,
+                        struct problems *problems)
+{
+	struct decode decode = {.arena = arena, .problems = problems};
+	size_t errors = problems->errors, index = 0;
+	struct metadata meta = decode_metadata(&decode, object, false);
+	const struct val *spec = decode_spec(&decode, object), *device;
+	const char *driver = decode_string(&decode, spec_path, spec, "driver");
+	const struct val *list = decode_list(&decode, spec_path, spec, "devices");
+	*out = (struct device_slice){.name = meta.name, .driver = driver ? driver : ""};
+	if (!driver)
+		decode_error(&decode, PATH_KEY(spec_path, "driver"), "name the driver", "must not be empty");
+	out->devices = arena_array(arena, struct device_spec, val_count(list));
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &device); index++) {
+		const struct decode_path *path = PATH_INDEX(PATH_KEY(spec_path, "devices"), index);
+		struct device_spec *item = &out->devices[out->device_count];
+		if (!decode_is(&decode, path, device, VAL_MAP))
+			continue;
+		const char *name = decode_string(&decode, path, device, "name");
+		*item = (struct device_spec){.name = name ? name : "", .seen = {.driver = text_of(out->driver)}};
+		item->seen.shared = decode_bool(&decode, path, device, "allowMultipleAllocations", false);
+		bool readable = read_attributes(&decode, path, device, out->driver, &item->seen);
+		read_capacities(&decode, path, device, out->driver, &item->seen);
+		out->device_count += readable;
+	}
+	return problems->errors > errors ? -1 : 0;
+}
