@@ -76,7 +76,7 @@ static void slices(void **state)
 	static const struct row rows[] = {
 		{"no driver", "{devices: []}", {{'E', "spec.driver", NULL}}},
 		{"wrong values",
-	         "{driver: d, devices: [{name: a, attributes: {v: {version: x}}, capacity: {m: {value: 1Q}, n: {}}}, "
+	         "{driver: d, devices: [{name: a, attributes: {v: {version: x}}, capacity: {m: {value: 1Q}, o: {}}}, "
 	         "7]}",
 	         {{'E', "spec.devices[0].attributes.v.version", "semantic version"},
 	          {'E', "spec.devices[0].capacity.m.value", "1Q"},
