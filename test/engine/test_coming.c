@@ -122,16 +122,17 @@ static void never_stranded(uint32_t seed)
 	uint32_t state = seed * 2654435761u + 1;
 	char nodes[512] = "", pods[64] = "", tree[32];
 	int racks = 2 + (int)draw(&state, 4), largest = 0;
+	size_t written = 0;
 	for (int r = 0; r < racks; r++) {
 		int room = 1 + (int)draw(&state, 6), more = (int)draw(&state, 4);
 		largest = room + more > largest ? room + more : largest;
-		char text[64];
-		(void)snprintf(text, sizeof(text), "%sn%d:%d/r%d m%d:%d/r%d", r ? " " : "", r, room, r, r, more, r);
-		strcat(nodes, text);
+		written += (size_t)snprintf(nodes + written, sizeof(nodes) - written, "%sn%d:%d/r%d m%d:%d/r%d",
+		                            r ? " " : "", r, room, r, r, more, r);
 	}
 	int size = 1 + (int)draw(&state, (uint32_t)largest), minimum = 1 + (int)draw(&state, (uint32_t)size);
+	written = 0;
 	for (int p = 0; p < size; p++)
-		strcat(pods, p ? " -" : "-");
+		written += (size_t)snprintf(pods + written, sizeof(pods) - written, p ? " -" : "-");
 	(void)snprintf(tree, sizeof(tree), "%d/%d@rack", minimum, size);
 	struct fixture_case given = {.nodes = nodes,
 	                             .groups = {{.name = "a", .tree = tree, .pods = pods, .priority = 1},
