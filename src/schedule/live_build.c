@@ -47,7 +47,7 @@ static int compare_objects(const void *left, const void *right)
 static void list_frame(struct live *live)
 {
 	VEC(struct live_object *) objects = {0};
-	for (int kind = 0; kind < KIND_IDS; kind++) {
+	for (enum kind_id kind = KIND_OTHER; kind < KIND_IDS; kind++) {
 		struct live_object *object, *next;
 		if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || build_is_storage(kind))
 			continue;

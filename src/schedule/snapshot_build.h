@@ -11,7 +11,7 @@
 #include "schedule/snapshot_terms.h"
 #include "schedule/volume_columns.h"
 
-static inline bool build_is_storage(int kind)
+static inline bool build_is_storage(enum kind_id kind)
 {
 	return kind >= KIND_CLAIM && kind <= KIND_ATTACHMENT;
 }
