@@ -130,22 +130,35 @@ static int met_minimum(const struct cycle_group *group)
 	return (int)(running < minimum ? running : minimum);
 }
 
+/* All minimums of a tree together: the sum is larger when one was raised, or a part was added. */
+static int64_t asked_minimums(const struct podgroup *spec)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < spec->tree_count; i++)
+		sum += spec->tree[i].minimum;
+	return sum;
+}
+
 void live_group_update(struct live *live, struct live_object *object)
 {
 	if (object->slot >= 0 && same_group(object->read, object->object)) {
 		live_group_list(live, object->slot); /* somebody may have changed the status */
 		return;
 	}
-	if (object->slot < 0)
+	bool known = object->slot >= 0;
+	if (!known)
 		object->slot = new_group(live);
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
 	struct manifest manifest = live_manifest(object);
 	struct cycle_group *into = &live->snapshot.cycle.groups[object->slot];
-	int met = met_minimum(into);
+	int met = known ? met_minimum(into) : 0;
+	int64_t asked = known ? asked_minimums(&live->snapshot.groups[object->slot].spec) : INT64_MAX;
 	struct arena *arena = start_reading(live, object->slot);
 	build_read_group(&live->build, &manifest, 0, (size_t)object->slot, arena);
-	into->met = into->met ? into->met : met;
+	/* A group that changed in another way owes the minimum that it had. */
+	if (!into->met && asked_minimums(&live->snapshot.groups[object->slot].spec) > asked)
+		into->met = met;
 	finish_reading(live, object->slot);
 	object->family = live_family_get(live, object->namespace_, object->name);
 	object->family->group = object;
