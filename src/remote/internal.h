@@ -41,7 +41,7 @@ struct outgoing {
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
-	char *refused;    /* of a GET that waits: the path of the write that was refused; NULL: none */
+	char *refused;    /* of a GET that waits: the write that was refused; NULL: none */
 	int64_t queued;   /* since when it waits for a slot */
 };
 

@@ -51,7 +51,9 @@ int64_t refused_pause(struct remote *remote, const struct outgoing *outgoing, bo
 	if (write)
 		drop(remote, write);
 	/* Somebody else's write is told at once; but not again and again. */
-	int64_t pause = usual && times == 0 ? 0 : remote_pause(remote, PAUSE_REFUSED, times - usual, PAUSE_LONGEST);
+	int64_t longest = remote->options.refused_pause ? remote->options.refused_pause : PAUSE_LONGEST;
+	int64_t first = longest < PAUSE_REFUSED ? longest : PAUSE_REFUSED;
+	int64_t pause = usual && times == 0 ? 0 : remote_pause(remote, first, times - usual, longest);
 	write = base_calloc(1, sizeof(*write) + key.length + 1);
 	memcpy(write->key, key.text, key.length);
 	write->times = times + 1;

@@ -40,6 +40,8 @@ struct remote_options {
 	bool whole;    /* also pods and nodes are kept with everything they have */
 	size_t page;   /* objects per list request; 0: all of them */
 	uint64_t seed; /* of the jitter between attempts */
+	/* The longest that a write is left alone after refusals in a row; 0: a minute. */
+	int64_t refused_pause;
 	/* What the mirror's own times come from, NULL: `clock`. */
 	const struct clock_source *mirror_clock;
 	/* Told of each write that the server refused for good, before the mirror takes it back. May be NULL. */

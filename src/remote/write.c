@@ -264,12 +264,24 @@ void write_advance(struct assumed *assumed)
 	ranks_add(assumed->remote, outgoing);
 }
 
+/* What was refused: to send just that again is what a pause is for. */
+static char *print_refused(const struct outgoing *outgoing)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "%s %s %s", outgoing->method, outgoing->path, outgoing->body ? outgoing->body : "");
+	return text.text;
+}
+
 /* A write that was refused is left alone; others of the object are not to wait for that. */
 static void end_pause(struct assumed *assumed, const struct outgoing *next)
 {
 	struct outgoing *current = assumed->current;
-	if (current && current->refused && strcmp(current->refused, next->path) != 0)
+	if (!current || !current->refused)
+		return;
+	char *text = print_refused(next);
+	if (strcmp(current->refused, text) != 0)
 		current->due = clock_now(assumed->remote->clock);
+	free(text);
 }
 
 static void write_add_first(struct assumed *assumed, struct outgoing *outgoing)
@@ -330,7 +342,7 @@ static void refresh(struct assumed *assumed)
 
 /* After a refusal only asking is sure. Whoever decided the write decides anew when the answer is seen; a pause keeps what
  * is refused again and again from being sent without end. */
-static void refresh_later(struct assumed *assumed, int64_t pause, const char *refused)
+static void refresh_later(struct assumed *assumed, int64_t pause, const struct outgoing *refused)
 {
 	struct remote *remote = assumed->remote;
 	if (pause == 0 || assumed->first || assumed->current) {
@@ -340,7 +352,7 @@ static void refresh_later(struct assumed *assumed, int64_t pause, const char *re
 	struct outgoing *outgoing = make_get(assumed);
 	outgoing->about = assumed;
 	outgoing->due = clock_now(remote->clock) + pause;
-	outgoing->refused = base_strdup(refused);
+	outgoing->refused = print_refused(refused);
 	assumed->current = outgoing;
 	vec_push(&remote->delayed, outgoing);
 }
@@ -427,7 +439,7 @@ static void ask_after_refusal(struct outgoing *outgoing, const struct remote_ans
 		claim_move(outgoing, get, answer);
 		write_add_first(assumed, get);
 	} else if (assumed->followed) {
-		refresh_later(assumed, refused_pause(remote, outgoing, usual), outgoing->path);
+		refresh_later(assumed, refused_pause(remote, outgoing, usual), outgoing);
 	}
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Scenarios are about what is refused, and each step waits until that is taken back. */
+#define REFUSED_PAUSE CLOCK_SECOND
 #define PATIENCE (120 * CLOCK_SECOND) /* of real time, for anything the server has to do */
 #define PIECE_MS 20
 #define CLEAR_ROUNDS 20
@@ -115,6 +117,7 @@ void cluster_open(struct simulation *simulation)
 			.follow = cluster->follow,
 			.follow_count = cluster->follow_count,
 			.seed = simulation->options.seed,
+			.refused_pause = REFUSED_PAUSE,
 			.mirror_clock = &simulation->clock.source,
 			.refused = on_refused,
 			.context = cluster,
