@@ -22,15 +22,6 @@ static bool budgets_allow(struct cycle *cycle, struct evict_budgets *budgets, st
 	return false;
 }
 
-/* Whether pods that were moved are still to come back to the places kept for them: what we took is not lost. */
-static bool awaits_moved(const struct cycle *cycle, const struct cycle_group *group)
-{
-	for (size_t i = 0; i < group->place_count; i++)
-		if (!group->places[i].coming && group->places[i].until > cycle->now)
-			return true;
-	return false;
-}
-
 static void release_stale(struct cycle *cycle, enum cycle_action action)
 {
 	struct evict_budgets *budgets = budgets_create(cycle);
@@ -38,8 +29,7 @@ static void release_stale(struct cycle *cycle, enum cycle_action action)
 		int g = cycle_work_at(cycle, i);
 		struct cycle_group *group = &cycle->groups[g];
 		if (gang_root_satisfied(&group->gang) || group->completing || group->grace < 0 ||
-		    !group->has_stale_since || cycle->now - group->stale_since < group->grace ||
-		    cycle_has_grown(group) || awaits_moved(cycle, group))
+		    !group->has_stale_since || cycle->now - group->stale_since < group->grace || cycle_has_grown(group))
 			continue;
 		if (!budgets_allow(cycle, budgets, group))
 			continue;
