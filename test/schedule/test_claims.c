@@ -171,7 +171,7 @@ static void local_volumes_are_bound_where_they_are(void **state)
 	turns(fixture, volumes, 2, 30);
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 2);
 	for (int i = 0; i < 2; i++) {
-		char pod[8], volume[8];
+		char pod[16], volume[8];
 		snprintf(pod, sizeof(pod), "g-%d", i);
 		snprintf(volume, sizeof(volume), "%s", claim_at(fixture, i, "spec.volumeName"));
 		assert_string_equal(scheduler_fixture_node_of(fixture, pod) + 1, volume + 2);
