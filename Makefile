@@ -22,7 +22,7 @@ run: build ## start a simulated cluster, place an example workload, and end
 	build/platoon up --in-memory --data-dir build/run --port 0 --nodes 1x2x4 -f examples/tfjob-segments.yaml --until-placed
 
 test: needs-python ## all tests under ASan and UBSan; ONLY=text picks tests by name
-	@scripts/run-tests $(if $(RESULTS),--results $(RESULTS)) build-test $(ONLY)
+	@scripts/run-tests build-test $(ONLY)
 
 lint: needs-python ## format, layers, headers, words, clang-tidy
 	@scripts/lint
@@ -68,10 +68,14 @@ bench-kube: build ## compare with kube-scheduler and the bare API server on a re
 bench: build ## measure the optimized build, and compare its instructions with those of bench/instructions.json
 	@ninja -C build bench/platoon-bench-count >/dev/null
 	@scripts/count-instructions build
-	@build/bench/platoon-bench
+	@build/bench/platoon-bench --json build/bench/ratios.json
+	@bench/ratios.py build/bench/ratios.json
 	@cd build && bench/platoon-bench-api
 	@cd build && bench/platoon-bench-load
 	@cd build && bench/platoon-bench-groups
+	@build/bench/platoon-bench-volumes
+	@bench/stall.py build/platoon
+	@bench/nvl72.py build/platoon
 
 needs-python:
 	@command -v python3 >/dev/null || { echo "python3 is not installed; run: make deps" >&2; exit 1; }
