@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 enum { GANG = 16, CHANGES = 101, GPUS = 4, NODE_GPUS = 8 };
 
 struct yard {
@@ -98,7 +97,7 @@ static void open_yard(struct yard *yard, int nodes)
 {
 	struct error error = {0};
 	*yard = (struct yard){.nodes = nodes};
-	clock_virtual_init(&yard->clock, INT64_C(1767225600) * SECOND);
+	clock_virtual_init(&yard->clock, INT64_C(1767225600) * CLOCK_SECOND);
 	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source, .seed = 1}, &error);
 	create(yard, "", "scheduling.run.ai/v2", "Queue",
 	       "{\"apiVersion\":\"scheduling.run.ai/v2\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"all\"},\"spec\":{"
@@ -137,7 +136,7 @@ static double settle(struct yard *yard)
 	double start = measure_now_us();
 	for (int turn = 0; turn < 10; turn++) {
 		uint64_t before = store_version(yard->store);
-		clock_virtual_advance(&yard->clock, SECOND / 100);
+		clock_virtual_advance(&yard->clock, CLOCK_SECOND / 100);
 		scheduler_step(yard->scheduler);
 		commit(yard);
 		if (store_version(yard->store) == before)

@@ -27,7 +27,10 @@ struct count_case {
 	enum cycle_action action; /* MAKE_ROOM */
 	enum evict_fill fill;     /* CROWD */
 	bool refused;
+	int queues, groups; /* CROWD; 0: as many as suffice for a quick look */
 };
+
+#define ROOM(title, size, how, by) .name = (title), .kind = MAKE_ROOM, .nodes = (size), .room = (how), .action = (by)
 
 static const struct count_case cases[] = {
 	{"cold, 4 segments, empty", COLD, 16384, WORLD_EMPTY, {.name = "g", SEGMENTS(4, 4), FREE}},
@@ -76,6 +79,19 @@ static const struct count_case cases[] = {
          .action = ACTION_RECLAIM,
          .refused = true},
 	{.name = "preempt", .kind = MAKE_ROOM, .nodes = 1000, .room = EVICT_FLAT, .action = ACTION_PREEMPT},
+	{ROOM("reclaim segments, five times the nodes", 5000, EVICT_SEGMENTS, ACTION_RECLAIM)},
+	{ROOM("reclaim a rack", 1000, EVICT_RACK, ACTION_RECLAIM)},
+	{ROOM("reclaim a rack, five times the nodes", 5000, EVICT_RACK, ACTION_RECLAIM)},
+	{ROOM("reclaim, too far", 1000, EVICT_TOO_FAR, ACTION_RECLAIM), .refused = true},
+	{ROOM("reclaim, too far, five times the nodes", 5000, EVICT_TOO_FAR, ACTION_RECLAIM), .refused = true},
+	{ROOM("reclaim, too many, five times the nodes", 5000, EVICT_TOO_MANY, ACTION_RECLAIM), .refused = true},
+	{ROOM("preempt, five times the nodes", 5000, EVICT_FLAT, ACTION_PREEMPT)},
+	{.name = "full cycle, 10,000 groups wait",
+         .kind = CROWD,
+         .nodes = 5000,
+         .fill = EVICT_BALANCED,
+         .queues = 1000,
+         .groups = 10000},
 	{.name = "full cycle, all placed", .kind = CROWD, .nodes = 1000, .fill = EVICT_IDLE},
 	{.name = "full cycle, all wait", .kind = CROWD, .nodes = 1000, .fill = EVICT_BALANCED},
 	{.name = "full cycle, half reclaim", .kind = CROWD, .nodes = 1000, .fill = EVICT_LOPSIDED},
@@ -149,12 +165,13 @@ static int count_placed(const struct cycle *cycle)
 static bool count_cycle(const struct count_case *test)
 {
 	struct evict_world world;
+	int queues = test->queues ? test->queues : CROWD_QUEUES, groups = test->groups ? test->groups : CROWD_GROUPS;
 	if (test->kind == CROWD)
-		evict_world_crowd(&world, test->nodes, CROWD_QUEUES, CROWD_GROUPS, test->fill);
+		evict_world_crowd(&world, test->nodes, queues, groups, test->fill);
 	else
 		evict_world_gang(&world, test->nodes, test->room, test->action == ACTION_PREEMPT);
 	int wanted = test->refused         ? 0
-	             : test->kind == CROWD ? evict_world_served(CROWD_QUEUES, CROWD_GROUPS, test->fill)
+	             : test->kind == CROWD ? evict_world_served(queues, groups, test->fill)
 	                                   : evict_world_wanted(&world);
 	bench_counted(&(struct counted){.test = test, .cycle = &world.cycle});
 	int placed = count_placed(&world.cycle);

@@ -15,7 +15,6 @@
 #include <time.h>
 
 enum { PODS_PER_GROUP = 100, PODS_PER_NODE = 100, MOST_TURNS = 100000 };
-#define SECOND INT64_C(1000000000)
 
 struct yard {
 	struct clock_virtual clock;
@@ -59,7 +58,7 @@ static void open_yard(struct yard *yard, int groups)
 {
 	char body[2048];
 	*yard = (struct yard){.groups = groups};
-	clock_virtual_init(&yard->clock, 1767225600 * SECOND);
+	clock_virtual_init(&yard->clock, 1767225600 * CLOCK_SECOND);
 	struct error error = {0};
 	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source, .event_ttl = 60}, &error);
 	for (int i = 0; i < groups * PODS_PER_GROUP / PODS_PER_NODE; i++) {
@@ -123,7 +122,7 @@ static double run_until_ready(struct yard *yard)
 			continue;
 		if (count_ready(yard) == yard->groups)
 			break;
-		clock_virtual_advance(&yard->clock, wait < 0 ? SECOND : wait * SECOND / 1000);
+		clock_virtual_advance(&yard->clock, wait < 0 ? CLOCK_SECOND : wait * CLOCK_SECOND / 1000);
 	}
 	return now_seconds() - start;
 }
@@ -185,8 +184,8 @@ static bool measure(int groups)
 	       "%.0f "
 	       "us per group after a restart; peak %ld MiB, %.1f KiB per pod\n",
 	       groups, groups * PODS_PER_GROUP, ready, seconds,
-	       (double)(yard.clock.now - 1767225600 * SECOND) / (double)SECOND, cost.again * 1e6, cost.first * 1e6,
-	       usage.ru_maxrss / 1024, (double)usage.ru_maxrss / (groups * PODS_PER_GROUP));
+	       (double)(yard.clock.now - 1767225600 * CLOCK_SECOND) / (double)CLOCK_SECOND, cost.again * 1e6,
+	       cost.first * 1e6, usage.ru_maxrss / 1024, (double)usage.ru_maxrss / (groups * PODS_PER_GROUP));
 	fflush(stdout);
 	world_destroy(yard.world);
 	store_close(yard.store);

@@ -174,8 +174,8 @@ static void make_binding(size_t i, struct buffer *path, struct buffer *body)
 static int bind_all(size_t in_flight)
 {
 	struct error error = {0};
-	struct doc *doc =
-		remote_client_get(client, "/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3D", &error);
+	struct doc *doc = remote_client_get(client, "/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3D",
+	                                    NULL, &error);
 	if (!doc) {
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
@@ -230,7 +230,7 @@ static bool on_watch(void *context, const char *text, size_t length)
 static void list_bound(bool first, char version[32])
 {
 	struct error error = {0};
-	struct doc *doc = remote_client_get(client, "/api/v1/namespaces/default/pods", &error);
+	struct doc *doc = remote_client_get(client, "/api/v1/namespaces/default/pods", NULL, &error);
 	const struct val *root = doc ? doc_root(doc) : NULL, *item;
 	for (struct val_iter it = val_iter(val_get(root, "items")); val_next(&it, NULL, &item);) {
 		const char *uid = val_str(val_path(item, "metadata", "uid", NULL), "");
