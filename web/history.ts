@@ -123,7 +123,7 @@ function ofGroup(
 	if (!before && after) return { kind: 'other', text: `${name} was created` }
 	if (before && !after) return { kind: 'left', text: `${name} was deleted` }
 	if (!before || !after || before.phase === after.phase) return null
-	if (after.phase === 'Unschedulable' || after.phase === 'Blocked')
+	if (['Waiting', 'Blocked', 'Never', 'Undecided'].includes(after.phase))
 		return { kind: 'waits', text: `${name} waits: ${after.why?.[0]?.message ?? after.message ?? ''}` }
 	if (after.phase === 'Failed') return { kind: 'trouble', text: `${name} failed` }
 	return { kind: after.phase === 'Running' ? 'placed' : 'other', text: `${name} is now ${after.phase}` }

@@ -87,7 +87,7 @@ function Answer({ state, answer }: { state: State; answer: WhatIfAnswer }) {
 				<article key={group.n}>
 					<h2>
 						{shortName(group.n).replace(MADE, '$1')}{' '}
-						<span className={'phase ' + (group.state === 'Placed' ? 'running' : 'unschedulable')}>
+						<span className={'phase ' + (group.state === 'Placed' ? 'running' : 'waiting')}>
 							{group.state}
 						</span>
 					</h2>

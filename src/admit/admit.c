@@ -5,8 +5,8 @@
 #include "admit/decode.h"
 #include "admit/device.h"
 #include "admit/index.h"
+#include "admit/native.h"
 #include "admit/pod.h"
-#include "admit/pod_fields.h"
 #include "admit/podgroup_draft.h"
 #include "admit/rbg_verdict.h"
 #include "admit/storage.h"
@@ -14,6 +14,18 @@
 #include "base/strings.h"
 
 #include <string.h>
+
+struct topology_lookup {
+	const struct admit_index *index;
+	struct arena *arena;
+};
+
+static const struct topology_spec *find_topology(const void *context, const char *name)
+{
+	const struct topology_lookup *lookup = context;
+	struct topology_spec *labels = arena_new(lookup->arena, struct topology_spec);
+	return topology_of_labels(name, lookup->arena, labels) ? labels : index_topology(lookup->index, name);
+}
 
 static void judge_podgroup(const struct manifest *object, const struct admit_index *index, struct arena *arena,
                            struct problems *problems)
@@ -23,7 +35,7 @@ static void judge_podgroup(const struct manifest *object, const struct admit_ind
 	draft_read(object->object, &draft, &group);
 	if (!index)
 		return;
-	draft_check_levels(&draft, index_topology, index);
+	draft_check_levels(&draft, find_topology, &(struct topology_lookup){index, arena});
 	/* A lone manifest is no reason to ask for its queue; one among queues is. */
 	if (group.queue && index_has_queues(index) && !index_has_queue(index, group.queue))
 		problem_add(problems, SEVERITY_WARNING, "spec.queue", "create the Queue, or name an existing one",
@@ -110,16 +122,13 @@ static void judge_storage(const struct manifest *object, enum kind_id kind, stru
 static void judge_alone(const struct manifest *object, enum kind_id kind, struct arena *arena,
                         struct problems *problems)
 {
-	struct pod_spec pod;
 	struct node_spec node;
 	struct priority_class class;
 	struct cluster_topology topology;
 	struct budget_spec budget;
 	struct device_slice slice;
-	if (kind == KIND_POD && pod_decode(object->object, arena, &pod, problems) == 0 && !pod.node)
-		pod_fields_judge(object->object, "", problems);
-	else if (kind == KIND_POD)
-		return;
+	if (kind == KIND_POD)
+		pod_judge(object->object, arena, problems);
 	else if (kind == KIND_NODE)
 		node_decode(object->object, arena, &node, problems);
 	else if (kind == KIND_PRIORITY_CLASS)
@@ -171,6 +180,8 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 		problem_add(problems, SEVERITY_WARNING, "kind", "write a RoleBasedGroup with one role",
 		            "no pods are made from a %s: instances are part of their RoleBasedGroup here",
 		            object->kind);
+	else if (kind == KIND_NATIVE_GROUP || kind == KIND_NATIVE_COMPOSITE)
+		native_judge(object->object, kind == KIND_NATIVE_COMPOSITE, arena, problems);
 	else if (kind == KIND_DEVICE_CLASS)
 		judge_device_class(object, index, arena, problems);
 	else if (kind == KIND_POLICY)
@@ -184,7 +195,7 @@ const char *admit_api_version(const char *kind, struct arena *arena)
 {
 	const struct kind_row *row;
 	for (size_t i = 0; (row = kinds_row(i)); i++)
-		if (row->id != KIND_OTHER && strcmp(row->kind, kind) == 0)
+		if (row->id != KIND_OTHER && row->id != KIND_NATIVE_GROUP && strcmp(row->kind, kind) == 0)
 			return *row->group ? arena_printf(arena, "%s/%s", row->group, row->versions[0])
 			                   : row->versions[0];
 	return NULL;

@@ -6,6 +6,7 @@
 #include "admit/pod_fields.h"
 #include "base/clock.h"
 #include "admit/rules.h"
+#include "kinds/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -226,6 +227,18 @@ static void read_conditions(const struct val *conditions, struct pod_spec *out)
 	}
 }
 
+/* A pod that no group was found for waits for its workload to be corrected. The message of the condition says what is
+ * wrong there. */
+static void block_ungrouped(const struct val *object, struct arena *arena, const struct pod_block **block)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
+		if (text_equal(val_str(val_get(item, "type"), NULL), "PodScheduled") &&
+		    text_equal(val_str(val_get(item, "status"), NULL), "False") &&
+		    text_equal(val_str(val_get(item, "reason"), NULL), PODS_NOT_GROUPED))
+			pod_block_add(block, arena, BLOCK_NOT_GROUPED, "%s", val_str(val_get(item, "message"), ""));
+}
+
 static void read_state(const struct decode *decode, const struct val *object, struct pod_spec *out)
 {
 	static const char *const names[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
@@ -298,6 +311,18 @@ static void read_spec(const struct decode *decode, const struct val *spec, struc
 	out->gated = val_count(decode_list(decode, spec_path, spec, "schedulingGates")) > 0;
 }
 
+/* A group of Kubernetes itself counts once it was read, which a mark says. */
+static void block_native(const struct val *object, struct arena *arena, struct pod_spec *out)
+{
+	const char *name = val_str(val_path(object, "spec", "schedulingGroup", "podGroupName", NULL), NULL);
+	const char *mark = val_str(val_path(object, "metadata", "annotations", KINDS_NATIVE_MARK, NULL), NULL);
+	if (name && (!out->group || !text_equal(name, mark)))
+		pod_block_add(&out->block, arena, BLOCK_MISSING,
+		              "spec.schedulingGroup: waiting for the PodGroup %s of scheduling.k8s.io, which does not "
+		              "exist or cannot be used",
+		              decode_show(arena, name));
+}
+
 int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems)
 {
 	size_t errors = problems->errors;
@@ -314,11 +339,17 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	read_state(&decode, object, out);
 	read_requests(&decode, object, out);
 	read_claims(&decode, spec, out);
+	rules_read_config_maps(object, arena, out);
 	struct pod_rules *rules = arena_new(arena, struct pod_rules);
 	rules_read_nodes(&decode, spec, rules);
 	rules_read_ports(&decode, spec, rules);
 	rules_read_pods(&decode, spec, &out->labels, rules);
 	out->rules = rules;
-	pod_fields_block(object, arena, &out->block);
+	if (!out->node) { /* otherwise it has its place, whatever it asks for */
+		pod_fields_block(object, arena, &out->block);
+		block_native(object, arena, out);
+		if (!out->group)
+			block_ungrouped(object, arena, &out->block);
+	}
 	return problems->errors > errors ? -1 : 0;
 }

@@ -38,7 +38,9 @@ struct pod_spec {
 	const struct pod_rules *rules; /* never NULL; what its volumes say to it is in volume_book.h */
 	const char **claims;           /* PersistentVolumeClaim names, those of ephemeral volumes last */
 	size_t claim_count, ephemeral_count;
-	const struct pod_block *block; /* what of it is not served, NULL when it can be placed as it is */
+	const char **config_maps; /* it does not start without these; sorted, each once; "kube-root-ca.crt" left out */
+	size_t config_map_count;
+	const struct pod_block *block; /* what of it is not served, NULL when it can be placed, or has its place */
 };
 
 /* A pod as all parts of the program read it: one block of memory beside the document it points into. */
@@ -70,6 +72,11 @@ struct node_spec {
 /* All decoders: 0 when usable (warnings allowed), -1 when errors were added (then *out is unusable). Strings live in the
  * arena or in the document. */
 int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems);
+/* What is to be said to the author of a pod: what decoding found, and about one without a node which of its fields do
+ * nothing. */
+void pod_judge(const struct val *object, struct arena *arena, struct problems *problems);
+/* The same of one that is decoded already. */
+void pod_judge_decoded(const struct decoded_pod *pod, const struct val *object, struct problems *problems);
 int node_decode(const struct val *object, struct arena *arena, struct node_spec *out, struct problems *problems);
 
 /* PriorityClass scheduling.k8s.io/v1. */

@@ -1,5 +1,6 @@
 /* Owns reasons that keep a pod from being placed. */
 #include "admit/pod_block.h"
+#include "kinds/names.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -10,6 +11,7 @@ const char *block_code_name(enum block_code code)
 		[BLOCK_UNSUPPORTED] = "UnsupportedRequest",
 		[BLOCK_MISSING] = "MissingObject",
 		[BLOCK_NOT_READY] = "ObjectNotReady",
+		[BLOCK_NOT_GROUPED] = PODS_NOT_GROUPED,
 	};
 	return names[code];
 }

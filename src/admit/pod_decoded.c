@@ -1,6 +1,7 @@
 /* Owns decoded pods that are kept: decoded in memory that is used again and again, then copied into one block of just the
  * size it takes, because there are tens of thousands of them. Texts stay where they are in the document. */
 #include "admit/pod.h"
+#include "admit/pod_fields.h"
 
 #include <stdalign.h>
 #include <stdint.h>
@@ -141,6 +142,7 @@ static void pack_spec(struct pack *pack, struct pod_spec *spec, const struct lab
 	spec->claims = PACK(pack, spec->claims, spec->claim_count);
 	for (size_t i = 0; i < spec->claim_count; i++) /* those of ephemeral volumes are in no document */
 		spec->claims[i] = pack_text(pack, spec->claims[i]);
+	spec->config_maps = PACK(pack, spec->config_maps, spec->config_map_count);
 	spec->block = pack_block(pack, spec->block);
 }
 
@@ -179,3 +181,23 @@ static void destroy(struct derived *derived)
 }
 
 const struct derivation pod_derivation = {.derive = derive, .destroy = destroy};
+
+/* ---- for the author of a pod ---- */
+
+void pod_judge(const struct val *object, struct arena *arena, struct problems *problems)
+{
+	struct pod_spec spec;
+	if (pod_decode(object, arena, &spec, problems) == 0 && !spec.node)
+		pod_fields_judge(object, "", problems);
+}
+
+void pod_judge_decoded(const struct decoded_pod *pod, const struct val *object, struct problems *problems)
+{
+	for (size_t i = 0; i < pod->problem_count; i++) {
+		const struct problem *problem = &pod->problems[i];
+		problem_add_cause(problems, problem->severity, problem->cause, problem->path, problem->fix, "%s",
+		                  problem->message);
+	}
+	if (pod->usable && !pod->spec.node)
+		pod_fields_judge(object, "", problems);
+}

@@ -3,6 +3,7 @@
 #include "admit/pod_fields.h"
 
 #include "admit/decode.h"
+#include "admit/keys.h"
 
 #include <string.h>
 
@@ -236,6 +237,7 @@ void pod_fields_judge(const struct val *object, const char *path, struct problem
 	const struct val *spec = val_get(object, "spec"), *item;
 	const struct decode_path *spec_path = PATH_KEY(NULL, "spec");
 	search_all(&(struct search){.arena = problems->arena, .found = add_warning, .context = &judging}, object);
+	keys_judge(object, path, problems);
 	judge_known(&judging, FIELD_SPEC, spec, spec_path);
 	for (int list = 0; list < 2; list++) {
 		size_t index = 0;

@@ -7,7 +7,10 @@
 #define DEVICES "devices of ResourceClaims are not allocated"
 #define DISK "disks are not served by themselves, only behind a PersistentVolumeClaim"
 #define NUMA "NUMA zones are not looked at"
-#define NATIVE "groups of scheduling.k8s.io are not placed as gangs"
+#define MAPS                                                                                                           \
+	"with the setting waitForConfigMaps, or the profile kai, a pod waits while a ConfigMap that it cannot start "  \
+	"without does not exist; Secrets are never looked at"
+#define NATIVE "of Kubernetes 1.35 only; since 1.36 it is spec.schedulingGroup"
 
 /* ---- fields of which some values are not served ---- */
 
@@ -112,22 +115,48 @@ const struct pod_field pod_fields[] = {
          "entitled to is still reclaimed",
          "scenarios/platoon/preemption-policy.yaml"},
 	{FIELD_ANNOTATION, "pod-group-name", FIELD_HONOURED, "the PodGroup it belongs to", "schedule/test_snapshot.c"},
+	{FIELD_SPEC, "schedulingGroup", FIELD_HONOURED,
+         "the PodGroup of scheduling.k8s.io it belongs to, with the CompositePodGroups above that; without it the pod "
+         "waits",
+         "group/test_native.c"},
 	{FIELD_LABEL, "kai.scheduler/subgroup-name", FIELD_HONOURED, "the leaf of the PodGroup",
          "schedule/test_snapshot.c"},
 	{FIELD_LABEL, "kai.scheduler/task-priority", FIELD_HONOURED, "who of a leaf is placed first",
          "admit/test_pod.c"},
+	{FIELD_ANNOTATION, "kai.scheduler/batch-min-member", FIELD_HONOURED,
+         "on a Job or JobSet: how many of its pods, or Jobs, it needs at once", "group/test_kinds.c"},
+	{FIELD_ANNOTATION, "kai.scheduler/preemption-delay kai.scheduler/staleness-grace-period", FIELD_HONOURED,
+         "of the group, mostly written on the workload above the pod", "group/test_inherit.c"},
+	{FIELD_ANNOTATION, "kai.scheduler/skip-podgrouper", FIELD_HONOURED, "\"true\": the pod is not grouped",
+         "group/test_inherit.c"},
 	{FIELD_LABEL, "kai.scheduler/queue", FIELD_HONOURED, "the queue of the group", "group/test_inherit.c"},
+	{FIELD_LABEL, "kai.scheduler/node-pool", FIELD_HONOURED,
+         "the pool whose nodes it may use; pods without it use nodes without it", "scenarios/platoon/node-pools.yaml"},
+	{FIELD_LABEL, "priorityClassName kai.scheduler/preemptibility", FIELD_HONOURED,
+         "of the group, where the workload above the pod does not say", "group/test_inherit.c"},
+	{FIELD_ANNOTATION,
+         "kai.scheduler/topology kai.scheduler/topology-required-placement kai.scheduler/topology-preferred-placement",
+         FIELD_HONOURED, "the levels of the group, mostly written on the workload above the pod",
+         "group/test_inherit.c"},
+	{FIELD_ANNOTATION,
+         "kai.scheduler/segment-size kai.scheduler/segment-topology-required-placement "
+         "kai.scheduler/segment-topology-preferred-placement kai.scheduler/pod-index-label",
+         FIELD_HONOURED, "segments of the group", "group/test_segments.c"},
+	{FIELD_ANNOTATION, "alpha.jobset.sigs.k8s.io/exclusive-topology leaderworkerset.sigs.k8s.io/exclusive-topology",
+         FIELD_HONOURED, "each Job of a JobSet, each replica of a LeaderWorkerSet has a domain of the label of its own",
+         "group/test_kinds.c"},
 	/* volumes */
 	{FIELD_SPEC, "volumes[].persistentVolumeClaim volumes[].ephemeral", FIELD_HONOURED,
          "the pod goes where the volumes of its claims are", "admit/test_volume.c"},
 	{FIELD_SPEC, "volumes[].awsElasticBlockStore volumes[].gcePersistentDisk volumes[].iscsi volumes[].rbd",
          FIELD_NOT_SERVED, DISK, .example = "{}", .even_empty = true},
+	{FIELD_SPEC, "volumes[].configMap volumes[].projected", FIELD_HONOURED, MAPS, "admit/test_pod.c"},
+	{FIELD_CONTAINER, "env envFrom volumeMounts", FIELD_HONOURED, MAPS, "admit/test_pod.c"},
 	{FIELD_SPEC, "volumes", FIELD_IGNORED, "all others are there on every node, or made there"},
 	/* not served */
 	{FIELD_SPEC, "resourceClaims", FIELD_NOT_SERVED, DEVICES, .example = "[{name: gpu, resourceClaimName: gpu}]"},
 	{FIELD_CONTAINER, "resources.claims", FIELD_NOT_SERVED, DEVICES, .example = "[{name: gpu}]"},
 	{FIELD_RESOURCE, "deviceclass.resource.kubernetes.io/*", FIELD_NOT_SERVED, DEVICES},
-	{FIELD_SPEC, "schedulingGroup", FIELD_NOT_SERVED, NATIVE, .example = "{podGroupName: g}"},
 	{FIELD_SPEC, "workloadRef", FIELD_NOT_SERVED, NATIVE, .example = "{name: w, podGroup: g}"},
 	{FIELD_ANNOTATION,
          "gpu-fraction gpu-fraction.limit gpu-fraction-num-devices gpu-fraction-container-name gpu-memory "
@@ -154,12 +183,35 @@ const struct pod_field pod_fields[] = {
          "received-resource-type runai/shared-gpu-configmap kai.scheduler/numa-placement-predicted "
          "kai.scheduler/numa-placement-observed kai.scheduler/numa-memory-groups-*",
          FIELD_IGNORED, "written by KAI when it has placed a pod, no request"},
+	{FIELD_LABEL, "kai.scheduler/segment-index", FIELD_IGNORED,
+         "written by Platoon on pods of segments, no request"},
 	{FIELD_LABEL, "runai-gpu-group runai-gpu-group/*", FIELD_IGNORED,
          "written by KAI when it has placed a pod, no request"},
 	{FIELD_ANNOTATION,
          "cluster-autoscaler.kubernetes.io/safe-to-evict karpenter.sh/do-not-disrupt "
-         "autoscaling.x-k8s.io/consume-provisioning-request autoscaling.x-k8s.io/provisioning-class-name",
+         "autoscaling.x-k8s.io/consume-provisioning-request autoscaling.x-k8s.io/provisioning-class-name "
+         "cluster-autoscaler.kubernetes.io/pod-scale-up-delay "
+         "cluster-autoscaler.kubernetes.io/consume-provisioning-request",
          FIELD_IGNORED, "for autoscalers"},
+	{FIELD_ANNOTATION,
+         "kueue.x-k8s.io/podset-required-topology kueue.x-k8s.io/podset-preferred-topology "
+         "kueue.x-k8s.io/podset-unconstrained-topology kueue.x-k8s.io/podset-slice-required-topology "
+         "kueue.x-k8s.io/podset-slice-size",
+         FIELD_IGNORED, "for Kueue, which keeps a gate on the pod until it has written node selectors"},
+	{FIELD_LABEL, "kueue.x-k8s.io/queue-name", FIELD_IGNORED, "for Kueue, which keeps a gate on the pod meanwhile"},
+	{FIELD_ANNOTATION,
+         "scheduling.k8s.io/group-name scheduling.volcano.sh/group-name gang.scheduling.koordinator.sh/*",
+         FIELD_IGNORED, "gangs of other schedulers; here pods are grouped by their owners, or by pod-group-name"},
+	{FIELD_LABEL,
+         "scheduling.x-k8s.io/pod-group pod-group.scheduling.sigs.k8s.io pod-group.scheduling.sigs.k8s.io/name",
+         FIELD_IGNORED, "gangs of other schedulers; here pods are grouped by their owners, or by pod-group-name"},
+	{FIELD_ANNOTATION, "controller.kubernetes.io/pod-deletion-cost", FIELD_IGNORED,
+         "for ReplicaSets that scale down"},
+	{FIELD_ANNOTATION, "descheduler.alpha.kubernetes.io/*", FIELD_IGNORED, "for the descheduler"},
+	{FIELD_ANNOTATION, "k8s.v1.cni.cncf.io/networks", FIELD_IGNORED,
+         "networks are set up on the node; devices they need are resources"},
+	{FIELD_SPEC, "evictionResponders", FIELD_IGNORED,
+         "for whoever carries out an EvictionRequest; pods that make room are evicted by the eviction API, or deleted"},
 	{FIELD_SPEC,
          "activeDeadlineSeconds automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks "
          "ephemeralContainers "
@@ -169,9 +221,9 @@ const struct pod_field pod_fields[] = {
          "terminationGracePeriodSeconds",
          FIELD_IGNORED, "for the kubelet, on whatever node"},
 	{FIELD_CONTAINER,
-         "args command env envFrom image imagePullPolicy lifecycle livenessProbe name readinessProbe resizePolicy "
+         "args command image imagePullPolicy lifecycle livenessProbe name readinessProbe resizePolicy "
          "restartPolicyRules securityContext startupProbe stdin stdinOnce terminationMessagePath "
-         "terminationMessagePolicy tty volumeDevices volumeMounts workingDir",
+         "terminationMessagePolicy tty volumeDevices workingDir",
          FIELD_IGNORED, "for the kubelet, on whatever node"},
 };
 const size_t pod_field_count = sizeof(pod_fields) / sizeof(pod_fields[0]);

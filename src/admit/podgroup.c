@@ -1,6 +1,9 @@
 /* PodGroup: reads the fields and runs the steps of a draft in order; answers questions about the finished tree. */
 #include "admit/podgroup_draft.h"
 
+#include "base/strings.h"
+#include "kinds/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +138,24 @@ void draft_read(const struct val *object, struct draft *draft, struct podgroup *
 	draft_inherit(draft);
 }
 
+static void read_annotations(const struct decode *decode, const struct val *object, struct podgroup *out)
+{
+	const struct decode_path *path = PATH_KEY(PATH_KEY(NULL, "metadata"), "annotations");
+	const struct val *annotations = val_path(object, "metadata", "annotations", NULL);
+	const char *mode = val_str(val_get(annotations, KINDS_DISRUPTION), NULL);
+	const char *policy = val_str(val_get(annotations, KINDS_PREEMPTION), NULL);
+	out->disruption = text_equal(mode, "all")      ? DISRUPT_WHOLE
+	                  : text_equal(mode, "single") ? DISRUPT_SINGLE
+	                                               : DISRUPT_USUAL;
+	if (mode && out->disruption == DISRUPT_USUAL)
+		decode_warning(decode, PATH_KEY(path, KINDS_DISRUPTION), "write all or single",
+		               "%s is no disruption mode and is ignored", decode_show(decode->problems->arena, mode));
+	out->never_preempts = text_equal(policy, "Never");
+	if (policy && !out->never_preempts)
+		decode_warning(decode, PATH_KEY(path, KINDS_PREEMPTION), "write Never, or remove it", "%s is ignored",
+		               decode_show(decode->problems->arena, policy));
+}
+
 int podgroup_decode(const struct val *object, struct arena *arena, struct podgroup *out, struct problems *problems)
 {
 	size_t errors = problems->errors;
@@ -144,6 +165,7 @@ int podgroup_decode(const struct val *object, struct arena *arena, struct podgro
 		return -1;
 	draft_build_tree(&draft, out);
 	draft_read_expected(&draft, object, out);
+	read_annotations(&draft.decode, object, out);
 	return 0;
 }
 

@@ -39,6 +39,8 @@ struct podgroup {
 	int64_t creation_seconds; /* INT64_MIN when unset */
 	bool has_staleness_grace, has_preemption_delay;
 	int64_t staleness_grace_ns, preemption_delay_ns;
+	enum { DISRUPT_USUAL, DISRUPT_WHOLE, DISRUPT_SINGLE } disruption; /* KINDS_DISRUPTION */
+	bool never_preempts;                                              /* KINDS_PREEMPTION */
 	struct tree_node *tree;
 	size_t tree_count;
 	int *leaves; /* indices of the named leaves, sorted by name */
@@ -48,6 +50,10 @@ struct podgroup {
 /* Decodes and validates; adds every problem found. Returns 0 when the object can be used (warnings allowed), -1 when it
  * has errors (then *out is unusable). Strings live in the arena or in the document. */
 int podgroup_decode(const struct val *object, struct arena *arena, struct podgroup *out, struct problems *problems);
+/* Weighs what decoding found about minimums as KAI-Scheduler does: minMember on a subgroup with children is an error of a
+ * new object and a warning about one that is changed, a minSubGroup above the number of children a warning. What can be
+ * used stays what podgroup_decode says. */
+void podgroup_judge_as_kai(struct problems *problems, bool is_new);
 /* Index of the leaf with that name, -1 if there is none. NULL or "" finds the root when it is a leaf. */
 int podgroup_leaf(const struct podgroup *group, const char *name);
 /* Fewest pods that satisfy the tree below `node` (10 in the two-level example of the minSubGroup document). */

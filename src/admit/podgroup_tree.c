@@ -61,28 +61,28 @@ static int read_parent_min_member(struct draft *draft, int node)
 {
 	const struct draft_node *this = &draft->nodes[node];
 	int value = this->min_member.value;
+	enum problem_cause cause = node == 0 ? PROBLEM_INVALID : PROBLEM_PARENT_MINIMUM;
 	const char *path = field_path(draft, node, "minMember");
 	const char *fix = "remove minMember; use minSubGroup to ask for fewer than all children";
 	if (value == 0 || value == this->leaf_sum) {
-		problem_add(problems_of(draft), SEVERITY_WARNING, path, fix,
-		            value == 0
-		                    ? "minMember %d on a parent counts as unset: all %d children are needed"
-		                    : "minMember %d on a parent is read as the pods of all its leaves: all %d children "
-		                      "are needed",
-		            value, this->children);
+		problem_add_cause(problems_of(draft), SEVERITY_WARNING, cause, path, fix,
+		                  value == 0 ? "minMember %d on a parent counts as unset: all %d children are needed"
+		                             : "minMember %d on a parent is read as the pods of all its leaves: all %d "
+		                               "children are needed",
+		                  value, this->children);
 		return this->children;
 	}
 	if (value <= this->children) {
-		problem_add(problems_of(draft), SEVERITY_WARNING, path, "write minSubGroup instead",
-		            "minMember %d on a parent is read as minSubGroup %d of %d children", value, value,
-		            this->children);
+		problem_add_cause(problems_of(draft), SEVERITY_WARNING, cause, path, "write minSubGroup instead",
+		                  "minMember %d on a parent is read as minSubGroup %d of %d children", value, value,
+		                  this->children);
 		return value;
 	}
-	problem_add(problems_of(draft), node == 0 ? SEVERITY_WARNING : SEVERITY_ERROR, path, fix,
-	            "minMember %d on a parent is neither the number of pods its leaves need (%" PRId64
-	            ") nor at most its %d children%s",
-	            value, this->leaf_sum, this->children,
-	            node == 0 ? "; it is ignored and all children are needed" : "");
+	problem_add_cause(problems_of(draft), node == 0 ? SEVERITY_WARNING : SEVERITY_ERROR, cause, path, fix,
+	                  "minMember %d on a parent is neither the number of pods its leaves need (%" PRId64
+	                  ") nor at most its %d children%s",
+	                  value, this->leaf_sum, this->children,
+	                  node == 0 ? "; it is ignored and all children are needed" : "");
 	return this->children;
 }
 
@@ -93,10 +93,11 @@ static void parent_minimum(struct draft *draft, int node)
 	if (minimum_set(&this->min_subgroup)) {
 		this->minimum = this->min_subgroup.value;
 		if (this->minimum > this->children) {
-			problem_add(problems_of(draft), SEVERITY_ERROR, field_path(draft, node, "minSubGroup"),
-			            "lower minSubGroup, or add subgroups with this parent",
-			            "minSubGroup %d is more than the %d direct child subgroup%s", this->minimum,
-			            this->children, this->children == 1 ? "" : "s");
+			problem_add_cause(problems_of(draft), SEVERITY_ERROR, PROBLEM_FEW_CHILDREN,
+			                  field_path(draft, node, "minSubGroup"),
+			                  "lower minSubGroup, or add subgroups with this parent",
+			                  "minSubGroup (%d) exceeds the number of direct child SubGroups (%d)",
+			                  this->minimum, this->children);
 			this->minimum = this->children;
 		}
 	} else if (minimum_set(&this->min_member) && !this->min_subgroup.present && this->reached) {
@@ -163,6 +164,17 @@ void draft_minimums(struct draft *draft)
 		    (draft->nodes[node].children > 0 || (node == 0 && draft->subgroups > 0)))
 			parent_minimum(draft, node);
 	count_sets(draft);
+}
+
+void podgroup_judge_as_kai(struct problems *problems, bool is_new)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		struct problem *problem = &problems->items[i];
+		if (problem->cause == PROBLEM_PARENT_MINIMUM)
+			problem_weigh(problems, problem, is_new ? SEVERITY_ERROR : SEVERITY_WARNING);
+		else if (problem->cause == PROBLEM_FEW_CHILDREN)
+			problem_weigh(problems, problem, SEVERITY_WARNING);
+	}
 }
 
 void draft_build_tree(const struct draft *draft, struct podgroup *out)

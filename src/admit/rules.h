@@ -23,5 +23,8 @@ void rules_read_nodes(const struct decode *decode, const struct val *spec, struc
 void rules_read_ports(const struct decode *decode, const struct val *spec, struct pod_rules *out);
 void rules_read_pods(const struct decode *decode, const struct val *spec, const struct labels *own,
                      struct pod_rules *out);
+/* pod_config_maps.c: fills out->config_maps. Texts stay in the document. */
+struct pod_spec;
+void rules_read_config_maps(const struct val *object, struct arena *arena, struct pod_spec *out);
 
 #endif

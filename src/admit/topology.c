@@ -3,6 +3,7 @@
 
 #include "admit/decode.h"
 #include "base/strings.h"
+#include "kinds/names.h"
 
 #include <string.h>
 
@@ -110,6 +111,27 @@ int topology_decode(const struct val *object, struct arena *arena, struct topolo
 		decode_error(&decode, levels_path, "remove levels that no constraint uses",
 		             "a Topology has at most %d levels, not %zu", MAX_LEVELS, out->level_count);
 	return problems->errors > errors ? -1 : 0;
+}
+
+bool topology_of_labels(const char *name, struct arena *arena, struct topology_spec *out)
+{
+	if (!text_starts_with(name, KINDS_LABEL_TOPOLOGY))
+		return false;
+	const char *at = name + strlen(KINDS_LABEL_TOPOLOGY);
+	*out = (struct topology_spec){.name = name,
+	                              .levels = arena_array(arena, const char *, MAX_LEVELS),
+	                              .aliases = arena_array(arena, const char *, MAX_LEVELS)};
+	for (;;) {
+		size_t length = strcspn(at, ",");
+		const char *key = arena_strndup(arena, at, length);
+		if (out->level_count == MAX_LEVELS || !name_is_label_key(key) || length > MAX_KEY_LENGTH ||
+		    topology_level(out, key) >= 0)
+			return false;
+		out->levels[out->level_count++] = key;
+		if (!at[length])
+			return true;
+		at += length + 1;
+	}
 }
 
 int topology_level(const struct topology_spec *topology, const char *level)

@@ -1,6 +1,8 @@
 /* Merge rules of the core kinds as tables, those of custom kinds from their schemas. */
 #include "api/shape.h"
 
+#include "kinds/names.h"
+
 #include <string.h>
 
 enum { ATOMIC_MAP = 1, RETAIN_KEYS = 2 };
@@ -181,12 +183,12 @@ static const struct {
 	{"", "services", service},
 	{"", "serviceaccounts", service_account},
 	{"", "replicationcontrollers", workload},
-	{"apps", "deployments", workload},
-	{"apps", "replicasets", workload},
-	{"apps", "statefulsets", workload},
-	{"apps", "daemonsets", workload},
-	{"batch", "jobs", workload},
-	{"batch", "cronjobs", cron},
+	{KINDS_APPS, "deployments", workload},
+	{KINDS_APPS, "replicasets", workload},
+	{KINDS_APPS, "statefulsets", workload},
+	{KINDS_APPS, "daemonsets", workload},
+	{KINDS_BATCH, "jobs", workload},
+	{KINDS_BATCH, "cronjobs", cron},
 };
 
 struct shape shape_of(const struct store_api *api)

@@ -31,10 +31,11 @@ int store_fail(struct arena *arena, struct store_error *error, int code, const c
 static const char *cause_reason(enum problem_cause cause)
 {
 	static const char *const reasons[] = {
-		[PROBLEM_INVALID] = "FieldValueInvalid",     [PROBLEM_REQUIRED] = "FieldValueRequired",
-		[PROBLEM_DUPLICATE] = "FieldValueDuplicate", [PROBLEM_NOT_FOUND] = "FieldValueNotFound",
-		[PROBLEM_FORBIDDEN] = "FieldValueForbidden", [PROBLEM_UNSUPPORTED] = "FieldValueNotSupported",
-		[PROBLEM_CONFLICT] = "FieldValueInvalid",
+		[PROBLEM_INVALID] = "FieldValueInvalid",      [PROBLEM_REQUIRED] = "FieldValueRequired",
+		[PROBLEM_DUPLICATE] = "FieldValueDuplicate",  [PROBLEM_NOT_FOUND] = "FieldValueNotFound",
+		[PROBLEM_FORBIDDEN] = "FieldValueForbidden",  [PROBLEM_UNSUPPORTED] = "FieldValueNotSupported",
+		[PROBLEM_CONFLICT] = "FieldValueInvalid",     [PROBLEM_PARENT_MINIMUM] = "FieldValueInvalid",
+		[PROBLEM_FEW_CHILDREN] = "FieldValueInvalid",
 	};
 	return reasons[cause];
 }

@@ -57,9 +57,13 @@ struct store_admission {
 	bool status, dry_run;          /* status: only .status differs from old */
 	const char *actor;             /* user of the request, "" when unknown */
 	struct arena *arena;           /* for the texts of *error and of warnings */
+	bool examines;                 /* the caller asks `examine`: it is a store, which has the object afterwards */
 	/* Filled by the callback, when it wants to: */
 	struct doc *replacement;   /* object with defaults; the store takes it. Metadata identity may not change */
 	struct problems *warnings; /* the messages are handed on in store_result; set before the call */
+	/* Called with the object in its last form, before it counts. What is derived from it here is kept with it, and not
+	 * derived again by those who read it. -1 and *error refuses it. */
+	int (*examine)(struct store_admission *admission, struct store_object *object, struct store_error *error);
 };
 
 /* NULL and *error when the file cannot be opened, is locked by another process or is not ours. */
@@ -213,6 +217,7 @@ struct store_mirror {
 	void (*forward)(void *context, const struct store_request *request, const struct store_object *object,
 	                struct store_ticket *ticket);
 	bool (*is_assumed)(void *context, const struct store_type *type, const char *namespace_, const char *name);
+	bool (*lacks)(void *context, const struct store_type *type, uint64_t since); /* see store_lacks; may be NULL */
 	void *context;
 };
 /* Copied; NULL: writes go nowhere. */
@@ -226,7 +231,13 @@ void store_mirror_drop(struct store *store, struct store_ticket *ticket);
 void store_mirror_put(struct store *store, const struct store_type *type, struct doc *doc);
 /* Whether the server has the type: one that it has not is not served here either (`api_count` 0). Objects stay. */
 void store_mirror_serve(struct store *store, const struct store_type *type, bool served);
+/* What store_lacks asked has been answered: the types get another generation, also where nothing else changed. */
+void store_mirror_asked(struct store *store);
 void store_mirror_remove(struct store *store, const struct store_type *type, const char *namespace_, const char *name);
+/* Whether objects of a kind that is not served were ruled out after this version of the store. The server of a mirror may have
+ * got the kind since it was asked: then this asks again and says no, and the types get another generation when the answer is
+ * there. A local store knows at once. */
+bool store_lacks(const struct store *store, const char *api_version, const char *kind, uint64_t since);
 
 /* Work that follows from earlier writes: dependents of deleted owners, contents of terminating namespaces and of deleted
  * definitions, old events. At most `budget` objects are touched. True when work is left for the next turn. */

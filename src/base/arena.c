@@ -1,5 +1,5 @@
 /* Bump allocation in chunks; the only owner of raw malloc calls together with the base_* wrappers below. */
-#include "base/arena.h"
+#include "base/arena_mark.h"
 
 #include <stdalign.h>
 #include <stdint.h>
@@ -20,6 +20,7 @@ struct chunk {
 
 struct arena {
 	struct chunk *head;
+	struct chunk *spare; /* was given back last; NULL for none */
 	size_t reserved;
 	size_t first; /* size of the first chunk */
 };
@@ -89,6 +90,7 @@ void arena_destroy(struct arena *arena)
 		free(chunk);
 		chunk = next;
 	}
+	free(arena->spare);
 	free(arena);
 }
 
@@ -114,8 +116,42 @@ void arena_reset(struct arena *arena)
 	}
 }
 
+struct arena_mark arena_mark(const struct arena *arena)
+{
+	return (struct arena_mark){arena->head, arena->head ? arena->head->used : 0};
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+	while (arena->head && arena->head != mark.chunk) {
+		struct chunk *chunk = arena->head;
+		arena->head = chunk->next;
+		arena->reserved -= chunk->size;
+		free(arena->spare);
+		arena->spare = chunk;
+	}
+	if (arena->head)
+		arena->head->used = mark.used;
+}
+
+static struct chunk *take_spare(struct arena *arena, size_t size)
+{
+	struct chunk *chunk = arena->spare;
+	if (!chunk || chunk->size < size)
+		return NULL;
+	arena->spare = NULL;
+	chunk->next = arena->head;
+	chunk->used = 0;
+	arena->head = chunk;
+	arena->reserved += chunk->size;
+	return chunk;
+}
+
 static struct chunk *grow(struct arena *arena, size_t size)
 {
+	struct chunk *spare = take_spare(arena, size);
+	if (spare)
+		return spare;
 	size_t want = arena->head ? arena->head->size * 2 : arena->first;
 	if (want > LARGEST_CHUNK)
 		want = LARGEST_CHUNK;

@@ -70,7 +70,7 @@ static void begin_line(const struct logger *logger, enum log_level level, const 
 	char stamp[32] = "";
 	if (logger->clock) {
 		int64_t now = clock_now(logger->clock);
-		clock_print_rfc3339(now / 1000000000 - (now % 1000000000 < 0), stamp);
+		clock_print_rfc3339(now / CLOCK_SECOND - (now % CLOCK_SECOND < 0), stamp);
 	}
 	if (logger->format == LOG_JSON) {
 		buffer_puts(line, "{");

@@ -31,6 +31,22 @@ void problem_add(struct problems *problems, enum severity severity, const char *
 	va_end(args);
 }
 
+void problem_add_cause(struct problems *problems, enum severity severity, enum problem_cause cause, const char *path,
+                       const char *fix, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	add(problems, (struct problem){.severity = severity, .cause = cause, .path = path, .fix = fix}, format, args);
+	va_end(args);
+}
+
+void problem_weigh(struct problems *problems, struct problem *problem, enum severity severity)
+{
+	problems->errors -= problem->severity == SEVERITY_ERROR;
+	problems->errors += severity == SEVERITY_ERROR;
+	problem->severity = severity;
+}
+
 void problem_add_error(struct problems *problems, enum problem_cause cause, const char *path, const char *fix,
                        const char *format, ...)
 {

@@ -18,7 +18,9 @@ enum problem_cause {
 	PROBLEM_NOT_FOUND,
 	PROBLEM_FORBIDDEN,
 	PROBLEM_UNSUPPORTED,
-	PROBLEM_CONFLICT, /* two parts of the object contradict each other */
+	PROBLEM_CONFLICT,       /* two parts of the object contradict each other */
+	PROBLEM_PARENT_MINIMUM, /* a subgroup with children has a number of pods */
+	PROBLEM_FEW_CHILDREN,   /* more of them are needed than there are */
 };
 
 struct problem {
@@ -39,9 +41,14 @@ struct problems {
 
 void problem_add(struct problems *problems, enum severity severity, const char *path, const char *fix,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* An error with a cause of its own. */
+/* With a cause of its own. */
+void problem_add_cause(struct problems *problems, enum severity severity, enum problem_cause cause, const char *path,
+                       const char *fix, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* The same for errors. */
 void problem_add_error(struct problems *problems, enum problem_cause cause, const char *path, const char *fix,
                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Gives a problem another severity. */
+void problem_weigh(struct problems *problems, struct problem *problem, enum severity severity);
 /* A collection in `arena` that begins with the problems of another one, which must outlive it and stays as it is. */
 struct problems problems_continue(const struct problems *found, struct arena *arena);
 /* Formats a path: problem_path(p, "spec.subGroups[%zu].name", i). */

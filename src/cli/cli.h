@@ -99,8 +99,8 @@ struct cli_args {
 	struct settings
 		settings; /* the usual ones, with what --config says instead, and what flags say instead of both */
 	bool strategy_given, schedulers_given;
-	bool places_alone;           /* no other scheduler places pods of the cluster */
-	int64_t starvation_after_ns; /* 0: never */
+	bool places_alone;            /* no other scheduler places pods of the cluster */
+	const char *starvation_after; /* as it was given, NULL: it was not */
 	struct cli_shape shape;
 	const char *nodes_file; /* NULL: of the shape */
 	int heartbeat;          /* seconds */

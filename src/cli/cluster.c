@@ -4,15 +4,44 @@
 
 #include "group/defaults.h"
 #include "kinds/kinds.h"
+#include "object/json.h"
 #include "remote/client.h"
 
 #include <string.h>
 
 #define PAGE 1000 /* objects per request: what a server answers quickly */
 
-/* 0, 1 when the cluster does not have it, or -1 and *error. */
-static int read_list(struct remote_client *client, const char *path, struct manifests *into, struct problems *problems,
-                     struct error *error)
+/* A list of which only the metadata were asked for, as a list of objects of the kind that have nothing else. The ConfigMap
+ * with the defaults of kinds is read for itself. */
+static struct doc *list_names(const struct doc *page, const struct kind_row *row)
+{
+	struct buffer text = {0};
+	const struct val *item;
+	const char *mark = "";
+	buffer_puts(&text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{");
+	json_put_string(&text, "continue", val_str(val_path(doc_root(page), "metadata", "continue", NULL), ""));
+	buffer_puts(&text, "},\"items\":[");
+	for (struct val_iter it = val_iter(val_get(doc_root(page), "items")); val_next(&it, NULL, &item);) {
+		const char *name = val_str(val_path(item, "metadata", "name", NULL), ""),
+			   *namespace_ = val_str(val_path(item, "metadata", "namespace", NULL), "");
+		if (strcmp(namespace_, GROUP_DEFAULTS_NAMESPACE) == 0 && strcmp(name, GROUP_DEFAULTS_NAME) == 0)
+			continue;
+		buffer_printf(&text, "%s{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{", mark, row->versions[0],
+		              row->kind);
+		json_put_string(&text, "name", name);
+		json_put_string(&text, "namespace", namespace_);
+		buffer_puts(&text, "}}");
+		mark = ",";
+	}
+	buffer_puts(&text, "]}");
+	struct doc *names = doc_parse_json(text.text, text.length, NULL);
+	buffer_free(&text);
+	return names;
+}
+
+/* 0, 1 when the cluster does not have it, or -1 and *error. `named`: only the names of objects of this kind are wanted. */
+static int read_list(struct remote_client *client, const char *path, const struct kind_row *named,
+                     struct manifests *into, struct problems *problems, struct error *error)
 {
 	struct arena *arena = problems->arena;
 	const char *next = "";
@@ -20,9 +49,14 @@ static int read_list(struct remote_client *client, const char *path, struct mani
 		struct doc *page = remote_client_get(client,
 		                                     arena_printf(arena, "%s?limit=%d%s%s", path, PAGE,
 		                                                  next[0] ? "&continue=" : "", next),
-		                                     error);
+		                                     named ? REMOTE_ACCEPT_NAMES : NULL, error);
 		if (!page)
 			return error->code == ERROR_NOT_FOUND ? 1 : -1;
+		if (named) {
+			struct doc *names = list_names(page, named);
+			doc_destroy(page);
+			page = names;
+		}
 		manifests_keep(into, page);
 		manifests_add(into, doc_root(page), path, problems);
 		next = val_str(val_path(doc_root(page), "metadata", "continue", NULL), "");
@@ -42,7 +76,7 @@ static int read_kind(struct remote_client *client, const struct kind_row *row, c
 		const char *root = *row->group ? arena_printf(arena, "/apis/%s", row->group) : "/api";
 		*error = (struct error){0};
 		rc = read_list(client, arena_printf(arena, "%s/%s%s/%s", root, row->versions[i], space, row->resource),
-		               into, problems, error);
+		               row->flags & ROW_NAMED ? row : NULL, into, problems, error);
 	}
 	return rc < 0 ? -1 : 0;
 }
@@ -127,8 +161,19 @@ void cli_load_defaults(struct cli_args *args, struct manifests *into)
 		client = remote_client_create(&access, NULL, &error);
 	if (client)
 		read_list(client, "/api/v1/namespaces/" GROUP_DEFAULTS_NAMESPACE "/configmaps/" GROUP_DEFAULTS_NAME,
-		          into, &problems, &error);
+		          NULL, into, &problems, &error);
 	remote_client_destroy(client);
+}
+
+/* Whoever looks on may not be allowed to see them: then nothing is said about those that are missing. */
+static void read_names(struct cli_args *args, struct remote_client *client, struct manifests *into,
+                       struct problems *problems)
+{
+	struct error error = {0};
+	if (read_kind(client, kinds_of_id(KIND_CONFIG_MAP), NULL, into, problems, &error) == 0)
+		return;
+	args->settings.config_maps = false;
+	output_line(stderr, "warning: pods that need missing ConfigMaps are not held back: %s", error.text);
 }
 
 int cli_load_cluster(struct cli_args *args, struct manifests *into)
@@ -148,6 +193,8 @@ int cli_load_cluster(struct cli_args *args, struct manifests *into)
 	for (size_t i = 0; rc == 0 && (row = kinds_row(i)); i++)
 		if (row->flags & ROW_DECIDES)
 			rc = read_kind(client, row, NULL, into, &problems, &error);
+	if (rc == 0 && args->settings.config_maps)
+		read_names(args, client, into, &problems);
 	remote_client_destroy(client);
 	for (size_t i = 0; i < problems.count; i++)
 		output_line(stderr, "%s: %s", problems.items[i].path, problems.items[i].message);

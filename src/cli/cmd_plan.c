@@ -31,7 +31,6 @@ int cmd_plan(struct cli_args *args)
 		cli_load_terms(args, &objects, &above);
 		struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 		                                   .settings = &args->settings,
-		                                   .starvation_after_ns = args->starvation_after_ns,
 		                                   .owners = &above,
 		                                   .explain_relax = true};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);

@@ -40,22 +40,21 @@ static size_t follow_more(const struct run *run, struct remote_follow *follow, s
 	const struct kind_row *row;
 	const char *namespace_ = run->access.namespace_;
 	if (run->start->leader_elect)
-		follow[count++] = (struct remote_follow){"coordination.k8s.io", "v1", "leases",
-		                                         .namespace_ = namespace_, .name = run->start->lease_name};
+		follow[count++] = (struct remote_follow){KINDS_COORDINATION, "v1", "leases", .namespace_ = namespace_,
+		                                         .name = run->start->lease_name};
 	if (!run->start->webhooks)
 		return count;
 	follow[count++] =
 		(struct remote_follow){"", "v1", "secrets", .namespace_ = namespace_, .name = RUN_WEBHOOK_SECRET};
-	follow[count++] = (struct remote_follow){"admissionregistration.k8s.io", "v1",
-	                                         "validatingwebhookconfigurations", .name = RUN_WEBHOOK_CONFIG};
-	follow[count++] = (struct remote_follow){"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+	follow[count++] = (struct remote_follow){KINDS_ADMISSION, "v1", "validatingwebhookconfigurations",
+	                                         .name = RUN_WEBHOOK_CONFIG};
+	follow[count++] = (struct remote_follow){KINDS_ADMISSION, "v1", "mutatingwebhookconfigurations",
 	                                         .name = RUN_WEBHOOK_CONFIG};
 	for (size_t i = 0; (row = kinds_row(i)); i++)
 		if (run_webhooks_convert(row))
-			follow[count++] =
-				(struct remote_follow){"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-			                               .name = arena_printf(run->args->arena, "%s.%s", row->resource,
-			                                                    row->group)};
+			follow[count++] = (struct remote_follow){KINDS_DEFINITIONS, "v1", "customresourcedefinitions",
+			                                         .name = arena_printf(run->args->arena, "%s.%s",
+			                                                              row->resource, row->group)};
 	return count;
 }
 
@@ -83,7 +82,7 @@ static int open_remote(struct run *run, struct error *error)
 	if (args->namespace_)
 		run->access.namespace_ = args->namespace_;
 	size_t kinds = run->start->kind_count;
-	struct followed followed = followed_by_run(args->arena, kinds + count_more());
+	struct followed followed = followed_by_run(args->arena, kinds + count_more(), &run->start->settings);
 	for (size_t i = 0; i < kinds; i++)
 		followed.items[followed.count++] = run->start->kinds[i];
 	int64_t now = clock_now(clock_system());
@@ -93,6 +92,7 @@ static int open_remote(struct run *run, struct error *error)
 			.logger = &args->logger,
 			.follow = followed.items,
 			.follow_count = follow_more(run, followed.items, followed.count),
+			.config_maps = run->start->settings.config_maps,
 			.seed = (uint64_t)now ^ ((uint64_t)getpid() << 32),
 		},
 		error);
@@ -115,6 +115,7 @@ static void open_controllers(struct run *run)
 		.store = remote_store(run->remote),
 		.logger = &run->args->logger,
 		.settings = run->settings,
+		.beside = true,
 		.decided = run->dashboard ? dashboard_source_decided : NULL,
 		.decided_context = run->dashboard,
 	});
@@ -176,6 +177,7 @@ static void use_config(struct run *run, struct run_config *config)
 	run->config = config;
 	run->queue = (struct run_queue){0};
 	use_log(run);
+	config->settings.config_maps = run->start->settings.config_maps; /* the mirror follows them, or does not */
 	settings_source_replace(run->settings, &config->settings);
 }
 

@@ -122,7 +122,6 @@ static const struct replay_result *replay(struct cli_args *args, const struct tr
 		.actions = policy->actions,
 		.action_count = policy->action_count,
 		.settings = &settings,
-		.starvation_after_ns = args->starvation_after_ns,
 		.progress = show_progress,
 		.context = &replaying,
 	};

@@ -57,7 +57,8 @@ struct up {
 	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
 	int64_t looked;         /* nanoseconds: when they were looked at */
 	uint64_t version;
-	bool decided;
+	bool decided;             /* every group runs, or never will */
+	bool refused;             /* some group never will */
 	struct progress progress; /* of --until-placed */
 };
 
@@ -91,8 +92,9 @@ static bool show(struct up *up, const struct store_object *object, const struct 
 		fflush(stdout);
 	}
 	buffer_free(&line);
-	return strcmp(sight->phase, "Pending") != 0 && strcmp(sight->phase, "Scheduled") != 0 &&
-	       strcmp(sight->phase, "Blocked") != 0;
+	up->refused |= strcmp(sight->phase, "Never") == 0;
+	return strcmp(sight->phase, "Running") == 0 || strcmp(sight->phase, "Succeeded") == 0 ||
+	       strcmp(sight->phase, "Failed") == 0 || strcmp(sight->phase, "Never") == 0;
 }
 
 static bool show_group(struct up *up, const struct store_object *group)
@@ -100,7 +102,7 @@ static bool show_group(struct up *up, const struct store_object *group)
 	const struct val *status = val_get(group->root, "status");
 	const struct val *condition = writes_find_condition(group->root, "Scheduled");
 	struct sight sight = {
-		.phase = val_str(val_get(status, "phase"), "Pending"),
+		.phase = val_str(val_get(status, "phase"), "Waiting"),
 		.message = val_str(val_get(condition, "message"), ""),
 		.running = number_at(status, "running"),
 		.pending = number_at(status, "pending"),
@@ -117,8 +119,8 @@ static bool show_pod(struct up *up, const struct store_object *pod)
 	bool refused = strcmp(val_str(val_get(condition, "reason"), ""), "Unschedulable") == 0;
 	struct sight sight = {
 		.phase = strcmp(phase, "Pending") != 0 ? phase
-	                 : bound                       ? "Scheduled"
-	                 : refused                     ? "Unschedulable"
+	                 : bound                       ? "Placed"
+	                 : refused                     ? "Waiting"
 	                                               : phase,
 		.message = val_str(val_get(condition, "message"), ""),
 		.running = strcmp(phase, "Running") == 0,
@@ -140,6 +142,7 @@ static bool show_groups(struct up *up)
 	struct store_error error = {0};
 	size_t decided = 0, count = 0;
 	bool done = true;
+	up->refused = false;
 	for (int pods = 0; pods < 2; pods++) {
 		const struct store_type *type = pods ? store_type_find(up->store, "", "pods")
 		                                     : store_type_find(up->store, KINDS_SCHEDULING, "podgroups");
@@ -173,7 +176,7 @@ static int look_at_groups(struct up *up)
 	}
 	/* A workload that is decided may still be about to get more groups. */
 	if (now - up->quiet > (up->decided ? DECIDED_SECONDS : SETTLED_SECONDS) * CLOCK_SECOND)
-		return up->decided ? CLI_OK : CLI_FOUND;
+		return up->decided && !up->refused ? CLI_OK : CLI_FOUND;
 	return -1;
 }
 
@@ -319,6 +322,7 @@ static int open_services(struct up *up, struct error *error)
 		.store = up->store,
 		.logger = &up->args->logger,
 		.settings = up->settings,
+		.beside = true,
 		.kubelet =
 			{
 				.start_seconds = 1,

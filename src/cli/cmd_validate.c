@@ -3,17 +3,22 @@
 #include "cli/draw.h"
 
 #include "admit/admit.h"
+#include "admit/keys.h"
 #include "admit/pod_fields.h"
 #include "base/grow.h"
 #include "base/strings.h"
+#include "cluster/workload.h"
+#include "kinds/kinds.h"
+#include "sim/expand.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define KINDS_NAMED 6 /* of objects that were not checked, before it says "and n more" */
 
 struct finding {
 	const struct manifest *manifest;
-	const struct problem *problem;
+	struct problem problem;
 };
 
 struct findings {
@@ -29,8 +34,38 @@ static void add_finding(struct findings *findings, const struct manifest *manife
 	if (findings->count == findings->capacity)
 		findings->items = grow_array(findings->arena, findings->items, findings->count, &findings->capacity,
 		                             sizeof(*findings->items));
-	findings->items[findings->count++] = (struct finding){.manifest = manifest, .problem = problem};
+	findings->items[findings->count++] = (struct finding){.manifest = manifest, .problem = *problem};
 	findings->errors += problem->severity == SEVERITY_ERROR;
+}
+
+/* The known kind that is nearest to one that nobody knows; NULL when it is known, or none is near. */
+static const char *nearest_kind(const char *kind)
+{
+	const struct kind_row *row;
+	const char *best = NULL;
+	size_t best_distance = 0;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		size_t distance = text_distance(kind, row->kind);
+		if (distance == 0)
+			return NULL;
+		if (distance <= (strlen(row->kind) + 3) / 4 && (!best || distance < best_distance)) {
+			best = row->kind;
+			best_distance = distance;
+		}
+	}
+	return best;
+}
+
+static void tell_nearest(const struct manifest *manifest, struct findings *findings)
+{
+	const char *near = nearest_kind(manifest->kind);
+	if (!near)
+		return;
+	struct problems problems = {.arena = findings->arena};
+	problem_add(&problems, SEVERITY_WARNING, "kind",
+	            arena_printf(findings->arena, "write %s if that is meant", near),
+	            "no kind %s is known, so it was not checked", manifest->kind);
+	add_finding(findings, manifest, &problems.items[0]);
 }
 
 /* An object that is not ours is left alone, but one that is called like ours may have been meant to be. */
@@ -38,6 +73,7 @@ static void skip(const struct manifest *manifest, struct findings *findings)
 {
 	findings->skipped++;
 	interner_id(findings->skipped_kinds, manifest->kind);
+	tell_nearest(manifest, findings);
 	const char *ours = admit_api_version(manifest->kind, findings->arena);
 	if (!ours)
 		return;
@@ -52,7 +88,12 @@ static void skip(const struct manifest *manifest, struct findings *findings)
 	add_finding(findings, manifest, &problems.items[0]);
 }
 
-static void check_all(const struct manifests *manifests, struct findings *findings)
+static void tell_of_workload(void *context, const struct manifest *workload, const struct problem *problem)
+{
+	add_finding(context, workload, problem);
+}
+
+static void check_all(const struct manifests *manifests, const struct settings *settings, struct findings *findings)
 {
 	struct admit_index *index = admit_index_create(manifests);
 	for (size_t i = 0; i < manifests->count; i++) {
@@ -60,23 +101,27 @@ static void check_all(const struct manifests *manifests, struct findings *findin
 		struct problems problems = {.arena = findings->arena};
 		/* Of workloads of other kinds the pods that they make are looked at. */
 		pod_fields_judge_templates(manifest->object, &problems);
-		if (!admit_knows(manifest)) {
-			skip(manifest, findings);
-		} else {
+		if (admit_knows(manifest)) {
 			findings->checked++;
 			admit_object(manifest, index, &problems);
+		} else if (workloads_know(manifest->api_version, manifest->kind)) {
+			findings->checked++; /* with all others, below */
+			keys_judge(manifest->object, "", &problems);
+		} else {
+			skip(manifest, findings);
 		}
 		for (size_t p = 0; p < problems.count; p++)
 			add_finding(findings, manifest, &problems.items[p]);
 	}
 	admit_index_destroy(index);
+	expand_judge(manifests, settings, findings->arena, tell_of_workload, findings);
 }
 
 static void print_lines(const struct findings *findings, enum severity severity, bool colours)
 {
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
-		const struct problem *problem = finding->problem;
+		const struct problem *problem = &finding->problem;
 		if (problem->severity != severity)
 			continue;
 		output_text(stdout, finding->manifest->source);
@@ -127,14 +172,14 @@ static void print_document(const struct findings *findings, bool yaml)
 		const struct finding *finding = &findings->items[i];
 		struct node *item = build_map(build);
 		build_put_string(build, item, "severity",
-		                 finding->problem->severity == SEVERITY_ERROR ? "error" : "warning");
+		                 finding->problem.severity == SEVERITY_ERROR ? "error" : "warning");
 		build_put_string(build, item, "source", finding->manifest->source);
 		build_put_string(build, item, "kind", finding->manifest->kind);
 		build_put_string(build, item, "namespace", finding->manifest->namespace_);
 		build_put_string(build, item, "name", finding->manifest->name);
-		build_put_string(build, item, "path", finding->problem->path);
-		build_put_string(build, item, "message", finding->problem->message);
-		build_put_string(build, item, "fix", finding->problem->fix);
+		build_put_string(build, item, "path", finding->problem.path);
+		build_put_string(build, item, "message", finding->problem.message);
+		build_put_string(build, item, "fix", finding->problem.fix);
 		build_append(build, list, item);
 	}
 	build_put(build, root, "problems", list);
@@ -153,7 +198,7 @@ int cmd_validate(struct cli_args *args)
 	struct findings findings = {.arena = args->arena, .skipped_kinds = interner_create()};
 	manifests_init(&manifests);
 	int loaded = cli_load(args, args->files, args->file_count, args->recursive, &manifests);
-	check_all(&manifests, &findings);
+	check_all(&manifests, &args->settings, &findings);
 	if (args->output == CLI_OUTPUT_TABLE)
 		print_text(&findings, draw_style(stdout, args->colour).colours);
 	else

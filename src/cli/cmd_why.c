@@ -127,7 +127,6 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 	                                   .owners = &above,
 	                                   .settings = &args->settings,
-	                                   .starvation_after_ns = args->starvation_after_ns,
 	                                   .explain_relax = true};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);

@@ -175,11 +175,11 @@ const struct cli_command cli_commands[] = {
 		.description = up_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
                            BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(CONFIG) | BIT(PROFILE) |
-                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
+                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
 		.outputs = "",
-		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything decided\n"
-			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that keeps "
-			 "waiting or is blocked\n"
+		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything running\n"
+			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that does not "
+			 "run\n"
 			 "2  wrong usage, unreadable input, or a folder or port that cannot be used",
 		.examples = "platoon up --in-memory --port 0 --until-placed -f examples/up-gang.yaml",
 		.run = cmd_up,
@@ -191,7 +191,7 @@ const struct cli_command cli_commands[] = {
 		.description = top_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(FILE) | BIT(RECURSIVE) | BIT(ONCE) | BIT(OUTPUT) |
                            BIT(MAP) | BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) |
-                           BIT(COLOR) | BIT(LOG_LEVEL),
+                           BIT(STARVATION_AFTER) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
 		.exits = "0  ended by q or a signal, or printed once\n"
 			 "2  wrong usage, no terminal, or no way to reach a cluster",
@@ -218,7 +218,7 @@ const struct cli_command cli_commands[] = {
 		.description = run_text,
 		.options = BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(SCHEDULER_NAME) | BIT(LEADER_ELECT) |
                            BIT(SIMULATE_KUBELETS) | BIT(LISTEN) | BIT(WEBHOOKS) | BIT(CONFIG) | BIT(PROFILE) |
-                           BIT(PRINT_CONFIG) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(LOG_LEVEL),
+                           BIT(PRINT_CONFIG) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM\n"
 			 "2  wrong usage, a configuration that is wrong, or no way to reach a cluster",

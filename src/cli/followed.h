@@ -2,6 +2,7 @@
 #ifndef CLI_FOLLOWED_H
 #define CLI_FOLLOWED_H
 
+#include "loop/settings.h"
 #include "remote/remote.h"
 
 struct followed {
@@ -11,9 +12,9 @@ struct followed {
 };
 
 /* Everything that `run` reads, in the order in which it is to be listed. */
-struct followed followed_by_run(struct arena *arena, size_t more);
+struct followed followed_by_run(struct arena *arena, size_t more, const struct settings *settings);
 /* What a plan of the cluster rests on, and with `owners` what pods are grouped by. Whoever looks on may not be allowed to
  * see everything: only nodes and pods are waited for. */
-struct followed followed_by_viewers(struct arena *arena, bool owners);
+struct followed followed_by_viewers(struct arena *arena, bool owners, const struct settings *settings);
 
 #endif

@@ -41,7 +41,7 @@ struct live_view *live_view_create(struct cli_args *args, bool plans, struct err
 {
 	struct live_view *view = base_calloc(1, sizeof(*view));
 	view->args = args;
-	view->followed = followed_by_viewers(args->arena, plans);
+	view->followed = followed_by_viewers(args->arena, plans, &args->settings);
 	view->lists = arena_array(args->arena, struct store_list, view->followed.count);
 	memset(view->lists, 0, view->followed.count * sizeof(*view->lists));
 	int rc = remote_config_load(args->kubeconfig, args->context, args->arena, &view->access, error);
@@ -51,6 +51,7 @@ struct live_view *live_view_create(struct cli_args *args, bool plans, struct err
 				.access = &view->access,
 				.follow = view->followed.items,
 				.follow_count = view->followed.count,
+				.config_maps = args->settings.config_maps,
 				.seed = (uint64_t)clock_now(clock_system()) ^ ((uint64_t)getpid() << 32),
 			},
 			error);

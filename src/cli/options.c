@@ -31,8 +31,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_HEARTBEAT] = {"heartbeat", 0, "SECONDS", NULL,
                                   "how often nodes are heard of (default 5); 0: what annotations say is known at once"},
 	[CLI_OPTION_IN_MEMORY] = {"in-memory", 0, NULL, NULL, "forget all objects at the end"},
-	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL,
-                                     "end when every PodGroup runs or is proved impossible"},
+	[CLI_OPTION_UNTIL_PLACED] = {"until-placed", 0, NULL, NULL, "end when every PodGroup runs or never will"},
 	[CLI_OPTION_KUBECONFIG] = {"kubeconfig", 0, "FILE", "@file",
                                    "cluster to use (default $KUBECONFIG, ~/.kube/config, or the pod's own account)"},
 	[CLI_OPTION_CONTEXT] = {"context", 0, "NAME", "@context",
@@ -241,7 +240,8 @@ static int parse_for(struct cli_args *args, const char *value)
 
 static int parse_starvation(struct cli_args *args, const char *value)
 {
-	if (clock_parse_duration(value, &args->starvation_after_ns) < 0 || args->starvation_after_ns <= 0)
+	args->starvation_after = value;
+	if (clock_parse_duration(value, &args->settings.starvation_ns) < 0 || args->settings.starvation_ns <= 0)
 		return usage_error(args->command, "--starvation-after %s: must be a duration above 0 such as 10m",
 		                   value);
 	return CLI_OK;

@@ -172,11 +172,11 @@ static enum colour state_colour(enum group_state state)
 	switch (state) {
 	case GROUP_PLACED:
 		return COLOUR_GREEN;
-	case GROUP_IMPOSSIBLE:
-	case GROUP_EXHAUSTED:
+	case GROUP_NEVER:
+	case GROUP_UNDECIDED:
 		return COLOUR_RED;
 	case GROUP_PARTIAL:
-	case GROUP_PENDING:
+	case GROUP_WAITING:
 	case GROUP_NOT_READY:
 	case GROUP_BLOCKED:
 		break;
@@ -310,10 +310,12 @@ static void add_group(struct view *view, size_t index)
 
 static void print_summary(const struct plan *plan, FILE *stream)
 {
-	static const enum group_state states[] = {GROUP_PLACED,    GROUP_PARTIAL,   GROUP_PENDING, GROUP_IMPOSSIBLE,
-	                                          GROUP_EXHAUSTED, GROUP_NOT_READY, GROUP_BLOCKED};
-	static const char *const words[] = {"placed",    "partly placed", "pending", "impossible",
-	                                    "undecided", "not ready",     "blocked"};
+	static const enum group_state states[] = {GROUP_PLACED, GROUP_PARTIAL,   GROUP_WAITING,  GROUP_BLOCKED,
+	                                          GROUP_NEVER,  GROUP_NOT_READY, GROUP_UNDECIDED};
+	static const char *const words[] = {"placed",   "placed with surplus waiting",
+	                                    "waiting",  "blocked",
+	                                    "never",    "not ready",
+	                                    "undecided"};
 	int64_t waiting = 0;
 	fprintf(stream, "%zu group%s", plan->group_count, plan->group_count == 1 ? "" : "s");
 	const char *separator = ": ";

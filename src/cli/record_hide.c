@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "kinds/names.h"
 #include "sim/trace.h"
 
 #include <ctype.h>
@@ -184,7 +185,7 @@ static bool has_domain(const char *text, const char *domain)
 
 static const char *label_key(struct hide *hide, const char *key)
 {
-	static const char *const known[] = {"kubernetes.io", "kai.scheduler", "run.ai", "platoon.dev", "x-k8s.io"};
+	static const char *const known[] = {"kubernetes.io", KINDS_KAI, KINDS_RUNAI, "platoon.dev", "x-k8s.io"};
 	if (strcmp(key, settings_queue_label(hide->settings)) == 0)
 		return settings_queue_label(&settings_usual);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

@@ -79,6 +79,8 @@ static void put_flags(const struct cli_args *args, struct build *build, struct n
 		                 strategy_name(
 					 (struct strategy){args->settings.strategy.cpu, args->settings.strategy.cpu}));
 	}
+	if (args->starvation_after)
+		build_put_string(build, root, "starvationAfter", args->starvation_after);
 	if (args->log_level_given)
 		build_put_string(build, root, "logLevel", levels[args->logger.level]);
 }
@@ -149,6 +151,15 @@ static void read_shutdown(struct run_config *config, const struct val *text, str
 	    config->shutdown_ns > INT64_C(3600000000000))
 		problem_add(problems, SEVERITY_ERROR, "shutdownTimeout", NULL,
 		            "must be a duration of at most 1h, such as 5s");
+}
+
+/* Durations of which 0 is never. */
+static void read_starvation(struct run_config *config, const struct val *text, struct problems *problems)
+{
+	int64_t *into = &config->settings.starvation_ns;
+	if (clock_parse_duration(val_str(text, ""), into) < 0 || *into < 0)
+		problem_add(problems, SEVERITY_ERROR, "starvationAfter", NULL,
+		            "must be a duration such as 10m, or 0s for never");
 }
 
 static void check_own_listen(const char *key, const char *text, struct problems *problems)
@@ -299,6 +310,19 @@ static const struct row rows[] = {
 	{"plainPodReasons", "false", "true", AT(settings.plain_reasons),
          .words = "pods that wait carry the reason Unschedulable also for what nodes cannot cure, such as a queue's "
                   "limit"},
+	{"waitForConfigMaps", "false", "true", AT(settings.config_maps), .at_start = true,
+         .words = "pods wait while a ConfigMap that they need does not exist, and so does their gang; of ConfigMaps "
+                  "only\n"
+                  "the metadata are read for it"},
+	{"minimumsAsKai", "false", "true", AT(settings.kai_minimums),
+         .words = "new PodGroups with minMember on a subgroup that has children are refused, and a minSubGroup above "
+                  "the\n"
+                  "number of children is only warned about: such a group waits"},
+	{"ignoreParentQueues", "false", NULL, AT(settings.ignore_parent_queues),
+         .words =
+                 "queues share what there is as if they had no parents; quotas and limits of parents do not count, and "
+                 "their\n"
+                 "status has only their own pods"},
 	{"listen", "\"\"", NULL, AT(listen), check_own_listen, .at_start = true,
          .words = "health, metrics and dashboard: HOST:PORT, :PORT or none; \"\" is loopback, port 8080 or a free one"},
 	{"leaderElection", "{enabled: false, name: platoon, duration: 15s}", .read = read_lease, .at_start = true,
@@ -318,8 +342,15 @@ static const struct row rows[] = {
          .words = "seconds in which the volume claims of a gang have to be bound before it is decided anew"},
 	{"holdRoomSeconds", "150", NULL, AT(settings.hold_seconds),
          .words = "seconds that room is held for pods which a workload of known size has yet to create, at most 3600"},
+	{"starvationAfter", "0s", .read = read_starvation,
+         .words =
+                 "a gang that has waited so long is tried first, and what is free where it will fit is held for it, so "
+                 "that\n"
+                 "smaller work does not flow past it for ever; 0s is never"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
+	{"spareGpuNodes", "false", "true", AT(settings.spare_gpus),
+         .words = "pods that request no GPUs go to nodes without GPUs where they can"},
 	{"neverViolateBudgets", "false", NULL, AT(settings.never_violate_budgets),
          .words = "not even a preemption evicts more pods than a PodDisruptionBudget allows"},
 	{"logLevel", "warn", .read = read_log_level, .words = "error, warn, info or debug"},

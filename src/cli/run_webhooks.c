@@ -6,13 +6,11 @@
 #include "grouping/grouping.h"
 #include "loop/reconciler.h"
 #include "object/build.h"
-#include "serve/tls/base64.h"
+#include "base/base64.h"
 #include "serve/webhook/webhook.h"
 #include "serve/webhook/certs.h"
 #include "remote/config.h"
 
-#include <openssl/crypto.h>
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +69,12 @@ static struct doc *mutate(void *context, const struct val *pod)
 		return claimed;
 	doc_destroy(claimed);
 	return grouped;
+}
+
+static bool judges_as_kai(void *context)
+{
+	const struct run_webhooks *webhooks = context;
+	return settings_now(webhooks->run->settings)->kai_minimums;
 }
 
 /* ---- the Secret ---- */
@@ -163,7 +167,7 @@ static int send_patch(struct reconcile *turn, const struct store_object *object,
  * place meanwhile. */
 static int tell_configuration(struct reconcile *turn, const char *resource, const char *bundle)
 {
-	const struct store_type *type = store_type_find(turn->store, "admissionregistration.k8s.io", resource);
+	const struct store_type *type = store_type_find(turn->store, KINDS_ADMISSION, resource);
 	const struct store_object *object = store_peek(turn->store, type, "", RUN_WEBHOOK_CONFIG);
 	const struct val *webhook;
 	if (!object)
@@ -187,8 +191,7 @@ static int tell_configuration(struct reconcile *turn, const char *resource, cons
 
 static int tell_definition(struct reconcile *turn, const char *name, const char *bundle)
 {
-	const struct store_type *type =
-		store_type_find(turn->store, "apiextensions.k8s.io", "customresourcedefinitions");
+	const struct store_type *type = store_type_find(turn->store, KINDS_DEFINITIONS, "customresourcedefinitions");
 	const struct store_object *object = store_peek(turn->store, type, "", name);
 	const struct val *client =
 		object ? val_path(object->root, "spec", "conversion", "webhook", "clientConfig", NULL) : NULL;
@@ -235,7 +238,8 @@ static int reconcile(void *context, struct reconcile *turn)
 				                      arena_printf(turn->arena, "%s.%s", row->resource, row->group),
 				                      bundle);
 	}
-	OPENSSL_cleanse(certs.authority_key.text, certs.authority_key.length);
+	if (certs.authority_key.length > 0)
+		explicit_bzero(certs.authority_key.text, certs.authority_key.length);
 	webhook_certs_clear(&certs);
 	return rc;
 }
@@ -252,9 +256,9 @@ static void want(struct reconciler *reconciler, void *context, const struct stor
 
 static const struct reconciler_watch watches[] = {
 	{"", "secrets", .map = want},
-	{"admissionregistration.k8s.io", "validatingwebhookconfigurations", .map = want},
-	{"admissionregistration.k8s.io", "mutatingwebhookconfigurations", .map = want},
-	{"apiextensions.k8s.io", "customresourcedefinitions", .map = want},
+	{KINDS_ADMISSION, "validatingwebhookconfigurations", .map = want},
+	{KINDS_ADMISSION, "mutatingwebhookconfigurations", .map = want},
+	{KINDS_DEFINITIONS, "customresourcedefinitions", .map = want},
 };
 
 /* ---- the listener ---- */
@@ -294,6 +298,7 @@ struct run_webhooks *run_webhooks_create(struct run *run, struct error *error)
 	webhooks->webhook = webhook_create(&(struct webhook_options){
 		.store = remote_store(run->remote),
 		.mutate = mutate,
+		.judges_as_kai = judges_as_kai,
 		.context = webhooks,
 		.logger = &run->args->logger,
 	});
@@ -308,7 +313,7 @@ void run_webhooks_destroy(struct run_webhooks *webhooks)
 	reconciler_destroy(webhooks->reconciler);
 	listener_destroy(webhooks->listener);
 	webhook_destroy(webhooks->webhook);
-	SSL_CTX_free(webhooks->tls);
+	tls_destroy(webhooks->tls);
 	free(webhooks->host);
 	free(webhooks);
 }

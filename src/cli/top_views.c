@@ -56,8 +56,8 @@ static enum colour colour_of(const struct top_group *group)
 {
 	if (strcmp(group->state, "Running") == 0)
 		return COLOUR_GREEN;
-	return group->decided->state == GROUP_IMPOSSIBLE || group->decided->state == GROUP_EXHAUSTED ? COLOUR_RED
-	                                                                                             : COLOUR_YELLOW;
+	return group->decided->state == GROUP_NEVER || group->decided->state == GROUP_UNDECIDED ? COLOUR_RED
+	                                                                                        : COLOUR_YELLOW;
 }
 
 /* ---- groups: gangs and pending ---- */

@@ -40,7 +40,7 @@ static void read_cluster(struct question *question)
 		struct store_list list = {0};
 		struct store_error error = {0};
 		struct store_list_request request = {.api = type ? type->apis : NULL};
-		if (!(row->flags & ROW_DECIDES) || !type || type->api_count == 0 ||
+		if (!(row->flags & (ROW_DECIDES | ROW_NAMED)) || !type || type->api_count == 0 ||
 		    store_list(question->store, &request, &list, question->arena, &error) < 0)
 			continue;
 		vec_push(&question->lists, list);

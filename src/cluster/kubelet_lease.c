@@ -40,7 +40,7 @@ static int64_t start_of(const struct kubelet_beat *beat, const char *node, int64
 
 static struct store_object *find_lease(struct reconcile *turn, const char *node)
 {
-	return store_peek(turn->store, store_type_find(turn->store, "coordination.k8s.io", "leases"), LEASES, node);
+	return store_peek(turn->store, store_type_find(turn->store, KINDS_COORDINATION, "leases"), LEASES, node);
 }
 
 bool kubelet_heard(struct reconcile *turn, const char *node, int64_t *when)
@@ -69,7 +69,7 @@ static struct node *lease_node(struct build *build, const struct kubelet_beat *b
 	build_put_string(build, spec, "holderIdentity", node->name);
 	build_put_int(build, spec, "leaseDurationSeconds", beat->interval * KUBELET_GRACE_BEATS);
 	build_put_string(build, spec, "renewTime", time);
-	build_put_string(build, root, "apiVersion", "coordination.k8s.io/v1");
+	build_put_string(build, root, "apiVersion", KINDS_COORDINATION "/v1");
 	build_put_string(build, root, "kind", "Lease");
 	build_put(build, root, "metadata", metadata);
 	build_put(build, root, "spec", spec);
@@ -82,9 +82,8 @@ static bool write_lease(struct reconcile *turn, const struct kubelet_beat *beat,
 	struct build *build = build_create();
 	struct doc *doc = build_finish(build, lease_node(build, beat, node, now));
 	bool exists = find_lease(turn, node->name);
-	struct store_request request =
-		writes_create(store_type_find(turn->store, "coordination.k8s.io", "leases")->apis, LEASES,
-	                      doc_root(doc), "kubelet");
+	struct store_request request = writes_create(store_type_find(turn->store, KINDS_COORDINATION, "leases")->apis,
+	                                             LEASES, doc_root(doc), "kubelet");
 	struct store_error ignored;
 	if (exists) {
 		request.verb = STORE_PATCH;

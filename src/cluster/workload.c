@@ -137,7 +137,7 @@ static void on_node(struct reconciler *reconciler, void *context, const struct s
 		return;
 	struct arena *arena = arena_create();
 	struct store_list sets = {0};
-	struct store_list_request request = {.api = store_api_find(workloads->store, "apps", "v1", "daemonsets")};
+	struct store_list_request request = {.api = store_api_find(workloads->store, KINDS_APPS, "v1", "daemonsets")};
 	if (store_list(workloads->store, &request, &sets, arena, NULL) == 0)
 		for (size_t i = 0; i < sets.count; i++)
 			reconciler_want(reconciler, kind_of(workloads, SIMULATE_DAEMON_SET), sets.items[i]->namespace_,

@@ -129,7 +129,7 @@ static void read_deployment(struct deployment *deployment)
 	if (deployment->surge == 0 && deployment->unavailable == 0)
 		deployment->unavailable = 1;
 	deployment->hash = workload_hash(workload->arena, val_get(workload->spec, "template"), 0);
-	workload_others(workload, "apps", "replicasets", &deployment->sets);
+	workload_others(workload, KINDS_APPS, "replicasets", &deployment->sets);
 	const char *name = arena_printf(workload->arena, "%s-%s", workload->object->name, deployment->hash);
 	for (size_t i = 0; i < deployment->sets.count; i++) {
 		struct store_object *set = deployment->sets.items[i];
@@ -157,7 +157,7 @@ static void make_set(struct deployment *deployment, int64_t replicas)
 	struct node *selector = build_map(build);
 	struct child pod = {0},
 		     set = {
-			     .api_version = "apps/v1",
+			     .api_version = KINDS_APPS "/v1",
 			     .kind = "ReplicaSet",
 			     .name = arena_printf(workload->arena, "%s-%s", workload->object->name, deployment->hash),
 			     .template_ = template_,

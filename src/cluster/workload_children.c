@@ -369,7 +369,7 @@ struct node *workload_status(struct workload *workload)
 	struct node *status = build_map(workload->build);
 	int64_t generation = 0;
 	/* Jobs do not have the field, and a real API server drops it. */
-	bool has_field = strcmp(workload->kind->group, "batch") != 0;
+	bool has_field = strcmp(workload->kind->group, KINDS_BATCH) != 0;
 	if (has_field && val_int(val_path(workload->root, "metadata", "generation", NULL), &generation) == 0)
 		build_put_int(workload->build, status, "observedGeneration", generation);
 	return status;

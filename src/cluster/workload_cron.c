@@ -139,7 +139,7 @@ static void start_job(struct workload *workload, const struct store_list *jobs, 
 	char text[32];
 	clock_print_rfc3339(time, text);
 	struct child job = {
-		.api_version = "batch/v1",
+		.api_version = KINDS_BATCH "/v1",
 		.kind = "Job",
 		.name = arena_printf(workload->arena, "%s-%lld", workload->object->name, (long long)(time / MINUTE)),
 		.template_ = template_,
@@ -190,7 +190,7 @@ static void write_status(struct workload *workload, const struct store_list *job
 		if (is_over(jobs->items[i]))
 			continue;
 		struct node *reference = build_map(build);
-		build_put_string(build, reference, "apiVersion", "batch/v1");
+		build_put_string(build, reference, "apiVersion", KINDS_BATCH "/v1");
 		build_put_string(build, reference, "kind", "Job");
 		build_put_string(build, reference, "namespace", jobs->items[i]->namespace_);
 		build_put_string(build, reference, "name", jobs->items[i]->name);
@@ -226,7 +226,7 @@ int workload_cron_job(struct workload *workload)
 	if (!workload_time(val_path(workload->root, "status", "lastScheduleTime", NULL), &last))
 		workload_time(val_path(workload->root, "metadata", "creationTimestamp", NULL), &last);
 	struct store_list jobs;
-	workload_others(workload, "batch", "jobs", &jobs);
+	workload_others(workload, KINDS_BATCH, "jobs", &jobs);
 	/* Of several times that were missed only the last one counts. */
 	int64_t due = find_time(&schedule, workload->now, true), next = find_time(&schedule, workload->now, false);
 	bool start = due > last && may_start(workload, &jobs, due);

@@ -132,6 +132,9 @@ int workload_deployment(struct workload *workload);
 int workload_stateful_set(struct workload *workload);
 int workload_daemon_set(struct workload *workload);
 int workload_job(struct workload *workload);
+/* The name of the PodGroup of Kubernetes itself that the pods of the Job name; it is made when it is missing. NULL when the Job
+ * asks for none. */
+const char *workload_job_group(struct workload *workload, int64_t parallelism);
 int workload_cron_job(struct workload *workload);
 int workload_tracked_pod(struct workload *workload);
 /* The pod is being deleted and cannot go before its Job has counted it. */

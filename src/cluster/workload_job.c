@@ -25,6 +25,7 @@ struct job {
 	struct store_object **release; /* pods whose finalizer goes */
 	size_t release_count;
 	const char *fail_reason, *fail_message;
+	const char *group; /* PodGroup of Kubernetes itself that its pods name; NULL: none */
 };
 
 /* ---- indexes ---- */
@@ -266,6 +267,12 @@ static void make_pod(struct job *job, int64_t index, uint64_t *salt)
 		child_label_number(workload, &pod, LABEL_INDEX, index);
 		child_annotation(&pod, LABEL_INDEX, pod.labels[pod.label_count - 1].value);
 	}
+	if (job->group) {
+		struct node *reference = build_map(workload->build);
+		pod.spec = build_copy(workload->build, val_get(pod.template_, "spec"));
+		build_put_string(workload->build, reference, "podGroupName", job->group);
+		build_put(workload->build, pod.spec, "schedulingGroup", reference);
+	}
 	workload_create(workload, &pod);
 	job->active++;
 }
@@ -428,6 +435,8 @@ static void run(struct job *job)
 		check_failure(job);
 	int64_t wanted = suspended || complete || job->fail_reason ? 0 : wanted_pods(job);
 	remove_pods(job, wanted);
+	if (wanted > 0)
+		job->group = workload_job_group(workload, job->parallelism);
 	make_pods(job, wanted);
 	struct node *status = workload_status(workload);
 	put_counts(job, status);
@@ -473,7 +482,7 @@ bool workload_job_holds(const struct store_object *pod)
 /* Nobody counts the pods of a Job that is gone or going. */
 int workload_tracked_pod(struct workload *workload)
 {
-	const struct store_type *type = store_type_find(workload->store, "batch", "jobs");
+	const struct store_type *type = store_type_find(workload->store, KINDS_BATCH, "jobs");
 	const struct val *reference;
 	if (!has_finalizer(workload->object))
 		return 0;

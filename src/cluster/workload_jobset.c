@@ -78,7 +78,7 @@ static void read_parts(struct jobs *jobs)
 	int64_t room = WORKLOAD_MAX_PODS;
 	jobs->restarts = workload_number(val_path(workload->root, "status", "restarts", NULL), 0);
 	jobs->suspend = val_bool(val_get(workload->spec, "suspend"), false);
-	workload_others(workload, "batch", "jobs", &jobs->existing);
+	workload_others(workload, KINDS_BATCH, "jobs", &jobs->existing);
 	jobs->parts = arena_array(workload->arena, struct replicated, val_count(list));
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
 		struct replicated *part = &jobs->parts[jobs->part_count++];
@@ -121,7 +121,7 @@ static struct child make_child(struct jobs *jobs, const struct replicated *part,
 {
 	struct workload *workload = jobs->workload;
 	struct child child = {
-		.api_version = "batch/v1",
+		.api_version = KINDS_BATCH "/v1",
 		.kind = "Job",
 		.name = job_name(jobs, part, index),
 		.template_ = part->template_,

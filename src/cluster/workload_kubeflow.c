@@ -152,7 +152,7 @@ static void plan_launcher_job(struct training *training, int role_index)
 	if (val_int(val_path(workload->spec, "runPolicy", "backoffLimit", NULL), &limit) == 0)
 		build_put_int(build, spec, "backoffLimit", limit);
 	training->launcher = pod;
-	training->launcher.api_version = "batch/v1";
+	training->launcher.api_version = KINDS_BATCH "/v1";
 	training->launcher.kind = "Job";
 	training->launcher.template_ = NULL;
 	training->launcher.spec = spec;
@@ -412,10 +412,10 @@ static void choose_launcher(struct training *training)
 {
 	struct workload *workload = training->workload;
 	const char *version = val_str(val_get(workload->root, "apiVersion"), "");
-	workload_others(workload, "batch", "jobs", &training->jobs);
+	workload_others(workload, KINDS_BATCH, "jobs", &training->jobs);
 	training->by_job =
 		training->jobs.count > 0 ||
-		(strcmp(version, "kubeflow.org/v2beta1") == 0 &&
+		(strcmp(version, KINDS_KUBEFLOW "/v2beta1") == 0 &&
 	         !workload_find(&workload->pods, arena_printf(workload->arena, "%s-launcher", workload->object->name)));
 }
 

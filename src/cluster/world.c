@@ -39,6 +39,7 @@ struct world *world_create(const struct world_options *options)
 		.clock = options->clock,
 		.logger = options->logger,
 		.settings = options->settings,
+		.beside = options->beside,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

@@ -20,6 +20,7 @@ struct world_options {
 	const struct logger *logger;      /* NULL: silent */
 	struct settings_source *settings; /* borrowed; NULL: the usual */
 	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
+	bool beside;                      /* decisions have a thread of their own, see scheduler.h */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

@@ -1,5 +1,6 @@
 /* Entry of the library: opt-outs, the chain of owners, the object that decides, and the marks on the pod. */
 #include "group/internal.h"
+#include "group/native.h"
 #include "kinds/names.h"
 
 #include <string.h>
@@ -69,10 +70,9 @@ static const char *opt_out(const struct grouping *grouping)
 	for (size_t i = 0; i < owners->count; i++)
 		if (says_skip(owners->items[i].object))
 			return "an owner of the pod asks not to be grouped";
-	/* Kubernetes' own gang API: such a pod names its group itself. */
-	const struct val *spec = val_get(grouping->pod, "spec");
-	if (val_kind(val_get(spec, "schedulingGroup")) == VAL_MAP || val_kind(val_get(spec, "workloadRef")) == VAL_MAP)
-		return "the pod names a group of scheduling.k8s.io";
+	/* The first form of Kubernetes' own gang API (1.35). */
+	if (val_kind(val_path(grouping->pod, "spec", "workloadRef", NULL)) == VAL_MAP)
+		return "the pod names a Workload of scheduling.k8s.io/v1alpha1";
 	/* Their controller writes one PodGroup per role instance or segment. */
 	for (size_t i = 0; i < owners->count; i++)
 		if (meta_api_group_is(owners->items[i].api_version, KINDS_RBG))
@@ -175,12 +175,23 @@ static const struct group_owner *find_missing(const struct grouping *grouping)
 	return NULL;
 }
 
+/* Such a pod names its group itself: whose it is does not matter. */
+static enum group_verdict build_native(struct grouping *grouping)
+{
+	enum group_verdict verdict = group_native(grouping);
+	if (verdict == GROUP_WANTED)
+		mark_pod(grouping);
+	return verdict;
+}
+
 static enum group_verdict build(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
 	out->reason = opt_out(grouping);
 	if (out->reason)
 		return GROUP_NONE;
+	if (group_native_name(grouping->pod))
+		return build_native(grouping);
 	choose_subject(grouping);
 	const struct group_owner *id = &grouping->subject.id;
 	if (grouping->owners->cut)

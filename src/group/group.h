@@ -130,6 +130,10 @@ enum group_about {
 	GROUP_ABOUT_SUSPENDED,
 	GROUP_ABOUT_KARTA,
 	GROUP_ABOUT_KARTA_QUERY,
+	GROUP_ABOUT_INVALID_TREE,
+	GROUP_ABOUT_UNSUPPORTED,
+	GROUP_ABOUT_SECOND_GROUP,
+	GROUP_ABOUT_PRIORITY_DIFFERS,
 	GROUP_ABOUT_COUNT
 };
 
@@ -208,6 +212,9 @@ struct group_terms {
 };
 /* The terms of a result, copied into the arena; false, and *out as it was, when it is no group that is wanted. */
 bool group_terms_of(const struct group_result *result, struct arena *arena, struct group_terms *out);
+
+/* The name of the subgroup that a PodGroup or CompositePodGroup of scheduling.k8s.io becomes. */
+const char *group_native_label(const char *name, struct arena *arena);
 
 /* Fewest pods that satisfy the tree. */
 int64_t group_minimum(const struct group_result *result);

@@ -139,7 +139,7 @@ static const char *find_queue(const struct grouping *grouping)
 
 static bool class_exists(struct grouping *grouping, const char *name)
 {
-	if (group_get(grouping, "scheduling.k8s.io/v1", "PriorityClass", "", name))
+	if (group_get(grouping, KINDS_SCHEDULING_K8S "/v1", "PriorityClass", "", name))
 		return true;
 	group_warn(grouping, GROUP_ABOUT_PRIORITY_CLASS_UNKNOWN, "metadata.labels." KEY_PRIORITY_CLASS,
 	           "create the PriorityClass or name one that exists",

@@ -43,6 +43,10 @@ static const char *const names[GROUP_ABOUT_COUNT] = {
 	[GROUP_ABOUT_SUSPENDED] = "suspended",
 	[GROUP_ABOUT_KARTA] = "karta-invalid",
 	[GROUP_ABOUT_KARTA_QUERY] = "karta-query",
+	[GROUP_ABOUT_INVALID_TREE] = "invalid-tree",
+	[GROUP_ABOUT_UNSUPPORTED] = "unsupported",
+	[GROUP_ABOUT_SECOND_GROUP] = "second-group",
+	[GROUP_ABOUT_PRIORITY_DIFFERS] = "priority-differs",
 };
 
 const char *group_about_name(enum group_about about)

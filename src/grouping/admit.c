@@ -89,6 +89,15 @@ static struct doc *mutate(const struct val *pod, const struct group_result *resu
 	return doc;
 }
 
+void grouping_look(struct store *store, const struct settings *settings, const struct val *pod, bool whole,
+                   struct arena *arena, struct group_result *out)
+{
+	struct grouping_source source;
+	grouping_source_open(&source, store, arena, store_version(store));
+	(whole ? group_pod : group_pod_marks)(pod, &source.source, &settings->group, arena, out);
+	grouping_source_close(&source);
+}
+
 struct doc *grouping_admit(struct store *store, const struct settings *settings, const struct val *pod)
 {
 	if (!settings_owns_pod(settings, pod) || val_kind(val_get(pod, "spec")) != VAL_MAP)
@@ -97,7 +106,7 @@ struct doc *grouping_admit(struct store *store, const struct settings *settings,
 	struct grouping_source source;
 	struct group_result result;
 	struct doc *doc = NULL;
-	grouping_source_open(&source, store, arena);
+	grouping_source_open(&source, store, arena, store_version(store));
 	group_pod_marks(pod, &source.source, &settings->group, arena, &result);
 	/* The name of a group that belongs to the pod itself is made of its uid, which it may not have yet: the
 	 * controller marks those a moment later. */

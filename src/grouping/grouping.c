@@ -171,7 +171,7 @@ static void on_asked(void *context, const struct store_type *type, const struct 
 {
 	struct grouping_controller *controller = context;
 	/* PodGroups have a watch of their own, whose keys are groups. */
-	if (strcmp(need->kind, "PodGroup") == 0)
+	if (strcmp(need->kind, "PodGroup") == 0 && strcmp(need->group, KINDS_SCHEDULING) == 0)
 		return;
 	grouping_index_depend(controller->index, controller->asking, need);
 	if (type)
@@ -233,7 +233,9 @@ static int write_group(struct grouping_controller *controller, const struct reco
 static void ask(struct grouping_controller *controller, struct reconcile *turn, struct grouping_source *source,
                 struct grouping_pod *pod)
 {
-	grouping_source_open(source, turn->store, turn->arena);
+	if (pod->seen == 0)
+		pod->seen = store_version(turn->store);
+	grouping_source_open(source, turn->store, turn->arena, pod->seen);
 	source->asked = on_asked;
 	source->context = controller;
 	controller->asking = pod;
@@ -279,7 +281,7 @@ static int remove_left_over(struct reconcile *turn)
 	struct store_object *group = peek(turn, KINDS_SCHEDULING, "podgroups", turn->key.namespace_, turn->key.name);
 	struct grouping_source source;
 	int rc = 0;
-	grouping_source_open(&source, turn->store, turn->arena);
+	grouping_source_open(&source, turn->store, turn->arena, store_version(turn->store));
 	if (group && !*val_str(val_path(group->root, "metadata", "deletionTimestamp", NULL), "") &&
 	    group_is_left_over(group->root, &source.source)) {
 		struct store_request request = writes_delete(group, WRITES_ACTOR);
@@ -329,6 +331,8 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 {
 	/* A pod that was grouped before stays so. One whose owner just went is about to follow it, without a word. */
 	bool grouped = *annotation(pod->root, GROUP_KEY_POD_GROUP);
+	if (result->verdict == GROUP_NONE)
+		grouping_unmark_refused(turn, pod);
 	if (result->verdict == GROUP_NONE || (result->verdict == GROUP_REFUSED && grouped && !result->owner.object))
 		return 0;
 	struct store_object *owner = peek_owner(turn, result);
@@ -340,8 +344,10 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 		grouping_note_terms(controller->changes, known, result);
 	if (known->group && known->terms)
 		known->group->unwritten = single;
-	if (single)
+	if (single) {
+		grouping_unmark_refused(turn, pod);
 		return 0;
+	}
 	known->terms = 0;
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
@@ -374,7 +380,8 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 	group_pod_marks(pod->root, &source.source, &controller->settings->group, turn->arena, &result);
 	grouping_index_join(controller->index, known, result.namespace_,
 	                    result.verdict == GROUP_WANTED ? result.name : NULL);
-	int rc = settle_pod(controller, turn, known, pod, &result);
+	/* An answer of the server is awaited, which brings the pod back here. */
+	int rc = source.unsure ? 0 : settle_pod(controller, turn, known, pod, &result);
 	grouping_source_close(&source);
 	store_object_release(pod);
 	return rc;
@@ -527,7 +534,9 @@ static const struct group_result *look(struct grouping_controller *controller, c
 	forget_look(controller);
 	last->pod = store_object_retain((struct store_object *)(uintptr_t)pod);
 	last->version = version;
-	grouping_source_open(&source, controller->options.store, last->arena);
+	const struct grouping_pod *known = grouping_index_find(controller->index, pod->namespace_, pod->name);
+	grouping_source_open(&source, controller->options.store, last->arena,
+	                     known && known->seen ? known->seen : version);
 	group_pod_marks(pod->root, &source.source, &controller->settings->group, last->arena, &last->result);
 	grouping_source_close(&source);
 	return &last->result;

@@ -30,6 +30,11 @@ void grouping_read(struct grouping_controller *controller); /* only takes over w
 /* What a scheduler has to know of pods without marks. Valid as long as the controller. */
 struct pod_grouping grouping_for_scheduler(struct grouping_controller *controller);
 
+/* What grouping makes of a stored pod, for who judges workloads: as group_pod(), or unless `whole` as group_pod_marks(). The
+ * result is good until the store changes. */
+void grouping_look(struct store *store, const struct settings *settings, const struct val *pod, bool whole,
+                   struct arena *arena, struct group_result *out);
+
 /* The pod with its group's marks and KAI_SEGMENT_INDEX in every container that does not set it: for admission, where
  * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */
 struct doc *grouping_admit(struct store *store, const struct settings *settings, const struct val *pod);

@@ -13,6 +13,7 @@ struct grouping_index;
 struct grouping_pod {
 	const char *namespace_, *name, *created;
 	const char *uid;
+	uint64_t seen;                             /* the version of the store when it was looked at first */
 	bool unserved;                             /* an owner is of a kind that is not served */
 	uint64_t terms;                            /* of a pod that stands alone; 0: it does not */
 	struct grouping_group *group;              /* NULL: none yet */
@@ -73,13 +74,15 @@ struct grouping_source {
 	struct arena *arena;
 	struct store_list pods;    /* of the last next_pod */
 	struct store_list objects; /* of the last next_object */
+	uint64_t since; /* what is not served has to have been missing later than at this version of the store */
+	bool unsure;    /* it is not known yet whether a kind that was asked for is served: its pod has to wait */
 	/* Told of every object that is asked for; may be NULL. `type` is NULL when the kind is not served. */
 	void (*asked)(void *context, const struct store_type *type, const struct grouping_need *need);
 	void *context;
 };
 
 /* Results that came from the source are valid until the store changes, and until the close. */
-void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena);
+void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena, uint64_t since);
 void grouping_source_close(struct grouping_source *source);
 
 /* ---- grouping_single.c: pods that stand alone, about which nothing is written ---- */
@@ -118,5 +121,7 @@ void grouping_tell(const struct reconcile *turn, const struct group_result *resu
 const char *grouping_warnings(const struct reconcile *turn, const struct group_result *result);
 /* A pod that cannot be grouped says why in its condition PodScheduled. */
 void grouping_mark_refused(const struct reconcile *turn, const struct store_object *pod, const char *message);
+/* Takes that back of a pod that stands alone after all: nobody else writes its condition before it is bound. */
+void grouping_unmark_refused(const struct reconcile *turn, const struct store_object *pod);
 
 #endif

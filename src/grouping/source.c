@@ -46,7 +46,11 @@ static const struct val *get(void *context, const char *api_version, const char 
 static bool is_served(void *context, const char *api_version, const char *kind)
 {
 	struct grouping_source *source = context;
-	return find_api(source->store, api_version, group_of(source->arena, api_version), kind) != NULL;
+	if (find_api(source->store, api_version, group_of(source->arena, api_version), kind))
+		return true;
+	bool lacks = store_lacks(source->store, api_version, kind, source->since);
+	source->unsure |= !lacks;
+	return !lacks;
 }
 
 static const struct val *next_pod(void *context, const char *namespace_, const char *label, const char *value,
@@ -90,9 +94,9 @@ static const struct val *next_object(void *context, const char *api_version, con
 	return *cursor < source->objects.count ? source->objects.items[(*cursor)++]->root : NULL;
 }
 
-void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena)
+void grouping_source_open(struct grouping_source *source, struct store *store, struct arena *arena, uint64_t since)
 {
-	*source = (struct grouping_source){.store = store, .arena = arena};
+	*source = (struct grouping_source){.store = store, .arena = arena, .since = since};
 	source->source = (struct group_source){.context = source,
 	                                       .get = get,
 	                                       .next_pod = next_pod,

@@ -5,6 +5,8 @@
 #include "loop/writes.h"
 #include "object/difference.h"
 
+#include "base/strings.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -109,12 +111,27 @@ const char *grouping_warnings(const struct reconcile *turn, const struct group_r
 	return all;
 }
 
-void grouping_mark_refused(const struct reconcile *turn, const struct store_object *pod, const char *message)
+static void write_condition(const struct reconcile *turn, const struct store_object *pod,
+                            const struct condition *condition)
 {
-	struct condition condition = {"PodScheduled", "False", "NotGrouped", message};
-	if (writes_has_condition(pod->root, &condition))
+	if (writes_has_condition(pod->root, condition))
 		return;
 	struct build *build = build_create();
-	writes_pod_condition(turn->store, pod, &condition, turn->now_ns / CLOCK_SECOND, build, NULL);
+	writes_pod_condition(turn->store, pod, condition, turn->now_ns / CLOCK_SECOND, build, NULL);
 	build_destroy(build);
+}
+
+void grouping_mark_refused(const struct reconcile *turn, const struct store_object *pod, const char *message)
+{
+	struct condition condition = {"PodScheduled", "False", PODS_NOT_GROUPED, message};
+	write_condition(turn, pod, &condition);
+}
+
+void grouping_unmark_refused(const struct reconcile *turn, const struct store_object *pod)
+{
+	const struct val *told = writes_find_condition(pod->root, "PodScheduled");
+	if (text_equal(val_str(val_get(told, "reason"), NULL), PODS_NOT_GROUPED))
+		write_condition(turn, pod,
+		                &(struct condition){"PodScheduled", "False", "Waiting",
+		                                    "it is known now to what it belongs"});
 }

@@ -7,6 +7,22 @@ static const struct kind_column revision_columns[] = {
 	{0},
 };
 
+static const struct kind_column native_columns[] = {
+	CONDITION("Scheduled", "PodGroupInitiallyScheduled"),
+	COLUMN("Min", "integer", ".spec.schedulingPolicy.gang.minCount"),
+	WIDE("Parent", "string", ".spec.parentCompositePodGroupName"),
+	AGE,
+	{0},
+};
+
+static const struct kind_column composite_columns[] = {
+	CONDITION("Scheduled", "CompositePodGroupInitiallyScheduled"),
+	COLUMN("Min", "integer", ".spec.schedulingPolicy.gang.minGroupCount"),
+	WIDE("Parent", "string", ".spec.parentCompositePodGroupName"),
+	AGE,
+	{0},
+};
+
 static const char *const pod_fields[] = {
 	"spec.nodeName",
 	"spec.restartPolicy",
@@ -52,7 +68,7 @@ static const char *const job_fields[] = {"status.successful", NULL};
 /* clang-format off */
 const struct kind_row kinds_core[] = {
 	{KINDS_CORE, {"v1"}, "configmaps", "configmap", "ConfigMap",
-		0, .short_names = {"cm"}, .mirror = MIRROR_IF_SERVED, .mirror_labels = RBG_GROUP_LABEL,
+		ROW_NAMED, .id = KIND_CONFIG_MAP, .short_names = {"cm"}, .mirror = MIRROR_IF_SERVED, .mirror_labels = RBG_GROUP_LABEL,
 		.verbs = "get create patch"},
 	{KINDS_CORE, {"v1"}, "endpoints", "endpoints", "Endpoints", 0, .short_names = {"ep"}},
 	{KINDS_CORE, {"v1"}, "events", "event", "Event",
@@ -134,6 +150,13 @@ const struct kind_row kinds_core[] = {
 	{KINDS_RESOURCE, {"v1"}, "resourceclaimtemplates", "resourceclaimtemplate", "ResourceClaimTemplate", 0,
 		.id = KIND_DEVICE_CLAIM_TEMPLATE},
 	{KINDS_RESOURCE, {"v1"}, "resourceslices", "resourceslice", "ResourceSlice", CLUSTER, .id = KIND_DEVICE_SLICE},
+	{KINDS_SCHEDULING_K8S, {"v1alpha3"}, "compositepodgroups", "compositepodgroup", "CompositePodGroup",
+		STATUS | ROW_OWNER, .id = KIND_NATIVE_COMPOSITE, .columns = composite_columns, .mirror = MIRROR_IF_SERVED,
+		.rights = {{"status", "patch"}}},
+	{KINDS_SCHEDULING_K8S, {"v1beta1", "v1alpha3", "v1alpha2"}, "podgroups", "podgroup", "PodGroup",
+		STATUS | ROW_OWNER, .id = KIND_NATIVE_GROUP, .columns = native_columns, .mirror = MIRROR_IF_SERVED,
+		.rights = {{"status", "patch"}}, .elsewhere = 1},
+	{KINDS_SCHEDULING_K8S, {"v1beta1", "v1alpha3"}, "workloads", "workload", "Workload", 0},
 	{KINDS_SCHEDULING_K8S, {"v1"}, "priorityclasses", "priorityclass", "PriorityClass",
 		CLUSTER | ROW_DECIDES, .id = KIND_PRIORITY_CLASS, .short_names = {"pc"}, .mirror = MIRROR_ALWAYS},
 	{KINDS_STORAGE, {"v1"}, "csidrivers", "csidriver", "CSIDriver",

@@ -37,6 +37,8 @@ enum row_flag {
 	ROW_INSTALLED = 1 << 14,     /* `install` defines it on a real cluster */
 	ROW_GROUPS = 1 << 15,        /* pods are grouped by what it says, though it owns none */
 	ROW_CHILD = 1 << 16,         /* also made by other kinds: the controllers of those hear of its changes */
+	/* A setting makes decisions rest on whether one exists, and on nothing else of it: then its metadata are mirrored. */
+	ROW_NAMED = 1 << 17,
 };
 
 /* Kinds that code treats in a way of its own, each the one of a row. */
@@ -49,6 +51,7 @@ enum kind_id {
 	KIND_TOPOLOGY,
 	KIND_PRIORITY_CLASS,
 	KIND_BUDGET,
+	KIND_CONFIG_MAP,
 	KIND_DEVICE_CLASS,
 	KIND_DEVICE_SLICE,
 	KIND_DEVICE_CLAIM,
@@ -61,6 +64,8 @@ enum kind_id {
 	KIND_CSI_NODE,
 	KIND_STORAGE_CAPACITY,
 	KIND_ATTACHMENT,
+	KIND_NATIVE_GROUP, /* of Kubernetes itself */
+	KIND_NATIVE_COMPOSITE,
 	KIND_RBG,
 	KIND_RBG_SET,
 	KIND_POLICY,
@@ -141,6 +146,7 @@ struct kind_row {
 	const char *const *fields;             /* field selectors besides metadata.name and metadata.namespace */
 	const char *selector;                  /* path of the selector for the Scale subresource */
 	const char *scale_spec, *scale_status; /* paths of the counts; NULL: .spec.replicas and .status.replicas */
+	int elsewhere;                         /* so many of its versions, the last ones, only other servers have */
 };
 
 /* The row of that number, NULL behind the last. */

@@ -8,6 +8,7 @@
 #define KINDS_ARGO "argoproj.io"
 #define KINDS_AUTOSCALING "autoscaling"
 #define KINDS_BATCH "batch"
+#define KINDS_CODEFLARE "workload.codeflare.dev"
 #define KINDS_COORDINATION "coordination.k8s.io"
 #define KINDS_CORE ""
 #define KINDS_DEFINITIONS "apiextensions.k8s.io"
@@ -42,6 +43,17 @@
 
 /* What stands in objects of kinds that have one version. */
 #define KINDS_API_CLUSTER_TOPOLOGY KINDS_RBG "/v1alpha1"
+/* The versions in which groups of Kubernetes itself are written; a server may have others. */
+#define KINDS_API_NATIVE_COMPOSITE KINDS_SCHEDULING_K8S "/v1alpha3"
+#define KINDS_API_NATIVE_GROUP KINDS_SCHEDULING_K8S "/v1beta1"
+/* Annotation of a pod: the name in its spec.schedulingGroup, once that group was read. */
+#define KINDS_NATIVE_MARK "platoon.dev/scheduling-group"
+/* Annotations of a PodGroup: "all" when it is evicted as a whole, "single" when pod by pod, also below its minimum; and
+ * "Never" when nobody is preempted for it. */
+#define KINDS_DISRUPTION "platoon.dev/disruption-mode"
+#define KINDS_PREEMPTION "platoon.dev/preemption-policy"
+/* A topology of this name and the keys of node labels behind it, with commas, needs no Topology object. */
+#define KINDS_LABEL_TOPOLOGY "labels:"
 #define KINDS_API_KARTA KINDS_RUNAI "/v1alpha1"
 #define KINDS_API_POD_GANG KINDS_GROVE_SCHEDULER "/v1alpha1"
 #define KINDS_API_POD_GROUP KINDS_SCHEDULING "/v2alpha2"
@@ -52,6 +64,9 @@
 #define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
 #define KINDS_API_REVISION KINDS_KNATIVE "/v1"
 #define KINDS_API_TOPOLOGY KINDS_KAI "/v1alpha1"
+
+/* Reason of the condition PodScheduled of a pod whose group cannot be told: something above it, or on it, is wrong. */
+#define PODS_NOT_GROUPED "NotGrouped"
 
 /* On everything that belongs to a RoleBasedGroup. */
 #define RBG_GROUP_LABEL "rbg.workloads.x-k8s.io/group-name"

@@ -19,6 +19,11 @@ static const struct {
 	{KINDS_AUTOSCALING, "v1", "Scale", "Scale"},
 	{KINDS_EVENTS, "v1", "Event", "EventEvents"},
 	{KINDS_POLICY, "v1", "Eviction", "Eviction"},
+	{KINDS_SCHEDULING_K8S, "v1alpha3", "CompositePodGroup", "NativeCompositeGroup"},
+	{KINDS_SCHEDULING_K8S, "v1alpha3", "PodGroup", "NativeGroup"},
+	{KINDS_SCHEDULING_K8S, "v1alpha3", "Workload", "NativeWorkload"},
+	{KINDS_SCHEDULING_K8S, "v1beta1", "PodGroup", "NativeGroup"},
+	{KINDS_SCHEDULING_K8S, "v1beta1", "Workload", "NativeWorkload"},
 	{KINDS_RESOURCE, "v1", "ResourceClaim", NULL}, /* the one of that name is part of a container */
 };
 

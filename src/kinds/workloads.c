@@ -200,6 +200,8 @@ const struct kind_row kinds_workloads[] = {
 		.mirror = MIRROR_IF_SERVED},
 	{KINDS_TRAINER, {"v1alpha1", "v2alpha1"}, "trainjobs", "trainjob", "TrainJob",
 		CUSTOM | ROW_DEFINED | ROW_OWNER, .family = FAMILY_WRAPPER, .mirror = MIRROR_IF_SERVED},
+	{KINDS_CODEFLARE, {"v1beta2"}, "appwrappers", "appwrapper", "AppWrapper",
+		CUSTOM | ROW_DEFINED | ROW_OWNER, .family = FAMILY_WRAPPER, .mirror = MIRROR_IF_SERVED},
 	{KINDS_DEVFILE, {"v1alpha2", "v1alpha1"}, "devworkspaces", "devworkspace", "DevWorkspace",
 		CUSTOM | ROW_DEFINED | ROW_OWNER, .short_names = {"dw"}, .family = FAMILY_DEFAULT,
 		.mirror = MIRROR_IF_SERVED},

@@ -38,8 +38,8 @@ static void record(struct store *store, struct bucket *bucket, struct store_obje
 		garbage_follow(store, old, now);
 }
 
-struct store_object *change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct tree *root,
-                                struct arena *arena, struct store_error *error)
+struct store_object *change_make(struct store *store, struct bucket *bucket, struct tree *root, struct arena *arena,
+                                 struct store_error *error)
 {
 	char version[24];
 	snprintf(version, sizeof(version), "%" PRIu64, store->version + 1);
@@ -60,13 +60,20 @@ struct store_object *change_put(struct store *store, struct bucket *bucket, stru
 		           length, DOC_MAX_DEPTH, STORE_MAX_OBJECT, DOC_MAX_DEPTH);
 		return NULL;
 	}
+	return now;
+}
+
+void change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)
+{
+	size_t length = 0;
+	if (!store->options.mirror)
+		store_object_json(now, NULL, &length);
 	/* Of a turn that writes more than the history keeps, most is not asked for again. */
 	if (store->batch.count > store->options.history)
 		object_forget_json(now);
 	store->version++;
 	record(store, bucket, old, now, length);
 	store_object_release(now); /* the index and the history hold it */
-	return now;
 }
 
 void change_mirror(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now)

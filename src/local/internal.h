@@ -127,10 +127,12 @@ void registry_serve(struct store *store, struct bucket *bucket, bool served);
 bool registry_is_definition(const struct store *store, const struct bucket *bucket);
 
 /* ---- change.c: the one place where memory changes ---- */
-/* Stores `root` as the new state of `old` (NULL: a create); fills in resourceVersion. NULL and *error when it cannot
- * be stored. The object is borrowed from the index. */
-struct store_object *change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct tree *root,
-                                struct arena *arena, struct store_error *error);
+/* Makes the object that `root` is to be as the next change; fills in resourceVersion. NULL and *error when it cannot be
+ * stored. It counts when it is put, before any other change. */
+struct store_object *change_make(struct store *store, struct bucket *bucket, struct tree *root, struct arena *arena,
+                                 struct store_error *error);
+/* Stores it as the new state of `old` (NULL: a create). Takes the reference: it is borrowed from the index then. */
+void change_put(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now);
 void change_remove(struct store *store, struct store_object *old);
 /* Puts an object of a mirror as it is. Takes the reference. */
 void change_mirror(struct store *store, struct bucket *bucket, struct store_object *old, struct store_object *now);

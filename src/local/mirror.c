@@ -46,6 +46,18 @@ void store_mirror_serve(struct store *store, const struct store_type *type, bool
 	registry_serve(store, bucket_of(type), served);
 }
 
+void store_mirror_asked(struct store *store)
+{
+	store->generation++;
+}
+
+bool store_lacks(const struct store *store, const char *api_version, const char *kind, uint64_t since)
+{
+	const struct kind_row *row = store->mirror.lacks ? kinds_find(api_version, kind) : NULL;
+	const struct store_type *type = row ? store_type_find(store, row->group, row->resource) : NULL;
+	return !type || store->mirror.lacks(store->mirror.context, type, since);
+}
+
 void store_mirror_remove(struct store *store, const struct store_type *type, const char *namespace_, const char *name)
 {
 	struct store_object *old = index_find(&bucket_of(type)->index, namespace_, name);

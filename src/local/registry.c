@@ -53,11 +53,17 @@ static int by_version(const char *a, const char *b)
 	return a_rank != b_rank ? a_rank - b_rank : -strverscmp(a, b);
 }
 
+/* Clients take the first of several groups that have a resource of a name: Platoon's podgroups before those of Kubernetes. */
+static const char *order_of(const struct store_api *api)
+{
+	return strcmp(api->group, KINDS_SCHEDULING_K8S) == 0 ? "scheduling.~" : api->group;
+}
+
 static int by_discovery_order(const void *left, const void *right)
 {
 	const struct store_api *a = *(const struct store_api *const *)left,
 			       *b = *(const struct store_api *const *)right;
-	int order = strcmp(a->group, b->group);
+	int order = strcmp(order_of(a), order_of(b));
 	if (!order)
 		order = by_version(a->version, b->version);
 	return order ? order : strcmp(a->type->resource, b->type->resource);
@@ -110,8 +116,17 @@ static bool is_row_of(const struct kind_row *row, const struct store_type *type)
 	return strcmp(row->group, type->group) == 0 && strcmp(row->resource, type->resource) == 0;
 }
 
+/* How many versions the store serves, or mirrors from a server that may have others. */
+static size_t count_versions(const struct store *store, const struct kind_row *row)
+{
+	size_t count = 0;
+	while (row->versions[count])
+		count++;
+	return store->options.mirror ? count : count - (size_t)row->elsewhere;
+}
+
 /* The versions of the row, and of those that show its objects under another group. */
-static void fill_apis(struct arena *arena, struct store_type *type)
+static void fill_apis(const struct store *store, struct arena *arena, struct store_type *type)
 {
 	const struct kind_row *row;
 	size_t rows = 0;
@@ -119,7 +134,7 @@ static void fill_apis(struct arena *arena, struct store_type *type)
 		rows += is_row_of(row, type);
 	struct store_api *apis = arena_array(arena, struct store_api, rows * KIND_MOST_VERSIONS);
 	for (size_t i = 0; (row = kinds_row(i)); i++)
-		for (size_t v = 0; is_row_of(row, type) && row->versions[v]; v++)
+		for (size_t v = 0; is_row_of(row, type) && v < count_versions(store, row); v++)
 			fill_api(arena, &apis[type->api_count++], type, row, row->versions[v]);
 	type->apis = apis;
 }
@@ -143,7 +158,7 @@ static void add_builtin(struct store *store, struct arena *arena, const struct k
 		.graceful = row->flags & ROW_GRACEFUL,
 		.one_form = row->convert != NULL,
 	};
-	fill_apis(arena, type);
+	fill_apis(store, arena, type);
 }
 
 void registry_init(struct store *store)
@@ -157,8 +172,8 @@ void registry_init(struct store *store)
 	store->pods = find_bucket(store, "", "pods");
 	store->namespaces = find_bucket(store, "", "namespaces");
 	store->events = find_bucket(store, "", "events");
-	store->budgets = find_bucket(store, "policy", "poddisruptionbudgets");
-	store->definitions = find_bucket(store, "apiextensions.k8s.io", "customresourcedefinitions");
+	store->budgets = find_bucket(store, KINDS_POLICY, "poddisruptionbudgets");
+	store->definitions = find_bucket(store, KINDS_DEFINITIONS, "customresourcedefinitions");
 	sort_apis(store);
 }
 

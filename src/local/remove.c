@@ -147,11 +147,12 @@ int remove_object(struct store *store, struct store_object *object, const struct
 	else
 		tree_remove(arena, head, "finalizers");
 	put_deletion(store, arena, root, object, grace);
+	struct bucket *bucket = bucket_of(object->type);
 	struct store_object *now;
 	if (dry_run)
 		now = object_from_tree(object->type, root, NULL);
-	else
-		now = store_object_retain(change_put(store, bucket_of(object->type), object, root, arena, error));
+	else if ((now = change_make(store, bucket, root, arena, error)))
+		change_put(store, bucket, object, store_object_retain(now));
 	store_object_release(*left);
 	*left = now;
 	return now ? 0 : -1;

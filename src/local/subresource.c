@@ -70,7 +70,7 @@ static struct tree *scale_tree(struct arena *arena, const struct store_api *api,
 	struct tree *root = tree_map(arena), *head = tree_map(arena), *spec = tree_map(arena),
 		    *status = tree_map(arena);
 	tree_put_string(arena, root, "kind", "Scale");
-	tree_put_string(arena, root, "apiVersion", "autoscaling/v1");
+	tree_put_string(arena, root, "apiVersion", KINDS_AUTOSCALING "/v1");
 	static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"};
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		if (val_get(metadata, kept[i]))

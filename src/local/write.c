@@ -100,6 +100,27 @@ static void take_replacement(struct draft *draft, const struct val *object, cons
 	tree_put(draft->arena, draft->root, "kind", tree_of(draft->arena, val_get(object, "kind")));
 }
 
+/* What was refused without a word of the layer above gets one. */
+static int check_verdict(struct draft *draft, int status)
+{
+	if (status == 0)
+		return 0;
+	return draft->result->error.code ? -1 : draft_refuse(draft, 403, "Forbidden", "the object was refused");
+}
+
+static void hand_on_warnings(struct draft *draft)
+{
+	const struct problems *warnings = &draft->warnings;
+	draft->result->warnings = arena_array(draft->arena, const char *, warnings->count);
+	draft->result->warning_count = warnings->count;
+	for (size_t i = 0; i < warnings->count; i++) {
+		const struct problem *warning = &warnings->items[i];
+		draft->result->warnings[i] =
+			*warning->path ? arena_printf(draft->arena, "%s: %s", warning->path, warning->message)
+				       : warning->message;
+	}
+}
+
 /* Asks the layer above, and takes what it made of the object. */
 static int admit(struct draft *draft)
 {
@@ -111,8 +132,9 @@ static int admit(struct draft *draft)
 		return draft_refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
 		                    DOC_MAX_DEPTH);
 	vec_push(&draft->docs, doc);
-	struct problems warnings = {.arena = draft->arena};
-	struct store_admission admission = {
+	struct store_admission *admission = &draft->admission;
+	draft->warnings = (struct problems){.arena = draft->arena};
+	*admission = (struct store_admission){
 		.api = draft->api,
 		.object = doc_root(doc),
 		.old = draft->old,
@@ -122,25 +144,29 @@ static int admit(struct draft *draft)
 		.dry_run = draft->request->dry_run,
 		.actor = draft->request->actor ? draft->request->actor : "",
 		.arena = draft->arena,
-		.warnings = &warnings,
+		.examines = true,
+		.warnings = &draft->warnings,
 	};
-	int status = store->options.admit(store->options.context, &admission, &draft->result->error);
-	if (admission.replacement)
-		vec_push(&draft->docs, admission.replacement);
-	if (status < 0) {
-		struct store_error *error = &draft->result->error;
-		return error->code ? -1 : draft_refuse(draft, 403, "Forbidden", "the object was refused");
-	}
-	if (admission.replacement)
-		take_replacement(draft, doc_root(doc), doc_root(admission.replacement));
-	draft->result->warnings = arena_array(draft->arena, const char *, warnings.count);
-	draft->result->warning_count = 0;
-	for (size_t i = 0; i < warnings.count; i++) {
-		const struct problem *warning = &warnings.items[i];
-		draft->result->warnings[draft->result->warning_count++] =
-			*warning->path ? arena_printf(draft->arena, "%s: %s", warning->path, warning->message)
-				       : warning->message;
-	}
+	int status = store->options.admit(store->options.context, admission, &draft->result->error);
+	if (admission->replacement)
+		vec_push(&draft->docs, admission->replacement);
+	if (check_verdict(draft, status) < 0)
+		return -1;
+	if (admission->replacement)
+		take_replacement(draft, doc_root(doc), doc_root(admission->replacement));
+	hand_on_warnings(draft);
+	return 0;
+}
+
+/* Asks the layer above once more, about what will be stored. */
+static int examine(struct draft *draft, struct store_object *object)
+{
+	struct store_admission *admission = &draft->admission;
+	if (!admission->examine)
+		return 0;
+	if (check_verdict(draft, admission->examine(admission, object, &draft->result->error)) < 0)
+		return -1;
+	hand_on_warnings(draft);
 	return 0;
 }
 
@@ -151,6 +177,11 @@ static int answer_loose(struct draft *draft, int code)
 	if (!draft->result->object)
 		return draft_refuse(draft, 413, "RequestEntityTooLarge", "the object is nested deeper than %d levels",
 		                    DOC_MAX_DEPTH);
+	if (examine(draft, draft->result->object) < 0) {
+		store_object_release(draft->result->object);
+		draft->result->object = NULL;
+		return -1;
+	}
 	draft->result->code = code;
 	return 0;
 }
@@ -160,9 +191,14 @@ static int answer_stored(struct draft *draft, int code)
 	if (draft->request->dry_run)
 		return answer_loose(draft, code);
 	struct store_object *object =
-		change_put(draft->store, draft->bucket, draft->old, draft->root, draft->arena, &draft->result->error);
+		change_make(draft->store, draft->bucket, draft->root, draft->arena, &draft->result->error);
 	if (!object)
 		return with_details(draft);
+	if (examine(draft, object) < 0) {
+		store_object_release(object);
+		return -1;
+	}
+	change_put(draft->store, draft->bucket, draft->old, object);
 	draft->result->object = store_object_retain(object);
 	draft->result->code = code;
 	return 0;

@@ -12,12 +12,14 @@ struct draft {
 	struct arena *arena;
 	const struct store_api *api;
 	struct bucket *bucket;
-	const char *namespace_, *name; /* of the request, never NULL */
-	struct store_object *old;      /* retained; NULL for a create */
-	struct tree *root;             /* the object as it shall become */
-	VEC(struct doc *) docs;        /* what `root` refers to besides the request and `old` */
-	bool internal;                 /* our own write: no admission */
-	bool applied;                  /* server-side apply: managedFields are already right */
+	const char *namespace_, *name;    /* of the request, never NULL */
+	struct store_object *old;         /* retained; NULL for a create */
+	struct tree *root;                /* the object as it shall become */
+	VEC(struct doc *) docs;           /* what `root` refers to besides the request and `old` */
+	bool internal;                    /* our own write: no admission */
+	bool applied;                     /* server-side apply: managedFields are already right */
+	struct store_admission admission; /* as the layer above left it; without `examine` where it was not asked */
+	struct problems warnings;
 };
 
 /* ---- refusals; all return -1 ---- */

@@ -1,6 +1,7 @@
 /* Owns taking, renewing and losing the lease that makes this replica the one that acts. */
 #include "loop/lease.h"
 
+#include "kinds/names.h"
 #include "loop/writes.h"
 #include "object/build.h"
 
@@ -52,7 +53,7 @@ bool lease_held(const struct lease *lease)
 
 static struct store_object *current(const struct lease *lease)
 {
-	const struct store_type *type = store_type_find(lease->options.store, "coordination.k8s.io", "leases");
+	const struct store_type *type = store_type_find(lease->options.store, KINDS_COORDINATION, "leases");
 	return store_peek(lease->options.store, type, lease->options.namespace_, lease->options.name);
 }
 
@@ -87,7 +88,7 @@ static bool write_lease(struct lease *lease, const struct store_object *old, con
 	struct arena *arena = arena_create();
 	struct build *build = build_create();
 	struct node *root = build_map(build), *metadata = build_map(build);
-	build_put_string(build, root, "apiVersion", "coordination.k8s.io/v1");
+	build_put_string(build, root, "apiVersion", KINDS_COORDINATION "/v1");
 	build_put_string(build, root, "kind", "Lease");
 	build_put_string(build, metadata, "name", lease->options.name);
 	build_put_string(build, metadata, "namespace", lease->options.namespace_);
@@ -97,7 +98,7 @@ static bool write_lease(struct lease *lease, const struct store_object *old, con
 	build_put(build, root, "metadata", metadata);
 	build_put(build, root, "spec", make_spec(lease, build, old, holder, now));
 	struct doc *doc = build_finish(build, root);
-	struct store_request request = writes_create(store_api_find(store, "coordination.k8s.io", "v1", "leases"),
+	struct store_request request = writes_create(store_api_find(store, KINDS_COORDINATION, "v1", "leases"),
 	                                             lease->options.namespace_, doc_root(doc), WRITES_ACTOR);
 	struct store_error error;
 	if (old) {
@@ -186,7 +187,7 @@ static int64_t patience(const struct lease *lease, const struct store_object *ob
 int lease_step(struct lease *lease)
 {
 	int64_t now = clock_now(lease->options.clock), third = lease->options.duration_ns / 3;
-	const struct store_type *type = store_type_find(lease->options.store, "coordination.k8s.io", "leases");
+	const struct store_type *type = store_type_find(lease->options.store, KINDS_COORDINATION, "leases");
 	tell_lapsed(lease, now);
 	if (store_is_assumed(lease->options.store, type, lease->options.namespace_, lease->options.name))
 		return milliseconds(third / 4);

@@ -30,9 +30,15 @@ struct settings {
 	uint64_t budget;          /* search steps per placement, 0: the default */
 	uint64_t claim_timeout;   /* seconds in which the claims of a gang have to be bound, 0: 600 */
 	uint64_t hold_seconds;    /* that room is held for pods which a workload has yet to create, 0: 150 */
+	int64_t starvation_ns;    /* after so long free resources are held for a gang that waits, 0: never */
 	struct strategy strategy; /* in which order nodes are taken */
+	bool spare_gpus;          /* pods without GPUs take nodes without GPUs first */
 	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
 	bool plain_reasons;
+	bool config_maps; /* pods wait while a ConfigMap that they need does not exist */
+	/* PodGroups are admitted with the minimums that KAI-Scheduler admits, see podgroup_judge_as_kai. */
+	bool kai_minimums;
+	bool ignore_parent_queues;  /* queues share as if they had no parents, whose quotas and limits do not count */
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	/* Of the pods and nodes with the label of pools (group.pool_label) only those of this pool count; "" is that of those
 	 * without the label. SETTINGS_ALL_POOLS or NULL: all, and pods stay in their pool. */

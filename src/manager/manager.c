@@ -2,6 +2,7 @@
 #include "manager/manager.h"
 
 #include "grouping/grouping.h"
+#include "grouping/native_status.h"
 #include "rbg/controller.h"
 #include "schedule/scheduler.h"
 
@@ -12,6 +13,7 @@ struct manager {
 	struct rbg_controller *groups;
 	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
+	struct native_status *native;
 };
 
 struct manager *manager_create(const struct manager_options *options)
@@ -37,8 +39,14 @@ struct manager *manager_create(const struct manager_options *options)
 		.logger = options->logger,
 		.settings = options->settings,
 		.grouping = &grouping,
+		.beside = options->beside,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
+	});
+	manager->native = native_status_create(&(struct native_status_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
 	});
 	return manager;
 }
@@ -47,6 +55,7 @@ void manager_destroy(struct manager *manager)
 {
 	if (!manager)
 		return;
+	native_status_destroy(manager->native);
 	scheduler_destroy(manager->scheduler);
 	grouping_destroy(manager->grouping);
 	rbg_controller_destroy(manager->groups);
@@ -63,6 +72,7 @@ void manager_read(struct manager *manager)
 	rbg_controller_read(manager->groups);
 	grouping_read(manager->grouping);
 	scheduler_read(manager->scheduler);
+	native_status_read(manager->native);
 }
 
 int manager_step(struct manager *manager)
@@ -74,7 +84,8 @@ int manager_step(struct manager *manager)
 	else
 		rbg_controller_read(manager->groups);
 	wait = manager_sooner(wait, grouping_step(manager->grouping));
-	return manager_sooner(wait, scheduler_step(manager->scheduler));
+	wait = manager_sooner(wait, scheduler_step(manager->scheduler));
+	return manager_sooner(wait, native_status_step(manager->native));
 }
 
 void manager_metrics(const struct manager *manager, struct buffer *out)

@@ -15,6 +15,7 @@ struct manager_options {
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
 	struct settings_source *settings; /* borrowed; NULL: the usual */
+	bool beside;                      /* decisions have a thread of their own, see scheduler.h */
 	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
 	void (*decided)(void *context, const struct plan *plan);
 	void *decided_context;

@@ -91,6 +91,7 @@ const struct schema_type schema_core[] = {
 		"reportingComponent:14s! reportingInstance:15s! series:11EventSeries source:5EventSource type:9s"},
 	{"EventSeries", "count:1i lastObservedTime:2u"},
 	{"EventSource", "component:1s host:2s"},
+	{"EvictionResponder", "name:1s priority:2i!"},
 	{"ExecAction", "command:1[]s"},
 	{"FCVolumeSource", "fsType:3s lun:2i! readOnly:4b targetWWNs:1[]s wwids:5[]s"},
 	{"FieldSelectorRequirement", "key:1s! operator:2s! values:3[]s"},
@@ -237,7 +238,7 @@ const struct schema_type schema_core[] = {
 		"setHostnameAsFQDN:35b! shareProcessNamespace:27b! subdomain:17s terminationGracePeriodSeconds:4l! "
 		"tolerations:22[]Toleration topologySpreadConstraints:33[]TopologySpreadConstraint "
 		"volumes:1[]Volume hostnameOverride:41s! schedulingGroup:43PodSchedulingGroup "
-		"workloadRef:42WorkloadReference"},
+		"workloadRef:42WorkloadReference evictionResponders:44[]EvictionResponder"},
 	{"PodStatus", "conditions:2[]PodCondition containerStatuses:8[]ContainerStatus "
 		"ephemeralContainerStatuses:13[]ContainerStatus hostIP:5s hostIPs:16[]HostIP "
 		"initContainerStatuses:10[]ContainerStatus message:3s nominatedNodeName:11s observedGeneration:17l "

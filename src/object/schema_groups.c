@@ -98,7 +98,7 @@ const struct schema_type schema_groups[] = {
 	{"JobCondition", "lastProbeTime:3t lastTransitionTime:4t message:6s reason:5s status:2s! type:1s!"},
 	{"JobSpec", "activeDeadlineSeconds:3l! backoffLimit:7i! backoffLimitPerIndex:12i! completionMode:9s! "
 		"completions:2i! managedBy:15s! manualSelector:5b! maxFailedIndexes:13i! parallelism:1i! "
-		"podFailurePolicy:11PodFailurePolicy podReplacementPolicy:14s! selector:4LabelSelector "
+		"podFailurePolicy:11PodFailurePolicy podReplacementPolicy:14s! scheduling:17NativeJobScheduling selector:4LabelSelector "
 		"successPolicy:16SuccessPolicy suspend:10b! template:6PodTemplateSpec ttlSecondsAfterFinished:8i!"},
 	{"JobStatus", "active:4i completedIndexes:7s completionTime:3t conditions:1[]JobCondition failed:6i "
 		"failedIndexes:10s! ready:9i! startTime:2t succeeded:5i terminating:11i! "

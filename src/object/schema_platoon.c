@@ -17,6 +17,31 @@ const struct schema_type schema_platoon[] = {
 		"scope:0s versions:0[]CustomResourceDefinitionVersion"},
 	{"CustomResourceDefinitionVersion", "additionalPrinterColumns:0[]PrinterColumn deprecated:0b deprecationWarning:0s name:0s "
 		"schema:0a selectableFields:0a served:0b storage:0b subresources:0a"},
+	{"NativeCompositeGang", "minGroupCount:0i"},
+	{"NativeCompositeGroup", "metadata:0ObjectMeta spec:0NativeCompositeGroupSpec status:0NativeGroupStatus"},
+	{"NativeCompositeGroupSpec", "disruptionMode:0NativeDisruption parentCompositePodGroupName:0s preemptionPolicy:0s "
+		"priority:0i priorityClassName:0s schedulingConstraints:0NativeConstraints "
+		"schedulingPolicy:0NativeCompositePolicy workloadRef:0NativeTemplateReference"},
+	{"NativeCompositePolicy", "basic:0NativeNothing gang:0NativeCompositeGang"},
+	{"NativeConstraints", "topology:0[]NativeTopology"},
+	{"NativeController", "apiGroup:0s kind:0s name:0s"},
+	{"NativeDisruption", "all:0NativeNothing single:0NativeNothing"},
+	{"NativeGang", "minCount:0i"},
+	{"NativeGroup", "metadata:0ObjectMeta spec:0NativeGroupSpec status:0NativeGroupStatus"},
+	{"NativeGroupClaim", "name:0s resourceClaimName:0s resourceClaimTemplateName:0s"},
+	{"NativeGroupClaimStatus", "name:0s resourceClaimName:0s"},
+	{"NativeGroupSpec", "disruptionMode:0NativeDisruption parentCompositePodGroupName:0s preemptionPolicy:0s priority:0i "
+		"priorityClassName:0s resourceClaims:0[]NativeGroupClaim schedulingConstraints:0NativeConstraints "
+		"schedulingPolicy:0NativePolicy workloadRef:0NativeTemplateReference"},
+	{"NativeGroupStatus", "conditions:0[]Condition resourceClaimStatuses:0[]NativeGroupClaimStatus"},
+	{"NativeJobScheduling", "disruptionMode:0NativeDisruption resourceClaims:0[]NativeGroupClaim "
+		"schedulingConstraints:0NativeConstraints schedulingPolicy:0NativePolicy"},
+	{"NativeNothing", ""},
+	{"NativePolicy", "basic:0NativeNothing gang:0NativeGang"},
+	{"NativeTemplateReference", "templateName:0s workloadName:0s"},
+	{"NativeTopology", "key:0s"},
+	{"NativeWorkload", "metadata:0ObjectMeta spec:0NativeWorkloadSpec"},
+	{"NativeWorkloadSpec", "compositePodGroupTemplates:0a controllerRef:0NativeController podGroupTemplates:0a"},
 	{"OpenObject", "* metadata:0ObjectMeta spec:0a status:0a"},
 	{"PodGroup", "metadata:0ObjectMeta spec:0PodGroupSpec status:0a"},
 	{"PodGroupConstraints", "global:0TopologyConstraint subGroupSets:0[]PodGroupSubGroupSet subGroups:0{}TopologyConstraint"},

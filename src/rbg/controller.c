@@ -224,7 +224,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.store = reconcile->store,
 		.pods = store_type_find(reconcile->store, "", "pods"),
 		.gangs = store_type_find(reconcile->store, KINDS_SCHEDULING, "podgroups"),
-		.revisions = store_type_find(reconcile->store, "apps", "controllerrevisions"),
+		.revisions = store_type_find(reconcile->store, KINDS_APPS, "controllerrevisions"),
 		.now = reconcile->now_ns / CLOCK_SECOND,
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;

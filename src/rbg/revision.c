@@ -124,7 +124,7 @@ static void keep_revision(struct rbg_turn *turn)
 		build_put_int(build, patch, "revision", newest + 1);
 		rbg_patch(turn, old, build, patch);
 	} else if (!old) {
-		struct node *root = rbg_object(turn, build, "apps/v1", "ControllerRevision", turn->revision);
+		struct node *root = rbg_object(turn, build, KINDS_APPS "/v1", "ControllerRevision", turn->revision);
 		struct node *metadata = rbg_metadata(turn, build, turn->revision), *labels = build_map(build);
 		for (int family = NAMING_V1ALPHA1; family <= NAMING_V1ALPHA2; family++)
 			build_put_string(build, labels, naming_key((enum naming_family)family, NAMING_GROUP),
@@ -138,7 +138,8 @@ static void keep_revision(struct rbg_turn *turn)
 		build_put(build, root, "data", snapshot_spec(turn, build));
 		build_put_int(build, root, "revision", newest + 1);
 		static const char *const fields[] = {"data", NULL};
-		if (rbg_ensure(turn, build, "apps", "controllerrevisions", turn->revision, root, fields) && newest > 0)
+		if (rbg_ensure(turn, build, KINDS_APPS, "controllerrevisions", turn->revision, root, fields) &&
+		    newest > 0)
 			rbg_event(turn, false, "SucceedCreateRevision", "revision %s is number %lld", turn->revision,
 			          (long long)newest + 1);
 	}
@@ -240,7 +241,7 @@ static struct node *restore_roles(struct rbg_turn *turn, struct build *build, co
 bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
                  const char *value)
 {
-	struct store_object *revision = rbg_peek(turn, "apps", "controllerrevisions", revision_name);
+	struct store_object *revision = rbg_peek(turn, KINDS_APPS, "controllerrevisions", revision_name);
 	if (!revision)
 		return false;
 	struct build *build = build_create();

@@ -82,19 +82,20 @@ static bool was_carried_out(const struct claim *claim, const struct val *root)
 	       strcmp(val_str(val_path(root, "spec", "nodeName", NULL), ""), claim->node) == 0;
 }
 
-void claim_settle(struct outgoing *get, const struct val *root, bool known)
+bool claim_settle(struct outgoing *get, const struct val *root, bool known)
 {
 	struct claim *claim = get->claim;
 	if (!claim)
-		return;
+		return true;
 	if (known && was_carried_out(claim, root)) {
 		claim_accept(get);
-	} else {
-		store_mirror_answer(get->about->remote->store, get->ticket,
-		                    &(struct store_error){.code = claim->code,
-		                                          .reason = claim->reason,
-		                                          .message = claim->message,
-		                                          .retry_after = claim->retry_after});
-		get->ticket = NULL;
+		return true;
 	}
+	store_mirror_answer(get->about->remote->store, get->ticket,
+	                    &(struct store_error){.code = claim->code,
+	                                          .reason = claim->reason,
+	                                          .message = claim->message,
+	                                          .retry_after = claim->retry_after});
+	get->ticket = NULL;
+	return false;
 }

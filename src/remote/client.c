@@ -455,12 +455,13 @@ static void on_waited(void *context, const struct remote_answer *answer)
 		          remote_answer_message(answer), advice(answer->code));
 }
 
-struct doc *remote_client_get(struct remote_client *client, const char *path, struct error *error)
+struct doc *remote_client_get(struct remote_client *client, const char *path, const char *accept, struct error *error)
 {
 	struct waited waited = {.access = client->access, .path = path, .error = error};
 	remote_client_send(client, &(struct remote_call){
 					   .method = "GET",
 					   .path = path,
+					   .accept = accept,
 					   .timeout_ms = 10 * DEFAULT_TIMEOUT_MS,
 					   .done = on_waited,
 					   .context = &waited,

@@ -49,8 +49,10 @@ const char *remote_client_warning(const struct remote_client *client);
 /* Moves data and calls `done`s; waits at most timeout_ms for something to happen, also on extra_fd (-1: none). */
 void remote_client_run(struct remote_client *client, int timeout_ms, int extra_fd);
 
-/* One GET, waited for: the document, or NULL and *error with what to do about it. */
-struct doc *remote_client_get(struct remote_client *client, const char *path, struct error *error);
+/* What to accept of a list of which only the metadata are wanted; servers that do not know it answer with all. */
+#define REMOTE_ACCEPT_NAMES "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+/* One GET, waited for: the document, or NULL and *error with what to do about it. `accept` NULL: JSON. */
+struct doc *remote_client_get(struct remote_client *client, const char *path, const char *accept, struct error *error);
 /* What an answer that is no success says, for people: the message of a Status, or the problem. */
 const char *remote_answer_message(const struct remote_answer *answer);
 

@@ -1,12 +1,12 @@
 /* Owns reading kubeconfig files and the service account of a pod. */
 #include "remote/config.h"
 
+#include "base/base64.h"
 #include "base/vec.h"
 #include "object/yaml_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,24 +87,15 @@ static const char *path_of(const struct choice *choice, const char *folder, cons
 
 static int decode(const struct choice *choice, const char *text, const char *field, const char **out)
 {
-	size_t length = strlen(text);
-	if (length > FILE_MAX)
+	if (strlen(text) > FILE_MAX)
 		return error_set(choice->error, ERROR_LIMIT, "%s: larger than %zu bytes", field, FILE_MAX);
-	/* Line breaks are allowed in the text, the decoder wants none. */
-	char *compact = arena_alloc_raw(choice->arena, length + 1);
-	size_t kept = 0;
-	for (size_t i = 0; i < length; i++)
-		if (!strchr(" \t\r\n", text[i]))
-			compact[kept++] = text[i];
-	unsigned char *plain = arena_alloc(choice->arena, kept / 4 * 3 + 4);
-	int got = kept % 4 == 0 ? EVP_DecodeBlock(plain, (const unsigned char *)compact, (int)kept) : -1;
-	if (got < 0)
-		return error_set(choice->error, ERROR_SYNTAX, "%s: not base64", field);
-	for (size_t i = kept; i > 0 && compact[i - 1] == '='; i--)
-		got--;
-	plain[got] = '\0';
-	*out = (const char *)plain;
-	return 0;
+	struct buffer plain = {0};
+	int rc = base64_decode(text, &plain);
+	*out = rc == 0 ? arena_strndup(choice->arena, plain.text ? plain.text : "", plain.length) : NULL;
+	if (plain.text)
+		explicit_bzero(plain.text, plain.length);
+	buffer_free(&plain);
+	return rc == 0 ? 0 : error_set(choice->error, ERROR_SYNTAX, "%s: not base64", field);
 }
 
 /* KEY-data in base64 before the file KEY. */

@@ -1,10 +1,10 @@
 /* Owns keeping credentials fresh. */
 #include "remote/credentials.h"
 
+#include "base/base64.h"
 #include "base/vec.h"
 #include "object/build.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,11 +103,9 @@ static void read_token_file(struct remote_credentials *credentials, int64_t now)
 
 static void put_authority(struct build *build, struct node *cluster, const char *pem)
 {
-	size_t length = strlen(pem);
-	unsigned char *text = base_calloc(length / 3 * 4 + 5, 1);
-	EVP_EncodeBlock(text, (const unsigned char *)pem, (int)length);
-	build_put_string(build, cluster, "certificate-authority-data", (const char *)text);
-	free(text);
+	struct arena *arena = arena_create();
+	build_put_string(build, cluster, "certificate-authority-data", base64_encode(arena, pem, strlen(pem)));
+	arena_destroy(arena);
 }
 
 static struct node *describe_cluster(struct build *build, const struct remote_access *access)

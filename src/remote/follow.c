@@ -44,9 +44,15 @@ static void define(struct remote *remote, const struct remote_follow *wanted)
 	struct doc *doc = doc_parse_json(text.text, text.length, NULL);
 	if (doc)
 		store_mirror_put(remote->store,
-		                 store_type_find(remote->store, "apiextensions.k8s.io", "customresourcedefinitions"),
-		                 doc);
+		                 store_type_find(remote->store, KINDS_DEFINITIONS, "customresourcedefinitions"), doc);
 	buffer_free(&text);
+}
+
+enum remote_keep follow_keeps(const struct remote *remote)
+{
+	if (remote->options.whole)
+		return KEEP_ALL;
+	return remote->options.config_maps ? KEEP_CONFIG_MAPS : KEEP_READ;
 }
 
 void follow_open(struct remote *remote, struct follow *follow, const struct remote_follow *wanted)
@@ -62,8 +68,8 @@ void follow_open(struct remote *remote, struct follow *follow, const struct remo
 		follow->versions = follow->api->type->apis;
 		follow->version_count = follow->api->type->api_count;
 	}
-	if (follow->api && !remote->options.whole)
-		follow->plan = remote_trim_plan(follow->api);
+	if (follow->api && !remote->options.whole && !wanted->metadata)
+		follow->plan = remote_trim_plan(follow->api, follow_keeps(remote));
 }
 
 void follow_close(struct follow *follow)
@@ -198,6 +204,33 @@ static void show_served(struct follow *follow, bool served)
 		store_mirror_serve(follow->remote->store, follow->api->type, served);
 }
 
+/* Who waited hears of every answer: that the server has it, that it still does not, and that it does not tell. */
+static void note_answer(struct follow *follow, bool absent)
+{
+	follow->absent = absent;
+	follow->asked = follow->asking;
+	if (follow->awaited)
+		store_mirror_asked(follow->remote->store);
+	follow->awaited = false;
+}
+
+bool follow_lacks(void *context, const struct store_type *type, uint64_t since)
+{
+	struct remote *remote = context;
+	for (size_t i = 0; i < remote->options.follow_count; i++) {
+		struct follow *follow = &remote->follows[i];
+		if (!follow->api || follow->api->type != type || !follow->wanted->row || !follow->absent)
+			continue;
+		if (follow->asked >= since)
+			return true;
+		follow->awaited = true;
+		if (follow->state == FOLLOW_PAUSED && !follow->unreachable)
+			follow->due = 0;
+		return false;
+	}
+	return true;
+}
+
 /* ---- pauses ---- */
 
 /* Once: a cluster may do well without it. A definition that comes later is found by the next attempt. */
@@ -260,6 +293,7 @@ void follow_pause(struct follow *follow, const struct remote_answer *answer)
 	if (missing) {
 		if (answer->code == 404)
 			show_served(follow, false);
+		note_answer(follow, answer->code == 404);
 		follow->synced = true;
 		tell_missing(follow, answer);
 		return;
@@ -298,6 +332,7 @@ void follow_succeed(struct follow *follow)
 	follow->failures = 0;
 	follow->tried = 0;
 	show_served(follow, true);
+	note_answer(follow, false);
 	follow->remote->problem[0] = '\0';
 	if (follow->remote->away)
 		follow_back(follow->remote);
@@ -332,6 +367,50 @@ void follow_path(const struct follow *follow, struct buffer *out)
 	}
 }
 
+struct doc *follow_keep(const struct follow *follow, const struct val *object)
+{
+	enum remote_keep keep = follow->wanted->metadata ? KEEP_NAMES : follow_keeps(follow->remote);
+	return remote_trim(follow->remote->copier, object, follow->api, keep);
+}
+
+bool follow_is_named_elsewhere(const struct follow *follow, const char *namespace_, const char *name)
+{
+	const struct remote *remote = follow->remote;
+	for (size_t i = 0; i < remote->options.follow_count; i++) {
+		const struct follow *other = &remote->follows[i];
+		if (other != follow && other->api == follow->api && other->wanted->name &&
+		    strcmp(other->wanted->name, name) == 0 &&
+		    (!other->wanted->namespace_ || strcmp(other->wanted->namespace_, namespace_) == 0))
+			return true;
+	}
+	return false;
+}
+
+bool follow_has_lost(const struct follow *follow, const char *namespace_, const char *name)
+{
+	const struct store_object *known = store_peek(follow->remote->store, follow->api->type, namespace_, name);
+	if (!follow->wanted->labels || !known)
+		return false;
+	struct arena *arena = arena_create();
+	struct store_selector selector;
+	struct store_error error = {0};
+	bool lost = store_selector_parse(arena, follow->api, follow->wanted->labels, NULL, &selector, &error) == 0 &&
+	            !store_selector_matches(&selector, known);
+	arena_destroy(arena);
+	return lost;
+}
+
+#define REMOTE_ACCEPT_NAME "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
+const char *follow_accept(const struct follow *follow, bool watch)
+{
+	if (follow->wanted->metadata)
+		return watch ? REMOTE_ACCEPT_NAME : REMOTE_ACCEPT_NAMES;
+	if (!follow_wants_wire(follow))
+		return NULL;
+	return watch ? REMOTE_WIRE_ACCEPT_WATCH : REMOTE_WIRE_ACCEPT;
+}
+
 bool follow_wants_wire(const struct follow *follow)
 {
 	return follow->plan && !follow->spoilt;
@@ -356,6 +435,8 @@ void follow_begin_answer(struct follow *follow, enum follow_state state)
 
 static void start(struct follow *follow)
 {
+	if (is_list(follow) && follow->tried == 0)
+		follow->asking = store_version(follow->remote->store);
 	if (is_list(follow))
 		list_start(follow);
 	else

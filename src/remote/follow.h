@@ -43,7 +43,11 @@ struct follow {
 	uint64_t began;            /* burials before the list */
 	bool unreachable;          /* why it is paused: there was no server, or none that could answer */
 	bool told_missing;         /* that the server does not have it */
-	int64_t told;              /* when a problem with it last was; 0: never */
+	bool absent;               /* so it said last, of all versions */
+	bool awaited;              /* somebody wants to hear whether it still says so */
+	uint64_t asking,
+		asked; /* versions of the mirror when it was asked: in this attempt, for the answer that there is */
+	int64_t told;  /* when a problem with it last was; 0: never */
 };
 
 /* ---- remote_follow.c ---- */
@@ -57,6 +61,15 @@ void follow_close(struct follow *follow);
 void follow_path(const struct follow *follow, struct buffer *out);
 void follow_add_encoded(struct buffer *out, const char *text);
 void follow_begin_answer(struct follow *follow, enum follow_state state);
+/* What the mirror keeps of an object. */
+struct doc *follow_keep(const struct follow *follow, const struct val *object);
+/* Whether an object of the type is named by another follow, which brings all of it. */
+bool follow_is_named_elsewhere(const struct follow *follow, const char *namespace_, const char *name);
+/* Whether the mirror has an object that this follow no longer sees though it is there: its labels changed, and another follow
+ * was faster to bring it. */
+bool follow_has_lost(const struct follow *follow, const char *namespace_, const char *name);
+/* What is asked for, of a list or of a watch; NULL: JSON. */
+const char *follow_accept(const struct follow *follow, bool watch);
 /* Whether protobuf is asked for. */
 bool follow_wants_wire(const struct follow *follow);
 /* What an answer consists of, seen from its beginning. */

@@ -147,14 +147,20 @@ void refused_free(struct remote *remote);
 int64_t remote_asked_pause(const struct remote_answer *answer);
 
 /* ---- remote_trim.c ---- */
-/* An object as the server gave it, without what nobody here reads, or (`whole`) with all but the server's book-keeping. A
- * document of its own. */
-struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api, bool whole);
+/* How much of objects the mirror keeps: what somebody here reads; all but the server's book-keeping; of pods also which
+ * ConfigMaps they need; only who and where they are. */
+enum remote_keep { KEEP_READ, KEEP_ALL, KEEP_CONFIG_MAPS, KEEP_NAMES };
+/* A document of its own. */
+struct doc *remote_trim(struct copier *copier, const struct val *object, const struct store_api *api,
+                        enum remote_keep keep);
 /* The plan for objects that come as protobuf; NULL: for kinds that are kept whole there is none. */
-struct wire_plan *remote_trim_plan(const struct store_api *api);
+struct wire_plan *remote_trim_plan(const struct store_api *api, enum remote_keep keep);
 /* As remote_trim(), with such a plan. NULL and *error when it is malformed. */
 struct doc *remote_trim_wire(struct copier *copier, const struct wire_plan *plan, struct wire_span in,
                              const struct store_api *api, struct error *error);
+
+/* How much of objects is kept that are not followed for their names alone. */
+enum remote_keep follow_keeps(const struct remote *remote);
 
 /* ---- remote_times.c ---- */
 /* Puts what the server has into the mirror; the document is taken. With a clock of the mirror's own the times that the
@@ -166,6 +172,8 @@ void follow_begin(struct remote *remote);
 void follow_end(struct remote *remote);
 /* Starts what is due; when the next thing is. */
 int64_t follow_step(struct remote *remote);
+/* What store_lacks asks. */
+bool follow_lacks(void *context, const struct store_type *type, uint64_t since);
 /* The server answers again. */
 void follow_back(struct remote *remote);
 bool follow_synced(const struct remote *remote);
@@ -190,8 +198,9 @@ void pending_creates_free(struct remote *remote);
 void claim_move(struct outgoing *from, struct outgoing *get, const struct remote_answer *answer);
 /* The write was accepted. No-op without a ticket. */
 void claim_accept(struct outgoing *outgoing);
-/* The server has this (NULL: nothing of that name) or, when `known` is false, does not tell. No-op without a claim. */
-void claim_settle(struct outgoing *get, const struct val *root, bool known);
+/* The server has this (NULL: nothing of that name) or, when `known` is false, does not tell. Whether the write
+ * was carried out; true without a claim. */
+bool claim_settle(struct outgoing *get, const struct val *root, bool known);
 /* Refused without asking the server. No-op without a ticket. */
 void claim_refuse(struct remote *remote, struct store_ticket *ticket, int code, const char *reason,
                   const char *message);

@@ -23,23 +23,15 @@ void list_forget(struct follow *follow)
 	forget_answer(follow);
 }
 
-static bool is_named(const struct follow *follow, const struct store_object *object)
-{
-	const char *namespace_ = follow->wanted->namespace_;
-	return follow->wanted->name && strcmp(follow->wanted->name, object->name) == 0 &&
-	       (!namespace_ || strcmp(namespace_, object->namespace_) == 0);
-}
-
-/* Whether an object of the type would be in the list of this follow, and not in that of another. */
+/* Whether an object of the type would be in the list of this follow, and not in that of another. Labels are asked for by the
+ * request. */
 static bool covers(const struct follow *follow, const struct store_object *object)
 {
-	const struct remote *remote = follow->remote;
+	const char *namespace_ = follow->wanted->namespace_;
 	if (follow->wanted->name)
-		return is_named(follow, object);
-	for (size_t i = 0; i < remote->options.follow_count; i++)
-		if (remote->follows[i].api == follow->api && is_named(&remote->follows[i], object))
-			return false;
-	return true;
+		return strcmp(follow->wanted->name, object->name) == 0 &&
+		       (!namespace_ || strcmp(namespace_, object->namespace_) == 0);
+	return !follow_is_named_elsewhere(follow, object->namespace_, object->name);
 }
 
 /* What the mirror has and the list has not is gone, unless the server has not heard of it yet. */
@@ -48,8 +40,11 @@ static void remove_missing(struct follow *follow)
 	struct remote *remote = follow->remote;
 	struct arena *arena = arena_create();
 	struct store_list list = {0};
-	struct store_list_request request = {.api = follow->api};
+	struct store_selector selector;
 	struct store_error error = {0};
+	bool by_labels = follow->wanted->labels &&
+	                 store_selector_parse(arena, follow->api, follow->wanted->labels, NULL, &selector, &error) == 0;
+	struct store_list_request request = {.api = follow->api, .selector = by_labels ? &selector : NULL};
 	if (follow->listed && store_list(remote->store, &request, &list, arena, &error) == 0) {
 		for (size_t i = 0; i < list.count; i++) {
 			const struct store_object *object = list.items[i];
@@ -67,6 +62,8 @@ static void remove_missing(struct follow *follow)
 static bool is_right_kind(const struct follow *follow, const char *kind)
 {
 	const struct store_api *api = follow->api;
+	if (strcmp(kind, "PartialObjectMetadataList") == 0)
+		return follow->wanted->metadata;
 	if (api->group[0]) /* definitions may call their lists as they like */
 		return text_ends_with(kind, "List");
 	size_t length = strlen(api->type->kind);
@@ -120,7 +117,7 @@ static struct doc *read_item(struct follow *follow, const char *text, size_t len
 		return remote_trim_wire(remote->copier, follow->plan, in, follow->api, &follow->problem);
 	}
 	struct doc *doc = doc_parse_json_scanned(text, length, &follow->problem);
-	struct doc *kept = doc ? remote_trim(remote->copier, doc_root(doc), follow->api, remote->options.whole) : NULL;
+	struct doc *kept = doc ? follow_keep(follow, doc_root(doc)) : NULL;
 	doc_destroy(doc);
 	return kept;
 }
@@ -146,7 +143,10 @@ static int take_item(void *context, const char *text, size_t length)
 		interner_id(follow->listed, key.text);
 		buffer_free(&key);
 	}
-	write_feed(follow->remote, follow->api->type, namespace_, name, doc, (int64_t)follow->began);
+	if (follow->wanted->metadata && follow_is_named_elsewhere(follow, namespace_, name))
+		doc_destroy(doc);
+	else
+		write_feed(follow->remote, follow->api->type, namespace_, name, doc, (int64_t)follow->began);
 	return 0;
 }
 
@@ -230,16 +230,15 @@ void list_start(struct follow *follow)
 		remote->counts.lists++;
 	}
 	follow_begin_answer(follow, FOLLOW_LISTING);
-	follow->request = remote_client_send(remote->client,
-	                                     &(struct remote_call){
-						     .method = "GET",
-						     .path = path.text,
-						     .accept = follow_wants_wire(follow) ? REMOTE_WIRE_ACCEPT : NULL,
-						     .timeout_ms = -1,
-						     .compressed = true,
-						     .data = on_list_data,
-						     .done = on_list,
-						     .context = follow,
-					     });
+	follow->request = remote_client_send(remote->client, &(struct remote_call){
+								     .method = "GET",
+								     .path = path.text,
+								     .accept = follow_accept(follow, false),
+								     .timeout_ms = -1,
+								     .compressed = true,
+								     .data = on_list_data,
+								     .done = on_list,
+								     .context = follow,
+							     });
 	buffer_free(&path);
 }

@@ -36,7 +36,7 @@ struct remote *remote_create(const struct remote_options *options, struct error 
 		return NULL;
 	}
 	remote->copier = copier_create();
-	store_set_mirror(remote->store, &(struct store_mirror){write_forward, is_assumed, remote});
+	store_set_mirror(remote->store, &(struct store_mirror){write_forward, is_assumed, follow_lacks, remote});
 	follow_begin(remote);
 	return remote;
 }

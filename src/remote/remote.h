@@ -24,6 +24,7 @@ struct remote_follow { /* a type to mirror */
 	const char *namespace_; /* only there; NULL: everywhere */
 	const char *labels;     /* only those; a selector, NULL: all */
 	const char *name;       /* only this one; NULL: all. Goes beside another follow of the same type */
+	bool metadata;          /* only who and where they are: nothing else is asked for, nor kept */
 	const char *kind;       /* of a namespaced type that is not built in; NULL: it is */
 	/* The row of a kind, NULL: none. Then its other versions are tried, too, where the server does not have `version`,
 	 * and a workload that the server has in none is not served by the mirror either. */
@@ -36,10 +37,11 @@ struct remote_options {
 	const struct logger *logger;        /* NULL: silent */
 	const struct remote_follow *follow;
 	size_t follow_count;
-	size_t writes; /* in flight at most; 0: 64 */
-	bool whole;    /* also pods and nodes are kept with everything they have */
-	size_t page;   /* objects per list request; 0: all of them */
-	uint64_t seed; /* of the jitter between attempts */
+	size_t writes;    /* in flight at most; 0: 64 */
+	bool whole;       /* also pods and nodes are kept with everything they have */
+	bool config_maps; /* pods are kept with what says which ConfigMaps they need */
+	size_t page;      /* objects per list request; 0: all of them */
+	uint64_t seed;    /* of the jitter between attempts */
 	/* The longest that a write is left alone after refusals in a row; 0: a minute. */
 	int64_t refused_pause;
 	/* What the mirror's own times come from, NULL: `clock`. */

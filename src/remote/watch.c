@@ -52,11 +52,12 @@ static int take_event(struct follow *follow, const char *type, struct doc *doc)
 	follow->expiries = 0;
 	follow_succeed(follow);
 	take_version(follow, doc_root(doc));
-	if (!gone && !bookmark) {
+	bool others = follow->wanted->metadata && follow_is_named_elsewhere(follow, namespace_, name);
+	if (!gone && !bookmark && !others) {
 		write_feed(follow->remote, follow->api->type, namespace_, name, doc, -1);
 		return 0;
 	}
-	if (gone)
+	if (gone && !others && !follow_has_lost(follow, namespace_, name))
 		write_feed_gone(follow->remote, follow->api->type, namespace_, name,
 		                val_str(val_get(metadata, "uid"), ""));
 	doc_destroy(doc);
@@ -66,7 +67,6 @@ static int take_event(struct follow *follow, const char *type, struct doc *doc)
 static int take_line(void *context, const char *text, size_t length)
 {
 	struct follow *follow = context;
-	struct remote *remote = follow->remote;
 	struct doc *doc = doc_parse_json(text, length, NULL);
 	if (!doc)
 		return refuse_event(follow, "a line that is not JSON");
@@ -78,8 +78,7 @@ static int take_line(void *context, const char *text, size_t length)
 		val_int(val_get(object, "code"), &code);
 		status = take_error(follow, code, val_str(val_get(object, "message"), ""));
 	} else {
-		status = take_event(follow, type,
-		                    remote_trim(remote->copier, object, follow->api, remote->options.whole));
+		status = take_event(follow, type, follow_keep(follow, object));
 	}
 	doc_destroy(doc);
 	return status;
@@ -156,16 +155,14 @@ void watch_start(struct follow *follow)
 	follow_begin_answer(follow, FOLLOW_WATCHING);
 	follow->opened = clock_now(follow->remote->clock);
 	follow->remote->counts.watches++;
-	follow->request =
-		remote_client_send(follow->remote->client,
-	                           &(struct remote_call){
-					   .method = "GET",
-					   .path = path.text,
-					   .accept = follow_wants_wire(follow) ? REMOTE_WIRE_ACCEPT_WATCH : NULL,
-					   .timeout_ms = -1,
-					   .data = on_watch_data,
-					   .done = on_watch_end,
-					   .context = follow,
-				   });
+	follow->request = remote_client_send(follow->remote->client, &(struct remote_call){
+									     .method = "GET",
+									     .path = path.text,
+									     .accept = follow_accept(follow, true),
+									     .timeout_ms = -1,
+									     .data = on_watch_data,
+									     .done = on_watch_end,
+									     .context = follow,
+								     });
 	buffer_free(&path);
 }

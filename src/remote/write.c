@@ -391,6 +391,13 @@ static bool is_to_be_created(const struct assumed *assumed)
 	return false;
 }
 
+/* An answer as the mirror keeps it. */
+static struct doc *trimmed(const struct assumed *assumed, const struct val *root)
+{
+	return remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type),
+	                   follow_keeps(assumed->remote));
+}
+
 static void take_object(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct assumed *assumed = outgoing->about;
@@ -399,9 +406,8 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	bool deletes = strcmp(outgoing->method, "DELETE") == 0;
 	bool object = strcmp(val_str(val_get(root, "kind"), ""), assumed->type->kind) == 0 &&
 	              strcmp(val_str(val_path(root, "metadata", "name", NULL), ""), assumed->name) == 0;
-	if (outgoing->claim)
-		claim_settle(outgoing, root, object);
-	else
+	bool refused = outgoing->claim && !claim_settle(outgoing, root, object);
+	if (!outgoing->claim)
 		claim_accept(outgoing);
 	if (object && !is_to_be_created(assumed))
 		pending_creates_end(assumed, uid_of(root));
@@ -414,8 +420,11 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
 		refresh(assumed);
 	} else if (object) {
-		hear(assumed, remote_trim(assumed->remote->copier, root, follow_api(assumed->remote, assumed->type),
-		                          assumed->remote->options.whole));
+		hear(assumed, trimmed(assumed, root));
+		/* Other writes of the object may be on their way; their answers bring what they change. Whoever hears of a
+		 * refusal is not to see what was refused. */
+		if (refused && assumed->first)
+			times_put(assumed->remote, assumed->type, trimmed(assumed, root));
 	}
 	doc_destroy(doc);
 	if (outgoing->binding && !(assumed->server && has_node(doc_root(assumed->server))))

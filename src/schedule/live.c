@@ -155,7 +155,7 @@ struct store_object *live_queue(const struct live *live, const char *name)
 static enum kind_id kind_of(const struct store_object *object)
 {
 	const struct kind_row *row = kinds_resource(object->type->group, object->type->resource);
-	return row && row->flags & ROW_DECIDES ? row->id : KIND_OTHER;
+	return row && row->flags & (ROW_DECIDES | ROW_NAMED) ? row->id : KIND_OTHER;
 }
 
 static struct live_object *object_new(struct live *live, enum kind_id kind, const struct store_object *from)
@@ -276,7 +276,8 @@ void live_set(struct live *live, struct store_object *now)
 	if (kind == KIND_OTHER)
 		return;
 	struct live_object *object = live_find(live, kind, now->namespace_, now->name);
-	if (!object)
+	bool is_new = !object;
+	if (is_new)
 		object = object_new(live, kind, now);
 	if (object->object && object->object->version >= now->version && strcmp(object->object->uid, now->uid) == 0)
 		return;
@@ -286,6 +287,11 @@ void live_set(struct live *live, struct store_object *now)
 	object->object = now;
 	if (build_is_storage(kind)) {
 		live_storage_changed(live, object, false);
+		return;
+	}
+	if (kind == KIND_CONFIG_MAP) {
+		if (is_new)
+			live_config_map_changed(live, object->namespace_, object->name);
 		return;
 	}
 	if ((kind != KIND_POD || !hold(live, object)) && !live->stale)
@@ -298,6 +304,11 @@ void live_remove(struct live *live, const struct store_object *gone)
 	struct live_object *object = kind == KIND_OTHER ? NULL : live_find(live, kind, gone->namespace_, gone->name);
 	if (!object)
 		return;
+	if (kind == KIND_CONFIG_MAP) {
+		object_free(live, object);
+		live_config_map_changed(live, gone->namespace_, gone->name);
+		return;
+	}
 	let_go(live, object);
 	if (kind == KIND_POD)
 		live_pod_drop(live, object);

@@ -41,6 +41,10 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
  * give way; all others are as the last plan said. It is valid until the next live_plan, what it points to in the snapshot
  * until live_finish. */
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
+/* The same in two parts. The second may run on another thread: it reads and writes only what belongs to the state, which is
+ * left alone meanwhile. */
+void live_begin(struct live *live, int64_t now_ns);
+struct plan *live_decide(struct live *live, const enum cycle_action *actions, size_t action_count);
 /* Between the two: the next cycle looks at the group again, as if it had changed. */
 void live_look_again(struct live *live, int group);
 /* The same, but that alone is no reason for a cycle. */

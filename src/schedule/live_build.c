@@ -17,6 +17,7 @@ void live_unbuild(struct live *live)
 	struct snapshot_build *build = &live->build;
 	live_families_clear(live);
 	live_volumes_clear(live);
+	live_config_maps_clear(live);
 	live_nodes_clear(live);
 	live->turnover = 0;
 	volume_columns_destroy(build->columns);
@@ -25,6 +26,7 @@ void live_unbuild(struct live *live)
 	arena_destroy(snapshot->arena);
 	interner_destroy(build->priority_names);
 	interner_destroy(build->queue_names);
+	interner_destroy(build->label_topologies);
 	admit_index_destroy(build->index);
 	for (size_t i = 0; i < live->retired.count; i++)
 		store_object_release(live->retired.items[i]);
@@ -49,7 +51,8 @@ static void list_frame(struct live *live)
 	VEC(struct live_object *) objects = {0};
 	for (enum kind_id kind = KIND_OTHER; kind < KIND_IDS; kind++) {
 		struct live_object *object, *next;
-		if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || build_is_storage(kind))
+		if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || kind == KIND_CONFIG_MAP ||
+		    build_is_storage(kind))
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -73,6 +76,7 @@ static void build_frame_again(struct live *live)
 {
 	struct snapshot *snapshot = &live->snapshot;
 	struct snapshot_build *build = &live->build;
+	struct live_object *object, *next;
 	snapshot->arena = arena_create();
 	snapshot->topology_count = snapshot->cycle.queue_count = 0;
 	list_frame(live);
@@ -83,10 +87,13 @@ static void build_frame_again(struct live *live)
 		.settings = live->options.settings,
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
+		.label_topologies = interner_create(),
 		.index = admit_index_create(&live->frame),
 		.quiet = true,
 	};
 	snapshot->cycle.cluster = cluster_create();
+	HASH_ITER(hh, live->objects[KIND_POD_GROUP], object, next)
+		build_note_labels(build->label_topologies, object->object->root);
 	build_frame(build, &live->frame);
 	live_volumes_build(live);
 	snapshot->cycle.accounts = arena_array(snapshot->arena, struct cycle_account, snapshot->cycle.queue_count);

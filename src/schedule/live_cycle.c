@@ -38,7 +38,7 @@ static void list_work(struct live *live)
 		qsort_r(cycle->work, cycle->work_count, sizeof(*cycle->work), compare_groups, cycle->groups);
 }
 
-struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count)
+void live_begin(struct live *live, int64_t now_ns)
 {
 	struct cycle *cycle = &live->snapshot.cycle;
 	if (!live->stale)
@@ -56,7 +56,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	cycle->explain_relax = live->options.explain_relax;
 	cycle->always_search = live->options.always_search;
 	cycle->hold_for = settings_hold_ns(live->options.settings);
-	cycle->starvation_after = live->options.starvation_after_ns;
+	cycle->starvation_after = live->options.settings->starvation_ns;
 	cycle->now = now_ns;
 	cycle->selective = true;
 	cycle->evictions = NULL;
@@ -65,7 +65,17 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 	live->changed = false;
 	live->planning = true;
 	cluster_record(cycle->cluster);
+}
+
+struct plan *live_decide(struct live *live, const enum cycle_action *actions, size_t action_count)
+{
 	return plan_run(&live->snapshot, actions, action_count);
+}
+
+struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count)
+{
+	live_begin(live, now_ns);
+	return live_decide(live, actions, action_count);
 }
 
 void live_look_again(struct live *live, int group)

@@ -15,7 +15,7 @@ static void vacate_slot(struct live *live, int group)
 		.queue = -1,
 		.blocked = true,
 		.grace = -1,
-		.state = GROUP_PENDING,
+		.state = GROUP_WAITING,
 	};
 }
 
@@ -151,6 +151,10 @@ void live_group_update(struct live *live, struct live_object *object)
 	struct store_object *old = object->read;
 	object->read = store_object_retain(object->object);
 	struct manifest manifest = live_manifest(object);
+	uint32_t labels = interner_count(live->build.label_topologies);
+	build_note_labels(live->build.label_topologies, object->object->root);
+	/* The cluster has to know the labels that divide it. */
+	live->stale |= interner_count(live->build.label_topologies) > labels;
 	struct cycle_group *into = &live->snapshot.cycle.groups[object->slot];
 	int met = known ? met_minimum(into) : 0;
 	int64_t asked = known ? asked_minimums(&live->snapshot.groups[object->slot].spec) : INT64_MAX;

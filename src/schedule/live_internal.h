@@ -29,6 +29,8 @@ struct live_object {
 	int implicit;               /* group of the pod alone, -1 for none */
 	struct live_claim **claims; /* of a pod: those it names */
 	size_t claim_count;
+	struct live_config_map **config_maps; /* of a pod: those it needs, where the settings ask for them */
+	size_t config_map_count;
 	struct pod_block *block; /* of a pod: why other objects keep it from being placed; on the heap, NULL mostly */
 	struct guess guess[LIVE_GUESSES];
 };
@@ -68,6 +70,7 @@ struct live {
 	struct live_object *objects[KIND_IDS];
 	struct live_family *families;
 	struct live_claim *claims;
+	struct live_config_map *config_maps;
 	struct volume_book *book;    /* of all objects of storage */
 	VEC(char *) claims_to_check; /* "namespace/name" of those that other pods name now */
 	VEC(struct live_family *) dirty;
@@ -125,6 +128,15 @@ void live_storage_changed(struct live *live, struct live_object *object, bool go
 void live_volumes_settle(struct live *live);
 /* A pod was read again, or is gone: what it leaves attached on a node, or takes over there. */
 void live_volumes_moved(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *after);
+
+/* live_config_maps.c */
+void live_config_maps_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
+void live_config_maps_leave(struct live *live, struct live_object *pod);
+void live_config_maps_clear(struct live *live);
+/* It came, or is gone. Costs the pods that need it. */
+void live_config_map_changed(struct live *live, const char *namespace_, const char *name);
+/* Whether there is one; the context is the live state. */
+bool live_has_config_map(const void *context, const char *namespace_, const char *name);
 
 /* live_budgets.c: a budget came or changed; one is gone. */
 void live_budget_update(struct live *live, struct live_object *object);

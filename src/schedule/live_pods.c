@@ -147,6 +147,8 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	live_volumes_join(live, object, spec);
 	pod.pod_class = class_of(live, before, &pod, &block);
 	build_devices_block(&live->build, spec, live->scratch, &block);
+	live_config_maps_join(live, object, spec);
+	build_config_maps_block(&live->build, spec, live_has_config_map, live, live->scratch, &block);
 	pod.block = keep_block(object, spec, block);
 	apply_guesses(object, &pod);
 	build_occupy(&live->build, &pod);
@@ -197,6 +199,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	object->read = store_object_retain(object->object);
 	const struct decoded_pod *decoded = store_object_derived_hold(object->read, &pod_derivation);
 	live_volumes_leave(live, object);
+	live_config_maps_leave(live, object);
 	build_vacate(&live->build, &leaving);
 	if (before.spec != &no_spec)
 		live_budgets_count(live, &before, -1);
@@ -228,6 +231,7 @@ void live_pod_drop(struct live *live, struct live_object *object)
 		return;
 	struct snapshot_pod before = live->snapshot.pods[object->slot];
 	live_volumes_leave(live, object);
+	live_config_maps_leave(live, object);
 	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
 	if (live->snapshot.pods[object->slot].spec != &no_spec)
 		live_budgets_count(live, &live->snapshot.pods[object->slot], -1);

@@ -31,7 +31,7 @@ struct live_watch *live_watch_create(struct live *live, struct store *store)
 	watch->store = store;
 	const struct kind_row *row;
 	for (size_t i = 0; (row = kinds_row(i)); i++) {
-		if (!(row->flags & ROW_DECIDES))
+		if (!(row->flags & (ROW_DECIDES | ROW_NAMED)))
 			continue;
 		struct informer *informer = informer_create(&(struct informer_options){
 			.store = store,

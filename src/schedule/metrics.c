@@ -2,6 +2,8 @@
  * what only grows. */
 #include "schedule/metrics.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +46,7 @@ void metrics_decided(struct metrics *metrics, const struct plan *plan)
 		metrics->evictions[cycle->evictions[i].action]++;
 	metrics->pending_count = 0;
 	for (size_t i = 0; i < plan->group_count; i++) {
-		metrics->exhausted += cycle->groups[plan->groups[i].index].state == GROUP_EXHAUSTED;
+		metrics->exhausted += cycle->groups[plan->groups[i].index].state == GROUP_UNDECIDED;
 		if (plan->groups[i].waiting > 0)
 			count_pending(metrics, &plan->groups[i]);
 	}
@@ -91,7 +93,7 @@ static void write_times(const struct metrics_times *times, const char *name, con
 	}
 	buffer_printf(out, "platoon_%s_bucket{le=\"+Inf\"} %llu\nplatoon_%s_sum ", name,
 	              (unsigned long long)times->count, name);
-	fraction(out, times->sum_ns, 1000000000, 9);
+	fraction(out, times->sum_ns, CLOCK_SECOND, 9);
 	buffer_printf(out, "\nplatoon_%s_count %llu\n", name, (unsigned long long)times->count);
 }
 
@@ -104,7 +106,7 @@ static void write_label(struct buffer *out, const char *value)
 	}
 }
 
-static void write_queues(const struct cycle *cycle, struct buffer *out)
+static void write_queues(const struct cycle_queue *queues, size_t queue_count, struct buffer *out)
 {
 	static const char *const resources[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
 	static const char *const names[] = {"queue_allocated", "queue_fair_share"};
@@ -112,11 +114,11 @@ static void write_queues(const struct cycle *cycle, struct buffer *out)
 	                                    "What a queue is entitled to by its fair share: devices, cores, bytes."};
 	for (int what = 0; what < 2; what++) {
 		head(out, names[what], "gauge", helps[what]);
-		for (size_t q = 0; q < cycle->queue_count; q++)
+		for (size_t q = 0; q < queue_count; q++)
 			for (int r = 0; r < CYCLE_RESOURCES; r++) {
-				int64_t value = what ? cycle->queues[q].fair[r] : cycle->queues[q].allocated[r];
+				int64_t value = what ? queues[q].fair[r] : queues[q].allocated[r];
 				buffer_printf(out, "platoon_%s{queue=\"", names[what]);
-				write_label(out, cycle->queues[q].name);
+				write_label(out, queues[q].name);
 				buffer_printf(out, "\",resource=\"%s\"} ", resources[r]);
 				if (r == CYCLE_MEMORY)
 					buffer_printf(out, "%lld", (long long)value);
@@ -149,7 +151,8 @@ static void write_labelled(const struct metrics *metrics, struct buffer *out)
 			              (unsigned long long)metrics->errors[i].count);
 }
 
-void metrics_write(const struct metrics *metrics, const struct cycle *cycle, struct buffer *out)
+void metrics_write(const struct metrics *metrics, const struct cycle_queue *queues, size_t queue_count,
+                   struct buffer *out)
 {
 	write_times(&metrics->deciding, "decision_seconds", "Time from the start of a cycle to its decisions.", out);
 	write_times(&metrics->waiting, "change_to_decision_seconds",
@@ -174,7 +177,7 @@ void metrics_write(const struct metrics *metrics, const struct cycle *cycle, str
 	one(out, "gangs_waiting_for_claims", "gauge", "Gangs whose pods are bound when their claims are.",
 	    metrics->gangs_with_claims);
 	write_labelled(metrics, out);
-	write_queues(cycle, out);
+	write_queues(queues, queue_count, out);
 	one(out, "state_rebuilds_total", "counter", "Times the whole state was built anew.", metrics->rebuilds);
 	one(out, "watch_relists_total", "counter", "Times a kind was listed again.", metrics->relists);
 	one(out, "watch_lag_versions", "gauge", "Versions of the store that were not read before the last cycle.",

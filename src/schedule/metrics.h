@@ -36,6 +36,7 @@ void metrics_time(struct metrics_times *times, int64_t ns);
 void metrics_decided(struct metrics *metrics, const struct plan *plan);
 void metrics_error(struct metrics *metrics, int code);
 /* Appends everything in the text format; the queues are those of the last cycle. */
-void metrics_write(const struct metrics *metrics, const struct cycle *cycle, struct buffer *out);
+void metrics_write(const struct metrics *metrics, const struct cycle_queue *queues, size_t queue_count,
+                   struct buffer *out);
 
 #endif

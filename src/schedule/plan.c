@@ -133,6 +133,9 @@ static void describe_group(struct plan *plan, size_t number, struct arena *arena
 		.namespace_ = group->namespace_,
 		.name = group->name,
 		.state = group_state_name(decided->state),
+		.proved = decided->proof == PROOF_EVER  ? "ever"
+	                  : decided->proof == PROOF_NOW ? "now"
+	                                                : NULL,
 		.placed = placed[0],
 		.minimum = minimum[0],
 		.node_placed = placed,

@@ -19,7 +19,7 @@ struct plan_eviction {
 	const char *action;   /* action that decided it */
 	bool moved;           /* it has a reservation elsewhere in the same plan */
 	bool fewest;          /* it is proved that no better choice of victims exists */
-	bool guarded;         /* a PodDisruptionBudget covers it, and none is violated by what goes with it */
+	bool guarded;         /* one PodDisruptionBudget covers it, and none is violated by what goes with it */
 	const char *violates; /* PodDisruptionBudget that does not allow it, "namespace/name"; NULL for none */
 };
 
@@ -39,6 +39,7 @@ struct plan_subgroup {
 struct plan_group {
 	size_t index; /* in the groups of the snapshot */
 	const char *namespace_, *name, *state;
+	const char *proved;                  /* what the refusal is proof of: "now", "ever", NULL: nothing */
 	int64_t placed;                      /* pods bound or reserved now, or running */
 	int64_t minimum;                     /* fewest pods that satisfy the tree */
 	int64_t waiting;                     /* pods that exist and are neither placed nor leaving */

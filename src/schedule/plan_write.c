@@ -59,6 +59,8 @@ static struct node *write_group(struct build *build, const struct plan_group *gr
 	build_put_string(build, item, "namespace", group->namespace_);
 	build_put_string(build, item, "name", group->name);
 	build_put_string(build, item, "state", group->state);
+	if (group->proved)
+		build_put_string(build, item, "proved", group->proved);
 	build_put_int(build, item, "placed", group->placed);
 	build_put_int(build, item, "minimum", group->minimum);
 	struct node *sub_groups = build_list(build);

@@ -6,8 +6,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_DOUBLINGS 8 /* of the pause after refused writes */
+/* Most cycles take less: their decisions are written in the same turn. */
+#define SHORT_DECISION_NS (10 * CLOCK_MILLISECOND)
+#define LOOK_AGAIN_MS 2 /* whether a longer one is through */
 
 struct scheduler *scheduler_create(const struct scheduler_options *options)
 {
@@ -27,6 +31,8 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 		live_use_grouping(scheduler->live, options->grouping);
 	scheduler->watch = live_watch_create(scheduler->live, options->store);
 	scheduler->events = events_create(options->store);
+	if (options->beside)
+		scheduler->beside = beside_create();
 	scheduler->due = INT64_MAX;
 	return scheduler;
 }
@@ -35,6 +41,7 @@ void scheduler_destroy(struct scheduler *scheduler)
 {
 	if (!scheduler)
 		return;
+	beside_destroy(scheduler->beside);
 	scheduler_forget_attempts(scheduler);
 	scheduler_refused_free(scheduler);
 	scheduler_claims_free(scheduler);
@@ -42,6 +49,7 @@ void scheduler_destroy(struct scheduler *scheduler)
 	live_destroy(scheduler->live);
 	events_destroy(scheduler->events);
 	free(scheduler->queues);
+	free(scheduler->seen.queues);
 	free(scheduler);
 }
 
@@ -88,14 +96,54 @@ static int64_t pause_of(const struct scheduler *scheduler)
 	return scheduler->options.pause_ns << doublings;
 }
 
-static void run_cycle(struct scheduler *scheduler, int64_t now)
+/* ---- one cycle ---- */
+
+/* The part that takes its time; touches nothing but the state. */
+static void decide(void *context)
 {
+	struct scheduler *scheduler = context;
 	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count = cycle_action_list_all(actions);
+	scheduler->plan = live_decide(scheduler->live, actions, action_count);
+}
+
+/* What people ask for meanwhile. */
+static void note_numbers(struct scheduler *scheduler)
+{
+	const struct cycle *cycle = &live_snapshot(scheduler->live)->cycle;
+	scheduler->seen.queues =
+		base_realloc_array(scheduler->seen.queues, cycle->queue_count, sizeof(*scheduler->seen.queues));
+	scheduler->seen.queue_count = cycle->queue_count;
+	if (cycle->queue_count)
+		memcpy(scheduler->seen.queues, cycle->queues, cycle->queue_count * sizeof(*cycle->queues));
+	scheduler->seen.remembered = refusal_cache_hits(cycle->refusal_cache);
+}
+
+/* True when it is decided already. */
+static bool begin_cycle(struct scheduler *scheduler, int64_t now)
+{
+	scheduler->last = now;
+	scheduler->started = true;
+	scheduler->again = false;
 	/* Whole seconds, like all times that are written down and read again. */
-	int64_t now_seconds = now / CLOCK_SECOND;
+	live_begin(scheduler->live, now / CLOCK_SECOND * CLOCK_SECOND);
+	if (!scheduler->beside) {
+		decide(scheduler);
+		return true;
+	}
+	note_numbers(scheduler);
+	scheduler->deciding = true;
+	beside_start(scheduler->beside, decide, scheduler);
+	return beside_wait(scheduler->beside, SHORT_DECISION_NS);
+}
+
+static void finish_cycle(struct scheduler *scheduler)
+{
+	int64_t now = scheduler->last, now_seconds = now / CLOCK_SECOND;
+	struct plan *plan = scheduler->plan;
 	struct arena *arena = arena_create();
-	struct plan *plan = live_plan(scheduler->live, now_seconds * CLOCK_SECOND, actions, action_count);
+	scheduler->deciding = false;
+	scheduler->decided = true;
 	int64_t decided = clock_now(scheduler->options.clock);
 	metrics_time(&scheduler->metrics.deciding, decided - now);
 	if (scheduler->changed_at)
@@ -126,6 +174,7 @@ static void run_cycle(struct scheduler *scheduler, int64_t now)
 	if (scheduler->options.decided)
 		scheduler->options.decided(scheduler->options.decided_context, plan);
 	live_finish(scheduler->live);
+	live_use_settings(scheduler->live, settings_now(scheduler->options.settings)); /* the former ones may be gone */
 	scheduler_assume(&turn);
 	scheduler_claims_assume(scheduler);
 	scheduler->due = sooner(scheduler->due, scheduler_claims_due(scheduler));
@@ -141,20 +190,45 @@ static int until(int64_t now, int64_t due)
 
 void scheduler_read(struct scheduler *scheduler)
 {
+	if (scheduler->deciding)
+		return;
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
 	live_watch_read(scheduler->watch);
 }
 
-int scheduler_step(struct scheduler *scheduler)
+/* Takes over what changed. False when the state is not complete yet. */
+static bool take_over(struct scheduler *scheduler, int64_t now)
 {
-	int64_t now = clock_now(scheduler->options.clock);
 	scheduler->metrics.store_version = store_committed(scheduler->options.store);
 	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
 	scheduler_read_answers(scheduler, now);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
-		return until(now, now + scheduler->options.pause_ns);
+		return false;
 	scheduler_claims_check(scheduler, now);
+	return true;
+}
+
+/* After a cycle. What was written comes back as changes, after the commit that the owner of the loop makes. */
+static int wait_after(const struct scheduler *scheduler, int64_t now)
+{
+	if (scheduler->again || live_changed(scheduler->live) || live_is_checking(scheduler->live) ||
+	    store_pending(scheduler->options.store))
+		return until(now, now + pause_of(scheduler));
+	return until(now, scheduler->due);
+}
+
+int scheduler_step(struct scheduler *scheduler)
+{
+	int64_t now = clock_now(scheduler->options.clock);
+	if (scheduler->deciding) {
+		if (!beside_wait(scheduler->beside, 0))
+			return LOOK_AGAIN_MS;
+		finish_cycle(scheduler);
+		return 0; /* what came meanwhile was not looked at */
+	}
+	if (!take_over(scheduler, now))
+		return until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */
 	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
 	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
@@ -165,28 +239,28 @@ int scheduler_step(struct scheduler *scheduler)
 		return until(now, earliest);
 	if (!changed && !overdue)
 		return live_is_checking(scheduler->live) ? 0 : until(now, scheduler->due);
-	scheduler->last = now;
-	scheduler->started = true;
-	scheduler->again = false;
-	run_cycle(scheduler, now);
-	/* What was written comes back as changes, after the commit that the owner of the loop makes. */
-	if (scheduler->again || live_changed(scheduler->live) || live_is_checking(scheduler->live) ||
-	    store_pending(scheduler->options.store))
-		return until(now, now + pause_of(scheduler));
-	return until(now, scheduler->due);
+	if (!begin_cycle(scheduler, now))
+		return LOOK_AGAIN_MS;
+	finish_cycle(scheduler);
+	return wait_after(scheduler, now);
 }
 
 void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
 {
 	struct metrics metrics = scheduler->metrics;
+	const struct cycle *cycle = &live_snapshot(scheduler->live)->cycle;
 	metrics.rebuilds = live_rebuilds(scheduler->live);
-	metrics.remembered = refusal_cache_hits(live_snapshot(scheduler->live)->cycle.refusal_cache);
+	metrics.remembered =
+		scheduler->deciding ? scheduler->seen.remembered : refusal_cache_hits(cycle->refusal_cache);
 	metrics.gangs_with_claims = scheduler_claims_waiting(scheduler);
 	metrics.relists = live_watch_relists(scheduler->watch);
-	metrics_write(&metrics, &live_snapshot(scheduler->live)->cycle, out);
+	if (scheduler->deciding)
+		metrics_write(&metrics, scheduler->seen.queues, scheduler->seen.queue_count, out);
+	else
+		metrics_write(&metrics, cycle->queues, cycle->queue_count, out);
 }
 
 bool scheduler_ready(const struct scheduler *scheduler)
 {
-	return scheduler->started;
+	return scheduler->decided;
 }

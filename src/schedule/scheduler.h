@@ -27,7 +27,8 @@ struct scheduler_options {
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
 	int64_t pause_ns;                 /* least time between two cycles, so that a burst is one change; 0: 50 ms */
-	int64_t period_ns;                /* a cycle this often while something waits, for delays; 0: 10 s */
+	bool beside; /* decides on a thread of its own; what others do meanwhile is looked at afterwards, so time counts */
+	int64_t period_ns; /* a cycle this often while something waits, for delays; 0: 10 s */
 	/* Of pods that name no PodGroup, see pod_grouping.h; copied. NULL: nobody groups. */
 	const struct pod_grouping *grouping;
 	/* Told of every cycle before its trials are taken back. NULL: nobody. */

@@ -355,40 +355,58 @@ static void tell_pod(struct scheduler *scheduler, const struct store_object *pod
 	build_destroy(build);
 }
 
+/* Gangs may share a claim: what was written for it is still wanted then. */
+static bool is_awaited_by_others(const struct scheduler *scheduler, const struct claim_wait *wait,
+                                 const struct awaited_claim *claim)
+{
+	for (size_t i = 0; i < scheduler->claim_waits.count; i++) {
+		const struct claim_wait *other = scheduler->claim_waits.items[i];
+		for (size_t c = 0; other != wait && c < other->claim_count; c++)
+			if (strcmp(other->claims[c].uid, claim->uid) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void take_back(struct scheduler *scheduler, const struct claim_wait *wait)
+{
+	for (size_t i = 0; i < wait->claim_count; i++)
+		if (!is_awaited_by_others(scheduler, wait, &wait->claims[i]))
+			claims_take_back(&wait->claims[i]);
+	for (size_t i = 0; i < wait->pod_count; i++)
+		live_forget(scheduler->live, wait->namespace_, wait->pods[i].name, LIVE_BOUND);
+	scheduler->again = true;
+}
+
 static void fail_wait(struct scheduler *scheduler, const struct claim_wait *wait, const char *pod, const char *message,
                       int64_t now)
 {
 	log_write(scheduler->options.logger, LOG_WARN, 0, "claims failed", "namespace", wait->namespace_, "group",
 	          wait->group, "error", message, NULL);
-	for (size_t i = 0; i < wait->claim_count; i++)
-		claims_take_back(&wait->claims[i]);
-	for (size_t i = 0; i < wait->pod_count; i++)
-		live_forget(scheduler->live, wait->namespace_, wait->pods[i].name, LIVE_BOUND);
+	take_back(scheduler, wait);
 	pause_gang(scheduler, wait->namespace_, wait->group, message, now);
 	struct store_object *object = pod ? store_object_retain(peek(scheduler, "pods", wait->namespace_, pod)) : NULL;
 	if (object)
 		tell_pod(scheduler, object, message, now);
 	store_object_release(object);
-	scheduler->again = true;
+}
+
+bool scheduler_claims_give_way(struct scheduler *scheduler, const char *namespace_, const char *pod)
+{
+	for (size_t i = 0; i < scheduler->claim_waits.count; i++) {
+		struct claim_wait *wait = scheduler->claim_waits.items[i];
+		for (size_t p = 0; p < wait->pod_count; p++) {
+			if (strcmp(wait->pods[p].name, pod) != 0 || strcmp(wait->namespace_, namespace_) != 0)
+				continue;
+			wait->gives_way = true;
+			scheduler->again = true;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- looking ---- */
-
-/* NULL while all pods wait and their nodes are there. */
-static const char *look_at_pods(const struct scheduler *scheduler, const struct claim_wait *wait, struct arena *arena)
-{
-	for (size_t i = 0; i < wait->pod_count; i++) {
-		const struct awaited_pod *pod = &wait->pods[i];
-		const struct store_object *object = peek(scheduler, "pods", wait->namespace_, pod->name);
-		if (!object || strcmp(object->uid, pod->uid) != 0 || metadata_is_leaving(object->root))
-			return arena_printf(arena, "pod %s is gone", pod->name);
-		if (val_str(val_path(object->root, "spec", "nodeName", NULL), NULL))
-			return arena_printf(arena, "pod %s was bound by others", pod->name);
-		if (!peek(scheduler, "nodes", "", pod->node))
-			return arena_printf(arena, "node %s is gone", pod->node);
-	}
-	return NULL;
-}
 
 struct failure {
 	const char *pod; /* that names the claim; NULL: it is no claim's fault */
@@ -415,18 +433,25 @@ static struct failure look_at_claims(struct claim_wait *wait, struct arena *aren
 	return unanswered ? (struct failure){0} : failure;
 }
 
+static bool is_unanswered(const struct claim_wait *wait)
+{
+	for (size_t i = 0; i < wait->claim_count; i++)
+		if (wait->claims[i].unanswered)
+			return true;
+	return false;
+}
+
 static struct failure find_failure(struct scheduler *scheduler, struct claim_wait *wait, int64_t now,
                                    struct arena *arena)
 {
 	struct failure failure = look_at_claims(wait, arena);
-	for (size_t i = 0; i < wait->claim_count; i++)
-		if (wait->claims[i].unanswered)
-			return (struct failure){0};
+	if (is_unanswered(wait))
+		return (struct failure){0};
 	if (failure.message) {
 		scheduler->metrics.claims_failed++;
 		return failure;
 	}
-	failure.message = look_at_pods(scheduler, wait, arena);
+	failure.message = claims_look_at_pods(scheduler, wait, wait->ready, arena);
 	if (!failure.message && wait->changed)
 		failure.message = "the gang changed while its claims were bound";
 	if (failure.message || wait->ready || now < wait->deadline)
@@ -448,7 +473,10 @@ void scheduler_claims_check(struct scheduler *scheduler, int64_t now)
 	for (size_t i = scheduler->claim_waits.count; i-- > 0;) {
 		struct claim_wait *wait = scheduler->claim_waits.items[i];
 		struct failure failure = find_failure(scheduler, wait, now, arena);
-		if (failure.message) {
+		if (wait->gives_way && !is_unanswered(wait)) {
+			take_back(scheduler, wait);
+			remove_wait(scheduler, i);
+		} else if (failure.message) {
 			fail_wait(scheduler, wait, failure.pod, failure.message, now);
 			remove_wait(scheduler, i);
 		} else {
@@ -484,7 +512,7 @@ void scheduler_claims_finish(const struct scheduler_turn *turn)
 	struct scheduler *scheduler = turn->scheduler;
 	for (size_t i = scheduler->claim_waits.count; i-- > 0;) {
 		struct claim_wait *wait = scheduler->claim_waits.items[i];
-		if (!wait->ready)
+		if (!wait->ready || wait->gives_way)
 			continue;
 		if (!is_still_decided(turn, wait)) {
 			/* The places are given up when the trials of this cycle are taken back. */

@@ -27,6 +27,9 @@ void scheduler_claims_finish(const struct scheduler_turn *turn);
 void scheduler_claims_assume(struct scheduler *scheduler);
 /* Looks at the claims that are waited for. */
 void scheduler_claims_check(struct scheduler *scheduler, int64_t now);
+/* Whether the pod waits for its claims. Then it is not there to be evicted: its gang gives up its places, and what was written
+ * for its claims is taken back. */
+bool scheduler_claims_give_way(struct scheduler *scheduler, const char *namespace_, const char *pod);
 /* When time alone changes something, in nanoseconds; INT64_MAX for never. */
 int64_t scheduler_claims_due(const struct scheduler *scheduler);
 

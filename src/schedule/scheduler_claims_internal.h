@@ -33,7 +33,13 @@ struct claim_wait {
 	bool assumed;     /* the state knows that the pods keep their places */
 	bool ready;       /* every claim is bound */
 	bool changed;     /* what was decided holds no longer */
+	bool gives_way;   /* its places were given to others */
 };
+
+/* scheduler_claims_pods.c: why the pods must not be bound where they were to go: NULL while they wait and their nodes are
+ * there. With `now` the nodes have to take them, too. In the arena. */
+const char *claims_look_at_pods(const struct scheduler *scheduler, const struct claim_wait *wait, bool now,
+                                struct arena *arena);
 
 enum claim_progress { CLAIM_WAITS, CLAIM_IS_BOUND, CLAIM_HAS_FAILED };
 

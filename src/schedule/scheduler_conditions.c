@@ -212,7 +212,7 @@ void scheduler_put_conditions(const struct scheduler_turn *turn, const struct pl
 			build_put(build, status, "schedulingConditions", build_null(build));
 		return;
 	}
-	bool refused = decided->state == GROUP_IMPOSSIBLE || decided->state == GROUP_EXHAUSTED;
+	bool refused = decided->proof != PROOF_NONE || decided->state == GROUP_UNDECIDED;
 	/* With schedulingBackoff 1 the condition is the mark by which later cycles know that the group had its one try,
 	 * which is over when the engine refused it; waiting for pods or for a queue is no try. */
 	if (decided->give_up_after_failure ? !refused && !marked

@@ -47,9 +47,7 @@ static const char *phase_of(const struct plan_group *group, enum group_state sta
 {
 	if (counts->succeeded > 0 && counts->pending + counts->running == 0)
 		return counts->failed > 0 ? "Failed" : "Succeeded";
-	if (is_placed(state))
-		return counts->running >= group->minimum ? "Running" : "Scheduled";
-	return state == GROUP_IMPOSSIBLE ? "Unschedulable" : state == GROUP_BLOCKED ? "Blocked" : "Pending";
+	return is_placed(state) && counts->running >= group->minimum ? "Running" : group_state_name(state);
 }
 
 struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES])
@@ -297,7 +295,7 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 		store_object_release(object);
 		return;
 	}
-	enum group_state state = assumed ? GROUP_NOT_READY : decided->state;
+	enum group_state state = assumed ? GROUP_WAITING : decided->state;
 	int64_t *running = arena_array(turn->arena, int64_t, decided->gang.tree_count);
 	struct counts counts = count_pods(turn->plan->snapshot, group->index, running);
 	const char *phase = phase_of(group, state, &counts);
@@ -312,6 +310,10 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	struct build *build = build_create(), *copy = build_create();
 	struct node *status = build_map(build);
 	build_put_string(build, status, "phase", phase);
+	if (group->proved && !assumed)
+		build_put_string(build, status, "proved", group->proved);
+	else if (val_path(object->root, "status", "proved", NULL))
+		build_put(build, status, "proved", build_null(build));
 	build_put_int(build, status, "pending", counts.pending);
 	build_put_int(build, status, "running", counts.running);
 	build_put_int(build, status, "succeeded", counts.succeeded);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "loop/beside.h"
 #include "schedule/events.h"
 #include "schedule/live.h"
 #include "schedule/metrics.h"
@@ -59,10 +60,17 @@ struct scheduler {
 	int64_t last;                  /* nanoseconds: when the last cycle was */
 	int64_t changed_at;            /* nanoseconds: when the first change since then was seen; 0 for none */
 	int64_t due;                   /* nanoseconds: when time alone may change a decision; INT64_MAX for never */
-	unsigned failures; /* writes that were refused in a row, save bindings: the next cycle waits longer */
-	bool unwritten;    /* the last cycle could not write all it has to tell */
-	bool withheld;     /* a group is to be called scheduled when its bindings are answered */
-	bool started;
+	unsigned failures;     /* writes that were refused in a row, save bindings: the next cycle waits longer */
+	bool unwritten;        /* the last cycle could not write all it has to tell */
+	bool withheld;         /* a group is to be called scheduled when its bindings are answered */
+	struct beside *beside; /* NULL: every cycle is decided within its turn */
+	struct plan *plan;     /* of the last cycle, valid until live_finish */
+	struct {
+		struct cycle_queue *queues;
+		size_t queue_count, remembered;
+	} seen;        /* what is told about the last cycle while the next one is being decided */
+	bool deciding; /* beside the loop: the state is left alone */
+	bool started, decided;
 	bool again; /* a decision was not carried out, because it rested on something that has changed */
 };
 

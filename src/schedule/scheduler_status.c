@@ -88,8 +88,6 @@ static const char *pod_reason(const struct scheduler_turn *turn, const struct sn
 		return UNSCHEDULABLE;
 	if (group->rejected)
 		return "Invalid";
-	if (decided->state == GROUP_BLOCKED)
-		return "WaitingForGang";
 	for (size_t i = 0; i < decided->reasons.count; i++)
 		switch (decided->reasons.items[i].code) {
 		case REASON_QUEUE_LIMIT:
@@ -103,7 +101,7 @@ static const char *pod_reason(const struct scheduler_turn *turn, const struct sn
 		default:
 			break;
 		}
-	return UNSCHEDULABLE;
+	return decided->state == GROUP_BLOCKED ? "WaitingForGang" : UNSCHEDULABLE;
 }
 
 static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
@@ -112,7 +110,7 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	const struct snapshot_group *group = &snapshot->groups[index];
 	const struct cycle_group *decided = &snapshot->cycle.groups[index];
 	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
-	bool tell = decided->state != GROUP_NOT_READY && decided->state != GROUP_BLOCKED;
+	bool tell = decided->state != GROUP_NOT_READY && !gang_root_blocked(&decided->gang);
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
 	const char *waits_for = quiet ? "Waiting" : pod_reason(turn, group, decided);
@@ -133,6 +131,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 		} else if (member->state == MEMBER_GATED) {
 			mark_waiting(turn, index, pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
 			             false, news);
+		} else if (member->state == MEMBER_BLOCKED && pod->block->code == BLOCK_NOT_GROUPED) {
+			continue; /* its condition is what says so, and is taken back by whoever wrote it */
 		} else if (member->state == MEMBER_BLOCKED) {
 			mark_waiting(turn, index, pod->spec, "",
 			             is_plain(turn) ? UNSCHEDULABLE : block_code_name(pod->block->code),
@@ -144,8 +144,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
 		if (pod->node < 0 && !quiet)
-			mark_waiting(turn, index, pod->spec, "", is_plain(turn) ? UNSCHEDULABLE : "NotGrouped", message,
-			             tell, news);
+			mark_waiting(turn, index, pod->spec, "", is_plain(turn) ? UNSCHEDULABLE : PODS_NOT_GROUPED,
+			             message, tell, news);
 	}
 }
 

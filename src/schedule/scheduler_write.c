@@ -156,6 +156,16 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now)
 
 /* ---- requests ---- */
 
+/* To create a subresource of a pod. */
+static struct store_request write_below(const struct store_object *pod, enum store_subresource subresource,
+                                        const struct val *body)
+{
+	struct store_request request = writes_create(pod->type->apis, pod->namespace_, body, SCHEDULER_ACTOR);
+	request.subresource = subresource;
+	request.name = pod->name;
+	return request;
+}
+
 void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *name, const char *node)
 {
 	struct store_object *pod = peek_pod(scheduler, namespace_, name);
@@ -172,16 +182,7 @@ void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const c
 	build_put(build, body, "metadata", metadata);
 	build_put(build, body, "target", target);
 	struct doc *doc = build_finish(build, body);
-	struct store_request request = {
-		.verb = STORE_CREATE,
-		.api = pod->type->apis,
-		.subresource = STORE_BINDING,
-		.namespace_ = namespace_,
-		.name = name,
-		.body = doc_root(doc),
-		.manager = "platoon",
-		.actor = "platoon",
-	};
+	struct store_request request = write_below(pod, STORE_BINDING, doc_root(doc));
 	struct attempt *attempt = attempt_new(scheduler, LIVE_BOUND, namespace_, name, node);
 	attempt->what = "allocate";
 	log_write(scheduler->options.logger, LOG_INFO, 0, "bind", "namespace", namespace_, "pod", name, "node", node,
@@ -201,7 +202,7 @@ static struct doc *eviction_body(struct build *build, const struct store_object 
 	build_put_string(build, metadata, "namespace", pod->namespace_);
 	build_put_string(build, preconditions, "uid", pod->uid);
 	build_put(build, options, "preconditions", preconditions);
-	build_put_string(build, body, "apiVersion", "policy/v1");
+	build_put_string(build, body, "apiVersion", KINDS_POLICY "/v1");
 	build_put_string(build, body, "kind", "Eviction");
 	build_put(build, body, "metadata", metadata);
 	build_put(build, body, "deleteOptions", options);
@@ -231,27 +232,12 @@ static bool goes_through_api(const struct plan_eviction *eviction)
 static void submit_eviction(const struct scheduler_turn *turn, const struct plan_eviction *eviction,
                             const struct store_object *pod, struct attempt *attempt)
 {
-	struct store_request request = {
-		.verb = STORE_DELETE,
-		.api = pod->type->apis,
-		.namespace_ = eviction->namespace_,
-		.name = eviction->pod,
-		.options = {.uid = pod->uid},
-		.actor = SCHEDULER_ACTOR,
-	};
+	struct store_request request = writes_delete(pod, SCHEDULER_ACTOR);
 	struct build *build = build_create();
 	struct doc *doc = NULL;
 	if (goes_through_api(eviction)) {
 		doc = eviction_body(build, pod);
-		request = (struct store_request){
-			.verb = STORE_CREATE,
-			.api = pod->type->apis,
-			.subresource = STORE_EVICTION,
-			.namespace_ = eviction->namespace_,
-			.name = eviction->pod,
-			.body = doc_root(doc),
-			.actor = SCHEDULER_ACTOR,
-		};
+		request = write_below(pod, STORE_EVICTION, doc_root(doc));
 	}
 	store_submit(turn->store, &request, answered, attempt);
 	doc_destroy(doc);
@@ -261,6 +247,8 @@ static void submit_eviction(const struct scheduler_turn *turn, const struct plan
 static void evict(const struct scheduler_turn *turn, const struct plan_eviction *eviction, const char *why)
 {
 	struct scheduler *scheduler = turn->scheduler;
+	if (scheduler_claims_give_way(scheduler, eviction->namespace_, eviction->pod))
+		return;
 	int64_t until = eviction->guarded && scheduler->refusals
 	                        ? scheduler_refused_until(scheduler, eviction->namespace_, eviction->pod)
 	                        : 0;
@@ -434,7 +422,7 @@ static const char *cannot_be_finished(const struct scheduler_turn *turn, size_t 
 	const struct snapshot *snapshot = turn->plan->snapshot;
 	const struct cycle_group *group = &snapshot->cycle.groups[index];
 	bool bound = false,
-	     impossible = group->state == GROUP_IMPOSSIBLE && !gang_root_satisfied(&group->gang) && !group->completing;
+	     impossible = group->proof != PROOF_NONE && !gang_root_satisfied(&group->gang) && !group->completing;
 	if (!impossible && !is_refused(turn, index))
 		return NULL;
 	for (size_t i = 0; i < group->gang.pod_count; i++) {

@@ -18,7 +18,7 @@
 static enum kind_id kind_of(const struct manifest *manifest)
 {
 	const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
-	return row && row->flags & ROW_DECIDES ? row->id : KIND_OTHER;
+	return row && row->flags & (ROW_DECIDES | ROW_NAMED) ? row->id : KIND_OTHER;
 }
 
 const char *build_namespace(const char *namespace_)
@@ -105,6 +105,12 @@ int64_t build_creation(const struct manifest *manifest, size_t order)
 	return build_creation_by_order(order);
 }
 
+static bool is_native(const struct manifest *manifest)
+{
+	const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
+	return row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE);
+}
+
 /* One line per kind that is not used, so that a reader knows why it has no effect. */
 static void report_unused(struct snapshot_build *build, const struct manifests *manifests)
 {
@@ -112,7 +118,11 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	size_t *counts = arena_array(build->arena, size_t, manifests->count);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
-		if (kind_of(manifest) == KIND_OTHER && !(build->terms && terms_used(build->terms, manifest)))
+		enum kind_id kind = kind_of(manifest);
+		if (is_native(manifest))
+			continue; /* in the PodGroups that were made from them */
+		if ((kind == KIND_OTHER || (kind == KIND_CONFIG_MAP && !build->settings->config_maps)) &&
+		    !(build->terms && terms_used(build->terms, manifest)))
 			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
 			                                       manifest->api_version[0] ? manifest->api_version
 			                                                                : "no apiVersion"))]++;
@@ -193,6 +203,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 		.settings = options && options->settings ? options->settings : &settings_usual,
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
+		.label_topologies = interner_create(),
 		.index = admit_index_create(manifests),
 	};
 	snapshot->cycle.cluster = cluster_create();
@@ -202,11 +213,12 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.always_search = build.options->always_search;
 	snapshot->cycle.hold_for = settings_hold_ns(build.settings);
-	snapshot->cycle.starvation_after = build.options->starvation_after_ns;
+	snapshot->cycle.starvation_after = build.settings->starvation_ns;
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);
 	build_number_nodes(&build);
 	build_volumes(&build);
+	build_config_maps(&build);
 	build_pods(&build);
 	build_budgets(&build);
 	if (build.options->owners)
@@ -226,6 +238,8 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	terms_close(build.terms);
 	interner_destroy(build.priority_names);
 	interner_destroy(build.queue_names);
+	interner_destroy(build.label_topologies);
+	interner_destroy(build.config_maps);
 	admit_index_destroy(build.index);
 	return snapshot;
 }

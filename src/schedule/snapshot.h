@@ -31,7 +31,6 @@ struct volume_columns;
 struct snapshot_options {
 	const struct settings *settings; /* borrowed; NULL: the usual */
 	int64_t now_seconds;             /* time of the snapshot; never before the youngest object */
-	int64_t starvation_after_ns;     /* a gang that waits longer gets resources held for it; 0 = never */
 	/* Workloads above the pods, and the ConfigMap with the defaults of kinds, which counts instead of what the settings
 	 * say: single pods without a PodGroup are placed by what they say.
 	 * NULL: by what the pods say themselves. May be the list of objects itself. Borrowed during the call. */

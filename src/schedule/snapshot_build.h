@@ -44,7 +44,9 @@ struct snapshot_build {
 	struct volume_columns *columns;                /* what they are to the cluster */
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
+	struct interner *label_topologies;             /* names of topologies that are node labels, in use */
 	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
+	struct interner *config_maps;                  /* "namespace/name" of those there are; NULL in a live state */
 	struct build_device *devices;                  /* resources that DeviceClasses stand behind */
 	size_t device_count;
 	bool no_queues;
@@ -76,6 +78,8 @@ int64_t build_creation(const struct manifest *manifest, size_t order);
 int64_t build_creation_by_order(size_t order);
 
 /* snapshot_cluster.c */
+/* Notes the topologies that a PodGroup names and that are node labels. */
+void build_note_labels(struct interner *names, const struct val *pod_group);
 void build_topologies(struct snapshot_build *build);
 void build_nodes(struct snapshot_build *build); /* seals the cluster */
 /* Fills snapshot.nodes, for as long as no node comes or goes. */
@@ -102,6 +106,14 @@ bool build_devices_changed(const struct snapshot_build *build);
 /* Blocks a pod that asks for one that no node offers. */
 void build_devices_block(const struct snapshot_build *build, const struct pod_spec *pod, struct arena *arena,
                          const struct pod_block **block);
+/* snapshot_config_maps.c: whether there is an object of that name. */
+typedef bool build_has_name(const void *context, const char *namespace_, const char *name);
+/* Reads those of a snapshot; has() for them, whose context is the build. */
+void build_config_maps(struct snapshot_build *build);
+build_has_name build_has_config_map;
+/* Blocks a pod that needs one that is not there. */
+void build_config_maps_block(const struct snapshot_build *build, const struct pod_spec *pod, build_has_name *has,
+                             const void *context, struct arena *arena, const struct pod_block **block);
 /* snapshot_pods.c */
 void build_pods(struct snapshot_build *build);
 /* The pod as its spec says; its class and what it occupies come later. The spec must outlive it. */

@@ -1,5 +1,6 @@
 /* Owns the cluster-scoped part of the snapshot: topologies, nodes, queues and priority classes. */
 #include "schedule/snapshot_build.h"
+#include "kinds/names.h"
 
 #include <string.h>
 
@@ -55,11 +56,56 @@ int32_t build_priority(const struct snapshot_build *build, const char *class_nam
 	return class_ ? class_->value : PRIORITY_FALLBACK;
 }
 
+static void note_labels(struct interner *names, const struct val *constraint)
+{
+	const char *name = val_str(val_get(constraint, "topology"), "");
+	if (text_starts_with(name, KINDS_LABEL_TOPOLOGY))
+		interner_id(names, name);
+}
+
+void build_note_labels(struct interner *names, const struct val *pod_group)
+{
+	const struct val *spec = val_get(pod_group, "spec"), *forms = val_get(spec, "topologyConstraints"), *item;
+	const char *key;
+	note_labels(names, val_get(spec, "topologyConstraint"));
+	note_labels(names, val_get(forms, "global"));
+	for (struct val_iter it = val_iter(val_get(spec, "subGroups")); val_next(&it, NULL, &item);)
+		note_labels(names, val_get(item, "topologyConstraint"));
+	for (struct val_iter it = val_iter(val_get(forms, "subGroups")); val_next(&it, &key, &item);)
+		note_labels(names, item);
+	for (struct val_iter it = val_iter(val_get(forms, "subGroupSets")); val_next(&it, NULL, &item);)
+		note_labels(names, val_get(item, "constraint"));
+}
+
+static void add_topology(struct snapshot_build *build, const struct topology_spec *topology)
+{
+	struct snapshot *snapshot = build->snapshot;
+	if (cluster_add_topology(snapshot->cycle.cluster, topology->name, topology->levels, topology->level_count) < 0)
+		build_warn(build, "Topology %s is ignored: more than %zu Topologies at once are not supported",
+		           topology->name, snapshot->topology_count);
+	else
+		snapshot->topologies[snapshot->topology_count++] = *topology;
+}
+
+/* Those that need no object. */
+static void add_label_topologies(struct snapshot_build *build)
+{
+	for (uint32_t i = 0; i < interner_count(build->label_topologies); i++) {
+		struct topology_spec topology;
+		const char *name = arena_strdup(build->arena, interner_text(build->label_topologies, i));
+		if (topology_of_labels(name, build->arena, &topology))
+			add_topology(build, &topology);
+	}
+}
+
 void build_topologies(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
-	const struct build_slice *slice = &build->kinds[KIND_TOPOLOGY];
-	snapshot->topologies = arena_array(build->arena, struct topology_spec, slice->count);
+	const struct build_slice *slice = &build->kinds[KIND_TOPOLOGY], *groups = &build->kinds[KIND_POD_GROUP];
+	for (size_t i = 0; i < groups->count; i++)
+		build_note_labels(build->label_topologies, groups->items[i]->object);
+	snapshot->topologies =
+		arena_array(build->arena, struct topology_spec, slice->count + interner_count(build->label_topologies));
 	struct interner *names = interner_create();
 	for (size_t i = 0; i < slice->count; i++) {
 		struct problems ignored = {.arena = build->arena};
@@ -68,13 +114,9 @@ void build_topologies(struct snapshot_build *build)
 		int rc = topology_decode(slice->items[i]->object, build->arena, &topology, &ignored);
 		if (rc < 0 || !build_new_name(names, topology.name))
 			continue;
-		if (cluster_add_topology(snapshot->cycle.cluster, topology.name, topology.levels,
-		                         topology.level_count) < 0)
-			build_warn(build, "Topology %s is ignored: more than %zu Topologies at once are not supported",
-			           topology.name, snapshot->topology_count);
-		else
-			snapshot->topologies[snapshot->topology_count++] = topology;
+		add_topology(build, &topology);
 	}
+	add_label_topologies(build);
 	interner_destroy(names);
 }
 
@@ -123,6 +165,7 @@ void build_nodes(struct snapshot_build *build)
 	}
 	cluster_seal(cluster);
 	cluster_set_strategy(cluster, build->settings->strategy);
+	cluster_set_spare_gpus(cluster, build->settings->spare_gpus);
 	interner_destroy(names);
 }
 
@@ -142,7 +185,7 @@ void build_number_nodes(struct snapshot_build *build)
 static void link_queues(struct snapshot_build *build, const struct queue_spec *specs)
 {
 	struct cycle *cycle = &build->snapshot->cycle;
-	for (size_t i = 0; i < cycle->queue_count; i++) {
+	for (size_t i = 0; i < cycle->queue_count && !build->settings->ignore_parent_queues; i++) {
 		if (!specs[i].parent)
 			continue;
 		uint32_t parent = interner_find(build->queue_names, specs[i].parent);

@@ -195,7 +195,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	group->name = manifest->name;
 	group->source = manifest->source;
 	into->creation = group->creation = build_creation(manifest, order);
-	into->state = GROUP_PENDING;
+	into->state = GROUP_WAITING;
 	if (rc < 0) {
 		group->spec = (struct podgroup){0};
 		single_leaf(arena, into);
@@ -207,7 +207,11 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 		keep_rejections(arena, group, problems);
 	into->blocked = into->blocked || problems->errors > 0;
 	into->priority = build_priority(build, group->spec.priority_class, &group->never_preempts);
+	group->never_preempts |= group->spec.never_preempts;
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
+	into->disruption = group->spec.disruption == DISRUPT_WHOLE    ? CYCLE_DISRUPT_WHOLE
+	                   : group->spec.disruption == DISRUPT_SINGLE ? CYCLE_DISRUPT_SINGLE
+	                                                              : CYCLE_DISRUPT_USUAL;
 	set_times(build->settings, group, manifest, into);
 	build_places(build, manifest, index, arena);
 	set_queue(build, into, group->spec.queue);
@@ -252,7 +256,7 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	group->namespace_ = pod->namespace_;
 	group->name = pod->name;
 	into->creation = group->creation = pod->creation;
-	into->state = GROUP_PENDING;
+	into->state = GROUP_WAITING;
 	into->priority = build_priority(build, terms ? terms->priority_class : pod->spec->priority_class,
 	                                &group->never_preempts);
 	if (!terms && pod->spec->has_priority)

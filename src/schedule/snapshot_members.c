@@ -150,6 +150,7 @@ static enum reason_code reason_of(enum block_code code)
 		[BLOCK_UNSUPPORTED] = REASON_UNSUPPORTED,
 		[BLOCK_MISSING] = REASON_MISSING_OBJECT,
 		[BLOCK_NOT_READY] = REASON_OBJECT_NOT_READY,
+		[BLOCK_NOT_GROUPED] = REASON_NOT_GROUPED,
 	};
 	return codes[code];
 }

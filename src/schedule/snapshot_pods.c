@@ -130,6 +130,7 @@ static void class_pods(struct snapshot_build *build)
 		struct volume_needs needs = volume_columns_ask(build->columns, pod->spec, build->arena);
 		pod->block = needs.block;
 		build_devices_block(build, pod->spec, build->arena, &pod->block);
+		build_config_maps_block(build, pod->spec, build_has_config_map, build, build->arena, &pod->block);
 		pod->pod_class = build_pod_class(build, pod, &needs);
 		build_occupy(build, pod);
 	}

@@ -128,3 +128,8 @@ bool terms_read(struct terms_reader *reader, const char *namespace_, const char 
 	arena_destroy(scratch);
 	return known;
 }
+
+void terms_group(struct terms_reader *reader, const struct val *pod, struct arena *arena, struct group_result *out)
+{
+	group_pod(pod, &reader->source, &reader->group, arena, out);
+}

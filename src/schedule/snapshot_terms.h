@@ -16,6 +16,10 @@ void terms_close(struct terms_reader *reader); /* NULL is a no-op */
 bool terms_read(struct terms_reader *reader, const char *namespace_, const char *pod, struct arena *arena,
                 struct group_terms *out);
 
+/* The group of a pod among the objects, as the grouping controller would make it. In the arena, and borrowed from the
+ * objects. */
+void terms_group(struct terms_reader *reader, const struct val *pod, struct arena *arena, struct group_result *out);
+
 /* Whether somebody's terms depended on the object. */
 bool terms_used(const struct terms_reader *reader, const struct manifest *object);
 

@@ -9,6 +9,7 @@
 #include "schedule/volume_attach.h"
 #include "schedule/volume_nodes.h"
 #include "schedule/volume_single.h"
+#include "schedule/volume_sorts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,10 @@ struct claim_family {
 	UT_hash_handle hh;
 	char *key;
 	size_t key_length;
-	struct arena *arena;    /* of `like` */
-	struct claim_spec like; /* all claims of the family are, but for their size */
-	bool shared;            /* a claim that several pods name: they take the same volume */
-	int number;
+	struct arena *arena;               /* of `like` */
+	struct claim_spec like;            /* all claims of the family are, but for their size */
+	bool shared;                       /* a claim that several pods name: they take the same volume */
+	const char *name;                  /* in the arena; no other family has it */
 	VEC(struct volume_column) columns; /* by size */
 	struct claim_family *next;         /* of the class */
 };
@@ -36,7 +37,6 @@ struct column_class {
 	UT_hash_handle hh;
 	char *name;
 	struct claim_family *families;
-	int family_count;
 	bool stale;   /* where volumes can be made is to be asked again */
 	bool tangled; /* counting is only a bound */
 };
@@ -236,56 +236,28 @@ static struct column_class *need_class(struct volume_columns *columns, const cha
 	return class_;
 }
 
-static void put_text(struct buffer *key, const char *text)
+/* Sorts that differ in what the name leaves out, such as a claim that was deleted and made again, are numbered. */
+static const char *name_family(const struct column_class *class_, struct claim_family *family)
 {
-	buffer_append(key, text, strlen(text) + 1);
-}
-
-static void family_key(struct buffer *key, const struct claim_spec *claim, bool shared)
-{
-	buffer_printf(key, "%d %d %d %u ", shared, claim->block, claim->has_request, claim->modes);
-	put_text(key, claim->class_);
-	put_text(key, claim->attributes_class);
-	if (shared) {
-		put_text(key, claim->namespace_);
-		put_text(key, claim->name);
-		put_text(key, claim->uid);
-	}
-	for (size_t i = 0; claim->has_selector && i < claim->selector.count; i++) {
-		const struct match *match = &claim->selector.items[i];
-		put_text(key, match->key);
-		buffer_printf(key, "%d %zu ", (int)match->op, match->value_count);
-		for (size_t v = 0; v < match->value_count; v++)
-			put_text(key, match->values[v]);
-	}
-}
-
-static struct claim_spec copy_claim(struct arena *arena, const struct claim_spec *from)
-{
-	struct claim_spec copy = *from;
-	copy.class_ = arena_strdup(arena, from->class_);
-	copy.attributes_class = arena_strdup(arena, from->attributes_class);
-	copy.namespace_ = arena_strdup(arena, from->namespace_);
-	copy.name = arena_strdup(arena, from->name);
-	copy.uid = arena_strdup(arena, from->uid);
-	copy.volume = copy.selected_node = copy.owner = NULL;
-	copy.selector.items = arena_array(arena, struct match, from->selector.count);
-	for (size_t i = 0; i < from->selector.count; i++) {
-		struct match *match = &copy.selector.items[i];
-		*match = from->selector.items[i];
-		match->key = arena_strdup(arena, match->key);
-		match->values = arena_array(arena, const char *, match->value_count);
-		for (size_t v = 0; v < match->value_count; v++)
-			match->values[v] = arena_strdup(arena, from->selector.items[i].values[v]);
-	}
-	return copy;
+	struct buffer text = {0};
+	int alike = 1;
+	volume_sort_name(&text, &family->like, family->shared);
+	size_t length = text.length;
+	for (const struct claim_family *other = class_->families; other; other = other->next)
+		alike += strncmp(other->name, text.text, length) == 0 &&
+		         (!other->name[length] || other->name[length] == '#');
+	if (alike > 1)
+		buffer_printf(&text, "#%d", alike);
+	const char *name = arena_strdup(family->arena, text.text);
+	buffer_free(&text);
+	return name;
 }
 
 static struct claim_family *need_family(struct volume_columns *columns, const struct claim_spec *claim, bool shared)
 {
 	struct buffer key = {0};
 	struct claim_family *family;
-	family_key(&key, claim, shared);
+	volume_sort_key(&key, claim, shared);
 	HASH_FIND(hh, columns->families, key.text, key.length, family);
 	if (!family) {
 		struct column_class *class_ = need_class(columns, claim->class_);
@@ -293,9 +265,9 @@ static struct claim_family *need_family(struct volume_columns *columns, const st
 		family->key = base_malloc(key.length);
 		memcpy(family->key, key.text, key.length);
 		family->arena = arena_create_small();
-		family->like = copy_claim(family->arena, claim);
+		family->like = volume_sort_copy(family->arena, claim);
 		family->shared = shared;
-		family->number = ++class_->family_count;
+		family->name = name_family(class_, family);
 		family->next = class_->families;
 		class_->families = family;
 		HASH_ADD_KEYPTR(hh, columns->families, family->key, key.length, family);
@@ -308,12 +280,7 @@ static int name_column(struct volume_columns *columns, const struct claim_family
 {
 	struct buffer name = {0};
 	struct arena *arena = arena_create_small();
-	buffer_printf(&name, VOLUME_COLUMN "%s", family->like.class_);
-	if (family->shared)
-		buffer_printf(&name, ":%s/%s", family->like.namespace_, family->like.name);
-	if (family->number > 1)
-		buffer_printf(&name, "#%d", family->number);
-	buffer_printf(&name, ">=%s", quantity_print(arena, "storage", size));
+	buffer_printf(&name, VOLUME_COLUMN "%s>=%s", family->name, quantity_print(arena, "storage", size));
 	int resource = cluster_need_resource(columns->cluster, name.text);
 	buffer_free(&name);
 	arena_destroy(arena);

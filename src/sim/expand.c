@@ -1,12 +1,18 @@
-/* Owns which workloads are expanded, and taking over what came out. */
+/* Owns which workloads are expanded, taking over what came out, and judging it. */
 #include "sim/expand.h"
-#include "kinds/names.h"
+#include "sim/expand_native.h"
+#include "kinds/kinds.h"
 
+#include "admit/admit.h"
+#include "base/strings.h"
+#include "group/group.h"
 #include "grouping/grouping.h"
+#include "loop/writes.h"
 #include "object/build.h"
 #include "sim/simulate.h"
 #include "cluster/workload.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Changes after which the workloads are called too large: about twenty thousand pods. */
@@ -36,6 +42,9 @@ static bool is_to_expand(const struct manifest *object, const struct interner *o
 /* What workloads are grouped and judged by. */
 static bool is_context(const struct manifest *object)
 {
+	const struct kind_row *row = kinds_find(object->api_version, object->kind);
+	if (row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE))
+		return true;
 	static const char *const kinds[] = {"Topology",        "Queue",     "PriorityClass",
 	                                    "ClusterTopology", "ConfigMap", "CoordinatedPolicy"};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -168,43 +177,224 @@ static bool run(struct simulation *simulation)
 	return !busy;
 }
 
-void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
-                      struct problems *problems)
+/* ---- expanding ---- */
+
+/* Which objects are workloads to expand, by their number; NULL when none is. The caller frees it. */
+static bool *choose(const struct manifests *objects)
 {
 	struct arena *arena = arena_create();
 	struct interner *owners = interner_create();
 	for (size_t i = 0; i < objects->count; i++)
 		note_owners(objects->items[i].object, objects->items[i].namespace_, owners, arena);
-	bool *chosen = arena_array(arena, bool, objects->count);
-	const char *source = NULL;
-	for (size_t i = 0; i < objects->count; i++) {
-		chosen[i] = is_to_expand(&objects->items[i], owners, arena);
-		if (chosen[i] && !source)
-			source = objects->items[i].source;
-	}
-	if (source) {
-		struct settings all_groups = *settings; /* a plan knows of single pods what is written about them */
-		all_groups.single_groups = true;
-		struct simulation *simulation =
-			simulation_create(&(struct simulation_options){.seed = 1, .settings = &all_groups});
-		simulation->clock.now = now_ns;
-		for (size_t i = 0; i < objects->count; i++) {
-			if (!chosen[i] && !is_context(&objects->items[i]))
-				continue;
-			make_namespace(simulation, objects->items[i].namespace_, problems);
-			apply(simulation, &objects->items[i], problems);
-		}
-		if (!run(simulation))
-			problem_add(problems, SEVERITY_ERROR, source, NULL,
-			            "the workloads make more pods than can be planned at once; the plan is without the "
-			            "rest");
-		struct interner *makers = find_makers(simulation, arena);
-		leave_out(objects, chosen, makers, problems);
-		interner_destroy(makers);
-		take_over(simulation, KINDS_SCHEDULING, "podgroups", source, objects, problems);
-		take_over(simulation, "", "pods", source, objects, problems);
-		simulation_destroy(simulation);
-	}
+	bool *chosen = base_calloc(objects->count + 1, sizeof(bool)), any = false;
+	for (size_t i = 0; i < objects->count; i++)
+		any |= chosen[i] = is_to_expand(&objects->items[i], owners, arena);
 	interner_destroy(owners);
 	arena_destroy(arena);
+	if (!any) {
+		free(chosen);
+		return NULL;
+	}
+	return chosen;
+}
+
+/* A cluster without nodes with the chosen workloads and what they are grouped by; the caller destroys it. */
+static struct simulation *open_simulation(const struct manifests *objects, const bool *chosen, int64_t now_ns,
+                                          const struct settings *settings, struct problems *problems)
+{
+	struct settings all_groups = *settings; /* a plan knows of single pods what is written about them */
+	all_groups.single_groups = true;
+	struct simulation *simulation =
+		simulation_create(&(struct simulation_options){.seed = 1, .settings = &all_groups});
+	simulation->clock.now = now_ns;
+	for (size_t i = 0; i < objects->count; i++) {
+		if (!chosen[i] && !is_context(&objects->items[i]))
+			continue;
+		make_namespace(simulation, objects->items[i].namespace_, problems);
+		apply(simulation, &objects->items[i], problems);
+	}
+	return simulation;
+}
+
+static void expand_chosen(struct manifests *objects, const bool *chosen, int64_t now_ns,
+                          const struct settings *settings, struct problems *problems)
+{
+	const char *source = NULL;
+	for (size_t i = 0; i < objects->count && !source; i++)
+		source = chosen[i] ? objects->items[i].source : NULL;
+	struct simulation *simulation = open_simulation(objects, chosen, now_ns, settings, problems);
+	if (!run(simulation))
+		problem_add(problems, SEVERITY_ERROR, source, NULL,
+		            "the workloads make more pods than can be planned at once; the plan is without the rest");
+	struct arena *arena = arena_create();
+	struct interner *makers = find_makers(simulation, arena);
+	leave_out(objects, chosen, makers, problems);
+	interner_destroy(makers);
+	arena_destroy(arena);
+	take_over(simulation, KINDS_SCHEDULING, "podgroups", source, objects, problems);
+	take_over(simulation, "", "pods", source, objects, problems);
+	simulation_destroy(simulation);
+}
+
+void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
+                      struct problems *problems)
+{
+	bool *chosen = choose(objects);
+	if (chosen)
+		expand_chosen(objects, chosen, now_ns, settings, problems);
+	free(chosen);
+	expand_native_groups(objects, settings, problems);
+}
+
+/* ---- judging ---- */
+
+struct judge {
+	const struct manifests *objects;
+	const bool *chosen;
+	const struct settings *settings;
+	struct simulation *simulation;
+	struct arena *arena;
+	struct interner *told, *seen; /* problems, and workloads whose whole group was looked at */
+	expand_tell *tell;
+	void *context;
+};
+
+static const struct manifest *find_workload(const struct judge *judge, const char *kind, const char *namespace_,
+                                            const char *name)
+{
+	for (size_t i = 0; i < judge->objects->count; i++) {
+		const struct manifest *object = &judge->objects->items[i];
+		const char *space = object->namespace_[0] ? object->namespace_ : "default";
+		if (judge->chosen[i] && text_equal(object->kind, kind) && text_equal(object->name, name) &&
+		    text_equal(space, namespace_))
+			return object;
+	}
+	return NULL;
+}
+
+/* Once, however many pods or groups show it. */
+static void tell(const struct judge *judge, const struct manifest *workload, const struct problem *problem)
+{
+	uint32_t count = interner_count(judge->told);
+	const char *key =
+		arena_printf(judge->arena, "%p %s %s", (const void *)workload, problem->path, problem->message);
+	if (workload && interner_id(judge->told, key) == count)
+		judge->tell(judge->context, workload, problem);
+}
+
+/* What an API server would not take. */
+static void tell_refused(const struct judge *judge, const struct problems *refused)
+{
+	for (size_t i = 0; i < refused->count; i++)
+		for (size_t o = 0; o < judge->objects->count; o++)
+			if (judge->chosen[o] && text_equal(judge->objects->items[o].source, refused->items[i].path)) {
+				struct problem problem = refused->items[i];
+				problem.path = "";
+				tell(judge, &judge->objects->items[o], &problem);
+			}
+}
+
+static void judge_pod(const struct judge *judge, const struct store_object *pod, struct arena *scratch)
+{
+	struct group_result result;
+	if (!settings_owns_pod(judge->settings, pod->root))
+		return;
+	grouping_look(judge->simulation->store, judge->settings, pod->root, false, scratch, &result);
+	if (!result.owner.name)
+		return;
+	const char *key = identity(scratch, result.owner.kind, pod->namespace_, result.owner.name);
+	uint32_t count = interner_count(judge->seen);
+	if (interner_id(judge->seen, key) == count)
+		grouping_look(judge->simulation->store, judge->settings, pod->root, true, scratch, &result);
+	const struct manifest *workload = find_workload(judge, result.owner.kind, pod->namespace_, result.owner.name);
+	const struct val *told = writes_find_condition(pod->root, "PodScheduled");
+	if (result.verdict == GROUP_WANTED && text_equal(val_str(val_get(told, "reason"), NULL), PODS_NOT_GROUPED))
+		tell(judge, workload,
+		     &(struct problem){.severity = SEVERITY_ERROR,
+		                       .path = "",
+		                       .message = arena_strdup(judge->arena, val_str(val_get(told, "message"), ""))});
+	for (size_t i = 0; i < result.warning_count; i++) {
+		const struct group_warning *warning = &result.warnings[i];
+		enum severity severity = result.verdict == GROUP_REFUSED ? SEVERITY_ERROR : SEVERITY_WARNING;
+		tell(judge, workload,
+		     &(struct problem){.severity = severity,
+		                       .path = arena_strdup(judge->arena, warning->path),
+		                       .message = arena_strdup(judge->arena, warning->message),
+		                       .fix = arena_strdup(judge->arena, warning->fix)});
+	}
+}
+
+static void judge_pods(const struct judge *judge)
+{
+	const struct store_type *type = store_type_find(judge->simulation->store, "", "pods");
+	struct store_list pods;
+	if (store_list(judge->simulation->store, &(struct store_list_request){.api = type->apis}, &pods, judge->arena,
+	               NULL))
+		return;
+	struct arena *scratch = arena_create();
+	for (size_t i = 0; i < pods.count; i++) {
+		judge_pod(judge, pods.items[i], scratch);
+		arena_reset(scratch);
+	}
+	arena_destroy(scratch);
+	store_list_clear(&pods);
+}
+
+/* What a PodGroup asks for stands on its workload, in other words. */
+static void judge_groups(const struct judge *judge)
+{
+	struct manifests made;
+	struct problems unread = {.arena = judge->arena};
+	manifests_init(&made);
+	take_over(judge->simulation, KINDS_SCHEDULING, "podgroups", "", &made, &unread);
+	struct admit_index *index = admit_index_create(judge->objects);
+	for (size_t i = 0; i < made.count; i++) {
+		struct problems problems = {.arena = judge->arena};
+		const struct val *owner =
+			val_item(val_path(made.items[i].object, "metadata", "ownerReferences", NULL), 0);
+		const struct manifest *workload =
+			find_workload(judge, val_str(val_get(owner, "kind"), ""), made.items[i].namespace_,
+		                      val_str(val_get(owner, "name"), ""));
+		admit_object(&made.items[i], index, &problems);
+		/* The usual queue is made where there is none, and nobody asked for it. */
+		bool usual = text_equal(val_str(val_path(made.items[i].object, "spec", "queue", NULL), NULL),
+		                        group_default_queue(&judge->settings->group));
+		for (size_t p = 0; p < problems.count; p++) {
+			struct problem problem = problems.items[p];
+			if (usual && text_equal(problem.path, "spec.queue"))
+				continue;
+			problem.message =
+				arena_printf(judge->arena, "its PodGroup: %s: %s", problem.path, problem.message);
+			problem.path = "";
+			tell(judge, workload, &problem);
+		}
+	}
+	admit_index_destroy(index);
+	manifests_free(&made);
+}
+
+void expand_judge(const struct manifests *objects, const struct settings *settings, struct arena *arena,
+                  expand_tell *to, void *context)
+{
+	bool *chosen = choose(objects);
+	if (!chosen)
+		return;
+	struct problems refused = {.arena = arena};
+	struct judge judge = {.objects = objects,
+	                      .chosen = chosen,
+	                      .settings = settings,
+	                      .simulation = open_simulation(objects, chosen, SIMULATION_START, settings, &refused),
+	                      .arena = arena,
+	                      .told = interner_create(),
+	                      .seen = interner_create(),
+	                      .tell = to,
+	                      .context = context};
+	run(judge.simulation); /* of the largest workloads the first pods say what there is to say */
+	tell_refused(&judge, &refused);
+	judge_pods(&judge);
+	judge_groups(&judge);
+	interner_destroy(judge.told);
+	interner_destroy(judge.seen);
+	simulation_destroy(judge.simulation);
+	free(chosen);
 }

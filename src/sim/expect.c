@@ -157,7 +157,7 @@ static void expect_impossible(const struct cycle_group *group, const char *name,
 {
 	if (!val)
 		return;
-	bool got = group->state == GROUP_IMPOSSIBLE;
+	bool got = group->proof != PROOF_NONE;
 	if (val_kind(val) != VAL_BOOL)
 		scenario_fail(result, "%s: impossible must be true or false", name);
 	else if (val_bool(val, false) != got)

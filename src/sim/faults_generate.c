@@ -174,14 +174,16 @@ static void print_pod(const struct fault_group *group, struct buffer *out, int l
 	              name, group->name, group->run_seconds ? ", platoon.dev/run-seconds: " : "");
 	if (group->run_seconds)
 		buffer_printf(out, "\"%d\"", group->run_seconds);
-	buffer_puts(out, "}");
+	buffer_printf(out, "}, labels: {gang: %s", group->name);
 	if (group->leaves[leaf][0])
-		buffer_printf(out, ", labels: {kai.scheduler/subgroup-name: %s}", group->leaves[leaf]);
+		buffer_printf(out, ", kai.scheduler/subgroup-name: %s", group->leaves[leaf]);
 	buffer_printf(
 		out,
-		"}, spec: {schedulerName: platoon, terminationGracePeriodSeconds: 2, containers: [{name: c, image: "
-		"i,\n resources: {requests: {cpu: %d, nvidia.com/gpu: %d}}}]}}\n",
+		"}}, spec: {schedulerName: platoon, terminationGracePeriodSeconds: 2, containers: [{name: c, image: "
+		"i,\n resources: {requests: {cpu: %d, nvidia.com/gpu: %d}}}]",
 		group->cpu, group->gpu);
+	faults_print_volumes(group, name, out);
+	buffer_puts(out, "}}\n");
 }
 
 /* ---- owners ---- */
@@ -225,6 +227,7 @@ static int create_pods(struct fault_run *run, struct fault_group *group, int lea
 		         group->leaves[leaf], group->same_names ? serial : group->serial++);
 		if (group->same_names && exists(run, name))
 			continue;
+		faults_print_claim(run, group, name, &out);
 		print_pod(group, &out, leaf, name);
 		created++;
 	}
@@ -273,6 +276,7 @@ static void create_group(struct fault_run *run)
 	buffer_puts(&out, "}}");
 	faults_apply(run, out.text);
 	buffer_free(&out);
+	faults_choose_claims(run, group);
 	/* The rest comes with a later change. */
 	if (chance(run, 80)) {
 		int created = replace_missing(run, group);

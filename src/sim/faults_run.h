@@ -13,6 +13,13 @@
 #define FAULT_LEAVES 6
 #define FAULT_WORKLOADS 12
 
+enum fault_claims {
+	FAULT_CLAIM_NONE,
+	FAULT_CLAIM_EACH,      /* of the name of the pod: it stays when the pod goes */
+	FAULT_CLAIM_EPHEMERAL, /* comes and goes with the pod */
+	FAULT_CLAIM_SHARED,    /* of all pods of the group */
+};
+
 /* What the owner of a group wants; the owner itself is outside of the world, as Jobs and other workloads are. */
 struct fault_group {
 	char name[16];
@@ -24,6 +31,10 @@ struct fault_group {
 	int run_seconds;               /* pods complete after this; 0: never */
 	bool same_names;               /* a pod that is gone comes back under its name */
 	int serial;
+	enum fault_claims claims;
+	bool made;       /* its volumes are provisioned, not local */
+	bool single_use; /* ReadWriteOncePod */
+	int size;        /* Gi */
 };
 
 enum fault_workload { FAULT_JOB, FAULT_DEPLOYMENT, FAULT_ROLES };
@@ -60,6 +71,10 @@ struct fault_run {
 	int workload_count;
 	int queue_count;
 	int first_queue; /* the ones before it are parents */
+	/* volumes and budgets: */
+	struct random storage;
+	bool has_volumes, has_budgets;
+	int volume_count, budget_count;
 };
 
 /* Adds a line to the trace. */
@@ -74,6 +89,14 @@ void faults_change(struct fault_run *run);
 void faults_change_workload(struct fault_run *run);
 /* The owners create what is missing. Pods created. */
 int faults_replace_missing(struct fault_run *run);
+
+/* faults_storage.c: volumes and budgets. The first when the nodes are known; the last may change something. */
+void faults_make_storage(struct fault_run *run);
+void faults_choose_claims(struct fault_run *run, struct fault_group *group);
+/* The claim of a pod, if it is not there, as a document; and the volumes in the spec of the pod. */
+void faults_print_claim(struct fault_run *run, const struct fault_group *group, const char *pod, struct buffer *out);
+void faults_print_volumes(const struct fault_group *group, const char *pod, struct buffer *out);
+void faults_change_storage(struct fault_run *run);
 
 /* faults_strike.c */
 void faults_remember_nodes(struct fault_run *run);

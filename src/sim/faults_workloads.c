@@ -2,6 +2,8 @@
  * created, counted and replaced by controllers, and grouped by ours. */
 #include "sim/faults_run.h"
 
+#include "kinds/names.h"
+
 #include <string.h>
 
 static int pick(struct fault_run *run, int low, int high)
@@ -29,7 +31,7 @@ static void create_workload(struct fault_run *run)
 	bool job = random_chance(&run->random, 60);
 	int pods = pick(run, 1, 4);
 	buffer_printf(&out, "{apiVersion: %s, kind: %s, metadata: {name: w%d, namespace: default}, spec: {",
-	              job ? "batch/v1" : "apps/v1", job ? "Job" : "Deployment", run->workload_count);
+	              job ? KINDS_BATCH "/v1" : KINDS_APPS "/v1", job ? "Job" : "Deployment", run->workload_count);
 	if (job)
 		buffer_printf(&out, "parallelism: %d, completions: %d, backoffLimit: %d, %s", pods,
 		              pods + pick(run, 0, 1), pick(run, 0, 3),

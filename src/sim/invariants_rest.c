@@ -15,12 +15,18 @@ static bool may_be_below(const struct view_group *group)
 	return for_ever || (group->spec.has_staleness_grace && group->spec.staleness_grace_ns < 0) || group->completing;
 }
 
+/* Budgets guard what runs of a gang, too: then it says so. */
+static bool is_guarded(const struct val *condition)
+{
+	return strstr(val_str(val_get(condition, "message"), ""), "not released: PodDisruptionBudget ");
+}
+
 static void check_group(const struct view_group *group, struct scenario_result *result)
 {
 	const char *namespace_ = group->object->namespace_, *name = group->object->name;
 	const struct val *condition = writes_find_condition(group->object->root, "Scheduled");
 	bool satisfied = group->readable && group->satisfied[0];
-	if (group->readable && group->placed[0] > 0 && !satisfied && !may_be_below(group))
+	if (group->readable && group->placed[0] > 0 && !satisfied && !may_be_below(group) && !is_guarded(condition))
 		scenario_fail(result, "%s/%s is at rest with %zu pods placed, below its minimum", namespace_, name,
 		              group->placed[0]);
 	if (group->waiting + group->strays == 0)
@@ -58,7 +64,7 @@ static void read_objects(struct store *store, struct arena *arena, struct cluste
 		struct store_error error = {0};
 		struct store_list list = {0};
 		struct store_list_request request = {.api = type ? type->apis : NULL};
-		if (!(row->flags & ROW_DECIDES) || !type || type->api_count == 0 ||
+		if (!(row->flags & (ROW_DECIDES | ROW_NAMED)) || !type || type->api_count == 0 ||
 		    store_list(store, &request, &list, arena, &error) < 0)
 			continue;
 		vec_push(&copy->lists, list);

@@ -16,7 +16,7 @@ static const struct {
 	[VIEW_PODS] = {"", "v1", "pods"},
 	[VIEW_GROUPS] = {KINDS_SCHEDULING, "v2alpha2", "podgroups"},
 	[VIEW_TOPOLOGIES] = {KINDS_KAI, "v1alpha1", "topologies"},
-	[VIEW_PRIORITIES] = {"scheduling.k8s.io", "v1", "priorityclasses"},
+	[VIEW_PRIORITIES] = {KINDS_SCHEDULING_K8S, "v1", "priorityclasses"},
 };
 
 static void read_lists(struct view *view, struct store *store)

@@ -2,9 +2,11 @@
 #include "sim/invariants_world.h"
 
 #include "schedule/scheduler.h"
+#include "sim/invariants_budgets.h"
 #include "sim/invariants_rest.h"
 #include "sim/invariants_segments.h"
 #include "sim/invariants_view.h"
+#include "sim/invariants_volumes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ struct world_invariants {
 	struct view *before;
 	struct interner *evicted; /* uids of pods that the scheduler deleted */
 	struct segment_memory *segments;
+	struct budget_memory *budgets;
 };
 
 static struct view *view_now(const struct world_invariants *invariants)
@@ -30,6 +33,7 @@ struct world_invariants *world_invariants_create(struct store *store, struct set
 	invariants->before = view_now(invariants);
 	invariants->evicted = interner_create();
 	invariants->segments = segment_memory_create();
+	invariants->budgets = budget_memory_create();
 	segment_memory_check(invariants->segments, store, invariants->before, NULL);
 	return invariants;
 }
@@ -41,6 +45,7 @@ void world_invariants_destroy(struct world_invariants *invariants)
 	view_destroy(invariants->before);
 	interner_destroy(invariants->evicted);
 	segment_memory_destroy(invariants->segments);
+	budget_memory_destroy(invariants->budgets);
 	free(invariants);
 }
 
@@ -218,8 +223,11 @@ void world_invariants_saw(struct world_invariants *invariants, const struct stor
 		return;
 	const struct store_object *pod =
 		store_peek(invariants->store, request->api->type, request->namespace_, request->name);
-	if (pod)
-		interner_id(invariants->evicted, pod->uid);
+	if (!pod)
+		return;
+	interner_id(invariants->evicted, pod->uid);
+	if (request->verb == STORE_DELETE)
+		budget_memory_saw(invariants->budgets, invariants->before, settings_now(invariants->settings), pod);
 }
 
 /* What must not happen to this pod, NULL when it may be evicted. */
@@ -267,6 +275,9 @@ void world_invariants_check(struct world_invariants *invariants, bool excused, s
 		check_gang(invariants->before, now, i, excused, result);
 	for (size_t i = 0; i < invariants->before->pod_count; i++)
 		check_eviction(invariants, now, &invariants->before->pods[i], result);
+	budget_memory_check(invariants->budgets, invariants->store, invariants->before, now, invariants->evicted,
+	                    result);
+	volumes_check_turn(invariants->store, invariants->before, now, result);
 	segment_memory_check(invariants->segments, invariants->store, now, result);
 	keep(invariants, now);
 }
@@ -277,5 +288,6 @@ void world_invariants_check_rest(struct world_invariants *invariants, int64_t no
 	world_invariants_accept(invariants);
 	rest_check_groups(invariants->before, result);
 	segment_memory_check_rest(invariants->segments, invariants->store, invariants->before, result);
+	volumes_check_rest(invariants->store, result);
 	rest_check_plan(invariants->store, now_seconds, settings, result);
 }

@@ -428,10 +428,7 @@ static void begin(struct replay *replay)
 	struct error error;
 	clock_virtual_init(&replay->clock, SIMULATION_START);
 	replay->store = store_open(&(struct store_options){.mirror = true, .clock = &replay->clock.source}, &error);
-	replay->live =
-		live_create(&(struct snapshot_options){.settings = replay->options->settings,
-	                                               .silent = true,
-	                                               .starvation_after_ns = replay->options->starvation_after_ns});
+	replay->live = live_create(&(struct snapshot_options){.settings = replay->options->settings, .silent = true});
 	replay->watch = live_watch_create(replay->live, replay->store);
 	replay->pods = arena_array(replay->arena, struct pod_state, trace->pod_count);
 	replay->gangs = arena_array(replay->arena, struct gang_state, trace->gang_count);

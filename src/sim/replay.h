@@ -17,7 +17,6 @@ struct replay_options {
 	const enum cycle_action *actions;
 	size_t action_count;
 	const struct settings *settings; /* borrowed; NULL: the usual */
-	int64_t starvation_after_ns;     /* 0: never */
 	/* Called now and then; false ends the replay. May be NULL. */
 	bool (*progress)(void *context, size_t done, size_t total);
 	void *context;

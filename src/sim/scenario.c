@@ -137,9 +137,10 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 	struct run_plan run;
 	if (!read_run(val_get(spec, "run"), &run, result))
 		return;
-	struct snapshot_options options = {.now_seconds = SCENARIO_START,
-	                                   .settings = settings,
-	                                   .starvation_after_ns = run.starvation_after_ns};
+	struct settings own = settings ? *settings : settings_usual;
+	if (run.starvation_after_ns > 0)
+		own.starvation_ns = run.starvation_after_ns;
+	struct snapshot_options options = {.now_seconds = SCENARIO_START, .settings = &own};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	if (run.cycles)
 		run_counted(snapshot, &run, result);

@@ -2,6 +2,7 @@
  * others. */
 #include "sim/simulate_cluster.h"
 
+#include "kinds/kinds.h"
 #include "loop/writes.h"
 #include "remote/remote.h"
 
@@ -15,26 +16,6 @@
 #define PIECE_MS 20
 #define CLEAR_ROUNDS 20
 
-/* Kinds that nothing in a scenario is about. */
-static const char *const left_out[][2] = {
-	{"", "endpoints"},
-	{"", "limitranges"},
-	{"", "podtemplates"},
-	{"", "resourcequotas"},
-	{"", "secrets"},
-	{"", "serviceaccounts"},
-	{"admissionregistration.k8s.io", NULL},
-	{"apiextensions.k8s.io", NULL},
-	{"autoscaling", NULL},
-	{"coordination.k8s.io", NULL},
-	{"discovery.k8s.io", NULL},
-	{"networking.k8s.io", NULL},
-	{"node.k8s.io", NULL},
-	{"rbac.authorization.k8s.io", NULL},
-	{"resource.k8s.io", NULL},
-	{"storage.k8s.io", NULL},
-};
-
 struct cluster {
 	struct arena *arena;
 	struct remote_follow *follow;
@@ -44,13 +25,11 @@ struct cluster {
 	char refusal[2048];
 };
 
+/* A kind that Platoon neither reads nor writes: nothing in a scenario is about it. */
 static bool is_left_out(const struct store_type *type)
 {
-	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-		if (strcmp(left_out[i][0], type->group) == 0 &&
-		    (!left_out[i][1] || strcmp(left_out[i][1], type->resource) == 0))
-			return true;
-	return false;
+	const struct kind_row *row = kinds_resource(type->group, type->resource);
+	return row && row->mirror == MIRROR_NEVER && !row->verbs;
 }
 
 /* Everything a store knows, in the version it keeps. */

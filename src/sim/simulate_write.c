@@ -1,6 +1,7 @@
 /* Owns what is done to a simulated cluster from outside: the writes of users, and nodes that come and go. */
 #include "sim/simulate.h"
 
+#include "kinds/kinds.h"
 #include "loop/writes.h"
 #include "object/build.h"
 #include "sim/simulate_cluster.h"
@@ -16,6 +17,13 @@ static int unknown_kind(const struct simulation_target *target, struct arena *ar
 	                  "there is no kind %s, or several groups have one; give its apiVersion", target->kind);
 }
 
+/* Of kinds with one name ours are meant: the PodGroup of Platoon, not that of Kubernetes. */
+static bool is_ours(const struct store_type *type)
+{
+	const struct kind_row *row = kinds_resource(type->group, type->resource);
+	return row && row->flags & ROW_INSTALLED;
+}
+
 const struct store_api *simulation_api(struct simulation *simulation, const struct simulation_target *target,
                                        struct arena *arena, struct store_error *error)
 {
@@ -29,11 +37,12 @@ const struct store_api *simulation_api(struct simulation *simulation, const stru
 			const struct store_type *type = apis[i]->type;
 			if (strcmp(type->kind, target->kind) != 0 || (found && found->type == type))
 				continue;
-			if (found) {
+			if (found && is_ours(found->type) == is_ours(type)) {
 				unknown_kind(target, arena, error);
 				return NULL;
 			}
-			found = &type->apis[0];
+			if (!found || is_ours(type))
+				found = &type->apis[0];
 		}
 	}
 	if (!found)

@@ -117,7 +117,7 @@ void records_write_group(struct records_draft *record)
 	struct podgroup group;
 	const struct val *status = val_get(record->root, "status");
 	const struct val *scheduled = writes_find_condition(record->root, "Scheduled");
-	build_put_string(build, record->map, "phase", val_str(val_get(status, "phase"), "Pending"));
+	build_put_string(build, record->map, "phase", val_str(val_get(status, "phase"), "Waiting"));
 	put_owner(record);
 	if (scheduled) {
 		build_put_bool(build, record->map, "placed",

@@ -86,14 +86,14 @@ static const char *group_sentence(enum group_state state)
 		return "everything has its place";
 	case GROUP_PARTIAL:
 		return "the minimum is met, more pods wait";
-	case GROUP_PENDING:
-		return "it waits";
-	case GROUP_IMPOSSIBLE:
-		return "proved: there is no placement in the present cluster";
-	case GROUP_EXHAUSTED:
+	case GROUP_WAITING:
+		return "it does not fit now";
+	case GROUP_NEVER:
+		return "it does not fit this cluster even when it is empty, proved";
+	case GROUP_UNDECIDED:
 		return "no placement was found within the search budget; there may be one";
 	case GROUP_BLOCKED:
-		return "pods are blocked, which no node can change";
+		return "it is blocked, which no node can change";
 	case GROUP_NOT_READY:
 		break;
 	}
@@ -291,6 +291,20 @@ static int ask_queue(struct why *why, struct arena *arena, struct error *error)
 	return 0;
 }
 
+/* A PodGroup of Kubernetes itself is a workload here: ours is made of it. */
+static int ask_native(struct why *why, const struct manifests *objects, const struct manifests *owners,
+                      struct arena *arena)
+{
+	struct why asked = *why;
+	struct error ignored = {0};
+	asked.subject.kind = WHY_WORKLOAD;
+	asked.subject.workload = "podgroup";
+	if (why_ask_workload(&asked, objects, owners, arena, &ignored) < 0)
+		return -1;
+	*why = asked;
+	return 0;
+}
+
 int why_ask(const struct plan *plan, const struct manifests *objects, const struct manifests *owners,
             const struct why_subject *subject, struct arena *arena, struct why *out, struct error *error)
 {
@@ -304,7 +318,7 @@ int why_ask(const struct plan *plan, const struct manifests *objects, const stru
 	                    .message = ""};
 	switch (subject->kind) {
 	case WHY_POD_GROUP:
-		return ask_group(out, arena, error);
+		return ask_group(out, arena, error) == 0 ? 0 : ask_native(out, objects, owners, arena);
 	case WHY_POD:
 		return ask_pod(out, objects, arena, error);
 	case WHY_WORKLOAD:

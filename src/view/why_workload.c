@@ -64,6 +64,15 @@ static bool is_known(const struct search *search, const char *kind, const char *
 	       interner_find(search->family, arena_printf(search->arena, "%s/%s", kind, name)) != UINT32_MAX;
 }
 
+/* Pods and groups below a group of Kubernetes itself name it in their spec. */
+static bool names_known_group(const struct search *search, const struct val *object)
+{
+	const char *group = val_str(val_path(object, "spec", "schedulingGroup", "podGroupName", NULL), "");
+	const char *above = val_str(val_path(object, "spec", "parentCompositePodGroupName", NULL), "");
+	return (*group && is_known(search, "PodGroup", group)) ||
+	       (*above && is_known(search, "CompositePodGroup", above));
+}
+
 static bool has_known_owner(const struct search *search, const struct manifest *object)
 {
 	const struct val *owner;
@@ -71,7 +80,7 @@ static bool has_known_owner(const struct search *search, const struct manifest *
 	     val_next(&it, NULL, &owner);)
 		if (is_known(search, val_str(val_get(owner, "kind"), ""), val_str(val_get(owner, "name"), "")))
 			return true;
-	return false;
+	return names_known_group(search, object->object);
 }
 
 /* One step further down. True when somebody was found. */

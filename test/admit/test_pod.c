@@ -267,11 +267,94 @@ static void bad_fields(void **state)
 	verdict_check_all(NULL, rows, COUNT_OF(rows));
 }
 
+/* Names of the ConfigMaps that the pod does not start without. */
+static void config_maps(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *story, *spec, *expect;
+	} rows[] = {
+		{"none", "{containers: [{name: c}]}", ""},
+		{"environment, each name once, in their order",
+	         "{containers: [{name: c, env: [{name: A, valueFrom: {configMapKeyRef: {name: b, key: k}}}, {name: B, "
+	         "value: "
+	         "x}], envFrom: [{configMapRef: {name: a}}, {configMapRef: {name: b}}, {secretRef: {name: s}}]}]}",
+	         "a b "},
+		{"init containers",
+	         "{initContainers: [{name: i, envFrom: [{configMapRef: {name: a}}]}], containers: [{name: c}]}", "a "},
+		{"optional ones",
+	         "{volumes: [{name: v, configMap: {name: a, optional: true}}], containers: [{name: c, volumeMounts: "
+	         "[{name: v}], "
+	         "env: [{name: A, valueFrom: {configMapKeyRef: {name: b, key: k, optional: true}}}]}]}",
+	         ""},
+		{"volumes that a container mounts",
+	         "{volumes: [{name: v, configMap: {name: a}}, {name: unused, configMap: {name: b}}, {name: p, "
+	         "projected: "
+	         "{sources: [{configMap: {name: c}}, {configMap: {name: kube-root-ca.crt}}, {secret: {name: s}}]}}], "
+	         "containers: "
+	         "[{name: c, volumeMounts: [{name: v}, {name: p}]}]}",
+	         "a c "},
+		{"something else",
+	         "{volumes: [{name: v, configMap: 3}], containers: [{name: c, env: 1, envFrom: [2], volumeMounts: "
+	         "[{name: v}]}]}",
+	         ""},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[1024], names[64] = "";
+		struct parsed parsed;
+		struct pod_spec pod;
+		print_message("%s\n", rows[i].story);
+		snprintf(text, sizeof(text), "%s%s\n", head, rows[i].spec);
+		parsed_open(&parsed, text);
+		pod_decode(parsed_object(&parsed, 0), parsed.arena, &pod, &parsed.problems);
+		for (size_t k = 0; k < pod.config_map_count; k++)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", pod.config_maps[k]);
+		assert_string_equal(names, rows[i].expect);
+		parsed_close(&parsed);
+	}
+}
+
+static void not_grouped(void **state)
+{
+	static const char said[] = "\nstatus: {conditions: [{type: PodScheduled, status: 'False', reason: NotGrouped, "
+				   "message: 'Job default/a: five is not a number'}]}";
+	static const struct {
+		const char *story, *metadata, *spec, *status;
+		bool blocked;
+	} rows[] = {
+		{"nobody could tell to what it belongs", "", "", said, true},
+		{"it belongs to a group meanwhile", ", annotations: {pod-group-name: g}", "", said, false},
+		{"it has its node", "", ", nodeName: n1", said, false},
+		{"it waits for something else", "", "",
+	         "\nstatus: {conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: m}]}",
+	         false},
+		{"it is not about its place", "", "",
+	         "\nstatus: {conditions: [{type: Ready, status: 'False', reason: NotGrouped, message: m}]}", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[1024];
+		struct parsed parsed;
+		struct pod_spec pod;
+		print_message("%s\n", rows[i].story);
+		snprintf(text, sizeof(text),
+		         "apiVersion: v1\nkind: Pod\nmetadata: {name: p%s}\nspec: {containers: [{name: c}]%s}%s\n",
+		         rows[i].metadata, rows[i].spec, rows[i].status);
+		decode(&parsed, text, &pod);
+		assert_int_equal(pod.block != NULL, rows[i].blocked);
+		if (pod.block) {
+			assert_string_equal(block_code_name(pod.block->code), "NotGrouped");
+			assert_string_equal(pod.block->message, "Job default/a: five is not a number");
+		}
+		parsed_close(&parsed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests), cmocka_unit_test(bad_requests), cmocka_unit_test(too_many_resources),
-		cmocka_unit_test(identity), cmocka_unit_test(bare_pod),     cmocka_unit_test(bad_fields),
+		cmocka_unit_test(requests),    cmocka_unit_test(bad_requests), cmocka_unit_test(too_many_resources),
+		cmocka_unit_test(identity),    cmocka_unit_test(bare_pod),     cmocka_unit_test(bad_fields),
+		cmocka_unit_test(config_maps), cmocka_unit_test(not_grouped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

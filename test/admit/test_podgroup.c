@@ -55,14 +55,14 @@ static void minimums_of_parents(void **state)
 		{"5 of 4",
 	         "{minSubGroup: 5, subGroups: [{name: p0, minMember: 8}, {name: p1, minMember: 8}, "
 	         "{name: p2, minMember: 8}, {name: p3, minMember: 8}]}",
-	         {{'E', "spec.minSubGroup", "minSubGroup 5 is more than the 4"}}},
+	         {{'E', "spec.minSubGroup", "minSubGroup (5) exceeds the number of direct child SubGroups (4)"}}},
 		{"only direct children count",
 	         "{minSubGroup: 2, subGroups: [{name: box, minSubGroup: 2}, {name: a, parent: box, minMember: 1}, "
 	         "{name: b, parent: box, minMember: 1}]}",
-	         {{'E', "spec.minSubGroup", "more than the 1 direct child subgroup"}}},
+	         {{'E', "spec.minSubGroup", "exceeds the number of direct child SubGroups (1)"}}},
 		{"on a subgroup",
 	         "{subGroups: [{name: box, minSubGroup: 3}, {name: a, parent: box, minMember: 1}]}",
-	         {{'E', "spec.subGroups[0].minSubGroup", "minSubGroup 3"}}},
+	         {{'E', "spec.subGroups[0].minSubGroup", "minSubGroup (3)"}}},
 		{"an optional branch", "{minSubGroup: 0, subGroups: [{name: a, minMember: 1}]}", {{0}}},
 		{"negative",
 	         "{minSubGroup: -2, subGroups: [{name: a, minMember: 1}]}",
@@ -240,7 +240,7 @@ static void object_names(void **state)
 	         "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: j, "
 	         "creationTimestamp: 'yesterday'}\n",
 	         {{'E', "metadata.creationTimestamp", "yesterday"}}},
-		{"another kind", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not_Ours}\n", {{0}}},
+		{"another kind", "apiVersion: v1\nkind: Secret\nmetadata: {name: Not_Ours}\n", {{0}}},
 	};
 	verdict_check_all(NULL, rows, COUNT_OF(rows));
 }

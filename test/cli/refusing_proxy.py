@@ -17,6 +17,7 @@ class RefusingProxy:
             text = file.read()
         self.refused = None
         self.count = 0  # writes that were refused
+        self.asked = []  # path and Accept of every GET
         self.host = re.search(r"server: https://(\S+)", text).group(1)
         self.tls = ssl.create_default_context()
         self.tls.check_hostname = False
@@ -75,6 +76,8 @@ class RefusingProxy:
 
     def forward(self, handler):
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        if handler.command == "GET":
+            self.asked.append((handler.path, handler.headers.get("Accept", "")))
         if self.refused and handler.command != "GET" and self.refused in handler.path:
             self.count += 1
             data = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,

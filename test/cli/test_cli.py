@@ -229,13 +229,13 @@ def a_live_cluster_is_read():
         assert code == 0 and "zone z1 / rack z1-r" in out, out + err
         expect(0, "why", "pod/pretrain-0", *live, out="it has node z1-r")
         told = json.loads(run("why", "podgroup/too-wide", *live, "-o", "json")[1])
-        assert told["state"] == "Impossible" and told["closest"]["have"] == 4 and told["changes"], told
+        assert told["state"] == "Never" and told["closest"]["have"] == 4 and told["changes"], told
         assert told["message"] == json.loads(run("why", "pod/too-wide-0", *live, "-o", "json")[1])["message"]
-        expect(1, "why", "queue/default-queue", *live, out=["RESOURCE", "default/too-wide: Impossible"])
-        expect(0, "plan", *live, out="2 groups: 1 placed, 1 impossible")
+        expect(1, "why", "queue/default-queue", *live, out=["RESOURCE", "default/too-wide: Never"])
+        expect(0, "plan", *live, out="2 groups: 1 placed, 1 never")
         # A file stands in for the object of its name: without the level it fits as far as there is room.
         smaller = scratch("smaller.yaml", GROUP % ("too-wide, namespace: default", "minMember: 1"))
-        expect(0, "plan", *live, "-f", smaller, out="1 placed, 1 partly placed")
+        expect(0, "plan", *live, "-f", smaller, out="1 placed, 1 placed with surplus waiting")
         env = {"KUBECONFIG": kubeconfig}
         assert run("plan", env=env)[0] == 0
         expect(2, "plan", *live, "--context", "nope", err="nope")
@@ -321,7 +321,7 @@ spec:
     expect(0, "plan", "-f", file, out=["worker-1", "1 group: 1 placed. Pods: 4 to bind"])
     expect(0, "why", "job/train", "-n", "team", "-f", file, out=["Placed: PodGroup pg-train-", "rack r0", "rack r1"])
     file = scratch("job.yaml", nodes + topology + job % (level, "9"))
-    expect(1, "why", "jobs.batch/train", "-n", "team", "-f", file, out=["Impossible", "missing   cpu binds"])
+    expect(1, "why", "jobs.batch/train", "-n", "team", "-f", file, out=["Never", "missing   cpu binds"])
     # A dump that has the pods of the workload already is planned as it is.
     pod = ("---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team, ownerReferences: [{apiVersion: batch/v1, "
            "kind: Job, name: train, uid: u}]}, spec: {schedulerName: platoon, containers: [{name: main, image: i}]}}\n")
@@ -463,6 +463,25 @@ def a_bad_group_blocks_only_itself():
 
 
 @test
+def workloads_are_judged_by_what_comes_of_them():
+    job = ("---\napiVersion: batch/v1\nkind: %s\nmetadata: {name: %s, namespace: default, %s}\nspec: {parallelism: %d, "
+           "completions: 4, template: {metadata: {annotations: {kai.scheduler/topolgy: a}}, spec: {schedulerName: %s, "
+           "restartPolicy: Never, containers: [{name: a, image: i}]}}}\n")
+    five = 'annotations: {kai.scheduler/batch-min-member: "five"}'
+    text = job % ("Job", "bad", five, 4, "platoon") + job % ("Job", "other", five, 4, "default-scheduler")
+    text += job % ("Jobb", "slip", "", 4, "platoon")
+    said = expect(1, "validate", "-f", "-", text=text).splitlines()
+    errors = [line for line in said if "error: " in line]
+    assert len(errors) == 1 and 'Job default/bad: metadata.annotations[kai.scheduler/batch-min-member]: "five" is not' in errors[0], said
+    assert sum("spec.template.metadata.annotations.kai.scheduler/topolgy" in line and "write kai.scheduler/topology" in line
+               for line in said) == 3, said
+    assert any("Jobb default/slip: kind: no kind Jobb is known" in line and "write Job if" in line for line in said), said
+    assert said[-1] == "2 objects checked, 1 error, 4 warnings", said
+    # However large it is, a workload is judged by its first pods.
+    expect(1, "validate", "-f", "-", out="1 object checked, 1 error", text=job % ("Job", "huge", five, 1000000, "platoon"))
+
+
+@test
 def the_contract_of_a_plan():
     plan = json.loads(expect(0, "plan", "-f", "examples/first-gang.yaml", "-o", "json"))
     assert list(plan) == ["bindings", "reservations", "evictions", "groups", "admission", "warnings"]
@@ -473,7 +492,7 @@ def the_contract_of_a_plan():
     assert (chat["name"], chat["state"], chat["placed"], chat["minimum"]) == ("chat", "Placed", 5, 5)
     assert [sub["name"] for sub in chat["subGroups"]] == ["prefill", "decode"]
     assert all(set(sub) == {"name", "placed", "minimum"} for sub in chat["subGroups"])
-    assert (pretrain["state"], pretrain["placed"], pretrain["minimum"]) == ("Impossible", 0, 5)
+    assert (pretrain["state"], pretrain["placed"], pretrain["minimum"]) == ("Never", 0, 5)
     assert pretrain["reasons"]
     for reason in pretrain["reasons"]:
         assert set(reason) == {"code", "message", "level", "domain", "have", "need"}
@@ -484,7 +503,7 @@ def the_contract_of_a_plan():
 @test
 def the_same_plan_as_yaml():
     text = expect(0, "plan", "-f", "examples/first-gang.yaml", "-o", "yaml")
-    assert text.startswith("bindings:") and "state: Impossible" in text
+    assert text.startswith("bindings:") and "state: Never" in text
 
 
 @test

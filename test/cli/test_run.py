@@ -158,6 +158,8 @@ def a_profile_gives_what_nobody_says(folder):
     assert "schedulerNames: platoon kai-scheduler" in usual and "schedulerNames: kai-scheduler" in kai, kai
     assert "podGroupsForSinglePods: false" in usual and "podGroupsForSinglePods: true" in kai, kai
     assert "plainPodReasons: false" in usual and "plainPodReasons: true" in kai, kai
+    assert "waitForConfigMaps: false" in usual and "waitForConfigMaps: true" in kai, kai
+    assert "minimumsAsKai: false" in usual and "minimumsAsKai: true" in kai, kai
     write(folder, "kai.yaml", "profile: kai\npodGroupsForSinglePods: false\n")
     mixed = settings_of(folder, "--config", "kai.yaml")
     assert "podGroupsForSinglePods: false" in mixed and "schedulerNames: kai-scheduler" in mixed, mixed
@@ -185,6 +187,36 @@ def a_profile_is_read_again(folder):
         api.create("pods", pod)
         until("the pod has a PodGroup", lambda: any("profiled" in name for name in groups()), groups)
         assert run.stop() == 0
+
+
+@test
+def pods_wait_for_config_maps_that_do_not_exist(folder):
+    """Of ConfigMaps only the metadata are asked for, and the one with the defaults of kinds is still read whole."""
+    with RefusingProxy(folder, os.path.join(folder, "d/kubeconfig")) as proxy:
+        with Process(folder, "run", "--kubeconfig", proxy.kubeconfig(os.path.join(folder, "proxy.json")), "--listen",
+                     "none", "--profile", "kai", "--scheduler-name", "mapped", "--log-level", "info") as run:
+            run.wait_for("connected to")
+            spec = {"schedulerName": "mapped", "volumes": [{"name": "v", "configMap": {"name": "late"}}],
+                    "containers": [{"name": "c", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}
+            made = proxy.ask("POST", "/api/v1/namespaces/default/pods", {
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mapped"}, "spec": spec})
+            assert made["kind"] == "Pod", made
+
+            def pod():
+                return proxy.ask("GET", "/api/v1/namespaces/default/pods/mapped")
+
+            def message():
+                return " ".join(one.get("message", "") for one in pod()["status"].get("conditions", []))
+
+            until("it waits for the ConfigMap", lambda: 'configmap "late" not found' in message(), pod)
+            assert "nodeName" not in pod()["spec"], pod()
+            proxy.ask("POST", "/api/v1/namespaces/default/configmaps", {
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late"}, "data": {"key": "value"}})
+            until("it is bound", lambda: "nodeName" in pod()["spec"], pod)
+            whole = [path for path, accept in proxy.asked if path.startswith("/api/v1/configmaps?") and
+                     "PartialObjectMetadata" not in accept and "labelSelector=rbg" not in path]
+            assert not whole and any("PartialObjectMetadata" in accept for _, accept in proxy.asked), proxy.asked
+            assert run.stop() == 0, run.log()
 
 
 @test

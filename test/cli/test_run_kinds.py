@@ -148,6 +148,24 @@ def wrappers_lend_their_labels_through_what_they_wrap():
 
 
 @test
+def kinds_that_come_later_count_from_their_first_pod_on():
+    """Definitions, workloads and pods one right after the other, while `run` has long found that the kinds are not there."""
+    with Cluster() as cluster:
+        cluster.start_run()
+        cluster.api.define("Notebook", "kubeflow.org", "v1", "notebooks")
+        cluster.api.define("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs")
+        notebook = cluster.object("kubeflow.org/v1", "Notebook", "notebooks", "n")
+        cluster.pod("n-0", notebook)
+        train = cluster.object("trainer.kubeflow.org/v1alpha1", "TrainJob", "trainjobs", "t")
+        wrapped = cluster.object("kubeflow.org/v1", "Notebook", "notebooks", "t", train)
+        cluster.pod("t-0", wrapped)
+        for name in ("n-0", "t-0"):
+            assert cluster.placed(name) == QUEUE, name
+        told = cluster.api.get("/api/v1/namespaces/default/events")["items"]
+        assert not [event for event in told if event["involvedObject"]["name"] == "n-0" and event["reason"] == "OwnerNotFound"], told
+
+
+@test
 def grove_is_grouped_by_its_pod_gangs():
     with Cluster() as cluster:
         cluster.start_run()

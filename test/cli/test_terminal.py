@@ -194,7 +194,7 @@ def top_shows_the_cluster():
                 truth[node] = truth.get(node, 0) + 8
         assert {node: row.count("a") for node, row in cells(screen).items() if "a" in row} == truth, screen
         terminal.send("2")
-        terminal.wait("default/pretrain  Running", "default/too-wide  Impossible")
+        terminal.wait("default/pretrain  Running", "default/too-wide  Never")
         terminal.send("3")
         terminal.wait("[3 queues]", "default-queue", "unlimited")
         terminal.send("\t")
@@ -352,7 +352,7 @@ def top_once():
     data = json.loads(run("top", "-o", "json", *config))
     assert (data["used"], data["slots"], data["bound"], data["pods"]) == (32, 64, 4, 9), data
     states = {group["name"]: (group["state"], group["pending"]) for group in data["groups"]}
-    assert states == {"pretrain": ("Running", False), "too-wide": ("Impossible", True)}, states
+    assert states == {"pretrain": ("Running", False), "too-wide": ("Never", True)}, states
     assert data["queues"][0]["gpuMillis"]["used"] == 32000
     assert next(group for group in data["groups"] if group["pending"])["reasons"][0]["message"]
 

@@ -41,10 +41,10 @@ static void a_gang_waits_for_its_pods_and_runs(void **state)
 	make_pod(fixture, "p1", "pod-group-name", "g");
 	kubelet_fixture_pass(fixture, 3);
 	assert_string_equal(kubelet_fixture_phase_of(fixture, "p1"), "Pending");
-	assert_string_equal(group_phase(fixture), "Pending");
+	assert_string_equal(group_phase(fixture), "NotReady");
 	make_pod(fixture, "p2", "pod-group-name", "g");
 	kubelet_fixture_pass(fixture, 1);
-	assert_string_equal(group_phase(fixture), "Scheduled");
+	assert_string_equal(group_phase(fixture), "Placed");
 	kubelet_fixture_pass(fixture, 4);
 	assert_string_equal(kubelet_fixture_phase_of(fixture, "p1"), "Running");
 	assert_string_equal(kubelet_fixture_phase_of(fixture, "p2"), "Running");

@@ -195,6 +195,9 @@ HEADS = {
     "Topology": "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {{name: example}}\nspec: {{{}}}\n",
     "Queue": "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {{name: example}}\nspec: {{{}}}\n",
     "Pod": "apiVersion: v1\nkind: Pod\nmetadata: {{name: example, namespace: default}}\nspec: {{{}}}\n",
+    "Workloads": "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: example, namespace: default, {}}}\nspec: {{completions: 4, "
+                 "parallelism: 4, template: {{spec: {{schedulerName: platoon, restartPolicy: Never, containers: "
+                 "[{{name: a, image: i}}]}}}}}}\n",
     "Node": "apiVersion: v1\nkind: Node\nmetadata: {{name: example}}\n{}\n",
     "PriorityClass": "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: example}}\n{}\n",
     "Every object": "{}\n",

@@ -1,6 +1,7 @@
 /* Reads the words of a small cluster and writes down what became of it. */
 #include "cluster_fixture.h"
 
+#include "base/clock.h"
 #include "engine/place/strategy.h"
 
 #include "base/strings.h"
@@ -8,8 +9,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SECOND INT64_C(1000000000)
 
 /* ---- nodes ---- */
 
@@ -89,8 +88,8 @@ static void add_queues(struct cluster_fixture *fixture, const struct fixture_que
 		}
 		queue->has_runtime[0] = queues->preempt_runtime != 0;
 		queue->has_runtime[1] = queues->reclaim_runtime != 0;
-		queue->preempt_runtime = queues->preempt_runtime * SECOND;
-		queue->reclaim_runtime = queues->reclaim_runtime * SECOND;
+		queue->preempt_runtime = queues->preempt_runtime * CLOCK_SECOND;
+		queue->reclaim_runtime = queues->reclaim_runtime * CLOCK_SECOND;
 		fixture->cycle.queue_count++;
 	}
 }
@@ -199,13 +198,13 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	group->priority = from->priority;
 	group->preempt = from->preempt;
 	group->creation = (int64_t)fixture->cycle.group_count;
-	group->grace = from->grace ? from->grace * SECOND : -1;
+	group->grace = from->grace ? from->grace * CLOCK_SECOND : -1;
 	group->has_stale_since = from->stale > 0;
-	group->stale_since = -from->stale * SECOND;
+	group->stale_since = -from->stale * CLOCK_SECOND;
 	group->met = from->met;
-	group->evict_after = from->delay * SECOND;
+	group->evict_after = from->delay * CLOCK_SECOND;
 	group->has_started = from->since > 0;
-	group->started = from->since * SECOND;
+	group->started = from->since * CLOCK_SECOND;
 	group->was_running = arena_array(fixture->arena, bool, gang->pod_count);
 	fixture->cycle.group_count++;
 }
@@ -215,7 +214,7 @@ void cluster_fixture_create(struct cluster_fixture *fixture, const char *nodes, 
 {
 	*fixture = (struct cluster_fixture){.arena = arena_create()};
 	fixture->cycle.arena = fixture->arena;
-	fixture->cycle.hold_for = 60 * SECOND;
+	fixture->cycle.hold_for = 60 * CLOCK_SECOND;
 	add_nodes(fixture, nodes);
 	add_queues(fixture, queues);
 	fixture->cycle.groups = arena_array(fixture->arena, struct cycle_group, FIXTURE_GROUPS);
@@ -231,7 +230,7 @@ void cluster_fixture_destroy(struct cluster_fixture *fixture)
 
 void cluster_fixture_run(struct cluster_fixture *fixture, const char *actions, int second)
 {
-	fixture->cycle.now = second * SECOND;
+	fixture->cycle.now = second * CLOCK_SECOND;
 	cycle_begin(&fixture->cycle);
 	while (*actions) {
 		enum cycle_action action;

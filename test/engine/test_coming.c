@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-
 static void where_all_fit(void **state)
 {
 	static const struct fixture_case cases[] = {

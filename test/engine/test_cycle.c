@@ -2,6 +2,7 @@
 #include "cluster_fixture.h"
 
 #include "engine/cycle/refusal_cache.h"
+#include "engine/cycle/refusals.h"
 
 #include <string.h>
 
@@ -29,6 +30,18 @@ static void order_of_service(void **state)
 		{"minimums of all before the surplus of anybody", "n1:4", "allocate",
 	         .groups = {{.name = "a", .tree = "1", .pods = "- - -", .after = "n1 n1 -"},
 	                    {.name = "b", .tree = "2", .pods = "- -", .after = "n1 n1"}}},
+		{"the first part does not pin itself where the others stand in the way", "n1:3/r1 n2:2/r2", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "0(0@rack 0@rack)",
+	                     .pods = "- - - | - - -",
+	                     .after = "n1 n1 n1 | n2 n2 -"}}},
+		{"whatever fits of the surplus fits together, as evenly as that allows",
+	         "n1:2/r1 n2:2/r1 n3:2/r2 n4:2/r2", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "0(0@rack 0@rack 0)",
+	                     .pods = "- - - | - - - | - -",
+	                     .devices = 2,
+	                     .after = "n1 n2 - | n3 - - | n4 -"}}},
 		{"surplus goes round: one pod each in turn", "n1:6", "allocate",
 	         .groups = {{.name = "a", .tree = "1", .pods = "- - - - -", .after = "n1 n1 n1 - -"},
 	                    {.name = "b", .tree = "1", .pods = "- - - - -", .after = "n1 n1 n1 - -"}}},
@@ -181,38 +194,60 @@ static void one_cycle(void **state)
 	CHECK_ALL(cases);
 }
 
-/* The words for people: states and reasons. */
+/* States, what they are proof of, and that each has a reason. */
 static void states(void **state)
 {
 	static const struct {
-		const char *story, *tree, *pods, *name;
+		const char *story, *tree, *pods;
+		enum group_state state;
+		enum group_proof proof;
 		int limit;
+		const char *others; /* pods of another group in its queue; NULL: none */
 	} table[] = {
-		{"all placed", "2", "- -", "Placed", -1},
-		{"surplus waits", "1", "- - - - -", "Partial", -1},
-		{"does not fit", "5", "- - - - -", "Impossible", -1},
-		{"pods are missing", "3", "- -", "NotReady", -1},
-		{"the queue says no", "3", "- - -", "Pending", 2},
-		{"a pod that is needed is blocked", "3", "- # -", "Blocked", -1},
-		{"pods are missing, and one is blocked", "3", "# -", "NotReady", -1},
-		{"a blocked pod is not needed", "2", "- # -", "Partial", -1},
-		{"does not fit without the pod that is blocked, which proves nothing", "5", "- - - - - #", "Pending",
-	         -1},
-		{"a part of the tree is blocked, and not needed", "1(2 2)", "- # | - -", "Partial", -1},
-		{"a part of the tree is blocked", "2(2 2)", "- # | - -", "Blocked", -1},
+		{"all placed", "2", "- -", GROUP_PLACED, PROOF_NONE, -1, NULL},
+		{"surplus waits", "1", "- - - - -", GROUP_PARTIAL, PROOF_NONE, -1, NULL},
+		{"larger than the cluster", "5", "- - - - -", GROUP_NEVER, PROOF_EVER, -1, NULL},
+		{"larger than the cluster, which is full", "5", "- - - - -", GROUP_NEVER, PROOF_EVER, -1,
+	         "n1 n1 n1 n1"},
+		{"others hold the room", "3", "- - -", GROUP_WAITING, PROOF_NOW, -1, "n1 n1"},
+		{"others hold the room of the rest", "3", "n1 - -", GROUP_WAITING, PROOF_NOW, -1, "n1 n1"},
+		{"with what runs larger than the cluster", "5", "n1 - - - -", GROUP_NEVER, PROOF_EVER, -1, "n1"},
+		{"pods are missing", "3", "- -", GROUP_NOT_READY, PROOF_NONE, -1, NULL},
+		{"the queue says no", "3", "- - -", GROUP_BLOCKED, PROOF_NONE, 2, NULL},
+		{"the queue says no, and there is no room", "3", "- - -", GROUP_BLOCKED, PROOF_NONE, 4, "n1 n1"},
+		{"the queue says no, and there will never be room", "5", "- - - - -", GROUP_BLOCKED, PROOF_NONE, 4,
+	         NULL},
+		{"the queue allows what is missing", "3", "n1 - -", GROUP_WAITING, PROOF_NOW, 5, "n1 n1"},
+		{"the queue allows the cheaper part", "1(1 3)", "- | - - -", GROUP_WAITING, PROOF_NOW, 5,
+	         "n1 n1 n1 n1"},
+		{"a pod that is needed is blocked", "3", "- # -", GROUP_BLOCKED, PROOF_NONE, -1, NULL},
+		{"pods are missing, and one is blocked", "3", "# -", GROUP_NOT_READY, PROOF_NONE, -1, NULL},
+		{"a blocked pod is not needed", "2", "- # -", GROUP_PARTIAL, PROOF_NONE, -1, NULL},
+		{"does not fit without the pod that is blocked, which proves nothing", "5", "- - - - - #",
+	         GROUP_WAITING, PROOF_NONE, -1, NULL},
+		{"a part of the tree is blocked, and not needed", "1(2 2)", "- # | - -", GROUP_PARTIAL, PROOF_NONE, -1,
+	         NULL},
+		{"a part of the tree is blocked", "2(2 2)", "- # | - -", GROUP_BLOCKED, PROOF_NONE, -1, NULL},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct cluster_fixture fixture;
 		struct fixture_queue queues[] = {{"q", NULL, 0, table[i].limit, 1, 100}, {0}};
-		struct fixture_group groups[] = {{.name = "a", .tree = table[i].tree, .pods = table[i].pods}, {0}};
+		struct fixture_group groups[] = {{.name = "a", .tree = table[i].tree, .pods = table[i].pods},
+		                                 {.name = "b", .tree = "1", .pods = table[i].others},
+		                                 {0}};
+		if (!table[i].others)
+			groups[1] = (struct fixture_group){0};
 		cluster_fixture_create(&fixture, "n1:4", queues, groups);
 		cluster_fixture_run(&fixture, ALL, 0);
 		const struct cycle_group *group = &fixture.cycle.groups[0];
-		if (strcmp(group_state_name(group->state), table[i].name) != 0)
-			fail_msg("%s: %s, not %s", table[i].story, group_state_name(group->state), table[i].name);
-		if (strcmp(table[i].name, "Placed") != 0 && !group->reasons.count)
+		if (group->state != table[i].state || group->proof != table[i].proof)
+			fail_msg("%s: %s, proof %d", table[i].story, group_state_name(group->state), (int)group->proof);
+		if (group->state != GROUP_PLACED && !group->reasons.count)
 			fail_msg("%s: no reason is given", table[i].story);
+		if (table[i].limit >= 0 && group->state == GROUP_BLOCKED &&
+		    group->reasons.items[0].code != REASON_QUEUE_LIMIT)
+			fail_msg("%s: the queue is not told first", table[i].story);
 		cluster_fixture_destroy(&fixture);
 	}
 }
@@ -407,13 +442,13 @@ static void remembered_refusals(void **state)
 		enum group_state is;
 		int taken; /* devices that somebody else holds on n5 */
 	} table[] = {
-		{"asked, and given up", 5, 1, 0, -1, GROUP_EXHAUSTED, 0},
-		{"not asked", 5, 1, 1, -1, GROUP_EXHAUSTED, 0},
-		{"nothing changed: not asked, though it would be found now", 5, 0, 2, -1, GROUP_EXHAUSTED, 0},
-		{"nothing changed for an hour: not asked", 3605, 0, 3, -1, GROUP_EXHAUSTED, 0},
-		{"asked at once after an hour, for the cluster is another", 3605, 1, 3, -1, GROUP_EXHAUSTED, 1},
-		{"another again: asked, but not in the same second", 3605, 0, 4, 3606, GROUP_EXHAUSTED, 2},
-		{"a clock that was set back: asked", 2, 1, 4, -1, GROUP_EXHAUSTED, 2},
+		{"asked, and given up", 5, 1, 0, -1, GROUP_UNDECIDED, 0},
+		{"not asked", 5, 1, 1, -1, GROUP_UNDECIDED, 0},
+		{"nothing changed: not asked, though it would be found now", 5, 0, 2, -1, GROUP_UNDECIDED, 0},
+		{"nothing changed for an hour: not asked", 3605, 0, 3, -1, GROUP_UNDECIDED, 0},
+		{"asked at once after an hour, for the cluster is another", 3605, 1, 3, -1, GROUP_UNDECIDED, 1},
+		{"another again: asked, but not in the same second", 3605, 0, 4, 3606, GROUP_UNDECIDED, 2},
+		{"a clock that was set back: asked", 2, 1, 4, -1, GROUP_UNDECIDED, 2},
 		{"found", 7, 0, 4, -1, GROUP_PLACED, 3},
 	};
 	int held = 0, class_;
@@ -441,11 +476,51 @@ static void remembered_refusals(void **state)
 	for (int second = 0; second < 100; second += 10) {
 		fixture.cycle.groups[0].reasons = (struct reasons){0};
 		cluster_fixture_run(&fixture, "allocate", second);
-		assert_int_equal(fixture.cycle.groups[0].state, GROUP_IMPOSSIBLE);
+		assert_int_equal(fixture.cycle.groups[0].state, GROUP_NEVER);
 		assert_int_equal(refusal_cache_hits(fixture.cycle.refusal_cache), second / 10);
 	}
 	refusal_cache_destroy(fixture.cycle.refusal_cache);
 	cluster_fixture_destroy(&fixture);
+}
+
+/* What took long and led nowhere is left alone for longer, so that others lose little time to it. */
+static void long_searches_are_repeated_seldom(void **state)
+{
+	static const struct {
+		uint64_t steps;
+		enum place_outcome outcome;
+		int64_t pause; /* milliseconds */
+	} table[] = {
+		{1, PLACE_EXHAUSTED, 1000},
+		{50000, PLACE_EXHAUSTED, 1000},
+		{100000, PLACE_EXHAUSTED, 2000},
+		{2000000, PLACE_EXHAUSTED, 40000},
+		{UINT64_MAX, PLACE_EXHAUSTED, 600000},
+		{999, PLACE_IMPOSSIBLE, 1000},
+	};
+	struct fixture_group groups[] = {{.name = "g", .tree = "1", .pods = "-"}, {0}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct cluster_fixture fixture;
+		cluster_fixture_create(&fixture, "n1:3 n2:3", NULL, groups);
+		struct cycle *cycle = &fixture.cycle;
+		const struct gang *gang = &cycle->groups[0].gang;
+		struct refusal refusal = {.placement = {.outcome = table[i].outcome, .steps = table[i].steps}};
+		int64_t end = (7000 + table[i].pause) * INT64_C(1000000);
+		cycle->refusal_cache = refusal_cache_create(1000);
+		cycle->retry_at = INT64_MAX;
+		refusal_cache_begin(cycle);
+		cycle->now = INT64_C(7000000000);
+		refusal_cache_store(cycle, gang, 1, &refusal);
+		cluster_occupy(cycle->cluster, gang->pods[0].pod_class, 0, OCCUPY_RUNNING);
+		cycle->now = end - 1;
+		assert_non_null(refusal_cache_find(cycle, gang, 1));
+		assert_int_equal(cycle->retry_at, end);
+		cycle->now = end;
+		assert_null(refusal_cache_find(cycle, gang, 1));
+		refusal_cache_destroy(cycle->refusal_cache);
+		cluster_fixture_destroy(&fixture);
+	}
 }
 
 /* Moves that were looked for in vain are not looked for again while everything is as it was. */
@@ -496,6 +571,7 @@ int main(void)
 	                                   cmocka_unit_test(reservations_give_way),
 	                                   cmocka_unit_test(one_try),
 	                                   cmocka_unit_test(remembered_refusals),
+	                                   cmocka_unit_test(long_searches_are_repeated_seldom),
 	                                   cmocka_unit_test(remembered_moves)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,11 @@ static void moves(void **state)
 	         .groups = {{.name = "a", .tree = "1", .pods = "n1", .after = "~n2", .devices = 3},
 	                    {.name = "b", .tree = "1", .pods = "n2", .after = "~n3", .devices = 2},
 	                    {.name = "wide", .tree = "1", .pods = "-", .after = "~n1", .devices = 4}}},
+		{"of a gang below its minimum nobody moves, for nobody would be started again", "n1:2 n2:2",
+	         "consolidate",
+	         .groups = {{.name = "a", .tree = "2", .pods = "n1 !"},
+	                    {.name = "b", .tree = "2(0 1 1)", .pods = "n2 | ! | !"},
+	                    {.name = "wide", .tree = "1", .pods = "-", .devices = 2}}},
 		{"a pod of a gang moves where the others stay", "n1:2 n2:2 n3:2", "consolidate",
 	         .groups = {{.name = "a", .tree = "2", .pods = "n1 n2", .after = "n1 ~n1"},
 	                    {.name = "b", .tree = "1", .pods = "n3", .devices = 2},
@@ -232,6 +237,16 @@ static void limits(void **state)
 	                     .after = "~n1 ~n1",
 	                     .priority = 9,
 	                     .preempt = CYCLE_NON_PREEMPTIBLE}}},
+		{"a child gives its surplus first, and what is left of it is within the entitlement", "n1:3", "preempt",
+	         .queues = {{"q", NULL, 0, -1, 1, 100}, {"owner", NULL, -1, -1, 1, 100}},
+	         .groups = {{.name = "low", .tree = "0(1)", .pods = "n1 n1"},
+	                    {.name = "o", .queue = "owner", .tree = "1", .pods = "n1 -"},
+	                    {.name = "high", .tree = "2", .pods = "- -", .priority = 9}}},
+		{"a child without surplus may go as a whole", "n1:3", "preempt",
+	         .queues = {{"q", NULL, 0, -1, 1, 100}, {"owner", NULL, -1, -1, 1, 100}},
+	         .groups = {{.name = "low", .tree = "0(2)", .pods = "n1 n1", .after = "x x"},
+	                    {.name = "o", .queue = "owner", .tree = "1", .pods = "n1 -"},
+	                    {.name = "high", .tree = "2", .pods = "- -", .after = "~n1 ~n1", .priority = 9}}},
 	};
 	(void)state;
 	CHECK_ALL(cases);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Random runs with faults: nothing is violated, a seed repeats exactly, and a broken scheduler is caught.
 
-    test_fault.py PLATOON BROKEN_GANGS BROKEN_SEGMENTS SOURCE_ROOT
+    test_fault.py PLATOON BROKEN_GANGS BROKEN_SEGMENTS BROKEN_CLAIMS SOURCE_ROOT
 
 BROKEN_GANGS is the same program with a scheduler that does not look at the minimums of gangs, BROKEN_SEGMENTS one that
-begins all segments of a RoleBasedGroup at once. The last line is `N passed, M failed`.
+begins all segments of a RoleBasedGroup at once, BROKEN_CLAIMS one that does not wait for claims. The last line is `N passed, M failed`.
 """
 import functools
 import json
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-PLATOON, BROKEN, BROKEN_SEGMENTS, ROOT = (os.path.abspath(path) for path in sys.argv[1:5])
+PLATOON, BROKEN, BROKEN_SEGMENTS, BROKEN_CLAIMS, ROOT = (os.path.abspath(path) for path in sys.argv[1:6])
 KINDS = ["conflict", "watch-loss", "crash", "slow-api", "node-flap", "clock-jump"]
 TESTS = []
 
@@ -101,6 +101,22 @@ def segments_without_order_are_caught():
     assert code == 1, f"not one of 100 seeds has noticed it:\n{err}"
     said = [violation for failure in json.loads(out)["failures"] for violation in failure["violations"]]
     assert any("begins segment" in violation for violation in said), said
+
+
+@test
+def a_scheduler_that_does_not_wait_for_claims_is_caught():
+    code, out, err = simulate(BROKEN_CLAIMS, "--seeds", "1..40", "-o", "json")
+    assert code == 1, f"not one of 40 seeds has noticed it:\n{err}"
+    said = [violation for failure in json.loads(out)["failures"] for violation in failure["violations"]]
+    assert any("before its claim" in violation for violation in said), said
+
+
+@test
+def volumes_and_budgets_come_and_go():
+    _, out, _ = simulate(PLATOON, "--verbose", "--seeds", "1..40")
+    for words in (" local volumes", "  claims: one each", "  claims: ephemeral", "  claims: shared", "  budget b",
+                  "PodDisruptionBudget b", "PersistentVolumeClaim "):
+        assert words in out, f"no seed has {words!r}"
 
 
 @test

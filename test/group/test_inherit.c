@@ -30,10 +30,10 @@ static void left_alone(void **state)
 	         WORKLOAD("workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", "", "")
 	                 POD(OWNED("workloads.x-k8s.io/v1alpha2", "RoleBasedGroup", "w")),
 	         "none: the pod belongs to a RoleBasedGroup"},
-		{"Kubernetes' own groups",
-	         "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}, spec: {schedulingGroup: "
-	         "{podGroupName: g}}}\n",
-	         "none: the pod names a group of scheduling.k8s.io"},
+		{"Kubernetes' first own groups",
+	         "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ns}, spec: {workloadRef: "
+	         "{name: w, podGroup: g}}}\n",
+	         "none: the pod names a Workload of scheduling.k8s.io/v1alpha1"},
 	};
 	ALL(stories);
 }
@@ -162,6 +162,27 @@ static void labels_of_wrappers(void **state)
 	world_close(&world);
 }
 
+/* What an AppWrapper holds is grouped as if it stood alone, in the queue that the wrapper names. */
+static void app_wrappers(void **state)
+{
+	static const char wrapped[] =
+		"---\n{apiVersion: workload.codeflare.dev/v1beta2, kind: AppWrapper, metadata: {name: aw, namespace: "
+		"ns, "
+		"uid: aw1, labels: {kai.scheduler/queue: red}}}\n"
+		"---\n{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w, namespace: ns, uid: u1, "
+		"ownerReferences: [{apiVersion: workload.codeflare.dev/v1beta2, kind: AppWrapper, name: aw, uid: "
+		"aw1}]}, "
+		"spec: {pytorchReplicaSpecs: {Master: {replicas: 1}, Worker: {replicas: 3}}}}\n" POD(
+			OWNED("kubeflow.org/v1", "PyTorchJob",
+	                      "w") "labels: {training.kubeflow.org/replica-type: worker}, ");
+	struct world world;
+	world_open(&world, wrapped, NULL);
+	assert_string_equal(world.result.name, "pg-w-u1");
+	assert_string_equal(world.result.owner.kind, "PyTorchJob");
+	assert_string_equal(world.result.queue, "red");
+	world_close(&world);
+}
+
 #define LINK(name, up)                                                                                                 \
 	"---\n{apiVersion: example.com/v1, kind: Foo, metadata: {name: " name ", namespace: ns, uid: " name            \
 	", ownerReferences: [{apiVersion: example.com/v1, kind: Foo, name: " up ", uid: " up "}]}}\n"
@@ -234,9 +255,10 @@ static void long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(left_alone),         cmocka_unit_test(broken_values), cmocka_unit_test(taken_over),
-		cmocka_unit_test(labels_of_wrappers), cmocka_unit_test(owners),        cmocka_unit_test(spark),
-		cmocka_unit_test(long_names),
+		cmocka_unit_test(left_alone),   cmocka_unit_test(broken_values),
+		cmocka_unit_test(taken_over),   cmocka_unit_test(labels_of_wrappers),
+		cmocka_unit_test(app_wrappers), cmocka_unit_test(owners),
+		cmocka_unit_test(spark),        cmocka_unit_test(long_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

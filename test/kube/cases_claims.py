@@ -1,4 +1,5 @@
 """Gangs with volume claims, beside the real controller of volumes and a stand-in for an external provisioner."""
+import contextlib
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import threading
 
 from control_plane import binaries
 from kit import Replica, apply, gang, pods_of, test, wait_until
+from proxy import Proxy
 
 DRIVER = "disks.example.com"
 SELECTED = "volume.kubernetes.io/selected-node"
@@ -32,10 +34,11 @@ class Controllers:
 
 
 class Provisioner:
-    """Makes a volume for every claim of the driver that has a node; the first time it fails for those in `fails`."""
+    """Makes a volume for every claim of the driver that has a node; the first time it fails for those in `fails`, and it does
+    nothing for those in `leaves`."""
 
-    def __init__(self, plane, fails=()):
-        self.plane, self.fails, self.over = plane, set(fails), threading.Event()
+    def __init__(self, plane, fails=(), leaves=()):
+        self.plane, self.fails, self.leaves, self.over = plane, set(fails), set(leaves), threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
 
     def __enter__(self):
@@ -51,7 +54,7 @@ class Provisioner:
             made = []
             for claim in claims(self.plane):
                 name, node = claim["metadata"]["name"], claim["metadata"].get("annotations", {}).get(SELECTED)
-                if not node or claim["spec"].get("volumeName"):
+                if not node or claim["spec"].get("volumeName") or name in self.leaves:
                     continue
                 if name in self.fails:
                     self.fails.remove(name)
@@ -106,6 +109,32 @@ def all_or_none(plane, name, pods):
     return check
 
 
+def check_pairs(plane):
+    """Claims and volumes belong to each other, one to one."""
+    volumes = json.loads(plane.kubectl("get", "pv", "-o", "json").stdout)["items"]
+    owners = {volume["metadata"]["name"]: volume["spec"]["claimRef"]["uid"] for volume in volumes if "claimRef" in volume["spec"]}
+    assert len(set(owners.values())) == len(owners), f"two volumes for one claim: {owners}"
+    for claim in claims(plane):
+        name, meta = claim["spec"].get("volumeName"), claim["metadata"]
+        assert claim["status"]["phase"] == "Bound" and owners.get(name) == meta["uid"], (name, owners, claim)
+
+
+def local_gang(plane, name, pods):
+    """A gang whose claims are for volumes that exist, on two nodes of one rack."""
+    nodes = [node["metadata"]["name"] for node in json.loads(plane.kubectl("get", "nodes", "-o", "json").stdout)["items"]
+             if node["metadata"]["labels"].get("example.com/rack") == "r1"][:2]
+    docs = gang_with_claims(name, pods)
+    docs[0]["provisioner"] = "kubernetes.io/no-provisioner"
+    for i in range(pods):
+        volume = volume_for({"metadata": {"name": "", "namespace": "", "uid": f"local-{i}"}, "spec": {
+            "storageClassName": "disks", "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem",
+            "resources": {"requests": {"storage": "1Gi"}}}}, nodes[i % 2])
+        del volume["spec"]["claimRef"], volume["spec"]["csi"], volume["metadata"]["annotations"]
+        volume["spec"]["local"] = {"path": f"/disks/{i}"}
+        docs.append(volume)
+    return docs, nodes
+
+
 def clear_claims(plane):
     plane.kubectl("delete", "podgroups,pods", "--all", "--wait=false", "--grace-period=0", "--force", check=False)
     for kind in ("pvc", "pv"):
@@ -145,17 +174,7 @@ def claims_survive_the_end_of_the_scheduler(plane):
 
 @test
 def local_volumes_take_the_gang_to_their_nodes(plane):
-    nodes = [node["metadata"]["name"] for node in json.loads(plane.kubectl("get", "nodes", "-o", "json").stdout)["items"]
-             if node["metadata"]["labels"].get("example.com/rack") == "r1"][:2]
-    docs = gang_with_claims("near", 4)
-    docs[0]["provisioner"] = "kubernetes.io/no-provisioner"
-    for i in range(4):
-        volume = volume_for({"metadata": {"name": "", "namespace": "", "uid": f"local-{i}"}, "spec": {
-            "storageClassName": "disks", "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem",
-            "resources": {"requests": {"storage": "1Gi"}}}}, nodes[i % 2])
-        del volume["spec"]["claimRef"], volume["spec"]["csi"], volume["metadata"]["annotations"]
-        volume["spec"]["local"] = {"path": f"/disks/{i}"}
-        docs.append(volume)
+    docs, nodes = local_gang(plane, "near", 4)
     try:
         with Controllers(plane), Replica(plane) as replica:
             apply(plane, docs)
@@ -177,5 +196,57 @@ def claims_are_taken_back_after_the_deadline(plane):
             assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "late"))
             with Provisioner(plane):
                 wait_until("the gang is placed", all_or_none(plane, "late", 4), replica)
+    finally:
+        clear_claims(plane)
+
+
+def cut_short(plane, name, docs, stop_at, provisions=True):
+    """Platoon is killed when it has made `stop_at`'s number of these requests; another one begins where it was."""
+    try:
+        with Controllers(plane), Proxy(plane, seed=1) as proxy:
+            proxy.stop_at = stop_at
+            with Provisioner(plane) if provisions else contextlib.nullcontext():
+                with Replica(plane, kubeconfig=proxy.kubeconfig({"token": plane.token})) as replica:
+                    apply(plane, docs)
+                    wait_until(f"{stop_at} is reached", lambda: proxy.stopped.is_set() or "not yet", replica)
+                    replica.stop(signal.SIGKILL)
+                with Replica(plane) as replica:
+                    wait_until(f"the gang is placed after {stop_at}", all_or_none(plane, name, 6), replica)
+                    check_pairs(plane)
+    finally:
+        clear_claims(plane)
+
+
+@test
+def killed_while_claims_are_written(plane):
+    for count in (0, 3):
+        cut_short(plane, "write", gang_with_claims("write", 6), ("PATCH", "/persistentvolumeclaims/", count))
+
+
+@test
+def killed_while_volumes_are_written(plane):
+    for count in (0, 3):
+        cut_short(plane, "static", local_gang(plane, "static", 6)[0], ("PATCH", "/persistentvolumes/", count), False)
+
+
+@test
+def killed_while_pods_are_bound(plane):
+    for count in (0, 3):
+        cut_short(plane, "bind", gang_with_claims("bind", 6), ("POST", "/binding", count))
+
+
+@test
+def killed_while_some_claims_are_bound(plane):
+    try:
+        with Controllers(plane):
+            apply(plane, gang_with_claims("half", 6))
+            with Provisioner(plane, leaves=["data-half-1", "data-half-4"]), Replica(plane) as replica:
+                wait_until("four are bound", lambda: sum(
+                    claim["status"]["phase"] == "Bound" for claim in claims(plane)) == 4 or "not yet", replica)
+                assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "half"))
+                replica.stop(signal.SIGKILL)
+            with Provisioner(plane), Replica(plane) as replica:
+                wait_until("the gang is placed", all_or_none(plane, "half", 6), replica)
+                check_pairs(plane)
     finally:
         clear_claims(plane)

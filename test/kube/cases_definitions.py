@@ -1,6 +1,8 @@
-"""What the API server refuses by the definitions alone: no webhook answers here."""
+"""What the API server refuses by the definitions alone: no webhook answers here. And which fields a pod has there."""
 import copy
 import json
+import os
+import re
 
 from kit import test
 
@@ -114,3 +116,20 @@ def definitions_keep_topologies_as_they_are(plane):
             answer = send(plane, "replace", api_version, kind, spec)
             assert text in answer.stderr if text else answer.returncode == 0, f"{kind} {spec}: {answer.stderr}"
         plane.kubectl("delete", kind.lower(), "rules")
+
+
+@test
+def every_field_of_a_pod_is_in_the_table(plane):
+    """The page of what a pod can ask for names each field that this API server has."""
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "pods.md")
+    with open(page, encoding="utf-8") as file:
+        named = set(re.findall(r"`([^`]+)`", file.read()))
+    document = json.loads(plane.kubectl("get", "--raw", "/openapi/v3/api/v1").stdout)
+    schemas = document["components"]["schemas"]
+    for kind, prefix in (("PodSpec", "spec."), ("Container", "containers[].")):
+        fields = set(schemas["io.k8s.api.core.v1." + kind]["properties"])
+        assert len(fields) > 20, fields
+        missing = [name for name in sorted(fields)
+                   if not any(path == prefix + name or path.startswith((prefix + name + ".", prefix + name + "["))
+                              for path in named)]
+        assert not missing, f"{kind}: no row for {missing}"

@@ -1,10 +1,11 @@
 """`platoon run` from day to day: gangs, reasons, replicas."""
+import json
 import os
 import signal
 import time
 
 from definitions import definition
-from kit import Replica, apply, gang, pods_of, racks_of, runs, test, wait_until
+from kit import Replica, apply, bound, gang, pods_of, racks_of, runs, test, wait_until
 
 
 @test
@@ -109,3 +110,80 @@ def another_replica_takes_over(plane):
             second.stop()
     holder = plane.kubectl("get", "lease", "platoon", "-o", "jsonpath={.spec.holderIdentity}").stdout
     assert holder == "", f"a replica that ended by itself still holds the lease: {holder}"
+
+
+class BindingsRefused:
+    """While it lasts the API server itself refuses to bind pods whose names end with this."""
+
+    def __init__(self, plane, ending, message):
+        self.plane, self.ending, self.message = plane, ending, message
+
+    def is_known(self):
+        """The server learns of a policy a moment after it is written: asked by a binding that would change nothing."""
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": f"probe{self.ending}"},
+                "target": {"kind": "Node", "name": "r1-n0"}}
+        answer = self.plane.kubectl("create", "--raw", f"/api/v1/namespaces/default/pods/probe{self.ending}/binding?dryRun=All",
+                                    "-f", "-", text=json.dumps(body), check=False)
+        return self.message in answer.stderr or answer.stderr + answer.stdout
+
+    def __enter__(self):
+        name, api = "no-bindings", "admissionregistration.k8s.io/v1"
+        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}
+        check = {"expression": f"!object.metadata.name.endsWith('{self.ending}')", "message": self.message, "reason": "Forbidden"}
+        probe = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"probe{self.ending}"},
+                 "spec": {"schedulerName": "nobody", "containers": [{"name": "main", "image": "model:1"}]}}
+        apply(self.plane, [
+            {"apiVersion": api, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name},
+             "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [rule]}, "validations": [check]}},
+            {"apiVersion": api, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": name},
+             "spec": {"policyName": name, "validationActions": ["Deny"]}}, probe])
+        wait_until("the policy is known", self.is_known)
+        return self
+
+    def __exit__(self, *_):
+        self.plane.kubectl("delete", "validatingadmissionpolicies,validatingadmissionpolicybindings", "no-bindings", "--ignore-not-found")
+
+
+def events_of(plane, pod, reason):
+    return plane.kubectl("get", "events", "--field-selector", f"reason={reason},involvedObject.name={pod}", "-o",
+                         "jsonpath={.items[*].message}").stdout
+
+
+def says(plane, kind, name, condition, reason, text):
+    """Until the object has a condition of this type that is false for this reason, with this text."""
+    def check():
+        status = json.loads(plane.kubectl("get", kind, name, "-o", "json").stdout).get("status", {})
+        return any(item["status"] == "False" and item["reason"] == reason and text in item["message"]
+                   for item in status.get("conditions", []) if item["type"] == condition) or status
+    return check
+
+
+@test
+def a_refused_binding_is_told_and_tried_again(plane):
+    message = "no bindings of this pod today"
+    with BindingsRefused(plane, "-2", message) as policy, Replica(plane) as replica:
+        apply(plane, gang("held", 4))
+        wait_until("the pod says why", says(plane, "pod", "held-2", "PodScheduled", "SchedulerError", message), replica)
+        wait_until("so does its group", says(plane, "podgroup", "held", "Scheduled", "BindingRefused", message), replica)
+        wait_until("and an event", lambda: message in events_of(plane, "held-2", "FailedScheduling") or "no event", replica)
+        told = events_of(plane, "held-2", "Scheduled")
+        assert told == "", f"told as placed without being bound: {told}\n{replica.log()[-3000:]}"
+        time.sleep(5)
+        refused = [line for line in replica.log().splitlines() if "binding refused" in line and "held-2" in line]
+        assert 2 <= len(refused) < 12, f"{len(refused)} bindings of it were sent in 5 s, with growing pauses"
+        policy.__exit__()
+        wait_until("held is bound", bound(plane, "held", 4), replica)
+        assert len(racks_of(plane, "held")) == 1, racks_of(plane, "held")
+        wait_until("it is told as placed", lambda: events_of(plane, "held-2", "Scheduled") != "" or "no event", replica)
+        replica.stop()
+
+
+@test
+def a_gang_that_is_refused_again_and_again_is_let_go(plane):
+    with BindingsRefused(plane, "-2", "never"), Replica(plane, kubelets=False) as replica:
+        apply(plane, gang("lost", 4))
+        wait_until("three are bound", bound(plane, "lost", 3), replica)
+        wait_until("no half of it stays", lambda: [pod["metadata"]["name"] for pod in pods_of(plane, "lost")
+                                                   if not pod["metadata"].get("deletionTimestamp")] == ["lost-2"]
+                   or "not yet", replica)
+        replica.stop()

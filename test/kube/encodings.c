@@ -126,7 +126,7 @@ static size_t compare(const char *path, const struct val *json, const struct val
 static size_t compare_kind(struct remote_client *client, struct store *store, const char *resource)
 {
 	struct collected collected = {.copier = copier_create(), .api = store_api_find(store, "", "v1", resource)};
-	collected.plan = remote_trim_plan(collected.api);
+	collected.plan = remote_trim_plan(collected.api, KEEP_READ);
 	struct buffer path = {0};
 	remote_path(collected.api, "", &path);
 	struct answer json = get(client, path.text, "application/json");

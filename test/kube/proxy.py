@@ -39,6 +39,8 @@ class Proxy:
         self.busy = 0        # share of requests that is answered with 429
         self.contested = None  # a set: the first write of each method to each kind is answered with 409 and noted in it
         self.pace = 0        # seconds from one binding to the next
+        self.stop_at = None  # method, part of a path and how many of these pass: from the next on nothing does any more
+        self.stopped = threading.Event()
         self.refused = {}    # request -> when it was last answered so
         self.too_soon = []   # request lines that came again before Retry-After was over
         self.answered_busy = self.passed = 0
@@ -126,6 +128,19 @@ class Proxy:
             self.answered_busy += 1
             return True
 
+    def check_stop(self, line):
+        """A request that is held back here never arrives, nor does any after it."""
+        with self.lock:
+            if self.stop_at and not self.stopped.is_set():
+                method, part, left = self.stop_at
+                text = line.decode()
+                if text.startswith(method + " ") and part in text:
+                    self.stop_at = (method, part, left - 1)
+                    if left == 0:
+                        self.stopped.set()
+            if self.stopped.is_set():
+                raise OSError("stopped")
+
     def is_contested(self, line):
         method, path = line.decode().split(" ")[:2]
         if self.contested is None or method == "GET":
@@ -172,6 +187,7 @@ class Proxy:
                 break
             body, data = rest[:length], rest[length:]
             self.hold()
+            self.check_stop(lines[0])
             if self.delay:
                 time.sleep(self.delay * (0.5 + self.random.random()))
             if self.pace and b"/binding" in lines[0]:

@@ -42,7 +42,7 @@ def the_page_and_a_gang(folder):
                 state = "True" if line.endswith("-") else "Unknown"
                 up.until("the node follows", lambda: condition_of(up.get("node", "z1-r1-n1"), "Ready")["status"] == state)
             if "apply -f examples/up-impossible.yaml" in line:
-                up.until("a refusal", lambda: up.get("podgroup", "too-wide")["status"].get("phase") == "Unschedulable")
+                up.until("a refusal", lambda: up.get("podgroup", "too-wide")["status"].get("phase") == "Never")
         assert shown["kubectl get nodes -L example.com/rack"].count(" Ready ") == 8, shown
         assert "z1-r1-n1" in shown["kubectl get podgroups,pods -o wide"], shown
         assert "llama-worker-1" in shown["kubectl get pytorchjobs,podgroups,pods -o wide"], shown
@@ -72,7 +72,7 @@ def a_gang_stays_in_its_rack(folder):
 def an_impossible_gang_says_why(folder):
     with Up(folder, "--in-memory", "--nodes", "1x2x4", "--heartbeat", "0") as up:
         up.kubectl("apply", "-f", "examples/up-impossible.yaml")
-        group = up.until("a refusal", lambda: (lambda g: g.get("status", {}).get("phase") == "Unschedulable" and g)(
+        group = up.until("a refusal", lambda: (lambda g: g.get("status", {}).get("phase") == "Never" and g)(
             up.get("podgroup", "too-wide")))
         condition = condition_of(group, "Scheduled")
         assert condition["status"] == "False" and condition["reason"] == "InsufficientDomain", condition
@@ -390,7 +390,7 @@ def help_and_wrong_usage(folder):
         assert code == 0, f"{line}: {err}"
     code, out, _ = run("up", "--in-memory", "--port", "0", "--data-dir", folder, "--until-placed", "-f",
                        "examples/up-impossible.yaml")
-    assert code == 0 and "Unschedulable" in out, out
+    assert code == 1 and "Never" in out, out
     for wrong, message in [(["--nodes", "2x2"], "1x2x4"), (["--nodes", "0x1x1"], "1x2x4"), (["--nodes", "1x2x4x"], "1x2x4"),
                            (["--nodes", "200x200x200"], "20000"), (["--gpus", "-1"], "--gpus"), (["--port", "65536"], "--port"),
                            (["--until-placed"], "needs a workload or PodGroup"), (["-f", "nosuch.yaml"], "nosuch.yaml"), (["extra"], "-f")]:

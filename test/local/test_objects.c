@@ -322,9 +322,10 @@ static void forget_summary(struct derived *summary)
 	alive--;
 }
 
+static const struct derivation summary_derivation = {summarize, forget_summary};
+
 static void derived_data_is_made_once_per_version(void **state)
 {
-	static const struct derivation derivation = {summarize, forget_summary};
 	struct store_fixture *fixture = *state;
 	made = alive = 0;
 	assert_code(fixture,
@@ -332,15 +333,15 @@ static void derived_data_is_made_once_per_version(void **state)
 	            201);
 	struct store_object *first = store_object_retain(fixture->result.object);
 	assert_int_equal(made, 0); /* nobody asked */
-	const struct summary *summary = store_object_derived(first, &derivation);
+	const struct summary *summary = store_object_derived(first, &summary_derivation);
 	const struct store_object *held = store_peek(fixture->store, first->type, "default", "a");
-	assert_ptr_equal(store_object_derived(held, &derivation), summary);
+	assert_ptr_equal(store_object_derived(held, &summary_derivation), summary);
 	assert_ptr_equal(summary->name, first->name); /* not a copy */
 	assert_int_equal(summary->labels, 2);
 	assert_int_equal(made, 1);
 	/* Another version is read on its own; the old one stays until the commit. */
 	assert_code(fixture, fixture_merge(fixture, "pods", "default", "a", "{'metadata':{'labels':{'y':null}}}"), 200);
-	const struct summary *next = store_object_derived(fixture->result.object, &derivation);
+	const struct summary *next = store_object_derived(fixture->result.object, &summary_derivation);
 	assert_int_equal(next->labels, 1);
 	assert_int_equal(made, 2);
 	assert_int_equal(store_commit(fixture->store, NULL), 0);
@@ -354,13 +355,12 @@ static void derived_data_is_made_once_per_version(void **state)
 
 static void derived_data_of_an_old_version_stays_while_it_is_held(void **state)
 {
-	static const struct derivation derivation = {summarize, forget_summary};
 	struct store_fixture *fixture = *state;
 	made = alive = 0;
 	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'a'}}"), 201);
 	struct store_object *first = store_object_retain(fixture->result.object);
-	const struct summary *summary = store_object_derived_hold(first, &derivation);
-	assert_ptr_equal(store_object_derived_hold(first, &derivation), summary);
+	const struct summary *summary = store_object_derived_hold(first, &summary_derivation);
+	assert_ptr_equal(store_object_derived_hold(first, &summary_derivation), summary);
 	assert_code(fixture, fixture_merge(fixture, "pods", "default", "a", "{'metadata':{'labels':{'y':'1'}}}"), 200);
 	assert_int_equal(store_commit(fixture->store, NULL), 0);
 	assert_int_equal(summary->labels, 0);
@@ -370,6 +370,63 @@ static void derived_data_of_an_old_version_stays_while_it_is_held(void **state)
 	assert_int_equal(alive, 0); /* not kept with the history */
 	store_object_derived_drop(NULL);
 	store_object_release(first);
+}
+
+static int examine(struct store_admission *admission, struct store_object *object, struct store_error *error)
+{
+	const struct summary *summary = store_object_derived(object, &summary_derivation);
+	assert_string_equal(val_str(val_path(object->root, "metadata", "uid", NULL), ""), object->uid);
+	assert_string_not_equal(val_str(val_path(object->root, "metadata", "resourceVersion", NULL), ""), "");
+	if (summary->labels > 1)
+		return store_fail(admission->arena, error, 422, "Invalid", "too many labels");
+	if (summary->labels == 1)
+		problem_add(admission->warnings, SEVERITY_WARNING, "metadata.labels", NULL, "has a label");
+	return 0;
+}
+
+static int admit_later(void *context, struct store_admission *admission, struct store_error *error)
+{
+	(void)context, (void)error;
+	assert_true(admission->examines);
+	if (!admission->status)
+		admission->examine = examine;
+	return 0;
+}
+
+/* Admission may look at an object in its last form, and who reads it later has what was derived from it then. */
+static void what_admission_derives_is_kept(void **state)
+{
+	struct store_fixture *fixture = *state;
+	made = alive = 0;
+	fixture_close(fixture);
+	fixture->options.admit = admit_later;
+	fixture_open(fixture, NULL);
+	assert_code(fixture, fixture_create(fixture, "pods", "default", "{'metadata':{'name':'a','labels':{'x':'1'}}}"),
+	            201);
+	assert_int_equal(fixture->result.warning_count, 1);
+	assert_string_equal(fixture->result.warnings[0], "metadata.labels: has a label");
+	assert_int_equal(made, 1);
+	store_object_derived(fixture->result.object, &summary_derivation);
+	assert_int_equal(made, 1);
+
+	/* What is refused was never there, and neither was a dry run. */
+	uint64_t version = store_version(fixture->store);
+	assert_code(fixture, fixture_merge(fixture, "pods", "default", "a", "{'metadata':{'labels':{'y':'1'}}}"), 422);
+	assert_code(fixture,
+	            fixture_create(fixture, "pods", "default", "{'metadata':{'name':'b','labels':{'x':'1','y':'2'}}}"),
+	            422);
+	assert_int_equal(store_version(fixture->store), version);
+	assert_string_equal(fixture_names(fixture, "pods", "default", NULL, NULL), "a");
+	assert_code(fixture, fixture_get(fixture, "pods", "default", "a"), 200);
+	assert_at(fixture, "metadata.labels", "{\"x\":\"1\"}");
+	assert_int_equal(alive, 1);
+
+	/* A status is not examined: it is derived when somebody asks. */
+	made = 0;
+	struct store_request status = {.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS};
+	assert_code(fixture, fixture_do(fixture, status, "pods", "default", "a", "{'status':{'phase':'Running'}}"),
+	            200);
+	assert_int_equal(made, 0);
 }
 
 int main(void)
@@ -390,6 +447,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_have_two_faces, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(versions_follow_the_spec, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(derived_data_is_made_once_per_version, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_admission_derives_is_kept, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(derived_data_of_an_old_version_stays_while_it_is_held, fixture_setup,
 	                                        fixture_teardown),
 	};

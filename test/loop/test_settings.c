@@ -18,6 +18,15 @@
 #define NODE(name)                                                                                                     \
 	"---\n{apiVersion: v1, kind: Node, metadata: {name: " name ", labels: {rack: r1}}, status: {allocatable: "     \
 	"{cpu: 8, memory: 8Gi, pods: 100}, conditions: [{type: Ready, status: 'True'}]}}\n"
+#define GPU_NODE(name)                                                                                                 \
+	"---\n{apiVersion: v1, kind: Node, metadata: {name: " name ", labels: {rack: r9}}, status: {allocatable: "     \
+	"{cpu: 8, memory: 8Gi, pods: 100, nvidia.com/gpu: 8}, conditions: [{type: Ready, status: 'True'}]}}\n"
+#define POD_WITH(name, requests, affinity)                                                                             \
+	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name "}, spec: {schedulerName: platoon, " affinity        \
+	"containers: [{name: c, image: i, resources: {limits: {" requests "}}}]}}\n"
+#define PREFERS(label, value)                                                                                          \
+	"affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: "         \
+	"{matchExpressions: [{key: " label ", operator: In, values: [" value "]}]}}]}}, "
 #define TOPOLOGY                                                                                                       \
 	"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: t}, spec: {levels: [{nodeLabel: "  \
 	"rack}]}}\n"
@@ -38,6 +47,10 @@
 #define DEFAULTS(data)                                                                                                 \
 	"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-grouping-defaults, namespace: kube-system}, " \
 	"data: {" data "}}\n"
+
+#define SIZED_POD(name, cpu, ...)                                                                                      \
+	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name __VA_ARGS__ "}, spec: {schedulerName: platoon, "     \
+	"containers: [{name: c, image: i, resources: {requests: {cpu: " cpu "}}}]}}\n"
 
 /* A pod that takes all of a node. */
 #define WHOLE(name, priority)                                                                                          \
@@ -168,10 +181,12 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	(void)state;
 	static const char *const names[] = {"other"};
 	static const struct group_kind_default row = {.api_group = "*", .kind = "Job", .priority_class = "train"};
-	struct settings cases[12];
-	static const bool placing[12] = {true, true, true, true, true, false, true, false, false, true, true, true};
-	static const bool grouping[12] = {true, true, true, false, false, true, true, true, true, true, false, false};
-	for (int i = 0; i < 12; i++)
+	struct settings cases[17];
+	static const bool placing[17] = {true, true, true, true, true, false, true,  false, false,
+	                                 true, true, true, true, true, true,  false, true};
+	static const bool grouping[17] = {true, true,  true,  false, false, true,  true,  true, true,
+	                                  true, false, false, false, false, false, false, false};
+	for (int i = 0; i < 17; i++)
 		cases[i] = settings_usual;
 	cases[0].schedulers = names;
 	cases[0].scheduler_count = 1;
@@ -187,7 +202,12 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	cases[9].node_pool = "red";
 	cases[10].restrict_nodes = true;
 	cases[11].plain_reasons = true;
-	for (int i = 0; i < 12; i++) {
+	cases[12].starvation_ns = 1;
+	cases[13].config_maps = true;
+	cases[14].ignore_parent_queues = true;
+	cases[15].kai_minimums = true;
+	cases[16].spare_gpus = true;
+	for (int i = 0; i < 17; i++) {
 		struct settings_source *source = settings_source_create(&settings_usual);
 		settings_source_replace(source, &cases[i]);
 		print_message("case %d\n", i);
@@ -446,6 +466,77 @@ static void only_workers(void **state)
 	assert_string_not_equal(node_of(simulation, "q"), "");
 }
 
+#define CHILD_QUEUE(name, parent, limit)                                                                               \
+	"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: " name "}, spec: {" parent              \
+	"resources: {cpu: {quota: 0, limit: " limit ", overQuotaWeight: 1}}}}\n"
+
+/* What the parent does not allow, its child may take when parents do not count; and not any more when they do again. */
+static void parents_that_do_not_count(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") CHILD_QUEUE("all", "", "0") CHILD_QUEUE("team", "parentQueue: all, ", "-1"));
+	apply(simulation, POOL_POD("p", "kai.scheduler/queue: team"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "p"), "");
+	struct settings settings = now(simulation);
+	settings.ignore_parent_queues = true;
+	settings_source_replace(simulation->settings, &settings);
+	run(simulation);
+	assert_string_equal(node_of(simulation, "p"), "n1");
+	settings_source_replace(simulation->settings, &settings_usual);
+	apply(simulation, POOL_POD("q", "kai.scheduler/queue: team"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "q"), "");
+}
+
+static int apply_one(struct simulation *simulation, const char *yaml)
+{
+	struct manifests objects;
+	struct arena *arena = arena_create();
+	struct problems problems = {.arena = arena};
+	struct store_error error = {0};
+	manifests_init(&objects);
+	assert_int_equal(manifests_parse(&objects, yaml, strlen(yaml), "test", &problems), 0);
+	int rc = simulation_apply(simulation, objects.items[0].object, arena, &error);
+	manifests_free(&objects);
+	arena_destroy(arena);
+	return rc;
+}
+
+#define GROUP(name, spec)                                                                                              \
+	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: " name "}, spec: {" spec            \
+	"queue: q, subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]}}\n"
+#define TREE(name, minimum)                                                                                            \
+	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: " name "}, spec: {queue: q, "       \
+	"subGroups: [{name: top" minimum "}, {name: a, parent: top, minMember: 1}, {name: b, parent: top, minMember: " \
+	"4}]}}\n"
+
+static void minimums_as_kai_admits_them(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, NODE("n1") QUEUE("q"));
+	assert_int_equal(apply_one(simulation, GROUP("few", "minSubGroup: 3, ")), -1);
+	assert_int_equal(apply_one(simulation, TREE("old", ", minMember: 5")), 0);
+	struct settings settings = now(simulation);
+	settings.kai_minimums = true;
+	settings_source_replace(simulation->settings, &settings);
+	assert_int_equal(apply_one(simulation, GROUP("few", "minSubGroup: 3, ")), 0);
+	assert_int_equal(apply_one(simulation, GROUP("both", "minSubGroup: 2, minMember: 2, ")), -1);
+	assert_int_equal(apply_one(simulation, TREE("new", ", minMember: 5")), -1);
+	assert_int_equal(apply_one(simulation, TREE("new", ", minMember: 0")), -1);
+	assert_int_equal(apply_one(simulation, TREE("new", "")), 0);
+	/* What is there can be changed: its author may not know how to write it anew. */
+	assert_int_equal(apply_one(simulation, TREE("old", ", minMember: 9")), 0);
+	/* A group that can never be whole waits, with the reason. */
+	apply(simulation,
+	      "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {pod-group-name: few}, labels: "
+	      "{kai.scheduler/subgroup-name: a}}, spec: {schedulerName: platoon, " CONTAINERS "}}\n");
+	run(simulation);
+	assert_string_equal(node_of(simulation, "p"), "");
+	const struct val *condition = writes_find_condition(object(simulation, "", "pods", "p"), "PodScheduled");
+	assert_non_null(strstr(val_str(val_get(condition, "message"), ""), "minSubGroup (3) exceeds"));
+}
+
 /* A limit, a missing queue and a request that is not served: nodes cure none of them. */
 static void reasons_that_are_told_apart_or_not(void **state)
 {
@@ -474,6 +565,38 @@ static void reasons_that_are_told_apart_or_not(void **state)
 	}
 }
 
+/* A pod waits for the ConfigMaps it cannot start without, and its gang with it; nobody waits for optional ones. */
+static void pods_wait_for_config_maps(void **state)
+{
+	struct simulation *simulation = *state;
+	struct settings settings = now(simulation);
+	settings.config_maps = true;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation,
+	      NODE("n1") POD("spare", "platoon") "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, "
+	                                         "metadata: {name: gang}, spec: {minMember: 2}}\n"
+	                                         "---\n{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: "
+	                                         "{pod-group-name: gang}}, "
+	                                         "spec: {schedulerName: platoon, " CONTAINERS "}}\n"
+	                                         "---\n{apiVersion: v1, kind: Pod, metadata: {name: b, annotations: "
+	                                         "{pod-group-name: gang}}, "
+	                                         "spec: {schedulerName: platoon, volumes: [{name: v, configMap: {name: "
+	                                         "late}}, {name: unused, configMap: {name: "
+	                                         "nobody}}], containers: [{name: c, image: i, volumeMounts: [{name: v, "
+	                                         "mountPath: /v}], envFrom: [{configMapRef: "
+	                                         "{name: extra, optional: true}}]}]}}\n");
+	run(simulation);
+	assert_string_equal(node_of(simulation, "spare"), "n1");
+	assert_string_equal(node_of(simulation, "a"), "");
+	const struct val *condition = writes_find_condition(object(simulation, "", "pods", "b"), "PodScheduled");
+	assert_string_equal(val_str(val_get(condition, "reason"), ""), "MissingObject");
+	assert_non_null(strstr(val_str(val_get(condition, "message"), ""), "configmap \"late\" not found"));
+	apply(simulation, "{apiVersion: v1, kind: ConfigMap, metadata: {name: late}}\n");
+	run(simulation);
+	assert_string_equal(node_of(simulation, "a"), "n1");
+	assert_string_equal(node_of(simulation, "b"), "n1");
+}
+
 static void groups_for_single_pods(void **state)
 {
 	struct simulation *simulation = *state;
@@ -500,6 +623,28 @@ static void another_strategy(void **state)
 	run(simulation);
 	assert_string_not_equal(node_of(simulation, "c"), "");
 	assert_string_not_equal(node_of(simulation, "a"), node_of(simulation, "c"));
+}
+
+/* The pod that prefers a node, however little, goes there; the one with a GPU has no other. */
+static void nodes_with_gpus_are_spared(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation, GPU_NODE("n1") NODE("n2") POD("a", "platoon"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "a"), "n1");
+	struct settings settings = now(simulation);
+	settings.spare_gpus = true;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, POD("b", "platoon") POD_WITH("c", "nvidia.com/gpu: 1, cpu: 1", "")
+	                          POD_WITH("d", "cpu: 1", PREFERS("rack", "r9")));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "b"), "n2");
+	assert_string_equal(node_of(simulation, "c"), "n1");
+	assert_string_equal(node_of(simulation, "d"), "n1");
+	apply(simulation, POD_WITH("e", "cpu: 7", "") POD_WITH("f", "cpu: 1", ""));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "e"), "n2");
+	assert_string_equal(node_of(simulation, "f"), "n1");
 }
 
 /* Three parts of 3, 3 and 4 pods in racks for 6 and 4: that takes a search. */
@@ -543,6 +688,49 @@ static void another_budget(void **state)
 	settings_source_replace(simulation->settings, &settings);
 	run(simulation);
 	assert_string_not_equal(node_of(simulation, "p0"), "");
+}
+
+static void remove_pod(struct simulation *simulation, const char *name)
+{
+	struct arena *arena = arena_create();
+	struct store_error error = {0};
+	assert_int_equal(simulation_delete(simulation, &(struct simulation_target){"v1", "Pod", "default", name}, 0,
+	                                   arena, &error),
+	                 0);
+	arena_destroy(arena);
+}
+
+/* A gang needs all of the node, of which a pod uses a part; smaller pods come and go. */
+static void another_time_to_wait(void **state)
+{
+	struct simulation *simulation = *state;
+	apply(simulation,
+	      NODE("n1") SIZED_POD("a", "6") "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, "
+	                                     "metadata: {name: g}, spec: {minMember: 2}}\n");
+	run(simulation);
+	apply(simulation, SIZED_POD("g1", "4", ", annotations: {pod-group-name: g}")
+	                          SIZED_POD("g2", "4", ", annotations: {pod-group-name: g}"));
+	assert_int_equal(simulation_advance(simulation, 300 * CLOCK_SECOND), 0);
+	apply(simulation, POD("before", "platoon"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "before"), "n1"); /* nobody said that it should be waited for */
+	struct settings settings = now(simulation);
+	settings.starvation_ns = 600 * CLOCK_SECOND;
+	settings_source_replace(simulation->settings, &settings);
+	apply(simulation, POD("early", "platoon"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "early"), "n1");
+	assert_int_equal(simulation_advance(simulation, 300 * CLOCK_SECOND), 0);
+	apply(simulation, POD("late", "platoon"));
+	run(simulation);
+	assert_string_equal(node_of(simulation, "late"), "");
+	remove_pod(simulation, "before");
+	remove_pod(simulation, "early");
+	remove_pod(simulation, "a");
+	run(simulation);
+	assert_string_equal(node_of(simulation, "g1"), "n1");
+	assert_string_equal(node_of(simulation, "g2"), "n1");
+	assert_string_equal(node_of(simulation, "late"), "");
 }
 
 static void budgets_that_are_never_violated(void **state)
@@ -595,10 +783,15 @@ int main(void)
 		ON_A_CLUSTER(another_queue_label),
 		ON_A_CLUSTER(another_pool),
 		ON_A_CLUSTER(only_workers),
+		ON_A_CLUSTER(parents_that_do_not_count),
+		ON_A_CLUSTER(minimums_as_kai_admits_them),
 		ON_A_CLUSTER(reasons_that_are_told_apart_or_not),
+		ON_A_CLUSTER(pods_wait_for_config_maps),
 		ON_A_CLUSTER(groups_for_single_pods),
 		ON_A_CLUSTER(another_strategy),
+		ON_A_CLUSTER(nodes_with_gpus_are_spared),
 		ON_A_CLUSTER(another_budget),
+		ON_A_CLUSTER(another_time_to_wait),
 		ON_A_CLUSTER(budgets_that_are_never_violated),
 		ON_A_CLUSTER(other_defaults_of_kinds),
 	};

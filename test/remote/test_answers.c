@@ -102,6 +102,26 @@ static void a_refusal_is_told_with_its_words_when_it_was_taken_back(void **state
 	assert_int_equal(fake_server_count(fixture->fake, "binding"), 1);
 }
 
+/* A status that waits behind the binding was written on top of it, and keeps nothing of it alive. */
+static void a_refusal_is_taken_back_before_later_writes_are_answered(void **state)
+{
+	struct remote_fixture *fixture = *state;
+	struct heard heard;
+	begin(fixture);
+	submit_binding(fixture, &heard);
+	fixture_do(&fixture->base,
+	           (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_MERGE, .subresource = STORE_STATUS},
+	           "pods", "default", "a", "{'status':{'phase':'Running'}}");
+	fake_server_on(fixture->fake, "binding", 403, "", REFUSAL);
+	remote_fixture_await(fixture, "GET " PODS "/a", 1);
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod_on("", 12));
+	remote_fixture_move(fixture);
+	assert_int_equal(heard.code, 403);
+	assert_string_equal(heard.node, "");
+	remote_fixture_await(fixture, "status", 1);
+	assert_string_equal(node_of(fixture), "");
+}
+
 /* The answer was lost, and the binding that is sent again finds the pod bound: by the first one, or by somebody else. */
 static void an_unknown_outcome_is_what_the_server_shows(void **state)
 {
@@ -234,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_KIT(acceptance_is_told_when_the_server_accepted),
 		ON_KIT(a_refusal_is_told_with_its_words_when_it_was_taken_back),
+		ON_KIT(a_refusal_is_taken_back_before_later_writes_are_answered),
 		ON_KIT(an_unknown_outcome_is_what_the_server_shows),
 		ON_KIT(nothing_is_told_before_the_server_answers_at_all),
 		ON_KIT(a_deletion_is_done_when_the_object_is_gone),

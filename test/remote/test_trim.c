@@ -111,7 +111,8 @@ static void trim(struct trimmed *trimmed, struct store_fixture *fixture, const c
 {
 	trimmed->copier = copier_create();
 	trimmed->full = fixture_json(text);
-	trimmed->part = remote_trim(trimmed->copier, doc_root(trimmed->full), fixture_api(fixture, resource), false);
+	trimmed->part =
+		remote_trim(trimmed->copier, doc_root(trimmed->full), fixture_api(fixture, resource), KEEP_READ);
 }
 
 static void trim_end(struct trimmed *trimmed)
@@ -236,7 +237,7 @@ static void trim_wire(struct trimmed *trimmed, struct store_fixture *fixture, co
 	char *changed = as_on_the_wire(text);
 	trimmed->copier = copier_create();
 	trimmed->full = fixture_json(changed);
-	struct wire_plan *plan = remote_trim_plan(api);
+	struct wire_plan *plan = remote_trim_plan(api, KEEP_READ);
 	protobuf_write_message(&bytes, kinds_schema("", "v1", api->type->kind), doc_root(trimmed->full));
 	/* Of its own size: reading beyond its end would be seen. */
 	unsigned char *copy = base_malloc(bytes.length);
@@ -318,7 +319,7 @@ static void protobuf_that_is_wrong_is_refused(void **state)
 	};
 	struct copier *copier = copier_create();
 	const struct store_api *api = fixture_api(*state, "pods");
-	struct wire_plan *plan = remote_trim_plan(api);
+	struct wire_plan *plan = remote_trim_plan(api, KEEP_READ);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const unsigned char *bytes = (const unsigned char *)cases[i].bytes;
 		struct error error = {0};
@@ -337,6 +338,54 @@ static void protobuf_that_is_wrong_is_refused(void **state)
 }
 
 /* They may be written back as a whole. */
+/* Of a pod which ConfigMaps it needs, for those who ask: the same from JSON and from protobuf. */
+static void config_maps_are_kept_where_they_matter(void **state)
+{
+	static const char text[] =
+		"{'metadata':{'name':'a'},'spec':{'volumes':[{'name':'v','configMap':{'name':'m','items':[{'key':'k','"
+		"path':"
+		"'p'}]}},{'name':'p','projected':{'sources':[{'configMap':{'name':'q'}},{'secret':{'name':'s'}}]}}],"
+		"'containers':[{'name':'c','volumeMounts':[{'name':'v','mountPath':'/v'},{'name':'p','mountPath':'/"
+		"p'}],"
+		"'env':[{'name':'A','value':'secret'},{'name':'B','valueFrom':{'configMapKeyRef':{'name':'n','key':'k'}"
+		"}}],"
+		"'envFrom':[{'configMapRef':{'name':'o','optional':true}}]}]}}";
+	const struct store_api *api = fixture_api(*state, "pods");
+	struct copier *copier = copier_create();
+	struct doc *full = fixture_json(text);
+	struct buffer bytes = {0};
+	struct error error = {0};
+	struct wire_plan *plan = remote_trim_plan(api, KEEP_CONFIG_MAPS);
+	protobuf_write_message(&bytes, kinds_schema("", "v1", "Pod"), doc_root(full));
+	const unsigned char *at = (const unsigned char *)bytes.text;
+	struct doc *parts[] = {remote_trim(copier, doc_root(full), api, KEEP_CONFIG_MAPS),
+	                       remote_trim_wire(copier, plan, (struct wire_span){at, at + bytes.length}, api, &error),
+	                       remote_trim(copier, doc_root(full), api, KEEP_READ)};
+	for (int i = 0; i < 3; i++) {
+		struct arena *arena = arena_create();
+		struct problems problems = {.arena = arena};
+		struct pod_spec pod;
+		assert_non_null(parts[i]);
+		assert_int_equal(pod_decode(doc_root(parts[i]), arena, &pod, &problems), 0);
+		assert_int_equal(pod.config_map_count, i < 2 ? 3 : 0);
+		if (i < 2) {
+			assert_string_equal(pod.config_maps[0], "m");
+			assert_string_equal(pod.config_maps[1], "n");
+			assert_string_equal(pod.config_maps[2], "q");
+			struct buffer written = {0};
+			val_write(doc_root(parts[i]), DOC_JSON_COMPACT, &written);
+			assert_null(strstr(written.text, "\"value\""));
+			buffer_free(&written);
+		}
+		doc_destroy(parts[i]);
+		arena_destroy(arena);
+	}
+	wire_plan_destroy(plan);
+	buffer_free(&bytes);
+	doc_destroy(full);
+	copier_destroy(copier);
+}
+
 static void others_are_kept_whole(void **state)
 {
 	static const char *const kept[] = {
@@ -355,7 +404,7 @@ static void others_are_kept_whole(void **state)
 	/* So are pods for those who want that. */
 	trim(&group, *state, "pods", pod_text);
 	doc_destroy(group.part);
-	group.part = remote_trim(group.copier, doc_root(group.full), fixture_api(*state, "pods"), true);
+	group.part = remote_trim(group.copier, doc_root(group.full), fixture_api(*state, "pods"), KEEP_ALL);
 	check(&group, (const char *const[]){"spec", "status", "metadata.annotations", NULL}, dropped);
 	trim_end(&group);
 	/* What is no object does no harm. */
@@ -371,9 +420,13 @@ int main(void)
 {
 #define ON_KIT(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(of_a_pod_what_is_read_is_kept),     ON_KIT(of_a_node_what_is_read_is_kept),
-		ON_KIT(protobuf_keeps_the_same),           ON_KIT(protobuf_knows_zero_from_nothing),
-		ON_KIT(protobuf_that_is_wrong_is_refused), ON_KIT(others_are_kept_whole),
+		ON_KIT(of_a_pod_what_is_read_is_kept),
+		ON_KIT(of_a_node_what_is_read_is_kept),
+		ON_KIT(protobuf_keeps_the_same),
+		ON_KIT(protobuf_knows_zero_from_nothing),
+		ON_KIT(protobuf_that_is_wrong_is_refused),
+		ON_KIT(others_are_kept_whole),
+		ON_KIT(config_maps_are_kept_where_they_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void a_refused_binding_is_decided_again(void **state)
 	assert_string_equal(scheduler_fixture_node_of(fixture, "g-0"), first);
 	assert_int_equal(scheduler_fixture_metric(fixture, "platoon_bindings_refused_total"), 2);
 	assert_int_equal(scheduler_fixture_metric(fixture, "platoon_api_errors_total{code=\"409\"}"), 2);
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Scheduled");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Placed");
 }
 
 static void a_gang_that_cannot_be_completed_is_released(void **state)

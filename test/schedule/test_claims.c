@@ -318,6 +318,22 @@ static void a_restart_at_any_time_changes_nothing(void **state)
 	volumes_destroy(volumes);
 }
 
+static void a_pod_that_ends_takes_all_back(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 2);
+	make_class(fixture, "slow", DYNAMIC ",'parameters':{'platoon.dev/provision-seconds':'2'}");
+	make_claim(fixture, "c-0", "slow");
+	make_claim(fixture, "c-1", "slow");
+	make_gang(fixture, 2);
+	struct volumes *volumes = start_volumes(fixture);
+	turns(fixture, volumes, 2, 4);
+	scheduler_fixture_phase(fixture, "g-1", "Failed");
+	turns(fixture, volumes, 0, 40);
+	assert_string_equal(scheduler_fixture_node_of(fixture, "g-0"), "");
+	volumes_destroy(volumes);
+}
+
 static void a_pod_that_goes_takes_all_back(void **state)
 {
 	struct scheduler_fixture *fixture = *state;
@@ -336,6 +352,82 @@ static void a_pod_that_goes_takes_all_back(void **state)
 	assert_string_equal(scheduler_fixture_node_of(fixture, "g-0"), "");
 }
 
+/* Two gangs of one pod each that share the claim c-0; one of them has a second claim, which fails. */
+static void a_claim_that_others_wait_for_is_not_taken_back(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 1);
+	make_class(fixture, "slow", DYNAMIC ",'parameters':{'platoon.dev/provision-seconds':'30'}");
+	make_class(fixture, "weak", DYNAMIC ",'parameters':{'platoon.dev/fail-times':'100'}");
+	make_claim(fixture, "c-0", "slow");
+	make_claim(fixture, "c-1", "weak");
+	make(fixture, "pods", "default",
+	     "{'metadata':{'name':'good'},'spec':{'schedulerName':'platoon','containers':[{'name':'c','image':'i'}],"
+	     "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c-0'}}]}}");
+	make(fixture, "pods", "default",
+	     "{'metadata':{'name':'bad'},'spec':{'schedulerName':'platoon','containers':[{'name':'c','image':'i'}],"
+	     "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c-0'}},"
+	     "{'name':'w','persistentVolumeClaim':{'claimName':'c-1'}}]}}");
+	struct volumes *volumes = start_volumes(fixture);
+	for (int i = 0; i < 30; i++) {
+		struct error error = {0};
+		volumes_step(volumes);
+		assert_int_equal(store_commit(fixture->base.store, &error), 0);
+		scheduler_fixture_turns(fixture, 1);
+		if (i > 3)
+			assert_string_equal(claim_at(fixture, 0, SELECTED), "n0");
+	}
+	assert_true(scheduler_fixture_metric(fixture, "platoon_claims_failed_total") > 0);
+	clock_virtual_advance(&fixture->base.clock, 30 * CLOCK_SECOND);
+	turns(fixture, volumes, 0, 10);
+	assert_string_equal(scheduler_fixture_node_of(fixture, "good"), "n0");
+	assert_string_equal(scheduler_fixture_node_of(fixture, "bad"), "");
+	volumes_destroy(volumes);
+}
+
+/* It has not started: its places are given up, and it waits again. */
+static void who_waits_for_claims_gives_way_and_lives(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 1);
+	make_class(fixture, "fast", DYNAMIC);
+	make_claim(fixture, "c-0", "fast");
+	make_gang(fixture, 1);
+	scheduler_fixture_turns(fixture, 3);
+	assert_int_equal(selected_claims(fixture, 1), 1);
+	fixture_create(&fixture->base, "priorityclasses.scheduling.k8s.io", "",
+	               "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass','metadata':{'name':'high'},"
+	               "'value':90}");
+	scheduler_fixture_gang(fixture, "high", 1, 1, ",'priorityClassName':'high'");
+	scheduler_fixture_turns(fixture, 6);
+	assert_int_equal(scheduler_fixture_placed(fixture, "high", 1), 1);
+	assert_int_equal(selected_claims(fixture, 1), 0);
+	assert_string_not_equal(scheduler_fixture_at(fixture, "pods", "default", "g-0", "metadata.name"), "");
+	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", "g-0", "metadata.deletionTimestamp"), "");
+}
+
+static void a_node_that_was_cordoned_meanwhile_gets_no_pod(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 1);
+	make_class(fixture, "slow", DYNAMIC ",'parameters':{'platoon.dev/provision-seconds':'2'}");
+	make_claim(fixture, "c-0", "slow");
+	make_gang(fixture, 1);
+	struct volumes *volumes = start_volumes(fixture);
+	turns(fixture, volumes, 1, 4);
+	assert_int_equal(selected_claims(fixture, 1), 1);
+	assert_code(&fixture->base, fixture_merge(&fixture->base, "nodes", "", "n0", "{'spec':{'unschedulable':true}}"),
+	            200);
+	turns(fixture, volumes, 1, 40);
+	assert_int_equal(bound_claims(fixture, 1), 1);
+	assert_string_equal(scheduler_fixture_node_of(fixture, "g-0"), "");
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "nodes", "", "n0", "{'spec':{'unschedulable':false}}"), 200);
+	turns(fixture, volumes, 1, 40);
+	assert_string_equal(scheduler_fixture_node_of(fixture, "g-0"), "n0");
+	volumes_destroy(volumes);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scheduler_fixture_begin, scheduler_fixture_end)
 
 int main(void)
@@ -343,12 +435,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(pods_are_bound_when_all_claims_are),
 		CASE(the_places_are_kept_meanwhile),
+		CASE(a_claim_that_others_wait_for_is_not_taken_back),
+		CASE(who_waits_for_claims_gives_way_and_lives),
+		CASE(a_node_that_was_cordoned_meanwhile_gets_no_pod),
 		CASE(local_volumes_are_bound_where_they_are),
 		CASE(one_claim_that_fails_takes_all_back),
 		CASE(nothing_is_bound_after_the_deadline),
 		CASE(a_volume_that_was_taken_is_chosen_anew),
 		CASE(a_volume_that_the_node_does_not_reach_is_no_use),
 		CASE(a_restart_at_any_time_changes_nothing),
+		CASE(a_pod_that_ends_takes_all_back),
 		CASE(a_pod_that_goes_takes_all_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,22 @@ static void a_violation_is_told_and_marked(void **state)
 	assert_string_equal(disrupted(fixture, "low-0"), "PreemptionByScheduler");
 }
 
+/* The eviction API says no to such a pod whatever the budgets say, and would be asked for ever. */
+static void a_pod_of_two_budgets_is_deleted_when_both_allow_it(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	occupy(fixture, 1);
+	assert_code(&fixture->base,
+	            fixture_create(&fixture->base, "poddisruptionbudgets.policy", "default",
+	                           "{'apiVersion':'policy/v1','kind':'PodDisruptionBudget','metadata':{'name':'other'},"
+	                           "'spec':{'minAvailable':0,'selector':{}}}"),
+	            201);
+	demand(fixture);
+	assert_true(is_leaving(fixture, "low-0"));
+	assert_false(event_says(fixture, "Evicted", "violating"));
+	assert_string_equal(disrupted(fixture, "low-0"), "PreemptionByScheduler");
+}
+
 static void a_refused_eviction_waits_alone(void **state)
 {
 	struct scheduler_fixture *fixture = *state;
@@ -165,6 +181,7 @@ int main(void)
 		TEST(who_is_released_is_marked),
 		TEST(nobody_leaves_unmarked),
 		TEST(a_violation_is_told_and_marked),
+		TEST(a_pod_of_two_budgets_is_deleted_when_both_allow_it),
 		TEST(a_refused_eviction_waits_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

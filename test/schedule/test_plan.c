@@ -77,7 +77,8 @@ static void the_contract(void **state)
 	assert_int_equal(number(val_item(sub_groups, 0), "placed"), 1);
 	assert_int_equal(number(val_item(sub_groups, 1), "minimum"), 1);
 
-	assert_string_equal(val_str(val_get(wide, "state"), ""), "Impossible");
+	assert_string_equal(val_str(val_get(wide, "state"), ""), "Never");
+	assert_string_equal(val_str(val_get(wide, "proved"), ""), "ever");
 	const struct val *reason = val_item(val_get(wide, "reasons"), 0);
 	static const char *const fields[] = {"code", "message", "level", "domain", "have", "need"};
 	assert_int_equal(val_count(reason), 6);

@@ -36,7 +36,7 @@ static void a_refusal_is_told_and_tried_again_with_pauses(void **state)
 	                    "SchedulerError");
 	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", "g-0", CONDITION "message"),
 	                    "binding to node n0 refused (403): the request was refused by a policy");
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Pending");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Waiting");
 	assert_string_equal(scheduler_fixture_group_at(fixture, "g", CONDITION "reason"), "BindingRefused");
 	assert_true(scheduler_fixture_metric(fixture, "platoon_bindings_refused_total") >= 1);
 	scheduler_fixture_turns(fixture, 600);
@@ -48,7 +48,7 @@ static void a_refusal_is_told_and_tried_again_with_pauses(void **state)
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 1), 1);
 	assert_int_equal(events(fixture, "Scheduled"), 1);
 	assert_int_equal(scheduler_fixture_metric(fixture, "platoon_placements_total"), 1);
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Scheduled");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Placed");
 }
 
 /* Others do not wait for a pod that nobody lets in. */
@@ -80,7 +80,7 @@ static void a_gang_that_is_not_let_in_is_released_once(void **state)
 	scheduler_fixture_gang(fixture, "g", 3, 3, "");
 	scheduler_fixture_turns(fixture, 10);
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 2);
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Pending");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Waiting");
 	scheduler_fixture_turns(fixture, 300);
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 0);
 	assert_int_equal(scheduler_fixture_metric(fixture, "platoon_evictions_total{cause=\"unfinished\"}"), 2);
@@ -92,7 +92,7 @@ static void a_gang_that_is_not_let_in_is_released_once(void **state)
 	fixture->troubles[0].pod = NULL;
 	scheduler_fixture_turns(fixture, 620);
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 3);
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Scheduled");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Placed");
 }
 
 /* What is more than the minimum does not hold the rest up. */
@@ -104,7 +104,7 @@ static void surplus_that_is_refused_leaves_the_rest_alone(void **state)
 	scheduler_fixture_gang(fixture, "g", 2, 3, "");
 	scheduler_fixture_turns(fixture, 600);
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 2);
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Scheduled");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Placed");
 	assert_int_equal(scheduler_fixture_metric(fixture, "platoon_evictions_total{cause=\"unfinished\"}"), 0);
 }
 

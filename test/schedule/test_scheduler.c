@@ -76,7 +76,7 @@ static void the_status_says_what_is(void **state)
 	scheduler_fixture_node(fixture, "n1", "r");
 	scheduler_fixture_turns(fixture, 5);
 	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.conditions.0.status"), "True");
-	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Scheduled");
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.phase"), "Placed");
 	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.subGroups.1"),
 	                    "{\"name\":\"b\",\"minimum\":1,\"placed\":1,\"running\":0}");
 	assert_string_equal(scheduler_fixture_group_at(fixture, "g", "status.resourcesStatus.allocated.cpu"), "4");
@@ -281,6 +281,32 @@ static void events_are_counted_and_limited(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scheduler_fixture_begin, scheduler_fixture_end)
 
+/* The same with decisions on a thread of their own, however long they take; what people ask for meanwhile is answered. */
+static void decisions_are_made_beside_the_loop(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	struct buffer text = {0};
+	fixture->beside = true;
+	scheduler_fixture_start(fixture);
+	assert_false(scheduler_ready(fixture->scheduler));
+	scheduler_fixture_nodes(fixture, 3);
+	scheduler_fixture_gang(fixture, "g", 3, 3, "");
+	scheduler_fixture_gang(fixture, "large", 400, 400, "");
+	while (scheduler_fixture_placed(fixture, "g", 3) < 3 ||
+	       !strstr(scheduler_fixture_group_at(fixture, "large", "status.conditions.0.message"), "400")) {
+		scheduler_fixture_turns(fixture, 1);
+		text.length = 0;
+		scheduler_metrics(fixture->scheduler, &text);
+		assert_non_null(
+			strstr(text.text, "platoon_queue_allocated{queue=\"default-queue\",resource=\"cpu\"} "));
+	}
+	assert_true(scheduler_ready(fixture->scheduler));
+	/* It ends whatever it is doing. */
+	scheduler_fixture_gang(fixture, "last", 2, 2, "");
+	scheduler_step(fixture->scheduler);
+	buffer_free(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +319,7 @@ int main(void)
 		CASE(new_numbers_are_not_written_to_every_pod_at_once),
 		CASE(metrics_are_what_prometheus_reads),
 		CASE(events_are_counted_and_limited),
+		CASE(decisions_are_made_beside_the_loop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Pods that stand alone: nothing but a binding and an event is written about them, and they count like any group. */
 #include "fixtures/control_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define GROUPS "podgroups.scheduling.run.ai"
@@ -42,6 +43,32 @@ static void only_a_binding_and_an_event(void **state)
 	assert_string_equal(groups(fixture), "");
 	assert_int_equal(control_events(fixture, "Scheduled"), 1);
 	assert_string_equal(allocated(fixture, "research"), "1");
+}
+
+/* Its group cannot be told while what owns it says what cannot be read, which no node cures; without an owner it stands
+ * alone. */
+static void one_that_cannot_be_grouped_waits_until_it_can(void **state)
+{
+	struct control_fixture *fixture = *state;
+	char pod[1024];
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: train, annotations: "
+	                               "{kai.scheduler/batch-min-member: five}}\nspec: {suspend: true, template: "
+	                               "{metadata: {labels: {a: b}}, spec: {restartPolicy: Never, " SPEC "}}}\n");
+	assert_code(&fixture->base, fixture_get(&fixture->base, "jobs.batch", "default", "train"), 200);
+	snprintf(pod, sizeof(pod),
+	         POD("a", ", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: train, uid: %s}]", ""),
+	         fixture_at(&fixture->base, "metadata.uid"));
+	control_apply(fixture, pod);
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "a", "spec.nodeName"), "");
+	assert_string_equal(pod_at(fixture, "a", "status.conditions.0.reason"), "NotGrouped");
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'ownerReferences':null}}"),
+	            200);
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "a", "spec.nodeName"), "n1");
+	assert_string_equal(groups(fixture), "");
 }
 
 static void it_gives_way_to_what_is_more_urgent(void **state)
@@ -139,9 +166,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, control_setup, control_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(only_a_binding_and_an_event),        TEST(it_gives_way_to_what_is_more_urgent),
-		TEST(the_workload_says_how_urgent_it_is), TEST(what_has_more_to_say_gets_a_group),
-		TEST(pods_that_a_pod_owns_join_it),       TEST(a_group_that_exists_is_used),
+		TEST(only_a_binding_and_an_event),
+		TEST(it_gives_way_to_what_is_more_urgent),
+		TEST(the_workload_says_how_urgent_it_is),
+		TEST(what_has_more_to_say_gets_a_group),
+		TEST(pods_that_a_pod_owns_join_it),
+		TEST(a_group_that_exists_is_used),
+		TEST(one_that_cannot_be_grouped_waits_until_it_can),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

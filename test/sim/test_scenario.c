@@ -114,7 +114,7 @@ static void groups(void **state)
 		{"a proof that is not there", GROUPS("default/pair: {impossible: true}"),
 	         "expected a proved refusal, got state Placed"},
 		{"a proof nobody wanted", GROUPS("default/huge: {impossible: false}"),
-	         "expected no proved refusal, got state Impossible"},
+	         "expected no proved refusal, got state Never"},
 		{"domains", GROUPS("default/pair: {domains: {rack: 2}}"), "expected domains of rack 2, got 1"},
 		{"domains of nothing", GROUPS("default/huge: {domains: {rack: 1}}"),
 	         "expected domains of rack 1, got 0"},
@@ -183,9 +183,9 @@ static void admission(void **state)
 	check_rows("  objects: []\n", nothing, COUNT(nothing));
 	static const struct row foreign[] = {
 		{"a kind nobody judges", "  expect: {admission: {allowed: true}}\n",
-	         "not supported yet: admission of kind ConfigMap"},
+	         "not supported yet: admission of kind Secret"},
 	};
-	check_rows("  objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}]\n", foreign, COUNT(foreign));
+	check_rows("  objects: [{apiVersion: v1, kind: Secret, metadata: {name: c}}]\n", foreign, COUNT(foreign));
 }
 
 #define EXPECT "  expect: {groups: {default/pair: {placed: 2}}}\n"

@@ -24,7 +24,7 @@ static const char given[] =
 	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: pair, namespace: default},\n"
 	" spec: {minMember: 2, topologyConstraint: {topology: cluster, requiredTopologyLevel: rack}}}\n---\n"
 	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: safe, namespace: default},\n"
-	" spec: {minMember: 1, preemptibility: non-preemptible}}\n---\n"
+	" spec: {minMember: 1, preemptibility: non-preemptible, priorityClassName: inference}}\n---\n"
 	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: solo, namespace: default},\n"
 	" spec: {minMember: 2, preemptibility: non-preemptible}}\n---\n"
 	"{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: semi, namespace: default},\n"
@@ -46,7 +46,8 @@ struct row {
 	const char *turn;   /* what the world does in one turn */
 	const char *failure;
 	bool excused;
-	bool rest; /* judged at rest instead */
+	bool rest;           /* judged at rest instead */
+	const char *objects; /* what there is besides */
 };
 
 static void apply(struct simulation *simulation, const char *text)
@@ -64,7 +65,34 @@ static void apply(struct simulation *simulation, const char *text)
 	arena_destroy(arena);
 }
 
-/* "pair-0>n1" binds, "-safe-0" evicts as the scheduler does, "~n1" cordons, "/n1" removes a node. */
+static void patch_status(struct simulation *simulation, const char *pod, const char *text)
+{
+	struct arena *arena = arena_create();
+	struct store_error error = {0};
+	struct simulation_target target = {"v1", "Pod", "default", pod};
+	struct doc *doc = doc_parse_json(text, strlen(text), NULL);
+	assert_int_equal(simulation_patch(simulation, &target, STORE_PATCH_STRATEGIC, STORE_STATUS, doc_root(doc),
+	                                  arena, &error),
+	                 0);
+	doc_destroy(doc);
+	arena_destroy(arena);
+}
+
+/* What is there is known to everybody after so many turns. */
+static void let_turns_pass(struct simulation *simulation, struct world_invariants *invariants)
+{
+	struct arena *arena = arena_create();
+	struct scenario_result ignored = {.arena = arena};
+	for (int i = 0; i < 20; i++) {
+		struct store_error error = {0};
+		simulation_cordon(simulation, "n3", i % 2 == 0, arena, &error);
+		world_invariants_check(invariants, false, &ignored);
+	}
+	arena_destroy(arena);
+}
+
+/* "pair-0>n1" binds, "-safe-0" evicts as the scheduler does, "~n1" cordons, "/n1" removes a node, "=b-0" makes ready, "!b-0"
+ * and "?b-0" write why it is evicted: for higher priority against a budget, and for no higher one. */
 static void carry_out(struct simulation *simulation, struct world_invariants *invariants, const char *word)
 {
 	struct arena *arena = arena_create();
@@ -84,22 +112,30 @@ static void carry_out(struct simulation *simulation, struct world_invariants *in
 		store_result_clear(&result);
 	} else if (word[0] == '~') {
 		assert_int_equal(simulation_cordon(simulation, word + 1, true, arena, &error), 0);
+	} else if (word[0] == '=') {
+		patch_status(simulation, word + 1,
+		             "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":"
+		             "\"True\"}]}}");
+	} else if (word[0] == '!' || word[0] == '?') {
+		snprintf(text, sizeof(text),
+		         "{\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"message\":"
+		         "\"platoon: evicted for default/%s, violating PodDisruptionBudget default/b (preempt)\"}]}}",
+		         word[0] == '!' ? "safe" : "pair");
+		patch_status(simulation, word + 1, text);
 	} else if (word[0] == '/') {
 		struct simulation_target target = {"v1", "Node", "", word + 1};
 		assert_int_equal(simulation_delete(simulation, &target, 0, arena, &error), 0);
 	} else if (arrow) {
-		const struct pod *pod = pods;
-		while (strncmp(pod->name, word, (size_t)(arrow - word)) != 0)
-			pod++;
+		const char *pod = arena_printf(arena, "%.*s", (int)(arrow - word), word);
 		snprintf(text, sizeof(text),
-		         "{\"metadata\":{\"name\":\"%s\"},\"target\":{\"kind\":\"Node\",\"name\":\"%s\"}}", pod->name,
+		         "{\"metadata\":{\"name\":\"%s\"},\"target\":{\"kind\":\"Node\",\"name\":\"%s\"}}", pod,
 		         arrow + 1);
 		struct doc *doc = doc_parse_json(text, strlen(text), NULL);
 		struct store_request request = {.verb = STORE_CREATE,
 		                                .api = store_api_find(simulation->store, "", "v1", "pods"),
 		                                .subresource = STORE_BINDING,
 		                                .namespace_ = "default",
-		                                .name = pod->name,
+		                                .name = pod,
 		                                .body = doc_root(doc),
 		                                .actor = "platoon"};
 		struct store_result result = {.arena = arena};
@@ -137,8 +173,12 @@ static void judge(const struct row *row)
 			      " spec: {schedulerName: platoon, containers: [{name: c, image: i, resources: {requests: "
 			      "{cpu: %d}}}]}}",
 			      pods[i].name, pods[i].group[0] ? "pod-group-name: " : "", pods[i].group, pods[i].cpu));
+	if (row->objects)
+		apply(simulation, row->objects);
 	carry_out_all(simulation, NULL, row->before);
 	struct world_invariants *invariants = world_invariants_create(simulation->store, simulation->settings);
+	if (row->objects)
+		let_turns_pass(simulation, invariants);
 	carry_out_all(simulation, invariants, row->turn);
 	if (row->rest)
 		world_invariants_check_rest(invariants, simulation->clock.now / CLOCK_SECOND, 0, &result);
@@ -189,6 +229,83 @@ static void turns_are_judged(void **state)
 		judge(&rows[i]);
 }
 
+/* Three pods of one budget that wants two of them. */
+#define GUARDED                                                                                                        \
+	"{apiVersion: v1, kind: Node, metadata: {name: n3}}\n---\n"                                                    \
+	"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: default},\n"                \
+	" spec: {minAvailable: 2, selector: {matchLabels: {app: b}}}, status: {disruptionsAllowed: 1, "                \
+	"currentHealthy: 3,\n"                                                                                         \
+	" desiredHealthy: 2, expectedPods: 3, observedGeneration: 1}}\n" GUARDED_POD("b-0") GUARDED_POD("b-1")         \
+		GUARDED_POD("b-2")
+#define GUARDED_POD(name)                                                                                              \
+	"---\n{apiVersion: v1, kind: Pod, metadata: {name: " name ", namespace: default, labels: {app: b}},\n"         \
+	" spec: {schedulerName: platoon, nodeName: n1, containers: [{name: c, image: i}]}}\n"
+
+static void budgets_are_judged(void **state)
+{
+	static const struct row rows[] = {
+		{"what a budget allows", "=b-0 =b-1 =b-2", "-b-0", NULL, .objects = GUARDED},
+		{"one more", "=b-0 =b-1 =b-2", "-b-0 -b-1",
+	         "PodDisruptionBudget default/b wants 2 pods, 3 were ready, and 2 were evicted in one turn",
+	         .objects = GUARDED},
+		{"pods that are not ready do not count", "=b-0", "-b-1 -b-2", NULL, .objects = GUARDED},
+		{"but those that are do", "=b-0", "-b-0",
+	         "PodDisruptionBudget default/b wants 2 pods, 1 were ready, and 1 were evicted in one turn",
+	         .objects = GUARDED},
+		{"one more for higher priority, which says so", "=b-0 =b-1 =b-2", "!b-1 -b-0 -b-1", NULL,
+	         .objects = GUARDED},
+		{"one more for the same priority", "=b-0 =b-1 =b-2", "?b-1 -b-0 -b-1",
+	         "pod default/b-1 was evicted against a budget without a higher priority", .objects = GUARDED},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		judge(&rows[i]);
+}
+
+#define VOLUME(name, claim, uid)                                                                                       \
+	"{apiVersion: v1, kind: PersistentVolume, metadata: {name: " name                                              \
+	"}, spec: {capacity: {storage: 1Gi}, accessModes: "                                                            \
+	"[ReadWriteOnce],\n local: {path: /v}, claimRef: {namespace: default, name: " claim ", uid: " uid              \
+	"}, nodeAffinity: "                                                                                            \
+	"{required: {nodeSelectorTerms:\n [{matchExpressions: [{key: rack, operator: In, values: [r1]}]}]}}}}\n---\n"
+#define CLAIM(name, bound, volume, mode)                                                                               \
+	"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: " name ", namespace: default" bound            \
+	"},\n spec: "                                                                                                  \
+	"{accessModes: [" mode "], resources: {requests: {storage: 1Gi}}" volume "}}\n---\n"
+#define BOUND ", annotations: {pv.kubernetes.io/bind-completed: \"yes\"}"
+#define USER(name, claim)                                                                                              \
+	"{apiVersion: v1, kind: Pod, metadata: {name: " name ", namespace: default}, spec: {schedulerName: platoon,\n" \
+	" containers: [{name: c, image: i}], volumes: [{name: v, persistentVolumeClaim: {claimName: " claim            \
+	"}}]}}\n---\n"
+#define NODE "{apiVersion: v1, kind: Node, metadata: {name: n3}}\n"
+
+static void volumes_are_judged(void **state)
+{
+	static const char bound[] =
+		VOLUME("pv", "c", "u") CLAIM("c", BOUND, ", volumeName: pv", "ReadWriteOnce") USER("v-0", "c") NODE;
+	static const char open[] = CLAIM("c", "", "", "ReadWriteOnce") USER("v-0", "c") NODE;
+	static const char twice[] = VOLUME("pv", "c", "u") CLAIM("c", BOUND, ", volumeName: pv", "ReadWriteOnce")
+		CLAIM("d", BOUND, ", volumeName: pv", "ReadWriteOnce") NODE;
+	static const char single[] =
+		CLAIM("c", BOUND, ", volumeName: pv", "ReadWriteOncePod") USER("v-0", "c") USER("v-1", "c") NODE;
+	static const struct row rows[] = {
+		{"a claim that is bound", NULL, "v-0>n1", NULL, .objects = bound},
+		{"where its volume is not", NULL, "v-0>n2",
+	         "pod default/v-0 was bound to node n2, which does not reach its volume pv", .objects = bound},
+		{"a claim that is not bound", NULL, "v-0>n1",
+	         "pod default/v-0 was bound to node n1 before its claim c was", .objects = open},
+		{"a pod that was there before", "v-0>n1", "semi-0>n1", NULL, .objects = open},
+		{"a volume of two claims", NULL, "semi-0>n1",
+	         "volume pv is bound to two claims, default/c and default/d", .objects = twice},
+		{"a claim for one pod, used by one", NULL, "v-0>n1", NULL, .objects = single},
+		{"and by two", "v-0>n1", "v-1>n1", "pods v-1 and v-0 both use claim default/c, which is for one pod",
+	         .objects = single},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		judge(&rows[i]);
+}
+
 static void rest_is_judged(void **state)
 {
 	static const struct row rows[] = {
@@ -208,6 +325,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turns_are_judged),
+		cmocka_unit_test(budgets_are_judged),
+		cmocka_unit_test(volumes_are_judged),
 		cmocka_unit_test(rest_is_judged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

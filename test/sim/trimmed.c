@@ -22,7 +22,8 @@ struct store_object *__wrap_object_from_tree(const struct store_type *type, cons
 		return object;
 	if (!copier)
 		copier = copier_create();
-	struct store_object *trimmed = object_create(type, remote_trim(copier, object->root, &type->apis[0], false));
+	struct store_object *trimmed =
+		object_create(type, remote_trim(copier, object->root, &type->apis[0], KEEP_READ));
 	store_object_release(object);
 	return trimmed;
 }

@@ -95,7 +95,8 @@ static void everything_has_an_answer(void **state)
 		bool settled;
 	} rows[] = {
 		{"podgroup/fits", "Placed", "2 of the 2 pods it needs have a place: everything has its place", true},
-		{"pg/wide", "Impossible", "0 of the 3 pods it needs have a place: proved", false},
+		{"pg/wide", "Never",
+	         "0 of the 3 pods it needs have a place: it does not fit this cluster even when it is empty", false},
 		{"pod/fits-1", "Placed", "the next cycle gives it node n3 (rack r2); it belongs to PodGroup ns/fits",
 	         true},
 		{"po/wide-0", "Waiting", "it has no place; it belongs to PodGroup ns/wide", false},
@@ -128,9 +129,9 @@ static void workloads_stand_for_their_groups(void **state)
 		const char *subject, *state, *summary;
 		size_t groups;
 	} rows[] = {
-		{"deployment/web", "Impossible", "1 of its 2 PodGroups waits", 2},
-		{"deploy/web", "Impossible", "1 of its 2 PodGroups waits", 2},
-		{"rs/web-1", "Impossible", "1 of its 2 PodGroups waits", 2},
+		{"deployment/web", "Never", "1 of its 2 PodGroups waits", 2},
+		{"deploy/web", "Never", "1 of its 2 PodGroups waits", 2},
+		{"rs/web-1", "Never", "1 of its 2 PodGroups waits", 2},
 		{"sts/theirs", "Waiting", "1 of its 1 pods is in no PodGroup; theirs-0: it is not ours to place", 0},
 		{"job/later", "NoPods", "it has no pods: it is suspended", 0},
 		{"deployment/none", "NoPods", "it has no pods: it asks for 0 replicas", 0},

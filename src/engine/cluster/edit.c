@@ -137,6 +137,7 @@ void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t
 		return;
 	cluster_mark_node_changed(cluster, node);
 	cluster->freed += column->allocatable[node] > before;
+	cluster->node_changes++; /* also what would fit if nothing ran is another question now */
 }
 
 void cluster_set_volume_pool(struct cluster *cluster, const struct volume_pool *pool)

@@ -157,6 +157,7 @@ struct cluster {
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
 	struct strategy strategy;
+	bool spare_gpus;                       /* see cluster_set_spare_gpus */
 	const struct volume_pool *volume_pool; /* NULL mostly */
 	uint64_t freed;                        /* see cluster_freed */
 	uint64_t occupied;                     /* sum over all pods on nodes: see cluster_state */

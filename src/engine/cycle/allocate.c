@@ -2,11 +2,13 @@
  * surplus. */
 #include "engine/cycle/internal.h"
 #include "engine/cycle/moved_places.h"
+#include "engine/cycle/outlook.h"
 #include "engine/cycle/queue_order.h"
 #include "engine/cycle/refusal_cache.h"
 #include "engine/cycle/refusals.h"
 #include "engine/cycle/reserve.h"
 #include "engine/cluster/internal.h"
+#include "engine/place/most.h"
 
 /* The outcome, and for a refusal where it is written down. What looks alike is searched once per state of the cluster. */
 static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *group, bool grow, struct placement *out,
@@ -43,13 +45,20 @@ static enum place_outcome find_place(struct cycle_run *run, struct cycle_group *
 static void note_refusal(struct cycle *cycle, struct cycle_group *group, struct refusal *refusal)
 {
 	enum place_outcome outcome = refusal->placement.outcome;
-	group->proved = outcome == PLACE_IMPOSSIBLE;
-	group->state = outcome == PLACE_IMPOSSIBLE       ? GROUP_IMPOSSIBLE
-	               : outcome == PLACE_EXHAUSTED      ? GROUP_EXHAUSTED
+	group->proof = outcome == PLACE_IMPOSSIBLE ? PROOF_NOW : PROOF_NONE;
+	group->state = outcome == PLACE_IMPOSSIBLE       ? GROUP_WAITING
+	               : outcome == PLACE_EXHAUSTED      ? GROUP_UNDECIDED
 	               : gang_root_blocked(&group->gang) ? GROUP_BLOCKED
 	                                                 : GROUP_NOT_READY;
 	refusals_explain(refusal, cycle, group);
 	refusal_cache_store(cycle, &group->gang, refusals_question(cycle, group, false), refusal);
+}
+
+/* No node can change that its queue does not allow it. */
+static void block(struct cycle_group *group)
+{
+	group->state = GROUP_BLOCKED;
+	group->proof = PROOF_NONE;
 }
 
 /* Binds or reserves what was found and puts it on the account of the queue. */
@@ -63,7 +72,16 @@ static void commit_placement(struct cycle_run *run, struct cycle_group *group, c
 	moved_places_hold(run, group, placement);
 }
 
-/* All surplus of the last group in line at once, if everything fits and its queue allows it. */
+/* Whether one pod that is placed may stand in the way of others: some part has a level, and nobody looks ahead to more of them. */
+static bool has_choice(const struct gang *gang, struct arena *scratch)
+{
+	for (size_t i = 0; i < gang->tree_count; i++)
+		if (gang->tree[i].required.topology >= 0)
+			return gang_coming(gang, arena_array(scratch, int, gang->tree_count)) == 0;
+	return false;
+}
+
+/* All surplus of the last group in line at once, or as much of it as fits together, if its queue allows it. */
 static bool find_rest(struct cycle_run *run, struct cycle_group *group)
 {
 	struct cycle *cycle = run->cycle;
@@ -73,7 +91,9 @@ static bool find_rest(struct cycle_run *run, struct cycle_group *group)
 		if (group->gang.pods[p].state == MEMBER_RESERVED)
 			return false;
 	arena_reset(run->scratch);
-	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED)
+	if (engine_grow_all(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED &&
+	    (!has_choice(&group->gang, run->scratch) ||
+	     engine_grow_most(cycle->cluster, &group->gang, &options, run->scratch, &placement) != PLACE_PLACED))
 		return false;
 	struct cycle_cost cost;
 	cycle_cost_of_placement(run, group, &placement, &cost);
@@ -125,8 +145,12 @@ static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 		return true;
 	}
 	if (outcome != PLACE_PLACED) {
-		if (!grow)
+		if (!grow) {
+			bool forbidden = outcome != PLACE_NOT_READY && cycle_queue_forbids(run, group);
 			note_refusal(cycle, group, refusal);
+			if (forbidden)
+				block(group);
+		}
 		return false;
 	}
 	struct cycle_cost cost;
@@ -135,7 +159,7 @@ static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 		cycle_cost_of_placement(run, group, &placement, &cost);
 	if (!cycle_queue_allows(run, group, &cost)) {
 		if (!grow)
-			group->state = GROUP_PENDING;
+			block(group);
 		return false;
 	}
 	commit_placement(run, group, &placement, &cost);
@@ -159,18 +183,30 @@ static bool not_tried(const struct cycle *cycle, const struct cycle_group *group
 	return !group->tried;
 }
 
-/* The gang that has waited longest beyond the limit, highest priority first; -1 when nobody has. Single pods are never
- * passed by for long: any hole does. */
-static int most_starved(const struct cycle *cycle)
+/* Whether a gang waits that the guard is for. Single pods are never passed by for long: any hole does. */
+static bool could_starve(const struct cycle_group *group)
+{
+	return queue_order_is_candidate(group) && group->gang.pod_count > 1 && !group->tried &&
+	       !gang_root_satisfied(&group->gang);
+}
+
+/* The gang that has waited longest beyond the limit, highest priority first; -1 when nobody has. Of those that have not, the
+ * cycle learns when the first will have. */
+static int most_starved(struct cycle *cycle)
 {
 	int best = -1;
-	for (size_t i = 0; cycle->starvation_after > 0 && i < cycle_work_count(cycle); i++) {
+	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];
-		int64_t waited = cycle->now - group->creation * INT64_C(1000000000);
-		if (!queue_order_is_candidate(group) || waited < cycle->starvation_after || group->gang.pod_count < 2 ||
-		    gang_root_satisfied(&group->gang))
+		if (!could_starve(group))
 			continue;
+		int64_t from = group->creation * CLOCK_SECOND, then;
+		if (__builtin_add_overflow(from, cycle->starvation_after, &then))
+			continue;
+		if (then > cycle->now) {
+			cycle->retry_at = then < cycle->retry_at ? then : cycle->retry_at;
+			continue;
+		}
 		const struct cycle_group *other = best < 0 ? NULL : &cycle->groups[best];
 		if (!other || group->priority > other->priority ||
 		    (group->priority == other->priority && group->creation < other->creation))
@@ -179,29 +215,34 @@ static int most_starved(const struct cycle *cycle)
 	return best;
 }
 
-/* Tries the starved gang before everybody else; if it does not fit, holds what is free where it will. */
+/* Tries starved gangs before everybody else. What is free is held for the first that does not fit where it will; of one that
+ * its queue refuses, or that no running work is in the way of, nothing is held, and the next one has its turn. */
 static void serve_starved(struct queue_order *order, struct reserve_hold *hold)
 {
+	enum { MOST_TRIED = 8 };
 	struct cycle *cycle = order->run.cycle;
-	int starved = most_starved(cycle);
 	*hold = (struct reserve_hold){.group = -1};
-	if (starved < 0)
-		return;
-	struct candidate candidate = {.group = starved, .growth = -1};
-	struct cycle_group *group = &cycle->groups[starved];
-	bool served = serve_group(&order->run, &candidate);
-	group->tried = !served;
-	if (served || group->state == GROUP_NOT_READY || group->state == GROUP_BLOCKED || group->state == GROUP_PENDING)
-		return;
-	reserve_hold_for(cycle, starved, hold);
-	refusals_invalidate(cycle->refusals);
-	if (hold->group >= 0)
-		reason_add(
-			&group->reasons, cycle->arena,
-			(struct reason){
-				.code = REASON_HELD,
-				.message =
-					"it has waited long: free resources are held for it until running work ends"});
+	for (int tries = 0; cycle->starvation_after > 0 && tries < MOST_TRIED && hold->group < 0; tries++) {
+		int starved = most_starved(cycle);
+		if (starved < 0)
+			return;
+		struct candidate candidate = {.group = starved, .growth = -1};
+		struct cycle_group *group = &cycle->groups[starved];
+		bool served = serve_group(&order->run, &candidate);
+		group->tried = !served;
+		if (served || group->state == GROUP_NOT_READY || group->state == GROUP_BLOCKED ||
+		    outlook_is_hopeless(cycle, group, order->run.scratch))
+			continue;
+		reserve_hold_for(cycle, starved, hold);
+		refusals_invalidate(cycle->refusals);
+		refusal_cache_disturb(cycle); /* others are refused who fit */
+		if (hold->group >= 0)
+			reason_add(&group->reasons, cycle->arena,
+			           (struct reason){.code = REASON_HELD,
+			                           .message =
+			                                   "it has waited long: free resources are held for it until "
+			                                   "running work ends"});
+	}
 }
 
 /* Gangs of which a part runs, because pods were lost or a start was interrupted: what they hold is of no use until the
@@ -232,7 +273,8 @@ static void start_groups(struct queue_order *order)
 	struct cycle *cycle = order->run.cycle;
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		group->state = GROUP_PENDING;
+		group->state = GROUP_WAITING;
+		group->proof = PROOF_NONE;
 		group->tried = false;
 		if (!cycle_lacks_queue(cycle, group) && !group->blocked && !group->gave_up &&
 		    !cycle_has_waiting(group)) {

@@ -5,14 +5,18 @@
 #include "base/grow.h"
 #include "engine/cycle/internal.h"
 #include "engine/cycle/moved_places.h"
+#include "engine/cycle/outlook.h"
 #include "engine/cycle/refusal_cache.h"
 #include "engine/cycle/refusals.h"
 #include "engine/cycle/reserve.h"
 
 const char *group_state_name(enum group_state state)
 {
-	static const char *const names[] = {"Placed",    "Partial",  "Pending", "Impossible",
-	                                    "Exhausted", "NotReady", "Blocked"};
+	static const char *const names[] = {
+		[GROUP_PLACED] = "Placed",       [GROUP_PARTIAL] = "Placed", [GROUP_WAITING] = "Waiting",
+		[GROUP_BLOCKED] = "Blocked",     [GROUP_NEVER] = "Never",    [GROUP_NOT_READY] = "NotReady",
+		[GROUP_UNDECIDED] = "Undecided",
+	};
 	return names[state];
 }
 
@@ -66,15 +70,27 @@ static bool was_refused(const struct cycle_group *group)
 	return true;
 }
 
-/* State of groups whose minimum is met, and a word on surplus that found no place. */
-static void conclude(struct cycle *cycle, struct cycle_group *group)
+/* Tells what waits for room from what no room can help. */
+static void conclude_refused(struct cycle *cycle, struct cycle_group *group, struct arena *scratch)
+{
+	if (group->blocked || group->queue < 0 || group->gave_up) {
+		group->state = GROUP_BLOCKED;
+		group->proof = PROOF_NONE;
+	}
+	/* Without the members that are blocked; with them there might be a placement. */
+	if (gang_has_blocked(&group->gang))
+		group->proof = PROOF_NONE;
+	if (group->proof == PROOF_NOW && !cycle->silent && outlook_is_never(cycle, group, scratch)) {
+		group->state = GROUP_NEVER;
+		group->proof = PROOF_EVER;
+	}
+}
+
+/* The state, and a word on surplus that found no place. */
+static void conclude(struct cycle *cycle, struct cycle_group *group, struct arena *scratch)
 {
 	if (!gang_root_satisfied(&group->gang)) {
-		/* Without the members that are blocked; with them there might be a placement. */
-		if (group->state == GROUP_IMPOSSIBLE && gang_has_blocked(&group->gang)) {
-			group->state = GROUP_PENDING;
-			group->proved = false;
-		}
+		conclude_refused(cycle, group, scratch);
 		if (group->gave_up)
 			reason_add(&group->reasons, cycle->arena,
 			           (struct reason){.code = REASON_BACKOFF,
@@ -88,12 +104,15 @@ static void conclude(struct cycle *cycle, struct cycle_group *group)
 		return;
 	}
 	group->state = surplus_conclude(cycle, group) ? GROUP_PARTIAL : GROUP_PLACED;
+	group->proof = PROOF_NONE;
 }
 
 void cycle_finish(struct cycle *cycle)
 {
 	reserve_whole_gangs(cycle);
+	struct arena *scratch = arena_create();
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
-		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)]);
+		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)], scratch);
+	arena_destroy(scratch);
 	moved_places_release(cycle);
 }

@@ -25,16 +25,25 @@ struct cycle_queue {
 	int64_t fair[CYCLE_RESOURCES];                /* fair share */
 };
 
+/* Who of a running group goes together: surplus pods one by one and the minimum as a whole, everybody always, nobody. */
+enum cycle_disruption { CYCLE_DISRUPT_USUAL, CYCLE_DISRUPT_WHOLE, CYCLE_DISRUPT_SINGLE };
 enum cycle_preempt { CYCLE_PREEMPTIBLE, CYCLE_NON_PREEMPTIBLE, CYCLE_SEMI_PREEMPTIBLE };
 
 enum group_state {
 	GROUP_PLACED,
-	GROUP_PARTIAL,
-	GROUP_PENDING,
-	GROUP_IMPOSSIBLE,
-	GROUP_EXHAUSTED,
-	GROUP_NOT_READY,
-	GROUP_BLOCKED, /* its minimum needs members that must not be placed, which no node can change */
+	GROUP_PARTIAL,   /* placed: the minimum is met, surplus waits */
+	GROUP_WAITING,   /* does not fit now */
+	GROUP_BLOCKED,   /* no node can change it: its queue, its objects, or members that must not be placed */
+	GROUP_NEVER,     /* proved: does not fit the cluster even when nothing else is in it */
+	GROUP_NOT_READY, /* too few pods exist */
+	GROUP_UNDECIDED, /* the budget of the search ended */
+};
+
+/* What a refusal is proof of. */
+enum group_proof {
+	PROOF_NONE,
+	PROOF_NOW,  /* there is no placement in the present cluster */
+	PROOF_EVER, /* nor in the same cluster with nothing in it */
 };
 
 /* Of the pods it selects only so many may leave. Belongs to the caller. */
@@ -55,7 +64,7 @@ struct cycle_eviction {
 	enum cycle_action action;
 	bool moved;
 	bool fewest;                         /* no better choice of victims exists, proved: see evict/fewest.h */
-	bool guarded;                        /* a budget covers it, and the decision violates none */
+	bool guarded;                        /* one budget covers it, and the decision violates none */
 	const struct cycle_budget *violates; /* and does not allow it; NULL: none */
 };
 
@@ -86,6 +95,7 @@ struct cycle_group {
 	const char *queue_name;
 	int32_t priority;
 	enum cycle_preempt preempt;
+	enum cycle_disruption disruption;
 	bool never_preempts; /* its priority puts it first in its queue, and lets nobody go for it */
 	int64_t creation;    /* seconds; older = smaller */
 	bool has_started;
@@ -105,8 +115,8 @@ struct cycle_group {
 	enum group_state state;
 	bool *was_running; /* per pod, before the cycle; array of gang.pod_count given by the caller */
 	struct reasons reasons;
-	bool proved; /* the refusal is proved */
-	bool tried;  /* refused before the queues had their turn */
+	enum group_proof proof;
+	bool tried; /* refused before the queues had their turn */
 	/* Only where the caller keeps accounts (cycle_settle): */
 	bool settled;
 	int settled_queue;
@@ -176,6 +186,6 @@ void cycle_finish(struct cycle *cycle);
  * do not. */
 int cycle_resource_of(const char *name, int64_t *scale);
 
-const char *group_state_name(enum group_state state); /* "Placed", "Partial", ... */
+const char *group_state_name(enum group_state state); /* "Placed", "Waiting", ...; GROUP_PARTIAL is "Placed" */
 
 #endif

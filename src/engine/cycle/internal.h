@@ -24,6 +24,7 @@ struct cycle_run {
 	struct evict_budgets *budgets;                 /* made with it; NULL: nothing is guarded */
 	int explained_runtimes;                        /* in this action */
 	uint64_t move_steps;                           /* that searches for moves took in this action */
+	uint64_t victim_steps;                         /* that choosing the best victims took in it */
 	uint64_t state;                                /* see make_room.c; 0: nobody asked yet */
 	bool knows_runtimes, grants_runtimes;          /* whether any queue has a minimum runtime for this action */
 	uint32_t *marks[MARK_COUNT], mark[MARK_COUNT]; /* by group; see cycle_has_mark */
@@ -71,6 +72,11 @@ void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cos
 bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost);
 /* False, and a reason on the group, when they do not. */
 bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const struct cycle_cost *cost);
+/* Whether its queues do not allow even the least that the minimum of the group costs, whatever room there is; the reason is
+ * added then. Resets the scratch arena. */
+bool cycle_queue_forbids(struct cycle_run *run, struct cycle_group *group);
+/* Whether its queues leave room for the least that the minimum, or with `grow` one pod more, counts for. Resets the scratch arena. */
+bool cycle_queue_has_room_for_least(struct cycle_run *run, const struct cycle_group *group, bool grow);
 /* What limits, and for protected pods quotas, leave of each resource. False when the gang has no choice of pods or
  * children that could make use of knowing it. */
 bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,

@@ -2,6 +2,7 @@
  * look alike. How it is made is in src/engine/evict. */
 #include "engine/cycle/internal.h"
 #include "engine/cycle/moved_places.h"
+#include "engine/cycle/outlook.h"
 #include "engine/cycle/queue_order.h"
 #include "engine/cycle/refusal_cache.h"
 #include "engine/cycle/refusals.h"
@@ -29,31 +30,6 @@ static bool may_evict_if_preemptible(const struct cycle *cycle, const struct cyc
 static bool may_preempt(const struct cycle *cycle, const struct cycle_group *group)
 {
 	return !group->never_preempts && may_evict(cycle, group);
-}
-
-/* Whether there is proof that the group would find no place even if nothing ran: then nobody has to go for it. Rules
- * between pods look at who runs, so nothing is proved about them. */
-static bool is_hopeless(struct cycle *cycle, const struct cycle_group *group, struct arena *scratch)
-{
-	enum { STEPS = 20000, QUESTION = 100 };
-	bool grow = gang_root_satisfied(&group->gang);
-	uint64_t question = hash_mix(refusals_hash_gang(&group->gang), QUESTION);
-	if (cycle->always_search || rules_concern_gang(cycle->cluster, &group->gang))
-		return false;
-	int known = refusal_cache_is_hopeless(cycle, question);
-	if (known >= 0)
-		return known;
-	const struct refusal *refusal = refusals_find(cycle->refusals, question);
-	if (refusal)
-		return refusal->placement.outcome == PLACE_IMPOSSIBLE;
-	arena_reset(scratch);
-	struct place_options options = {.budget = STEPS, .empty_cluster = true};
-	struct placement placement;
-	enum place_outcome outcome = grow ? engine_grow(cycle->cluster, &group->gang, &options, scratch, &placement)
-	                                  : engine_place(cycle->cluster, &group->gang, &options, scratch, &placement);
-	refusals_add(cycle->refusals, question, &placement);
-	refusal_cache_store_hopeless(cycle, question, outcome == PLACE_IMPOSSIBLE);
-	return outcome == PLACE_IMPOSSIBLE;
 }
 
 /* ---- moves that were looked for in vain ---- */
@@ -99,7 +75,7 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 	uint64_t question = refusals_question(run->cycle, group, (uint64_t)action * 8 + group->preempt * 2 + grow + 2);
 	if (!cycle_action_row(action)->method->moves_only)
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
-	if (refusals_find(refusals, question) || is_hopeless(run->cycle, group, run->scratch))
+	if (refusals_find(refusals, question) || outlook_is_hopeless(run->cycle, group, run->scratch))
 		return false;
 	if (minds_moves(run, action, 0) &&
 	    refusal_cache_moves_in_vain(run->cycle, hash_mix(question, (uint64_t)group->queue), describe_state(run))) {
@@ -134,7 +110,8 @@ void cycle_make_room(struct cycle *cycle, enum cycle_action action)
 	struct arena *scratch = arena_create();
 	for (size_t i = 0; i < cycle_work_count(cycle) && !wanted; i++) {
 		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		wanted = queue_order_is_candidate(group) && accept(cycle, group) && !is_hopeless(cycle, group, scratch);
+		wanted = queue_order_is_candidate(group) && accept(cycle, group) &&
+		         !outlook_is_hopeless(cycle, group, scratch);
 	}
 	arena_destroy(scratch);
 	if (!wanted)

@@ -325,7 +325,7 @@ static const char *describe(struct cycle *cycle, struct cycle_place *const *kept
 	const char *text = "";
 	for (size_t i = 0; i < count && i < NODES_NAMED; i++) {
 		char until[32];
-		clock_print_rfc3339(kept[i]->until / INT64_C(1000000000), until);
+		clock_print_rfc3339(kept[i]->until / CLOCK_SECOND, until);
 		text = arena_printf(cycle->arena, "%s%son node %s for %s/%s until %s", text, i ? ", " : "",
 		                    kept[i]->node, of[i]->gang.namespace_, of[i]->gang.name, until);
 	}

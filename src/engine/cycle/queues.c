@@ -227,7 +227,7 @@ void cycle_touch(struct cycle *cycle, int number)
 	if (!cycle->selective || !group->settled)
 		return;
 	cycle_unsettle(cycle, number);
-	group->state = GROUP_PENDING;
+	group->state = GROUP_WAITING;
 	if (!group->blocked)
 		group->reasons = (struct reasons){0};
 	cycle_lacks_queue(cycle, group);

@@ -151,8 +151,7 @@ void refusal_cache_begin(struct cycle *cycle)
 	cache->freed = freed;
 	cache->node_changes = cycle->cluster->node_changes;
 	cache->bound.count = 0;
-	cache->disturbed = cycle->cluster->releasing_pods > 0 || cycle->starvation_after > 0 || cycle->kept > 0 ||
-	                   has_reservations(cycle);
+	cache->disturbed = cycle->cluster->releasing_pods > 0 || cycle->kept > 0 || has_reservations(cycle);
 	if (cache->disturbed)
 		forget_refusals(cache);
 }
@@ -201,11 +200,21 @@ static bool is_short_lived(const struct cycle *cycle, const struct cached_refusa
 	                                             : placement->steps < cycle->refusal_cache->costly;
 }
 
+/* How long it is believed. What took long is left alone for ten times as long, counted in steps: whoever waits beside it
+ * loses no more than a part of the time to a search that leads nowhere. */
+static int64_t pause_of(const struct cached_refusal *cached)
+{
+	const struct placement *placement = &cached->refusal.placement;
+	uint64_t most = REFUSAL_CACHE_LONGEST / REFUSAL_CACHE_STEP_PAUSE;
+	int64_t pause = (int64_t)(placement->steps < most ? placement->steps : most) * REFUSAL_CACHE_STEP_PAUSE;
+	return placement->outcome == PLACE_EXHAUSTED && pause > REFUSAL_CACHE_RETRY ? pause : REFUSAL_CACHE_RETRY;
+}
+
 /* Whether it is time to search again; a clock that was set back says nothing. */
 static bool is_old(const struct cycle *cycle, const struct cached_refusal *cached)
 {
 	return is_short_lived(cycle, cached) &&
-	       (cycle->now < cached->asked || cycle->now - cached->asked >= REFUSAL_CACHE_RETRY);
+	       (cycle->now < cached->asked || cycle->now - cached->asked >= pause_of(cached));
 }
 
 const struct refusal *refusal_cache_find(struct cycle *cycle, const struct gang *gang, uint64_t question)
@@ -213,8 +222,8 @@ const struct refusal *refusal_cache_find(struct cycle *cycle, const struct gang 
 	const struct cached_refusal *cached = find_cached(cycle, gang, question);
 	if (!cached || is_old(cycle, cached))
 		return NULL;
-	if (is_short_lived(cycle, cached) && cached->asked + REFUSAL_CACHE_RETRY < cycle->retry_at)
-		cycle->retry_at = cached->asked + REFUSAL_CACHE_RETRY;
+	if (is_short_lived(cycle, cached) && cached->asked + pause_of(cached) < cycle->retry_at)
+		cycle->retry_at = cached->asked + pause_of(cached);
 	cycle->refusal_cache->hits++;
 	return &cached->refusal;
 }

@@ -6,17 +6,20 @@
  * next one begins by making sure that it is.
  *
  * A search that gave up at its budget has proved nothing: in a fuller cluster it takes another way, and may find a place. In
- * the same cluster it would give up again, so it is not asked before something changed, and then after REFUSAL_CACHE_RETRY: not more
- * than one such search is made in that time, however many changes there are. What was proved with little effort is asked again
+ * the same cluster it would give up again, so it is not asked before something changed, and then after a
+ * pause that grows with the steps it took: not more than one such search is made in that time, however many changes there are. What was proved with little effort is asked again
  * as soon, for the sake of the numbers in its reasons; a costly proof is not. */
 #ifndef ENGINE_CYCLE_REFUSAL_CACHE_H
 #define ENGINE_CYCLE_REFUSAL_CACHE_H
 
+#include "base/clock.h"
 #include "engine/cycle/cycle.h"
 
-/* Nanoseconds. A second is no delay for a gang that is hard to place, and a search of the default budget, which may take
- * a tenth of that, no load. */
-#define REFUSAL_CACHE_RETRY INT64_C(1000000000)
+/* Nanoseconds. A second is no delay for a gang that is hard to place. A search that gave up after many steps waits for longer:
+ * so much for each of them, which is ten times what a step takes, but not for ever. */
+#define REFUSAL_CACHE_RETRY CLOCK_SECOND
+#define REFUSAL_CACHE_STEP_PAUSE INT64_C(20000)
+#define REFUSAL_CACHE_LONGEST (600 * CLOCK_SECOND)
 
 /* ---- for the caller of cycles ---- */
 

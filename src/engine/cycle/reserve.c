@@ -153,6 +153,8 @@ void reserve_whole_gangs(struct cycle *cycle)
 
 /* ---- the guard ---- */
 
+#define HOLD_STEPS 200000 /* of a search for where to hold */
+
 static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node, struct reserve_hold *hold)
 {
 	struct cluster *cluster = cycle->cluster;
@@ -175,7 +177,9 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct place_bias bias = {0};
 	bias_build_from_free(cluster, gang, true, cycle->arena, &bias);
-	struct place_options options = {.budget = cycle->budget, .empty_cluster = true, .bias = &bias};
+	/* Asked in every cycle: a search that takes longer is not worth it. */
+	uint64_t budget = cycle->budget && cycle->budget < HOLD_STEPS ? cycle->budget : HOLD_STEPS;
+	struct place_options options = {.budget = budget, .empty_cluster = true, .bias = &bias};
 	struct placement placement;
 	*hold = (struct reserve_hold){.group = -1};
 	if (engine_place(cluster, gang, &options, cycle->arena, &placement) != PLACE_PLACED)

@@ -8,7 +8,8 @@ struct alike {
 	const struct cycle *cycle;
 	const struct topology *topology; /* whose domains may be swapped as a whole; NULL: nodes only, or nothing */
 	bool exact;                      /* rules between pods look at names: no node is like another */
-	bool *tied;                      /* by group: its tree says something about places */
+	bool losing;                     /* pods are lost, not moved: it matters whose they are */
+	bool *tied;                      /* by group: its pods depend on each other */
 	uint64_t *fixed;                 /* by node: its room without the units, and who may use it */
 	uint64_t *company;               /* by node: the units on it */
 	uint64_t **sums;                 /* by level and domain, as far as there is a topology */
@@ -23,6 +24,9 @@ static uint64_t scramble(uint64_t value)
 static uint64_t describe_pod(const struct alike *alike, int group, const struct gang_pod *pod, bool running)
 {
 	uint64_t key = hash_mix((uint64_t)pod->pod_class << 8 | (uint64_t)pod->health << 1 | running, 0x70);
+	if (alike->losing)
+		key = hash_mix(key, (uint64_t)(uint32_t)alike->cycle->groups[group].priority << 32 |
+		                            (uint32_t)alike->cycle->groups[group].queue);
 	if (alike->tied[group])
 		key = hash_mix(key, (uint64_t)(uint32_t)(group + 1) << 32 | (uint32_t)pod->leaf);
 	return scramble(key);
@@ -109,7 +113,7 @@ static bool has_rules(const struct cluster *cluster, const struct gang *gang)
 static void fix_members(struct alike *alike, int number)
 {
 	const struct gang *gang = &alike->cycle->groups[number].gang;
-	alike->tied[number] = is_tied(gang);
+	alike->tied[number] = is_tied(gang) || (alike->losing && gang->pod_count > 1);
 	alike->exact |= has_rules(alike->cycle->cluster, gang);
 	for (size_t p = 0; alike->tied[number] && p < gang->pod_count; p++)
 		if (cycle_is_member(&gang->pods[p]))
@@ -143,7 +147,8 @@ static void make_sums(struct alike *alike, struct arena *arena)
 		alike->sums[level] = arena_array(arena, uint64_t, (size_t)topology->domain_count[level]);
 }
 
-struct alike *alike_create(const struct evict_attempt *attempt, const struct victim_unit *const *units, size_t count)
+struct alike *alike_create(const struct evict_attempt *attempt, const struct victim_unit *const *units, size_t count,
+                           bool losing)
 {
 	const struct cycle *cycle = attempt->cycle;
 	const struct cluster *cluster = cycle->cluster;
@@ -152,6 +157,7 @@ struct alike *alike_create(const struct evict_attempt *attempt, const struct vic
 	bool *asked = arena_array(arena, bool, cluster->shapes.count);
 	bool *seen = arena_array(arena, bool, cycle->group_count);
 	alike->cycle = cycle;
+	alike->losing = losing;
 	alike->topology = cluster->topology_count == 1 ? &cluster->topologies[0] : NULL;
 	alike->exact = cluster->guarded_pod_classes.count > 0 || cluster->volume_pool;
 	alike->tied = arena_array(arena, bool, cycle->group_count);

@@ -156,9 +156,11 @@ void budgets_spend(struct evict_budgets *budgets, const struct gang_pod *pod, st
 {
 	if (!budgets)
 		return;
-	for (const int *b = covers_of(budgets, pod->pod_class); *b >= 0; b++) {
+	const int *covers = covers_of(budgets, pod->pod_class);
+	/* The eviction API refuses pods of two budgets for ever; then counting here has to do, as it does for kube-scheduler. */
+	eviction->guarded = covers[0] >= 0 && covers[1] < 0;
+	for (const int *b = covers; *b >= 0; b++) {
 		struct cycle_budget *budget = &budgets->cycle->budgets[*b];
-		eviction->guarded = true;
 		if (!counts(budget, pod))
 			continue;
 		budget->spent++;

@@ -428,20 +428,19 @@ static void build_bias(struct evict_attempt *attempt)
 	                     &attempt->bias);
 }
 
-bool evict_find_place(struct evict_attempt *attempt)
+enum place_outcome evict_ask_place(struct evict_attempt *attempt, uint64_t budget,
+                                   const struct place_allowance *allowance, struct placement *placement)
 {
-	struct place_options options = {.budget = attempt->cycle->budget, .use_releasing = true};
-	evict_lift_prefix(attempt, attempt->unit_count);
-	arena_reset(attempt->run->scratch);
-	return search_place(attempt, &options, attempt->run->scratch);
+	struct place_options options = {.budget = budget, .use_releasing = true, .allowance = allowance};
+	const struct gang *gang = &evict_beneficiary(attempt)->gang;
+	struct arena *arena = attempt->run->scratch;
+	arena_reset(arena);
+	return attempt->grow ? engine_grow(attempt->cycle->cluster, gang, &options, arena, placement)
+	                     : engine_place(attempt->cycle->cluster, gang, &options, arena, placement);
 }
 
-bool evict_decide_units(struct evict_attempt *attempt, bool *placed)
+bool evict_decide_units(struct evict_attempt *attempt)
 {
-	*placed = evict_find_place(attempt);
-	evict_lift_prefix(attempt, 0);
-	if (!*placed)
-		return false;
 	build_bias(attempt);
 	return decide_prefix(attempt, attempt->unit_count);
 }

@@ -5,6 +5,7 @@
 #include "engine/cycle/internal.h"
 
 struct evict_attempt;
+struct victim_unit;
 
 /* Which minimum runtime of a queue protects the groups in it; see runtime.h. */
 enum evict_runtime { EVICT_RUNTIME_NONE, EVICT_RUNTIME_PREEMPT, EVICT_RUNTIME_RECLAIM };
@@ -15,7 +16,6 @@ struct evict_method {
 	bool by_priority;      /* not for groups that never preempt */
 	bool preemptible_only; /* only for groups that may be evicted again themselves */
 	bool returns_moved;    /* when others are moved, more victims may stay: it is asked again */
-	bool chooses_fewest;   /* all units are listed at once: among few of them the best set is proved */
 	bool violates_budgets; /* where nothing else makes room, and the cycle allows it */
 	enum evict_runtime runtime;
 	/* Whether there is any group to ask, before the units of all of them are listed. Asked for everybody who waits, so it
@@ -26,6 +26,13 @@ struct evict_method {
 	/* Lists what may go, the cheapest first; with list_more as it is asked for, up to so many units. */
 	void (*list)(struct evict_attempt *attempt);
 	void (*list_more)(struct evict_attempt *attempt, size_t count);
+	/* Adds to the list what is not on it and may go as well, so that the best set of all can be chosen; nothing where there is
+	 * too much. NULL: others choose. */
+	void (*list_all)(struct evict_attempt *attempt);
+	/* Whether the queue of the unit holds less than it is entitled to now, with all that was chosen off its account: what does
+	 * not do that is better. NULL: that is no question. */
+	bool (*undercuts)(const struct evict_attempt *attempt, const struct victim_unit *unit);
+	bool may_move_others; /* what is not listed so can be moved at least: no proof that there is no room */
 	/* Tries prefixes of the list. True when the group has its place. NULL: the shortest that does. */
 	bool (*try_units)(struct evict_attempt *attempt);
 	/* Whether the right covers what was found, beside limits and quotas. */

@@ -1,182 +1,97 @@
-/* Owns the exact choice among few units: every set of them is a candidate, the cheapest first, until one makes room. So the
- * first that does is proved to be the best; see docs/objective.md for what comes before what. */
+/* Owns the exact choice of victims: sets of losses in the order of docs/objective.md, until one makes room. What all that is
+ * still to choose from would not make room for is not looked at, nor what is like something that was tried. */
 #include "engine/evict/fewest.h"
 
-#include "base/grow.h"
+#include "engine/cluster/internal.h"
+#include "engine/evict/alike.h"
 #include "engine/evict/budgets.h"
+#include "engine/evict/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_UNITS 16    /* 65536 sets at most, of which few are left as a rule */
-#define MOST_TRIALS 1024 /* searches for a place; then the usual way has to do */
-
-struct candidate_set {
-	uint32_t units; /* a bit each */
-	int64_t violations;
-	int tier; /* of the worst unit */
-	int pods; /* that run and leave */
+enum {
+	MOST_STEPS = 1 << 19, /* for one group */
+	ALL_STEPS = 1 << 21,  /* in one action */
+	MOST_REFUSED = 256,   /* sets that make room, but which somebody is against */
+	LOOKS_A_STEP = 16,
+	TRIAL_STEPS = 16,  /* what asking costs besides the search */
+	NODES_A_STEP = 16, /* of the cluster, in each of them */
+	MOST_PODS = 192,   /* that could leave; with more the usual way has to do */
+	FEW_LEFT = 6       /* to choose from: then it is not asked whether there is hope */
 };
 
-struct choice {
+struct victim_search {
 	struct evict_attempt *attempt;
-	const struct victim_unit **units; /* cheapest first */
-	int count;
-	int tier[MOST_UNITS];
-	uint32_t needs[MOST_UNITS]; /* units of the same group that go before it */
-	struct candidate_set *sets;
-	size_t set_count;
-	uint32_t *in_vain; /* sets that leave no place, one for each trial at most */
-	size_t vain_count, trials;
+	const struct victim_unit **listed; /* all that may go */
+	size_t listed_count;
+	struct losses losses;
+	const struct loss **order; /* the tier in question, then all below it; cheapest first in both */
+	size_t count, of_tier;
+	const struct loss **chosen;
+	size_t chosen_count;
+	struct alike *alike;
+	uint64_t **tried; /* by depth and position: keys */
+	bool *off;        /* by single pod */
+	int64_t violations;
+	bool undercuts; /* what is chosen may take a queue below what it is entitled to */
+	bool asking;    /* only whether there is a set */
+	bool found;
+	uint64_t left; /* steps */
+	int refused;
+	bool undecided;
 };
 
-static bool same_tier(const struct victim_unit *a, const struct victim_unit *b)
+static void spend(struct victim_search *search, uint64_t steps)
 {
-	return a->fresh == b->fresh && a->extent == b->extent && a->priority == b->priority;
+	search->left -= steps < search->left ? steps : search->left;
 }
 
-static void describe_units(struct choice *choice)
+static void spend_trial(struct victim_search *search, uint64_t steps)
 {
-	for (int i = 0; i < choice->count; i++) {
-		const struct victim_unit *unit = choice->units[i];
-		choice->tier[i] = i == 0 ? 0 : choice->tier[i - 1] + !same_tier(unit, choice->units[i - 1]);
-		for (int k = 0; k < choice->count; k++)
-			if (choice->units[k]->group == unit->group && choice->units[k]->sequence < unit->sequence)
-				choice->needs[i] |= UINT32_C(1) << k;
-	}
+	spend(search, steps + TRIAL_STEPS + (uint64_t)search->attempt->cycle->cluster->node_count / NODES_A_STEP);
 }
 
-static int count_running(const struct victim_unit *unit)
+/* ---- one question ---- */
+
+static void set_off(struct victim_search *search, const struct loss *loss)
 {
-	int running = 0;
-	for (int i = 0; i < unit->pod_count && !unit->reserved; i++)
-		running += unit->of->was_running[unit->pods[i]];
-	return running;
+	for (int i = 0; i < loss->single_count; i++)
+		search->off[loss->singles[i]] = true;
 }
 
-/* False when a unit is in it without those that go before it. */
-static bool describe_set(struct choice *choice, uint32_t units, struct candidate_set *set)
+/* Whether there is a place with all pods that are marked off gone. */
+static bool leaves_place(struct victim_search *search)
 {
-	struct evict_budgets *budgets = choice->attempt->run->budgets;
-	*set = (struct candidate_set){.units = units};
-	for (int i = 0; i < choice->count; i++)
-		if (units >> i & 1 && (choice->needs[i] & units) != choice->needs[i])
-			return false;
-	for (int i = 0; i < choice->count; i++) {
-		if (!(units >> i & 1))
-			continue;
-		set->tier = choice->tier[i];
-		set->pods += count_running(choice->units[i]);
-		budgets_charge_unit(budgets, choice->units[i], 1);
-	}
-	set->violations = budgets_count_violations(budgets);
-	for (int i = 0; i < choice->count; i++)
-		if (units >> i & 1)
-			budgets_charge_unit(budgets, choice->units[i], -1);
-	return true;
-}
-
-static int compare_sets(const void *left, const void *right)
-{
-	const struct candidate_set *a = left, *b = right;
-	if (a->violations != b->violations)
-		return a->violations < b->violations ? -1 : 1;
-	if (a->tier != b->tier)
-		return a->tier < b->tier ? -1 : 1;
-	if (a->pods != b->pods)
-		return a->pods < b->pods ? -1 : 1;
-	return a->units < b->units ? -1 : a->units > b->units;
-}
-
-/* More units never make less room: what found no place rules out every part of it. */
-static bool is_ruled_out(const struct choice *choice, uint32_t units)
-{
-	for (size_t i = 0; i < choice->vain_count; i++)
-		if ((units & choice->in_vain[i]) == units)
-			return true;
-	return false;
-}
-
-static void list_sets(struct choice *choice)
-{
-	struct evict_attempt *attempt = choice->attempt;
-	bool may_violate = attempt->method->violates_budgets && !attempt->cycle->never_violate_budgets;
-	uint32_t end = UINT32_C(1) << choice->count;
-	struct candidate_set set;
-	size_t capacity = 0;
-	for (uint32_t units = 1; units < end; units++) {
-		if (is_ruled_out(choice, units) || !describe_set(choice, units, &set) ||
-		    (!may_violate && set.violations))
-			continue;
-		if (choice->set_count == capacity)
-			choice->sets = grow_array(attempt->scratch, choice->sets, choice->set_count, &capacity,
-			                          sizeof(*choice->sets));
-		choice->sets[choice->set_count++] = set;
-	}
-	if (choice->set_count)
-		qsort(choice->sets, choice->set_count, sizeof(*choice->sets), compare_sets);
-}
-
-static void use_set(const struct choice *choice, uint32_t units)
-{
-	struct evict_attempt *attempt = choice->attempt;
+	struct evict_attempt *attempt = search->attempt;
+	struct placement placement;
+	size_t before = attempt->unit_count;
 	evict_lift_prefix(attempt, 0);
 	attempt->unit_count = 0;
-	for (int i = 0; i < choice->count; i++)
-		if (units >> i & 1)
-			attempt->units[attempt->unit_count++] = choice->units[i];
+	for (size_t i = 0; i < search->losses.single_count; i++)
+		if (search->off[i])
+			attempt->units[attempt->unit_count++] = &search->losses.singles[i];
+	evict_lift_prefix(attempt, attempt->unit_count);
+	enum place_outcome outcome = evict_ask_place(attempt, search->left + 1, NULL, &placement);
+	evict_lift_prefix(attempt, 0);
+	attempt->unit_count = before;
+	spend_trial(search, placement.steps);
+	search->undecided |= outcome == PLACE_EXHAUSTED;
+	return outcome == PLACE_PLACED;
 }
 
-/* Whether the group has a place with the set gone; whatever else is to be asked. */
-static bool leaves_place(struct choice *choice, uint32_t units)
+/* The losses that cost nothing, those that are chosen, and what is left to choose from. */
+static bool has_hope(struct victim_search *search, size_t from)
 {
-	use_set(choice, units);
-	choice->trials++;
-	if (evict_find_place(choice->attempt))
-		return true;
-	choice->in_vain[choice->vain_count++] = units;
-	return false;
-}
-
-/* Large sets that leave no place rule out most of the small ones: beginnings of the list, which are those that need nothing
- * worse, and all but one unit, which must go then. False when not even all of them leave a place. */
-static bool rule_out(struct choice *choice)
-{
-	uint32_t all = (UINT32_C(1) << choice->count) - 1;
-	int low = 0, high = choice->count;
-	if (!leaves_place(choice, all))
-		return false;
-	while (high - low > 1) {
-		int middle = low + (high - low) / 2;
-		if (leaves_place(choice, (UINT32_C(1) << middle) - 1))
-			high = middle;
-		else
-			low = middle;
-	}
-	for (int i = 0; i < choice->count; i++)
-		if (all & ~(UINT32_C(1) << i))
-			leaves_place(choice, all & ~(UINT32_C(1) << i));
-	return true;
-}
-
-static enum fewest_outcome try_sets(struct choice *choice)
-{
-	struct evict_attempt *attempt = choice->attempt;
-	for (size_t i = 0; i < choice->set_count; i++) {
-		bool placed;
-		if (is_ruled_out(choice, choice->sets[i].units))
-			continue;
-		if (choice->trials++ >= MOST_TRIALS)
-			return FEWEST_GAVE_UP;
-		use_set(choice, choice->sets[i].units);
-		attempt->proved_fewest = true;
-		if (evict_decide_units(attempt, &placed))
-			return FEWEST_MADE;
-		attempt->proved_fewest = false;
-		if (!placed)
-			choice->in_vain[choice->vain_count++] = choice->sets[i].units;
-	}
-	return FEWEST_NONE;
+	memset(search->off, 0, search->losses.single_count * sizeof(*search->off));
+	for (size_t i = 0; i < search->losses.count; i++)
+		if (!search->losses.items[i].pods)
+			set_off(search, &search->losses.items[i]);
+	for (size_t i = 0; i < search->chosen_count; i++)
+		set_off(search, search->chosen[i]);
+	for (size_t i = from; i < search->count; i++)
+		set_off(search, search->order[i]);
+	return leaves_place(search);
 }
 
 static int compare_units(const void *left, const void *right)
@@ -184,32 +99,291 @@ static int compare_units(const void *left, const void *right)
 	return victims_compare(*(const struct victim_unit *const *)left, *(const struct victim_unit *const *)right);
 }
 
+/* Puts what is chosen off the accounts of budgets and queues (sign 1), or back on them (-1). */
+static void charge_loss(struct victim_search *search, const struct loss *loss, int sign)
+{
+	budgets_charge_unit(search->attempt->run->budgets, &loss->unit, sign);
+	evict_charge_unit(search->attempt, &loss->unit, -sign);
+}
+
+static void charge_chosen(struct victim_search *search, int sign)
+{
+	for (size_t i = 0; i < search->chosen_count; i++)
+		charge_loss(search, search->chosen[i], sign);
+}
+
+static bool is_within(const struct victim_unit *unit, const struct loss *loss)
+{
+	if (unit->group != loss->unit.group)
+		return false;
+	for (int i = 0; i < unit->pod_count; i++) {
+		bool found = false;
+		for (int k = 0; k < loss->unit.pod_count && !found; k++)
+			found = loss->unit.pods[k] == unit->pods[i];
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* What is left of a child when all that is listed of it has gone on its own. */
+static void append_rest(struct victim_search *search, const struct loss *loss, size_t first)
+{
+	struct evict_attempt *attempt = search->attempt;
+	struct victim_unit *rest = arena_new(attempt->scratch, struct victim_unit);
+	*rest = loss->unit;
+	rest->pods = arena_array(attempt->scratch, int, (size_t)loss->unit.pod_count);
+	rest->pod_count = 0;
+	for (int k = 0; k < loss->unit.pod_count; k++) {
+		bool gone = false;
+		for (size_t i = first; i < attempt->unit_count; i++)
+			for (int p = 0; p < attempt->units[i]->pod_count; p++)
+				gone |= attempt->units[i]->pods[p] == loss->unit.pods[k];
+		if (!gone)
+			rest->pods[rest->pod_count++] = loss->unit.pods[k];
+	}
+	losses_measure(attempt, rest);
+	if (rest->pod_count)
+		attempt->units[attempt->unit_count++] = rest;
+}
+
+/* A gang or a child goes as everybody else lists it: first what is above its minimum. Rights look at each on its own. */
+static void append_loss(struct victim_search *search, const struct loss *loss)
+{
+	struct evict_attempt *attempt = search->attempt;
+	size_t first = attempt->unit_count;
+	if (loss->unit.extent == UNIT_POD) {
+		attempt->units[attempt->unit_count++] = &loss->unit;
+		return;
+	}
+	for (size_t i = 0; i < search->listed_count; i++)
+		if (is_within(search->listed[i], loss))
+			attempt->units[attempt->unit_count++] = search->listed[i];
+	append_rest(search, loss, first);
+}
+
+static bool decide(struct victim_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	charge_chosen(search, -1);
+	attempt->unit_count = 0;
+	for (size_t i = 0; i < search->losses.count; i++)
+		if (!search->losses.items[i].pods)
+			attempt->units[attempt->unit_count++] = &search->losses.items[i].unit;
+	for (size_t i = 0; i < search->chosen_count; i++)
+		append_loss(search, search->chosen[i]);
+	qsort(attempt->units, attempt->unit_count, sizeof(*attempt->units), compare_units);
+	attempt->proved_fewest = !search->undecided;
+	attempt->trial = search->asking;
+	bool made = evict_decide_units(attempt);
+	attempt->trial = false;
+	attempt->proved_fewest &= made;
+	if (made && !search->asking)
+		return true;
+	charge_chosen(search, 1);
+	search->found |= made;
+	if (!made && ++search->refused >= MOST_REFUSED)
+		search->left = 0;
+	return false;
+}
+
+/* ---- sets of one size ---- */
+
+static void choose(struct victim_search *search, const struct loss *loss, int sign)
+{
+	losses_take(&search->losses, loss, sign);
+	charge_loss(search, loss, sign);
+	for (int i = 0; i < loss->single_count; i++)
+		alike_lift(search->alike, &search->losses.singles[loss->singles[i]], sign > 0);
+	if (sign > 0)
+		search->chosen[search->chosen_count++] = loss;
+	else
+		search->chosen_count--;
+}
+
+/* Whether one like it was tried with the same before it. */
+static bool is_new(struct victim_search *search, size_t from, size_t at)
+{
+	const struct loss *loss = search->order[at];
+	uint64_t key = hash_mix((uint64_t)loss->tier, 0x6c);
+	uint64_t **tried = &search->tried[search->chosen_count];
+	if (!*tried)
+		*tried = arena_array(search->attempt->scratch, uint64_t, search->losses.count);
+	if (loss->single_count > 1)
+		key = hash_mix(key, at);
+	else
+		key = hash_mix(key, alike_key(search->alike, &search->losses.singles[loss->singles[0]]));
+	(*tried)[at] = key;
+	for (size_t i = from; i < at; i++)
+		if ((*tried)[i] == key)
+			return false;
+	return true;
+}
+
+/* The first position from which on what is left to choose from makes no room. */
+static size_t find_end(struct victim_search *search, size_t from, size_t to)
+{
+	size_t low = from, high = to; /* there is hope at low, if anywhere; none at high */
+	if (to - from <= FEW_LEFT)
+		return to;
+	if (!has_hope(search, from))
+		return from;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (has_hope(search, middle))
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* Whether what is chosen violates more budgets than it may, or takes more from the queue of the last than it may. */
+static bool is_too_much(const struct victim_search *search)
+{
+	const struct evict_attempt *attempt = search->attempt;
+	const struct loss *last = search->chosen[search->chosen_count - 1];
+	return budgets_count_violations(attempt->run->budgets) > search->violations ||
+	       (!search->undercuts && attempt->method->undercuts && attempt->method->undercuts(attempt, &last->unit));
+}
+
+/* Adds losses from `from` on of so many pods. True when it was decided. Not deeper than pods that could leave. */
+static bool complete(struct victim_search *search, size_t from, int pods)
+{
+	struct evict_budgets *budgets = search->attempt->run->budgets;
+	if (pods == 0)
+		return budgets_count_violations(budgets) == search->violations && has_hope(search, search->count) &&
+		       decide(search);
+	size_t to = search->chosen_count ? search->count : search->of_tier;
+	to = find_end(search, from, to);
+	for (size_t at = from; at < to && search->left && !search->found; at++) {
+		const struct loss *loss = search->order[at];
+		spend(search, 1 + (at - from) / LOOKS_A_STEP);
+		bool fits = loss->pods <= pods && losses_may_take(&search->losses, loss);
+		if (!is_new(search, from, at) || !fits)
+			continue;
+		choose(search, loss, 1);
+		if (!is_too_much(search) && complete(search, at + 1, pods - loss->pods))
+			return true;
+		choose(search, loss, -1);
+	}
+	return false;
+}
+
+/* ---- all sets ---- */
+
+/* Those of the tier and below it. */
+static void order_losses(struct victim_search *search, int tier)
+{
+	const struct losses *losses = &search->losses;
+	search->count = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < losses->count; i++)
+			if (losses->items[i].pods &&
+			    (pass ? losses->items[i].tier < tier : losses->items[i].tier == tier))
+				search->order[search->count++] = &losses->items[i];
+		search->of_tier = pass ? search->of_tier : search->count;
+	}
+}
+
+/* Whether there is a set of so many pods that leaves every queue what it is entitled to. Fewer pods are not worth less than that;
+ * among sets of that size the younger go, whosever they are. */
+static bool spares_queues(struct victim_search *search, int pods)
+{
+	search->asking = true;
+	search->undercuts = search->found = false;
+	complete(search, 0, pods);
+	bool found = search->found;
+	search->asking = search->found = false;
+	search->undercuts = true;
+	return found;
+}
+
+static bool try_tier(struct victim_search *search, int tier)
+{
+	int all = 0;
+	order_losses(search, tier);
+	if (!search->of_tier || !has_hope(search, 0))
+		return false;
+	for (size_t i = 0; i < search->losses.single_count; i++)
+		all += search->off[i];
+	bool minds = search->attempt->method->undercuts != NULL;
+	for (int pods = 1; pods <= all && search->left; pods++)
+		if ((!minds || spares_queues(search, pods)) && complete(search, 0, pods))
+			return true;
+	for (int pods = 1; minds && pods <= all && search->left; pods++)
+		if (complete(search, 0, pods))
+			return true;
+	return false;
+}
+
+static bool try_all(struct victim_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	bool may_violate = attempt->method->violates_budgets && !attempt->cycle->never_violate_budgets;
+	int tiers = search->losses.count ? search->losses.items[search->losses.count - 1].tier + 1 : 0;
+	int64_t most = 0;
+	search->count = 0;
+	if (has_hope(search, 0) && decide(search)) /* nobody who runs has to go */
+		return true;
+	order_losses(search, tiers - 1);
+	for (size_t i = 0; i < search->losses.single_count; i++)
+		budgets_charge_unit(attempt->run->budgets, &search->losses.singles[i], 1);
+	most = may_violate ? budgets_count_violations(attempt->run->budgets) : 0;
+	for (size_t i = 0; i < search->losses.single_count; i++)
+		budgets_charge_unit(attempt->run->budgets, &search->losses.singles[i], -1);
+	for (search->violations = 0; search->violations <= most && search->left; search->violations++)
+		for (int tier = 0; tier < tiers && search->left; tier++)
+			if (try_tier(search, tier))
+				return true;
+	return false;
+}
+
+static void open_search(struct victim_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	const struct losses *losses = &search->losses;
+	struct arena *arena = attempt->scratch;
+	size_t singles = losses->single_count;
+	const struct victim_unit **units = arena_array(arena, const struct victim_unit *, singles);
+	search->order = arena_array(arena, const struct loss *, losses->count);
+	search->chosen = arena_array(arena, const struct loss *, losses->count);
+	search->tried = arena_array(arena, uint64_t *, losses->count + 1);
+	search->off = arena_array(arena, bool, singles);
+	attempt->units = arena_array(arena, const struct victim_unit *, singles + losses->count + search->listed_count);
+	for (size_t i = 0; i < singles; i++)
+		units[i] = attempt->units[i] = &losses->singles[i];
+	attempt->unit_count = singles;
+	evict_lift_prefix(attempt, singles);
+	search->alike = alike_create(attempt, units, singles, true);
+	evict_lift_prefix(attempt, 0);
+	attempt->unit_count = 0;
+}
+
 enum fewest_outcome fewest_try(struct evict_attempt *attempt)
 {
-	size_t listed = attempt->unit_count, count = listed + attempt->deferred_count;
-	struct choice choice = {.attempt = attempt, .count = (int)count};
-	if (!attempt->method->chooses_fewest || attempt->trial || count > MOST_UNITS || count == 0)
+	const struct evict_method *method = attempt->method;
+	uint64_t spent = attempt->run->victim_steps, most = spent < ALL_STEPS ? ALL_STEPS - spent : 0;
+	struct victim_search search = {.attempt = attempt, .left = most < MOST_STEPS ? most : MOST_STEPS};
+	size_t listed = attempt->unit_count;
+	most = search.left;
+	if (!method->list_all || attempt->trial || listed > MOST_PODS || !most)
 		return FEWEST_GAVE_UP;
-	choice.units = arena_array(attempt->scratch, const struct victim_unit *, count);
+	method->list_all(attempt);
 	const struct victim_unit **before = attempt->units;
-	if (listed)
-		memcpy(choice.units, before, listed * sizeof(*before));
-	for (size_t i = 0; i < attempt->deferred_count; i++)
-		choice.units[listed + i] = attempt->deferred[i];
-	qsort(choice.units, count, sizeof(*choice.units), compare_units);
-	choice.in_vain = arena_array(attempt->scratch, uint32_t, MOST_TRIALS + 1);
-	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, count);
-	describe_units(&choice);
-	enum fewest_outcome outcome = FEWEST_NONE;
-	if (rule_out(&choice)) {
+	search.listed = before;
+	search.listed_count = attempt->unit_count;
+	bool few =
+		attempt->unit_count > 0 && losses_list(attempt, before, attempt->unit_count, MOST_PODS, &search.losses);
+	if (few) {
+		open_search(&search);
+		bool made = try_all(&search);
+		attempt->run->victim_steps += most - search.left;
+		if (made)
+			return FEWEST_MADE;
 		evict_lift_prefix(attempt, 0);
-		list_sets(&choice);
-		outcome = try_sets(&choice);
 	}
-	if (outcome == FEWEST_MADE)
-		return outcome;
-	evict_lift_prefix(attempt, 0);
 	attempt->units = before;
 	attempt->unit_count = listed;
-	return outcome;
+	return !few || search.undecided || !search.left || method->may_move_others ? FEWEST_GAVE_UP : FEWEST_NONE;
 }

@@ -1,7 +1,7 @@
 /* The best set of victims where there are few to choose from. Private to the engine.
  *
- * In this order: fewest violations of disruption budgets; no worse unit than needed (pods before children before gangs, lower
- * priority first); fewest pods that run and leave or move; the younger ones. A unit counts with all of its pods, though some may keep their
+ * In this order: fewest violations of disruption budgets; no worse loss than needed (pods before children before gangs, lower
+ * priority first); no queue below what it is entitled to, for a reclaim; fewest pods that leave or move; the younger ones. A gang counts with all of its pods, though some may keep their
  * place where the rest of it moves. */
 #ifndef ENGINE_EVICT_FEWEST_H
 #define ENGINE_EVICT_FEWEST_H
@@ -10,8 +10,8 @@
 
 enum fewest_outcome {
 	FEWEST_MADE,    /* decided, and proved to be the best */
-	FEWEST_NONE,    /* proved: no set of units makes room */
-	FEWEST_GAVE_UP, /* too many units, or too many trials */
+	FEWEST_NONE,    /* proved: no set makes room */
+	FEWEST_GAVE_UP, /* too many pods, or too many steps */
 };
 
 /* With all units listed and nothing lifted; the same is true afterwards unless it was decided. */

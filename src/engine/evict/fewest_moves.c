@@ -1,6 +1,7 @@
 /* Owns the search for the smallest set of moves: depth first over sets of one size, size by size. */
 #include "engine/evict/fewest_moves.h"
 
+#include "base/clamp.h"
 #include "engine/cluster/internal.h"
 #include "engine/evict/alike.h"
 #include "engine/evict/budgets.h"
@@ -10,12 +11,15 @@
 #include <string.h>
 
 enum {
-	MOST_STEPS = 1 << 19,
-	TRIAL_STEPS = 16,   /* what asking costs besides the search */
-	SHARE = 64,         /* of the steps that are left, for one set */
-	MOST_PODS = 4096,   /* that could move; with more the usual way has to do */
-	LOOKS_A_STEP = 32,  /* pods that are passed over */
-	MOST_REPACKED = 256 /* pods that are all lifted at once, to see whether there is any hope */
+	MOST_STEPS = 1 << 19,     /* for one group */
+	ALL_STEPS = 1 << 20,      /* in one action */
+	DOUBTFUL_STEPS = 1 << 14, /* for sets, where it is not known that any could do */
+	TRIAL_STEPS = 16,         /* what asking costs besides the search */
+	SHARE = 64,               /* of the steps that are left, for one set */
+	MOST_PODS = 4096,         /* that could move; with more the usual way has to do */
+	LOOKS_A_STEP = 32,        /* pods that are passed over */
+	MOST_REPACKED = 256,      /* pods that are all lifted at once, to see whether there is any hope */
+	MOST_REFUSED = 64         /* sets with a place for everybody, but which somebody is against */
 };
 
 struct move_search {
@@ -27,6 +31,10 @@ struct move_search {
 	struct alike *alike;
 	uint64_t left;  /* steps */
 	uint64_t looks; /* at pods, for which no step was counted yet */
+	int refused;
+	bool bounded; /* the beneficiary, by what its queues leave */
+	struct place_allowance allowance;
+	bool doubtful;  /* not even for all units together is it known whether they could do */
 	bool undecided; /* some search ended without an answer, or some set was not asked */
 	struct {
 		size_t at;       /* the next unit to try */
@@ -97,16 +105,24 @@ static void count_needed(struct move_search *search)
 /* The beneficiary alone, with the set lifted. */
 static bool fits_alone(struct move_search *search)
 {
-	struct evict_attempt *attempt = search->attempt;
-	struct place_options options = {.budget = search->left, .use_releasing = true};
 	struct placement placement;
-	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
-	                           struct placement *) = attempt->grow ? engine_grow : engine_place;
-	arena_reset(attempt->run->scratch);
-	find(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang, &options, attempt->run->scratch, &placement);
+	const struct place_allowance *allowance = search->bounded ? &search->allowance : NULL;
+	evict_ask_place(search->attempt, search->left, allowance, &placement);
 	spend(search, placement.steps);
 	search->undecided |= placement.outcome == PLACE_EXHAUSTED;
 	return placement.outcome == PLACE_PLACED;
+}
+
+/* What the queues leave to the beneficiary and to those who move beside it. */
+static struct place_allowance allow_moved(const struct move_search *search)
+{
+	const struct evict_attempt *attempt = search->attempt;
+	struct place_allowance allowance = search->allowance;
+	for (size_t i = 0; i < attempt->applied; i++)
+		for (int r = 0; r < CYCLE_RESOURCES; r++)
+			if (allowance.left[r] < INT64_MAX)
+				allowance.left[r] = clamp_add(allowance.left[r], attempt->units[i]->amounts[r]);
+	return allowance;
 }
 
 static enum place_outcome fit_together(struct move_search *search, struct joint *joint, struct placement *placement)
@@ -116,7 +132,10 @@ static enum place_outcome fit_together(struct move_search *search, struct joint 
 	arena_reset(arena);
 	joint_build(attempt, arena, joint);
 	uint64_t budget = search->left / SHARE + 1; /* one hard set does not use up what the others need */
-	struct place_options options = {.budget = budget, .use_releasing = true};
+	struct place_allowance allowance = allow_moved(search);
+	struct place_options options = {.budget = budget,
+	                                .use_releasing = true,
+	                                .allowance = search->bounded ? &allowance : NULL};
 	engine_place(attempt->cycle->cluster, &joint->gang, &options, arena, placement);
 	spend(search, placement->steps);
 	search->undecided |= placement->outcome == PLACE_EXHAUSTED;
@@ -148,7 +167,9 @@ static bool decide(struct move_search *search, const struct joint *joint, const 
 	attempt->proved_fewest = !search->undecided;
 	bool made = evict_decide_moves(attempt, &moves);
 	attempt->proved_fewest = made && attempt->proved_fewest;
-	search->undecided |= !made; /* limits or rules between pods were against these places: others were not asked */
+	search->undecided |= !made; /* rules between pods were against these places: others were not asked */
+	if (!made && ++search->refused >= MOST_REFUSED)
+		search->left = 0;
 	return made;
 }
 
@@ -252,6 +273,16 @@ static bool try_sizes(struct move_search *search)
 
 /* ---- whether there is any hope ---- */
 
+/* What moves stays on its account, so what the queues leave is the same for all sets. */
+static void find_allowance(struct move_search *search)
+{
+	search->bounded = false;
+	if (!evict_find_allowance(search->attempt, &search->allowance))
+		return;
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		search->bounded |= search->allowance.left[r] < INT64_MAX;
+}
+
 static bool is_hopeless(struct move_search *search)
 {
 	struct evict_attempt *attempt = search->attempt;
@@ -261,10 +292,13 @@ static bool is_hopeless(struct move_search *search)
 	attempt->unit_count = search->count;
 	evict_lift_prefix(attempt, search->count);
 	bool hopeless = !fits_alone(search);
-	if (!hopeless && search->count <= MOST_REPACKED)
-		hopeless = fit_together(search, &joint, &placement) == PLACE_IMPOSSIBLE;
+	if (!hopeless && search->count <= MOST_REPACKED) {
+		enum place_outcome outcome = fit_together(search, &joint, &placement);
+		hopeless = outcome == PLACE_IMPOSSIBLE;
+		search->doubtful = outcome == PLACE_EXHAUSTED;
+	}
 	hopeless &= !search->undecided;
-	search->alike = alike_create(attempt, search->units, search->count);
+	search->alike = alike_create(attempt, search->units, search->count, false);
 	evict_lift_prefix(attempt, 0);
 	return hopeless;
 }
@@ -292,20 +326,27 @@ static void list_candidates(struct move_search *search)
 
 enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
 {
-	struct move_search search = {.attempt = attempt, .left = MOST_STEPS};
+	uint64_t spent = attempt->run->move_steps, most = spent < ALL_STEPS ? ALL_STEPS - spent : 0;
+	struct move_search search = {.attempt = attempt, .left = most < MOST_STEPS ? most : MOST_STEPS};
 	const struct victim_unit **before = attempt->units;
 	size_t listed = attempt->unit_count;
 	bool one_of_many = attempt->grow && evict_beneficiary(attempt)->gang.tree_count > 1; /* see joint_build */
 	size_t count = listed + attempt->deferred_count;
-	if (attempt->trial || one_of_many || count == 0 || count > MOST_PODS)
+	if (attempt->trial || one_of_many || count == 0 || count > MOST_PODS || !most)
 		return FEWEST_GAVE_UP;
+	most = search.left;
 	list_candidates(&search);
 	count_needed(&search);
+	find_allowance(&search);
 	attempt->units = arena_array(attempt->scratch, const struct victim_unit *, search.count);
 	bool hopeless = is_hopeless(&search);
 	search.undecided = false;
+	if (search.doubtful && search.left > DOUBTFUL_STEPS) {
+		most -= search.left - DOUBTFUL_STEPS;
+		search.left = DOUBTFUL_STEPS;
+	}
 	bool made = !hopeless && try_sizes(&search);
-	attempt->run->move_steps += MOST_STEPS - search.left;
+	attempt->run->move_steps += most - search.left;
 	if (made)
 		return FEWEST_MADE;
 	evict_lift_prefix(attempt, 0);

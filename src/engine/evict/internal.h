@@ -72,11 +72,12 @@ void evict_lift_prefix(struct evict_attempt *attempt, size_t count);
  * new place, longer ones too. True when it was decided; otherwise everything is where it was. */
 bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count);
 
-/* Lifts the units that are listed; whether there is a place then. */
-bool evict_find_place(struct evict_attempt *attempt);
+/* Whether the group has a place now, within the allowance (NULL: none); whatever else is to be asked. In so many steps. */
+enum place_outcome evict_ask_place(struct evict_attempt *attempt, uint64_t budget,
+                                   const struct place_allowance *allowance, struct placement *placement);
 /* With exactly the units that are listed: places, asks everybody, and commits. False when that is not to be had, with nothing
- * lifted; *placed says whether there would have been a place. */
-bool evict_decide_units(struct evict_attempt *attempt, bool *placed);
+ * lifted. */
+bool evict_decide_units(struct evict_attempt *attempt);
 
 /* With the units of one set lifted, attempt->placement found, and a new place for each of them: asks everybody and commits.
  * False when somebody is against it; then the units are still lifted. */

@@ -18,6 +18,12 @@ static void list_lower(struct evict_attempt *attempt)
 			evict_append_unit(attempt, unit);
 }
 
+static void list_all_lower(struct evict_attempt *attempt)
+{
+	for (size_t i = 0; i < attempt->deferred_count; i++)
+		evict_append_unit(attempt, attempt->deferred[i]);
+}
+
 /* Preemption swaps. Within what a queue is entitled to it may swap as it likes. Beyond that it does not lift the queue
  * above what it held before, because idle resources are for allocation; and it takes only what other queues could take,
  * too: units that go while the queue is above its entitlement. Otherwise a queue would give up what is safe for something
@@ -115,11 +121,11 @@ static bool try_swaps(struct evict_attempt *attempt)
 static const struct evict_method preemption = {
 	.by_priority = true,
 	.returns_moved = true, /* with more held, more may be beyond the entitlement: see is_swap */
-	.chooses_fewest = true,
 	.violates_budgets = true,
 	.runtime = EVICT_RUNTIME_PREEMPT,
 	.has_candidates = has_candidates,
 	.list = list_lower,
+	.list_all = list_all_lower,
 	.try_units = try_swaps,
 	.allows = is_swap,
 	.narrow = narrow,

@@ -107,14 +107,19 @@ static int compare_units(const void *left, const void *right)
 	return victims_compare(*(const struct victim_unit *const *)left, *(const struct victim_unit *const *)right);
 }
 
+/* Asking the shares in between has begun another claim. */
+static void begin_anew(struct evict_attempt *attempt)
+{
+	share_claim_begin(&attempt->run->claim, evict_beneficiary(attempt)->queue, attempt->claimed,
+	                  evict_gain_is_protected(attempt));
+}
+
 static bool list_remaining_units(struct evict_attempt *attempt)
 {
 	size_t all = 0;
-	struct share_claim *claim = &attempt->run->claim;
-	/* Asking the shares in between has begun the claim anew. */
-	share_claim_begin(claim, evict_beneficiary(attempt)->queue, attempt->claimed, evict_gain_is_protected(attempt));
+	begin_anew(attempt);
 	for (size_t i = 0; i < attempt->unit_count; i++)
-		share_claim_take(claim, attempt->cycle->groups[attempt->units[i]->group].queue,
+		share_claim_take(&attempt->run->claim, attempt->cycle->groups[attempt->units[i]->group].queue,
 		                 attempt->units[i]->amounts);
 	list_more_units(attempt, SIZE_MAX);
 	for (int q = 0; q < (int)attempt->cycle->queue_count; q++)
@@ -149,6 +154,20 @@ static void list_units(struct evict_attempt *attempt)
 	attempt->unopened = victim_index_list_queues(attempt->run->victim_index, &attempt->unopened_count);
 	attempt->sources = arena_alloc_raw(attempt->scratch, attempt->unopened_count * sizeof(*attempt->sources));
 	open_sources(attempt); /* fills them */
+}
+
+/* Everything that could be taken, unless there is very much of it. */
+static void list_all_units(struct evict_attempt *attempt)
+{
+	enum { MOST_GROUPS = 192 };
+	int own = evict_beneficiary(attempt)->queue;
+	for (int q = 0; attempt->cycle->group_count <= MOST_GROUPS && q < (int)attempt->cycle->queue_count; q++) {
+		const struct victim_unit *unit;
+		if (q == own || !share_claim_may_take(&attempt->run->claim, q))
+			continue;
+		for (size_t at = 0; (unit = evict_next_unit(attempt, q, &at));)
+			evict_append_unit(attempt, unit);
+	}
 }
 
 /* ---- the right to it ---- */
@@ -212,6 +231,15 @@ static bool shares_justify(struct evict_attempt *attempt)
 	return true;
 }
 
+static bool undercuts(const struct evict_attempt *attempt, const struct victim_unit *unit)
+{
+	const struct share_queue *queue = &attempt->run->shares[attempt->cycle->groups[unit->group].queue];
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		if (unit->amounts[r] > 0 && queue->allocated[r] < share_entitlement(queue, r))
+			return true;
+	return false;
+}
+
 static bool claim_justifies(struct evict_attempt *attempt)
 {
 	/* A claim counts its victims itself. */
@@ -226,6 +254,7 @@ static bool claim_justifies(struct evict_attempt *attempt)
 /* What may be taken; then, together with all of it, what may only be moved. */
 static bool try_units(struct evict_attempt *attempt)
 {
+	begin_anew(attempt);
 	if (evict_try_prefixes(attempt, 0, SIZE_MAX))
 		return true;
 	if (attempt->with_deferred || !list_remaining_units(attempt))
@@ -240,15 +269,18 @@ static bool try_units(struct evict_attempt *attempt)
 }
 
 static const struct evict_method reclaiming = {
+	.may_move_others = true,
 	.runtime = EVICT_RUNTIME_RECLAIM,
 	.has_candidates = has_candidates,
 	.begin = begin_claim,
 	.list = list_units,
+	.list_all = list_all_units,
 	.list_more = list_more_units,
 	.try_units = try_units,
 	.allows = is_within_share,
 	.narrow = narrow,
 	.justifies = claim_justifies,
+	.undercuts = undercuts,
 };
 
 const struct action_row action_reclaim = {

@@ -1,9 +1,10 @@
 /* Owns the minimum runtimes of queues: who is protected, and when a group that waits for that would fit. */
 #include "engine/evict/runtime.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 
-#define SECOND INT64_C(1000000000)
 #define UNKNOWN (-1)
 #define MOST_EXPLAINED 16 /* groups per action for which the moment is searched; each costs several trials */
 
@@ -138,7 +139,7 @@ static size_t list_ends(struct evict_attempt *attempt, int64_t **ends)
 /* Two units at most, rounded up, so that the text does not change with every second of a long wait. */
 static const char *print_time(struct arena *arena, int64_t ns)
 {
-	int64_t seconds = ns / SECOND + (ns % SECOND > 0), minutes = (seconds + 59) / 60;
+	int64_t seconds = ns / CLOCK_SECOND + (ns % CLOCK_SECOND > 0), minutes = (seconds + 59) / 60;
 	if (seconds < 60)
 		return arena_printf(arena, "%llds", (long long)seconds);
 	if (minutes < 60)

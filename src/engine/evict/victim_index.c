@@ -310,12 +310,15 @@ size_t victim_index_count_units(struct victim_index *index, int queue)
 }
 
 /* Consolidation moves pods one by one: nothing is lost, so minimums do not matter. But a move is an eviction too: the
- * core of a semi-preemptible gang stays where it is. */
+ * core of a semi-preemptible gang stays where it is, and so does what runs of a gang below its minimum, because the pod that
+ * comes in place of the moved one is not started there. */
 static void list_pods_of(struct victim_index *index, int number)
 {
 	const struct cycle_group *group = &index->run->cycle->groups[number];
 	const struct gang *gang = &group->gang;
 	bool fresh = true, *core = arena_array(index->arena, bool, gang->pod_count);
+	if (!gang_root_satisfied(gang) || group->disruption == CYCLE_DISRUPT_WHOLE)
+		return;
 	if (group->preempt == CYCLE_SEMI_PREEMPTIBLE)
 		victims_mark_core(gang, core);
 	for (size_t p = gang->pod_count; p-- > 0;) {

@@ -214,6 +214,27 @@ static void take_surplus(struct shrink *shrink)
 	}
 }
 
+/* Each pod for itself, the youngest first: what is left of the gang does not matter. */
+static void take_singly(struct shrink *shrink)
+{
+	for (size_t p = shrink->gang->pod_count; p-- > 0;)
+		if (!shrink->gone[p])
+			take_pod(shrink, p);
+}
+
+/* As the group says its pods are to go, where it says so. */
+static void take_as_told(struct shrink *shrink, enum cycle_disruption disruption)
+{
+	const struct gang *gang = shrink->gang;
+	shrink->gone = arena_array(shrink->arena, bool, gang->pod_count);
+	for (size_t p = 0; p < gang->pod_count; p++)
+		shrink->gone[p] = gang->pods[p].state != MEMBER_RUNNING;
+	if (disruption == CYCLE_DISRUPT_SINGLE)
+		take_singly(shrink);
+	else
+		take_rest(shrink);
+}
+
 static void take_tree(struct shrink *shrink, bool whole)
 {
 	const struct gang *gang = shrink->gang;
@@ -242,8 +263,13 @@ void victims_list_group(const struct cycle *cycle, int group, bool whole, struct
 {
 	const struct gang *gang = &cycle->groups[group].gang;
 	struct shrink shrink = {.gang = gang, .group = group, .arena = arena, .list = list};
+	enum cycle_disruption disruption = cycle->groups[group].disruption;
 	size_t first = list->count;
-	if (gang->tree_count == 1)
+	if (disruption != CYCLE_DISRUPT_USUAL && whole)
+		take_as_told(&shrink, disruption);
+	else if (disruption == CYCLE_DISRUPT_WHOLE)
+		return;
+	else if (gang->tree_count == 1)
 		take_flat(&shrink, whole);
 	else
 		take_tree(&shrink, whole);

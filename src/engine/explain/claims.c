@@ -1,6 +1,8 @@
 /* Owns the words for claims that one pod may use at a time, which the engine knows as rules between pods. */
 #include "engine/explain/internal.h"
 
+#include "base/quantity.h"
+
 #include <string.h>
 
 enum { MOST_REASONS = 3 };
@@ -81,4 +83,30 @@ void explain_claims(const struct cluster *cluster, const struct gang *gang, int 
 				                        rival, name, claim));
 		}
 	}
+}
+
+/* ---- sizes ---- */
+
+/* Where the size begins in the name of what claims are counted by, NULL when it is something else. */
+static const char *find_size(const char *name)
+{
+	const char *at = strncmp(name, "volumes/", 8) == 0 ? strstr(name, ">=") : NULL;
+	return at ? at + 2 : NULL;
+}
+
+bool explain_is_closer(const struct cluster *cluster, int resource, int other)
+{
+	const char *name = cluster->resources.items[resource].name,
+		   *name_of_other = cluster->resources.items[other].name;
+	const char *size = find_size(name), *size_of_other = find_size(name_of_other);
+	int64_t bytes = 0, bytes_of_other = 0;
+	if (!size || !size_of_other)
+		return false;
+	ptrdiff_t order = (size - name) - (size_of_other - name_of_other);
+	order = order ? order : memcmp(name, name_of_other, (size_t)(size - name));
+	if (order)
+		return order < 0;
+	quantity_parse(size, strlen(size), QUANTITY_UNITS, &bytes, NULL);
+	quantity_parse(size_of_other, strlen(size_of_other), QUANTITY_UNITS, &bytes_of_other, NULL);
+	return bytes > bytes_of_other;
 }

@@ -16,6 +16,7 @@ const char *reason_code_name(enum reason_code code)
 		[REASON_UNSUPPORTED] = "UnsupportedRequest",
 		[REASON_MISSING_OBJECT] = "MissingObject",
 		[REASON_OBJECT_NOT_READY] = "ObjectNotReady",
+		[REASON_NOT_GROUPED] = "NotGrouped",
 		[REASON_DOMAIN] = "InsufficientDomain",
 		[REASON_RESOURCE] = "InsufficientResource",
 		[REASON_NODES] = "NodesExcluded",
@@ -199,7 +200,8 @@ static void explain_resource(struct explain *x, int shape_number, int64_t pods, 
 			sum = clamp_add(sum, free > 0 ? free : 0);
 			best = free > best ? free : best;
 		}
-		if (slots < fewest) {
+		if (slots < fewest ||
+		    (slots == fewest && explain_is_closer(cluster, shape->resource[i], shape->resource[worst]))) {
 			fewest = slots;
 			worst = i;
 			free_sum = sum;
@@ -546,10 +548,7 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
 		add_about(x, tree,
 		          (struct reason){.code = REASON_COMBINATION,
-		                          .message = arena_printf(x->arena,
-		                                                  "every part would fit alone, but no combination "
-		                                                  "does: all %llu alternatives were tried, ",
-		                                                  (unsigned long long)placement->steps),
+		                          .message = "every part would fit alone, but they do not fit together: ",
 		                          .rest = " is the part that stays without a place"});
 		if (x->solver.shape_count)
 			explain_nodes(x, 0);

@@ -16,6 +16,7 @@ enum reason_code {
 	REASON_UNSUPPORTED,      /* set by callers: pods ask for what is not served */
 	REASON_MISSING_OBJECT,   /* set by callers: pods name an object that does not exist */
 	REASON_OBJECT_NOT_READY, /* set by callers: pods name an object that cannot be used now */
+	REASON_NOT_GROUPED,      /* set by callers: the workload above the pods cannot be read */
 	REASON_TOPOLOGY_UNKNOWN, /* set by callers: topology or level does not exist */
 	REASON_QUEUE_LIMIT,      /* set by the cycle */
 	REASON_QUEUE_QUOTA,

@@ -20,5 +20,8 @@ bool explain_has_single_claim(const struct pod_class *pod_class);
 /* Appends who uses such claims of waiting pods in the view: pods that are there, and other pods of the gang. */
 void explain_claims(const struct cluster *cluster, const struct gang *gang, int view, struct arena *arena,
                     struct reasons *out);
+/* Whether the first of two resources that are equally short tells more: of sizes of one sort of claims the largest, which is
+ * the size that was asked for. */
+bool explain_is_closer(const struct cluster *cluster, int resource, int other);
 
 #endif

@@ -36,6 +36,9 @@ static void find_fixed(const struct solver *solver, const struct demand *demand,
 				state->fixed[i] = domain;
 		}
 	}
+	for (size_t i = 0; demand->pins && i < gang->tree_count; i++)
+		if (state->fixed[i] == -1)
+			state->fixed[i] = demand->pins[i];
 }
 
 static void want_minimum(const struct gang *gang, struct tree_state *state, size_t first)

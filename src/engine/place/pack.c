@@ -3,6 +3,7 @@
  * First the quick way: tightest set of domains, then of hosts, shape by shape. With one shape and one topology that
  * cannot fail. Otherwise an exhaustive search over pods and nodes follows (pack_exhaust.c). */
 #include "engine/place/pack.h"
+#include "engine/place/liking.h"
 #include "engine/place/matching.h"
 #include "engine/place/rules.h"
 
@@ -83,7 +84,8 @@ void pack_take(struct solver *solver, const struct pack_unit *unit, int node, in
 			}
 	}
 	for (int c = 0; c < copies; c++)
-		vec_push(&solver->assigned, (struct assigned){.want = unit->want, .shape = unit->shape, .node = node});
+		vec_push(&solver->assigned,
+		         (struct assigned){.want = unit->want, .shape = unit->shape, .node = node, .kind = -1});
 }
 
 /* ---- the quick way ---- */
@@ -297,6 +299,13 @@ static bool quick(struct solver *solver, const struct pack_unit *units, int coun
 
 /* ---- entry points ---- */
 
+bool pack_one(struct solver *solver, const struct pack_unit *unit)
+{
+	int first, end;
+	int t = pack_narrowest(solver, unit->at, &first, &end);
+	return fill_domain(solver, unit, 1, t, unit->at->level[t], unit->at->domain[t]);
+}
+
 static int compare_units(const void *left, const void *right)
 {
 	const struct pack_unit *a = left, *b = right;
@@ -312,8 +321,11 @@ static int compare_units(const void *left, const void *right)
 /* Units of the given items, smallest confinement and rarest shape first. */
 static struct pack_unit *list_units(struct solver *solver, const bool *chosen, int *count)
 {
+	size_t chosen_count = 0;
+	for (size_t i = 0; i < solver->items.count; i++)
+		chosen_count += !chosen || chosen[i];
 	struct pack_unit *units =
-		arena_array(solver->arena, struct pack_unit, solver->items.count * (size_t)solver->shape_count);
+		arena_array(solver->trial, struct pack_unit, chosen_count * (size_t)solver->shape_count);
 	*count = 0;
 	for (size_t i = 0; i < solver->items.count; i++) {
 		const struct item *item = &solver->items.items[i];
@@ -337,7 +349,7 @@ static struct pack_unit *list_units(struct solver *solver, const bool *chosen, i
 const int32_t *pack_score_nodes(struct solver *solver, int shape)
 {
 	if (!solver->shapes[shape].scored) {
-		solver->shapes[shape].score = rules_score_nodes(solver, solver->shapes[shape].pod_class);
+		solver->shapes[shape].score = liking_score_nodes(solver, solver->shapes[shape].pod_class);
 		solver->shapes[shape].scored = true;
 	}
 	return solver->shapes[shape].score;
@@ -351,8 +363,7 @@ static bool is_spread(const struct solver *solver)
 	return false;
 }
 
-/* What counting does not say of a finished placement. */
-static bool is_valid(const struct solver *solver)
+bool pack_is_valid(const struct solver *solver)
 {
 	return (!solver->social || rules_check_final(solver)) && (!solver->matching || matching_holds(solver));
 }
@@ -365,7 +376,7 @@ static enum verdict pack_units(struct solver *solver, const struct pack_unit *un
 		solver->spreading = spreading;
 		solver->assigned.count = 0;
 		bool fine = quick(solver, units, count);
-		if (fine && is_valid(solver))
+		if (fine && pack_is_valid(solver))
 			return VERDICT_PLACED;
 		trail_undo(solver, mark);
 	}
@@ -382,8 +393,11 @@ enum verdict pack_items(struct solver *solver)
 		pack_score_nodes(solver, s);
 	for (size_t i = 0; i < solver->items.count; i++)
 		bound_reserve(solver, &solver->items.items[i], -1);
+	struct arena_mark memory = arena_mark(solver->trial);
 	struct pack_unit *units = list_units(solver, NULL, &count);
-	return pack_units(solver, units, count, UINT64_MAX);
+	enum verdict verdict = pack_units(solver, units, count, UINT64_MAX);
+	arena_rewind(solver->trial, memory);
+	return verdict;
 }
 
 enum verdict pack_local(struct solver *solver, const struct confine *at)
@@ -392,7 +406,8 @@ enum verdict pack_local(struct solver *solver, const struct confine *at)
 	if (solver->items.count > MANY_ITEMS)
 		return VERDICT_EXHAUSTED;
 	size_t mark = solver->trail.count;
-	bool *chosen = arena_array(solver->arena, bool, solver->items.count);
+	struct arena_mark memory = arena_mark(solver->trial);
+	bool *chosen = arena_array(solver->trial, bool, solver->items.count);
 	const struct topology *topology = solver_topology(solver, 0);
 	for (size_t i = 0; i < solver->items.count; i++) {
 		const struct item *item = &solver->items.items[i];
@@ -408,6 +423,7 @@ enum verdict pack_local(struct solver *solver, const struct confine *at)
 	enum verdict verdict = pack_units(solver, units, count, LOCAL_BUDGET);
 	bool exhausted_all = solver->out_of_budget;
 	trail_undo(solver, mark);
+	arena_rewind(solver->trial, memory);
 	solver->assigned.count = 0;
 	solver->out_of_budget = exhausted_all;
 	return verdict;

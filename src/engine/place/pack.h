@@ -20,6 +20,11 @@ int pack_narrowest(const struct solver *solver, const struct confine *at, int *f
 /* Puts copies of the unit's shape on a node: resources, and the slots of every shape of the gang there. */
 void pack_take(struct solver *solver, const struct pack_unit *unit, int node, int copies);
 
+/* Puts one pod of the unit where a single one goes by the scores of its shape; false when there is no room. */
+bool pack_one(struct solver *solver, const struct pack_unit *unit);
+/* What counting does not say of a finished placement: rules between pods, and volumes. */
+bool pack_is_valid(const struct solver *solver);
+
 /* ---- pack_exhaust.c ---- */
 
 /* Tries all ways to put the units onto nodes, in `budget` steps at most. When placed, `assigned` says where. */

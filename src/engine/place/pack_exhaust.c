@@ -11,6 +11,7 @@ struct depth {
 	int *nodes;
 	int node_count, at;
 	size_t trail_mark, assigned_mark;
+	struct arena_mark memory;
 };
 
 /* A leaf that has pods in a unit. */
@@ -92,7 +93,7 @@ static void list_candidates(struct exhaust *x, struct depth *depth)
 		                                   .signature = tell_apart ? 0 : node_signature(x, node)};
 	}
 	qsort(list, (size_t)count, sizeof(*list), compare_candidates);
-	depth->nodes = arena_array(solver->arena, int, (size_t)count);
+	depth->nodes = arena_array(solver->trial, int, (size_t)count);
 	for (int i = 0; i < count; i++) {
 		bool equal = false;
 		for (int k = 0; k < i && !equal && !tell_apart; k++)
@@ -135,7 +136,8 @@ static bool descend(struct exhaust *x)
 		return false;
 	struct depth depth = {.unit = unit,
 	                      .trail_mark = x->solver->trail.count,
-	                      .assigned_mark = x->solver->assigned.count};
+	                      .assigned_mark = x->solver->assigned.count,
+	                      .memory = arena_mark(x->solver->trial)};
 	list_candidates(x, &depth);
 	vec_push(&x->depths, depth);
 	return true;
@@ -156,6 +158,7 @@ static enum verdict exhaust_run(struct exhaust *x)
 			x->left[depth->unit]++;
 		}
 		if (depth->at == depth->node_count) {
+			arena_rewind(solver->trial, depth->memory);
 			x->depths.count--;
 			continue;
 		}
@@ -209,9 +212,9 @@ static int compare_given(const void *left, const void *right)
 static void merge_units(struct exhaust *x, const struct pack_unit *units, int count)
 {
 	struct solver *solver = x->solver;
-	struct given *given = arena_array(solver->arena, struct given, (size_t)count);
-	int *first = arena_array(solver->arena, int, (size_t)count); /* per unit: the first it is exchangeable with */
-	int *merged = arena_array(solver->arena, int, (size_t)count);
+	struct given *given = arena_array(solver->trial, struct given, (size_t)count);
+	int *first = arena_array(solver->trial, int, (size_t)count); /* per unit: the first it is exchangeable with */
+	int *merged = arena_array(solver->trial, int, (size_t)count);
 	bool apart = solver->social || solver->matching;
 	for (int i = 0; i < count; i++)
 		given[i] = (struct given){.unit = &units[i], .topologies = solver->topology_count, .order = i};
@@ -221,8 +224,8 @@ static void merge_units(struct exhaust *x, const struct pack_unit *units, int co
 		bool same = !apart && i > 0 && compare_places(&given[i - 1], &given[i]) == 0;
 		first[given[i].order] = same ? first[given[i - 1].order] : given[i].order;
 	}
-	x->units = arena_array(solver->arena, struct pack_unit, (size_t)count);
-	x->owners = arena_alloc(solver->arena, (size_t)count * sizeof(*x->owners));
+	x->units = arena_array(solver->trial, struct pack_unit, (size_t)count);
+	x->owners = arena_alloc(solver->trial, (size_t)count * sizeof(*x->owners));
 	for (int i = 0; i < count; i++) {
 		int u = first[i] == i ? x->unit_count++ : merged[first[i]];
 		merged[i] = u;
@@ -292,7 +295,7 @@ static void compare_units(struct exhaust *x)
 	enum { MANY_UNITS = 32 };
 	if (x->solver->topology_count == 0 || x->solver->social || x->unit_count > MANY_UNITS)
 		return;
-	x->demands_more = arena_array(x->solver->arena, bool, (size_t)(x->unit_count * x->unit_count));
+	x->demands_more = arena_array(x->solver->trial, bool, (size_t)(x->unit_count * x->unit_count));
 	for (int u = 0; u < x->unit_count; u++)
 		for (int v = 0; v < x->unit_count; v++)
 			x->demands_more[u * x->unit_count + v] = u != v && counts_too(x, &x->units[u], &x->units[v]);
@@ -303,7 +306,7 @@ enum verdict pack_exhaust(struct solver *solver, const struct pack_unit *units, 
 	struct exhaust x = {.solver = solver, .budget = budget};
 	merge_units(&x, units, count);
 	compare_units(&x);
-	x.left = arena_array(solver->arena, int, (size_t)x.unit_count);
+	x.left = arena_array(solver->trial, int, (size_t)x.unit_count);
 	for (int u = 0; u < x.unit_count; u++)
 		x.left[u] = x.units[u].count;
 	enum verdict verdict = exhaust_run(&x);

@@ -1,7 +1,7 @@
-/* Owns the public face of placement: preferences, surplus, and turning the solver's answer into choices. */
+/* Owns the public face of placement: preferences and surplus. */
 #include "engine/place/place.h"
 
-#include "engine/place/solver.h"
+#include "engine/place/decision.h"
 
 #include <string.h>
 
@@ -40,22 +40,7 @@ static int list_preferences(const struct gang *gang, struct arena *arena, int **
 	return count;
 }
 
-/* ---- bias ---- */
-
 /* ---- one decision ---- */
-
-struct decision {
-	struct solver solver;
-	struct demand demand;
-	struct gang_level *levels;
-	int *preferences;
-	int preference_count;
-	struct assigned *best; /* the placement to keep */
-	int *best_tree;        /* tree node of each */
-	size_t best_count;
-	bool preference_exhausted;
-	int blocking_tree;
-};
 
 /* Along the topology: nodes of a domain stand side by side, whatever they are called. */
 static int compare_assigned(const void *left, const void *right, void *context)
@@ -72,8 +57,28 @@ static int compare_assigned(const void *left, const void *right, void *context)
 	return (a->node > b->node) - (a->node < b->node);
 }
 
-/* Runs one search with the levels in force and keeps the placement when there is one. */
-static enum verdict attempt(struct decision *decision, uint64_t budget)
+/* Nodes in order, so that the pods of a leaf meet them in order. */
+static void sort_assigned(const struct solver *solver, struct assigned *list, size_t count)
+{
+	if (count)
+		qsort_r(list, count, sizeof(*list), compare_assigned,
+		        &solver->cluster->topologies[solver->topologies[0]]);
+}
+
+static void keep_assigned(struct decision *decision)
+{
+	struct solver *solver = &decision->solver;
+	decision->best_count = solver->assigned.count;
+	decision->best = arena_array(solver->arena, struct assigned, solver->assigned.count);
+	decision->best_tree = arena_array(solver->arena, int, solver->assigned.count);
+	for (size_t i = 0; i < solver->assigned.count; i++)
+		decision->best[i] = solver->assigned.items[i];
+	sort_assigned(solver, decision->best, decision->best_count);
+	for (size_t i = 0; i < decision->best_count; i++)
+		decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
+}
+
+enum verdict decision_attempt(struct decision *decision, uint64_t budget)
 {
 	struct solver *solver = &decision->solver;
 	solver->budget = solver->steps + budget;
@@ -82,20 +87,15 @@ static enum verdict attempt(struct decision *decision, uint64_t budget)
 	if (!demand_build(solver, &decision->demand))
 		return VERDICT_IMPOSSIBLE;
 	enum verdict verdict = search_run(solver);
-	if (verdict == VERDICT_PLACED) {
-		decision->best_count = solver->assigned.count;
-		decision->best = arena_array(solver->arena, struct assigned, solver->assigned.count);
-		decision->best_tree = arena_array(solver->arena, int, solver->assigned.count);
-		for (size_t i = 0; i < solver->assigned.count; i++)
-			decision->best[i] = solver->assigned.items[i];
-		/* Nodes in order, so that the pods of a leaf meet them in order. */
-		if (decision->best_count)
-			qsort_r(decision->best, decision->best_count, sizeof(*decision->best), compare_assigned,
-			        &solver->cluster->topologies[solver->topologies[0]]);
-		for (size_t i = 0; i < decision->best_count; i++) {
-			decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
-		}
+	bool keep = verdict == VERDICT_PLACED;
+	if (keep && decision->liking) {
+		sort_assigned(solver, solver->assigned.items, solver->assigned.count);
+		struct liking_sum sum = liking_improve(solver, decision->liking, decision->demand.unit_pod);
+		keep = !decision->better_only || liking_is_better(sum, decision->sum);
+		decision->sum = keep ? sum : decision->sum;
 	}
+	if (keep)
+		keep_assigned(decision);
 	decision->blocking_tree = solver->blocking_tree;
 	trail_undo(solver, 0);
 	return verdict;
@@ -121,7 +121,7 @@ static void improve(struct decision *decision, uint64_t budget)
 		int floor = tree->required.topology == tree->preferred.topology ? tree->required.level : -1;
 		for (int level = tree->preferred.level; level > floor; level--) {
 			prefer_level(gang, decision->levels, node, level);
-			enum verdict verdict = attempt(decision, budget);
+			enum verdict verdict = decision_attempt(decision, budget);
 			if (verdict == VERDICT_PLACED)
 				break;
 			decision->preference_exhausted |= verdict == VERDICT_EXHAUSTED;
@@ -130,141 +130,29 @@ static void improve(struct decision *decision, uint64_t budget)
 	}
 }
 
-/* The minimum with preferences: all of them at once, else the plain requirements and then one by one. */
-static enum verdict solve(struct decision *decision, uint64_t budget)
+/* With preferred levels: all of them at once, else the plain requirements and then one by one. */
+static enum verdict solve_levels(struct decision *decision, uint64_t budget)
 {
 	if (decision->preference_count) {
 		all_preferred(decision);
-		enum verdict verdict = attempt(decision, budget / 8);
+		enum verdict verdict = decision_attempt(decision, budget / 8);
 		if (verdict == VERDICT_PLACED)
 			return verdict;
 	}
 	required_levels(decision->solver.gang, decision->levels);
-	enum verdict verdict = attempt(decision, budget);
+	enum verdict verdict = decision_attempt(decision, budget);
 	if (verdict == VERDICT_PLACED && decision->preference_count)
 		improve(decision, budget / 8);
 	return verdict;
 }
 
-/* ---- from assignments to pods ---- */
-
-/* The pods of each leaf, in array order: pods of leaf i are list[first[i]] .. list[first[i + 1] - 1]. */
-static int *pods_by_leaf(const struct gang *gang, struct arena *arena, int *first)
+/* The same, then in the domains that pods like best. */
+static enum verdict solve(struct decision *decision, uint64_t budget)
 {
-	int *list = arena_array(arena, int, gang->pod_count);
-	for (size_t p = 0; p < gang->pod_count; p++)
-		first[gang->pods[p].leaf + 1]++;
-	for (size_t i = 0; i < gang->tree_count; i++)
-		first[i + 1] += first[i];
-	int *fill = arena_array(arena, int, gang->tree_count);
-	for (size_t p = 0; p < gang->pod_count; p++)
-		list[first[gang->pods[p].leaf] + fill[gang->pods[p].leaf]++] = (int)p;
-	return list;
-}
-
-/* Choices for the given assignments: within a leaf, earlier pods first; a pod nominated to a chosen node gets it. */
-static void choose_pods(struct decision *decision, const bool *keep, struct arena *arena, struct placement *out)
-{
-	const struct solver *solver = &decision->solver;
-	const struct gang *gang = solver->gang;
-	int *first = arena_array(arena, int, gang->tree_count + 1);
-	int *list = pods_by_leaf(gang, arena, first);
-	int *cursor = arena_array(arena, int, gang->tree_count);
-	int *node_of = arena_array(arena, int, gang->pod_count);
-	bool *placed = arena_array(arena, bool, decision->best_count);
-	int only = decision->demand.mode == DEMAND_UNIT ? decision->demand.unit_pod : -1;
-	bool nominated = false;
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		bool usable = solver->pod_shape[p] >= 0 && gang->pods[p].state != MEMBER_COMING;
-		node_of[p] = usable && (only < 0 || only == (int)p) ? -1 : -2;
-		nominated |= node_of[p] == -1 && gang->pods[p].nominated >= 0;
-	}
-	for (int pass = nominated ? 0 : 1; pass < 2; pass++) {
-		for (size_t i = 0; i < decision->best_count; i++) {
-			int leaf = decision->best_tree[i], node = decision->best[i].node;
-			if (placed[i] || (keep && !keep[i]))
-				continue;
-			/* The first pass serves nominations and leaves the cursors alone. */
-			int at = first[leaf] + (pass ? cursor[leaf] : 0);
-			for (; at < first[leaf + 1]; at++) {
-				int p = list[at];
-				if (node_of[p] == -1 && solver->pod_shape[p] == decision->best[i].shape &&
-				    (pass || gang->pods[p].nominated == node))
-					break;
-			}
-			if (at == first[leaf + 1])
-				continue;
-			node_of[list[at]] = node;
-			placed[i] = true;
-			while (first[leaf] + cursor[leaf] < first[leaf + 1] &&
-			       node_of[list[first[leaf] + cursor[leaf]]] != -1)
-				cursor[leaf]++;
-		}
-	}
-	out->choices = arena_array(arena, struct place_choice, decision->best_count);
-	for (size_t p = 0; p < gang->pod_count; p++)
-		if (node_of[p] >= 0)
-			out->choices[out->choice_count++] = (struct place_choice){.pod = (int)p, .node = node_of[p]};
-}
-
-/* Per leaf and local shape the waiting pods, which meet the first of the assigned nodes. */
-static int *count_waiting(const struct solver *solver, struct arena *arena)
-{
-	const struct gang *gang = solver->gang;
-	int *left = arena_array(arena, int, gang->tree_count *(size_t)solver->shape_count);
-	for (size_t p = 0; p < gang->pod_count; p++)
-		if (gang->pods[p].state == MEMBER_WAITING)
-			left[gang->pods[p].leaf * solver->shape_count + solver->pod_shape[p]]++;
-	return left;
-}
-
-/* Of a placement of everything, the nodes behind those that waiting pods get: for the pods that are to come. */
-static void choose_coming(struct decision *decision, struct arena *arena, struct placement *out)
-{
-	const struct solver *solver = &decision->solver;
-	int *left = count_waiting(solver, arena);
-	out->coming = arena_array(arena, struct place_coming, decision->best_count);
-	for (size_t i = 0; i < decision->best_count; i++) {
-		int leaf = decision->best_tree[i], shape = decision->best[i].shape;
-		if (left[leaf * solver->shape_count + shape]-- > 0)
-			continue;
-		out->coming[out->coming_count++] = (struct place_coming){.leaf = leaf,
-		                                                         .pod_class = solver->shapes[shape].pod_class,
-		                                                         .node = decision->best[i].node};
-	}
-}
-
-/* Of a placement of everything, the part that makes up the minimum: first children, first pods. */
-static bool *minimum_part(struct decision *decision, struct arena *arena)
-{
-	const struct gang *gang = decision->solver.gang;
-	const struct solver *solver = &decision->solver;
-	size_t trees = gang->tree_count;
-	int *left = count_waiting(solver, arena);
-	int *members = arena_array(arena, int, trees);
-	bool *satisfied = arena_array(arena, bool, trees);
-	bool *reachable = arena_array(arena, bool, trees);
-	bool *wanted = arena_array(arena, bool, trees);
-	int *need = arena_array(arena, int, trees);
-	gang_satisfied(gang, members, satisfied);
-	gang_reachable(gang, need, reachable);
-	int *kids_left = arena_array(arena, int, trees);
-	for (size_t i = 0; i < trees; i++) {
-		int parent = gang->tree[i].parent;
-		wanted[i] = !satisfied[i] && reachable[i] && (parent < 0 || (wanted[parent] && kids_left[parent] > 0));
-		if (wanted[i] && parent >= 0)
-			kids_left[parent]--;
-		need[i] = kids_left[i] = gang->tree[i].minimum - members[i];
-	}
-	bool *keep = arena_array(arena, bool, decision->best_count);
-	for (size_t i = 0; i < decision->best_count; i++) {
-		int tree = decision->best_tree[i];
-		int *waiting = &left[tree * solver->shape_count + decision->best[i].shape];
-		keep[i] = wanted[tree] && need[tree] > 0 && *waiting > 0;
-		need[tree] -= keep[i];
-		*waiting -= keep[i];
-	}
-	return keep;
+	enum verdict verdict = solve_levels(decision, budget);
+	if (verdict == VERDICT_PLACED && decision->liking)
+		decision_prefer_domains(decision, budget / 16);
+	return verdict;
 }
 
 static bool has_surplus(const struct gang *gang, struct arena *arena)
@@ -282,6 +170,11 @@ static bool has_surplus(const struct gang *gang, struct arena *arena)
 	return false;
 }
 
+static bool has_coming(const struct gang *gang)
+{
+	return gang->pod_count && gang->pods[gang->pod_count - 1].state == MEMBER_COMING; /* they stand last */
+}
+
 static void decision_init(struct decision *decision, struct cluster *cluster, const struct gang *gang,
                           const struct place_options *options, struct arena *arena)
 {
@@ -297,6 +190,12 @@ static void decision_init(struct decision *decision, struct cluster *cluster, co
 	decision->solver.allowance = options ? options->allowance : NULL;
 	decision->levels = arena_array(arena, struct gang_level, gang->tree_count);
 	decision->preference_count = list_preferences(gang, arena, &decision->preferences);
+	if (view != VIEW_EMPTY && !(options && options->look_ahead && has_coming(gang)))
+		decision->liking = liking_create(&decision->solver);
+	if (!decision->liking)
+		return;
+	decision->demand.pins = arena_array(arena, int, gang->tree_count);
+	memset(decision->demand.pins, 0xff, gang->tree_count * sizeof(int));
 }
 
 static void finish(struct decision *decision, struct placement *out)
@@ -321,7 +220,10 @@ static enum verdict find_all(struct decision *decision, bool more, uint64_t budg
 	if (more)
 		return solve(decision, budget);
 	all_preferred(decision);
-	return attempt(decision, budget);
+	enum verdict verdict = decision_attempt(decision, budget);
+	if (verdict == VERDICT_PLACED && decision->liking)
+		decision_prefer_domains(decision, budget / 16);
+	return verdict;
 }
 
 enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
@@ -342,16 +244,16 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	bool leaning = more ? decision.solver.leaning : decision.solver.member_rules;
 	if (!leaning && !decision.solver.allowance && (more || has_surplus(gang, arena)) &&
 	    find_all(&decision, more, budget / 16) == VERDICT_PLACED) {
-		choose_pods(&decision, minimum_part(&decision, arena), arena, out);
+		choices_make(&decision, choices_minimum(&decision, arena), arena, out);
 		if (more)
-			choose_coming(&decision, arena, out);
+			choices_make_coming(&decision, arena, out);
 		finish(&decision, out);
 		return out->outcome = PLACE_PLACED;
 	}
 	decision.demand.mode = DEMAND_MINIMUM;
 	enum verdict verdict = solve(&decision, budget);
 	if (verdict == VERDICT_PLACED)
-		choose_pods(&decision, NULL, arena, out);
+		choices_make(&decision, NULL, arena, out);
 	finish(&decision, out);
 	return out->outcome = outcome_of(verdict);
 }
@@ -395,11 +297,20 @@ static int compare_growth(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
+static void begin_unit(struct growth *growth, int tree, int pod, bool whole)
+{
+	growth->decision.demand = (struct demand){.mode = DEMAND_UNIT,
+	                                          .unit_tree = tree,
+	                                          .unit_pod = pod,
+	                                          .unit_whole = whole,
+	                                          .pins = growth->decision.demand.pins};
+}
+
 static enum verdict try_unit(struct growth *growth, int tree, int pod)
 {
 	growth->any = true;
 	growth->whole = false;
-	growth->decision.demand = (struct demand){.mode = DEMAND_UNIT, .unit_tree = tree, .unit_pod = pod};
+	begin_unit(growth, tree, pod, false);
 	enum verdict verdict = solve(&growth->decision, growth->budget);
 	growth->exhausted |= verdict == VERDICT_EXHAUSTED;
 	return verdict;
@@ -416,8 +327,7 @@ static bool grow_whole_leaf(struct growth *growth, int tree)
 	    solver->gang->tree[tree].expected <= 1)
 		return false;
 	growth->any = growth->whole = true;
-	growth->decision.demand =
-		(struct demand){.mode = DEMAND_UNIT, .unit_tree = tree, .unit_pod = -1, .unit_whole = true};
+	begin_unit(growth, tree, -1, true);
 	return solve(&growth->decision, growth->budget / 2) == VERDICT_PLACED;
 }
 
@@ -512,13 +422,13 @@ enum place_outcome engine_grow(struct cluster *cluster, const struct gang *gang,
 	if (growth.look_ahead)
 		gang_add_coming(gang, arena, &whole);
 	growth.first_pod = arena_array(arena, int, gang->tree_count + 1);
-	growth.pods = pods_by_leaf(&whole, arena, growth.first_pod);
+	growth.pods = choices_list_pods(&whole, arena, growth.first_pod);
 	decision_init(&growth.decision, cluster, &whole, options, arena);
 	bool grown = grow_tree(&growth);
 	if (grown)
-		choose_pods(&growth.decision, NULL, arena, out);
+		choices_make(&growth.decision, NULL, arena, out);
 	if (grown && growth.whole)
-		choose_coming(&growth.decision, arena, out);
+		choices_make_coming(&growth.decision, arena, out);
 	finish(&growth.decision, out);
 	return out->outcome = grown              ? PLACE_PLACED
 	                      : !growth.any      ? PLACE_NOTHING
@@ -535,9 +445,9 @@ static enum verdict place_all(struct cluster *cluster, const struct gang *gang, 
 	decision.demand.mode = DEMAND_ALL;
 	enum verdict verdict = more && decision.solver.leaning ? VERDICT_IMPOSSIBLE : solve(&decision, budget / 16);
 	if (verdict == VERDICT_PLACED)
-		choose_pods(&decision, NULL, arena, out);
+		choices_make(&decision, NULL, arena, out);
 	if (verdict == VERDICT_PLACED && more)
-		choose_coming(&decision, arena, out);
+		choices_make_coming(&decision, arena, out);
 	finish(&decision, out);
 	return verdict;
 }

@@ -1,4 +1,4 @@
-/* Owns rules between pods: required affinity, anti-affinity and topology spread, and what pods merely prefer.
+/* Owns rules between pods: required affinity, anti-affinity and topology spread.
  *
  * Pods that are there already exclude nodes up front (rules_mask_nodes). Rules among the pods being placed are checked while
  * packing: anti-affinity pod by pod, affinity and spread on the finished placement. */
@@ -19,33 +19,32 @@ static bool namespace_matches(const struct pod_term *term, const char *owner, co
 	return false;
 }
 
-static bool term_selects(const struct pod_term *term, const struct pod_class *owner, const struct pod_class *other)
+bool rules_term_selects(const struct pod_term *term, const struct pod_class *owner, const struct pod_class *other)
 {
 	return !term->selects_nothing && namespace_matches(term, owner->namespace_, other->namespace_) &&
 	       selector_matches(&term->selector, &other->labels, "");
 }
 
-static bool spread_selects(const struct spread_term *term, const struct pod_class *owner, const struct pod_class *other)
+bool rules_spread_selects(const struct spread_term *term, const struct pod_class *owner, const struct pod_class *other)
 {
 	return strcmp(owner->namespace_, other->namespace_) == 0 &&
 	       selector_matches(&term->selector, &other->labels, "");
 }
 
-/* A rule with an empty key speaks of all nodes at once. */
-static const char *node_value(const struct cluster *cluster, const char *key, int node)
+const char *rules_node_value(const struct cluster *cluster, const char *key, int node)
 {
 	return *key ? labels_get(&cluster->nodes[node].labels, key) : "";
 }
 
 static bool same_domain(const struct cluster *cluster, const char *key, int a, int b)
 {
-	const char *left = node_value(cluster, key, a), *right = node_value(cluster, key, b);
+	const char *left = rules_node_value(cluster, key, a), *right = rules_node_value(cluster, key, b);
 	return left && right && strcmp(left, right) == 0;
 }
 
-static int present(const struct resident *resident, int view)
+int rules_count_present(const struct resident *resident, int view)
 {
-	return resident->count + (view == VIEW_FREE ? resident->releasing : 0);
+	return view == VIEW_EMPTY ? 0 : resident->count + (view == VIEW_FREE ? resident->releasing : 0);
 }
 
 /* ---- sets of label values ---- */
@@ -93,11 +92,11 @@ static int64_t collect_selected(const struct cluster *cluster, int view, const s
 	for (int n = 0; n < cluster->node_count; n++) {
 		const struct resident_list *list = &cluster->residents[n];
 		for (size_t i = 0; i < list->count; i++) {
-			if (!present(&list->items[i], view) ||
-			    !term_selects(term, owner, &cluster->pod_classes.items[list->items[i].pod_class]))
+			if (!rules_count_present(&list->items[i], view) ||
+			    !rules_term_selects(term, owner, &cluster->pod_classes.items[list->items[i].pod_class]))
 				continue;
-			found += present(&list->items[i], view);
-			const char *value = node_value(cluster, term->topology_key, n);
+			found += rules_count_present(&list->items[i], view);
+			const char *value = rules_node_value(cluster, term->topology_key, n);
 			if (value)
 				set_add(set, value, 1);
 		}
@@ -109,7 +108,8 @@ static bool member_selected(const struct solver *solver, const struct pod_term *
 {
 	for (size_t p = 0; p < solver->gang->pod_count; p++)
 		if (solver->gang->pods[p].state == MEMBER_WAITING &&
-		    term_selects(term, owner, &solver->cluster->pod_classes.items[solver->gang->pods[p].pod_class]))
+		    rules_term_selects(term, owner,
+		                       &solver->cluster->pod_classes.items[solver->gang->pods[p].pod_class]))
 			return true;
 	return false;
 }
@@ -118,7 +118,7 @@ static void mask_values(const struct cluster *cluster, const char *key, const st
                         uint8_t *mask)
 {
 	for (int n = 0; n < cluster->node_count; n++)
-		if ((set_find(set, node_value(cluster, key, n)) != NULL) != keep)
+		if ((set_find(set, rules_node_value(cluster, key, n)) != NULL) != keep)
 			mask[n] = 0;
 }
 
@@ -132,15 +132,15 @@ static void mask_guarded(const struct solver *solver, int pod_class, uint8_t *ma
 		const struct pod_class *guard = &cluster->pod_classes.items[guard_pod_class];
 		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++) {
 			const struct pod_term *term = &guard->rules.anti_affinity[a];
-			if (!term_selects(term, guard, own))
+			if (!rules_term_selects(term, guard, own))
 				continue;
 			struct value_set set = {0};
 			for (int n = 0; n < cluster->node_count; n++)
 				for (size_t i = 0; i < cluster->residents[n].count; i++) {
 					const struct resident *resident = &cluster->residents[n].items[i];
-					const char *value = node_value(cluster, term->topology_key, n);
-					if (resident->pod_class == guard_pod_class && present(resident, solver->view) &&
-					    value)
+					const char *value = rules_node_value(cluster, term->topology_key, n);
+					if (resident->pod_class == guard_pod_class &&
+					    rules_count_present(resident, solver->view) && value)
 						set_add(&set, value, 1);
 				}
 			mask_values(cluster, term->topology_key, &set, false, mask);
@@ -167,13 +167,13 @@ bool rules_mask_nodes(const struct solver *solver, int pod_class, uint8_t *mask)
 		if (!member_selected(solver, term, own))
 			mask_values(cluster, term->topology_key, &set, true, mask);
 		for (int n = 0; n < cluster->node_count; n++)
-			if (!node_value(cluster, term->topology_key, n))
+			if (!rules_node_value(cluster, term->topology_key, n))
 				mask[n] = 0;
 		set_free(&set);
 	}
 	for (size_t i = 0; i < own->rules.spread_count; i++)
 		for (int n = 0; own->rules.spread[i].required && n < cluster->node_count; n++)
-			if (!node_value(cluster, own->rules.spread[i].topology_key, n))
+			if (!rules_node_value(cluster, own->rules.spread[i].topology_key, n))
 				mask[n] = 0;
 	mask_guarded(solver, pod_class, mask);
 	return memchr(mask, 0, (size_t)cluster->node_count) != NULL;
@@ -184,7 +184,8 @@ static bool is_guarded_against(const struct cluster *cluster, int pod_class)
 	for (size_t g = 0; g < cluster->guarded_pod_classes.count; g++) {
 		const struct pod_class *guard = &cluster->pod_classes.items[cluster->guarded_pod_classes.items[g]];
 		for (size_t a = 0; a < guard->rules.anti_affinity_count; a++)
-			if (term_selects(&guard->rules.anti_affinity[a], guard, &cluster->pod_classes.items[pod_class]))
+			if (rules_term_selects(&guard->rules.anti_affinity[a], guard,
+			                       &cluster->pod_classes.items[pod_class]))
 				return true;
 	}
 	return false;
@@ -208,6 +209,31 @@ bool rules_concern_gang(const struct cluster *cluster, const struct gang *gang)
 	return false;
 }
 
+/* Whether the term selects a pod of the gang itself. */
+static bool gang_selected(const struct cluster *cluster, const struct gang *gang, const struct pod_term *term,
+                          const struct pod_class *owner)
+{
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (rules_term_selects(term, owner, &cluster->pod_classes.items[gang->pods[p].pod_class]))
+			return true;
+	return false;
+}
+
+bool rules_need_others(const struct cluster *cluster, const struct gang *gang)
+{
+	int last = -1;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct pod_class *own = &cluster->pod_classes.items[gang->pods[p].pod_class];
+		if (gang->pods[p].pod_class == last)
+			continue;
+		last = gang->pods[p].pod_class;
+		for (size_t i = 0; i < own->rules.affinity_count; i++)
+			if (!gang_selected(cluster, gang, &own->rules.affinity[i], own))
+				return true;
+	}
+	return false;
+}
+
 /* ---- rules among the pods being placed ---- */
 
 /* One pod per host of one shape is expressed by its slots already. */
@@ -223,11 +249,11 @@ static bool pod_classes_interact(const struct solver *solver, const struct pod_c
 {
 	for (size_t i = 0; i < owner->rules.anti_affinity_count; i++) {
 		const struct pod_term *term = &owner->rules.anti_affinity[i];
-		if (term_selects(term, owner, other) && !slots_express(solver, term, owner, other))
+		if (rules_term_selects(term, owner, other) && !slots_express(solver, term, owner, other))
 			return true;
 	}
 	for (size_t i = 0; i < owner->rules.affinity_count; i++)
-		if (term_selects(&owner->rules.affinity[i], owner, other))
+		if (rules_term_selects(&owner->rules.affinity[i], owner, other))
 			return true;
 	for (size_t i = 0; i < owner->rules.spread_count; i++)
 		if (owner->rules.spread[i].required)
@@ -253,7 +279,7 @@ static bool anti_affine(const struct cluster *cluster, const struct pod_class *a
 {
 	for (size_t i = 0; i < a->rules.anti_affinity_count; i++) {
 		const struct pod_term *term = &a->rules.anti_affinity[i];
-		if (term_selects(term, a, b) && same_domain(cluster, term->topology_key, node_a, node_b))
+		if (rules_term_selects(term, a, b) && same_domain(cluster, term->topology_key, node_a, node_b))
 			return true;
 	}
 	return false;
@@ -284,7 +310,7 @@ struct world {
 
 static int residents_without_self(const struct world *world, int node, const struct resident *resident)
 {
-	int count = present(resident, world->view);
+	int count = rules_count_present(resident, world->view);
 	return resident->pod_class == world->self_class && node == world->self_node ? count - 1 : count;
 }
 
@@ -299,7 +325,7 @@ static bool affinity_found(const struct world *world, const struct pod_term *ter
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
 			if (residents_without_self(world, n, resident) <= 0 ||
-			    !term_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
+			    !rules_term_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
 				continue;
 			*anywhere = true;
 			near |= same_domain(cluster, term->topology_key, n, node);
@@ -307,8 +333,8 @@ static bool affinity_found(const struct world *world, const struct pod_term *ter
 	for (size_t i = 0; world->solver && i < world->solver->assigned.count && !near; i++) {
 		const struct assigned *there = &world->solver->assigned.items[i];
 		if (i == world->skip ||
-		    !term_selects(term, own,
-		                  &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
+		    !rules_term_selects(term, own,
+		                        &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
 			continue;
 		*anywhere = true;
 		near |= same_domain(cluster, term->topology_key, there->node, node);
@@ -321,12 +347,12 @@ static bool affinity_holds(const struct world *world, const struct pod_class *ow
 	for (size_t i = 0; i < own->rules.affinity_count; i++) {
 		const struct pod_term *term = &own->rules.affinity[i];
 		bool anywhere;
-		if (!node_value(world->cluster, term->topology_key, node))
+		if (!rules_node_value(world->cluster, term->topology_key, node))
 			return false;
 		if (affinity_found(world, term, own, node, &anywhere))
 			continue;
 		/* The first pod of a group that attracts itself may start anywhere. */
-		if (anywhere || !term_selects(term, own, own))
+		if (anywhere || !rules_term_selects(term, own, own))
 			return false;
 	}
 	return true;
@@ -357,27 +383,27 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
                          int node)
 {
 	const struct cluster *cluster = world->cluster;
-	const char *here = node_value(cluster, term->topology_key, node);
+	const char *here = rules_node_value(cluster, term->topology_key, node);
 	if (!here)
 		return false;
 	struct value_set set = {0};
 	for (int n = 0; n < cluster->node_count; n++) {
-		const char *value = node_value(cluster, term->topology_key, n);
+		const char *value = rules_node_value(cluster, term->topology_key, n);
 		if (!value || !spread_counts_node(cluster, term, own, n))
 			continue;
 		set_add(&set, value, 0);
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
-			if (spread_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
-				set_add(&set, value, present(resident, world->view));
+			if (rules_spread_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
+				set_add(&set, value, rules_count_present(resident, world->view));
 		}
 	}
 	for (size_t i = 0; world->solver && i < world->solver->assigned.count; i++) {
 		const struct assigned *there = &world->solver->assigned.items[i];
-		struct name_entry *entry = set_find(&set, node_value(cluster, term->topology_key, there->node));
+		struct name_entry *entry = set_find(&set, rules_node_value(cluster, term->topology_key, there->node));
 		if (entry && spread_counts_node(cluster, term, own, there->node) &&
-		    spread_selects(term, own,
-		                   &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
+		    rules_spread_selects(term, own,
+		                         &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
 			entry->number++;
 	}
 	int least = INT32_MAX, most = 0;
@@ -440,13 +466,20 @@ bool rules_tolerate_members(const struct cluster *cluster, const struct gang *ga
 	return true;
 }
 
-static bool pod_class_minds(const struct pod_class *own, const struct pod_class *other)
+static bool is_attracted(const struct pod_class *own, const struct pod_class *other)
 {
 	for (size_t i = 0; i < own->rules.affinity_count; i++)
-		if (term_selects(&own->rules.affinity[i], own, other))
+		if (rules_term_selects(&own->rules.affinity[i], own, other))
 			return true;
+	return false;
+}
+
+static bool pod_class_minds(const struct pod_class *own, const struct pod_class *other)
+{
+	if (is_attracted(own, other))
+		return true;
 	for (size_t i = 0; i < own->rules.spread_count; i++)
-		if (own->rules.spread[i].required && spread_selects(&own->rules.spread[i], own, other))
+		if (own->rules.spread[i].required && rules_spread_selects(&own->rules.spread[i], own, other))
 			return true;
 	return false;
 }
@@ -458,6 +491,20 @@ bool rules_mind_pod_class(const struct cluster *cluster, const struct gang *gang
 		int own = gang->pods[p].pod_class;
 		if (own != last &&
 		    pod_class_minds(&cluster->pod_classes.items[own], &cluster->pod_classes.items[pod_class]))
+			return true;
+		last = own;
+	}
+	return false;
+}
+
+bool rules_attract_waiting(const struct cluster *cluster, const struct gang *gang, int pod_class)
+{
+	int last = -1;
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int own = gang->pods[p].pod_class;
+		if (gang->pods[p].state != MEMBER_WAITING || own == last)
+			continue;
+		if (is_attracted(&cluster->pod_classes.items[own], &cluster->pod_classes.items[pod_class]))
 			return true;
 		last = own;
 	}
@@ -514,65 +561,4 @@ const char *rules_verify_members(const struct cluster *cluster, const struct gan
 			}
 	}
 	return NULL;
-}
-
-/* ---- preferences ---- */
-
-static void score_terms(const struct solver *solver, const struct pod_class *own, const struct pod_term *terms,
-                        size_t count, int sign, int32_t *score)
-{
-	const struct cluster *cluster = solver->cluster;
-	for (size_t i = 0; i < count; i++) {
-		struct value_set set = {0};
-		collect_selected(cluster, solver->view, &terms[i], own, &set);
-		for (int n = 0; n < cluster->node_count; n++)
-			if (set_find(&set, node_value(cluster, terms[i].topology_key, n)))
-				score[n] += sign * terms[i].weight;
-		set_free(&set);
-	}
-}
-
-static void score_node(const struct cluster *cluster, const struct pod_rules *rules, int node, int32_t *score)
-{
-	const struct cluster_node_data *data = &cluster->nodes[node];
-	for (size_t i = 0; i < rules->preferred_node_count; i++)
-		if (selector_matches(&rules->preferred_nodes[i].selector, &data->labels, data->name))
-			*score += rules->preferred_nodes[i].weight;
-	for (size_t i = 0; i < data->taint_count; i++)
-		if (data->taints[i].effect == TAINT_PREFER_NO_SCHEDULE &&
-		    !taint_tolerated(&data->taints[i], rules->tolerations, rules->toleration_count))
-			*score -= 100;
-}
-
-const int32_t *rules_score_nodes(const struct solver *solver, int pod_class)
-{
-	enum { NOMINATED = 1 << 20 };
-	const struct cluster *cluster = solver->cluster;
-	const struct pod_class *own = &cluster->pod_classes.items[pod_class];
-	const struct pod_rules *node_rules = &cluster->shapes.items[own->shape].rules;
-	bool nominated = false;
-	for (size_t p = 0; p < solver->gang->pod_count; p++)
-		nominated |= solver->gang->pods[p].state == MEMBER_WAITING && solver->gang->pods[p].nominated >= 0;
-	if (!solver->bias && !nominated && !cluster->soft_taints && !node_rules->preferred_node_count &&
-	    !own->rules.preferred_affinity_count && !own->rules.preferred_anti_affinity_count)
-		return NULL;
-	int32_t *score = arena_alloc_raw(solver->arena, (size_t)cluster->node_count * sizeof(int32_t));
-	const int32_t *biased = solver->bias ? solver->bias->node_score : NULL;
-	int nodes = cluster->node_count;
-	if (!biased)
-		memset(score, 0, (size_t)nodes * sizeof(*score));
-	for (int n = 0; biased && n < nodes; n++)
-		score[n] = biased[n] * 1000;
-	for (int n = 0; (cluster->soft_taints || node_rules->preferred_node_count) && n < cluster->node_count; n++)
-		score_node(cluster, node_rules, n, &score[n]);
-	score_terms(solver, own, own->rules.preferred_affinity, own->rules.preferred_affinity_count, 1, score);
-	score_terms(solver, own, own->rules.preferred_anti_affinity, own->rules.preferred_anti_affinity_count, -1,
-	            score);
-	for (size_t p = 0; p < solver->gang->pod_count; p++) {
-		const struct gang_pod *pod = &solver->gang->pods[p];
-		if (pod->state == MEMBER_WAITING && pod->nominated >= 0 &&
-		    cluster->pod_classes.items[pod->pod_class].shape == own->shape && score[pod->nominated] < NOMINATED)
-			score[pod->nominated] += NOMINATED;
-	}
-	return score;
 }

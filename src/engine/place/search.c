@@ -16,6 +16,7 @@ struct frame {
 	struct goal *rest; /* goals that remain after this choice */
 	struct goal here;  /* the goal this frame decides (copied: confinement, next kid) */
 	size_t trail_mark, item_mark;
+	struct arena_mark memory;
 	int tried;   /* alternatives taken so far */
 	int current; /* FRAME_DOMAIN: domain being tried */
 	int *list;   /* FRAME_DOMAIN: all candidates in order, once the first has failed */
@@ -42,7 +43,7 @@ struct search {
 
 static struct goal *push_goal(struct solver *solver, struct goal goal, struct goal *next)
 {
-	struct goal *cell = arena_new(solver->arena, struct goal);
+	struct goal *cell = arena_new(solver->trial, struct goal);
 	*cell = goal;
 	cell->next = next;
 	return cell;
@@ -126,7 +127,7 @@ static bool other_topologies_fit(const struct solver *solver, const struct part_
 static bool reserve_leaf(struct solver *solver, const struct want *want, const int *counts, const struct confine *at)
 {
 	struct item item = {.want = (int)(want - solver->wants), .at = *at};
-	item.counts = arena_array(solver->arena, int, (size_t)solver->shape_count);
+	item.counts = arena_array(solver->trial, int, (size_t)solver->shape_count);
 	memcpy(item.counts, counts, sizeof(int) * (size_t)solver->shape_count);
 	vec_push(&solver->items, item);
 	if (!bound_reserve(solver, &item, 1))
@@ -217,7 +218,7 @@ static bool expand(struct search *search, int number, const struct confine *at, 
 		*mix = true;
 		return true;
 	}
-	int *counts = arena_array(solver->arena, int, (size_t)solver->shape_count);
+	int *counts = arena_array(solver->trial, int, (size_t)solver->shape_count);
 	first_mix(solver, want, counts);
 	return reserve_leaf(solver, want, counts, at);
 }
@@ -231,6 +232,7 @@ static struct frame *open_frame(struct search *search, enum frame_type type, int
 	                      .here = *here,
 	                      .trail_mark = solver->trail.count,
 	                      .item_mark = solver->items.count,
+	                      .memory = arena_mark(solver->trial),
 	                      .current = -1,
 	                      .twin = -1};
 	if (type == FRAME_DOMAIN && solver->wants[want].parent >= 0) {
@@ -259,9 +261,10 @@ static int next_domain(struct search *search, struct frame *frame)
 	if (!frame->list) {
 		const struct part_class *class_ = &solver->classes[want->class_];
 		const struct topology *topology = solver_topology(solver, class_->topology);
-		frame->list = arena_array(solver->arena, int, (size_t)topology->domain_count[class_->level]);
+		frame->list = arena_array(solver->trial, int, (size_t)topology->domain_count[class_->level]);
 		frame->list_count = choose_list(solver, want, &frame->here.at, frame->list);
-		frame->signatures = arena_array(solver->arena, uint64_t, (size_t)frame->list_count + 1);
+		frame->signatures = arena_array(solver->trial, uint64_t, (size_t)frame->list_count + 1);
+		frame->memory = arena_mark(solver->trial);
 		/* the first one of the list was tried before the list existed */
 		if (frame->tried && frame->list_count)
 			frame->list_at = 1;
@@ -341,7 +344,8 @@ static bool next_mix(struct search *search, struct frame *frame)
 	const struct part_class *class_ = &solver->classes[want->class_];
 	int shapes = solver->shape_count;
 	if (frame->tried++ == 0) {
-		frame->mix = arena_array(solver->arena, int, (size_t)shapes * 2);
+		frame->mix = arena_array(solver->trial, int, (size_t)shapes * 2);
+		frame->memory = arena_mark(solver->trial);
 		first_mix(solver, want, frame->mix);
 		return true;
 	}
@@ -368,6 +372,7 @@ static void rewind_frame(struct search *search, const struct frame *frame)
 {
 	trail_undo(search->solver, frame->trail_mark);
 	search->solver->items.count = frame->item_mark;
+	arena_rewind(search->solver->trial, frame->memory);
 	search->goals = frame->rest;
 }
 
@@ -537,12 +542,14 @@ static enum verdict settle_in_steps(struct search *search, const struct confine 
 static enum verdict search_demand(struct solver *solver, enum counting counting, uint64_t budget, bool *followed)
 {
 	struct search search = {.solver = solver, .counting = counting};
+	struct arena_mark memory = arena_mark(solver->trial);
 	size_t mark = solver->trail.count;
 	search.goals = push_goal(solver, (struct goal){.type = GOAL_WANT, .want = 0, .at = anywhere()}, NULL);
 	enum verdict verdict = settle_in_steps(&search, NULL, budget);
 	if (verdict != VERDICT_PLACED) {
 		trail_undo(solver, mark);
 		solver->items.count = 0;
+		arena_rewind(solver->trial, memory);
 	}
 	*followed = search.followed;
 	return verdict;
@@ -552,6 +559,7 @@ enum verdict search_together(struct solver *solver, const int *wants, int count,
                              uint64_t budget)
 {
 	struct search search = {.solver = solver};
+	struct arena_mark memory = arena_mark(solver->trial);
 	size_t mark = solver->trail.count, items = solver->items.count;
 	int blocking = solver->blocking_tree;
 	for (int i = count; i-- > 0;)
@@ -560,6 +568,7 @@ enum verdict search_together(struct solver *solver, const int *wants, int count,
 	enum verdict verdict = settle_in_steps(&search, at, budget);
 	trail_undo(solver, mark);
 	solver->items.count = items;
+	arena_rewind(solver->trial, memory);
 	solver->blocking_tree = blocking;
 	return verdict;
 }

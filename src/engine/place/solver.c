@@ -127,6 +127,7 @@ void solver_init(struct solver *solver, struct cluster *cluster, const struct ga
 {
 	*solver = (struct solver){
 		.cluster = cluster, .gang = gang, .arena = arena, .view = view, .budget = budget, .blocking_tree = -1};
+	solver->trial = arena_create();
 	find_topologies(solver);
 	find_shapes(solver);
 	find_slots(solver);
@@ -145,6 +146,7 @@ void solver_forget_demand(struct solver *solver)
 		free(entry);
 	}
 	solver->items.count = 0;
+	arena_reset(solver->trial);
 	solver->assigned.count = 0;
 	solver->class_count = solver->class_capacity = solver->want_count = 0;
 }
@@ -155,6 +157,7 @@ void solver_close(struct solver *solver)
 	vec_free(&solver->trail);
 	vec_free(&solver->items);
 	vec_free(&solver->assigned);
+	arena_destroy(solver->trial);
 }
 
 /* ---- the trail ---- */

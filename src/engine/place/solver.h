@@ -6,6 +6,7 @@
 #ifndef ENGINE_PLACE_SOLVER_H
 #define ENGINE_PLACE_SOLVER_H
 
+#include "base/arena_mark.h"
 #include "engine/cluster/internal.h"
 #include "engine/place/bias.h"
 #include "engine/place/place.h"
@@ -77,6 +78,7 @@ struct assigned {
 	int want;
 	int shape; /* local */
 	int node;
+	int kind; /* of pods with preferences (liking.h), -1 where nothing is preferred */
 };
 
 struct goal {
@@ -98,6 +100,7 @@ struct solver {
 	struct cluster *cluster;
 	const struct gang *gang;
 	struct arena *arena; /* scratch of this decision */
+	struct arena *trial; /* what a choice needs until it is taken back */
 	int view;
 	uint64_t steps, budget;
 	bool out_of_budget;
@@ -164,6 +167,7 @@ struct demand {
 	int unit_pod;                    /* -1: the node's minimum */
 	bool unit_whole;                 /* not its minimum, but all of the leaf that waits or is to come */
 	const struct gang_level *levels; /* per tree node: the level in force (required, or a preference) */
+	int *pins; /* per tree node: the domain of that level it must be in, -1 any; NULL: all of them */
 };
 
 enum verdict { VERDICT_PLACED, VERDICT_IMPOSSIBLE, VERDICT_EXHAUSTED };
@@ -261,6 +265,10 @@ enum verdict pack_local(struct solver *solver, const struct confine *at);
 bool strategy_wants_spread(const struct solver *solver, int local);
 int strategy_divide_spread(const struct solver *solver, int local, struct bin *bins, int count, int64_t need,
                            struct share *shares);
+/* Whether pods of the shape are to leave nodes with GPUs to others; if so, a score that says it where the score so far has
+ * the choice. */
+bool strategy_spares_gpus(const struct cluster *cluster, const struct shape *shape);
+void strategy_score_spared(const struct cluster *cluster, int32_t *score);
 
 static inline const struct topology *solver_topology(const struct solver *solver, int used)
 {

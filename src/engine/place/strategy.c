@@ -1,4 +1,4 @@
-/* Owns the names of placement strategies, and the even division of pods over nodes. */
+/* Owns the names of placement strategies, which nodes pods without GPUs take first, and the even division of pods over nodes. */
 #include "engine/place/strategy.h"
 
 #include "engine/place/solver.h"
@@ -54,13 +54,45 @@ void cluster_set_strategy(struct cluster *cluster, struct strategy strategy)
 	cluster->strategy = strategy;
 }
 
-/* ---- spreading ---- */
+void cluster_set_spare_gpus(struct cluster *cluster, bool spare)
+{
+	cluster->spare_gpus = spare;
+}
 
 static bool is_gpu(const char *name)
 {
 	size_t length = strlen(name);
 	return length > 4 && strcmp(name + length - 4, "/gpu") == 0;
 }
+
+/* ---- nodes without GPUs ---- */
+
+static bool is_gpu_or_part(const char *name)
+{
+	return is_gpu(name) || text_starts_with(name, "nvidia.com/mig-");
+}
+
+bool strategy_spares_gpus(const struct cluster *cluster, const struct shape *shape)
+{
+	for (int i = 0; cluster->spare_gpus && i < shape->request_count; i++)
+		if (shape->amount[i] > 0 && is_gpu_or_part(cluster->resources.items[shape->resource[i]].name))
+			return false;
+	return cluster->spare_gpus;
+}
+
+void strategy_score_spared(const struct cluster *cluster, int32_t *score)
+{
+	for (int n = 0; n < cluster->node_count; n++)
+		score[n] = 2 * score[n] + 1;
+	for (int r = 0; r < (int)cluster->resources.count; r++) {
+		if (!is_gpu_or_part(cluster->resources.items[r].name))
+			continue;
+		for (int n = 0; n < cluster->node_count; n++)
+			score[n] -= score[n] & 1 && cluster_allocatable(cluster, r, n) > 0;
+	}
+}
+
+/* ---- spreading ---- */
 
 /* Number of the request that says how empty a node is: GPUs, or CPU of pods without any. -1 when there is neither. */
 static int measure_of(const struct cluster *cluster, const struct shape *shape)

@@ -4,6 +4,7 @@
 #ifndef ENGINE_PLACE_STRATEGY_H
 #define ENGINE_PLACE_STRATEGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum node_order { ORDER_BINPACK, ORDER_SPREAD };
@@ -21,5 +22,7 @@ const char *strategy_name(struct strategy strategy);
 struct cluster;
 /* For all later decisions about the cluster. */
 void cluster_set_strategy(struct cluster *cluster, struct strategy strategy);
+/* Pods that request no GPUs take nodes without GPUs first. Whatever the pods prefer themselves comes before. */
+void cluster_set_spare_gpus(struct cluster *cluster, bool spare);
 
 #endif

@@ -2,6 +2,9 @@
 #include "serve/api/admission.h"
 
 #include "admit/admit.h"
+#include "admit/native.h"
+#include "admit/pod.h"
+#include "admit/podgroup.h"
 #include "kinds/kinds.h"
 #include "kinds/schema.h"
 #include "serve/api/defaults.h"
@@ -23,7 +26,7 @@ struct admission {
 	struct manifests manifests;
 	struct store_list lists[CONTEXT_TYPES];
 	struct admit_index *index;
-	bool stale, strict;
+	bool stale, strict, as_kai;
 };
 
 struct admission *admission_create(void)
@@ -54,6 +57,11 @@ static void on_change(void *context)
 void admission_be_strict(struct admission *admission)
 {
 	admission->strict = true;
+}
+
+void admission_judge_as_kai(struct admission *admission, bool as_kai)
+{
+	admission->as_kai = as_kai;
 }
 
 static const struct store_api *find_context(const struct store *store, size_t number)
@@ -209,12 +217,15 @@ static bool same_levels(const struct val *left, const struct val *right)
 }
 
 /* Groups were admitted by what a topology says: it stays as it is, as the definitions have it too. */
-static void check_immutable(struct store_admission *request, struct problems *problems)
+static void check_immutable(const struct store_admission *request, const struct val *object, struct problems *problems)
 {
 	const char *kind = request->api->type->kind;
 	if (!request->old)
 		return;
 	const struct val *old = request->old->root;
+	enum kind_id id = id_of(request->api);
+	if (id == KIND_NATIVE_GROUP || id == KIND_NATIVE_COMPOSITE)
+		native_judge_change(object, old, problems);
 	if (strcmp(kind, "ClusterTopology") == 0 && !val_equal(val_get(request->object, "spec"), val_get(old, "spec")))
 		problem_add(problems, SEVERITY_ERROR, "spec", "create another ClusterTopology and refer to that",
 		            "the spec of a ClusterTopology cannot be changed");
@@ -237,8 +248,7 @@ static bool speaks_cel(const struct val *schema)
 
 static bool is_definition(const struct store_api *api)
 {
-	return strcmp(api->group, "apiextensions.k8s.io") == 0 &&
-	       strcmp(api->type->kind, "CustomResourceDefinition") == 0;
+	return strcmp(api->group, KINDS_DEFINITIONS) == 0 && strcmp(api->type->kind, "CustomResourceDefinition") == 0;
 }
 
 /* What the author of a new object would otherwise find out late. */
@@ -269,8 +279,18 @@ static void judge(const struct admission *admission, struct store_admission *req
 
 static bool is_new_job(const struct store_admission *request)
 {
-	return !request->old && strcmp(request->api->group, "batch") == 0 &&
+	return !request->old && strcmp(request->api->group, KINDS_BATCH) == 0 &&
 	       strcmp(request->api->type->kind, "Job") == 0;
+}
+
+/* A pod is decoded from what is stored: the scheduler and the dashboard read what was decoded here. */
+static int examine_pod(struct store_admission *request, struct store_object *object, struct store_error *error)
+{
+	const struct decoded_pod *pod = store_object_derived(object, &pod_derivation);
+	struct problems problems = {.arena = request->arena};
+	pod_judge_decoded(pod, object->root, &problems);
+	hand_on_warnings(request, &problems);
+	return problems.errors ? refuse(request, error, &problems) : 0;
 }
 
 static int check_rules(struct admission *admission, struct store_admission *request, struct store_error *error)
@@ -305,8 +325,14 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	bool needs = needs_context(id);
 	if (needs && admission->stale && admission->store)
 		refresh(admission, request->arena);
-	admit_object(&manifest, needs ? admission->index : NULL, &problems);
-	check_immutable(request, &problems);
+	/* All that is wrong is told at once: what will be refused is decoded here. */
+	if (id == KIND_POD && request->examines && !problems.errors)
+		request->examine = examine_pod;
+	else
+		admit_object(&manifest, needs ? admission->index : NULL, &problems);
+	if (admission->as_kai)
+		podgroup_judge_as_kai(&problems, !request->old);
+	check_immutable(request, manifest.object, &problems);
 	/* Written in this turn and not seen by the watches yet. */
 	admission->stale = admission->stale || context;
 	hand_on_warnings(request, &problems);

@@ -13,6 +13,8 @@ void admission_use(struct admission *admission, struct store *store);
 /* From now on what the API server of Kubernetes refuses is refused too, see validate.h. Without, only what Platoon cannot
  * read is: simulations and tests leave out what does not matter to them. */
 void admission_be_strict(struct admission *admission);
+/* From now on minimums of PodGroups are judged as KAI-Scheduler does, or not any more; see podgroup_judge_as_kai. */
+void admission_judge_as_kai(struct admission *admission, bool as_kai);
 /* Before store_close. NULL is a no-op. */
 void admission_destroy(struct admission *admission);
 

@@ -1,6 +1,7 @@
 /* Owns writing definitions: names, columns, subresources, and a structural schema out of the table of fields. */
 #include "serve/api/crd.h"
 
+#include "kinds/names.h"
 #include "kinds/schema.h"
 #include "serve/api/schema_rules.h"
 #include "serve/api/schema_words.h"
@@ -195,7 +196,7 @@ struct node *crd_build(struct build *build, const struct store_type *type, bool 
 		    *spec = build_map(build), *names = build_map(build);
 	struct buffer name = {0};
 	buffer_printf(&name, "%s.%s", type->resource, type->group);
-	build_put_string(build, root, "apiVersion", "apiextensions.k8s.io/v1");
+	build_put_string(build, root, "apiVersion", KINDS_DEFINITIONS "/v1");
 	build_put_string(build, root, "kind", "CustomResourceDefinition");
 	build_put_string(build, metadata, "name", name.text);
 	buffer_free(&name);

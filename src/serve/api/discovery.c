@@ -2,6 +2,7 @@
 #include "serve/api/internal.h"
 
 #include "base/hash.h"
+#include "kinds/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static const struct subresource extra[] = {
 	{"", "pods", "attach", "", "v1", "PodAttachOptions", "[\"create\",\"get\"]"},
 	{"", "pods", "binding", "", "v1", "Binding", "[\"create\"]"},
 	{"", "pods", "ephemeralcontainers", "", "v1", "Pod", "[\"get\",\"patch\",\"update\"]"},
-	{"", "pods", "eviction", "policy", "v1", "Eviction", "[\"create\"]"},
+	{"", "pods", "eviction", KINDS_POLICY, "v1", "Eviction", "[\"create\"]"},
 	{"", "pods", "exec", "", "v1", "PodExecOptions", "[\"create\",\"get\"]"},
 	{"", "pods", "log", "", "v1", "Pod", "[\"get\"]"},
 	{"", "pods", "portforward", "", "v1", "PodPortForwardOptions", "[\"create\",\"get\"]"},
@@ -89,7 +90,7 @@ static void put_resource(struct buffer *out, const struct store_api *api)
 	if (api->has_status)
 		put_subresource(out, &first, "status", api->group, api->version, type->kind, EDIT_VERBS);
 	if (api->has_scale)
-		put_subresource(out, &first, "scale", "autoscaling", "v1", "Scale", EDIT_VERBS);
+		put_subresource(out, &first, "scale", KINDS_AUTOSCALING, "v1", "Scale", EDIT_VERBS);
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
 		if (strcmp(extra[i].resource, type->resource) == 0 && strcmp(extra[i].group, api->group) == 0)
 			put_subresource(out, &first, extra[i].name, extra[i].kind_group, extra[i].kind_version,
@@ -331,7 +332,7 @@ static void put_legacy_resource(struct buffer *out, struct arena *arena, const s
 	if (api->has_status)
 		put_sub_row(out, arena, api, "status", NULL, NULL, type->kind, EDIT_VERBS);
 	if (api->has_scale)
-		put_sub_row(out, arena, api, "scale", "autoscaling", "v1", "Scale", EDIT_VERBS);
+		put_sub_row(out, arena, api, "scale", KINDS_AUTOSCALING, "v1", "Scale", EDIT_VERBS);
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
 		const struct subresource *sub = &extra[i];
 		if (strcmp(sub->resource, type->resource) == 0 && strcmp(sub->group, api->group) == 0)

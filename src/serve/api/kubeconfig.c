@@ -2,7 +2,7 @@
 #include "serve/api/kubeconfig.h"
 
 #include "base/arena.h"
-#include "serve/tls/base64.h"
+#include "base/base64.h"
 #include "serve/tls/secret_file.h"
 
 #include <string.h>

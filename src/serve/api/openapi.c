@@ -31,7 +31,7 @@ static bool same_version(const struct store_api *a, const struct store_api *b)
 static uint64_t hash_of(struct api_call *call, const struct store_api *api, uint64_t hash)
 {
 	const struct store_type *definitions =
-		store_type_find(call->store, "apiextensions.k8s.io", "customresourcedefinitions");
+		store_type_find(call->store, KINDS_DEFINITIONS, "customresourcedefinitions");
 	size_t length;
 	hash = hash_mix(hash, XXH3_64bits(api->type->kind, strlen(api->type->kind)));
 	if (!api->type->custom || !definitions)

@@ -5,12 +5,12 @@
 #include "serve/api/protobuf.h"
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/clock.h"
 #include "object/build.h"
 #include "kinds/schema.h"
 #include "object/wire.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +34,9 @@ static struct node *text_node(struct reader *reader, struct wire_span bytes)
 
 static struct node *base64_node(struct reader *reader, struct wire_span bytes)
 {
-	size_t length = (size_t)(bytes.end - bytes.at);
-	unsigned char *text = base_malloc(length / 3 * 4 + 8);
-	text[0] = '\0';
-	if (length)
-		EVP_EncodeBlock(text, bytes.at, (int)length);
-	struct node *node = build_string(reader->build, (const char *)text);
-	free(text);
+	struct arena *arena = arena_create();
+	struct node *node = build_string(reader->build, base64_encode(arena, bytes.at, (size_t)(bytes.end - bytes.at)));
+	arena_destroy(arena);
 	return node;
 }
 

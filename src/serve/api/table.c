@@ -1,6 +1,7 @@
 /* Tables: rows of cells for people, each with the object (or its metadata) it was made from. */
 #include "serve/api/internal.h"
 
+#include "kinds/names.h"
 #include "serve/api/table.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static struct layout layout_of(const struct store_api *api)
 {
 	struct layout layout = {.columns = plain};
 	if (!api) {
-		layout.columns = table_columns("autoscaling", "scale");
+		layout.columns = table_columns(KINDS_AUTOSCALING, "scale");
 	} else if (api->column_count) {
 		layout.defined = api->columns;
 		layout.defined_count = api->column_count;

@@ -4,6 +4,7 @@
 #include "serve/api/table.h"
 
 #include "base/clock.h"
+#include "kinds/names.h"
 #include "object/jsonpath.h"
 
 #include <string.h>
@@ -340,21 +341,21 @@ static const struct {
 } kinds[] = {
 	{"", "pods", pods}, {"", "nodes", nodes}, {"", "namespaces", namespaces}, {"", "services", services},
 	{"", "configmaps", config_maps}, {"", "secrets", secrets}, {"", "serviceaccounts", service_accounts},
-	{"", "events", events}, {"events.k8s.io", "events", events}, {"", "persistentvolumes", volumes},
+	{"", "events", events}, {KINDS_EVENTS, "events", events}, {"", "persistentvolumes", volumes},
 	{"", "persistentvolumeclaims", claims}, {"", "replicationcontrollers", controllers}, {"", "resourcequotas", quotas},
-	{"apps", "deployments", deployments}, {"apps", "replicasets", replica_sets}, {"apps", "statefulsets", stateful_sets},
-	{"apps", "daemonsets", daemon_sets}, {"batch", "jobs", jobs}, {"batch", "cronjobs", cron_jobs},
-	{"scheduling.k8s.io", "priorityclasses", priorities}, {"storage.k8s.io", "storageclasses", storage_classes},
-	{"storage.k8s.io", "csidrivers", csi_drivers}, {"storage.k8s.io", "csinodes", csi_nodes},
-	{"storage.k8s.io", "csistoragecapacities", storage_capacities},
-	{"storage.k8s.io", "volumeattachments", attachments},
-	{"coordination.k8s.io", "leases", leases}, {"policy", "poddisruptionbudgets", budgets},
-	{"autoscaling", "horizontalpodautoscalers", autoscalers}, {"autoscaling", "scale", scale},
-	{"apiextensions.k8s.io", "customresourcedefinitions", created}, {"rbac.authorization.k8s.io", "roles", created},
-	{"rbac.authorization.k8s.io", "clusterroles", created}, {"rbac.authorization.k8s.io", "rolebindings", bindings},
-	{"rbac.authorization.k8s.io", "clusterrolebindings", bindings},
-	{"admissionregistration.k8s.io", "validatingwebhookconfigurations", webhooks},
-	{"admissionregistration.k8s.io", "mutatingwebhookconfigurations", webhooks},
+	{KINDS_APPS, "deployments", deployments}, {KINDS_APPS, "replicasets", replica_sets}, {KINDS_APPS, "statefulsets", stateful_sets},
+	{KINDS_APPS, "daemonsets", daemon_sets}, {KINDS_BATCH, "jobs", jobs}, {KINDS_BATCH, "cronjobs", cron_jobs},
+	{KINDS_SCHEDULING_K8S, "priorityclasses", priorities}, {KINDS_STORAGE, "storageclasses", storage_classes},
+	{KINDS_STORAGE, "csidrivers", csi_drivers}, {KINDS_STORAGE, "csinodes", csi_nodes},
+	{KINDS_STORAGE, "csistoragecapacities", storage_capacities},
+	{KINDS_STORAGE, "volumeattachments", attachments},
+	{KINDS_COORDINATION, "leases", leases}, {KINDS_POLICY, "poddisruptionbudgets", budgets},
+	{KINDS_AUTOSCALING, "horizontalpodautoscalers", autoscalers}, {KINDS_AUTOSCALING, "scale", scale},
+	{KINDS_DEFINITIONS, "customresourcedefinitions", created}, {KINDS_RBAC, "roles", created},
+	{KINDS_RBAC, "clusterroles", created}, {KINDS_RBAC, "rolebindings", bindings},
+	{KINDS_RBAC, "clusterrolebindings", bindings},
+	{KINDS_ADMISSION, "validatingwebhookconfigurations", webhooks},
+	{KINDS_ADMISSION, "mutatingwebhookconfigurations", webhooks},
 };
 /* clang-format on */
 

@@ -1,6 +1,8 @@
 /* Owns the table of kinds and what must be right in each of them besides its pods. */
 #include "serve/api/validate.h"
 
+#include "kinds/names.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -247,14 +249,14 @@ static const struct {
 	{"", "Pod", check_pod},
 	{"", "Service", check_service},
 	{"", "PersistentVolumeClaim", check_claim},
-	{"apps", "Deployment", check_set},
-	{"apps", "ReplicaSet", check_set},
-	{"apps", "DaemonSet", check_set},
-	{"apps", "StatefulSet", check_stateful_set},
-	{"batch", "Job", check_job},
-	{"batch", "CronJob", check_cron_job},
-	{"autoscaling", "HorizontalPodAutoscaler", check_autoscaler},
-	{"policy", "PodDisruptionBudget", check_budget},
+	{KINDS_APPS, "Deployment", check_set},
+	{KINDS_APPS, "ReplicaSet", check_set},
+	{KINDS_APPS, "DaemonSet", check_set},
+	{KINDS_APPS, "StatefulSet", check_stateful_set},
+	{KINDS_BATCH, "Job", check_job},
+	{KINDS_BATCH, "CronJob", check_cron_job},
+	{KINDS_AUTOSCALING, "HorizontalPodAutoscaler", check_autoscaler},
+	{KINDS_POLICY, "PodDisruptionBudget", check_budget},
 };
 
 /* ConfigMaps and Secrets that say so themselves stay as they are. */
@@ -296,16 +298,17 @@ const char *validate_idle(const char *group, const char *kind)
 	static const struct {
 		const char *group, *kind, *why;
 	} idle[] = {
-		{"autoscaling", "HorizontalPodAutoscaler", "simulated pods have no load, so nothing is scaled by it"},
+		{KINDS_AUTOSCALING, "HorizontalPodAutoscaler",
+	         "simulated pods have no load, so nothing is scaled by it"},
 		{"", "ResourceQuota", "quotas of namespaces are not enforced here; Queues are"},
 		{"", "LimitRange", "limit ranges are not applied here"},
 		{"", "ReplicationController", "there is no controller for it here; use a Deployment"},
-		{"rbac.authorization.k8s.io", "Role", ROLES},
-		{"rbac.authorization.k8s.io", "RoleBinding", ROLES},
-		{"rbac.authorization.k8s.io", "ClusterRole", ROLES},
-		{"rbac.authorization.k8s.io", "ClusterRoleBinding", ROLES},
-		{"networking.k8s.io", "NetworkPolicy", "simulated pods have no network"},
-		{"networking.k8s.io", "Ingress", "simulated pods have no network"},
+		{KINDS_RBAC, "Role", ROLES},
+		{KINDS_RBAC, "RoleBinding", ROLES},
+		{KINDS_RBAC, "ClusterRole", ROLES},
+		{KINDS_RBAC, "ClusterRoleBinding", ROLES},
+		{KINDS_NETWORKING, "NetworkPolicy", "simulated pods have no network"},
+		{KINDS_NETWORKING, "Ingress", "simulated pods have no network"},
 	};
 	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++)
 		if (strcmp(idle[i].kind, kind) == 0 && strcmp(idle[i].group, group) == 0)

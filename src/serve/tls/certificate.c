@@ -31,6 +31,38 @@ void certificate_clear(struct certificate *certificate)
 	*certificate = (struct certificate){0};
 }
 
+bool certificate_is_whole(const struct certificate *certificate)
+{
+	bool whole = certificate->x509 && certificate->key &&
+	             X509_check_private_key(certificate->x509, certificate->key) == 1;
+	ERR_clear_error();
+	return whole;
+}
+
+bool certificate_outlives(const struct certificate *certificate, int64_t when)
+{
+	time_t time = (time_t)when;
+	return X509_cmp_time(X509_get0_notAfter(certificate->x509), &time) > 0;
+}
+
+bool certificate_began(const struct certificate *certificate, int64_t when)
+{
+	time_t time = (time_t)when;
+	return X509_cmp_time(X509_get0_notBefore(certificate->x509), &time) <= 0;
+}
+
+bool certificate_is_for_host(const struct certificate *certificate, const char *host)
+{
+	return X509_check_host(certificate->x509, host, 0, 0, NULL) == 1;
+}
+
+bool certificate_is_signed_by(const struct certificate *certificate, const struct certificate *authority)
+{
+	bool is = X509_verify(certificate->x509, authority->key) == 1;
+	ERR_clear_error();
+	return is;
+}
+
 void certificate_parse(struct certificate *certificate)
 {
 	BIO *key = BIO_new_mem_buf(certificate->key_pem.text, (int)certificate->key_pem.length);
@@ -166,6 +198,11 @@ struct ssl_ctx_st *tls_create(void)
 	SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, accept_any);
 	SSL_CTX_set_alpn_select_cb(tls, choose_protocol, NULL);
 	return tls;
+}
+
+void tls_destroy(SSL_CTX *tls)
+{
+	SSL_CTX_free(tls);
 }
 
 int tls_require_client(struct ssl_ctx_st *tls, const char *authorities, struct error *error)

@@ -33,12 +33,20 @@ int certificate_make(const struct certificate_wish *wish, const struct certifica
 /* Fills key and x509 from the PEMs, of which the first certificate counts. */
 void certificate_parse(struct certificate *certificate);
 void certificate_clear(struct certificate *certificate);
+/* Whether it was read, and the key is that of the certificate. */
+bool certificate_is_whole(const struct certificate *certificate);
+/* Whether it is still valid after that moment, and whether it is valid at it or began before. */
+bool certificate_outlives(const struct certificate *certificate, int64_t when);
+bool certificate_began(const struct certificate *certificate, int64_t when);
+bool certificate_is_for_host(const struct certificate *certificate, const char *host);
+bool certificate_is_signed_by(const struct certificate *certificate, const struct certificate *authority);
 /* Says what could not be made and why OpenSSL says so; -1. */
 int certificate_failed(struct error *error, const char *what);
 
 /* For a server: TLS 1.2 and newer, HTTP/1.1. A client certificate is asked for, but a bad one does not end the handshake
  * (the request is then refused with words). NULL when OpenSSL has no memory. */
 struct ssl_ctx_st *tls_create(void);
+void tls_destroy(struct ssl_ctx_st *tls); /* NULL is a no-op */
 /* Only clients with a certificate of one of these authorities (PEM) get through. */
 int tls_require_client(struct ssl_ctx_st *tls, const char *authorities, struct error *error);
 /* Connections from now on show this certificate. */

@@ -63,14 +63,9 @@ static int read_identity(const struct wish *wish, struct certificate *identity, 
 
 static bool still_good(const struct wish *wish, const struct certificate *identity, const struct certificate *authority)
 {
-	time_t soon = (time_t)(wish->certificate.now + RENEW);
-	if (X509_cmp_time(X509_get0_notAfter(identity->x509), &soon) <= 0)
-		return false;
-	if (wish->address && X509_check_ip_asc(identity->x509, wish->address, 0) != 1)
-		return false;
-	bool signed_by_us = X509_verify(identity->x509, authority->key) == 1;
-	ERR_clear_error();
-	return signed_by_us;
+	return certificate_outlives(identity, wish->certificate.now + RENEW) &&
+	       (!wish->address || X509_check_ip_asc(identity->x509, wish->address, 0) == 1) &&
+	       certificate_is_signed_by(identity, authority);
 }
 
 /* ---- making ---- */

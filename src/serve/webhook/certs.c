@@ -3,9 +3,6 @@
 
 #include "base/arena.h"
 
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 #include <string.h>
 
 #define DAY INT64_C(86400)
@@ -20,20 +17,6 @@ void webhook_certs_clear(struct webhook_certs *certs)
 	certificate_clear(&certs->server);
 }
 
-static bool outlives(const X509 *x509, int64_t when)
-{
-	time_t time = (time_t)when;
-	return X509_cmp_time(X509_get0_notAfter(x509), &time) > 0;
-}
-
-static bool belong_together(const struct certificate *certificate)
-{
-	bool good = certificate->x509 && certificate->key &&
-	            X509_check_private_key(certificate->x509, certificate->key) == 1;
-	ERR_clear_error();
-	return good;
-}
-
 /* ---- the authority ---- */
 
 /* The newest, with its key; nothing when there is none that can be used. */
@@ -44,7 +27,7 @@ static void read_newest(const struct webhook_certs *certs, struct certificate *n
 	buffer_append(&newest->pem, certs->authorities.text, certs->authorities.length);
 	buffer_append(&newest->key_pem, certs->authority_key.text, certs->authority_key.length);
 	certificate_parse(newest);
-	if (!belong_together(newest))
+	if (!certificate_is_whole(newest))
 		certificate_clear(newest);
 }
 
@@ -61,7 +44,7 @@ static int make_authority(struct webhook_certs *certs, struct certificate *newes
 	}
 	struct buffer both = {0};
 	buffer_append(&both, made.pem.text, made.pem.length);
-	if (newest->x509 && outlives(newest->x509, now)) {
+	if (newest->x509 && certificate_outlives(newest, now)) {
 		/* Only the newest of the old ones: its PEM is the first of the list. */
 		const char *end = strstr(newest->pem.text, "-----END CERTIFICATE-----");
 		size_t length = end ? (size_t)(end - newest->pem.text) + strlen("-----END CERTIFICATE-----") : 0;
@@ -79,31 +62,23 @@ static int make_authority(struct webhook_certs *certs, struct certificate *newes
 
 /* ---- the server ---- */
 
-static bool is_signed_by(const struct certificate *certificate, const struct certificate *authority)
-{
-	bool is = X509_verify(certificate->x509, authority->key) == 1;
-	ERR_clear_error();
-	return is;
-}
-
 /* Whether clients that trust what they were told an hour ago trust the newest. */
 static bool is_settled(const struct webhook_certs *certs, const struct certificate *newest, int64_t now)
 {
 	const char *first = strstr(certs->authorities.text, "-----BEGIN CERTIFICATE-----");
 	bool only = first && !strstr(first + 1, "-----BEGIN CERTIFICATE-----");
-	time_t from = (time_t)(now - SETTLED - DAY); /* certificates begin a day before they are made */
-	return only || X509_cmp_time(X509_get0_notBefore(newest->x509), &from) <= 0;
+	return only || certificate_began(newest, now - SETTLED - DAY); /* a day before they are made */
 }
 
 static bool needs_server(const struct webhook_certs *certs, const struct certificate *newest, const char *host,
                          int64_t now)
 {
 	const struct certificate *server = &certs->server;
-	if (!belong_together(server) || !outlives(server->x509, now + DAY) ||
-	    X509_check_host(server->x509, host, 0, 0, NULL) != 1)
+	if (!certificate_is_whole(server) || !certificate_outlives(server, now + DAY) ||
+	    !certificate_is_for_host(server, host))
 		return true;
-	if (is_signed_by(server, newest))
-		return !outlives(server->x509, now + SERVER_SECONDS / 3);
+	if (certificate_is_signed_by(server, newest))
+		return !certificate_outlives(server, now + SERVER_SECONDS / 3);
 	return is_settled(certs, newest, now);
 }
 
@@ -130,7 +105,7 @@ int webhook_certs_renew(struct webhook_certs *certs, const char *host, int64_t n
 	read_newest(certs, &newest);
 	if (certs->server.pem.length > 0 && !certs->server.x509)
 		certificate_parse(&certs->server);
-	if (!newest.x509 || !outlives(newest.x509, now + AUTHORITY_SECONDS / 3))
+	if (!newest.x509 || !certificate_outlives(&newest, now + AUTHORITY_SECONDS / 3))
 		changed = make_authority(certs, &newest, now, error) < 0 ? -1 : 1;
 	if (changed >= 0 && needs_server(certs, &newest, host, now))
 		changed = make_server(certs, &newest, host, now, error) < 0 ? -1 : 1;

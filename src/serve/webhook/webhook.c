@@ -4,7 +4,7 @@
 #include "base/problems.h"
 #include "object/build.h"
 #include "serve/api/admission.h"
-#include "serve/tls/base64.h"
+#include "base/base64.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +150,8 @@ static bool judge(struct webhook *webhook, struct review *review)
 		.warnings = &warnings,
 	};
 	struct store_error error = {0};
+	admission_judge_as_kai(webhook->rules, webhook->options.judges_as_kai &&
+	                                               webhook->options.judges_as_kai(webhook->options.context));
 	bool allowed = admission_check(webhook->rules, &admission, &error) == 0;
 	doc_destroy(admission.replacement);
 	put_warnings(review, &warnings);

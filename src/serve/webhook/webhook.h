@@ -17,6 +17,8 @@ struct webhook_options {
 	struct store *store;
 	/* The pod as it should be; NULL: as it is. The caller destroys it. */
 	struct doc *(*mutate)(void *context, const struct val *pod);
+	/* Whether minimums are judged as KAI-Scheduler does; asked each time. NULL: they are not. */
+	bool (*judges_as_kai)(void *context);
 	void *context;
 	const struct logger *logger; /* NULL: silent */
 };

@@ -25,8 +25,8 @@ static void make_queues(struct cycle_fixture *fixture)
 		}
 		queue->has_runtime[0] = from->preempt_runtime >= 0;
 		queue->has_runtime[1] = from->reclaim_runtime >= 0;
-		queue->preempt_runtime = from->preempt_runtime * FIXTURE_SECOND;
-		queue->reclaim_runtime = from->reclaim_runtime * FIXTURE_SECOND;
+		queue->preempt_runtime = from->preempt_runtime * CLOCK_SECOND;
+		queue->reclaim_runtime = from->reclaim_runtime * CLOCK_SECOND;
 	}
 }
 
@@ -46,12 +46,12 @@ static void make_group(struct cycle_fixture *fixture, int number)
 	group->priority = from->priority;
 	group->preempt = preempts[from->preempt];
 	group->creation = number;
-	group->grace = from->grace < 0 ? -1 : from->grace * FIXTURE_SECOND;
-	group->evict_after = fixture->cycle.now + from->delay * FIXTURE_SECOND;
+	group->grace = from->grace < 0 ? -1 : from->grace * CLOCK_SECOND;
+	group->evict_after = fixture->cycle.now + from->delay * CLOCK_SECOND;
 	group->was_running = arena_array(arena, bool, INSTANCE_PODS);
 	for (size_t p = 0; p < group->gang.pod_count && from->age >= 0; p++)
 		group->has_started |= group->gang.pods[p].state == MEMBER_RUNNING;
-	group->started = fixture->cycle.now - from->age * FIXTURE_SECOND;
+	group->started = fixture->cycle.now - from->age * CLOCK_SECOND;
 }
 
 static void occupy_members(struct cycle_fixture *fixture)
@@ -84,8 +84,8 @@ static void make_fixture(struct cycle_fixture *fixture, const struct cycle_case 
 	fixture->cycle.arena = fixture->arena;
 	make_queues(fixture);
 	if (world->starved) {
-		fixture->cycle.now = 1000 * FIXTURE_SECOND;
-		fixture->cycle.starvation_after = 500 * FIXTURE_SECOND;
+		fixture->cycle.now = 1000 * CLOCK_SECOND;
+		fixture->cycle.starvation_after = 500 * CLOCK_SECOND;
 	}
 	fixture->cycle.group_count = (size_t)world->group_count;
 	fixture->cycle.groups = arena_array(fixture->built.arena, struct cycle_group, CASE_GROUPS);

@@ -4,9 +4,8 @@
 
 #include "../build.h"
 #include "case.h"
+#include "base/clock.h"
 #include "engine/cycle/cycle.h"
-
-#define FIXTURE_SECOND INT64_C(1000000000)
 
 struct leaver { /* evicted, and still there */
 	int group, pod, node;

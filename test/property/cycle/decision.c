@@ -117,8 +117,8 @@ static bool check_runtime(struct scene *scene, const struct decision *decision, 
 	if (is[0])
 		return true;
 	return scene_fail(scene, CYCLE_PROTECTED, "g%d has run for %lld of %lld seconds and falls below its minimum",
-	                  group, (long long)((cycle->now - victim->started) / FIXTURE_SECOND),
-	                  (long long)(time / FIXTURE_SECOND));
+	                  group, (long long)((cycle->now - victim->started) / CLOCK_SECOND),
+	                  (long long)(time / CLOCK_SECOND));
 }
 
 static bool check_gain(struct scene *scene, const struct decision *decision, const struct picture *before,

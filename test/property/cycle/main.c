@@ -118,7 +118,7 @@ static void play_to_the_end(struct scene *scene)
 	for (uint64_t cycle = 1; quiet < round; cycle++) {
 		if (scene->trace)
 			printf("  cycle %llu at %lld s\n", (unsigned long long)cycle,
-			       (long long)(fixture->cycle.now / FIXTURE_SECOND));
+			       (long long)(fixture->cycle.now / CLOCK_SECOND));
 		quiet = play_cycle(scene, cycle) ? 0 : quiet + 1;
 		if (quiet == round && !scene->result->failure && cycle_fixture_wait(fixture))
 			quiet = 0;

@@ -1,6 +1,7 @@
 /* Necessity: no unit that was given up could return to its old nodes beside everything that stays.
  *
- * What a unit is, is the engine's own notion (engine/victims.h), applied to the state before the decision. */
+ * A unit is a pod, a child or a gang that was given up: what is left of the gang must be of use without it. Where a gang moves it
+ * is the engine's own notion (engine/victims.h), applied to the state before the decision. */
 #include "inspect.h"
 
 #include "engine/evict/victims.h"
@@ -165,21 +166,93 @@ static void list_units(struct scene *scene, const struct picture *before, int gr
 	}
 }
 
+/* Whether the pod stood somewhere and does not any more. */
+static bool has_gone(const struct decision *decision, int group, size_t pod, const struct picture *before,
+                     const struct picture *after)
+{
+	return find_eviction(decision, group, (int)pod) ||
+	       (picture_is_member(&before->pods[group][pod]) && !picture_is_member(&after->pods[group][pod]));
+}
+
+/* All pods below the node that have gone, as one unit. False when one of them has stayed. */
+static bool add_part(struct cycle_fixture *fixture, const struct gang *gang, const bool *gone, bool *listed, int node,
+                     struct victim_unit *unit)
+{
+	bool whole = true;
+	unit->pods = arena_array(fixture->arena, int, gang->pod_count);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state != MEMBER_RUNNING || !is_inside(gang, gang->pods[p].leaf, node))
+			continue;
+		whole &= gone[p];
+		if (gone[p])
+			unit->pods[unit->pod_count++] = (int)p;
+		listed[p] = true;
+	}
+	return whole;
+}
+
+/* The topmost part around a leaf that was of use before, and is not any more; -1 when all are. */
+static int find_lost_part(const struct gang *gang, const bool *before, const bool *after, int leaf)
+{
+	int lost = -1;
+	for (int at = leaf; at >= 0; at = gang->tree[at].parent)
+		lost = before[at] && !after[at] ? at : lost;
+	return lost;
+}
+
+/* What was given up of a gang that does not move; false when something is left of a part that is of no use without the rest. */
+static bool list_given_up(struct scene *scene, const struct decision *decision, int group, const struct picture *before,
+                          const struct picture *after, struct victim_list *units)
+{
+	struct cycle_fixture *fixture = scene->fixture;
+	struct gang_pod pods[INSTANCE_PODS], left[INSTANCE_PODS];
+	struct cycle_group groups[CASE_GROUPS];
+	bool gone[INSTANCE_PODS], listed[INSTANCE_PODS] = {0}, whole = true;
+	picture_recall(fixture, before, group, &groups[group], pods);
+	const struct gang *gang = &groups[group].gang;
+	struct gang rest = *gang;
+	bool *was = arena_array(fixture->arena, bool, gang->tree_count);
+	bool *is = arena_array(fixture->arena, bool, gang->tree_count);
+	rest.pods = left;
+	memcpy(left, gang->pods, gang->pod_count * sizeof(*left));
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		gone[p] = has_gone(decision, group, p, before, after);
+		left[p].state = gone[p] ? MEMBER_GONE : left[p].state;
+	}
+	gang_satisfied(gang, NULL, was);
+	gang_satisfied(&rest, NULL, is);
+	units->items = arena_array(fixture->arena, struct victim_unit, INSTANCE_PODS);
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		int part = was[0] ? find_lost_part(gang, was, is, gang->pods[p].leaf) : 0;
+		if (!gone[p] || listed[p])
+			continue;
+		struct victim_unit *unit = &units->items[units->count++];
+		*unit = (struct victim_unit){.group = group, .tree = part};
+		unit->extent = part < 0 ? UNIT_POD : part == 0 ? UNIT_GANG : UNIT_CHILD;
+		if (part >= 0) {
+			whole &= add_part(fixture, gang, gone, listed, part, unit);
+			continue;
+		}
+		unit->pods = arena_array(fixture->arena, int, 1);
+		unit->pods[unit->pod_count++] = (int)p;
+	}
+	return whole;
+}
+
 static bool check_group(struct scene *scene, const struct decision *decision, int group, const struct picture *before,
                         const struct picture *after)
 {
 	struct cycle_fixture *fixture = scene->fixture;
 	struct victim_list units = {0};
-	list_units(scene, before, group, &units);
+	if (scene->action == ACTION_CONSOLIDATE || is_moved(decision, group))
+		list_units(scene, before, group, &units);
+	else if (!list_given_up(scene, decision, group, before, after, &units))
+		return scene_fail(scene, CYCLE_MINIMUM, "g%d keeps pods that are of no use without those that leave",
+		                  group);
 	for (size_t i = 0; i < units.count; i++) {
 		const struct victim_unit *unit = &units.items[i];
-		int gone = count_gone(decision, unit);
-		if (gone == 0)
+		if (count_gone(decision, unit) == 0)
 			continue;
-		/* Of pods that move together some may find that their old place is still the best. */
-		if (gone < unit->pod_count && !is_moved(decision, group))
-			return scene_fail(scene, CYCLE_MINIMUM, "g%d gives up %d of %d pods that belong together",
-			                  group, gone, unit->pod_count);
 		scene->tally->whole_gangs += unit->extent == UNIT_GANG;
 		scene->tally->children += unit->extent == UNIT_CHILD;
 		scene->tally->single_pods += unit->extent == UNIT_POD;

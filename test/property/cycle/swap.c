@@ -41,7 +41,8 @@ void picture_lower_units(const struct cycle_fixture *fixture, const struct pictu
 	victims_sort(list);
 }
 
-/* How much the most expensive unit has that was lost; 0 when nothing of the resource was. */
+/* How much was lost of the most expensive unit that lost anything; 0 when nothing of the resource was. What is listed as the rest
+ * of a gang may have lost one of its children only. */
 static int64_t last_lost(const struct cycle_fixture *fixture, const struct victim_list *units,
                          const struct picture *after, int resource)
 {
@@ -49,13 +50,12 @@ static int64_t last_lost(const struct cycle_fixture *fixture, const struct victi
 	for (size_t i = units->count; i-- > 0;) {
 		const struct victim_unit *unit = &units->items[i];
 		int64_t amount = 0;
-		bool lost = false;
 		for (int k = 0; k < unit->pod_count; k++) {
 			int pod_class = world->groups[unit->group].pods[unit->pods[k]].pod_class;
-			amount += world->base.pod_classes[pod_class].request[resource];
-			lost |= !picture_is_member(&after->pods[unit->group][unit->pods[k]]);
+			if (!picture_is_member(&after->pods[unit->group][unit->pods[k]]))
+				amount += world->base.pod_classes[pod_class].request[resource];
 		}
-		if (lost && amount > 0)
+		if (amount > 0)
 			return amount * (resource == CYCLE_GPU ? 1000 : built_resource_unit(resource));
 	}
 	return 0;

@@ -497,7 +497,7 @@ static bool try_instance(uint64_t seed, size_t *placed)
 	bool possible = solvable(&trial, 0);
 	enum group_state state = snapshot->cycle.groups[0].state;
 	const char *problem = NULL;
-	if (state != GROUP_PLACED && state != GROUP_IMPOSSIBLE)
+	if (state != GROUP_PLACED && state != GROUP_WAITING && state != GROUP_NEVER)
 		problem = "neither placed nor refused";
 	else if ((state == GROUP_PLACED) != possible)
 		problem = possible ? "refused, but there is a placement" : "placed, but there is no placement";

@@ -1,0 +1,13 @@
+/* The largest surplus of a gang, where not all of it fits. Private to the engine. */
+#ifndef ENGINE_PLACE_MOST_H
+#define ENGINE_PLACE_MOST_H
+
+#include "engine/place/place.h"
+
+/* As much of the waiting surplus as fits together: the parts share it as evenly as that allows. Finds the largest number for up to
+ * 64 pods in up to 8 leaves, as long as few ways to share it have to be tried. PLACE_IMPOSSIBLE says that nothing was found, not that
+ * nothing fits. */
+enum place_outcome engine_grow_most(struct cluster *cluster, const struct gang *gang,
+                                    const struct place_options *options, struct arena *arena, struct placement *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* What groups of Kubernetes itself are told: the conditions that kube-scheduler writes for those it places, from the status of
+ * the PodGroup that was made of their tree. CompositePodGroups, about which nobody else writes, get one of their own. */
+#ifndef GROUPING_NATIVE_STATUS_H
+#define GROUPING_NATIVE_STATUS_H
+
+#include "api/store.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+struct native_status;
+
+struct native_status_options {
+	struct store *store;
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
+};
+
+struct native_status *native_status_create(const struct native_status_options *options);
+void native_status_destroy(struct native_status *status); /* NULL is a no-op */
+/* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
+int native_status_step(struct native_status *status);
+void native_status_read(struct native_status *status); /* only takes over what changed */
+
+#endif

@@ -1,0 +1,125 @@
+/* Tries every set of pods. Shares nothing with the engine. */
+#include "instance.h"
+
+#include <string.h>
+
+static bool together(const struct victims_instance *instance, int a, int b)
+{
+	return instance->level == VICTIMS_ANYWHERE ||
+	       (instance->level == VICTIMS_RACK ? instance->rack[a] == instance->rack[b] : a == b);
+}
+
+static bool fits(const struct victims_instance *instance, const int *free)
+{
+	int children = 0;
+	for (int n = 0; n < instance->nodes; n++) {
+		bool first = true;
+		int slots = 0;
+		for (int m = 0; m < n && first; m++)
+			first = !together(instance, m, n);
+		for (int m = n; m < instance->nodes && first; m++)
+			slots += together(instance, n, m) ? free[m] / instance->size : 0;
+		children += slots / instance->pods;
+	}
+	return children >= instance->children;
+}
+
+static bool fits_without(const struct victims_instance *instance, unsigned lost)
+{
+	int free[VICTIMS_NODES], bit = 0;
+	memcpy(free, instance->capacity, sizeof(free));
+	for (int g = 0; g < instance->gang_count; g++) {
+		const struct victims_gang *gang = &instance->gangs[g];
+		for (int c = 0; c < gang->children; c++)
+			for (int p = 0; p < gang->count[c]; p++, bit++)
+				free[gang->node[c][p]] -= lost >> bit & 1 ? 0 : gang->size;
+	}
+	return fits(instance, free);
+}
+
+bool victims_fit(const struct victims_instance *instance)
+{
+	return fits_without(instance, 0);
+}
+
+int victims_compare_costs(const struct victims_cost *a, const struct victims_cost *b)
+{
+	return a->violations != b->violations ? a->violations - b->violations
+	       : a->extent != b->extent       ? a->extent - b->extent
+	       : a->priority != b->priority   ? a->priority - b->priority
+	                                      : a->pods - b->pods;
+}
+
+static void blame(struct victims_cost *cost, int extent, int priority)
+{
+	if (extent > cost->extent || (extent == cost->extent && priority > cost->priority)) {
+		cost->extent = extent;
+		cost->priority = priority;
+	}
+}
+
+/* With so many pods of each child gone. */
+static bool add_gang(const struct victims_gang *gang, const int *gone, struct victims_cost *cost)
+{
+	int lost = 0, all = 0, good = 0, broken = 0, children_lost = 0;
+	for (int c = 0; c < gang->children; c++) {
+		lost += gone[c];
+		all += gang->count[c];
+		bool keeps = gang->count[c] - gone[c] >= gang->minimum[c];
+		good += keeps;
+		children_lost += !keeps;
+		broken += !keeps && gone[c] < gang->count[c];
+	}
+	if (!lost)
+		return true;
+	if (gang->flat ? children_lost > 0 : good < gang->needs) {
+		if (lost < all)
+			return false;
+		blame(cost, 2, gang->priority);
+	} else if (broken) {
+		return false;
+	} else {
+		blame(cost, children_lost ? 1 : 0, gang->priority);
+	}
+	cost->pods += lost;
+	return true;
+}
+
+bool victims_cost_of(const struct victims_instance *instance, unsigned lost, struct victims_cost *cost)
+{
+	int left[VICTIMS_BUDGETS] = {0}, bit = 0;
+	*cost = (struct victims_cost){.extent = -1};
+	for (int g = 0; g < instance->gang_count; g++) {
+		const struct victims_gang *gang = &instance->gangs[g];
+		int gone[VICTIMS_CHILDREN] = {0};
+		for (int c = 0; c < gang->children; c++)
+			for (int p = 0; p < gang->count[c]; p++, bit++)
+				gone[c] += lost >> bit & 1 ? 1 : 0;
+		if (!add_gang(gang, gone, cost))
+			return false;
+		for (int c = 0; c < gang->children && gang->app >= 0; c++)
+			left[gang->app] += gone[c];
+	}
+	for (int b = 0; b < VICTIMS_BUDGETS; b++)
+		if (instance->allowed[b] >= 0 && left[b] > instance->allowed[b])
+			cost->violations += left[b] - instance->allowed[b];
+	return true;
+}
+
+bool victims_judge(const struct victims_instance *instance, struct victims_cost *best)
+{
+	int pods = 0;
+	bool found = false;
+	struct victims_cost cost;
+	for (int g = 0; g < instance->gang_count; g++)
+		for (int c = 0; c < instance->gangs[g].children; c++)
+			pods += instance->gangs[g].count[c];
+	for (unsigned lost = 1; lost < 1u << pods; lost++) {
+		if (!victims_cost_of(instance, lost, &cost) || (instance->reclaim && cost.violations) ||
+		    (found && victims_compare_costs(&cost, best) >= 0) || !fits_without(instance, lost))
+			continue;
+		*best = cost;
+		found = true;
+	}
+	return found;
+}
