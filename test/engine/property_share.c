@@ -19,6 +19,7 @@ struct instance {
 	int count;
 	bool is_huge;  /* amounts near the end of the range: too many units for the reference */
 	bool is_whole; /* GPU amounts are whole devices */
+	bool has_past; /* which then counts */
 	struct share_queue queues[MOST_QUEUES];
 	int64_t total[SHARE_RESOURCES];
 };
@@ -56,6 +57,8 @@ static void random_queue(struct random *random, const struct instance *instance,
 		queue->weight[r] = random_chance(random, 25) ? 0 : random_range(random, 1, 5) * 1000;
 		if (random_chance(random, 10))
 			queue->weight[r] = instance->is_huge ? INT64_MAX : random_range(random, 1, 7777);
+		if (instance->has_past && random_chance(random, 70))
+			queue->past[r] = SHARE_PAST_WHOLE / 1000 * random_range(random, 0, 1100);
 	}
 }
 
@@ -102,7 +105,8 @@ static void random_instance(uint64_t seed, struct instance *instance)
 	struct random random = {seed};
 	*instance = (struct instance){.count = random_range(&random, 1, MOST_QUEUES),
 	                              .is_huge = random_chance(&random, 15),
-	                              .is_whole = random_chance(&random, 60)};
+	                              .is_whole = random_chance(&random, 60),
+	                              .has_past = random_chance(&random, 30)};
 	for (int i = 0; i < instance->count; i++)
 		random_queue(&random, instance, &instance->queues[i]);
 	random_tree(&random, instance);
@@ -148,13 +152,13 @@ struct place {
 	int64_t demand, sure, beyond, weight;
 };
 
-static bool pair_holds(const struct place *a, const struct place *b, int64_t unit)
+static bool pair_holds(const struct place *a, const struct place *b, int64_t unit, bool has_past)
 {
 	if (!a->weight || a->sure + a->beyond == a->demand)
 		return true;
 	if (b->queue->priority < a->queue->priority && b->beyond)
 		return fail("a lower priority got a part while a higher one wants more");
-	if (b->queue->priority != a->queue->priority || !b->weight)
+	if (b->queue->priority != a->queue->priority || !b->weight || has_past)
 		return true;
 	/* Nobody is more than a unit above its part, so nobody may be ahead of one who wants more by more than two. */
 	__int128 ahead = (__int128)b->beyond * a->weight - (__int128)a->beyond * b->weight;
@@ -199,7 +203,7 @@ static bool level_holds(const struct instance *instance, int parent, int r)
 		return fail("resource %d below queue %d: something is left over though it is wanted", r, parent);
 	for (int a = 0; a < count; a++)
 		for (int b = 0; b < count; b++)
-			if (a != b && !pair_holds(&places[a], &places[b], reference_unit(r)))
+			if (a != b && !pair_holds(&places[a], &places[b], reference_unit(r), instance->has_past))
 				return false;
 	return true;
 }
@@ -228,6 +232,20 @@ static bool ignores_array_order(const struct instance *instance, struct arena *a
 	for (int i = 0; i <= last; i++)
 		if (memcmp(one.queues[i].fair, other.queues[last - i].fair, sizeof(one.queues[i].fair)) != 0)
 			return fail("queue %d has another share when the array is turned round", i);
+	return true;
+}
+
+/* Who used more in the past has no larger share now, with everything else as it is. */
+static bool past_lessens(const struct instance *source, struct random *random, struct arena *arena)
+{
+	struct instance instance = *source;
+	int q = random_range(random, 0, instance.count - 1), r = random_range(random, 0, SHARE_RESOURCES - 1);
+	int64_t before = instance.queues[q].fair[r];
+	instance.queues[q].past[r] += SHARE_PAST_WHOLE / 1000 * random_range(random, 1, 500);
+	share_compute(instance.queues, (size_t)instance.count, instance.total, arena);
+	/* A unit may go to it because the others, with larger parts, have smaller remainders. */
+	if (instance.queues[q].fair[r] - before >= 2 * reference_unit(r))
+		return fail("queue %d used more of resource %d and has a larger share", q, r);
 	return true;
 }
 
@@ -339,6 +357,7 @@ static bool check(struct instance *instance, uint64_t seed, struct arena *arena)
 	arena_reset(arena);
 	share_compute(instance->queues, (size_t)instance->count, instance->total, arena);
 	return matches_reference(instance) && invariants_hold(instance) && ignores_array_order(instance, arena) &&
+	       past_lessens(instance, &random, arena) &&
 	       (instance->is_huge || reclaim_holds(instance, &random, arena)) && order_holds(instance, &random, arena);
 }
 

@@ -1,6 +1,8 @@
 /* The rules of docs/queues.md, sentence by sentence. */
 #include "share_reference.h"
 
+typedef __int128 wide;
+
 int64_t reference_unit(int resource)
 {
 	return resource == SHARE_GPU ? 1000 : 1;
@@ -34,12 +36,13 @@ struct hand {
 	const struct share_queue *queue;
 	int index;
 	bool in_turn; /* of this priority, has a weight, wants more */
-	int64_t want, weight, given;
+	int64_t want, given;
+	wide weight;
 };
 
-static int64_t weights_in_turn(const struct hand *hands, int count)
+static wide weights_in_turn(const struct hand *hands, int count)
 {
-	int64_t sum = 0;
+	wide sum = 0;
 	for (int i = 0; i < count; i++)
 		sum += hands[i].in_turn ? hands[i].weight : 0;
 	return sum;
@@ -50,7 +53,7 @@ static int64_t weights_in_turn(const struct hand *hands, int count)
 static int64_t satisfy(struct hand *hands, int count, int64_t amount)
 {
 	for (bool again = true; again;) {
-		int64_t weights = weights_in_turn(hands, count), before = amount;
+		wide weights = weights_in_turn(hands, count), before = amount;
 		again = false;
 		for (int i = 0; i < count; i++)
 			if (hands[i].in_turn && hands[i].want * weights <= before * hands[i].weight) {
@@ -71,14 +74,15 @@ static bool older(const struct hand *a, const struct hand *b)
 /* Unit by unit, each to the one who is furthest below its exact part. */
 static int64_t hand_out(struct hand *hands, int count, int64_t amount, int64_t unit)
 {
-	int64_t weights = weights_in_turn(hands, count), left = amount;
+	wide weights = weights_in_turn(hands, count);
+	int64_t left = amount;
 	while (left > 0) {
 		struct hand *most = NULL;
-		int64_t most_lacks = 0;
+		wide most_lacks = 0;
 		for (int i = 0; i < count; i++) {
 			if (!hands[i].in_turn || hands[i].given == hands[i].want)
 				continue;
-			int64_t lacks = amount * hands[i].weight - hands[i].given * weights;
+			wide lacks = amount * hands[i].weight - hands[i].given * weights;
 			if (!most || lacks > most_lacks || (lacks == most_lacks && older(&hands[i], most))) {
 				most = &hands[i];
 				most_lacks = lacks;
@@ -91,6 +95,32 @@ static int64_t hand_out(struct hand *hands, int count, int64_t amount, int64_t u
 		left -= step;
 	}
 	return left;
+}
+
+static bool is_beyond_past(const struct hand *hand, wide weights, int resource)
+{
+	return hand->weight * SHARE_PAST_WHOLE <= weights * hand->queue->past[resource];
+}
+
+/* The past takes its part of the weights of all from the weight of each. Who has none left gets what the others leave. */
+static int64_t serve(struct hand *hands, int count, int64_t amount, int resource)
+{
+	struct hand second[REFERENCE_MAX];
+	wide weights = weights_in_turn(hands, count);
+	for (int i = 0; i < count; i++) {
+		second[i] = hands[i];
+		second[i].given = 0;
+		second[i].in_turn = hands[i].in_turn && is_beyond_past(&hands[i], weights, resource);
+		hands[i].in_turn = hands[i].in_turn && !second[i].in_turn;
+		hands[i].weight = hands[i].weight * SHARE_PAST_WHOLE - weights * hands[i].queue->past[resource];
+	}
+	amount = hand_out(hands, count, satisfy(hands, count, amount), reference_unit(resource));
+	amount = hand_out(second, count, satisfy(second, count, amount), reference_unit(resource));
+	for (int i = 0; i < count; i++) {
+		hands[i].given += second[i].given;
+		hands[i].weight = second[i].weight;
+	}
+	return amount;
 }
 
 static void divide(const struct share_queue *queues, int count, int parent, int64_t total, int resource, int64_t *fair)
@@ -123,7 +153,7 @@ static void divide(const struct share_queue *queues, int count, int parent, int6
 				hands[i].in_turn = hands[i].weight > 0 && hands[i].want > 0;
 			}
 		}
-		left = hand_out(hands, hand_count, satisfy(hands, hand_count, left), reference_unit(resource));
+		left = serve(hands, hand_count, left, resource);
 	}
 	for (int i = 0; i < hand_count; i++)
 		fair[hands[i].index] += hands[i].given;

@@ -18,6 +18,7 @@ struct share_queue rows_queue(const struct row *row)
 	queue.weight[SHARE_GPU] = row->weight * 1000;
 	queue.allocated[SHARE_GPU] = devices(row->used);
 	queue.requested[SHARE_GPU] = devices(row->demand);
+	queue.past[SHARE_GPU] = SHARE_PAST_WHOLE / 100 * row->past;
 	return queue;
 }
 

@@ -18,6 +18,7 @@ struct row {
 	int64_t quota, limit, weight, priority;
 	int64_t used, demand;
 	int64_t fair; /* expected */
+	int64_t past; /* in hundredths of the cluster */
 };
 
 extern const int64_t rows_plenty[SHARE_RESOURCES]; /* a total that never runs out */

@@ -81,7 +81,16 @@ static int compare_entitlements(const struct share_queue *a, const struct share_
 struct rank {
 	bool over, within, without;
 	struct fraction ahead, now; /* dominant shares, with what it would get and without */
+	int64_t past;
 };
+
+static int64_t dominant_past(const struct share_queue *queue)
+{
+	int64_t most = 0;
+	for (int r = 0; r < SHARE_RESOURCES; r++)
+		most = queue->past[r] > most ? queue->past[r] : most;
+	return most;
+}
 
 static struct rank rank_of(const struct share_queue *queue, const int64_t *next, const int64_t *total)
 {
@@ -89,7 +98,8 @@ static struct rank rank_of(const struct share_queue *queue, const int64_t *next,
 	                     .within = within_quota(queue, next),
 	                     .without = uses_without_entitlement(queue, next),
 	                     .ahead = dominant_share(queue, next, total),
-	                     .now = dominant_share(queue, nothing, total)};
+	                     .now = dominant_share(queue, nothing, total),
+	                     .past = dominant_past(queue)};
 }
 
 static bool sibling_before(const struct share_queue *queues, int a, const struct rank *rank_a, int b,
@@ -107,6 +117,8 @@ static bool sibling_before(const struct share_queue *queues, int a, const struct
 	int order = compare_fractions(rank_a->ahead, rank_b->ahead);
 	if (!order)
 		order = compare_fractions(rank_a->now, rank_b->now);
+	if (!order)
+		order = (rank_a->past > rank_b->past) - (rank_a->past < rank_b->past);
 	if (!order)
 		order = compare_entitlements(left, right);
 	if (order)

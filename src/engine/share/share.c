@@ -12,7 +12,8 @@ struct claimant {
 	int queue;
 	int64_t priority, creation;
 	int64_t want, weight, given;
-	wide rest; /* what rounding down left, in parts of unit / sum of weights */
+	int64_t plain, past; /* the weight that the queue states, and what lessens it */
+	wide rest;           /* what rounding down left, in parts of unit / sum of weights */
 };
 
 struct division {
@@ -165,6 +166,49 @@ static int64_t fill(struct claimant *claimants, size_t count, int64_t amount, in
 	return left;
 }
 
+/* Lessens weights by what was used in the past and sorts again: those that are left without one come last. How many have
+ * one. KAI's time-based fair share: max(0, n + k (n - u)) with n the part in all weights, k a factor and u the use of the
+ * past; `past` is k u / (1 + k), which gives the same proportions. */
+static size_t lessen_weights(struct claimant *claimants, size_t count)
+{
+	wide weights = 0, most = 0, bound = INT64_MAX / (wide)count; /* so that their sum stays below 2^63 */
+	size_t left = 0;
+	for (size_t i = 0; i < count; i++) {
+		weights += claimants[i].plain;
+		most = claimants[i].plain > most ? claimants[i].plain : most;
+	}
+	wide scale = most * SHARE_PAST_WHOLE / bound + 1;
+	for (size_t i = 0; i < count; i++) {
+		wide weight = (wide)claimants[i].plain * SHARE_PAST_WHOLE - weights * claimants[i].past;
+		claimants[i].weight = weight > 0 ? (int64_t)(weight / scale) : 0;
+		left += claimants[i].weight > 0;
+	}
+	qsort(claimants, count, sizeof(*claimants), compare_claimants);
+	return left;
+}
+
+/* Like fill, where the past counts. */
+static int64_t fill_by_past(struct claimant *claimants, size_t count, int64_t amount, int64_t unit)
+{
+	size_t first = lessen_weights(claimants, count), rest = count - first;
+	if (first)
+		amount = fill(claimants, first, amount, unit);
+	if (!rest || !amount)
+		return amount;
+	for (size_t i = first; i < count; i++)
+		claimants[i].weight = claimants[i].plain;
+	qsort(claimants + first, rest, sizeof(*claimants), compare_claimants);
+	return fill(claimants + first, rest, amount, unit);
+}
+
+static bool have_past(const struct claimant *claimants, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (claimants[i].past > 0)
+			return true;
+	return false;
+}
+
 static void divide_beyond_quotas(struct division *division, size_t count, int64_t amount, int resource)
 {
 	struct claimant *claimants = division->claimants;
@@ -172,7 +216,9 @@ static void divide_beyond_quotas(struct division *division, size_t count, int64_
 	for (size_t i = 0, end; i < count && amount > 0; i = end) {
 		for (end = i + 1; end < count && claimants[end].priority == claimants[i].priority;)
 			end++;
-		amount = fill(claimants + i, end - i, amount, unit_of(resource));
+		int64_t (*divide)(struct claimant *, size_t, int64_t, int64_t) =
+			have_past(claimants + i, end - i) ? fill_by_past : fill;
+		amount = divide(claimants + i, end - i, amount, unit_of(resource));
 	}
 	for (size_t i = 0; i < count; i++)
 		division->queues[claimants[i].queue].fair[resource] += claimants[i].given;
@@ -198,7 +244,9 @@ static void divide(struct division *division, int parent, int64_t total, int res
 			                          .priority = queue->priority,
 			                          .creation = queue->creation,
 			                          .want = want,
-			                          .weight = at_most(weight, SHARE_WEIGHT_MAX)};
+			                          .weight = at_most(weight, SHARE_WEIGHT_MAX),
+			                          .plain = at_most(weight, SHARE_WEIGHT_MAX),
+			                          .past = at_most(queue->past[resource], SHARE_PAST_WHOLE)};
 	}
 	if (left > 0 && claimants)
 		divide_beyond_quotas(division, claimants, (int64_t)left, resource);

@@ -23,6 +23,7 @@ enum { SHARE_GPU, SHARE_CPU, SHARE_MEMORY, SHARE_RESOURCES }; /* numbered like C
 /* Over-quota weights count up to this many thousandths (a weight of 10^9), so that no product can overflow with up to
  * 2^24 queues. */
 #define SHARE_WEIGHT_MAX INT64_C(1000000000000)
+#define SHARE_PAST_WHOLE INT64_C(1000000000)
 
 struct share_queue {
 	int parent; /* -1 at the top; parents may stand before or after their children */
@@ -36,6 +37,8 @@ struct share_queue {
 	int64_t allocated[SHARE_RESOURCES];
 	int64_t allocated_protected[SHARE_RESOURCES]; /* the part of `allocated` that cannot be evicted */
 	int64_t requested[SHARE_RESOURCES];
+	/* What it used of the cluster in the past, in parts of SHARE_PAST_WHOLE, as far as that counts; 0: it does not. */
+	int64_t past[SHARE_RESOURCES];
 	int64_t fair[SHARE_RESOURCES]; /* filled by share_compute, never negative */
 };
 
@@ -48,6 +51,9 @@ struct share_queue {
  * are devices for GPUs, milli-cores and bytes; left-over units go to the largest remainders, then to the older queue.
  * Where quotas, limits, demands and totals are whole devices, so is every share. A fraction of a device appears only
  * where one was put in: as a quota, a limit or a demand, and as the one odd rest that those leave.
+ *
+ * Among the queues of one priority that want more, the part of a queue in the weights of all is lessened by its `past`, down
+ * to 0. Those at 0 get what the others leave, by their weights.
  *
  * An unlimited quota means the whole of what the parent has. Quotas of siblings that are used and together exceed the
  * parent's share stay guaranteed in full; nothing is then left beyond quotas. Demand counts for a parent only as far as
@@ -71,8 +77,9 @@ int64_t share_entitlement(const struct share_queue *queue, int resource);
  *   3. higher priority: first
  *   4. would hold something of a resource it is entitled to nothing of: later
  *   5. smaller dominant share with what it would get next; 6. the same without
- *   7. smaller entitlement, GPU before CPU before memory
- *   8. older
+ *   7. smaller past, by the resource of which it used most
+ *   8. smaller entitlement, GPU before CPU before memory
+ *   9. older
  *
  * The dominant share is the largest of allocated / entitlement over the resources; an unlimited entitlement counts as
  * `total`, and use without any entitlement as more than every other share.
