@@ -272,7 +272,7 @@ static struct claim_wait *wait_new(const struct scheduler_turn *turn, const stru
 	wait->implicit = turn->plan->snapshot->groups[group->index].implicit;
 	wait->deadline = turn->scheduler->last + (int64_t)seconds * CLOCK_SECOND;
 	wait->pods = base_calloc(count, sizeof(*wait->pods));
-	wait->claims = base_calloc(most_claims, sizeof(*wait->claims));
+	wait->claims = base_calloc(most_claims ? most_claims : 1, sizeof(*wait->claims));
 	for (size_t i = 0; i < count; i++) {
 		const struct store_object *pod =
 			peek(turn->scheduler, "pods", bindings[i]->namespace_, bindings[i]->pod);
@@ -302,12 +302,13 @@ bool scheduler_claims_begin(const struct scheduler_turn *turn, const struct plan
                             const struct plan_binding **bindings, size_t count)
 {
 	struct scheduler *scheduler = turn->scheduler;
-	if (!turn->choices || count == 0)
+	if (count == 0)
 		return false;
-	const char *problem = turn->choices->problems[bindings[0]->group];
+	const char *problem = turn->choices ? turn->choices->problems[bindings[0]->group] : NULL;
 	size_t open = problem ? 0 : count_open(turn, bindings, count);
 	const struct claim_pause *pause = find_pause(scheduler, group->namespace_, group->name);
-	if (!problem && open == 0)
+	bool alone = !problem && open == 0 && claims_need_others(turn, group, bindings, count);
+	if (!problem && open == 0 && !alone)
 		return false;
 	if (pause && pause->until > scheduler->last) {
 		scheduler->due = pause->until < scheduler->due ? pause->until : scheduler->due;
@@ -326,6 +327,7 @@ bool scheduler_claims_begin(const struct scheduler_turn *turn, const struct plan
 			claims_write(claim);
 	}
 	scheduler->metrics.claims_awaited += wait->claim_count;
+	scheduler->again |= alone;
 	vec_push(&scheduler->claim_waits, wait);
 	return true;
 }
@@ -480,7 +482,7 @@ void scheduler_claims_check(struct scheduler *scheduler, int64_t now)
 			fail_wait(scheduler, wait, failure.pod, failure.message, now);
 			remove_wait(scheduler, i);
 		} else {
-			scheduler->again |= wait->ready;
+			scheduler->again |= wait->ready && !wait->held;
 		}
 	}
 	arena_destroy(arena);
@@ -488,38 +490,14 @@ void scheduler_claims_check(struct scheduler *scheduler, int64_t now)
 
 /* ---- finishing ---- */
 
-/* Whether the pods are still where they were decided to be, and their gang is satisfied with them. */
-static bool is_still_decided(const struct scheduler_turn *turn, const struct claim_wait *wait)
-{
-	const struct snapshot *snapshot = turn->plan->snapshot;
-	const struct gang *gang = NULL;
-	for (size_t i = 0; i < wait->pod_count; i++) {
-		int number = live_pod_number(turn->scheduler->live, wait->namespace_, wait->pods[i].name);
-		const struct snapshot_pod *pod = number >= 0 ? &snapshot->pods[number] : NULL;
-		if (!pod || pod->group < 0 || pod->member < 0)
-			return false;
-		gang = &snapshot->cycle.groups[pod->group].gang;
-		const struct gang_pod *member = &gang->pods[pod->member];
-		if (member->state != MEMBER_RUNNING ||
-		    strcmp(cluster_node_name(snapshot->cycle.cluster, member->node), wait->pods[i].node) != 0)
-			return false;
-	}
-	return gang && gang_root_satisfied(gang);
-}
-
 void scheduler_claims_finish(const struct scheduler_turn *turn)
 {
 	struct scheduler *scheduler = turn->scheduler;
+	claims_choose_starting(turn);
 	for (size_t i = scheduler->claim_waits.count; i-- > 0;) {
 		struct claim_wait *wait = scheduler->claim_waits.items[i];
-		if (!wait->ready || wait->gives_way)
+		if (!wait->starts)
 			continue;
-		if (!is_still_decided(turn, wait)) {
-			/* The places are given up when the trials of this cycle are taken back. */
-			wait->changed = true;
-			scheduler->again = true;
-			continue;
-		}
 		for (size_t p = 0; p < wait->pod_count; p++)
 			scheduler_bind(scheduler, wait->namespace_, wait->pods[p].name, wait->pods[p].node);
 		drop_pause(scheduler, find_pause(scheduler, wait->namespace_, wait->group));
@@ -537,6 +515,8 @@ static const char *name_claims(const struct claim_wait *wait, struct arena *aren
 		if (!wait->claims[i].bound && open++ < MOST_NAMED)
 			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", wait->claims[i].name);
 	}
+	if (open == 0)
+		return "its claims are bound; it waits for the rest of its gang";
 	if (open > MOST_NAMED)
 		text = arena_printf(arena, "%s and %zu more", text, open - MOST_NAMED);
 	return arena_printf(arena, "waits for %s %s to be bound", open == 1 ? "claim" : "claims", text);

@@ -18,10 +18,12 @@ struct scheduler_turn;
 /* Before the gangs of a turn are bound: chooses volumes for the claims of all of them together. */
 void scheduler_claims_choose(struct scheduler_turn *turn);
 /* Instead of binding these pods of one gang. True: their claims have to be bound first, and that is under way, or it failed a
- * moment ago and is tried again later. False: nothing stands in the way. */
+ * moment ago and is tried again later; or others of the gang without which they are too few wait for theirs. False: nothing
+ * stands in the way. */
 bool scheduler_claims_begin(const struct scheduler_turn *turn, const struct plan_group *group,
                             const struct plan_binding **bindings, size_t count);
-/* Between the decisions of a cycle and their writing: binds gangs whose claims are all bound. */
+/* Between the decisions of a cycle and their writing: binds gangs whose claims are all bound, so that none of them is
+ * below a minimum that it was decided with. */
 void scheduler_claims_finish(const struct scheduler_turn *turn);
 /* After live_finish: the pods whose claims are waited for keep their places. */
 void scheduler_claims_assume(struct scheduler *scheduler);

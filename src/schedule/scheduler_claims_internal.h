@@ -29,17 +29,27 @@ struct claim_wait {
 	struct awaited_pod *pods;
 	struct awaited_claim *claims;
 	size_t pod_count, claim_count;
-	int64_t deadline; /* nanoseconds */
-	bool assumed;     /* the state knows that the pods keep their places */
-	bool ready;       /* every claim is bound */
-	bool changed;     /* what was decided holds no longer */
-	bool gives_way;   /* its places were given to others */
+	int64_t deadline;        /* nanoseconds */
+	bool assumed;            /* the state knows that the pods keep their places */
+	bool ready;              /* every claim is bound */
+	bool starts;             /* in this turn: nothing else of its gang is missing, either */
+	bool held;               /* ready, and the rest of its gang is not */
+	int number;              /* of its group in the plan of this turn; -1 when the pods are elsewhere now */
+	struct claim_wait *next; /* of the same group */
+	bool changed;            /* what was decided holds no longer */
+	bool gives_way;          /* its places were given to others */
 };
 
 /* scheduler_claims_pods.c: why the pods must not be bound where they were to go: NULL while they wait and their nodes are
  * there. With `now` the nodes have to take them, too. In the arena. */
 const char *claims_look_at_pods(const struct scheduler *scheduler, const struct claim_wait *wait, bool now,
                                 struct arena *arena);
+
+/* scheduler_claims_start.c: finds among those that are ready the ones that start in this turn. */
+void claims_choose_starting(const struct scheduler_turn *turn);
+/* Whether these pods would be alone without others of their gang whose claims are not bound yet. */
+bool claims_need_others(const struct scheduler_turn *turn, const struct plan_group *group,
+                        const struct plan_binding **bindings, size_t count);
 
 enum claim_progress { CLAIM_WAITS, CLAIM_IS_BOUND, CLAIM_HAS_FAILED };
 

@@ -87,6 +87,12 @@ struct scheduler_turn {
 
 /* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
 void scheduler_write(struct scheduler_turn *turn);
+/* Which parts of the gang reach their minimum with what is bound and what is to be bound now, by node of its tree; in the
+ * arena. Members of `left_out` do not count. A pod for which a later decision found only a reservation would leave the others
+ * alone: then they wait for it. */
+const bool *scheduler_parts_that_start(const struct scheduler_turn *turn, size_t index, const bool *left_out);
+/* Whether every part that the pod is in starts without those left out, if it starts with them. */
+bool scheduler_starts_anyway(const struct gang *gang, size_t pod, const bool *with, const bool *without);
 /* Submits the binding of one pod. */
 void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *name, const char *node);
 /* After live_finish: makes the state believe what was written. */

@@ -323,23 +323,30 @@ static bool is_doubtful(const struct scheduler_turn *turn, const struct gang *ga
 	return refusal && (doubt == DOUBT_PAUSED ? is_paused(turn->scheduler, refusal) : is_hopeless(refusal));
 }
 
-/* Which parts of the gang reach their minimum with what is to be bound now, without those that are in doubt; by node of its
- * tree. A pod for which a later decision found only a reservation would leave the others alone: then they wait for it. */
-static const bool *parts_that_start(const struct scheduler_turn *turn, size_t index, enum doubt doubt)
+const bool *scheduler_parts_that_start(const struct scheduler_turn *turn, size_t index, const bool *left_out)
 {
 	const struct gang *gang = &turn->plan->snapshot->cycle.groups[index].gang;
-	const bool *ran = turn->plan->snapshot->groups[index].ran;
 	struct gang now = *gang;
 	bool *satisfied = arena_array(turn->arena, bool, gang->tree_count);
 	now.pods = arena_array(turn->arena, struct gang_pod, gang->pod_count);
 	for (size_t i = 0; i < gang->pod_count; i++) {
 		now.pods[i] = gang->pods[i];
-		bool is_new = now.pods[i].state == MEMBER_RUNNING && !ran[i];
-		if (now.pods[i].state == MEMBER_RESERVED || (is_new && is_doubtful(turn, gang, i, doubt)))
+		if (now.pods[i].state == MEMBER_RESERVED || left_out[i])
 			now.pods[i].state = MEMBER_WAITING;
 	}
 	gang_satisfied(&now, arena_array(turn->arena, int, gang->tree_count), satisfied);
 	return satisfied;
+}
+
+/* The same without those that are in doubt. */
+static const bool *parts_that_start(const struct scheduler_turn *turn, size_t index, enum doubt doubt)
+{
+	const struct gang *gang = &turn->plan->snapshot->cycle.groups[index].gang;
+	const bool *ran = turn->plan->snapshot->groups[index].ran;
+	bool *left_out = arena_array(turn->arena, bool, gang->pod_count);
+	for (size_t i = 0; i < gang->pod_count; i++)
+		left_out[i] = gang->pods[i].state == MEMBER_RUNNING && !ran[i] && is_doubtful(turn, gang, i, doubt);
+	return scheduler_parts_that_start(turn, index, left_out);
 }
 
 static bool starts_whole(const struct scheduler_turn *turn, size_t index, enum doubt doubt)
@@ -347,8 +354,7 @@ static bool starts_whole(const struct scheduler_turn *turn, size_t index, enum d
 	return parts_that_start(turn, index, doubt)[0];
 }
 
-/* Whether every part that the pod is in starts without those in doubt, if it starts with them. */
-static bool starts_anyway(const struct gang *gang, size_t pod, const bool *with, const bool *without)
+bool scheduler_starts_anyway(const struct gang *gang, size_t pod, const bool *with, const bool *without)
 {
 	for (int node = gang->pods[pod].leaf; node >= 0; node = gang->tree[node].parent)
 		if (with[node] && !without[node])
@@ -369,10 +375,11 @@ static size_t choose_after_refusals(const struct scheduler_turn *turn, const str
 	for (size_t i = 0; i < group->binding_count; i++) {
 		const struct plan_binding *binding = group->bindings[i];
 		const struct refusal *refusal = refusal_of(turn, gang, binding->member);
-		bool alone = !starts_anyway(gang, binding->member, all, hopeful);
+		bool alone = !scheduler_starts_anyway(gang, binding->member, all, hopeful);
 		if (refusal && is_paused(scheduler, refusal))
 			scheduler->due = refusal->until < scheduler->due ? refusal->until : scheduler->due;
-		else if (alone ? refusal && is_hopeless(refusal) : starts_anyway(gang, binding->member, all, unpaused))
+		else if (alone ? refusal && is_hopeless(refusal)
+		               : scheduler_starts_anyway(gang, binding->member, all, unpaused))
 			chosen[count++] = binding;
 	}
 	return count;

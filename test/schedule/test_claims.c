@@ -8,6 +8,11 @@
 #define DYNAMIC "'provisioner':'example.com/disks','volumeBindingMode':'WaitForFirstConsumer'"
 #define LOCAL "'provisioner':'kubernetes.io/no-provisioner','volumeBindingMode':'WaitForFirstConsumer'"
 
+#define CLAIMING(pod, claim)                                                                                           \
+	"{'metadata':{'name':'" pod "','annotations':{'pod-group-name':'g'}},'spec':{'schedulerName':'platoon',"       \
+	"'containers':[{'name':'c','image':'i','resources':{'requests':{'cpu':'2'}}}],'volumes':[{'name':'v',"         \
+	"'persistentVolumeClaim':{'claimName':'" claim "'}}]}}"
+
 static struct volumes *start_volumes(struct scheduler_fixture *fixture)
 {
 	return volumes_create(
@@ -428,6 +433,74 @@ static void a_node_that_was_cordoned_meanwhile_gets_no_pod(void **state)
 	volumes_destroy(volumes);
 }
 
+static void commit(struct scheduler_fixture *fixture, struct volumes *volumes)
+{
+	struct error error = {0};
+	volumes_step(volumes);
+	assert_int_equal(store_commit(fixture->base.store, &error), 0);
+	scheduler_fixture_turns(fixture, 1);
+}
+
+/* The claim of g-2, which came later, is bound long before those of g-0 and g-1, without which the gang is below its
+ * minimum. */
+static void a_late_pod_does_not_start_before_the_minimum(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 3);
+	make_class(fixture, "slow", DYNAMIC ",'parameters':{'platoon.dev/provision-seconds':'10'}");
+	make_class(fixture, "fast", DYNAMIC);
+	make_claim(fixture, "c-0", "slow");
+	make_claim(fixture, "c-1", "slow");
+	make_gang(fixture, 2);
+	struct volumes *volumes = start_volumes(fixture);
+	for (int i = 0; i < 4; i++)
+		commit(fixture, volumes);
+	make_claim(fixture, "c-2", "fast");
+	make(fixture, "pods", "default", CLAIMING("g-2", "c-2"));
+	for (int i = 0; i < 30; i++) {
+		commit(fixture, volumes);
+		assert_string_equal(scheduler_fixture_node_of(fixture, "g-2"), "");
+	}
+	assert_string_not_equal(claim_at(fixture, 2, "metadata.annotations.[pv.kubernetes.io/bind-completed]"), "");
+	clock_virtual_advance(&fixture->base.clock, 10 * CLOCK_SECOND);
+	turns(fixture, volumes, 3, 20);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 3);
+	volumes_destroy(volumes);
+}
+
+/* g-2 waits for its claim when g-0 and g-1 are deleted and g-3 comes, which needs no claim: with g-2 it would be enough. */
+static void a_pod_that_waits_for_its_claim_does_not_count_as_bound(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 4);
+	make_class(fixture, "slow", DYNAMIC ",'parameters':{'platoon.dev/provision-seconds':'30'}");
+	make_claim(fixture, "c-0", "slow");
+	make_claim(fixture, "c-1", "slow");
+	make_gang(fixture, 2);
+	scheduler_fixture_turns(fixture, 4);
+	make_claim(fixture, "c-2", "slow");
+	make(fixture, "pods", "default", CLAIMING("g-2", "c-2"));
+	scheduler_fixture_turns(fixture, 4);
+	assert_string_not_equal(claim_at(fixture, 2, SELECTED), "");
+	for (int i = 0; i < 2; i++)
+		assert_code(&fixture->base,
+		            fixture_delete(&fixture->base, "pods", "default", i ? "g-1" : "g-0",
+		                           "{'gracePeriodSeconds':0}"),
+		            200);
+	scheduler_fixture_pod(fixture, "g-3", "g", "");
+	struct volumes *volumes = start_volumes(fixture);
+	for (int i = 0; i < 20; i++) {
+		commit(fixture, volumes);
+		assert_int_equal(scheduler_fixture_placed(fixture, "g", 4), 0);
+	}
+	assert_string_equal(scheduler_fixture_group_at(fixture, "g", CONDITION "reason"), "WaitingForClaims");
+	clock_virtual_advance(&fixture->base.clock, 60 * CLOCK_SECOND);
+	for (int i = 0; i < 40; i++)
+		commit(fixture, volumes);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 4), 2);
+	volumes_destroy(volumes);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scheduler_fixture_begin, scheduler_fixture_end)
 
 int main(void)
@@ -444,6 +517,8 @@ int main(void)
 		CASE(a_volume_that_was_taken_is_chosen_anew),
 		CASE(a_volume_that_the_node_does_not_reach_is_no_use),
 		CASE(a_restart_at_any_time_changes_nothing),
+		CASE(a_late_pod_does_not_start_before_the_minimum),
+		CASE(a_pod_that_waits_for_its_claim_does_not_count_as_bound),
 		CASE(a_pod_that_ends_takes_all_back),
 		CASE(a_pod_that_goes_takes_all_back),
 	};
