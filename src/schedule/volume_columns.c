@@ -236,7 +236,7 @@ static struct column_class *need_class(struct volume_columns *columns, const cha
 	return class_;
 }
 
-/* Sorts that differ in what the name leaves out, such as a claim that was deleted and made again, are numbered. */
+/* Sorts that differ in what the name leaves out are numbered. */
 static const char *name_family(const struct column_class *class_, struct claim_family *family)
 {
 	struct buffer text = {0};
@@ -253,24 +253,62 @@ static const char *name_family(const struct column_class *class_, struct claim_f
 	return name;
 }
 
+static void put_key(struct volume_columns *columns, struct claim_family *family, const struct buffer *key)
+{
+	free(family->key);
+	family->key = base_malloc(key->length);
+	memcpy(family->key, key->text, key->length);
+	HASH_ADD_KEYPTR(hh, columns->families, family->key, key->length, family);
+}
+
+/* A claim that several pods name was deleted and made again: it is the same family, so that its columns have the names that
+ * they would have had if nobody had seen the former one. NULL when it is new. */
+static struct claim_family *find_former(struct volume_columns *columns, const struct claim_spec *claim,
+                                        const struct buffer *key)
+{
+	struct column_class *class_ = need_class(columns, claim->class_);
+	struct claim_family *family = class_->families;
+	for (; family; family = family->next) {
+		struct buffer same = {0};
+		struct claim_spec former = *claim;
+		if (!family->shared || strcmp(family->like.name, claim->name) != 0 ||
+		    strcmp(family->like.namespace_, claim->namespace_) != 0)
+			continue;
+		former.uid = family->like.uid;
+		volume_sort_key(&same, &former, true);
+		struct claim_family *found;
+		HASH_FIND(hh, columns->families, same.text, same.length, found);
+		buffer_free(&same);
+		if (found == family)
+			break;
+	}
+	if (!family)
+		return NULL;
+	HASH_DEL(columns->families, family);
+	family->like.uid = arena_strdup(family->arena, claim->uid);
+	put_key(columns, family, key);
+	columns->recount = true; /* a volume may be reserved for one of the two */
+	return family;
+}
+
 static struct claim_family *need_family(struct volume_columns *columns, const struct claim_spec *claim, bool shared)
 {
 	struct buffer key = {0};
 	struct claim_family *family;
 	volume_sort_key(&key, claim, shared);
 	HASH_FIND(hh, columns->families, key.text, key.length, family);
+	if (!family && shared)
+		family = find_former(columns, claim, &key);
 	if (!family) {
 		struct column_class *class_ = need_class(columns, claim->class_);
 		family = base_calloc(1, sizeof(*family));
-		family->key = base_malloc(key.length);
-		memcpy(family->key, key.text, key.length);
 		family->arena = arena_create_small();
 		family->like = volume_sort_copy(family->arena, claim);
 		family->shared = shared;
 		family->name = name_family(class_, family);
 		family->next = class_->families;
 		class_->families = family;
-		HASH_ADD_KEYPTR(hh, columns->families, family->key, key.length, family);
+		put_key(columns, family, &key);
 	}
 	buffer_free(&key);
 	return family;
