@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define SHOWN_BYTES 80
 
@@ -231,20 +230,6 @@ struct labels decode_labels(const struct decode *decode, const struct decode_pat
 	return labels;
 }
 
-static const char *nearest_name(const char *text, const char *const *names, size_t count)
-{
-	const char *best = NULL;
-	size_t best_distance = 0;
-	for (size_t i = 0; i < count; i++) {
-		size_t distance = strcasecmp(text, names[i]) == 0 ? 0 : text_distance(text, names[i]);
-		if (distance <= (strlen(names[i]) + 3) / 4 && (!best || distance < best_distance)) {
-			best = names[i];
-			best_distance = distance;
-		}
-	}
-	return best;
-}
-
 void decode_known(const struct decode *decode, const struct decode_path *path, const struct val *map,
                   const char *const *names, size_t count)
 {
@@ -258,7 +243,7 @@ void decode_known(const struct decode *decode, const struct decode_path *path, c
 			known = strcmp(key, names[i]) == 0;
 		if (known)
 			continue;
-		const char *near = nearest_name(key, names, count);
+		const char *near = text_nearest(key, names, count);
 		decode_warning(decode, PATH_KEY(path, key),
 		               near ? arena_printf(decode->problems->arena, "write %s", near) : "remove it",
 		               "there is no such field, so it has no effect");

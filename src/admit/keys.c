@@ -18,27 +18,15 @@ struct place {
 static const struct place places[] = {{FIELD_ANNOTATION, "annotations", "annotation"},
                                       {FIELD_LABEL, "labels", "label"}};
 
-struct nearest {
-	const char *name;
-	size_t length, distance;
-};
-
 /* What follows the prefix is compared: it is what people write wrong. */
-static void consider(struct nearest *nearest, const char *key, const char *name, size_t length)
+static void consider(struct nearest_name *nearest, const char *name, size_t length, struct arena *arena)
 {
-	char text[64];
-	if (length >= sizeof(text) || name[length - 1] == '*' || !text_starts_with(name, PREFIX))
-		return;
-	memcpy(text, name, length);
-	text[length] = '\0';
-	size_t distance = text_distance(key + strlen(PREFIX), text + strlen(PREFIX));
-	if (distance > (length - strlen(PREFIX) + 2) / 3 || (nearest->name && distance >= nearest->distance))
-		return;
-	*nearest = (struct nearest){name, length, distance};
+	if (name[length - 1] != '*' && text_starts_with(name, PREFIX))
+		text_consider(nearest, arena_strndup(arena, name + strlen(PREFIX), length - strlen(PREFIX)));
 }
 
 /* Whether the table has the key in this place; else the nearest that it has there is considered. */
-static bool is_known(const struct place *place, const char *key, struct nearest *nearest)
+static bool is_known(const struct place *place, const char *key, struct nearest_name *nearest, struct arena *arena)
 {
 	for (size_t i = 0; i < pod_field_count; i++) {
 		if (pod_fields[i].place != place->field)
@@ -48,7 +36,7 @@ static bool is_known(const struct place *place, const char *key, struct nearest 
 			bool open = name[length - 1] == '*';
 			if (strncmp(name, key, length - open) == 0 && (open || !key[length]))
 				return true;
-			consider(nearest, key, name, length);
+			consider(nearest, name, length, arena);
 			name += length + (name[length] == ' ');
 		}
 	}
@@ -58,15 +46,16 @@ static bool is_known(const struct place *place, const char *key, struct nearest 
 static void judge_key(const char *key, const struct place *place, const char *path, struct problems *problems)
 {
 	const struct place *other = place == places ? &places[1] : &places[0];
-	struct nearest nearest = {0};
-	if (!text_starts_with(key, PREFIX) || is_known(place, key, &nearest))
+	if (!text_starts_with(key, PREFIX))
 		return;
-	struct nearest elsewhere = {0};
+	struct nearest_name nearest = {.word = key + strlen(PREFIX)}, elsewhere = nearest;
+	if (is_known(place, key, &nearest, problems->arena))
+		return;
 	const char *fix = "check its name, or remove it";
-	if (is_known(other, key, &elsewhere))
+	if (is_known(other, key, &elsewhere, problems->arena))
 		fix = problem_path(problems, "write it below metadata.%s", other->key);
 	else if (nearest.name)
-		fix = problem_path(problems, "write %.*s", (int)nearest.length, nearest.name);
+		fix = problem_path(problems, "write " PREFIX "%s", nearest.name);
 	problem_add(problems, SEVERITY_WARNING, path, fix, "there is no such %s, so it has no effect", place->name);
 }
 

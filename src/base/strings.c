@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,33 @@ size_t text_distance(const char *a, const char *b)
 		}
 	}
 	return cost[a_length][b_length];
+}
+
+static bool equal_but_case(const char *a, const char *b)
+{
+	while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b))
+		a++, b++;
+	return *a == *b;
+}
+
+bool text_consider(struct nearest_name *nearest, const char *name)
+{
+	const char *word = nearest->word;
+	size_t distance = equal_but_case(word, name) ? 0 : text_distance(word, name);
+	bool near = distance <= (strlen(name) + 3) / 4 || (strlen(word) > 1 && text_starts_with(name, word));
+	if (!near || (nearest->name && distance >= nearest->distance))
+		return false;
+	nearest->name = name;
+	nearest->distance = distance;
+	return true;
+}
+
+const char *text_nearest(const char *word, const char *const *names, size_t count)
+{
+	struct nearest_name nearest = {.word = word};
+	for (size_t i = 0; i < count; i++)
+		text_consider(&nearest, names[i]);
+	return nearest.name;
 }
 
 size_t text_utf8(const char *text, size_t length, uint32_t *codepoint)

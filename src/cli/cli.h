@@ -152,8 +152,7 @@ bool cli_has_option(const struct cli_command *command, int id);
 /* How the user calls it: "platoon", or "kubectl platoon" as a plugin of kubectl. Set by main. */
 extern const char *cli_program;
 const struct cli_command *cli_find_command(const char *name);
-/* The nearest word of a list, NULL when none is near. */
-const char *cli_suggest(const char *word, const char *const *words, size_t count);
+/* The nearest command, NULL when none is near. */
 const char *cli_suggest_command(const char *word);
 
 /* help.c */

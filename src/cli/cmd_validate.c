@@ -41,19 +41,14 @@ static void add_finding(struct findings *findings, const struct manifest *manife
 /* The known kind that is nearest to one that nobody knows; NULL when it is known, or none is near. */
 static const char *nearest_kind(const char *kind)
 {
+	struct nearest_name nearest = {.word = kind};
 	const struct kind_row *row;
-	const char *best = NULL;
-	size_t best_distance = 0;
 	for (size_t i = 0; (row = kinds_row(i)); i++) {
-		size_t distance = text_distance(kind, row->kind);
-		if (distance == 0)
+		if (strcmp(kind, row->kind) == 0)
 			return NULL;
-		if (distance <= (strlen(row->kind) + 3) / 4 && (!best || distance < best_distance)) {
-			best = row->kind;
-			best_distance = distance;
-		}
+		text_consider(&nearest, row->kind);
 	}
-	return best;
+	return nearest.name;
 }
 
 static void tell_nearest(const struct manifest *manifest, struct findings *findings)

@@ -1,5 +1,6 @@
 /* Owns the completion scripts of bash, zsh and fish. They only ask `platoon __complete`, so all shells know the same,
  * and what they know is never older than the program. */
+#include "base/strings.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ int cmd_completion(struct cli_args *args)
 			return CLI_OK;
 		}
 	}
-	const char *near = args->operand_count == 1 ? cli_suggest(args->operands[0], shells, 3) : NULL;
+	const char *near = args->operand_count == 1 ? text_nearest(args->operands[0], shells, 3) : NULL;
 	fprintf(stderr, "platoon completion: give one shell: bash, zsh or fish%s%s%s\n", near ? "; did you mean " : "",
 	        near ? near : "", near ? "?" : "");
 	return CLI_USAGE;

@@ -1,6 +1,7 @@
 /* Owns reading files of one map, and checking their keys. */
 #include "cli/config_file.h"
 
+#include "base/strings.h"
 #include "cli/cli.h"
 #include "object/yaml_read.h"
 #include "remote/config.h"
@@ -45,7 +46,7 @@ static const char *nearest(const char *key, const struct val *usual, struct aren
 	size_t count = 0;
 	for (struct val_iter it = val_iter(usual); val_next(&it, &known, &item);)
 		keys[count++] = known;
-	return cli_suggest(key, keys, count);
+	return text_nearest(key, keys, count);
 }
 
 void config_file_check(const struct val *given, const struct val *usual, const char *path, struct problems *problems)

@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include "base/clock.h"
+#include "base/strings.h"
 #include "sim/faults.h"
 
 #include <getopt.h>
@@ -89,23 +90,6 @@ const struct cli_command *cli_find_command(const char *name)
 	return NULL;
 }
 
-const char *cli_suggest(const char *word, const char *const *words, size_t count)
-{
-	const char *best = NULL;
-	size_t best_distance = 0;
-	for (size_t i = 0; i < count; i++) {
-		size_t distance = text_distance(word, words[i]);
-		/* A third of the word may be wrong; a longer stretch is another word. */
-		if (distance > (strlen(words[i]) + 2) / 3 && !(strlen(word) > 1 && text_starts_with(words[i], word)))
-			continue;
-		if (!best || distance < best_distance) {
-			best = words[i];
-			best_distance = distance;
-		}
-	}
-	return best;
-}
-
 const char *cli_suggest_command(const char *word)
 {
 	const char *names[32];
@@ -114,7 +98,7 @@ const char *cli_suggest_command(const char *word)
 		names[count++] = command->name;
 	names[count++] = "--help";
 	names[count++] = "--version";
-	return cli_suggest(word, names, count);
+	return text_nearest(word, names, count);
 }
 
 static int usage_error(const struct cli_command *command, const char *format, ...)
@@ -147,7 +131,7 @@ static int unknown_option(const struct cli_command *command, const char *word)
 	if (text_starts_with(word, "--")) {
 		char name[64];
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-		near = cli_suggest(name, names, count);
+		near = text_nearest(name, names, count);
 	}
 	if (near)
 		return usage_error(command, "unknown option %s; did you mean --%s?", word, near);

@@ -65,6 +65,32 @@ static void small_questions(void **state)
 	assert_true(text_equal("a", "a"));
 }
 
+static void nearest_names(void **state)
+{
+	static const char *const names[] = {"replicas", "queue", "minMember", "minSubGroup", "namespace"};
+	static const struct {
+		const char *word, *nearest;
+	} rows[] = {
+		{"replica", "replicas"},
+		{"REPLICAS", "replicas"},
+		{"minmember", "minMember"},
+		{"quuee", "queue"},
+		{"min", "minMember"}, /* of two that begin with it the nearer */
+		{"n", NULL},          /* the beginning of many */
+		{"scheduler", NULL},
+		{"name", "namespace"},
+		{"", NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *found = text_nearest(rows[i].word, names, sizeof(names) / sizeof(names[0]));
+		assert_string_equal(found ? found : "-", rows[i].nearest ? rows[i].nearest : "-");
+	}
+	struct nearest_name nearest = {.word = "queues"};
+	assert_true(text_consider(&nearest, "queue"));
+	assert_false(text_consider(&nearest, "queued")); /* as near, and later */
+	assert_string_equal(nearest.name, "queue");
+}
+
 static void utf8(void **state)
 {
 	static const struct {
@@ -116,6 +142,7 @@ int main(void)
 		cmocka_unit_test(buffers_grow),
 		cmocka_unit_test(equal_strings_get_equal_numbers),
 		cmocka_unit_test(small_questions),
+		cmocka_unit_test(nearest_names),
 		cmocka_unit_test(utf8),
 	};
 	return cmocka_run_group_tests_name("strings", tests, NULL, NULL);
