@@ -69,6 +69,8 @@ enum cli_option_id {
 	CLI_OPTIONS,
 };
 
+struct cli_args;
+
 struct cli_option {
 	const char *name;
 	char letter;          /* 0: none */
@@ -76,6 +78,10 @@ struct cli_option {
 	/* For completion: words, or "@file", "@context", "@object", "@command"; NULL: none. */
 	const char *choices;
 	const char *help;
+	/* Where it goes, one of them: the place in cli_args of a bool that becomes true, or of a text; or what reads the
+	 * value there, as options.h says. */
+	size_t flag, text;
+	int (*take)(struct cli_args *args, int id, const char *value);
 };
 
 enum cli_output { CLI_OUTPUT_TABLE, CLI_OUTPUT_WIDE, CLI_OUTPUT_JSON, CLI_OUTPUT_YAML };
