@@ -362,8 +362,7 @@ static void check_runtimes(const struct decode *decode, const struct decode_path
 	}
 }
 
-static void read_role(const struct decode *decode, const struct decode_path *path, const struct val *spec,
-                      const struct val *map, struct rbg_role *role)
+static void check_role_keys(const struct decode *decode, const struct decode_path *path, const struct val *map)
 {
 	static const char *const known[] = {
 		"name",
@@ -390,9 +389,15 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 		"restartPolicyConfig",
 		"sharedServiceSelection",
 	};
+	decode_known(decode, path, map, known, sizeof(known) / sizeof(known[0]));
+}
+
+static void read_role(const struct decode *decode, const struct decode_path *path, const struct val *spec,
+                      const struct val *map, struct rbg_role *role)
+{
 	static const char *const managements[] = {"Parallel", "OrderedReady"};
 	*role = (struct rbg_role){.replicas = 1, .base_delay = BACKOFF_BASE_SECONDS, .max_delay = BACKOFF_MAX_SECONDS};
-	decode_known(decode, path, map, known, sizeof(known) / sizeof(known[0]));
+	check_role_keys(decode, path, map);
 	role->name = decode_string(decode, path, map, "name");
 	if (!role->name || !name_is_label(role->name))
 		decode_error(decode, PATH_KEY(path, "name"), "use lower-case letters, digits and '-', at most 63",

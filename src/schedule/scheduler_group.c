@@ -276,25 +276,11 @@ static bool serves(const struct scheduler_turn *turn, const struct store_object 
 	return settings_serves_pool(settings, val_str(val_get(labels, settings_pool_label(settings)), NULL));
 }
 
-void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
+static void write_group_status(const struct scheduler_turn *turn, const struct plan_group *group,
+                               const struct store_object *object, bool assumed, const struct held_back *held,
+                               const char *message)
 {
 	const struct cycle_group *decided = &turn->plan->snapshot->cycle.groups[group->index];
-	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
-	struct store_object *object =
-		store_object_retain(type ? store_peek(turn->store, type, group->namespace_, group->name) : NULL);
-	if (!object || !serves(turn, object)) {
-		store_object_release(object);
-		return;
-	}
-	scheduler_write_times(turn, group->index, object);
-	if (scheduler_write_places(turn, group->index, object) < 0)
-		scheduler_unwritten(turn, group->index);
-	bool assumed = withhold(turn, group->index);
-	struct held_back held = assumed ? held_back_by(turn, group) : (struct held_back){0};
-	if (assumed && !held.reason) {
-		store_object_release(object);
-		return;
-	}
 	enum group_state state = assumed ? GROUP_WAITING : decided->state;
 	int64_t *running = arena_array(turn->arena, int64_t, decided->gang.tree_count);
 	struct counts counts = count_pods(turn->plan->snapshot, group->index, running);
@@ -302,8 +288,8 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	bool placed = is_placed(state) || strcmp(phase, "Succeeded") == 0;
 	const char *reason = placed ? "Placed" : group->reason_count > 0 ? group->reasons[0].code : "Waiting";
 	if (assumed) {
-		reason = held.reason;
-		message = held.message;
+		reason = held->reason;
+		message = held->message;
 	}
 	struct condition condition = {"Scheduled", placed ? "True" : "False", reason, message};
 	bool stale = scheduler_is_stale(decided);
@@ -332,9 +318,25 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 	/* Of pods that have ended nobody waits for more. */
 	bool finished = decided->state == GROUP_NOT_READY && !assumed && group->waiting == 0;
 	if (written > 0 && !finished && !writes_has_condition(object->root, &condition))
-		record_decision(turn, object, group->index, &held, message);
+		record_decision(turn, object, group->index, held, message);
 	doc_destroy(doc);
 	build_destroy(copy);
 	build_destroy(build);
+}
+
+void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
+{
+	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
+	struct store_object *object =
+		store_object_retain(type ? store_peek(turn->store, type, group->namespace_, group->name) : NULL);
+	if (object && serves(turn, object)) {
+		scheduler_write_times(turn, group->index, object);
+		if (scheduler_write_places(turn, group->index, object) < 0)
+			scheduler_unwritten(turn, group->index);
+		bool assumed = withhold(turn, group->index);
+		struct held_back held = assumed ? held_back_by(turn, group) : (struct held_back){0};
+		if (!assumed || held.reason)
+			write_group_status(turn, group, object, assumed, &held, message);
+	}
 	store_object_release(object);
 }
