@@ -4,11 +4,10 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "kinds/names.h"
+#include "serve/tls/secret.h"
 #include "sim/trace.h"
 
 #include <ctype.h>
-#include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +131,7 @@ struct hide *hide_create(const struct settings *settings)
 	struct hide *hide = base_calloc(1, sizeof(*hide));
 	hide->settings = settings;
 	hide->arena = arena_create();
-	if (RAND_bytes(hide->salt, SALT) == 1)
+	if (secret_random(hide->salt, SALT) == 0)
 		return hide;
 	hide_destroy(hide);
 	return NULL;
@@ -155,15 +154,9 @@ static const char *hidden(struct hide *hide, const char *text)
 	/* The queue of everything that names none: every cluster has it, and under another name it would not be found. */
 	if (strcmp(text, settings_default_queue(hide->settings)) == 0)
 		return settings_default_queue(&settings_usual);
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	struct buffer input = {0};
+	unsigned char digest[SECRET_DIGEST];
 	char *out = arena_alloc(hide->arena, 2 * DIGITS + 2);
-	buffer_append(&input, (const char *)hide->salt, SALT);
-	buffer_puts(&input, text);
-	bool good = EVP_Digest(input.text, input.length, digest, NULL, EVP_sha256(), NULL) == 1;
-	explicit_bzero(input.text, input.length);
-	buffer_free(&input);
-	if (!text[0] || !good)
+	if (!text[0] || secret_digest(hide->salt, SALT, text, digest) < 0)
 		return "";
 	out[0] = 'x';
 	for (int i = 0; i < DIGITS; i++)

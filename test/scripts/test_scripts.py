@@ -55,6 +55,12 @@ CHECKS = [
     ("ordinary text passes", "check-words", {"src/base/a.c": "/* a/work/b and todos */\n", "README.md": "text\n"}, 0, ""),
     ("an unfinished mark in a source fails", "check-words", {"src/base/a.c": "\n/* TO" + "DO later */\n"}, 1, "src/base/a.c:2:"),
     ("a path of a machine fails anywhere", "check-words", {"docs/a.md": "see /wor" + "k/notes\n"}, 1, "docs/a.md:1:"),
+    ("files that are compiled", "check-layers",
+     {"src/meson.build": "subdir('base')\n", "src/base/meson.build": "files('a.c', 'b/c.c')\n", "src/base/a.c": "",
+      "src/base/b/c.c": ""}, 0, ""),
+    ("a file that nobody compiles fails", "check-layers",
+     {"src/meson.build": "subdir('base')\n", "src/base/meson.build": "files('a.c')\n", "src/base/a.c": "", "src/base/b.c": ""},
+     1, "src/base/b.c:1: no meson.build"),
     ("a host in a script fails", "check-words", {"scripts/a": "curl http:" + "//example.com\n"}, 1, "scripts/a:1:"),
 ]
 
@@ -89,6 +95,9 @@ LAYERS = [
     ("xxhash has one home", "local/a.c", "#include <xxhash.h>\n", "base/hash.h"),
     ("curl has one home", "remote/client.c", "#include <curl/curl.h>\n", "remote/sockets.h"),
     ("any header of OpenSSL", "local/a.c", "#include <openssl/sha.h>\n", "serve/tls/"),
+    ("who compares tokens asks for that", "serve/http/auth.c", "#include <openssl/crypto.h>\n", "belongs to"),
+    ("who hides names asks for a digest", "cli/record_hide.c", "#include <openssl/evp.h>\n", "belongs to"),
+    ("the connection speaks TLS", "serve/http/io.c", "#include <openssl/ssl.h>\n", ""),
     ("sqlite has one home", "local/write.c", "#include <sqlite3.h>\n", "local/disk.c"),
     ("zlib has one home", "cli/a.c", "#include <zlib.h>\n", "serve/http/gzip.c"),
     ("llhttp has one home", "serve/http/conn.c", "#include <llhttp.h>\n", "serve/http/parse.c"),

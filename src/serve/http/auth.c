@@ -1,14 +1,14 @@
 /* Certificates first, then bearer tokens, compared in constant time. */
 #include "serve/http/auth.h"
+#include "serve/tls/secret.h"
 
-#include <openssl/crypto.h>
 #include <string.h>
 #include <strings.h>
 
 static bool same(const struct buffer *token, const char *text)
 {
 	size_t length = strlen(text);
-	return length > 0 && token->length == length && CRYPTO_memcmp(token->text, text, length) == 0;
+	return length > 0 && token->length == length && secret_equal(token->text, text, length);
 }
 
 static const struct auth_user *user(struct arena *arena, const char *name, const char *group, bool read_only)

@@ -1,5 +1,6 @@
 /* Keys (ECDSA P-256) and certificates through OpenSSL. */
 #include "serve/tls/certificate.h"
+#include "serve/tls/secret.h"
 
 #include "base/arena.h"
 
@@ -7,7 +8,6 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static int add_extension(X509 *certificate, X509 *issuer, int nid, const char *v
 static int set_serial(X509 *certificate)
 {
 	unsigned char bytes[16];
-	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+	if (secret_random(bytes, sizeof(bytes)) < 0)
 		return -1;
 	bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40); /* positive, and always of the same length */
 	BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);

@@ -1,5 +1,6 @@
 /* Owns the certificates of one server in a directory. */
 #include "serve/tls/pki.h"
+#include "serve/tls/secret.h"
 
 #include "base/arena.h"
 #include "serve/tls/certificate.h"
@@ -7,7 +8,6 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
@@ -201,7 +201,7 @@ const char *pki_client_key(const struct pki *pki)
 int pki_random_token(struct buffer *token, struct error *error)
 {
 	unsigned char bytes[32];
-	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+	if (secret_random(bytes, sizeof(bytes)) < 0)
 		return certificate_failed(error, "a token");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		buffer_printf(token, "%02x", bytes[i]);
