@@ -86,6 +86,16 @@ static void read_workloads(struct question *question)
 	interner_destroy(read);
 }
 
+/* Claims of the manifest's pods are made only where there are none. */
+static void lend_claims(struct question *question)
+{
+	for (size_t i = 0; i < question->all.count; i++) {
+		const struct manifest *object = &question->all.items[i];
+		if (strcmp(object->kind, "PersistentVolumeClaim") == 0 || strcmp(object->kind, "StorageClass") == 0)
+			manifests_add(&question->given, object->object, object->source, &question->problems);
+	}
+}
+
 /* Cluster and manifest together. What was given wins. */
 static void join(struct question *question)
 {
@@ -244,8 +254,9 @@ void what_if(struct store *store, const struct settings *settings, const char *t
 		rc = -1;
 	}
 	if (rc == 0) {
-		expand_workloads(&question.given, clock_now(clock_system()), settings, &question.problems);
 		read_cluster(&question);
+		lend_claims(&question);
+		expand_workloads(&question.given, clock_now(clock_system()), settings, &question.problems);
 		join(&question);
 		read_workloads(&question);
 		decide(&question);

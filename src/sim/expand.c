@@ -1,5 +1,6 @@
 /* Owns which workloads are expanded, taking over what came out, and judging it. */
 #include "sim/expand.h"
+#include "sim/expand_claims.h"
 #include "sim/expand_native.h"
 #include "kinds/kinds.h"
 
@@ -17,6 +18,7 @@
 
 /* Changes after which the workloads are called too large: about twenty thousand pods. */
 #define MOST_CHANGES 25000
+#define CLAIM "PersistentVolumeClaim"
 
 static const char *identity(struct arena *arena, const char *kind, const char *namespace_, const char *name)
 {
@@ -100,6 +102,15 @@ static void make_namespace(struct simulation *simulation, const char *name, stru
 	build_destroy(build);
 }
 
+static void add_copy(struct manifests *objects, const struct val *object, const char *source, struct problems *problems)
+{
+	struct build *build = build_create();
+	struct doc *doc = build_finish(build, build_copy(build, object));
+	manifests_keep(objects, doc);
+	manifests_add(objects, doc_root(doc), source, problems);
+	build_destroy(build);
+}
+
 static void take_over(struct simulation *simulation, const char *group, const char *resource, const char *source,
                       struct manifests *objects, struct problems *problems)
 {
@@ -108,14 +119,31 @@ static void take_over(struct simulation *simulation, const char *group, const ch
 	if (store_list(simulation->store, &(struct store_list_request){.api = type->apis}, &list, problems->arena,
 	               NULL))
 		return;
-	for (size_t i = 0; i < list.count; i++) {
-		struct build *build = build_create();
-		struct doc *doc = build_finish(build, build_copy(build, list.items[i]->root));
-		manifests_keep(objects, doc);
-		manifests_add(objects, doc_root(doc), source, problems);
-		build_destroy(build);
-	}
+	for (size_t i = 0; i < list.count; i++)
+		add_copy(objects, list.items[i]->root, source, problems);
 	store_list_clear(&list);
+}
+
+/* Claims that are among the objects already are not made. */
+static void take_over_claims(struct simulation *simulation, const char *source, struct manifests *objects,
+                             struct problems *problems)
+{
+	struct interner *given = interner_create();
+	struct manifests made;
+	for (size_t i = 0; i < objects->count; i++)
+		if (text_equal(objects->items[i].kind, CLAIM))
+			interner_id(given, identity(problems->arena, CLAIM, objects->items[i].namespace_,
+			                            objects->items[i].name));
+	manifests_init(&made);
+	take_over(simulation, "", "persistentvolumeclaims", source, &made, problems);
+	for (size_t i = 0; i < made.count; i++) {
+		const struct manifest *claim = &made.items[i];
+		const char *key = identity(problems->arena, CLAIM, claim->namespace_, claim->name);
+		if (interner_find(given, key) == UINT32_MAX)
+			add_copy(objects, claim->object, source, problems);
+	}
+	manifests_free(&made);
+	interner_destroy(given);
 }
 
 /* Every owner that an object of the store names. */
@@ -233,6 +261,7 @@ static void expand_chosen(struct manifests *objects, const bool *chosen, int64_t
 	arena_destroy(arena);
 	take_over(simulation, KINDS_SCHEDULING, "podgroups", source, objects, problems);
 	take_over(simulation, "", "pods", source, objects, problems);
+	take_over_claims(simulation, source, objects, problems);
 	simulation_destroy(simulation);
 }
 
@@ -244,6 +273,7 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, const struct se
 		expand_chosen(objects, chosen, now_ns, settings, problems);
 	free(chosen);
 	expand_native_groups(objects, settings, problems);
+	expand_claims(objects, problems);
 }
 
 /* ---- judging ---- */

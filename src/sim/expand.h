@@ -1,4 +1,4 @@
-/* Expansion: the pods and PodGroups that workloads would get, for commands that look ahead. The controllers of the
+/* Expansion: the pods, claims and PodGroups that workloads would get, for commands that look ahead. The controllers of the
  * embedded cluster run on the workloads alone, in memory and without nodes. */
 #ifndef SIM_EXPAND_H
 #define SIM_EXPAND_H
@@ -7,7 +7,7 @@
 #include "loop/settings.h"
 #include "object/manifest.h"
 
-/* Adds pods and PodGroups of the workloads among the objects to them, made at `now_ns`. Workloads of which something is
+/* Adds pods, claims and PodGroups of the workloads among the objects to them, made at `now_ns`, and claims of pods. Workloads of which something is
  * among the objects already (a pod, a ReplicaSet, a Job) are left alone, and so are those that belong to another one.
  * What is refused is a problem with its source as path. A ConfigMap with the defaults of kinds among the objects counts
  * instead of what the settings say. */
