@@ -139,10 +139,17 @@ static void search_resources(const struct search *search, const struct val *reso
 	}
 }
 
+static void search_metadata(const struct search *search, const struct val *metadata)
+{
+	const struct decode_path *path = PATH_KEY(NULL, "metadata");
+	search_keys(search, FIELD_ANNOTATION, val_get(metadata, "annotations"), PATH_KEY(path, "annotations"));
+	search_keys(search, FIELD_LABEL, val_get(metadata, "labels"), PATH_KEY(path, "labels"));
+}
+
 static void search_all(const struct search *search, const struct val *object)
 {
-	const struct val *spec = val_get(object, "spec"), *metadata = val_get(object, "metadata"), *item;
-	const struct decode_path *spec_path = PATH_KEY(NULL, "spec"), *metadata_path = PATH_KEY(NULL, "metadata");
+	const struct val *spec = val_get(object, "spec"), *item;
+	const struct decode_path *spec_path = PATH_KEY(NULL, "spec");
 	search_paths(search, FIELD_SPEC, spec, spec_path);
 	for (int list = 0; list < 2; list++) {
 		const struct decode_path *up = PATH_KEY(spec_path, container_lists[list]);
@@ -154,8 +161,7 @@ static void search_all(const struct search *search, const struct val *object)
 			search_resources(search, val_get(item, "resources"), PATH_KEY(path, "resources"));
 		}
 	}
-	search_keys(search, FIELD_ANNOTATION, val_get(metadata, "annotations"), PATH_KEY(metadata_path, "annotations"));
-	search_keys(search, FIELD_LABEL, val_get(metadata, "labels"), PATH_KEY(metadata_path, "labels"));
+	search_metadata(search, val_get(object, "metadata"));
 }
 
 /* ---- blocks ---- */
@@ -182,12 +188,26 @@ static void add_cause(void *context, const struct pod_field *field, const char *
 	causes->count += i == causes->count;
 }
 
+static void add_blocks(const struct causes *causes, const struct pod_block **block)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		pod_block_add(block, causes->arena, BLOCK_UNSUPPORTED, "%s: %s", causes->paths[i],
+		              about_of(causes->fields[i]));
+}
+
 void pod_fields_block(const struct val *object, struct arena *arena, const struct pod_block **block)
 {
 	struct causes causes = {.arena = arena};
 	search_all(&(struct search){.arena = arena, .found = add_cause, .context = &causes}, object);
-	for (size_t i = 0; i < causes.count; i++)
-		pod_block_add(block, arena, BLOCK_UNSUPPORTED, "%s: %s", causes.paths[i], about_of(causes.fields[i]));
+	add_blocks(&causes, block);
+}
+
+void pod_fields_block_group(const struct val *object, struct arena *arena, const struct pod_block **block)
+{
+	struct causes causes = {.arena = arena};
+	search_metadata(&(struct search){.arena = arena, .found = add_cause, .context = &causes},
+	                val_get(object, "metadata"));
+	add_blocks(&causes, block);
 }
 
 /* ---- verdicts ---- */
@@ -202,6 +222,20 @@ static void add_warning(void *context, const struct pod_field *field, const char
 	const struct judging *judging = context;
 	problem_add(judging->problems, SEVERITY_WARNING, problem_path(judging->problems, "%s%s", judging->path, path),
 	            "remove it, or let another scheduler place the pod", "the pod stays blocked: %s", about_of(field));
+}
+
+static void add_workload_warning(void *context, const struct pod_field *field, const char *path)
+{
+	const struct judging *judging = context;
+	problem_add(judging->problems, SEVERITY_WARNING, path, "remove it, or let another scheduler place the pods",
+	            "the pods stay blocked: %s", about_of(field));
+}
+
+void pod_fields_judge_workload(const struct val *object, struct problems *problems)
+{
+	struct judging judging = {.problems = problems, .path = ""};
+	search_metadata(&(struct search){.arena = problems->arena, .found = add_workload_warning, .context = &judging},
+	                val_get(object, "metadata"));
 }
 
 /* Whether the key is the first part of a path in the table. */

@@ -44,9 +44,13 @@ extern const size_t pod_field_count;
 
 /* Blocks the pod for every field it has that is not served. `object` is a pod, or a template with its metadata. */
 void pod_fields_block(const struct val *object, struct arena *arena, const struct pod_block **block);
+/* Blocks a group for what its metadata asks for and pods could not have either; it has that from the workload above them. */
+void pod_fields_block_group(const struct val *object, struct arena *arena, const struct pod_block **block);
 /* Warns of each of them with its path below `path` ("" for a pod), and of fields that pods do not have. */
 void pod_fields_judge(const struct val *object, const char *path, struct problems *problems);
 /* The same for every pod template in an object of any kind. */
 void pod_fields_judge_templates(const struct val *object, struct problems *problems);
+/* Warns of what the metadata of a workload or PodGroup asks for, which blocks the group. */
+void pod_fields_judge_workload(const struct val *object, struct problems *problems);
 
 #endif

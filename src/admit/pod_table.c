@@ -163,11 +163,16 @@ const struct pod_field pod_fields[] = {
          "gpu-memory.limit "
          "gpu-sm-percentage gpu-sm-cores mps",
          FIELD_NOT_SERVED, SHARED},
+	{FIELD_LABEL,
+         "gpu-fraction gpu-fraction.limit gpu-fraction-num-devices gpu-fraction-container-name gpu-memory "
+         "gpu-memory.limit",
+         FIELD_NOT_SERVED, SHARED},
 	{FIELD_RESOURCE,
          "nvidia.com/gpumem nvidia.com/gpumem-percentage nvidia.com/gpucores nvidia.com/priority volcano.sh/gpu-* "
          "volcano.sh/vgpu-* koordinator.sh/gpu* aliyun.com/gpu-mem aliyun.com/gpu-core.percentage tencent.com/vcuda-* "
          "cambricon.com/vmlu* cambricon.com/mlu.smlu.* hygon.com/dcumem hygon.com/dcucores iluvatar.ai/vcuda-* "
-         "run.ai/gpu.memory",
+         "mthreads.com/sgpu-* metax-tech.com/vcore metax-tech.com/vmemory enflame.com/vgcu-percentage "
+         "kunlunxin.com/vxpu-memory run.ai/gpu.memory",
          FIELD_NOT_SERVED, SHARED},
 	{FIELD_ANNOTATION,
          "nvidia.com/use-gputype nvidia.com/nouse-gputype nvidia.com/use-gpuuuid nvidia.com/nouse-gpuuuid "

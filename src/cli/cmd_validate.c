@@ -102,6 +102,7 @@ static void check_all(const struct manifests *manifests, const struct settings *
 		} else if (workloads_know(manifest->api_version, manifest->kind)) {
 			findings->checked++; /* with all others, below */
 			keys_judge(manifest->object, "", &problems);
+			pod_fields_judge_workload(manifest->object, &problems);
 		} else {
 			skip(manifest, findings);
 		}

@@ -20,7 +20,9 @@ static const char about[] =
 	"and `run` say the same. Fields that are in no table do not exist in this release of Kubernetes: the API "
 	"server "
 	"drops them, and\n"
-	"`validate` warns. Written by `platoon help --reference pods`.\n";
+	"`validate` warns. An annotation or label that is not served blocks the group also where it stands on the "
+	"workload above the\n"
+	"pods: its PodGroup takes it over. Written by `platoon help --reference pods`.\n";
 
 /* "`spec.nodeName`" for every name of a row. */
 static const char *names_of(const struct pod_field *field, struct arena *arena)

@@ -2,6 +2,7 @@
  * queue. Which pods are members is decided in snapshot_members.c. */
 #include "schedule/snapshot_build.h"
 
+#include "admit/pod_fields.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -183,6 +184,20 @@ static void set_times(const struct settings *settings, const struct snapshot_gro
 	into->evict_after = since + spec->preemption_delay_ns;
 }
 
+/* What the workload asks for beside its pods reaches the group alone. */
+static void block_requests(struct arena *arena, const struct manifest *manifest, struct cycle_group *into)
+{
+	const struct pod_block *block = NULL;
+	pod_fields_block_group(manifest->object, arena, &block);
+	if (!block)
+		return;
+	into->blocked = true;
+	reason_add(&into->reasons, arena,
+	           (struct reason){.code = REASON_UNSUPPORTED,
+	                           .message = arena_printf(arena, "the workload asks for what is not served: %s",
+	                                                   block->message)});
+}
+
 static void read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
                        const struct problems *problems, struct arena *arena)
 {
@@ -206,6 +221,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	if (problems->errors > 0 && !into->blocked)
 		keep_rejections(arena, group, problems);
 	into->blocked = into->blocked || problems->errors > 0;
+	block_requests(arena, manifest, into);
 	into->priority = build_priority(build, group->spec.priority_class, &group->never_preempts);
 	group->never_preempts |= group->spec.never_preempts;
 	into->preempt = preempt_of(group->spec.preemptibility, into->priority);
