@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "engine/share/share.h"
 #include "view/why.h"
 
 #include <string.h>
@@ -57,15 +58,17 @@ static void print_queue(struct cli_args *args, const struct why *why)
 	static const char *const names[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
 	const struct cycle *cycle = &why->plan->snapshot->cycle;
 	const struct cycle_queue *queue = &cycle->queues[why->queue];
-	struct table table = {.arena = args->arena, .columns = 5};
-	table_add(&table, &(struct table_row){.cells = {"RESOURCE", "ALLOCATED", "FAIR SHARE", "QUOTA", "LIMIT"}});
+	struct table table = {.arena = args->arena, .columns = cycle->past_factor ? 6 : 5};
+	table_add(&table,
+	          &(struct table_row){.cells = {"RESOURCE", "ALLOCATED", "FAIR SHARE", "QUOTA", "LIMIT", "PAST USE"}});
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
 		table_add(&table,
 		          &(struct table_row){
 				  .cells = {names[r], amount(args->arena, r, queue->allocated[r]),
 		                            amount(args->arena, r, queue->fair[r]),
 		                            queue->quota[r] < 0 ? "unlimited" : amount(args->arena, r, queue->quota[r]),
-		                            amount(args->arena, r, queue->limit[r])}});
+		                            amount(args->arena, r, queue->limit[r]),
+		                            output_percent(args->arena, queue->used[r], SHARE_PAST_WHOLE)}});
 	table_print(&table, stdout, draw_style(stdout, args->colour).colours);
 	for (size_t i = 0; i < why->plan->group_count; i++) {
 		size_t index = why->plan->order[i];

@@ -61,7 +61,8 @@ void config_file_check(const struct val *given, const struct val *usual, const c
 			problem_add(problems, SEVERITY_ERROR, where,
 			            near ? arena_printf(problems->arena, "use %s", near) : NULL,
 			            "there is no such setting");
-		} else if (val_kind(item) != val_kind(known)) {
+		} else if (val_kind(item) != val_kind(known) &&
+		           !(val_kind(item) == VAL_INT && val_kind(known) == VAL_REAL)) {
 			problem_add(problems, SEVERITY_ERROR, where, NULL, "must be of type %s, not %s",
 			            val_kind_name(val_kind(known)), val_kind_name(val_kind(item)));
 		} else if (val_kind(known) == VAL_MAP && val_count(known) > 0 && strcmp(key, "resources") != 0) {

@@ -266,3 +266,9 @@ void output_document(struct build *build, struct node *root, bool yaml, FILE *st
 		fputc('\n', stream);
 	buffer_free(&text);
 }
+
+const char *output_percent(struct arena *arena, int64_t part, int64_t whole)
+{
+	int64_t tenths = part / (whole / 1000);
+	return arena_printf(arena, "%lld.%lld%%", (long long)(tenths / 10), (long long)(tenths % 10));
+}

@@ -50,6 +50,9 @@ void table_widths(const struct table *table, size_t *widths);
 /* Characters, not bytes. */
 size_t output_width(const char *text);
 
+/* A part of a whole above 0, such as 12.5%. */
+const char *output_percent(struct arena *arena, int64_t part, int64_t whole);
+
 /* True on a terminal unless NO_COLOR is set. */
 bool output_wants_colour(FILE *stream);
 /* Names and messages quote what somebody wrote into a file. Characters that would act on the terminal instead of being

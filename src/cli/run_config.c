@@ -265,6 +265,11 @@ static void read_strategy(struct run_config *config, const struct val *map, stru
 	}
 }
 
+static void read_past(struct run_config *config, const struct val *map, struct problems *problems)
+{
+	settings_read_past(map, "timeBasedFairshare", &config->settings.past, problems);
+}
+
 static void read_kinds(struct run_config *config, const struct val *list, struct problems *problems)
 {
 	config->kinds = run_kinds_read(list, config->arena, &config->kind_count, problems);
@@ -347,6 +352,10 @@ static const struct row rows[] = {
                  "a gang that has waited so long is tried first, and what is free where it will fit is held for it, so "
                  "that\n"
                  "smaller work does not flow past it for ever; 0s is never"},
+	{"timeBasedFairshare", SETTINGS_PAST_USUAL, .read = read_past,
+         .words = "what a queue used of the cluster within the window lessens its share beyond quotas, the more the "
+                  "larger\n"
+                  "kValue is; with a halfLifePeriod the less the longer it is ago. windowType: sliding or tumbling"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
 	{"spareGpuNodes", "false", "true", AT(settings.spare_gpus),

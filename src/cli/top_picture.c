@@ -172,7 +172,7 @@ static struct node *write_group(const struct top_picture *picture, const struct 
 	return item;
 }
 
-static struct node *write_queue(const struct top_queue *queue, struct build *build)
+static struct node *write_queue(const struct top_queue *queue, bool with_past, struct build *build)
 {
 	static const char *const names[CYCLE_RESOURCES] = {"gpuMillis", "cpuMillis", "memoryBytes"};
 	struct node *item = build_map(build);
@@ -185,6 +185,8 @@ static struct node *write_queue(const struct top_queue *queue, struct build *bui
 		build_put_int(build, amounts, "quota", queue->queue->quota[r]);
 		build_put_int(build, amounts, "limit", queue->queue->limit[r]);
 		build_put_int(build, amounts, "fairShare", queue->queue->fair[r]);
+		if (with_past)
+			build_put_int(build, amounts, "pastUsePerBillion", queue->queue->used[r]);
 		build_put(build, item, names[r], amounts);
 	}
 	return item;
@@ -192,7 +194,8 @@ static struct node *write_queue(const struct top_queue *queue, struct build *bui
 
 struct node *top_write(const struct top_picture *picture, struct build *build)
 {
-	const struct cluster *cluster = picture->plan->snapshot->cycle.cluster;
+	const struct cycle *cycle = &picture->plan->snapshot->cycle;
+	const struct cluster *cluster = cycle->cluster;
 	struct node *root = build_map(build), *groups = build_list(build), *queues = build_list(build);
 	build_put_int(build, root, "nodes", cluster_node_count(cluster));
 	build_put_string(build, root, "resource", picture->resource);
@@ -204,7 +207,7 @@ struct node *top_write(const struct top_picture *picture, struct build *build)
 	for (size_t i = 0; i < picture->group_count; i++)
 		build_append(build, groups, write_group(picture, &picture->groups[i], build));
 	for (size_t i = 0; i < picture->queue_count; i++)
-		build_append(build, queues, write_queue(&picture->queues[i], build));
+		build_append(build, queues, write_queue(&picture->queues[i], cycle->past_factor > 0, build));
 	build_put(build, root, "groups", groups);
 	build_put(build, root, "queues", queues);
 	return root;

@@ -3,6 +3,7 @@
 #include "cli/top.h"
 
 #include "base/quantity.h"
+#include "engine/share/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,9 @@ static void add_queue_line(const struct top_picture *picture, const struct top_q
 	draw_add(drawing, COLOUR_NONE, "  %8s  %9s  %9s  %6zu  %7zu", milli(drawing->arena, about->fair[r], "-"),
 	         milli(drawing->arena, about->quota[r], "unlimited"), milli(drawing->arena, about->limit[r], "none"),
 	         queue->groups, queue->waiting);
+	if (picture->plan->snapshot->cycle.past_factor)
+		draw_add(drawing, COLOUR_NONE, "  %6s",
+		         output_percent(drawing->arena, about->used[r], SHARE_PAST_WHOLE));
 	if (over)
 		draw_add(drawing, COLOUR_YELLOW, "  over quota by %s",
 		         milli(drawing->arena, queue->used[r] - about->quota[r], ""));
@@ -241,6 +245,8 @@ static void draw_queues(const struct top_picture *picture, const struct top_look
 	draw_add(drawing, COLOUR_DIM, "%-*s  %-*s  %8s  %8s  %9s  %9s  %6s  %7s", (int)widest, "QUEUE", BAR,
 	         main_resource(picture) == CYCLE_CPU ? "CPU" : "GPU", "USED", "SHARE", "QUOTA", "LIMIT", "GROUPS",
 	         "WAITING");
+	if (picture->plan->snapshot->cycle.past_factor)
+		draw_add(drawing, COLOUR_DIM, "  %6s", "PAST");
 	bool tree = strcmp(top_sort_name(look), "tree") == 0 && !look->reverse;
 	for (size_t i = 0; i < count; i++)
 		add_queue_line(picture, shown[i], style, tree, widest, drawing);

@@ -96,7 +96,7 @@ const struct kind_row kinds_platoon[] = {
 		.mirror = MIRROR_ALWAYS, .verbs = "get create patch delete", .rights = {{"status", "patch"}}},
 	{KINDS_SCHEDULING, {"v2"}, "queues", "queue", "Queue",
 		CUSTOM | CLUSTER | ROW_DECIDES | ROW_INSTALLED, .id = KIND_QUEUE, .columns = queue_columns, .mirror = MIRROR_ALWAYS,
-		.verbs = "get create", .rights = {{"status", "patch"}}},
+		.verbs = "get create patch", .rights = {{"status", "patch"}}},
 	{KINDS_RBG, {"v1alpha2", "v1alpha1"}, "clusterengineruntimeprofiles", "clusterengineruntimeprofile", "ClusterEngineRuntimeProfile",
 		CUSTOM | CLUSTER | ROW_INSTALLED, .mirror = MIRROR_IF_SERVED},
 	{KINDS_RBG, {"v1alpha1"}, "clustertopologies", "clustertopology", "ClusterTopology",

@@ -120,14 +120,21 @@ int64_t settings_hold_ns(const struct settings *settings)
 	return (int64_t)(seconds < LONGEST ? seconds : LONGEST) * CLOCK_SECOND;
 }
 
+static bool pasts_alike(const struct settings_past *a, const struct settings_past *b)
+{
+	return a->factor == b->factor && a->window == b->window && a->half_life == b->half_life &&
+	       a->tumbling == b->tumbling;
+}
+
 static bool places_alike(const struct settings *a, const struct settings *b)
 {
 	return same_schedulers(a, b) && a->budget == b->budget && a->starvation_ns == b->starvation_ns &&
-	       a->strategy.gpu == b->strategy.gpu && a->strategy.cpu == b->strategy.cpu &&
-	       a->spare_gpus == b->spare_gpus && a->never_violate_budgets == b->never_violate_budgets &&
-	       a->plain_reasons == b->plain_reasons && a->config_maps == b->config_maps &&
-	       a->restrict_nodes == b->restrict_nodes && a->ignore_parent_queues == b->ignore_parent_queues &&
-	       text_equal(a->node_pool, b->node_pool) && strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
+	       pasts_alike(&a->past, &b->past) && a->strategy.gpu == b->strategy.gpu &&
+	       a->strategy.cpu == b->strategy.cpu && a->spare_gpus == b->spare_gpus &&
+	       a->never_violate_budgets == b->never_violate_budgets && a->plain_reasons == b->plain_reasons &&
+	       a->config_maps == b->config_maps && a->restrict_nodes == b->restrict_nodes &&
+	       a->ignore_parent_queues == b->ignore_parent_queues && text_equal(a->node_pool, b->node_pool) &&
+	       strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }

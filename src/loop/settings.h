@@ -20,6 +20,14 @@ struct store;
 #define SETTINGS_GPU_WORKER "node-role.kubernetes.io/gpu-worker"
 #define SETTINGS_CPU_WORKER "node-role.kubernetes.io/cpu-worker"
 
+/* What queues used in the past lessens their fair shares: KAI's time-based fair share. */
+struct settings_past {
+	int64_t factor;            /* kValue, in thousandths; 0: the past does not count */
+	int64_t window, half_life; /* seconds; half_life 0: all of the window counts in full */
+	bool tumbling;             /* windows follow each other, and each starts with nothing */
+};
+#define SETTINGS_PAST_LONGEST (INT64_C(366) * 86400) /* seconds */
+
 struct settings {
 	const char *const
 		*schedulers; /* schedulerName values that are ours, at least one; pods of ours get the first */
@@ -27,10 +35,11 @@ struct settings {
 	/* Pods that stand alone get PodGroups too. Without it nothing is written about them: the scheduler knows their terms.
 	 * Only groups that say more (levels, delays) are written, and those that exist. */
 	bool single_groups;
-	uint64_t budget;          /* search steps per placement, 0: the default */
-	uint64_t claim_timeout;   /* seconds in which the claims of a gang have to be bound, 0: 600 */
-	uint64_t hold_seconds;    /* that room is held for pods which a workload has yet to create, 0: 150 */
-	int64_t starvation_ns;    /* after so long free resources are held for a gang that waits, 0: never */
+	uint64_t budget;        /* search steps per placement, 0: the default */
+	uint64_t claim_timeout; /* seconds in which the claims of a gang have to be bound, 0: 600 */
+	uint64_t hold_seconds;  /* that room is held for pods which a workload has yet to create, 0: 150 */
+	int64_t starvation_ns;  /* after so long free resources are held for a gang that waits, 0: never */
+	struct settings_past past;
 	struct strategy strategy; /* in which order nodes are taken */
 	bool spare_gpus;          /* pods without GPUs take nodes without GPUs first */
 	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
@@ -58,6 +67,10 @@ extern const struct settings settings_usual;
 
 /* A copy with all its texts in the arena, without what the source sets. */
 struct settings settings_copy(const struct settings *from, struct arena *arena);
+/* Reads {enabled, kValue, windowSize, windowType, halfLifePeriod}; what is not there is as in SETTINGS_PAST_USUAL, but for
+ * `enabled`, which is then true. */
+void settings_read_past(const struct val *map, const char *path, struct settings_past *out, struct problems *problems);
+#define SETTINGS_PAST_USUAL "{enabled: false, kValue: 1.0, windowSize: 168h, windowType: sliding, halfLifePeriod: 0s}"
 /* How long room is held for pods that are still to come, in nanoseconds. */
 int64_t settings_hold_ns(const struct settings *settings);
 /* Whether pods with this schedulerName are ours. NULL: a pod without one, "default-scheduler". */

@@ -83,6 +83,7 @@ void live_destroy(struct live *live)
 	vec_free(&live->retired);
 	vec_free(&live->moving_nodes);
 	vec_free(&live->held);
+	usage_destroy(live->usage);
 	arena_destroy(live->scratch);
 	arena_destroy(live->turn);
 	arena_destroy(live->budgets);

@@ -17,6 +17,7 @@
 
 struct live;
 struct volume_book;
+struct usage;
 
 /* `options` are copied but for the settings and texts in them; now_seconds is not used. */
 struct live *live_create(const struct snapshot_options *options);
@@ -64,6 +65,8 @@ struct store_object *live_pod(const struct live *live, const char *namespace_, c
 /* Its number in the pods of the snapshot, -1 when it is not among them. */
 int live_pod_number(const struct live *live, const char *namespace_, const char *name);
 struct store_object *live_queue(const struct live *live, const char *name);
+/* What queues used in the past, up to the last cycle; NULL when that does not count. */
+struct usage *live_usage(const struct live *live);
 /* The claims, volumes and classes the state was fed with; borrowed until the next call. */
 const struct volume_book *live_volume_book(const struct live *live);
 

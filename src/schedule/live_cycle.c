@@ -62,6 +62,7 @@ void live_begin(struct live *live, int64_t now_ns)
 	cycle->evictions = NULL;
 	cycle->eviction_count = cycle->eviction_capacity = 0;
 	list_work(live);
+	live_usage_begin(live);
 	live->changed = false;
 	live->planning = true;
 	cluster_record(cycle->cluster);
@@ -111,6 +112,7 @@ void live_finish(struct live *live)
 	if (!live->planning)
 		return;
 	live->planning = false;
+	live_usage_hold(live);
 	cluster_rewind(cycle->cluster);
 	/* What gives way is looked at once more: the eviction may have failed. */
 	for (size_t i = 0; i < cycle->eviction_count; i++)

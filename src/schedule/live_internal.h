@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "schedule/live.h"
 #include "schedule/snapshot_build.h"
+#include "schedule/usage.h"
 
 /* An assumption about a pod. */
 struct guess {
@@ -87,6 +88,7 @@ struct live {
 	struct pod_grouping grouping;
 	VEC(char *) moving_nodes; /* names of nodes that came, went or moved since the last cycle */
 	size_t turnover;          /* nodes that came or went since everything was built */
+	struct usage *usage;      /* what queues used in the past; NULL when that does not count */
 	struct arena *budgets;    /* what the budgets of the snapshot consist of */
 	bool budgets_stale;       /* they are to be read anew */
 	bool stale, changed, planning;
@@ -145,6 +147,10 @@ void live_budget_drop(struct live *live);
 void live_budgets_count(struct live *live, const struct snapshot_pod *pod, int sign);
 /* Before a cycle: what they allow now. */
 void live_budgets_refresh(struct live *live);
+
+/* live_usage.c: before a cycle, tells it what queues used; after it, notes what they hold from now on. */
+void live_usage_begin(struct live *live);
+void live_usage_hold(struct live *live);
 
 /* live_nodes.c: the node came, went or would move; all of it is taken over before the next cycle. */
 void live_node_note(struct live *live, const char *name);

@@ -3,6 +3,7 @@
 #include "schedule/metrics.h"
 
 #include "base/clock.h"
+#include "engine/share/share.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,24 @@ static void write_queues(const struct cycle_queue *queues, size_t queue_count, s
 	}
 }
 
+/* Only where the past counts: elsewhere nobody looks at it. */
+static void write_past(const struct cycle_queue *queues, size_t queue_count, bool counts, struct buffer *out)
+{
+	static const char *const resources[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
+	if (!counts)
+		return;
+	head(out, "queue_past_use_ratio", "gauge",
+	     "What a queue used of what the cluster had to give within the window of the fair share over time.");
+	for (size_t q = 0; q < queue_count; q++)
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			buffer_puts(out, "platoon_queue_past_use_ratio{queue=\"");
+			write_label(out, queues[q].name);
+			buffer_printf(out, "\",resource=\"%s\"} ", resources[r]);
+			fraction(out, (uint64_t)queues[q].used[r], SHARE_PAST_WHOLE, 9);
+			buffer_puts(out, "\n");
+		}
+}
+
 static void write_labelled(const struct metrics *metrics, struct buffer *out)
 {
 	head(out, "evictions_total", "counter", "Pods evicted, by the action that decided it.");
@@ -178,6 +197,7 @@ void metrics_write(const struct metrics *metrics, const struct cycle_queue *queu
 	    metrics->gangs_with_claims);
 	write_labelled(metrics, out);
 	write_queues(queues, queue_count, out);
+	write_past(queues, queue_count, metrics->past_counts, out);
 	one(out, "state_rebuilds_total", "counter", "Times the whole state was built anew.", metrics->rebuilds);
 	one(out, "watch_relists_total", "counter", "Times a kind was listed again.", metrics->relists);
 	one(out, "watch_lag_versions", "gauge", "Versions of the store that were not read before the last cycle.",

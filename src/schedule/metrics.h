@@ -29,6 +29,7 @@ struct metrics {
 	size_t pending_count;
 	uint64_t groups_described, events_left_out;
 	/* state, set before writing */
+	bool past_counts; /* that of queues */
 	uint64_t gangs_with_claims, rebuilds, relists, remembered, watch_version, store_version;
 };
 

@@ -165,6 +165,7 @@ static void finish_cycle(struct scheduler *scheduler)
 	scheduler_claims_finish(&turn);
 	scheduler_write(&turn);
 	scheduler_write_status(&turn);
+	scheduler_keep_usage(&turn);
 	if (scheduler->unwritten) {
 		scheduler->failures++;
 		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
@@ -177,6 +178,7 @@ static void finish_cycle(struct scheduler *scheduler)
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings)); /* the former ones may be gone */
 	scheduler_assume(&turn);
 	scheduler_claims_assume(scheduler);
+	scheduler->due = sooner(scheduler->due, scheduler_usage_due(scheduler));
 	scheduler->due = sooner(scheduler->due, scheduler_claims_due(scheduler));
 	arena_destroy(arena);
 }
@@ -249,6 +251,7 @@ void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
 {
 	struct metrics metrics = scheduler->metrics;
 	const struct cycle *cycle = &live_snapshot(scheduler->live)->cycle;
+	metrics.past_counts = live_usage(scheduler->live) != NULL;
 	metrics.rebuilds = live_rebuilds(scheduler->live);
 	metrics.remembered =
 		scheduler->deciding ? scheduler->seen.remembered : refusal_cache_hits(cycle->refusal_cache);

@@ -141,6 +141,10 @@ const char *scheduler_not_ready_text(const struct scheduler_turn *turn, size_t i
  * did. -1 when that could not be written: then they must stay where they are. */
 int scheduler_write_places(const struct scheduler_turn *turn, size_t index, const struct store_object *object);
 
+/* scheduler_usage.c: writes on queues what they used in the past, now and then; and when that is due, INT64_MAX for never. */
+void scheduler_keep_usage(const struct scheduler_turn *turn);
+int64_t scheduler_usage_due(const struct scheduler *scheduler);
+
 /* scheduler_times.c: whether the group is below its minimum with pods running, and may be released for that. */
 bool scheduler_is_stale(const struct cycle_group *group);
 /* Notes on the PodGroup since when it is stale and when it last lost pods. */

@@ -216,6 +216,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.starvation_after = build.settings->starvation_ns;
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);
+	build_usage(&build);
 	build_number_nodes(&build);
 	build_volumes(&build);
 	build_config_maps(&build);

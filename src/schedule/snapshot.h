@@ -23,6 +23,9 @@
 #define KEPT_PLACES "platoon.dev/kept-places"
 /* Annotation of a PodGroup whose minimum was raised: the pods with which it met the former one. */
 #define MET_MINIMUM "platoon.dev/met-minimum"
+/* Annotation of a Queue: what it used of the cluster in the past, see usage.h. Written by the scheduler, which reads it when it
+ * starts; without one that runs it is what plans go by. */
+#define PAST_USAGE "platoon.dev/past-usage"
 #define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
 
 struct volume_book;

@@ -90,6 +90,8 @@ bool build_node_is_ours(const struct snapshot_build *build, const struct node_sp
 /* Whether the settings serve every pool. */
 bool build_serves_all(const struct snapshot_build *build);
 void build_queues(struct snapshot_build *build);
+/* What they used in the past, as it was kept; after the frame. */
+void build_usage(struct snapshot_build *build);
 void build_priorities(struct snapshot_build *build);
 /* What the class is worth, or the default where there is none of that name, and whether its groups never preempt. */
 int32_t build_priority(const struct snapshot_build *build, const char *class_name, bool *never_preempts);

@@ -1,6 +1,7 @@
 /* Owns the cluster-scoped part of the snapshot: topologies, nodes, queues and priority classes. */
 #include "schedule/snapshot_build.h"
 #include "kinds/names.h"
+#include "schedule/usage.h"
 
 #include <string.h>
 
@@ -217,6 +218,27 @@ static struct cycle_queue unlimited_queue(const char *name)
 		queue.weight[resource] = 1000;
 	}
 	return queue;
+}
+
+void build_usage(struct snapshot_build *build)
+{
+	struct cycle *cycle = &build->snapshot->cycle;
+	const struct build_slice *slice = &build->kinds[KIND_QUEUE];
+	struct usage *usage = usage_of_settings(build->settings, cycle->now);
+	cycle->past_factor = build->settings->past.factor;
+	for (size_t i = 0; i < slice->count && usage; i++) {
+		const struct val *object = slice->items[i]->object;
+		const char *text = val_str(val_path(object, "metadata", "annotations", PAST_USAGE, NULL), NULL);
+		uint32_t number = interner_find(build->queue_names, slice->items[i]->name);
+		if (!text || number == UINT32_MAX)
+			continue;
+		int queue = usage_queue(usage, slice->items[i]->name);
+		if (usage_read(usage, queue, text) < 0)
+			build_warn(build, "queue %s: its annotation %s is not one that Platoon wrote, and is not read",
+			           slice->items[i]->name, PAST_USAGE);
+		usage_get(usage, queue, cycle->queues[number].used);
+	}
+	usage_destroy(usage);
 }
 
 void build_queues(struct snapshot_build *build)

@@ -52,13 +52,33 @@ struct run_plan {
 	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count;
 	int64_t cycles;
-	int64_t starvation_after_ns;
 };
+
+/* It counts where it is written, without `enabled`. */
+static void read_past(const struct val *map, struct settings_past *into, struct scenario_result *result)
+{
+	static const char *const keys[] = {"kValue", "windowSize", "windowType", "halfLifePeriod", NULL};
+	struct problems problems = {.arena = result->arena};
+	if (!map)
+		return;
+	scenario_check_keys(result, map, "spec.run.timeBasedFairshare", keys);
+	settings_read_past(map, "spec.run.timeBasedFairshare", into, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		scenario_fail(result, "%s: %s", problems.items[i].path, problems.items[i].message);
+}
+
+void scenario_read_settings(const struct val *run, struct settings *into, struct scenario_result *result)
+{
+	const struct val *starvation = val_get(run, "starvationAfter");
+	if (starvation && clock_parse_duration(val_str(starvation, ""), &into->starvation_ns) < 0)
+		scenario_fail(result, "spec.run.starvationAfter: must be a duration such as 10m");
+	read_past(val_get(run, "timeBasedFairshare"), &into->past, result);
+}
 
 /* False, with a failure, when the run asks for what does not exist yet. */
 static bool read_run(const struct val *run, struct run_plan *out, struct scenario_result *result)
 {
-	static const char *const keys[] = {"actions", "cycles", "starvationAfter", NULL};
+	static const char *const keys[] = {"actions", "cycles", "starvationAfter", "timeBasedFairshare", NULL};
 	size_t before = result->failure_count;
 	*out = (struct run_plan){0};
 	out->action_count = cycle_action_list_all(out->actions);
@@ -85,9 +105,6 @@ static bool read_run(const struct val *run, struct run_plan *out, struct scenari
 	const struct val *cycles = val_get(run, "cycles");
 	if (cycles && (val_int(cycles, &out->cycles) < 0 || out->cycles < 1 || out->cycles > MAX_CYCLES))
 		scenario_fail(result, "spec.run.cycles: must be a whole number from 1 to %d", MAX_CYCLES);
-	const struct val *starvation = val_get(run, "starvationAfter");
-	if (starvation && clock_parse_duration(val_str(starvation, ""), &out->starvation_after_ns) < 0)
-		scenario_fail(result, "spec.run.starvationAfter: must be a duration such as 10m");
 	return result->failure_count == before;
 }
 
@@ -138,8 +155,10 @@ static void run_cycles(const struct manifests *objects, const struct val *spec, 
 	if (!read_run(val_get(spec, "run"), &run, result))
 		return;
 	struct settings own = settings ? *settings : settings_usual;
-	if (run.starvation_after_ns > 0)
-		own.starvation_ns = run.starvation_after_ns;
+	size_t before = result->failure_count;
+	scenario_read_settings(val_get(spec, "run"), &own, result);
+	if (result->failure_count > before)
+		return;
 	struct snapshot_options options = {.now_seconds = SCENARIO_START, .settings = &own};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	if (run.cycles)

@@ -10,6 +10,9 @@ void scenario_fail(struct scenario_result *result, const char *format, ...) __at
 void scenario_check_keys(struct scenario_result *result, const struct val *map, const char *where,
                          const char *const *known);
 
+/* What spec.run says about settings, put into them. */
+void scenario_read_settings(const struct val *run, struct settings *into, struct scenario_result *result);
+
 /* expect.c: compares expect.groups and expect.pods with what the cycles left in the snapshot. */
 void expectations_check(const struct val *expect, const struct snapshot *snapshot, struct scenario_result *result);
 

@@ -409,12 +409,16 @@ void steps_run(const struct manifests *objects, const struct val *spec, const st
 		steps_expect(NULL, expect, "spec.expect", result);
 	else if (!steps.expects)
 		scenario_fail(result, "spec.steps: no step expects anything; a scenario must expect something");
+	struct settings own = settings ? *settings : settings_usual;
+	/* All actions run beside steps, for as long as they go on. */
+	static const char *const run_keys[] = {"starvationAfter", "timeBasedFairshare", NULL};
 	if (val_get(spec, "run"))
-		scenario_fail(result, "spec.run: not together with steps, in which everything runs");
+		scenario_check_keys(result, val_get(spec, "run"), "spec.run", run_keys);
+	scenario_read_settings(val_get(spec, "run"), &own, result);
 	if (result->failure_count > failures)
 		return;
 	run.simulation = simulation_create(&(struct simulation_options){
-		.seed = 1, .settings = settings, .after_turn = after_turn, .context = &run, .access = access});
+		.seed = 1, .settings = &own, .after_turn = after_turn, .context = &run, .access = access});
 	if (run.simulation->problem) {
 		scenario_fail(result, "%s", run.simulation->problem);
 		simulation_destroy(run.simulation);

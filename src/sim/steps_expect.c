@@ -184,6 +184,8 @@ static struct selection read_selection(const struct val *item, const char *where
 		.labels = val_str(val_get(item, "selector"), NULL),
 		.where = val_get(item, "where"),
 	};
+	if (val_get(item, "selector") && !selection.labels)
+		scenario_fail(result, "%s.selector: must be a text such as app=web", where);
 	if (!selection.target.kind[0])
 		scenario_fail(result, "%s.kind: must be given", where);
 	check_fields_form(selection.where, arena_printf(result->arena, "%s.where", where), result);

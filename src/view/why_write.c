@@ -144,6 +144,8 @@ static void put_queue(struct build *build, struct node *root, const struct why *
 		build_put_int(build, item, "fairShare", queue->fair[r]);
 		build_put(build, item, "quota", write_limit(build, queue->quota[r]));
 		build_put(build, item, "limit", write_limit(build, queue->limit[r]));
+		if (cycle->past_factor)
+			build_put_int(build, item, "pastUsePerBillion", queue->used[r]);
 		build_put(build, resources, names[r], item);
 	}
 	build_put(build, root, "resources", resources);

@@ -169,6 +169,39 @@ def a_profile_gives_what_nobody_says(folder):
     assert answer.returncode == 2 and "profile: must be platoon or kai" in answer.stderr, answer
 
 
+def refused(folder, text):
+    write(folder, "wrong.yaml", text)
+    answer = subprocess.run([PLATOON, "run", "--config", "wrong.yaml"], check=False, text=True, stderr=subprocess.PIPE, cwd=folder)
+    assert answer.returncode == 2, answer
+    return answer.stderr
+
+
+@test
+def who_waits_long_is_a_setting_of_run(folder):
+    assert "starvationAfter: 0s" in settings_of(folder)
+    write(folder, "long.yaml", "starvationAfter: 30m\n")
+    assert "starvationAfter: 30m" in settings_of(folder, "--config", "long.yaml")
+    assert "starvationAfter: 10m" in settings_of(folder, "--config", "long.yaml", "--starvation-after", "10m")
+    assert "starvationAfter: must be a duration such as 10m" in refused(folder, "starvationAfter: soon\n")
+
+
+@test
+def the_past_of_queues_is_a_setting_of_run(folder):
+    usual = settings_of(folder)
+    at = usual.index("timeBasedFairshare:")
+    assert usual[at + 1:at + 6] == ["  enabled: false", "  kValue: 1", "  windowSize: 168h", "  windowType: sliding",
+                                    "  halfLifePeriod: 0s"], usual
+    write(folder, "past.yaml", "timeBasedFairshare: {enabled: true, kValue: 2, windowType: tumbling}\n")
+    given = settings_of(folder, "--config", "past.yaml")
+    at = given.index("timeBasedFairshare:")
+    assert given[at + 1:at + 5] == ["  enabled: true", "  kValue: 2", "  windowSize: 168h", "  windowType: tumbling"], given
+    said = refused(folder, "timeBasedFairshare: {kValue: -1, windowSize: 10s, windowType: cron, halfLifePeriod: 1500ms}\n")
+    for words in ("timeBasedFairshare.kValue: must be a number from 0 to 1000", "timeBasedFairshare.windowSize: must be a duration",
+                  "timeBasedFairshare.windowType: must be sliding or tumbling", "timeBasedFairshare.halfLifePeriod: must be"):
+        assert words in said, said
+    assert "timeBasedFairshare.kvalue: there is no such setting" in refused(folder, "timeBasedFairshare: {kvalue: 1}\n")
+
+
 @test
 def a_profile_is_read_again(folder):
     text = "logLevel: info\nlisten: none\nschedulerNames: [profiled]\n"

@@ -181,12 +181,12 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	(void)state;
 	static const char *const names[] = {"other"};
 	static const struct group_kind_default row = {.api_group = "*", .kind = "Job", .priority_class = "train"};
-	struct settings cases[17];
-	static const bool placing[17] = {true, true, true, true, true, false, true,  false, false,
-	                                 true, true, true, true, true, true,  false, true};
-	static const bool grouping[17] = {true, true,  true,  false, false, true,  true,  true, true,
-	                                  true, false, false, false, false, false, false, false};
-	for (int i = 0; i < 17; i++)
+	struct settings cases[18];
+	static const bool placing[18] = {true, true, true, true, true, false, true,  false, false,
+	                                 true, true, true, true, true, true,  false, true,  true};
+	static const bool grouping[18] = {true, true,  true,  false, false, true,  true,  true,  true,
+	                                  true, false, false, false, false, false, false, false, false};
+	for (int i = 0; i < 18; i++)
 		cases[i] = settings_usual;
 	cases[0].schedulers = names;
 	cases[0].scheduler_count = 1;
@@ -207,7 +207,8 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	cases[14].ignore_parent_queues = true;
 	cases[15].kai_minimums = true;
 	cases[16].spare_gpus = true;
-	for (int i = 0; i < 17; i++) {
+	cases[17].past.half_life = 60;
+	for (int i = 0; i < 18; i++) {
 		struct settings_source *source = settings_source_create(&settings_usual);
 		settings_source_replace(source, &cases[i]);
 		print_message("case %d\n", i);

@@ -18,6 +18,7 @@ struct cycle_queue {
 	int64_t preempt_runtime,
 		reclaim_runtime; /* nanoseconds that a group may run before it is evicted for another */
 	bool has_runtime[2]; /* whether preempt_runtime and reclaim_runtime are set; if not, those above are asked */
+	int64_t used[CYCLE_RESOURCES]; /* in the past, in parts of SHARE_PAST_WHOLE of the cluster */
 	/* filled by the cycle: */
 	int64_t allocated[CYCLE_RESOURCES];
 	int64_t allocated_protected[CYCLE_RESOURCES]; /* the part of it that cannot be evicted */
@@ -139,6 +140,7 @@ struct cycle {
 	int64_t retry_at; /* filled by the actions: when time alone may let a refused group in; INT64_MAX = never */
 	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
 	int64_t hold_for;         /* nanoseconds that room is held for pods that are still to come; 0 = none is */
+	int64_t past_factor;      /* how much the past of queues counts, in thousandths; 0: not at all */
 	size_t kept;              /* places kept for pods that were moved or are to come, now */
 	uint64_t budget;          /* per placement, 0 = default */
 	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
@@ -185,6 +187,9 @@ void cycle_finish(struct cycle *cycle);
 /* As what queues count a resource: CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, and how much one of it is in their units; -1 when they
  * do not. */
 int cycle_resource_of(const char *name, int64_t *scale);
+
+/* What the cluster has, as queues count it. */
+void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES]);
 
 const char *group_state_name(enum group_state state); /* "Placed", "Waiting", ...; GROUP_PARTIAL is "Placed" */
 

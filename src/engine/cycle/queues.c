@@ -278,8 +278,9 @@ int cycle_work_at(const struct cycle *cycle, size_t i)
 	return cycle->selective ? cycle->work[i] : (int)i;
 }
 
-static void cluster_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
+void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
 {
+	memset(total, 0, CYCLE_RESOURCES * sizeof(*total));
 	for (int r = 0; r < cluster_resource_count(cluster); r++) {
 		int64_t scale;
 		int which = cycle_resource_of(cluster_resource_name(cluster, r), &scale);
@@ -311,6 +312,8 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 		memcpy(share->quota, from->quota, sizeof(share->quota));
 		memcpy(share->limit, from->limit, sizeof(share->limit));
 		memcpy(share->weight, from->weight, sizeof(share->weight));
+		for (int r = 0; r < CYCLE_RESOURCES && cycle->past_factor; r++)
+			share->past[r] = from->used[r] * cycle->past_factor / (1000 + cycle->past_factor);
 		if (!cycle->accounts)
 			continue;
 		memcpy(share->allocated, cycle->accounts[q].allocated, sizeof(share->allocated));
@@ -327,7 +330,7 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 		}
 		add_kept(run, group);
 	}
-	cluster_totals(cycle->cluster, total);
+	cycle_totals(cycle->cluster, total);
 }
 
 /* ---- what is allowed ---- */
