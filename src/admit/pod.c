@@ -14,6 +14,38 @@
 
 static const struct decode_path *const spec_path = &(const struct decode_path){.key = "spec"};
 
+/* What the conditions of a pod say, which the API server, a kubelet and the controller that groups pods write. */
+struct conditions {
+	bool any, ready;
+	bool infeasible;       /* its node can never give what was asked for later */
+	int64_t bound_seconds; /* INT64_MIN: unknown */
+	/* Why no group was found for it, NULL: nobody said so. It waits for its workload to be corrected. */
+	const char *ungrouped;
+};
+
+static struct conditions read_conditions(const struct val *list)
+{
+	struct conditions out = {.any = val_count(list) > 0, .bound_seconds = INT64_MIN};
+	const struct val *item;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
+		const char *type = val_str(val_get(item, "type"), ""), *status = val_str(val_get(item, "status"), "");
+		const char *reason = val_str(val_get(item, "reason"), "");
+		bool is_true = strcmp(status, "True") == 0;
+		if (strcmp(type, "Ready") == 0) {
+			out.ready |= is_true;
+		} else if (strcmp(type, "PodResizePending") == 0) {
+			out.infeasible |= is_true && strcmp(reason, "Infeasible") == 0;
+		} else if (strcmp(type, "PodScheduled") == 0) {
+			const char *since = val_str(val_get(item, "lastTransitionTime"), "");
+			if (is_true && *since && clock_parse_rfc3339(since, &out.bound_seconds) < 0)
+				out.bound_seconds = INT64_MIN;
+			if (strcmp(status, "False") == 0 && strcmp(reason, PODS_NOT_GROUPED) == 0)
+				out.ungrouped = val_str(val_get(item, "message"), "");
+		}
+	}
+	return out;
+}
+
 /* Requests of one container; a limit without a request is also the request. */
 static struct amounts container_requests(const struct decode *decode, const struct decode_path *path,
                                          const struct val *container)
@@ -52,20 +84,10 @@ static void add_allocated(const struct decode *decode, const struct val *status,
 	amounts_max(decode->arena, total, &in_force);
 }
 
-/* Whether the node of the pod can never give what was asked for later. */
-static bool is_infeasible(const struct val *object)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (strcmp(val_str(val_get(item, "type"), ""), "PodResizePending") == 0 &&
-		    strcmp(val_str(val_get(item, "status"), ""), "True") == 0)
-			return strcmp(val_str(val_get(item, "reason"), ""), "Infeasible") == 0;
-	return false;
-}
-
 /* Requests of a container as they count: with what its status says, once the pod has a node. */
 static struct amounts effective_requests(const struct decode *decode, const struct decode_path *path,
-                                         const struct val *container, const struct val *object, const char *list)
+                                         const struct val *container, const struct val *object, const char *list,
+                                         bool infeasible)
 {
 	struct amounts requests = container_requests(decode, path, container);
 	const char *name = val_str(val_get(container, "name"), "");
@@ -74,7 +96,7 @@ static struct amounts effective_requests(const struct decode *decode, const stru
 		return requests;
 	for (struct val_iter it = val_iter(statuses); val_next(&it, NULL, &item);)
 		if (strcmp(val_str(val_get(item, "name"), ""), name) == 0)
-			add_allocated(decode, item, is_infeasible(object), &requests);
+			add_allocated(decode, item, infeasible, &requests);
 	return requests;
 }
 
@@ -86,7 +108,8 @@ static bool is_sidecar(const struct decode *decode, const struct decode_path *pa
 }
 
 /* Init containers run one after the other, each beside the sidecars started before it. */
-static void add_init_containers(const struct decode *decode, const struct val *object, struct amounts *total)
+static void add_init_containers(const struct decode *decode, const struct val *object, bool infeasible,
+                                struct amounts *total)
 {
 	const struct val *spec = val_get(object, "spec");
 	const struct decode_path *up = PATH_KEY(spec_path, "initContainers");
@@ -98,7 +121,8 @@ static void add_init_containers(const struct decode *decode, const struct val *o
 		const struct decode_path *path = PATH_INDEX(up, index);
 		if (!decode_is(decode, path, item, VAL_MAP))
 			continue;
-		struct amounts requests = effective_requests(decode, path, item, object, "initContainerStatuses");
+		struct amounts requests =
+			effective_requests(decode, path, item, object, "initContainerStatuses", infeasible);
 		if (is_sidecar(decode, path, item)) {
 			amounts_add(decode, path, total, &requests);
 			amounts_add(decode, path, &sidecars, &requests);
@@ -149,7 +173,7 @@ static void apply_pod_level(const struct decode *decode, const struct val *spec,
 	}
 }
 
-static void read_requests(const struct decode *decode, const struct val *object, struct pod_spec *out)
+static void read_requests(const struct decode *decode, const struct val *object, bool infeasible, struct pod_spec *out)
 {
 	const struct val *spec = val_get(object, "spec");
 	const struct decode_path *up = PATH_KEY(spec_path, "containers");
@@ -163,10 +187,11 @@ static void read_requests(const struct decode *decode, const struct val *object,
 		const struct decode_path *path = PATH_INDEX(up, index);
 		if (!decode_is(decode, path, item, VAL_MAP))
 			continue;
-		struct amounts requests = effective_requests(decode, path, item, object, "containerStatuses");
+		struct amounts requests =
+			effective_requests(decode, path, item, object, "containerStatuses", infeasible);
 		amounts_add(decode, path, &total, &requests);
 	}
-	add_init_containers(decode, object, &total);
+	add_init_containers(decode, object, infeasible, &total);
 	apply_pod_level(decode, spec, &total);
 	amounts_read(decode, spec_path, spec, "overhead", &overhead);
 	amounts_add(decode, PATH_KEY(spec_path, "overhead"), &total, &overhead);
@@ -208,38 +233,8 @@ static void read_claims(const struct decode *decode, const struct val *spec, str
 		out->claims[out->claim_count++] = ephemeral[i];
 }
 
-/* Written by the API server when the pod is bound, and by a kubelet. */
-static void read_conditions(const struct val *conditions, struct pod_spec *out)
-{
-	const struct val *item;
-	const char *key;
-	out->started_seconds = INT64_MIN;
-	out->ready = val_count(conditions) == 0 && out->phase == POD_RUNNING; /* in files nobody writes them */
-	for (struct val_iter it = val_iter(conditions); val_next(&it, &key, &item);) {
-		if (strcmp(val_str(val_get(item, "status"), ""), "True") != 0)
-			continue;
-		const char *type = val_str(val_get(item, "type"), "");
-		out->ready |= strcmp(type, "Ready") == 0;
-		const char *since =
-			strcmp(type, "PodScheduled") == 0 ? val_str(val_get(item, "lastTransitionTime"), "") : "";
-		if (*since && clock_parse_rfc3339(since, &out->started_seconds) < 0)
-			out->started_seconds = INT64_MIN;
-	}
-}
-
-/* A pod that no group was found for waits for its workload to be corrected. The message of the condition says what is
- * wrong there. */
-static void block_ungrouped(const struct val *object, struct arena *arena, const struct pod_block **block)
-{
-	const struct val *item;
-	for (struct val_iter it = val_iter(val_path(object, "status", "conditions", NULL)); val_next(&it, NULL, &item);)
-		if (text_equal(val_str(val_get(item, "type"), NULL), "PodScheduled") &&
-		    text_equal(val_str(val_get(item, "status"), NULL), "False") &&
-		    text_equal(val_str(val_get(item, "reason"), NULL), PODS_NOT_GROUPED))
-			pod_block_add(block, arena, BLOCK_NOT_GROUPED, "%s", val_str(val_get(item, "message"), ""));
-}
-
-static void read_state(const struct decode *decode, const struct val *object, struct pod_spec *out)
+static void read_state(const struct decode *decode, const struct val *object, const struct conditions *conditions,
+                       struct pod_spec *out)
 {
 	static const char *const names[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
 	static const enum pod_phase phases[] = {POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN};
@@ -251,7 +246,9 @@ static void read_state(const struct decode *decode, const struct val *object, st
 		out->phase = choice < 0 ? POD_UNKNOWN : phases[choice];
 	}
 	out->nominated = decode_string(decode, path, status, "nominatedNodeName");
-	read_conditions(val_get(status, "conditions"), out);
+	out->ready =
+		conditions->ready || (!conditions->any && out->phase == POD_RUNNING); /* in files nobody writes them */
+	out->started_seconds = conditions->bound_seconds;
 	/* Written by a kubelet: a text that is no time is not worth refusing the pod. */
 	const char *started = val_str(val_get(status, "startTime"), "");
 	int64_t seconds;
@@ -336,8 +333,9 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	                         .creation_seconds = meta.creation_seconds};
 	read_group(&decode, &meta, out);
 	read_spec(&decode, spec, out);
-	read_state(&decode, object, out);
-	read_requests(&decode, object, out);
+	struct conditions conditions = read_conditions(val_path(object, "status", "conditions", NULL));
+	read_state(&decode, object, &conditions, out);
+	read_requests(&decode, object, conditions.infeasible, out);
 	read_claims(&decode, spec, out);
 	rules_read_config_maps(object, arena, out);
 	struct pod_rules *rules = arena_new(arena, struct pod_rules);
@@ -348,8 +346,8 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	if (!out->node) { /* otherwise it has its place, whatever it asks for */
 		pod_fields_block(object, arena, &out->block);
 		block_native(object, arena, out);
-		if (!out->group)
-			block_ungrouped(object, arena, &out->block);
+		if (!out->group && conditions.ungrouped)
+			pod_block_add(&out->block, arena, BLOCK_NOT_GROUPED, "%s", conditions.ungrouped);
 	}
 	return problems->errors > errors ? -1 : 0;
 }
