@@ -143,6 +143,7 @@ const char *group_about_name(enum group_about about); /* "wrong-field-type", ...
 struct group_warning {
 	enum group_about about;
 	const char *object;  /* "JobSet default/train" */
+	bool on_pod;         /* the object is the pod itself, not its workload */
 	const char *path;    /* place in that object */
 	const char *message; /* what is wrong */
 	const char *fix;     /* what to do; never NULL */

@@ -4,6 +4,7 @@
 #include "base/grow.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 /* Each becomes an event; a workload with more faults than this has one cause. */
 #define MOST_WARNINGS 64
@@ -66,6 +67,7 @@ static void add(struct grouping *grouping, const char *kind, const char *name, e
 	out->warnings[out->warning_count++] = (struct group_warning){
 		.about = about,
 		.object = arena_printf(grouping->arena, "%s %s/%s", kind, grouping->namespace_, name),
+		.on_pod = strcmp(kind, "Pod") == 0,
 		.path = path,
 		.message = message,
 		.fix = fix,

@@ -95,7 +95,7 @@ void grouping_tell(const struct reconcile *turn, const struct group_result *resu
 	for (size_t i = 0; i < result->warning_count; i++) {
 		const struct group_warning *warning = &result->warnings[i];
 		/* What is wrong with the workload is told once, there, and not by each of its pods. */
-		const struct store_object *about = owner && !text_starts_with(warning->object, "Pod ") ? owner : pod;
+		const struct store_object *about = owner && !warning->on_pod ? owner : pod;
 		writes_event_once(turn->store, about, true, event_reason(turn->arena, warning->about),
 		                  sentence(turn->arena, warning), turn->now_ns / CLOCK_SECOND);
 	}
