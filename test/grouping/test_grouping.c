@@ -1,172 +1,13 @@
 /* The grouping controller over a store: workloads and pods in, PodGroups, marks and events out. */
-#include "fixtures/store_fixture.h"
-
-#include "grouping/grouping.h"
+#include "grouping/story.h"
 
 #include <stdlib.h>
-
-#define JOBS "jobs.batch"
-#define GROUPS "podgroups.scheduling.run.ai"
-
-struct fixture {
-	struct store_fixture base;
-	struct settings_source *settings;
-	struct grouping_controller *grouping;
-	bool singles_unwritten;
-};
-
-static void start(struct fixture *fixture)
-{
-	struct settings settings = settings_usual;
-	settings.single_groups = !fixture->singles_unwritten;
-	if (!fixture->settings)
-		fixture->settings = settings_source_create(&settings);
-	settings_source_follow(fixture->settings, fixture->base.store);
-	settings_source_replace(fixture->settings, &settings);
-	settings_turn(fixture->settings);
-	fixture->grouping = grouping_create(&(struct grouping_options){.store = fixture->base.store,
-	                                                               .clock = &fixture->base.clock.source,
-	                                                               .settings = fixture->settings});
-}
-
-static bool holds(struct fixture *fixture, const struct store_object *pod)
-{
-	struct pod_grouping link = grouping_for_scheduler(fixture->grouping);
-	return link.holds(link.context, pod);
-}
-
-static int open_all(void **state)
-{
-	static struct fixture fixture;
-	memset(&fixture, 0, sizeof(fixture));
-	fixture_open(&fixture.base, NULL);
-	assert_code(&fixture.base,
-	            fixture_create(&fixture.base, "priorityclasses.scheduling.k8s.io", "",
-	                           "{'metadata':{'name':'train'},'value':50}"),
-	            201);
-	start(&fixture);
-	*state = &fixture;
-	return 0;
-}
-
-static int close_all(void **state)
-{
-	struct fixture *fixture = *state;
-	grouping_destroy(fixture->grouping);
-	settings_source_destroy(fixture->settings);
-	fixture_close(&fixture->base);
-	return 0;
-}
-
-/* Steps until nothing is to be done at once. How many steps that took. */
-static int settle(struct fixture *fixture)
-{
-	for (int step = 1; step < 10000; step++) {
-		int wait = grouping_step(fixture->grouping);
-		bool wrote = store_pending(fixture->base.store);
-		assert_int_equal(store_commit(fixture->base.store, NULL), 0);
-		if (wait != 0 && !wrote)
-			return step;
-	}
-	fail_msg("grouping does not come to rest");
-	return 0;
-}
-
-static void assert_at_rest(struct fixture *fixture)
-{
-	uint64_t before = store_version(fixture->base.store);
-	settle(fixture);
-	assert_int_equal(store_version(fixture->base.store), before);
-	/* A restart knows nothing and finds everything done. */
-	grouping_destroy(fixture->grouping);
-	start(fixture);
-	settle(fixture);
-	assert_int_equal(store_version(fixture->base.store), before);
-}
-
-/* The uid of the new object. */
-static char *make(struct fixture *fixture, const char *resource, const char *body)
-{
-	assert_code(&fixture->base, fixture_create(&fixture->base, resource, "default", body), 201);
-	return base_strdup(fixture_at(&fixture->base, "metadata.uid"));
-}
-
-static char *make_job(struct fixture *fixture, const char *name, const char *annotations, int pods)
-{
-	char body[800];
-	snprintf(body, sizeof(body),
-	         "{'metadata':{'name':'%s','annotations':{%s}},'spec':{'completionMode':'Indexed','parallelism':%d,"
-	         "'completions':%d,'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i'}]}"
-	         "}}}",
-	         name, annotations, pods, pods);
-	return make(fixture, JOBS, body);
-}
-
-static void make_pod(struct fixture *fixture, const char *name, const char *api_version, const char *kind,
-                     const char *owner, const char *uid, const char *labels)
-{
-	char references[400] = "", body[1200];
-	if (owner)
-		snprintf(
-			references, sizeof(references),
-			",'ownerReferences':[{'apiVersion':'%s','kind':'%s','name':'%s','uid':'%s','controller':true}]",
-			api_version, kind, owner, uid);
-	snprintf(
-		body, sizeof(body),
-		"{'metadata':{'name':'%s','labels':{%s}%s},'spec':{'schedulerName':'platoon','containers':[{'name':'c',"
-		"'image':'i'}]}}",
-		name, labels, references);
-	free(make(fixture, "pods", body));
-}
-
-static void make_job_pod(struct fixture *fixture, const char *job, const char *uid, int index)
-{
-	char name[64], label[80];
-	snprintf(name, sizeof(name), "%s-%d", job, index);
-	snprintf(label, sizeof(label), "'batch.kubernetes.io/job-completion-index':'%d'", index);
-	make_pod(fixture, name, "batch/v1", "Job", job, uid, label);
-}
 
 #define SEGMENTS                                                                                                       \
 	"'kai.scheduler/topology':'t','kai.scheduler/segment-size':'2',"                                               \
 	"'kai.scheduler/segment-topology-required-placement':'rack'"
 
-static const char *group_name(struct fixture *fixture)
-{
-	return fixture_names(&fixture->base, GROUPS, "default", NULL, NULL);
-}
-
-static void get_group(struct fixture *fixture)
-{
-	char name[300];
-	snprintf(name, sizeof(name), "%s", group_name(fixture));
-	assert_code(&fixture->base, fixture_get(&fixture->base, GROUPS, "default", name), 200);
-}
-
-static void get_pod(struct fixture *fixture, const char *name)
-{
-	assert_code(&fixture->base, fixture_get(&fixture->base, "pods", "default", name), 200);
-}
-
-/* Reasons of the events about an object, in the order of their names; "" for none. */
-static const char *events_about(struct fixture *fixture, const char *kind, const char *name)
-{
-	static char text[600];
-	char fields[200];
-	struct store_fixture *base = &fixture->base;
-	snprintf(fields, sizeof(fields), "involvedObject.kind=%s,involvedObject.name=%s", kind, name);
-	char *names = base_strdup(fixture_names(base, "events", "default", NULL, fields));
-	text[0] = '\0';
-	for (char *next = names, *event; (event = strsep(&next, " ")) && *event;) {
-		assert_code(base, fixture_get(base, "events", "default", event), 200);
-		size_t length = strlen(text);
-		snprintf(text + length, sizeof(text) - length, "%s%s", length ? " " : "", fixture_at(base, "reason"));
-	}
-	free(names);
-	return text;
-}
-
-static void make_replica_pod(struct fixture *fixture, const char *name, const char *uid, const char *group,
+static void make_replica_pod(struct grouping_story *fixture, const char *name, const char *uid, const char *group,
                              const char *worker)
 {
 	char labels[300];
@@ -174,60 +15,60 @@ static void make_replica_pod(struct fixture *fixture, const char *name, const ch
 	         "'leaderworkerset.sigs.k8s.io/name':'serve','leaderworkerset.sigs.k8s.io/group-index':'%s',"
 	         "'leaderworkerset.sigs.k8s.io/worker-index':'%s'",
 	         group, worker);
-	make_pod(fixture, name, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "serve", uid, labels);
+	story_make_pod(fixture, name, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "serve", uid, labels);
 }
 
-static bool has_group(struct fixture *fixture, const char *uid, int replica)
+static bool has_group(struct grouping_story *fixture, const char *uid, int replica)
 {
 	char name[128];
 	snprintf(name, sizeof(name), "pg-serve-%s-group-%d", uid, replica);
 	return fixture_get(&fixture->base, GROUPS, "default", name) == 200;
 }
 
-static void remove_pod(struct fixture *fixture, const char *name)
+static void remove_pod(struct grouping_story *fixture, const char *name)
 {
 	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", name, "{'gracePeriodSeconds':0}"),
 	            200);
-	settle(fixture);
+	story_settle(fixture);
 }
 
 static void a_replica_that_is_scaled_away_takes_its_group_along(void **state)
 {
-	struct fixture *fixture = *state;
-	char *uid =
-		make(fixture, "leaderworkersets.leaderworkerset.x-k8s.io",
-	             "{'apiVersion':'leaderworkerset.x-k8s.io/v1','kind':'LeaderWorkerSet','metadata':{'name':'serve'},"
-	             "'spec':{'replicas':2,'leaderWorkerTemplate':{'size':2,'workerTemplate':{'spec':{'containers':[]"
-	             "}}}}}");
+	struct grouping_story *fixture = *state;
+	char *uid = story_make(
+		fixture, "leaderworkersets.leaderworkerset.x-k8s.io",
+		"{'apiVersion':'leaderworkerset.x-k8s.io/v1','kind':'LeaderWorkerSet','metadata':{'name':'serve'},"
+		"'spec':{'replicas':2,'leaderWorkerTemplate':{'size':2,'workerTemplate':{'spec':{'containers':[]"
+		"}}}}}");
 	make_replica_pod(fixture, "serve-0", uid, "0", "0");
 	make_replica_pod(fixture, "serve-1", uid, "1", "0");
 	make_replica_pod(fixture, "serve-1-1", uid, "1", "1");
-	settle(fixture);
+	story_settle(fixture);
 	assert_true(has_group(fixture, uid, 0) && has_group(fixture, uid, 1));
 	/* A replica that is made anew keeps its group. */
 	remove_pod(fixture, "serve-0");
 	assert_true(has_group(fixture, uid, 0));
 	fixture_merge(&fixture->base, "leaderworkersets.leaderworkerset.x-k8s.io", "default", "serve",
 	              "{'spec':{'replicas':1}}");
-	settle(fixture);
+	story_settle(fixture);
 	remove_pod(fixture, "serve-1-1");
 	assert_true(has_group(fixture, uid, 1));
 	remove_pod(fixture, "serve-1");
 	assert_false(has_group(fixture, uid, 1));
 	assert_true(has_group(fixture, uid, 0));
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	free(uid);
 }
 
 static void a_job_becomes_a_group_of_segments(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
-	char *uid = make_job(fixture, "train", SEGMENTS, 4);
+	char *uid = story_make_job(fixture, "train", SEGMENTS, 4);
 	for (int i = 0; i < 4; i++)
-		make_job_pod(fixture, "train", uid, i);
-	settle(fixture);
-	get_group(fixture);
+		story_make_job_pod(fixture, "train", uid, i);
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "metadata.ownerReferences.0.uid", uid);
 	assert_at(base, "metadata.ownerReferences.0.kind", "Job");
 	assert_at(base, "spec.queue", "default-queue");
@@ -235,20 +76,20 @@ static void a_job_becomes_a_group_of_segments(void **state)
 	assert_at(base, "spec.subGroups.2.name", "worker-1");
 	assert_at(base, "spec.subGroups.2.minMember", "2");
 	assert_at(base, "spec.subGroups.2.topologyConstraint.requiredTopologyLevel", "rack");
-	get_pod(fixture, "train-3");
-	assert_at(base, "metadata.annotations.pod-group-name", group_name(fixture));
+	story_get_pod(fixture, "train-3");
+	assert_at(base, "metadata.annotations.pod-group-name", story_group_name(fixture));
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-1");
 	assert_at(base, "metadata.labels.[kai.scheduler/segment-index]", "1");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	/* The group goes with its workload. */
 	assert_code(base, fixture_delete(base, JOBS, "default", "train", "{'propagationPolicy':'Background'}"), 200);
 	for (int i = 0; i < 10; i++) {
 		fixture_settle(base);
-		settle(fixture);
+		story_settle(fixture);
 	}
-	assert_string_equal(group_name(fixture), "");
-	assert_string_equal(events_about(fixture, "Job", "train"), "");
-	assert_string_equal(events_about(fixture, "Pod", "train-0"), "");
+	assert_string_equal(story_group_name(fixture), "");
+	assert_string_equal(story_events_about(fixture, "Job", "train"), "");
+	assert_string_equal(story_events_about(fixture, "Pod", "train-0"), "");
 	free(uid);
 }
 
@@ -260,46 +101,47 @@ static void a_job_becomes_a_group_of_segments(void **state)
 
 static void an_owner_that_comes_later_is_waited_for(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
 	/* Not even the kind is known when the pod comes. */
-	make_pod(fixture, "p-0", "kubeflow.org/v1", "PyTorchJob", "pt", "later",
-	         "'training.kubeflow.org/replica-type':'worker'");
-	settle(fixture);
-	assert_string_equal(group_name(fixture), "");
-	assert_string_equal(events_about(fixture, "Pod", "p-0"), "OwnerNotFound");
-	get_pod(fixture, "p-0");
+	story_make_pod(fixture, "p-0", "kubeflow.org/v1", "PyTorchJob", "pt", "later",
+	               "'training.kubeflow.org/replica-type':'worker'");
+	story_settle(fixture);
+	assert_string_equal(story_group_name(fixture), "");
+	assert_string_equal(story_events_about(fixture, "Pod", "p-0"), "OwnerNotFound");
+	story_get_pod(fixture, "p-0");
 	assert_at(base, "status.conditions.0.reason", "NotGrouped");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	assert_code(base, fixture_create(base, "customresourcedefinitions.apiextensions.k8s.io", "", PYTORCH_CRD), 201);
-	settle(fixture);
-	char *uid = make(fixture, "pytorchjobs.kubeflow.org",
-	                 "{'apiVersion':'kubeflow.org/v1','kind':'PyTorchJob','metadata':{'name':'pt','labels':{"
-	                 "'kai.scheduler/queue':'research','kai.scheduler/preemptibility':'non-preemptible'}},'spec':{"
-	                 "'pytorchReplicaSpecs':{'Master':{'replicas':1},'Worker':{'replicas':2}}}}");
-	settle(fixture);
+	story_settle(fixture);
+	char *uid = story_make(
+		fixture, "pytorchjobs.kubeflow.org",
+		"{'apiVersion':'kubeflow.org/v1','kind':'PyTorchJob','metadata':{'name':'pt','labels':{"
+		"'kai.scheduler/queue':'research','kai.scheduler/preemptibility':'non-preemptible'}},'spec':{"
+		"'pytorchReplicaSpecs':{'Master':{'replicas':1},'Worker':{'replicas':2}}}}");
+	story_settle(fixture);
 	/* Another object of that name is not the owner. */
-	assert_string_equal(group_name(fixture), "");
-	make_pod(fixture, "p-1", "kubeflow.org/v1", "PyTorchJob", "pt", uid,
-	         "'training.kubeflow.org/replica-type':'worker'");
-	settle(fixture);
-	get_group(fixture);
+	assert_string_equal(story_group_name(fixture), "");
+	story_make_pod(fixture, "p-1", "kubeflow.org/v1", "PyTorchJob", "pt", uid,
+	               "'training.kubeflow.org/replica-type':'worker'");
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.queue", "research");
 	assert_at(base, "spec.preemptibility", "non-preemptible");
 	assert_at(base, "spec.subGroups.0.name", "master");
 	assert_at(base, "spec.subGroups.1.minMember", "2");
-	get_pod(fixture, "p-1");
+	story_get_pod(fixture, "p-1");
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	/* The workload is scaled: its group follows. */
 	assert_code(base,
 	            fixture_merge(base, "pytorchjobs.kubeflow.org", "default", "pt",
 	                          "{'spec':{'pytorchReplicaSpecs':{'Worker':{'replicas':5}}}}"),
 	            200);
-	settle(fixture);
-	get_group(fixture);
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.subGroups.1.minMember", "5");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	free(uid);
 }
 
@@ -317,87 +159,87 @@ static void an_owner_that_comes_later_is_waited_for(void **state)
 	"'worker'}]}}}}}"
 
 /* A kind that nobody knows, an object of it and one of its pods. */
-static char *make_flow(struct fixture *fixture)
+static char *make_flow(struct grouping_story *fixture)
 {
 	struct store_fixture *base = &fixture->base;
 	assert_code(base, fixture_create(base, "customresourcedefinitions.apiextensions.k8s.io", "", FLOW_CRD), 201);
-	char *uid = make(
+	char *uid = story_make(
 		fixture, "flows.jobs.example.com",
 		"{'apiVersion':'jobs.example.com/v1','kind':'Flow','metadata':{'name':'f'},'spec':{'replicas':3}}");
-	make_pod(fixture, "f-0", "jobs.example.com/v1", "Flow", "f", uid, "'role':'worker'");
+	story_make_pod(fixture, "f-0", "jobs.example.com/v1", "Flow", "f", uid, "'role':'worker'");
 	return uid;
 }
 
 static void a_karta_describes_a_kind_from_when_it_is_there(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
 	char *uid = make_flow(fixture);
-	settle(fixture);
-	get_group(fixture);
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.minMember", "1");
 	assert_code(base, fixture_create(base, "kartas.run.ai", "", FLOW_KARTA), 201);
-	settle(fixture);
-	get_pod(fixture, "f-0");
+	story_settle(fixture);
+	story_get_pod(fixture, "f-0");
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
 	char *name = base_strdup(fixture_at(base, "metadata.annotations.pod-group-name"));
 	assert_code(base, fixture_get(base, GROUPS, "default", name), 200);
 	assert_at(base, "spec.subGroups.0.minMember", "3");
 	assert_at(base, "metadata.ownerReferences.0.kind", "Flow");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	/* It is changed, and the group with it; a mistake in it is told. */
 	assert_code(base,
 	            fixture_merge(base, "kartas.run.ai", "", "flow",
 	                          "{'spec':{'optimizationInstructions':{'gangScheduling':{'podGroup':{'topology':{"
 	                          "'requiredTopologyLevel':'rack'}}}}}}"),
 	            200);
-	settle(fixture);
-	assert_string_equal(events_about(fixture, "Flow", "f"), "TopologyNameMissing");
-	assert_at_rest(fixture);
+	story_settle(fixture);
+	assert_string_equal(story_events_about(fixture, "Flow", "f"), "TopologyNameMissing");
+	story_assert_at_rest(fixture);
 	/* Without it the pod is one of many again, and no part of anything. */
 	assert_code(base, fixture_delete(base, "kartas.run.ai", "", "flow", NULL), 200);
-	settle(fixture);
-	get_pod(fixture, "f-0");
+	story_settle(fixture);
+	story_get_pod(fixture, "f-0");
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "");
 	assert_string_not_equal(fixture_at(base, "metadata.annotations.pod-group-name"), name);
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	free(name);
 	free(uid);
 }
 
 static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
 	const char *spec = "'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
 			   "'containers':[{'name':'c','image':'i'}]}}";
 	char body[900];
 	snprintf(body, sizeof(body), "{'metadata':{'name':'web'},'spec':{'replicas':2,%s}}", spec);
-	char *deployment = make(fixture, "deployments.apps", body);
+	char *deployment = story_make(fixture, "deployments.apps", body);
 	snprintf(body, sizeof(body),
 	         "{'metadata':{'name':'web-1','ownerReferences':[{'apiVersion':'apps/v1','kind':'Deployment','name':"
 	         "'web','uid':'%s','controller':true}]},'spec':{'replicas':2,%s}}",
 	         deployment, spec);
-	char *set = make(fixture, "replicasets.apps", body);
-	make_pod(fixture, "web-1-a", "apps/v1", "ReplicaSet", "web-1", set, "'a':'b'");
-	make_pod(fixture, "web-1-b", "apps/v1", "ReplicaSet", "web-1", set, "'a':'b'");
-	settle(fixture);
-	assert_non_null(strchr(group_name(fixture), ' '));
-	get_pod(fixture, "web-1-b");
+	char *set = story_make(fixture, "replicasets.apps", body);
+	story_make_pod(fixture, "web-1-a", "apps/v1", "ReplicaSet", "web-1", set, "'a':'b'");
+	story_make_pod(fixture, "web-1-b", "apps/v1", "ReplicaSet", "web-1", set, "'a':'b'");
+	story_settle(fixture);
+	assert_non_null(strchr(story_group_name(fixture), ' '));
+	story_get_pod(fixture, "web-1-b");
 	char *name = base_strdup(fixture_at(base, "metadata.annotations.pod-group-name"));
 	assert_code(base, fixture_get(base, GROUPS, "default", name), 200);
 	assert_at(base, "metadata.ownerReferences.0.kind", "Pod");
 	assert_at(base, "spec.minMember", "1");
 	assert_at(base, "spec.priorityClassName", "inference");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	/* A pod that vanishes takes its group along, and nobody makes it again. */
 	assert_code(base, fixture_delete(base, "pods", "default", "web-1-b", "{'gracePeriodSeconds':0}"), 200);
 	for (int i = 0; i < 5; i++) {
-		settle(fixture);
+		story_settle(fixture);
 		fixture_settle(base);
 	}
 	assert_code(base, fixture_get(base, GROUPS, "default", name), 404);
-	assert_null(strchr(group_name(fixture), ' '));
+	assert_null(strchr(story_group_name(fixture), ' '));
 	free(name);
 	free(set);
 	free(deployment);
@@ -405,17 +247,17 @@ static void pods_of_a_deployment_are_groups_of_their_own(void **state)
 
 static void what_a_user_changes_is_kept_or_put_right(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
-	char *uid = make_job(fixture, "train", SEGMENTS, 2);
-	make_job_pod(fixture, "train", uid, 0);
-	settle(fixture);
+	char *uid = story_make_job(fixture, "train", SEGMENTS, 2);
+	story_make_job_pod(fixture, "train", uid, 0);
+	story_settle(fixture);
 	char name[300];
-	snprintf(name, sizeof(name), "%s", group_name(fixture));
+	snprintf(name, sizeof(name), "%s", story_group_name(fixture));
 	/* Deleted by hand: made again. */
 	assert_code(base, fixture_delete(base, GROUPS, "default", name, NULL), 200);
-	settle(fixture);
-	assert_string_equal(group_name(fixture), name);
+	story_settle(fixture);
+	assert_string_equal(story_group_name(fixture), name);
 	/* The queue is the user's, the tree is not. */
 	assert_code(
 		base,
@@ -423,8 +265,8 @@ static void what_a_user_changes_is_kept_or_put_right(void **state)
 	                      "{'metadata':{'labels':{'mine':'1'}},'spec':{'queue':'other','markUnschedulable':false,"
 	                      "'subGroups':null,'minMember':7}}"),
 		200);
-	settle(fixture);
-	get_group(fixture);
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.queue", "other");
 	assert_at(base, "spec.markUnschedulable", "false");
 	assert_at(base, "metadata.labels.mine", "1");
@@ -432,16 +274,16 @@ static void what_a_user_changes_is_kept_or_put_right(void **state)
 	assert_at(base, "spec.subGroups.1.name", "worker-0");
 	/* The status of others is left alone, and wakes nobody. */
 	assert_code(base, fixture_merge_status(base, GROUPS, "default", name, "{'status':{'phase':'Pending'}}"), 200);
-	assert_at_rest(fixture);
-	get_group(fixture);
+	story_assert_at_rest(fixture);
+	story_get_group(fixture);
 	assert_at(base, "status.phase", "Pending");
 	/* Marks that were taken off come back. */
 	assert_code(base,
 	            fixture_merge(base, "pods", "default", "train-0",
 	                          "{'metadata':{'annotations':null,'labels':{'kai.scheduler/subgroup-name':'wrong'}}}"),
 	            200);
-	settle(fixture);
-	get_pod(fixture, "train-0");
+	story_settle(fixture);
+	story_get_pod(fixture, "train-0");
 	assert_at(base, "metadata.annotations.pod-group-name", name);
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-0");
 	free(uid);
@@ -449,63 +291,65 @@ static void what_a_user_changes_is_kept_or_put_right(void **state)
 
 static void some_pods_are_left_alone(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
 	uint64_t before;
-	free(make(fixture, "pods", "{'metadata':{'name':'other'},'spec':{'containers':[{'name':'c','image':'i'}]}}"));
-	free(make(fixture, "pods",
-	          "{'metadata':{'name':'skip','annotations':{'kai.scheduler/skip-podgrouper':'true'}},'spec':{"
-	          "'schedulerName':'platoon','containers':[{'name':'c','image':'i'}]}}"));
-	free(make(fixture, GROUPS, "{'metadata':{'name':'mine'},'spec':{'minMember':2}}"));
-	free(make(
+	free(story_make(fixture, "pods",
+	                "{'metadata':{'name':'other'},'spec':{'containers':[{'name':'c','image':'i'}]}}"));
+	free(story_make(fixture, "pods",
+	                "{'metadata':{'name':'skip','annotations':{'kai.scheduler/skip-podgrouper':'true'}},'spec':{"
+	                "'schedulerName':'platoon','containers':[{'name':'c','image':'i'}]}}"));
+	free(story_make(fixture, GROUPS, "{'metadata':{'name':'mine'},'spec':{'minMember':2}}"));
+	free(story_make(
 		fixture, "pods",
 		"{'metadata':{'name':'own','annotations':{'pod-group-name':'mine'}},'spec':{'schedulerName':'platoon',"
 		"'containers':[{'name':'c','image':'i'}]}}"));
 	before = store_version(base->store);
-	settle(fixture);
+	story_settle(fixture);
 	assert_int_equal(store_version(base->store), before);
-	assert_string_equal(group_name(fixture), "mine");
+	assert_string_equal(story_group_name(fixture), "mine");
 	/* Nobody has to wait for their grouping. */
 	const struct store_type *pods = store_type_find(base->store, "", "pods");
-	assert_false(holds(fixture, store_peek(base->store, pods, "default", "other")));
-	assert_false(holds(fixture, store_peek(base->store, pods, "default", "skip")));
-	assert_false(holds(fixture, store_peek(base->store, pods, "default", "own")));
+	assert_false(story_holds(fixture, store_peek(base->store, pods, "default", "other")));
+	assert_false(story_holds(fixture, store_peek(base->store, pods, "default", "skip")));
+	assert_false(story_holds(fixture, store_peek(base->store, pods, "default", "own")));
 }
 
 static void a_pod_is_held_until_it_is_marked(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	const struct store_type *pods = store_type_find(fixture->base.store, "", "pods");
-	make_pod(fixture, "bare", NULL, NULL, NULL, NULL, "");
-	assert_true(holds(fixture, store_peek(fixture->base.store, pods, "default", "bare")));
-	settle(fixture);
-	assert_false(holds(fixture, store_peek(fixture->base.store, pods, "default", "bare")));
-	assert_at_rest(fixture);
+	story_make_pod(fixture, "bare", NULL, NULL, NULL, NULL, "");
+	assert_true(story_holds(fixture, store_peek(fixture->base.store, pods, "default", "bare")));
+	story_settle(fixture);
+	assert_false(story_holds(fixture, store_peek(fixture->base.store, pods, "default", "bare")));
+	story_assert_at_rest(fixture);
 }
 
 static void warnings_become_events_once(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	/* No Topology is named: segments are ignored, with one warning for all pods. */
-	char *uid = make_job(fixture, "train",
-	                     "'kai.scheduler/segment-size':'2','kai.scheduler/segment-topology-required-placement':"
-	                     "'rack'",
-	                     3);
+	char *uid =
+		story_make_job(fixture, "train",
+	                       "'kai.scheduler/segment-size':'2','kai.scheduler/segment-topology-required-placement':"
+	                       "'rack'",
+	                       3);
 	for (int i = 0; i < 3; i++)
-		make_job_pod(fixture, "train", uid, i);
-	settle(fixture);
-	assert_string_equal(events_about(fixture, "Job", "train"), "SegmentTopologyMissing");
+		story_make_job_pod(fixture, "train", uid, i);
+	story_settle(fixture);
+	assert_string_equal(story_events_about(fixture, "Job", "train"), "SegmentTopologyMissing");
 	assert_non_null(strstr(fixture_at(&fixture->base, "message"), "no Topology is named"));
-	assert_string_equal(events_about(fixture, "Pod", "train-0"), "");
-	get_group(fixture);
+	assert_string_equal(story_events_about(fixture, "Pod", "train-0"), "");
+	story_get_group(fixture);
 	assert_at(&fixture->base, "spec.subGroups", "");
 	assert_at(&fixture->base, "spec.minMember", "1");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	free(uid);
 }
 
 /* The text is JSON in JSON: ^ stands for an escaped quote. */
-static void write_defaults(struct fixture *fixture, bool create, const char *types)
+static void write_defaults(struct grouping_story *fixture, bool create, const char *types)
 {
 	struct store_fixture *base = &fixture->base;
 	struct buffer body = {0};
@@ -517,42 +361,42 @@ static void write_defaults(struct fixture *fixture, bool create, const char *typ
 	                  : fixture_merge(base, "configmaps", "kube-system", "platoon-grouping-defaults", body.text);
 	assert_code(base, code, create ? 201 : 200);
 	buffer_free(&body);
-	settle(fixture);
+	story_settle(fixture);
 }
 
 static void the_cluster_says_what_kinds_get(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
-	char *uid = make_job(fixture, "train", "", 1);
-	make_job_pod(fixture, "train", uid, 0);
-	settle(fixture);
+	char *uid = story_make_job(fixture, "train", "", 1);
+	story_make_job_pod(fixture, "train", uid, 0);
+	story_settle(fixture);
 	write_defaults(fixture, true,
 	               "[{^typeName^:^Job^,^group^:^other.example^,^priorityName^:^no^},"
 	               "{^typeName^:^Job.batch^,^priorityName^:^urgent^,^preemptibility^:^non-preemptible^}]");
-	get_group(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.priorityClassName", "urgent");
 	assert_at(base, "spec.preemptibility", "non-preemptible");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	write_defaults(fixture, false, "[{^typeName^:^Job^,^priorityName^:^calm^},{}]");
-	get_group(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.priorityClassName", "calm");
 	assert_at(base, "spec.preemptibility", "");
 	write_defaults(fixture, false, "not a list");
-	get_group(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.priorityClassName", "train");
 	assert_non_null(strchr(fixture_names(base, "events", "kube-system", NULL, NULL), ' ')); /* one per mistake */
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	assert_code(base, fixture_delete(base, "configmaps", "kube-system", "platoon-grouping-defaults", NULL), 200);
-	settle(fixture);
-	get_group(fixture);
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.priorityClassName", "train");
 	free(uid);
 }
 
 static void the_cluster_says_whether_kartas_count(void **state)
 {
-	struct fixture *fixture = *state;
+	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
 	char *uid = make_flow(fixture);
 	assert_code(base, fixture_create(base, "kartas.run.ai", "", FLOW_KARTA), 201);
@@ -561,18 +405,18 @@ static void the_cluster_says_whether_kartas_count(void **state)
 	                           "{'metadata':{'name':'platoon-grouping-defaults'},'data':{'genericKartaFallback':"
 	                           "'false','gangScheduleKnative':'perhaps'}}"),
 	            201);
-	settle(fixture);
-	get_group(fixture);
+	story_settle(fixture);
+	story_get_group(fixture);
 	assert_at(base, "spec.minMember", "1");
 	assert_non_null(strstr(fixture_names(base, "events", "kube-system", NULL, NULL), "platoon-grouping-defaults"));
 	assert_code(base,
 	            fixture_merge(base, "configmaps", "kube-system", "platoon-grouping-defaults",
 	                          "{'data':{'genericKartaFallback':'true'}}"),
 	            200);
-	settle(fixture);
-	get_pod(fixture, "f-0");
+	story_settle(fixture);
+	story_get_pod(fixture, "f-0");
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker");
-	assert_at_rest(fixture);
+	story_assert_at_rest(fixture);
 	free(uid);
 }
 
@@ -587,7 +431,7 @@ static int refuse_groups(void *context, struct store_admission *admission, struc
 
 static void refusals_are_told_and_conflicts_are_not(void **state)
 {
-	static struct fixture fixture;
+	static struct grouping_story fixture;
 	static int mode;
 	struct store_fixture *base = &fixture.base;
 	memset(&fixture, 0, sizeof(fixture));
@@ -595,25 +439,25 @@ static void refusals_are_told_and_conflicts_are_not(void **state)
 	base->options.admit = refuse_groups;
 	base->options.context = &mode;
 	fixture_open(base, NULL);
-	start(&fixture);
-	char *uid = make_job(&fixture, "train", "", 2);
-	make_job_pod(&fixture, "train", uid, 0);
-	settle(&fixture);
-	assert_string_equal(group_name(&fixture), "");
-	assert_string_equal(events_about(&fixture, "Job", "train"), "");
-	get_pod(&fixture, "train-0");
+	story_start(&fixture);
+	char *uid = story_make_job(&fixture, "train", "", 2);
+	story_make_job_pod(&fixture, "train", uid, 0);
+	story_settle(&fixture);
+	assert_string_equal(story_group_name(&fixture), "");
+	assert_string_equal(story_events_about(&fixture, "Job", "train"), "");
+	story_get_pod(&fixture, "train-0");
 	assert_at(base, "metadata.annotations.pod-group-name", "");
 	mode = 422;
 	clock_virtual_advance(&base->clock, 60 * CLOCK_SECOND);
-	settle(&fixture);
-	assert_string_equal(events_about(&fixture, "Job", "train"), "PodGroupRefused");
-	get_pod(&fixture, "train-0");
+	story_settle(&fixture);
+	assert_string_equal(story_events_about(&fixture, "Job", "train"), "PodGroupRefused");
+	story_get_pod(&fixture, "train-0");
 	assert_at(base, "status.conditions.0.message", "no such level");
 	mode = 0;
 	clock_virtual_advance(&base->clock, 60 * CLOCK_SECOND);
-	settle(&fixture);
-	assert_string_not_equal(group_name(&fixture), "");
-	get_pod(&fixture, "train-0");
+	story_settle(&fixture);
+	assert_string_not_equal(story_group_name(&fixture), "");
+	story_get_pod(&fixture, "train-0");
 	assert_string_not_equal(fixture_at(base, "metadata.annotations.pod-group-name"), "");
 	grouping_destroy(fixture.grouping);
 	settings_source_destroy(fixture.settings);
@@ -624,8 +468,8 @@ static void refusals_are_told_and_conflicts_are_not(void **state)
 
 static void new_pods_learn_their_segment(void **state)
 {
-	struct fixture *fixture = *state;
-	char *uid = make_job(fixture, "train", SEGMENTS, 4), body[900];
+	struct grouping_story *fixture = *state;
+	char *uid = story_make_job(fixture, "train", SEGMENTS, 4), body[900];
 	snprintf(body, sizeof(body),
 	         "{'metadata':{'generateName':'train-','namespace':'default','labels':{"
 	         "'batch.kubernetes.io/job-completion-index':'3'},'ownerReferences':[{'apiVersion':'batch/v1','kind':"
@@ -662,10 +506,10 @@ static void new_pods_learn_their_segment(void **state)
 
 static void a_flood_of_pods_does_not_keep_the_group_waiting(void **state)
 {
-	struct fixture *fixture = *state;
-	char *uid = make_job(fixture, "train", "", 100);
-	for (int i = 0; i < 100 && !*group_name(fixture); i++) {
-		make_job_pod(fixture, "train", uid, i);
+	struct grouping_story *fixture = *state;
+	char *uid = story_make_job(fixture, "train", "", 100);
+	for (int i = 0; i < 100 && !*story_group_name(fixture); i++) {
+		story_make_job_pod(fixture, "train", uid, i);
 		grouping_step(fixture->grouping);
 		assert_int_equal(store_commit(fixture->base.store, NULL), 0);
 		assert_true(i < 3);
@@ -677,25 +521,25 @@ static void a_flood_of_pods_does_not_keep_the_group_waiting(void **state)
 static void many_pods_are_few_writes(void **state)
 {
 	enum { PODS = 10000 };
-	struct fixture *fixture = *state;
-	char *uid = make_job(fixture, "big", SEGMENTS, PODS);
+	struct grouping_story *fixture = *state;
+	char *uid = story_make_job(fixture, "big", SEGMENTS, PODS);
 	struct store_fixture *base = &fixture->base;
 	for (int i = 0; i < PODS; i++)
-		make_job_pod(fixture, "big", uid, i);
+		story_make_job_pod(fixture, "big", uid, i);
 	uint64_t before = store_version(base->store);
-	settle(fixture);
+	story_settle(fixture);
 	assert_int_equal(store_version(base->store) - before, PODS + 1);
-	get_pod(fixture, "big-9999");
+	story_get_pod(fixture, "big-9999");
 	assert_at(base, "metadata.labels.[kai.scheduler/subgroup-name]", "worker-4999");
 	before = store_version(base->store);
-	settle(fixture);
+	story_settle(fixture);
 	assert_int_equal(store_version(base->store), before);
 	free(uid);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, story_open, story_close)
 	const struct CMUnitTest tests[] = {
 		TEST(a_replica_that_is_scaled_away_takes_its_group_along),
 		TEST(a_job_becomes_a_group_of_segments),
