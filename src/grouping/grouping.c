@@ -20,14 +20,6 @@ struct followed { /* a type of workloads, or of anything else that a grouping wa
 	bool checked; /* what pods saw before the first look was compared with it */
 };
 
-/* What the scheduler asked last. It asks twice about a pod that stands alone: whether to wait, and for its terms. */
-struct last_look {
-	struct store_object *pod; /* NULL: nothing is remembered */
-	uint64_t version;         /* of the store then: what was read is as it was until that moves on */
-	struct arena *arena;      /* of the result */
-	struct group_result result;
-};
-
 struct grouping_controller {
 	struct grouping_options options;
 	const struct settings *settings; /* of this turn */
@@ -39,7 +31,7 @@ struct grouping_controller {
 	uint64_t generation;         /* of the types, when that was last looked at */
 	struct grouping_pod *asking; /* the pod that is being looked at */
 	bool woken;                  /* a pod is to be looked at again because of another object */
-	struct last_look last;
+	struct grouping_looks *looks;
 };
 
 static const char *annotation(const struct val *object, const char *key)
@@ -53,13 +45,30 @@ static bool field_differs(const struct val *a, const struct val *b, const char *
 	             : !val_equal(val_get(a, outer), val_get(b, outer));
 }
 
-/* Status changes of busy workloads mean nothing here, save for kinds whose status names another object to look at. */
-static bool says_the_same(const struct val *a, const struct val *b, bool status)
+static bool metadata_says_the_same(const struct val *a, const struct val *b)
 {
 	return !field_differs(a, b, "metadata", "labels") && !field_differs(a, b, "metadata", "annotations") &&
 	       !field_differs(a, b, "metadata", "ownerReferences") &&
-	       !field_differs(a, b, "metadata", "deletionTimestamp") && !field_differs(a, b, "spec", NULL) &&
+	       !field_differs(a, b, "metadata", "deletionTimestamp");
+}
+
+/* Status changes of busy workloads mean nothing here, save for kinds whose status names another object to look at. */
+static bool says_the_same(const struct val *a, const struct val *b, bool status)
+{
+	return metadata_says_the_same(a, b) && !field_differs(a, b, "spec", NULL) &&
 	       (!status || !field_differs(a, b, "status", NULL));
+}
+
+/* Where a pod is placed says nothing about what it belongs to. */
+static bool pod_says_the_same(const struct val *a, const struct val *b)
+{
+	const struct val *spec = val_get(a, "spec"), *other = val_get(b, "spec"), *item;
+	const char *key;
+	bool same = metadata_says_the_same(a, b) && val_count(spec) - (val_get(spec, "nodeName") != NULL) ==
+	                                                    val_count(other) - (val_get(other, "nodeName") != NULL);
+	for (struct val_iter it = val_iter(spec); same && val_next(&it, &key, &item);)
+		same = strcmp(key, "nodeName") == 0 || val_equal(item, val_get(other, key));
+	return same;
 }
 
 /* ---- changes become keys ---- */
@@ -74,8 +83,10 @@ static void on_pod(struct reconciler *reconciler, void *context, const struct st
 	const char *group = deleted ? annotation(object->root, GROUP_KEY_POD_GROUP) : "";
 	if (*group && !grouping_index_group(controller->index, object->namespace_, group))
 		reconciler_want(reconciler, KEY_GROUP, object->namespace_, group);
-	if (deleted || !old || strcmp(old->uid, object->uid) != 0 || !says_the_same(old->root, object->root, false))
+	if (deleted || !old || strcmp(old->uid, object->uid) != 0 || !pod_says_the_same(old->root, object->root))
 		reconciler_want(reconciler, KEY_POD, object->namespace_, object->name);
+	else
+		grouping_says_the_same(controller->index, object, old);
 }
 
 static void on_group(struct reconciler *reconciler, void *context, const struct store_object *object,
@@ -93,14 +104,15 @@ static void on_config(struct reconciler *reconciler, void *context, const struct
 		reconciler_want(reconciler, KEY_DEFAULTS, object->namespace_, object->name);
 }
 
-static void want_pod(void *context, const struct grouping_pod *pod)
+static void want_pod(void *context, struct grouping_pod *pod)
 {
 	struct grouping_controller *controller = context;
+	pod->looked = 0;
 	controller->woken = true;
 	reconciler_want(controller->reconciler, KEY_POD, pod->namespace_, pod->name);
 }
 
-static void want_pod_of(void *context, const struct grouping_pod *pod)
+static void want_pod_of(void *context, struct grouping_pod *pod)
 {
 	const struct followed *followed = context;
 	want_pod(followed->controller, pod);
@@ -382,6 +394,10 @@ static int pod_changed(struct grouping_controller *controller, struct reconcile 
 	                    result.verdict == GROUP_WANTED ? result.name : NULL);
 	/* An answer of the server is awaited, which brings the pod back here. */
 	int rc = source.unsure ? 0 : settle_pod(controller, turn, known, pod, &result);
+	if (source.unsure)
+		known->looked = 0;
+	else
+		grouping_remember(controller->looks, known, pod, &result, source.listed);
 	grouping_source_close(&source);
 	store_object_release(pod);
 	return rc;
@@ -413,14 +429,6 @@ static int reconcile(void *context, struct reconcile *turn)
 	}
 }
 
-/* At each turn at the latest: the settings may be others then. */
-static void forget_look(struct grouping_controller *controller)
-{
-	store_object_release(controller->last.pod);
-	controller->last.pod = NULL;
-	arena_reset(controller->last.arena);
-}
-
 /* ---- start, turn, end ---- */
 
 struct grouping_controller *grouping_create(const struct grouping_options *options)
@@ -436,7 +444,8 @@ struct grouping_controller *grouping_create(const struct grouping_options *optio
 	controller->seen = controller->settings->grouping;
 	controller->index = grouping_index_create();
 	controller->changes = grouping_changes_create();
-	controller->last.arena = arena_create();
+	controller->looks = grouping_looks_create(options->store, controller->index);
+	grouping_looks_use(controller->looks, controller->settings, true);
 	controller->generation = store_types_generation(options->store);
 	controller->reconciler = reconciler_create(&(struct reconciler_options){
 		.name = "grouping",
@@ -469,19 +478,36 @@ static void want_all_pods(struct grouping_controller *controller)
 	arena_destroy(arena);
 }
 
+static bool all_checked(const struct grouping_controller *controller)
+{
+	bool all = true;
+	for (size_t i = 0; i < controller->followed.count && all; i++)
+		all = controller->followed.items[i]->checked;
+	return all;
+}
+
 static void use_settings(struct grouping_controller *controller)
 {
-	forget_look(controller);
 	controller->settings = settings_now(controller->options.settings);
+	grouping_looks_use(controller->looks, controller->settings, all_checked(controller));
 	if (controller->seen == controller->settings->grouping)
 		return;
 	controller->seen = controller->settings->grouping;
 	want_all_pods(controller);
 }
 
+/* What is remembered of pods holds only when nothing that it rests on can change unseen. */
+static void look_at_kinds(struct grouping_controller *controller, size_t first)
+{
+	for (size_t i = first; i < controller->followed.count; i++)
+		look_at_kind(controller->followed.items[i]);
+	grouping_looks_use(controller->looks, controller->settings, all_checked(controller));
+}
+
 void grouping_read(struct grouping_controller *controller)
 {
 	use_settings(controller);
+	look_at_kinds(controller, 0);
 	reconciler_read(controller->reconciler);
 }
 
@@ -493,14 +519,12 @@ int grouping_step(struct grouping_controller *controller)
 	if (generation != controller->generation)
 		grouping_index_each(controller->index, true, want_pod, controller);
 	controller->generation = generation;
-	for (size_t i = 0; i < controller->followed.count; i++)
-		look_at_kind(controller->followed.items[i]);
+	look_at_kinds(controller, 0);
 	size_t known = controller->followed.count;
 	int wait = reconciler_step(controller->reconciler);
 	/* Kinds that the pods of this turn led to. */
 	controller->woken = false;
-	for (size_t i = known; i < controller->followed.count; i++)
-		look_at_kind(controller->followed.items[i]);
+	look_at_kinds(controller, known);
 	return controller->woken ? 0 : wait;
 }
 
@@ -514,48 +538,24 @@ void grouping_destroy(struct grouping_controller *controller)
 		free(controller->followed.items[i]);
 	}
 	vec_free(&controller->followed);
+	grouping_looks_destroy(controller->looks);
 	grouping_index_destroy(controller->index);
 	grouping_changes_destroy(controller->changes);
-	forget_look(controller);
-	arena_destroy(controller->last.arena);
 	free(controller);
 }
 
 /* ---- for the scheduler ---- */
 
-/* Looks at a pod without marks. The answer is borrowed until the next look. */
-static const struct group_result *look(struct grouping_controller *controller, const struct store_object *pod)
-{
-	struct last_look *last = &controller->last;
-	uint64_t version = store_version(controller->options.store);
-	if (last->pod == pod && last->version == version)
-		return &last->result;
-	struct grouping_source source;
-	forget_look(controller);
-	last->pod = store_object_retain((struct store_object *)(uintptr_t)pod);
-	last->version = version;
-	const struct grouping_pod *known = grouping_index_find(controller->index, pod->namespace_, pod->name);
-	grouping_source_open(&source, controller->options.store, last->arena,
-	                     known && known->seen ? known->seen : version);
-	group_pod_marks(pod->root, &source.source, &controller->settings->group, last->arena, &last->result);
-	grouping_source_close(&source);
-	return &last->result;
-}
-
 static bool holds(void *context, const struct store_object *pod)
 {
-	struct grouping_controller *controller = context;
-	if (!settings_owns_pod(controller->settings, pod->root) || *annotation(pod->root, GROUP_KEY_POD_GROUP) ||
-	    *val_str(val_path(pod->root, "spec", "nodeName", NULL), ""))
-		return false;
-	const struct group_result *result = look(controller, pod);
-	return result->verdict != GROUP_NONE &&
-	       !grouping_is_single(controller->options.store, controller->settings, controller->index, pod, result);
+	const struct grouping_controller *controller = context;
+	return grouping_holds(controller->looks, pod);
 }
 
 static bool terms(void *context, const struct store_object *pod, struct arena *arena, struct group_terms *out)
 {
-	return group_terms_of(look(context, pod), arena, out);
+	const struct grouping_controller *controller = context;
+	return grouping_terms(controller->looks, pod, arena, out);
 }
 
 static bool changed(void *context, const char **namespace_, const char **name)

@@ -93,7 +93,7 @@ void grouping_index_forget(struct grouping_index *index, struct grouping_pod *po
 }
 
 void grouping_index_visit(struct grouping_index *index, const struct grouping_need *now,
-                          void (*visit)(void *context, const struct grouping_pod *pod), void *context)
+                          void (*visit)(void *context, struct grouping_pod *pod), void *context)
 {
 	const struct need *need = find_need(index, now);
 	if (!need || need->version == now->version)
@@ -104,7 +104,7 @@ void grouping_index_visit(struct grouping_index *index, const struct grouping_ne
 
 void grouping_index_check(struct grouping_index *index, const char *group, const char *kind,
                           uint64_t (*version)(void *context, const char *namespace_, const char *name),
-                          void (*visit)(void *context, const struct grouping_pod *pod), void *context)
+                          void (*visit)(void *context, struct grouping_pod *pod), void *context)
 {
 	struct need *need, *next;
 	struct buffer prefix = {0};
@@ -255,7 +255,7 @@ void grouping_index_remove(struct grouping_index *index, const char *namespace_,
 }
 
 void grouping_index_each(struct grouping_index *index, bool unserved,
-                         void (*visit)(void *context, const struct grouping_pod *pod), void *context)
+                         void (*visit)(void *context, struct grouping_pod *pod), void *context)
 {
 	struct grouping_pod *pod, *next;
 	HASH_ITER(hh, index->pods, pod, next)

@@ -57,6 +57,7 @@ static const struct val *next_pod(void *context, const char *namespace_, const c
                                   size_t *cursor)
 {
 	struct grouping_source *source = context;
+	source->listed = true;
 	if (*cursor == 0) {
 		const char *values[] = {value};
 		struct match match = {.key = label, .op = MATCH_IN, .values = values, .value_count = 1};
