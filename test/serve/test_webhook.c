@@ -72,6 +72,13 @@ static int close_desk(void **state)
 #define LEVEL(label, more)                                                                                             \
 	"{\"apiVersion\":\"kai.scheduler/v1alpha1\",\"kind\":\"Topology\",\"metadata\":{\"name\":\"t\"},"              \
 	"\"spec\":{\"levels\":[{\"nodeLabel\":\"" label "\"" more "]}}"
+#define RBGS "{\"group\":\"workloads.x-k8s.io\",\"version\":\"v1alpha1\",\"resource\":\"rolebasedgroups\"}"
+#define RBG_IN(topology)                                                                                               \
+	"{\"apiVersion\":\"workloads.x-k8s.io/v1alpha1\",\"kind\":\"RoleBasedGroup\",\"metadata\":{\"name\":\"g\"},"   \
+	"\"spec\":{\"roles\":[{\"name\":\"a\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\"," \
+	"\"image\":\"i\"}]}}}],\"coordination\":[{\"name\":\"c\",\"roles\":[\"a\"],\"strategy\":{\"rollingDeploy\":{"  \
+	"\"roleDeployStep\":{\"a\":1},\"deployTopologyConstraint\":{\"clusterTopologyName\":\"" topology "\","         \
+	"\"topologyLayerName\":\"rack\",\"constraintMode\":\"hard\"}}}}]}}"
 #define PODS "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"}"
 #define POD(name) "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"containers\":[]}}"
 
@@ -102,6 +109,10 @@ static void test_validate(void **state)
 	         "cannot be changed", "\"allowed\":true", 200},
 		{"an alias", REVIEW(LEVELS, LEVEL("a", ",\"alias\":\"hall\"}"), LEVEL("a", "}")), "\"allowed\":true",
 	         NULL, 200},
+		{"applied together with what it names", REVIEW(RBGS, RBG_IN("late"), "null"), "\"allowed\":true", NULL,
+	         200},
+		{"but told", REVIEW(RBGS, RBG_IN("late"), "null"), "ClusterTopology \\\"late\\\" does not exist", NULL,
+	         200},
 		{"somebody else's kind",
 	         REVIEW("{\"group\":\"x.example\",\"version\":\"v1\",\"resource\":\"things\"}", "{}", "null"),
 	         "\"allowed\":true", NULL, 200},

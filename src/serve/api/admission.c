@@ -26,7 +26,7 @@ struct admission {
 	struct manifests manifests;
 	struct store_list lists[CONTEXT_TYPES];
 	struct admit_index *index;
-	bool stale, strict, as_kai;
+	bool stale, strict, as_kai, is_copy;
 };
 
 struct admission *admission_create(void)
@@ -62,6 +62,11 @@ void admission_be_strict(struct admission *admission)
 void admission_judge_as_kai(struct admission *admission, bool as_kai)
 {
 	admission->as_kai = as_kai;
+}
+
+void admission_is_a_copy(struct admission *admission)
+{
+	admission->is_copy = true;
 }
 
 static const struct store_api *find_context(const struct store *store, size_t number)
@@ -141,7 +146,8 @@ static void refresh(struct admission *admission, struct arena *arena)
 			manifests_add(&admission->manifests, admission->lists[i].items[at]->root, "", &ignored);
 	}
 	admission->index = admit_index_create(&admission->manifests);
-	admit_index_is_cluster(admission->index);
+	if (!admission->is_copy)
+		admit_index_is_cluster(admission->index);
 	admit_index_find_groups(admission->index, find_group, admission);
 	admission->stale = false;
 }

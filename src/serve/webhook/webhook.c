@@ -29,6 +29,7 @@ struct webhook *webhook_create(const struct webhook_options *options)
 	struct webhook *webhook = base_calloc(1, sizeof(*webhook));
 	webhook->options = *options;
 	webhook->rules = admission_create();
+	admission_is_a_copy(webhook->rules);
 	admission_use(webhook->rules, options->store);
 	return webhook;
 }
