@@ -185,6 +185,7 @@ def live_with_groups(installed, replica):
     wait_until("its service is gone", lambda: len([item for item in installed.get("services")["items"]
                                                   if "web" in item["metadata"]["name"]]) == 1, replica)
     wait_until("auto runs", running(installed, "auto-", 1), replica)
+    wait_until("auto has its adapter", lambda: bool(installed.get("rbgsa")["items"]), replica)
     plane.kubectl("patch", "rbgsa", "auto-serve", "--type=merge", "-p", '{"spec":{"replicas":2}}')
     wait_until("auto is larger", running(installed, "auto-", 2), replica)
     plane.kubectl("patch", "rbg", "auto", "--type=json", "-p",
