@@ -149,6 +149,13 @@ struct group_warning {
 	const char *fix;     /* what to do; never NULL */
 };
 
+/* Why groups of Kubernetes itself are not placed as they are. */
+enum group_fault {
+	GROUP_FAULT_NONE,
+	GROUP_FAULT_INVALID, /* their tree */
+	GROUP_FAULT_MEMBER,  /* a pod that does not go with its group */
+};
+
 enum group_verdict {
 	GROUP_WANTED,  /* write the PodGroup, mark the pod */
 	GROUP_NONE,    /* leave the pod alone: `reason` says why; no event */
@@ -185,6 +192,11 @@ struct group_result {
 
 	struct group_warning *warnings;
 	size_t warning_count;
+
+	/* Of GROUP_REFUSED: what is wrong with groups of Kubernetes itself, and with which, from the pod's up. */
+	enum group_fault fault;
+	const struct group_owner *faulty;
+	size_t faulty_count;
 };
 
 /* Walks the owner references of the pod (the controller if one is marked, else the first). An owner that the source does
@@ -216,6 +228,8 @@ bool group_terms_of(const struct group_result *result, struct arena *arena, stru
 
 /* The name of the subgroup that a PodGroup or CompositePodGroup of scheduling.k8s.io becomes. */
 const char *group_native_label(const char *name, struct arena *arena);
+/* The PodGroup of scheduling.k8s.io that the pod names, NULL for none. */
+const char *group_native_name(const struct val *pod);
 
 /* Fewest pods that satisfy the tree. */
 int64_t group_minimum(const struct group_result *result);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST 4 /* levels of a tree, the PodGroup included */
+#define DEEPEST 4      /* levels of a tree, the PodGroup included */
+#define MOST_FAULTY 16 /* groups above each other that are told that their tree is wrong */
 #define PARENT_FIELD "parentCompositePodGroupName"
 
 enum { LEAF, COMPOSITE };
@@ -29,6 +30,9 @@ struct native {
 	struct part *parts;       /* of the whole tree without its root, by kind and name */
 	size_t count, composites; /* the composites stand first */
 	bool good;
+	struct group_owner path[MOST_FAULTY]; /* of the pod's PodGroup and what is above it */
+	size_t path_count;
+	enum group_fault fault;
 };
 
 static const char *kind_of(bool composite)
@@ -46,6 +50,8 @@ static void native_warn(struct native *native, const struct part *part, enum gro
 {
 	group_warn_object(native->grouping, &part->id, about, path, fix, "%s", message);
 	native->good = false;
+	if (about == GROUP_ABOUT_INVALID_TREE)
+		native->fault = GROUP_FAULT_INVALID;
 }
 
 static struct part read_part(const struct val *object, bool composite)
@@ -94,15 +100,40 @@ static bool find_part(struct native *native, const char *name, bool composite, c
 	return false;
 }
 
+static bool is_on_path(const struct native *native, const char *name)
+{
+	for (size_t i = 1; i < native->path_count; i++)
+		if (text_equal(native->path[i].name, name))
+			return true;
+	return false;
+}
+
+/* What is above the last one of a path that is too long or a circle is told as well. */
+static void follow_path(struct native *native, const char *parent)
+{
+	struct grouping *grouping = native->grouping;
+	while (parent && native->path_count < MOST_FAULTY && !is_on_path(native, parent)) {
+		const struct val *object =
+			group_get(grouping, version_of(COMPOSITE), kind_of(COMPOSITE), grouping->namespace_, parent);
+		if (!object)
+			return;
+		struct part part = read_part(object, COMPOSITE);
+		native->path[native->path_count++] = part.id;
+		parent = part.parent;
+	}
+}
+
 /* The PodGroup that the pod names, and the last object above it. */
 static bool find_root(struct native *native)
 {
 	if (!find_part(native, group_native_name(native->grouping->pod), LEAF, NULL, &native->leaf))
 		return false;
 	native->root = native->leaf;
+	native->path[native->path_count++] = native->leaf.id;
 	for (int depth = 1; native->root.parent; depth++) {
 		struct part above;
 		if (depth == DEEPEST) {
+			follow_path(native, native->root.parent);
 			native_warn(native, &native->leaf, GROUP_ABOUT_INVALID_TREE, "spec." PARENT_FIELD,
 			            "make the tree flatter, or cut the circle",
 			            "the groups above it form a circle or more than 4 levels");
@@ -111,6 +142,8 @@ static bool find_root(struct native *native)
 		if (!find_part(native, native->root.parent, COMPOSITE, &native->root, &above))
 			return false;
 		native->root = above;
+		if (!is_on_path(native, above.id.name))
+			native->path[native->path_count++] = above.id;
 	}
 	return true;
 }
@@ -456,6 +489,7 @@ static void check_priority(struct native *native)
 	               "its priority is %lld, that of %s %s is %lld: the pod is not placed", (long long)pod,
 	               native->root.id.kind, native->root.id.name, (long long)root);
 	native->good = false;
+	native->fault = GROUP_FAULT_MEMBER;
 }
 
 static void warn_second_group(struct native *native)
@@ -469,11 +503,22 @@ static void warn_second_group(struct native *native)
 		               "spec.schedulingGroup counts, not the PodGroup %s of the annotation", named);
 }
 
+static enum group_verdict refuse(const struct native *native)
+{
+	struct group_result *out = native->grouping->out;
+	struct group_owner *faulty = arena_array(native->grouping->arena, struct group_owner, native->path_count + 1);
+	out->fault = native->fault;
+	for (size_t i = 0; native->fault != GROUP_FAULT_NONE && i < native->path_count; i++)
+		faulty[out->faulty_count++] = native->path[i];
+	out->faulty = faulty;
+	return GROUP_REFUSED;
+}
+
 enum group_verdict group_native(struct grouping *grouping)
 {
 	struct native native = {.grouping = grouping, .good = true};
 	if (!find_root(&native))
-		return GROUP_REFUSED;
+		return refuse(&native);
 	take_over(&native);
 	if (native.root.composite)
 		add_tree(&native);
@@ -482,5 +527,5 @@ enum group_verdict group_native(struct grouping *grouping)
 	check_priority(&native);
 	warn_second_group(&native);
 	meta_put(grouping->arena, &grouping->out->pod_annotations, KINDS_NATIVE_MARK, native.leaf.id.name);
-	return native.good ? GROUP_WANTED : GROUP_REFUSED;
+	return native.good ? GROUP_WANTED : refuse(&native);
 }

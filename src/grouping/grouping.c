@@ -1,6 +1,7 @@
 /* Owns when pods and groups are looked at, and in what order. Keys are pods and PodGroups: a change of a workload wakes
  * its pods, a pod wakes its group, and a group is written once for all pods that woke it. */
 #include "grouping/internal.h"
+#include "grouping/native_status.h"
 #include "kinds/names.h"
 
 #include "base/vec.h"
@@ -363,8 +364,10 @@ static int settle_pod(struct grouping_controller *controller, struct reconcile *
 	known->terms = 0;
 	if (result->verdict == GROUP_WANTED)
 		return write_all(controller, turn, known, pod, result);
+	const char *warnings = grouping_warnings(turn, result);
+	native_status_tell_fault(turn, result, warnings);
 	if (!grouped)
-		grouping_mark_refused(turn, pod, grouping_warnings(turn, result));
+		grouping_mark_refused(turn, pod, warnings);
 	return 0;
 }
 

@@ -11,6 +11,11 @@
 #include <string.h>
 
 #define MOST_LEVELS 16 /* of a tree that is walked */
+#define DISRUPTED "DisruptionTarget"
+#define PREEMPTED "PreemptionByScheduler"
+
+/* Keys: a PodGroup of ours whose status is passed on, and one of Kubernetes of which pods go. */
+enum { KEY_TOLD, KEY_DISRUPTED };
 
 struct native_status {
 	struct reconciler *reconciler;
@@ -153,25 +158,52 @@ static const char *refusal_text(const struct telling *telling, const struct stor
 	return *telling->message ? arena_printf(arena, "%s: %s", head, telling->message) : head;
 }
 
+static bool is_true(const struct val *condition)
+{
+	return strcmp(val_str(val_get(condition, "status"), ""), "True") == 0;
+}
+
+/* 0, or -1 when it was refused. */
+static int write_condition(const struct reconcile *turn, const struct store_object *object,
+                           const struct condition *condition)
+{
+	if (writes_has_condition(object->root, condition))
+		return 0;
+	struct build *build = build_create();
+	struct node *status = build_map(build);
+	build_put(build, status, "conditions",
+	          writes_conditions(build, object->root, condition, 1, turn->now_ns / CLOCK_SECOND));
+	int written = writes_patch_status(turn->store, object, build, status);
+	build_destroy(build);
+	return written < 0 ? -1 : 0;
+}
+
+/* Placed again after it was told to go: it is nobody's victim any more. */
+static void tell_return(struct telling *telling, const struct store_object *object)
+{
+	const struct val *target = writes_find_condition(object->root, DISRUPTED);
+	const struct val *placed = writes_find_condition(telling->group, "Scheduled");
+	struct condition condition = {DISRUPTED, "False", "Scheduled", ""};
+	if (is_true(target) &&
+	    strcmp(val_str(val_get(target, "lastTransitionTime"), ""),
+	           val_str(val_get(placed, "lastTransitionTime"), "")) < 0 &&
+	    write_condition(telling->turn, object, &condition) < 0)
+		telling->rc = -1;
+}
+
 /* What once was true stays, as with kube-scheduler: it speaks of the start. While pods are missing nothing is said. */
 static void tell(struct telling *telling, const struct store_object *object, const struct part *part)
 {
 	bool placed = telling->placed && part->met;
 	struct condition condition = {.type = type_of(object), .status = placed ? "True" : "False"};
-	const struct val *known = writes_find_condition(object->root, condition.type);
-	if (strcmp(val_str(val_get(known, "status"), ""), "True") == 0 || (!placed && !telling->ready))
+	if (placed)
+		tell_return(telling, object);
+	if (is_true(writes_find_condition(object->root, condition.type)) || (!placed && !telling->ready))
 		return;
 	condition.reason = placed ? "Scheduled" : "Unschedulable";
 	condition.message = placed ? "" : refusal_text(telling, object, part);
-	if (writes_has_condition(object->root, &condition))
-		return;
-	struct build *build = build_create();
-	struct node *status = build_map(build);
-	build_put(build, status, "conditions",
-	          writes_conditions(build, object->root, &condition, 1, telling->turn->now_ns / CLOCK_SECOND));
-	if (writes_patch_status(telling->turn->store, object, build, status) < 0)
+	if (write_condition(telling->turn, object, &condition) < 0)
 		telling->rc = -1;
-	build_destroy(build);
 }
 
 static void tell_root(struct telling *telling, const struct val *owner)
@@ -221,9 +253,62 @@ static void tell_below(struct telling *telling, const char *resource, const char
 	store_list_clear(&list);
 }
 
+/* ---- what is wrong, and who goes ---- */
+
+void native_status_tell_fault(const struct reconcile *turn, const struct group_result *result, const char *message)
+{
+	for (size_t i = 0; i < result->faulty_count; i++) {
+		const struct group_owner *owner = &result->faulty[i];
+		const struct store_api *api = store_api_of_kind(turn->store, owner->api_version, owner->kind);
+		struct store_object *object = store_object_retain(
+			api ? store_peek(turn->store, api->type, turn->key.namespace_, owner->name) : NULL);
+		if (object && !is_true(writes_find_condition(object->root, type_of(object)))) {
+			struct condition condition = {type_of(object), "False",
+			                              result->fault == GROUP_FAULT_INVALID ? "Invalid"
+			                                                                   : "SchedulerError",
+			                              message};
+			write_condition(turn, object, &condition); /* again when the pod is looked at again */
+		}
+		store_object_release(object);
+	}
+}
+
+static bool goes_as_a_whole(const struct store_object *object)
+{
+	const struct val *mode = val_path(object->root, "spec", "disruptionMode", NULL);
+	return val_kind(val_get(mode, "all")) == VAL_MAP || strcmp(val_str(mode, ""), "PodGroup") == 0;
+}
+
+/* A pod of this PodGroup was told to go: with it go the groups up to the root, when that goes as a whole. */
+static int tell_disruption(struct reconcile *turn)
+{
+	const struct store_type *leaf = store_type_find(turn->store, KINDS_SCHEDULING_K8S, "podgroups");
+	const struct store_type *above = store_type_find(turn->store, KINDS_SCHEDULING_K8S, "compositepodgroups");
+	struct condition condition = {DISRUPTED, "True", PREEMPTED, "its pods give way to others"};
+	struct store_object *path[MOST_LEVELS];
+	size_t count = 0;
+	int rc = 0;
+	struct store_object *object = leaf ? store_peek(turn->store, leaf, turn->key.namespace_, turn->key.name) : NULL;
+	while (object && count < MOST_LEVELS) {
+		path[count++] = store_object_retain(object);
+		const char *parent = val_str(val_path(object->root, "spec", "parentCompositePodGroupName", NULL), "");
+		object = *parent && above ? store_peek(turn->store, above, turn->key.namespace_, parent) : NULL;
+	}
+	bool goes = count > 0 && goes_as_a_whole(path[count - 1]);
+	for (size_t i = 0; i < count; i++) {
+		if (goes && write_condition(turn, path[i], &condition) < 0)
+			rc = -1;
+		store_object_release(path[i]);
+	}
+	turn->failure = rc < 0 ? "the conditions of its groups could not be written" : NULL;
+	return rc;
+}
+
 static int reconcile(void *context, struct reconcile *turn)
 {
 	(void)context;
+	if (turn->key.kind == KEY_DISRUPTED)
+		return tell_disruption(turn);
 	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
 	struct store_object *group =
 		store_object_retain(type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL);
@@ -250,13 +335,25 @@ static void on_group(struct reconciler *reconciler, void *context, const struct 
 {
 	(void)context, (void)old;
 	if (!deleted && native_owner(object->root))
-		reconciler_want(reconciler, 0, object->namespace_, object->name);
+		reconciler_want(reconciler, KEY_TOLD, object->namespace_, object->name);
+}
+
+static void on_pod(struct reconciler *reconciler, void *context, const struct store_object *object,
+                   const struct store_object *old, bool deleted)
+{
+	(void)context, (void)deleted;
+	const char *group = group_native_name(object->root);
+	const struct val *target = group ? writes_find_condition(object->root, DISRUPTED) : NULL;
+	if (is_true(target) && strcmp(val_str(val_get(target, "reason"), ""), PREEMPTED) == 0 &&
+	    !(old && is_true(writes_find_condition(old->root, DISRUPTED))))
+		reconciler_want(reconciler, KEY_DISRUPTED, object->namespace_, group);
 }
 
 struct native_status *native_status_create(const struct native_status_options *options)
 {
 	static const struct reconciler_watch watches[] = {
 		{.group = KINDS_SCHEDULING, .resource = "podgroups", .map = on_group},
+		{.group = "", .resource = "pods", .map = on_pod},
 	};
 	struct native_status *status = base_calloc(1, sizeof(*status));
 	status->reconciler = reconciler_create(&(struct reconciler_options){

@@ -1,11 +1,11 @@
 /* What groups of Kubernetes itself are told: the conditions that kube-scheduler writes for those it places, from the status of
- * the PodGroup that was made of their tree. CompositePodGroups, about which nobody else writes, get one of their own. */
+ * the PodGroup that was made of their tree, and DisruptionTarget when one goes as a whole. CompositePodGroups, about which
+ * nobody else writes, get conditions of their own. */
 #ifndef GROUPING_NATIVE_STATUS_H
 #define GROUPING_NATIVE_STATUS_H
 
-#include "api/store.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "group/group.h"
+#include "loop/reconciler.h"
 
 struct native_status;
 
@@ -20,5 +20,8 @@ void native_status_destroy(struct native_status *status); /* NULL is a no-op */
 /* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
 int native_status_step(struct native_status *status);
 void native_status_read(struct native_status *status); /* only takes over what changed */
+
+/* Tells the groups that `result` finds at fault why nothing of them is placed. The key of the turn is the pod. */
+void native_status_tell_fault(const struct reconcile *turn, const struct group_result *result, const char *message);
 
 #endif

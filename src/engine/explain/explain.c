@@ -83,23 +83,33 @@ static void add_about(struct explain *x, int tree, struct reason reason)
 
 /* ---- not ready ---- */
 
+/* Members that are there and do not count, in brackets; empty when there are none. */
+static const char *name_left_out(struct arena *arena, const struct gang *gang)
+{
+	static const struct {
+		enum member_state state;
+		const char *word;
+	} kinds[] = {{MEMBER_GATED, "gated"}, {MEMBER_BLOCKED, "blocked"}, {MEMBER_GONE, "ended or leaving"}};
+	const char *words = "";
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		bool any = false;
+		for (size_t p = 0; p < gang->pod_count && !any; p++)
+			any = gang->pods[p].state == kinds[k].state;
+		if (any)
+			words = arena_printf(arena, "%s%s%s", words, *words ? " and " : "", kinds[k].word);
+	}
+	return *words ? arena_printf(arena, " (%s pods do not count)", words) : "";
+}
+
 static void explain_not_ready(struct explain *x)
 {
 	const struct gang *gang = x->gang;
 	int *members = arena_array(x->scratch, int, gang->tree_count);
 	bool *reachable = arena_array(x->scratch, bool, gang->tree_count);
 	gang_reachable(gang, members, reachable);
-	size_t gated = 0, blocked = 0;
-	for (size_t p = 0; p < gang->pod_count; p++) {
-		gated += gang->pods[p].state == MEMBER_GATED;
-		blocked += gang->pods[p].state == MEMBER_BLOCKED;
-	}
-	if (gang->pod_count == 1 && blocked) /* why it is blocked says it all */
+	if (gang->pod_count == 1 && gang->pods[0].state == MEMBER_BLOCKED) /* why it is blocked says it all */
 		return;
-	const char *left_out = gated && blocked ? " (gated and blocked pods do not count)"
-	                       : gated          ? " (gated pods do not count)"
-	                       : blocked        ? " (blocked pods do not count)"
-	                                        : "";
+	const char *left_out = name_left_out(x->arena, gang);
 	for (size_t i = 0; i < gang->tree_count && x->out->count < 8; i++) {
 		const struct gang_node *node = &gang->tree[i];
 		if (reachable[i] || (i > 0 && reachable[node->parent]))
