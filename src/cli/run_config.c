@@ -319,8 +319,10 @@ static const struct row rows[] = {
          .words = "pods wait while a ConfigMap that they need does not exist, and so does their gang; of ConfigMaps "
                   "only\n"
                   "the metadata are read for it"},
-	{"minimumsAsKai", "false", "true", AT(settings.kai_minimums),
-         .words = "new PodGroups with minMember on a subgroup that has children are refused, and a minSubGroup above "
+	{"minimumsAsKai", "false", "true", AT(settings.group.kai_minimums),
+         .words = "PodGroups of workloads say how many children a level needs also when it is all, as KAI-Scheduler "
+                  "writes it;\n"
+                  "new PodGroups with minMember on a subgroup that has children are refused, and a minSubGroup above "
                   "the\n"
                   "number of children is only warned about: such a group waits"},
 	{"ignoreParentQueues", "false", NULL, AT(settings.ignore_parent_queues),

@@ -74,7 +74,7 @@ static struct doc *mutate(void *context, const struct val *pod)
 static bool judges_as_kai(void *context)
 {
 	const struct run_webhooks *webhooks = context;
-	return settings_now(webhooks->run->settings)->kai_minimums;
+	return settings_now(webhooks->run->settings)->group.kai_minimums;
 }
 
 /* ---- the Secret ---- */

@@ -77,7 +77,7 @@ int world_admission_check(void *context, struct store_admission *request, struct
 	const struct val *given = request->object;
 	if (grouped)
 		request->object = doc_root(grouped);
-	admission_judge_as_kai(admission->rules, settings_now(admission->options.settings)->kai_minimums);
+	admission_judge_as_kai(admission->rules, settings_now(admission->options.settings)->group.kai_minimums);
 	int rc = admission_check(admission->rules, request, error);
 	request->object = given;
 	/* What the rules made of it has the changes in it. */

@@ -30,8 +30,42 @@ static void put_constraint(struct build *build, struct node *map, const struct g
 	build_put(build, map, "topologyConstraint", object);
 }
 
-static struct node *write_subgroups(struct build *build, const struct group_result *result)
+/* Of each subgroup how many children it has; GROUP_UNSET for a leaf. */
+static int *count_children(struct arena *arena, const struct group_result *result)
 {
+	int *counts = arena_array(arena, int, result->subgroup_count);
+	for (size_t i = 0; i < result->subgroup_count; i++)
+		counts[i] = GROUP_UNSET;
+	for (size_t i = 0; i < result->subgroup_count; i++) {
+		int parent = result->subgroups[i].parent;
+		if (parent != GROUP_UNSET)
+			counts[parent] = counts[parent] == GROUP_UNSET ? 1 : counts[parent] + 1;
+	}
+	return counts;
+}
+
+static void write_minimums(struct build *build, struct node *map, int min_member, int min_sub_group)
+{
+	if (min_member != GROUP_UNSET)
+		build_put_int(build, map, "minMember", min_member);
+	if (min_sub_group != GROUP_UNSET)
+		build_put_int(build, map, "minSubGroup", min_sub_group);
+}
+
+/* The pods of all leaves: what a PodGroup that needs all its children may say of itself. */
+static int leaf_pods(const struct group_result *result)
+{
+	int64_t pods = 0;
+	for (size_t i = 0; i < result->subgroup_count; i++)
+		if (result->subgroups[i].min_member != GROUP_UNSET)
+			pods += result->subgroups[i].min_member;
+	return pods > INT32_MAX ? GROUP_UNSET : (int)pods;
+}
+
+static struct node *write_subgroups(struct build *build, struct arena *arena, const struct group_result *result,
+                                    bool as_kai)
+{
+	const int *children = as_kai ? count_children(arena, result) : NULL;
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < result->subgroup_count; i++) {
 		const struct group_subgroup *subgroup = &result->subgroups[i];
@@ -39,10 +73,9 @@ static struct node *write_subgroups(struct build *build, const struct group_resu
 		build_put_string(build, item, "name", subgroup->name);
 		if (subgroup->parent != GROUP_UNSET)
 			build_put_string(build, item, "parent", result->subgroups[subgroup->parent].name);
-		if (subgroup->min_member != GROUP_UNSET)
-			build_put_int(build, item, "minMember", subgroup->min_member);
-		if (subgroup->min_sub_group != GROUP_UNSET)
-			build_put_int(build, item, "minSubGroup", subgroup->min_sub_group);
+		bool all = subgroup->min_sub_group == GROUP_UNSET;
+		write_minimums(build, item, subgroup->min_member,
+		               all && as_kai ? children[i] : subgroup->min_sub_group);
 		put_constraint(build, item, &subgroup->constraint);
 		build_append(build, list, item);
 	}
@@ -109,7 +142,8 @@ static struct node *write_metadata(struct build *build, struct arena *arena, con
 	return metadata;
 }
 
-static struct node *write_spec(struct build *build, const struct group_result *result, const struct val *stored)
+static struct node *write_spec(struct build *build, struct arena *arena, const struct group_result *result,
+                               const struct val *stored, bool as_kai)
 {
 	static const char *const ours[] = {
 		"queue",     "priorityClassName", "preemptibility", "preemptionDelay",    "stalenessGracePeriod",
@@ -122,10 +156,8 @@ static struct node *write_spec(struct build *build, const struct group_result *r
 	put_text(build, spec, "preemptibility", result->preemptibility);
 	put_text(build, spec, "preemptionDelay", result->preemption_delay);
 	put_text(build, spec, "stalenessGracePeriod", result->staleness_grace);
-	if (result->min_member != GROUP_UNSET)
-		build_put_int(build, spec, "minMember", result->min_member);
-	if (result->min_sub_group != GROUP_UNSET)
-		build_put_int(build, spec, "minSubGroup", result->min_sub_group);
+	bool all = result->min_sub_group == GROUP_UNSET && result->subgroup_count;
+	write_minimums(build, spec, all && as_kai ? leaf_pods(result) : result->min_member, result->min_sub_group);
 	put_constraint(build, spec, &result->constraint);
 	const struct group_constraint *constraint = &result->constraint;
 	static const char *const forms[] = {"topologyConstraint", "topologyConstraints"};
@@ -133,7 +165,7 @@ static struct node *write_spec(struct build *build, const struct group_result *r
 		if (val_get(stored, forms[i]))
 			build_put(build, spec, forms[i], build_copy(build, val_get(stored, forms[i])));
 	if (result->subgroup_count)
-		build_put(build, spec, "subGroups", write_subgroups(build, result));
+		build_put(build, spec, "subGroups", write_subgroups(build, arena, result, as_kai));
 	keep_fields(build, spec, stored, ours);
 	return spec;
 }
@@ -148,7 +180,8 @@ struct doc *group_document(const struct group_result *result, const struct group
 	build_put_string(build, root, "apiVersion", GROUP_API_VERSION);
 	build_put_string(build, root, "kind", "PodGroup");
 	build_put(build, root, "metadata", write_metadata(build, arena, result, options, existing));
-	build_put(build, root, "spec", write_spec(build, result, val_get(existing, "spec")));
+	build_put(build, root, "spec",
+	          write_spec(build, arena, result, val_get(existing, "spec"), options && options->kai_minimums));
 	keep_fields(build, root, existing, ours);
 	struct doc *doc = build_finish(build, root);
 	arena_destroy(arena);

@@ -50,9 +50,12 @@ struct group_kind_default {
 
 /* All zero is the usual configuration. */
 struct group_options {
-	bool knative_gang;         /* one group per Knative revision instead of one per pod */
-	bool keep_old_names;       /* go on using PodGroups named after pods if they exist (Job, RunaiJob) */
-	bool ignore_kartas;        /* kinds that only a Karta describes are grouped like any unknown kind */
+	bool knative_gang;   /* one group per Knative revision instead of one per pod */
+	bool keep_old_names; /* go on using PodGroups named after pods if they exist (Job, RunaiJob) */
+	bool ignore_kartas;  /* kinds that only a Karta describes are grouped like any unknown kind */
+	/* Minimums are those of KAI-Scheduler. Written: each parent with the number of children it needs, also when that is
+	 * all, the PodGroup with that or with the pods of its leaves. Admitted: see podgroup_judge_as_kai. */
+	bool kai_minimums;
 	const char *queue_label;   /* NULL: GROUP_KEY_QUEUE */
 	const char *pool_label;    /* NULL: GROUP_KEY_NODE_POOL */
 	const char *default_queue; /* NULL or "": GROUP_DEFAULT_QUEUE */

@@ -148,7 +148,10 @@ static bool set_minimum(struct grouping *grouping, const struct val *spec, int64
 		return false;
 	if (asked == FIELD_ABSENT && strcmp(order, "InOrder") == 0)
 		minimum = 1;
-	grouping->out->min_sub_group = minimum < children ? (int)minimum : GROUP_UNSET;
+	if (minimum < children)
+		grouping->out->min_sub_group = (int)minimum;
+	else if (grouping->options->kai_minimums)
+		grouping->out->min_sub_group = (int)children;
 	return true;
 }
 

@@ -159,8 +159,9 @@ static bool groups_alike(const struct settings *a, const struct settings *b)
 	return same_schedulers(a, b) && text_equal(a->node_pool, b->node_pool) &&
 	       a->single_groups == b->single_groups && x->knative_gang == y->knative_gang &&
 	       x->keep_old_names == y->keep_old_names && x->ignore_kartas == y->ignore_kartas &&
-	       text_equal(x->queue_label, y->queue_label) && text_equal(x->pool_label, y->pool_label) &&
-	       text_equal(x->default_queue, y->default_queue) && same_rows(x, y);
+	       x->kai_minimums == y->kai_minimums && text_equal(x->queue_label, y->queue_label) &&
+	       text_equal(x->pool_label, y->pool_label) && text_equal(x->default_queue, y->default_queue) &&
+	       same_rows(x, y);
 }
 
 static const struct store_object *find_map(const struct settings_source *source)

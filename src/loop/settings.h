@@ -44,16 +44,15 @@ struct settings {
 	bool spare_gpus;          /* pods without GPUs take nodes without GPUs first */
 	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
 	bool plain_reasons;
-	bool config_maps; /* pods wait while a ConfigMap that they need does not exist */
-	/* PodGroups are admitted with the minimums that KAI-Scheduler admits, see podgroup_judge_as_kai. */
-	bool kai_minimums;
+	bool config_maps;           /* pods wait while a ConfigMap that they need does not exist */
 	bool ignore_parent_queues;  /* queues share as if they had no parents, whose quotas and limits do not count */
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	/* Of the pods and nodes with the label of pools (group.pool_label) only those of this pool count; "" is that of those
 	 * without the label. SETTINGS_ALL_POOLS or NULL: all, and pods stay in their pool. */
 	const char *node_pool;
-	bool restrict_nodes;        /* pods with GPUs only on nodes labelled as GPU workers, others on those for CPU */
-	struct group_options group; /* default queue, label keys, and what the ConfigMap of the cluster says */
+	bool restrict_nodes; /* pods with GPUs only on nodes labelled as GPU workers, others on those for CPU */
+	/* Default queue, label keys, minimums, and what the ConfigMap of the cluster says. */
+	struct group_options group;
 
 	/* Set by the source: what is wrong in the ConfigMap, and two numbers that are new when something was replaced on
 	 * which placements depend, or the grouping of pods. */

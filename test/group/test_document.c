@@ -43,6 +43,74 @@ static void a_new_group(void **state)
 	world_close(&world);
 }
 
+/* What of the spec says how many are needed. */
+static void check_minimums(const char *title, const char *objects, bool as_kai, const char *expected)
+{
+	struct group_options options = {.kai_minimums = as_kai};
+	struct world world;
+	world_open(&world, objects, &options);
+	struct doc *doc = group_document(&world.result, &options, NULL);
+	const struct val *spec = val_get(doc_root(doc), "spec"), *item;
+	struct buffer got = {0};
+	val_write(val_get(spec, "minMember"), DOC_JSON_COMPACT, &got);
+	buffer_printf(&got, "/");
+	val_write(val_get(spec, "minSubGroup"), DOC_JSON_COMPACT, &got);
+	for (struct val_iter it = val_iter(val_get(spec, "subGroups")); val_next(&it, NULL, &item);) {
+		buffer_printf(&got, " %s:", val_str(val_get(item, "name"), "?"));
+		val_write(val_get(item, "minMember"), DOC_JSON_COMPACT, &got);
+		buffer_printf(&got, "/");
+		val_write(val_get(item, "minSubGroup"), DOC_JSON_COMPACT, &got);
+	}
+	if (strcmp(got.text, expected) != 0)
+		fail_msg("%s: %s, not %s", title, got.text, expected);
+	buffer_free(&got);
+	doc_destroy(doc);
+	world_close(&world);
+}
+
+#define JOBSET(spec)                                                                                                   \
+	WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", "",                                                             \
+	         spec "replicatedJobs: [{name: a, replicas: 2, template: {spec: {parallelism: 3}}}, {name: b, "        \
+	              "template: {}}]")                                                                                \
+	POD(OWNED("jobset.x-k8s.io/v1alpha2", "JobSet", "w") "labels: {jobset.sigs.k8s.io/replicatedjob-name: a, "     \
+	                                                     "jobset.sigs.k8s.io/job-index: \"0\"}, ")
+#define REPLICA(startup, more)                                                                                         \
+	WORKLOAD("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "",                                                 \
+	         "startupPolicy: " startup ", leaderWorkerTemplate: {" more "size: 5}")                                \
+	POD(OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",                                                    \
+	          "w") "labels: {leaderworkerset.sigs.k8s.io/worker-index: \"0\"}, ")
+
+/* Tools that know KAI-Scheduler look for the minimums where it writes them. */
+static void minimums_as_kai_writes_them(void **state)
+{
+	static const struct {
+		const char *title, *objects, *plain, *as_kai;
+	} cases[] = {
+		{"a JobSet that needs all", JOBSET(""),
+	         "null/null a:null/null a-replica-0:3/null a-replica-1:3/null "
+	         "b:null/null b-replica-0:1/null",
+	         "null/2 a:null/2 a-replica-0:3/null a-replica-1:3/null b:null/1 b-replica-0:1/null"},
+		{"one that starts in order", JOBSET("startupPolicy: {startupPolicyOrder: InOrder}, "),
+	         "null/1 a:null/null a-replica-0:3/null a-replica-1:3/null b:null/null b-replica-0:1/null",
+	         "null/1 a:null/2 a-replica-0:3/null a-replica-1:3/null b:null/1 b-replica-0:1/null"},
+		{"a leader and its workers", REPLICA("LeaderCreated", ""), "null/null leader:1/null workers:4/null",
+	         "5/null leader:1/null workers:4/null"},
+		{"a leader whose workers are yet to come", REPLICA("LeaderReady", ""),
+	         "null/null leader:1/null workers:0/null", "1/null leader:1/null workers:0/null"},
+		{"segments", REPLICA("LeaderCreated", "subGroupPolicy: {subGroupSize: 2}, "),
+	         "null/null segment-0:null/null segment-1:2/null leader:1/null workers:2/null",
+	         "5/null segment-0:null/2 segment-1:2/null leader:1/null workers:2/null"},
+		{"a group without subgroups",
+	         WORKLOAD("kubeflow.org/v1", "TFJob", "", "tfReplicaSpecs: {Worker: {replicas: 3}}")
+	                 POD(OWNED("kubeflow.org/v1", "TFJob", "w")),
+	         "3/null", "3/null"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		check_minimums(cases[i].title, cases[i].objects, false, cases[i].plain);
+		check_minimums(cases[i].title, cases[i].objects, true, cases[i].as_kai);
+	}
+}
+
 #define RACK "annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: rack}, "
 
 /* How many pods there will be, where the minimums do not say it. */
@@ -203,9 +271,9 @@ static void names_of_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_group),      cmocka_unit_test(declared_sizes),
-		cmocka_unit_test(marks_on_the_pod), cmocka_unit_test(what_an_update_keeps),
-		cmocka_unit_test(names_of_causes),
+		cmocka_unit_test(a_new_group),          cmocka_unit_test(minimums_as_kai_writes_them),
+		cmocka_unit_test(declared_sizes),       cmocka_unit_test(marks_on_the_pod),
+		cmocka_unit_test(what_an_update_keeps), cmocka_unit_test(names_of_causes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

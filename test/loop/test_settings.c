@@ -184,8 +184,8 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	struct settings cases[18];
 	static const bool placing[18] = {true, true, true, true, true, false, true,  false, false,
 	                                 true, true, true, true, true, true,  false, true,  true};
-	static const bool grouping[18] = {true, true,  true,  false, false, true,  true,  true,  true,
-	                                  true, false, false, false, false, false, false, false, false};
+	static const bool grouping[18] = {true, true,  true,  false, false, true,  true, true,  true,
+	                                  true, false, false, false, false, false, true, false, false};
 	for (int i = 0; i < 18; i++)
 		cases[i] = settings_usual;
 	cases[0].schedulers = names;
@@ -205,7 +205,7 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	cases[12].starvation_ns = 1;
 	cases[13].config_maps = true;
 	cases[14].ignore_parent_queues = true;
-	cases[15].kai_minimums = true;
+	cases[15].group.kai_minimums = true;
 	cases[16].spare_gpus = true;
 	cases[17].past.half_life = 60;
 	for (int i = 0; i < 18; i++) {
@@ -519,7 +519,7 @@ static void minimums_as_kai_admits_them(void **state)
 	assert_int_equal(apply_one(simulation, GROUP("few", "minSubGroup: 3, ")), -1);
 	assert_int_equal(apply_one(simulation, TREE("old", ", minMember: 5")), 0);
 	struct settings settings = now(simulation);
-	settings.kai_minimums = true;
+	settings.group.kai_minimums = true;
 	settings_source_replace(simulation->settings, &settings);
 	assert_int_equal(apply_one(simulation, GROUP("few", "minSubGroup: 3, ")), 0);
 	assert_int_equal(apply_one(simulation, GROUP("both", "minSubGroup: 2, minMember: 2, ")), -1);
