@@ -413,13 +413,15 @@ static void explain_culprit(struct explain *x, int culprit)
 		explain_level(x, want, class_);
 	} else {
 		int64_t have = pods_possible(solver, class_, 0, -1, -1);
+		const char *together = need > 1 && have >= need ? explain_togetherness(&x->solver, x->arena) : NULL;
+		const char *message =
+			together ? "the cluster has room for each of the pods "
+				 : arena_printf(x->arena, "the cluster has room for %lld of the %lld pod%s ",
+		                                (long long)have, (long long)need, need == 1 ? "" : "s");
 		add_about(x, want->tree,
 		          (struct reason){.code = REASON_DOMAIN,
-		                          .message =
-		                                  arena_printf(x->arena,
-		                                               "the cluster has room for %lld of the %lld pod%s ",
-		                                               (long long)have, (long long)need, need == 1 ? "" : "s"),
-		                          .rest = " needs",
+		                          .message = message,
+		                          .rest = together ? together : " needs",
 		                          .have = have,
 		                          .need = need});
 	}

@@ -5,6 +5,8 @@
 #include "engine/cluster/internal.h"
 #include "engine/explain/explain.h"
 
+struct solver;
+
 /* selector.c: "; no node has the label x" for a node selector that cannot match, "" when nothing is to be said. In the
  * arena. Looks at no more than 2000 nodes for a word that was meant. */
 const char *explain_missing_label(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
@@ -14,6 +16,9 @@ const char *explain_port_name(const char *resource, struct arena *arena);
 /* What is to be said when such a port is free on fewer nodes than there are pods that need it. */
 const char *explain_port_shortage(const char *port, int64_t pods, int64_t free_nodes, const char *where,
                                   struct arena *arena);
+/* " needs, but not for all of them together", with the host port that pods of different kinds ask for, if there is one. In the
+ * arena. */
+const char *explain_togetherness(const struct solver *solver, struct arena *arena);
 
 /* claims.c: whether pods of the class use a claim that others name too and that one pod may use at a time. */
 bool explain_has_single_claim(const struct pod_class *pod_class);
