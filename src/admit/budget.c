@@ -70,6 +70,11 @@ int budget_decode(const struct val *object, struct arena *arena, struct budget_s
 	return problems->errors > errors ? -1 : 0;
 }
 
+bool budget_is_scaled(const struct budget_spec *budget)
+{
+	return budget->max_unavailable.form != PERCENT_UNSET || budget->min_available.form == PERCENT_SHARE;
+}
+
 /* Percentages are rounded up on both sides, as the disruption controller does. */
 int64_t budget_desired_healthy(const struct budget_spec *budget, int64_t expected)
 {

@@ -28,6 +28,8 @@ struct budget_spec {
 int budget_decode(const struct val *object, struct arena *arena, struct budget_spec *out, struct problems *problems);
 /* The status alone; false, and nothing is filled, when there is none. */
 bool budget_read_status(const struct val *object, struct budget_status *out);
+/* Whether the number of pods that there should be is that of their makers' scales, not of the pods that there are. */
+bool budget_is_scaled(const struct budget_spec *budget);
 /* How many of so many pods must be healthy. */
 int64_t budget_desired_healthy(const struct budget_spec *budget, int64_t expected);
 /* Whether it covers a pod with these labels; the namespace is the caller's business. */

@@ -6,7 +6,9 @@
 #include "admit/pod_fields.h"
 #include "base/clock.h"
 #include "admit/rules.h"
+#include "kinds/kinds.h"
 #include "kinds/names.h"
+#include "object/metadata.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -320,6 +322,16 @@ static void block_native(const struct val *object, struct arena *arena, struct p
 		              decode_show(arena, name));
 }
 
+/* Of kinds that are not known it is said that they have a scale, as most do. */
+static enum pod_maker maker_of(const struct val *object)
+{
+	const struct val *owner = metadata_controller(object);
+	const struct kind_row *row =
+		owner ? kinds_find(val_str(val_get(owner, "apiVersion"), ""), val_str(val_get(owner, "kind"), ""))
+		      : NULL;
+	return !owner ? MAKER_NONE : row && !(row->flags & ROW_SCALE) ? MAKER_OTHER : MAKER_SCALED;
+}
+
 int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems)
 {
 	size_t errors = problems->errors;
@@ -330,6 +342,7 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	                         .name = meta.name,
 	                         .uid = meta.uid,
 	                         .deleting = meta.deleting,
+	                         .maker = maker_of(object),
 	                         .creation_seconds = meta.creation_seconds};
 	read_group(&decode, &meta, out);
 	read_spec(&decode, spec, out);

@@ -9,6 +9,8 @@
 #include "object/derivation.h"
 #include "object/doc.h"
 
+/* Who makes the pod anew when it goes: nobody, somebody whose number of pods is known as a scale, or somebody without one. */
+enum pod_maker { MAKER_NONE, MAKER_SCALED, MAKER_OTHER };
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
 struct pod_spec {
@@ -20,6 +22,7 @@ struct pod_spec {
 	const char *node;      /* spec.nodeName, NULL when unbound */
 	const char *nominated; /* status.nominatedNodeName */
 	enum pod_phase phase;
+	enum pod_maker maker;
 	bool deleting;              /* has a deletionTimestamp */
 	bool gated;                 /* spec.schedulingGates not empty */
 	int64_t creation_seconds;   /* INT64_MIN when unset */

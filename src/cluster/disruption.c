@@ -129,8 +129,7 @@ static void add_scale(struct count *count, const struct store_object *pod, struc
 
 static void count_pods(struct count *count, const struct store_list *pods)
 {
-	bool scaled =
-		count->spec.max_unavailable.form != PERCENT_UNSET || count->spec.min_available.form == PERCENT_SHARE;
+	bool scaled = budget_is_scaled(&count->spec);
 	struct store_list seen = {.items = arena_array(count->turn->arena, struct store_object *, pods->count)};
 	for (size_t i = 0; i < pods->count; i++) {
 		const struct store_object *pod = pods->items[i];
@@ -143,7 +142,7 @@ static void count_pods(struct count *count, const struct store_list *pods)
 			add_scale(count, pod, &seen);
 	}
 	drop_gone(count, pods);
-	if (!scaled)
+	if (!scaled && count->spec.min_available.form != PERCENT_UNSET) /* with neither of the two nothing may leave */
 		count->expected = count->pods;
 	count->desired = budget_desired_healthy(&count->spec, count->expected);
 }

@@ -71,9 +71,10 @@ struct snapshot_pod {
 
 /* Parallel to cycle.budgets. */
 struct snapshot_budget {
-	struct budget_spec spec;   /* with a selector */
-	int64_t expected, healthy; /* pods it covers */
-	bool outdated;             /* the status speaks of a time before the first cycle */
+	struct budget_spec spec; /* with a selector */
+	int64_t pods, healthy;   /* that it covers */
+	int64_t scaled, other;   /* of them: those whose maker has a scale, and those whose maker has none */
+	bool outdated;           /* the status speaks of a time before the first cycle */
 };
 
 /* Parallel to cycle.groups. */
@@ -86,6 +87,7 @@ struct snapshot_group {
 	const char **rejections;
 	size_t rejection_count;
 	int64_t creation;
+	const char *pool;     /* the node pool that its label names, NULL for none */
 	bool never_preempts;  /* its priority class says so; a pod of it may, too */
 	struct reasons notes; /* what is odd about its pods, independent of the outcome of the cycle */
 	int *members;         /* gang pod index -> index in snapshot.pods */

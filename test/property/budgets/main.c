@@ -253,8 +253,9 @@ static void put_groups(struct buffer *text, const struct instance *instance)
 			buffer_printf(text,
 			              "---\n{apiVersion: v1, kind: Pod, metadata: {name: g%d-%d, namespace: default, "
 			              "labels: {team: "
-			              "t%d, runs: 'yes'}, annotations: {pod-group-name: g%d}}, spec: {schedulerName: "
-			              "platoon, "
+			              "t%d, runs: 'yes'}, annotations: {pod-group-name: g%d}, ownerReferences: "
+			              "[{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: true}]}, "
+			              "spec: {schedulerName: platoon, "
 			              "nodeName: n%d, containers: [{name: c, image: i, resources: {requests: {cpu: "
 			              "%d}}}]}, status: "
 			              "{phase: Running}}\n",
