@@ -41,6 +41,12 @@ static void judge_podgroup(const struct manifest *object, const struct admit_ind
 		problem_add(problems, SEVERITY_WARNING, "spec.queue", "create the Queue, or name an existing one",
 		            "Queue %s does not exist; the group waits until it does",
 		            decode_show(problems->arena, group.queue));
+	const char *child = group.queue ? index_queue_child(index, group.queue) : NULL;
+	if (child)
+		problem_add(problems, SEVERITY_WARNING, "spec.queue",
+		            arena_printf(problems->arena, "name a queue without others below it, such as %s", child),
+		            "Queue %s has queues below it, and only those take pods; the group waits",
+		            decode_show(problems->arena, group.queue));
 }
 
 static void judge_topology(const struct manifest *object, const struct admit_index *index, struct arena *arena,

@@ -13,7 +13,8 @@
 struct named_queue {
 	const struct manifest *object;
 	const char *name, *parent_name;
-	int parent; /* -1 when there is none */
+	const char *child; /* the first below it; NULL when there is none */
+	int parent;        /* -1 when there is none */
 	bool on_cycle;
 };
 
@@ -169,6 +170,8 @@ static void link_queues(struct admit_index *index)
 		uint32_t id =
 			*queues[i].parent_name ? interner_find(index->queue_names, queues[i].parent_name) : UINT32_MAX;
 		queues[i].parent = id == UINT32_MAX ? -1 : (int)id;
+		if (id != UINT32_MAX && !queues[id].child)
+			queues[id].child = queues[i].name;
 	}
 	size_t *walk = arena_array(index->arena, size_t, count);
 	for (size_t start = 0; start < count; start++) {
@@ -336,6 +339,12 @@ bool index_has_queues(const struct admit_index *index)
 bool index_has_queue(const struct admit_index *index, const char *name)
 {
 	return interner_find(index->queue_names, name) != UINT32_MAX;
+}
+
+const char *index_queue_child(const struct admit_index *index, const char *name)
+{
+	uint32_t id = interner_find(index->queue_names, name);
+	return id == UINT32_MAX ? NULL : index->queues.items[id].child;
 }
 
 const char *index_queue_cycle(const struct admit_index *index, const struct manifest *object,

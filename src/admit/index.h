@@ -36,6 +36,8 @@ const char *index_topology_conflict(const struct admit_index *index, const char 
 
 bool index_has_queues(const struct admit_index *index);
 bool index_has_queue(const struct admit_index *index, const char *name);
+/* The first queue below it; NULL when there is none. */
+const char *index_queue_child(const struct admit_index *index, const char *name);
 /* Whether following parents from this queue leads back to it. The text names the way round; NULL when not. */
 const char *index_queue_cycle(const struct admit_index *index, const struct manifest *object,
                               const struct queue_spec *queue, struct arena *arena);

@@ -92,6 +92,8 @@ bool build_serves_all(const struct snapshot_build *build);
 void build_queues(struct snapshot_build *build);
 /* What they used in the past, as it was kept; after the frame. */
 void build_usage(struct snapshot_build *build);
+/* The node pool that the label of the object names, NULL for none. */
+const char *build_pool(const struct snapshot_build *build, const struct val *object);
 void build_priorities(struct snapshot_build *build);
 /* What the class is worth, or the default where there is none of that name, and whether its groups never preempt. */
 int32_t build_priority(const struct snapshot_build *build, const char *class_name, bool *never_preempts);

@@ -190,8 +190,18 @@ static void link_queues(struct snapshot_build *build, const struct queue_spec *s
 		if (!specs[i].parent)
 			continue;
 		uint32_t parent = interner_find(build->queue_names, specs[i].parent);
-		if (parent != UINT32_MAX)
-			cycle->queues[i].parent = (int)parent;
+		if (parent == UINT32_MAX) {
+			cycle->queues[i].closed =
+				arena_printf(build->arena, "the parent of queue %s, queue %s, does not exist",
+			                     specs[i].name, specs[i].parent);
+			continue;
+		}
+		cycle->queues[i].parent = (int)parent;
+		if (!cycle->queues[parent].closed)
+			cycle->queues[parent].closed =
+				arena_printf(build->arena,
+			                     "queue %s has queues below it, such as %s: only those take pods",
+			                     specs[parent].name, specs[i].name);
 	}
 	/* Each walk marks its way with its own number, so every queue is visited about once over all walks. */
 	size_t *walked = arena_array(build->arena, size_t, cycle->queue_count);
@@ -208,6 +218,13 @@ static void link_queues(struct snapshot_build *build, const struct queue_spec *s
 			at = parent;
 		}
 	}
+}
+
+const char *build_pool(const struct snapshot_build *build, const struct val *object)
+{
+	const char *pool =
+		val_str(val_path(object, "metadata", "labels", settings_pool_label(build->settings), NULL), NULL);
+	return pool && *pool ? pool : NULL;
 }
 
 static struct cycle_queue unlimited_queue(const char *name)
@@ -259,6 +276,7 @@ void build_queues(struct snapshot_build *build)
 			continue;
 		struct cycle_queue *queue = &cycle->queues[cycle->queue_count++];
 		*queue = (struct cycle_queue){.name = spec->name,
+		                              .pool = build_pool(build, slice->items[i]->object),
 		                              .parent = -1,
 		                              .priority = spec->priority,
 		                              .preempt_runtime = spec->preempt_runtime_ns,

@@ -27,7 +27,15 @@ static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priori
 
 #define DEFAULT_STALENESS_GRACE (60 * CLOCK_SECOND)
 
-static void set_queue(const struct snapshot_build *build, struct cycle_group *group, const char *name)
+static void block_queue(struct arena *arena, struct cycle_group *group, const char *message)
+{
+	group->blocked = true;
+	reason_add(&group->reasons, arena, (struct reason){.code = REASON_QUEUE_UNKNOWN, .message = message});
+}
+
+/* `pool` is that of the group, NULL for none. */
+static void set_queue(const struct snapshot_build *build, struct arena *arena, struct cycle_group *group,
+                      const char *name, const char *pool)
 {
 	group->queue_name = name && name[0] ? name : build->default_queue;
 	if (build->no_queues) {
@@ -36,6 +44,13 @@ static void set_queue(const struct snapshot_build *build, struct cycle_group *gr
 	}
 	uint32_t id = interner_find(build->queue_names, group->queue_name);
 	group->queue = id == UINT32_MAX ? -1 : (int)id;
+	const struct cycle_queue *queue = group->queue < 0 ? NULL : &build->snapshot->cycle.queues[group->queue];
+	if (queue && queue->closed)
+		block_queue(arena, group, queue->closed);
+	else if (queue && queue->pool && !text_equal(queue->pool, pool))
+		block_queue(arena, group,
+		            arena_printf(arena, "queue %s is one of node pool %s, and the group is in %s%s",
+		                         queue->name, queue->pool, pool ? "pool " : "none", pool ? pool : ""));
 }
 
 static void block_topology(struct arena *arena, struct cycle_group *group, const struct tree_node *node,
@@ -209,6 +224,9 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	group->namespace_ = build_namespace(manifest->namespace_);
 	group->name = manifest->name;
 	group->source = manifest->source;
+	group->pool =
+		val_str(val_path(manifest->object, "metadata", "labels", settings_pool_label(build->settings), NULL),
+	                NULL);
 	into->creation = group->creation = build_creation(manifest, order);
 	into->state = GROUP_WAITING;
 	if (rc < 0) {
@@ -230,9 +248,10 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	                                                              : CYCLE_DISRUPT_USUAL;
 	set_times(build->settings, group, manifest, into);
 	build_places(build, manifest, index, arena);
-	set_queue(build, into, group->spec.queue);
+	set_queue(build, arena, into, group->spec.queue, group->pool);
 	if (rc < 0)
-		set_queue(build, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL));
+		set_queue(build, arena, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL),
+		          group->pool);
 }
 
 void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
@@ -280,8 +299,9 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	into->preempt = preempt_of(preemptibility_of(terms ? terms->preemptibility : NULL), into->priority);
 	into->grace = -1;
 	into->evict_after = INT64_MIN;
-	set_queue(build, into,
-	          terms ? terms->queue : labels_get(&pod->spec->labels, settings_queue_label(build->settings)));
+	set_queue(build, arena, into,
+	          terms ? terms->queue : labels_get(&pod->spec->labels, settings_queue_label(build->settings)),
+	          labels_get(&pod->spec->labels, settings_pool_label(build->settings)));
 	single_leaf(arena, into);
 }
 

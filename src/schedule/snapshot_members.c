@@ -208,6 +208,22 @@ static void note_bad_pods(struct snapshot_build *build)
 	}
 }
 
+/* A label for the pool stands on both, as the grouping controller writes it; who wrote it on one alone meant something else
+ * than where the pod would go. */
+static const struct pod_block other_pool = {
+	BLOCK_UNSUPPORTED, "its node-pool label differs from that of its PodGroup: give both the same"};
+
+static void compare_pools(const struct snapshot *snapshot, const struct snapshot_group *group, struct snapshot_pod *pod)
+{
+	if (pod->block == &other_pool)
+		pod->block = NULL;
+	if (!group->pool || pod->block || pod->gone || pod->node >= 0)
+		return;
+	const char *pool = cluster_pod_class_pool(snapshot->cycle.cluster, pod->pod_class);
+	if (strcmp(pool ? pool : "", group->pool) != 0)
+		pod->block = &other_pool;
+}
+
 static enum member_state state_of(const struct snapshot_pod *pod)
 {
 	if (pod->gone)
@@ -240,6 +256,7 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 	into->never_preempts = group->never_preempts;
 	for (size_t i = 0; i < into->gang.pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+		compare_pools(snapshot, group, pod);
 		enum member_state state = state_of(pod);
 		int64_t since = state == MEMBER_RUNNING ? has_node_since(snapshot, pod) : INT64_MIN;
 		started = since != INT64_MIN && since < started ? since : started;

@@ -163,4 +163,137 @@ def a_share_of_a_gpu_is_never_ignored():
         assert "blocked" in done.stdout + done.stderr, (what, done.stdout + done.stderr)
 
 
+# ---- queues ----
+
+
+def queue(name, parent=None, labels=None, gpu=None):
+    unlimited = {"quota": -1, "limit": -1}
+    return {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name, "labels": labels or {}},
+            "spec": {**({"parentQueue": parent} if parent else {}),
+                     "resources": {"gpu": gpu or unlimited, "cpu": unlimited, "memory": unlimited}}}
+
+
+def group(name, minimum=1, labels=None, **spec):
+    return {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+            "metadata": {"name": name, "namespace": "default", "labels": labels or {}}, "spec": {"minMember": minimum, **spec}}
+
+
+def member(name, of, labels=None):
+    return pod(name, metadata={"annotations": {"pod-group-name": of}, "labels": labels or {}})
+
+
+@test
+def only_queues_without_others_below_them_take_pods():
+    queues = [queue("dept"), queue("team", "dept"), queue("lost", "nowhere")]
+    groups, bound = plan(node("n0"), *queues, pod("up", metadata={"labels": {"kai.scheduler/queue": "dept"}}),
+                         pod("fine", metadata={"labels": {"kai.scheduler/queue": "team"}}),
+                         pod("alone", metadata={"labels": {"kai.scheduler/queue": "lost"}}),
+                         group("g", queue="dept"), member("g-0", "g"))
+    assert bound == {"fine": "n0"}, bound
+    assert groups["up"] == ("Blocked", "queue dept has queues below it, such as team: only those take pods"), groups
+    assert groups["g"][0] == "Blocked" and groups["alone"][0] == "Blocked" and "nowhere" in groups["alone"][1], groups
+    done = run("validate", "-f", "-", text="\n---\n".join(json.dumps(item) for item in (*queues, group("g", queue="dept"))))
+    assert done.returncode == 0 and "Queue \"dept\" has queues below it" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+# ---- node pools ----
+
+
+POOL = "kai.scheduler/node-pool"
+
+
+@test
+def a_pool_is_never_left():
+    nodes = [node("a0", {POOL: "a"}), node("plain")]
+    groups, bound = plan(*nodes, group("both", labels={POOL: "a"}), member("both-0", "both", {POOL: "a"}),
+                         group("pods", 1), member("pods-0", "pods", {POOL: "a"}), pod("b", metadata={"labels": {POOL: "b"}}),
+                         group("alone", labels={POOL: "a"}), member("alone-0", "alone"),
+                         group("apart", labels={POOL: "a"}), member("apart-0", "apart", {POOL: "b"}))
+    assert bound == {"both-0": "a0", "pods-0": "a0"}, bound
+    for name in ("alone", "apart"):
+        assert groups[name][0] == "Blocked" and "node-pool label differs" in groups[name][1], (name, groups[name])
+    assert "in another node pool" in groups["b"][1], groups
+
+
+@test
+def a_queue_of_a_pool_is_for_its_groups():
+    objects = [node("a0", {POOL: "a"}), node("plain"), queue("of-a", labels={POOL: "a"}), queue("all")]
+    named = {"in-a": ("of-a", "a"), "in-none": ("of-a", None), "in-all": ("all", "a")}
+    pods = [pod(name, metadata={"labels": {"kai.scheduler/queue": of, **({POOL: pool} if pool else {})}})
+            for name, (of, pool) in named.items()]
+    groups, bound = plan(*objects, *pods, group("g", labels={POOL: "b"}, queue="of-a"), member("g-0", "g", {POOL: "b"}))
+    assert bound == {"in-a": "a0", "in-all": "a0"}, bound
+    assert groups["in-none"] == ("Blocked", "queue of-a is one of node pool a, and the group is in none"), groups
+    assert groups["g"] == ("Blocked", "queue of-a is one of node pool a, and the group is in pool b"), groups
+
+
+# ---- host ports ----
+
+
+def listens(name, **port):
+    return pod(name, metadata={"annotations": {"pod-group-name": "g"}},
+               containers=[{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 8080, **port}]}])
+
+
+@test
+def a_refusal_for_a_host_port_names_it():
+    for first, second in (({}, {}), ({"hostIP": "10.0.0.1"}, {})):
+        groups, _ = plan(node("n0"), group("g", 2), listens("g-0", **first), listens("g-1", **second))
+        assert groups["g"][0] == "Never" and "host port 8080/TCP" in groups["g"][1], groups
+    for second in ({"protocol": "UDP"}, {"hostPort": 8081}):
+        _, bound = plan(node("n0"), group("g", 2), listens("g-0"), listens("g-1", **second))
+        assert len(bound) == 2, (second, bound)
+
+
+# ---- disruption budgets ----
+
+
+def budget(**spec):
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "guard", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "guarded"}}, **spec}}
+
+
+def runs(name, host, created, app, owner=None):
+    item = pod(name, metadata={"labels": {"app": app}, "uid": name, "creationTimestamp": f"2026-01-01T00:00:{created:02}Z"},
+               nodeName=host, containers=[{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "8"}}}])
+    if owner:
+        api, kind = owner
+        item["metadata"]["ownerReferences"] = [{"apiVersion": api, "kind": kind, "name": "o", "uid": "o", "controller": True}]
+    item["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    return item
+
+
+def victim(spec, owner):
+    """Whose room the urgent pod gets: the guarded pods are younger, so they would go first without a budget."""
+    objects = [node("n0"), node("n1"), node("n2"), runs("old", "n0", 1, "other"), runs("g-0", "n1", 10, "guarded", owner),
+               runs("g-1", "n2", 11, "guarded", owner),
+               {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 90}]
+    urgent = pod("urgent", priorityClassName="high",
+                 containers=[{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "8"}}}])
+    text = json.dumps({"apiVersion": "v1", "kind": "List",
+                       "items": [*objects, urgent, *([budget(**spec)] if spec is not None else [])]})
+    done = run("plan", "-f", "-", "-o", "json", text=text)
+    (eviction,) = json.loads(done.stdout)["evictions"]
+    return eviction["pod"]
+
+
+@test
+def budgets_count_as_the_disruption_controller_counts():
+    replicas, job = ("apps/v1", "ReplicaSet"), ("batch/v1", "Job")
+    guarded, free = "old", "g-1"
+    for spec, owner, wanted in ((None, replicas, free), ({"minAvailable": 1}, replicas, free), ({"minAvailable": 2}, replicas, guarded),
+                                ({"maxUnavailable": 1}, replicas, free), ({"maxUnavailable": "50%"}, replicas, free),
+                                ({"minAvailable": "50%"}, replicas, free), ({"minAvailable": "51%"}, replicas, guarded),
+                                ({"maxUnavailable": 0}, replicas, guarded),
+                                # Neither of the two: nothing is expected, so nothing may leave.
+                                ({}, replicas, guarded),
+                                # Nobody makes these anew, so that a percentage has nothing to be one of.
+                                ({"maxUnavailable": 1}, None, guarded), ({"minAvailable": "50%"}, None, guarded),
+                                ({"minAvailable": 1}, None, free),
+                                # A Job has no scale: the controller gives up.
+                                ({"maxUnavailable": 1}, job, guarded), ({"minAvailable": 1}, job, free)):
+        found = victim(spec, owner)
+        assert found == wanted, (spec, owner, found)
+
+
 run_tests(ONLY)

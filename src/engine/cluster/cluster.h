@@ -128,6 +128,8 @@ int64_t cluster_releasing(const struct cluster *cluster, int resource, int node)
 const int64_t *cluster_free_column(const struct cluster *cluster, int resource);
 /* What one pod of the class asks of a resource; 0 when nothing. */
 int64_t cluster_pod_class_request(const struct cluster *cluster, int pod_class, int resource);
+/* The pool whose nodes it may use, NULL for those without one. */
+const char *cluster_pod_class_pool(const struct cluster *cluster, int pod_class);
 /* Bytes held, for memory reports. */
 size_t cluster_memory(const struct cluster *cluster);
 

@@ -346,6 +346,11 @@ int64_t cluster_pod_class_request(const struct cluster *cluster, int pod_class, 
 	return 0;
 }
 
+const char *cluster_pod_class_pool(const struct cluster *cluster, int pod_class)
+{
+	return cluster->shapes.items[cluster->pod_classes.items[pod_class].shape].rules.pool;
+}
+
 static bool any_term_matches(const struct node_term *terms, size_t count, const struct cluster_node_data *node)
 {
 	for (size_t i = 0; i < count; i++)

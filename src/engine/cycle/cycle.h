@@ -17,6 +17,8 @@ struct cycle_queue {
 	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
 	int64_t preempt_runtime,
 		reclaim_runtime; /* nanoseconds that a group may run before it is evicted for another */
+	const char *pool;        /* only groups of this node pool belong to it; NULL: those of any */
+	const char *closed;      /* why no group may start in it, whatever is free; NULL: it may */
 	bool has_runtime[2]; /* whether preempt_runtime and reclaim_runtime are set; if not, those above are asked */
 	int64_t used[CYCLE_RESOURCES]; /* in the past, in parts of SHARE_PAST_WHOLE of the cluster */
 	/* filled by the cycle: */
