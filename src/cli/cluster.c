@@ -4,7 +4,7 @@
 
 #include "group/defaults.h"
 #include "kinds/kinds.h"
-#include "object/json.h"
+#include "object/build.h"
 #include "remote/client.h"
 
 #include <string.h>
@@ -15,27 +15,30 @@
  * with the defaults of kinds is read for itself. */
 static struct doc *list_names(const struct doc *page, const struct kind_row *row)
 {
-	struct buffer text = {0};
+	struct build *build = build_create();
+	struct node *root = build_map(build), *metadata = build_map(build), *items = build_list(build);
 	const struct val *item;
-	const char *mark = "";
-	buffer_puts(&text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{");
-	json_put_string(&text, "continue", val_str(val_path(doc_root(page), "metadata", "continue", NULL), ""));
-	buffer_puts(&text, "},\"items\":[");
+	build_put_string(build, root, "apiVersion", "v1");
+	build_put_string(build, root, "kind", "List");
+	build_put_string(build, metadata, "continue",
+	                 val_str(val_path(doc_root(page), "metadata", "continue", NULL), ""));
+	build_put(build, root, "metadata", metadata);
 	for (struct val_iter it = val_iter(val_get(doc_root(page), "items")); val_next(&it, NULL, &item);) {
 		const char *name = val_str(val_path(item, "metadata", "name", NULL), ""),
 			   *namespace_ = val_str(val_path(item, "metadata", "namespace", NULL), "");
 		if (strcmp(namespace_, GROUP_DEFAULTS_NAMESPACE) == 0 && strcmp(name, GROUP_DEFAULTS_NAME) == 0)
 			continue;
-		buffer_printf(&text, "%s{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{", mark, row->versions[0],
-		              row->kind);
-		json_put_string(&text, "name", name);
-		json_put_string(&text, "namespace", namespace_);
-		buffer_puts(&text, "}}");
-		mark = ",";
+		struct node *object = build_map(build), *names = build_map(build);
+		build_put_string(build, object, "apiVersion", row->versions[0]);
+		build_put_string(build, object, "kind", row->kind);
+		build_put_string(build, names, "name", name);
+		build_put_string(build, names, "namespace", namespace_);
+		build_put(build, object, "metadata", names);
+		build_append(build, items, object);
 	}
-	buffer_puts(&text, "]}");
-	struct doc *names = doc_parse_json(text.text, text.length, NULL);
-	buffer_free(&text);
+	build_put(build, root, "items", items);
+	struct doc *names = build_finish(build, root);
+	build_destroy(build);
 	return names;
 }
 

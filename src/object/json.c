@@ -47,9 +47,3 @@ void json_put_int(struct buffer *out, const char *key, int64_t number)
 	json_put_key(out, key);
 	buffer_printf(out, "%" PRId64, number);
 }
-
-void json_put_bool(struct buffer *out, const char *key, bool value)
-{
-	json_put_key(out, key);
-	buffer_puts(out, value ? "true" : "false");
-}

@@ -1,7 +1,7 @@
 /* Owns turning a write of the mirror into a request of the API. */
 #include "remote/internal.h"
 
-#include "object/json.h"
+#include "object/build.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,20 +33,21 @@ static char *delete_options(const struct store_delete *options)
 {
 	static const char *const propagation[] = {NULL, "Background", "Foreground", "Orphan"};
 	struct buffer out = {0};
-	buffer_puts(&out, "{");
-	json_put_string(&out, "apiVersion", "v1");
-	json_put_string(&out, "kind", "DeleteOptions");
+	struct build *build = build_create();
+	struct node *root = build_map(build);
+	build_put_string(build, root, "apiVersion", "v1");
+	build_put_string(build, root, "kind", "DeleteOptions");
 	if (options->has_grace)
-		json_put_int(&out, "gracePeriodSeconds", options->grace);
+		build_put_int(build, root, "gracePeriodSeconds", options->grace);
 	if (propagation[options->propagation])
-		json_put_string(&out, "propagationPolicy", propagation[options->propagation]);
+		build_put_string(build, root, "propagationPolicy", propagation[options->propagation]);
 	if (options->uid && options->uid[0]) {
-		json_put_key(&out, "preconditions");
-		buffer_puts(&out, "{");
-		json_put_string(&out, "uid", options->uid);
-		buffer_puts(&out, "}");
+		struct node *preconditions = build_map(build);
+		build_put_string(build, preconditions, "uid", options->uid);
+		build_put(build, root, "preconditions", preconditions);
 	}
-	buffer_puts(&out, "}");
+	build_write(build, root, DOC_JSON_COMPACT, &out);
+	build_destroy(build);
 	return out.text;
 }
 

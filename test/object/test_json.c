@@ -32,15 +32,15 @@ static void members_get_their_commas(void **state)
 	buffer_puts(&out, "{");
 	json_put_string(&out, "name", "a\"");
 	json_put_int(&out, "least", INT64_MIN);
-	json_put_bool(&out, "on", true);
+	json_put_int(&out, "on", 1);
 	json_put_key(&out, "inner");
 	buffer_puts(&out, "{");
-	json_put_bool(&out, "off", false);
+	json_put_int(&out, "off", 0);
 	buffer_puts(&out, "}");
 	json_put_string(&out, "k\"", "");
 	buffer_puts(&out, "}");
-	assert_string_equal(out.text, "{\"name\":\"a\\\"\",\"least\":-9223372036854775808,\"on\":true,"
-	                              "\"inner\":{\"off\":false},\"k\\\"\":\"\"}");
+	assert_string_equal(out.text, "{\"name\":\"a\\\"\",\"least\":-9223372036854775808,\"on\":1,"
+	                              "\"inner\":{\"off\":0},\"k\\\"\":\"\"}");
 	buffer_free(&out);
 }
 

@@ -3,29 +3,30 @@
 
 #include "base/hash.h"
 #include "kinds/names.h"
+#include "object/build.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define ALL_VERBS "[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\"update\",\"watch\"]"
-#define EDIT_VERBS "[\"get\",\"patch\",\"update\"]"
+#define ALL_VERBS "create delete deletecollection get list patch update watch"
+#define EDIT_VERBS "get patch update"
 
 struct subresource {
 	const char *group, *resource; /* of the parent */
 	const char *name;
 	const char *kind_group, *kind_version, *kind;
-	const char *verbs;
+	const char *verbs; /* space separated */
 };
 
 static const struct subresource extra[] = {
-	{"", "namespaces", "finalize", "", "v1", "Namespace", "[\"update\"]"},
-	{"", "pods", "attach", "", "v1", "PodAttachOptions", "[\"create\",\"get\"]"},
-	{"", "pods", "binding", "", "v1", "Binding", "[\"create\"]"},
-	{"", "pods", "ephemeralcontainers", "", "v1", "Pod", "[\"get\",\"patch\",\"update\"]"},
-	{"", "pods", "eviction", KINDS_POLICY, "v1", "Eviction", "[\"create\"]"},
-	{"", "pods", "exec", "", "v1", "PodExecOptions", "[\"create\",\"get\"]"},
-	{"", "pods", "log", "", "v1", "Pod", "[\"get\"]"},
-	{"", "pods", "portforward", "", "v1", "PodPortForwardOptions", "[\"create\",\"get\"]"},
+	{"", "namespaces", "finalize", "", "v1", "Namespace", "update"},
+	{"", "pods", "attach", "", "v1", "PodAttachOptions", "create get"},
+	{"", "pods", "binding", "", "v1", "Binding", "create"},
+	{"", "pods", "ephemeralcontainers", "", "v1", "Pod", EDIT_VERBS},
+	{"", "pods", "eviction", KINDS_POLICY, "v1", "Eviction", "create"},
+	{"", "pods", "exec", "", "v1", "PodExecOptions", "create get"},
+	{"", "pods", "log", "", "v1", "Pod", "get"},
+	{"", "pods", "portforward", "", "v1", "PodPortForwardOptions", "create get"},
 };
 #define EXTRA_COUNT (sizeof(extra) / sizeof(extra[0]))
 
@@ -42,126 +43,162 @@ const char *const *api_subresources(const struct store_api *api)
 	return strcmp(api->type->resource, "namespaces") == 0 ? namespaces : none;
 }
 
-static void put_strings(struct buffer *out, const char *key, const char *const *strings)
+static void put_words(struct build *build, struct node *map, const char *key, const char *words)
 {
-	if (!*strings)
-		return;
-	buffer_printf(out, ",\"%s\":[", key);
-	for (size_t i = 0; strings[i]; i++) {
-		buffer_puts(out, i ? "," : "");
-		json_quote(out, strings[i]);
+	struct node *list = build_list(build);
+	struct arena *arena = arena_create_small();
+	for (const char *at = words; *at;) {
+		size_t length = strcspn(at, " ");
+		build_append(build, list, build_string(build, arena_strndup(arena, at, length)));
+		at += length + (at[length] == ' ');
 	}
-	buffer_puts(out, "]");
+	arena_destroy(arena);
+	build_put(build, map, key, list);
+}
+
+static void put_strings(struct build *build, struct node *map, const char *key, const char *const *strings)
+{
+	struct node *list = build_list(build);
+	for (size_t i = 0; strings[i]; i++)
+		build_append(build, list, build_string(build, strings[i]));
+	if (*strings)
+		build_put(build, map, key, list);
+}
+
+static struct node *start(struct build *build, const char *kind, const char *api_version)
+{
+	struct node *map = build_map(build);
+	build_put_string(build, map, "kind", kind);
+	build_put_string(build, map, "apiVersion", api_version);
+	return map;
+}
+
+static void finish(struct build *build, struct node *root, struct buffer *out)
+{
+	build_write(build, root, DOC_JSON_COMPACT, out);
+	build_destroy(build);
 }
 
 /* ---- aggregated ---- */
 
-static void put_kind(struct buffer *out, const char *group, const char *version, const char *kind)
+static void put_kind(struct build *build, struct node *map, const char *group, const char *version, const char *kind)
 {
-	buffer_puts(out, "\"responseKind\":{");
-	json_put_string(out, "group", group);
-	json_put_string(out, "version", version);
-	json_put_string(out, "kind", kind);
-	buffer_puts(out, "}");
+	struct node *of = build_map(build);
+	build_put_string(build, of, "group", group);
+	build_put_string(build, of, "version", version);
+	build_put_string(build, of, "kind", kind);
+	build_put(build, map, "responseKind", of);
 }
 
-static void put_subresource(struct buffer *out, bool *first, const char *name, const char *group, const char *version,
-                            const char *kind, const char *verbs)
+static void add_subresource(struct build *build, struct node *list, const char *name, const char *group,
+                            const char *version, const char *kind, const char *verbs)
 {
-	buffer_printf(out, "%s{\"subresource\":\"%s\",", *first ? ",\"subresources\":[" : ",", name);
-	put_kind(out, group, version, kind);
-	buffer_printf(out, ",\"verbs\":%s}", verbs);
-	*first = false;
+	struct node *map = build_map(build);
+	build_put_string(build, map, "subresource", name);
+	put_kind(build, map, group, version, kind);
+	put_words(build, map, "verbs", verbs);
+	build_append(build, list, map);
 }
 
-static void put_resource(struct buffer *out, const struct store_api *api)
+static struct node *subresources(struct build *build, const struct store_api *api)
 {
 	const struct store_type *type = api->type;
-	bool first = true;
-	buffer_puts(out, "{");
-	json_put_string(out, "resource", type->resource);
-	buffer_puts(out, ",");
-	put_kind(out, api->group, api->version, type->kind);
-	buffer_printf(out, ",\"scope\":\"%s\",\"singularResource\":", type->namespaced ? "Namespaced" : "Cluster");
-	json_quote(out, type->singular);
-	buffer_puts(out, ",\"verbs\":" ALL_VERBS);
-	put_strings(out, "shortNames", type->short_names);
-	put_strings(out, "categories", type->categories);
+	struct node *list = build_list(build);
+	bool any = api->has_status || api->has_scale;
 	if (api->has_status)
-		put_subresource(out, &first, "status", api->group, api->version, type->kind, EDIT_VERBS);
+		add_subresource(build, list, "status", api->group, api->version, type->kind, EDIT_VERBS);
 	if (api->has_scale)
-		put_subresource(out, &first, "scale", KINDS_AUTOSCALING, "v1", "Scale", EDIT_VERBS);
+		add_subresource(build, list, "scale", KINDS_AUTOSCALING, "v1", "Scale", EDIT_VERBS);
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
-		if (strcmp(extra[i].resource, type->resource) == 0 && strcmp(extra[i].group, api->group) == 0)
-			put_subresource(out, &first, extra[i].name, extra[i].kind_group, extra[i].kind_version,
-			                extra[i].kind, extra[i].verbs);
-	}
-	buffer_puts(out, first ? "}" : "]}");
-}
-
-static void put_review_resources(struct buffer *out, const char *group)
-{
-	size_t count, put = 0;
-	const struct api_review_kind *kinds = api_review_kinds(&count);
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(kinds[i].group, group) != 0)
+		if (strcmp(extra[i].resource, type->resource) != 0 || strcmp(extra[i].group, api->group) != 0)
 			continue;
-		buffer_printf(out, "%s{\"resource\":\"%s\",", put++ ? "," : "", kinds[i].resource);
-		put_kind(out, group, "v1", kinds[i].kind);
-		buffer_printf(out, ",\"scope\":\"%s\",\"singularResource\":\"%s\",\"verbs\":[\"create\"]}",
-		              kinds[i].namespaced ? "Namespaced" : "Cluster", kinds[i].singular);
+		add_subresource(build, list, extra[i].name, extra[i].kind_group, extra[i].kind_version, extra[i].kind,
+		                extra[i].verbs);
+		any = true;
 	}
+	return any ? list : NULL;
 }
 
-static void put_review_groups(struct buffer *out)
+static struct node *resource(struct build *build, const struct store_api *api)
+{
+	const struct store_type *type = api->type;
+	struct node *map = build_map(build), *below = subresources(build, api);
+	build_put_string(build, map, "resource", type->resource);
+	put_kind(build, map, api->group, api->version, type->kind);
+	build_put_string(build, map, "scope", type->namespaced ? "Namespaced" : "Cluster");
+	build_put_string(build, map, "singularResource", type->singular);
+	put_words(build, map, "verbs", ALL_VERBS);
+	put_strings(build, map, "shortNames", type->short_names);
+	put_strings(build, map, "categories", type->categories);
+	if (below)
+		build_put(build, map, "subresources", below);
+	return map;
+}
+
+static struct node *review_resource(struct build *build, const struct api_review_kind *kind)
+{
+	struct node *map = build_map(build);
+	build_put_string(build, map, "resource", kind->resource);
+	put_kind(build, map, kind->group, "v1", kind->kind);
+	build_put_string(build, map, "scope", kind->namespaced ? "Namespaced" : "Cluster");
+	build_put_string(build, map, "singularResource", kind->singular);
+	put_words(build, map, "verbs", "create");
+	return map;
+}
+
+/* A group, which is empty yet: its list of versions. */
+static struct node *add_group(struct build *build, struct node *groups, const char *name)
+{
+	struct node *map = build_map(build), *metadata = build_map(build), *versions = build_list(build);
+	if (*name)
+		build_put_string(build, metadata, "name", name);
+	build_put(build, map, "metadata", metadata);
+	build_put(build, map, "versions", versions);
+	build_append(build, groups, map);
+	return versions;
+}
+
+/* A version, which is empty yet: its list of resources. */
+static struct node *add_version(struct build *build, struct node *versions, const char *version)
+{
+	struct node *map = build_map(build), *list = build_list(build);
+	build_put_string(build, map, "version", version);
+	build_put_string(build, map, "freshness", "Current");
+	build_put(build, map, "resources", list);
+	build_append(build, versions, map);
+	return list;
+}
+
+static void add_review_groups(struct build *build, struct node *groups)
 {
 	size_t count;
 	const struct api_review_kind *kinds = api_review_kinds(&count);
-	const char *last = "";
+	struct node *list = NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(kinds[i].group, last) == 0)
-			continue;
-		last = kinds[i].group;
-		buffer_printf(
-			out,
-			",{\"metadata\":{\"name\":\"%s\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Current\","
-			"\"resources\":[",
-			last);
-		put_review_resources(out, last);
-		buffer_puts(out, "]}]}");
+		if (i == 0 || strcmp(kinds[i].group, kinds[i - 1].group) != 0)
+			list = add_version(build, add_group(build, groups, kinds[i].group), "v1");
+		build_append(build, list, review_resource(build, &kinds[i]));
 	}
 }
 
 /* Groups of the store from `apis`; core only or all but core. They are sorted by group and version. */
-static void put_groups(struct buffer *out, const struct store_api *const *apis, size_t count, bool core)
+static void add_groups(struct build *build, struct node *groups, const struct store_api *const *apis, size_t count,
+                       bool core)
 {
 	const struct store_api *last = NULL;
+	struct node *versions = NULL, *resources = NULL;
 	for (size_t i = 0; i < count; i++) {
 		const struct store_api *api = apis[i];
 		if ((api->group[0] == '\0') != core)
 			continue;
 		bool new_group = !last || strcmp(last->group, api->group) != 0;
-		bool new_version = new_group || strcmp(last->version, api->version) != 0;
-		if (last)
-			buffer_puts(out, new_group ? "]}]}," : new_version ? "]}," : ",");
-		if (new_group) {
-			buffer_puts(out, "{\"metadata\":{");
-			if (!core) {
-				buffer_puts(out, "\"name\":");
-				json_quote(out, api->group);
-			}
-			buffer_puts(out, "},\"versions\":[");
-		}
-		if (new_version) {
-			buffer_puts(out, "{");
-			json_put_string(out, "version", api->version);
-			buffer_puts(out, ",\"freshness\":\"Current\",\"resources\":[");
-		}
-		put_resource(out, api);
+		if (new_group)
+			versions = add_group(build, groups, api->group);
+		if (new_group || strcmp(last->version, api->version) != 0)
+			resources = add_version(build, versions, api->version);
+		build_append(build, resources, resource(build, api));
 		last = api;
 	}
-	if (last)
-		buffer_puts(out, "]}]}");
 }
 
 /* Sends a document that changes only when types do, unless the client has it. */
@@ -182,14 +219,17 @@ static void answer_aggregated(struct api_call *call, bool core)
 	struct buffer body = {0};
 	size_t count;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	buffer_printf(&body,
-	              "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/%s\",\"metadata\":{},"
-	              "\"items\":[",
-	              call->form_version);
-	put_groups(&body, apis, count, core);
+	struct build *build = build_create();
+	struct node *root = start(build, "APIGroupDiscoveryList",
+	                          arena_printf(call->arena, "apidiscovery.k8s.io/%s", call->form_version));
+	struct node *groups = build_list(build);
+	add_groups(build, groups, apis, count, core);
 	if (!core)
-		put_review_groups(&body);
-	buffer_puts(&body, "]}\n");
+		add_review_groups(build, groups);
+	build_put(build, root, "metadata", build_map(build));
+	build_put(build, root, "items", groups);
+	finish(build, root, &body);
+	buffer_puts(&body, "\n");
 	answer_tagged(call,
 	              arena_printf(call->arena, "application/json;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList",
 	                           call->form_version),
@@ -198,72 +238,66 @@ static void answer_aggregated(struct api_call *call, bool core)
 
 /* ---- the older form ---- */
 
-static void put_group_version(struct buffer *out, const char *group, const char *version)
+static struct node *group_version(struct build *build, struct arena *arena, const char *group, const char *version)
 {
-	struct buffer both = {0};
-	buffer_printf(&both, "%s/%s", group, version);
-	buffer_puts(out, "{");
-	json_put_string(out, "groupVersion", both.text);
-	json_put_string(out, "version", version);
-	buffer_puts(out, "}");
-	buffer_free(&both);
+	struct node *map = build_map(build);
+	build_put_string(build, map, "groupVersion", arena_printf(arena, "%s/%s", group, version));
+	build_put_string(build, map, "version", version);
+	return map;
 }
 
-static void end_group(struct buffer *out, const char *group, const char *preferred)
+/* An APIGroup: one of many, or (whole) the answer itself. */
+static struct node *legacy_group(struct build *build, struct arena *arena, const char *group, const char *preferred,
+                                 struct node *versions, bool whole)
 {
-	buffer_puts(out, "],\"preferredVersion\":");
-	put_group_version(out, group, preferred);
-	buffer_puts(out, "}");
+	struct node *map = whole ? start(build, "APIGroup", "v1") : build_map(build);
+	build_put_string(build, map, "name", group);
+	build_put(build, map, "versions", versions);
+	build_put(build, map, "preferredVersion", group_version(build, arena, group, preferred));
+	return map;
 }
 
-static void begin_group(struct buffer *out, const char *group, bool whole)
+/* The versions of the group that begins at `first`, the preferred one first; *next is where another begins. */
+static struct node *group_versions(struct build *build, struct arena *arena, const struct store_api *const *apis,
+                                   size_t count, size_t first, size_t *next)
 {
-	buffer_puts(out, whole ? "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",\"name\":" : "{\"name\":");
-	json_quote(out, group);
-	buffer_puts(out, ",\"versions\":[");
+	struct node *versions = build_list(build);
+	const char *group = apis[first]->group, *last = "";
+	for (*next = first; *next < count && strcmp(apis[*next]->group, group) == 0; (*next)++) {
+		if (strcmp(apis[*next]->version, last) != 0)
+			build_append(build, versions, group_version(build, arena, group, apis[*next]->version));
+		last = apis[*next]->version;
+	}
+	return versions;
 }
 
-/* APIGroup objects; `only` NULL: all groups. The number of groups. */
-static size_t put_legacy_groups(struct buffer *out, struct api_call *call, const char *only)
+/* All groups into the list; or that of the name, NULL when there is none. */
+static struct node *legacy_groups(struct build *build, struct api_call *call, const char *only, struct node *list)
 {
-	size_t count, groups = 0;
+	size_t count, next;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	for (size_t i = 0; i < count;) {
-		const char *group = apis[i]->group, *last = "";
-		bool wanted = group[0] && (!only || strcmp(only, group) == 0);
-		size_t first = i;
-		if (wanted) {
-			buffer_puts(out, groups++ ? "," : "");
-			begin_group(out, group, only != NULL);
-		}
-		for (; i < count && strcmp(apis[i]->group, group) == 0; i++) {
-			if (wanted && strcmp(apis[i]->version, last) != 0) {
-				buffer_puts(out, i > first ? "," : "");
-				put_group_version(out, group, apis[i]->version);
-			}
-			last = apis[i]->version;
-		}
-		if (wanted)
-			end_group(out, group, apis[first]->version);
-	}
-	return groups;
-}
-
-static size_t put_legacy_review_groups(struct buffer *out, const char *only, bool follows)
-{
-	size_t count, groups = 0;
-	const struct api_review_kind *kinds = api_review_kinds(&count);
-	const char *last = "";
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(kinds[i].group, last) == 0 || (only && strcmp(only, kinds[i].group) != 0))
+	struct node *map = NULL;
+	for (size_t i = 0; i < count; i = next) {
+		const char *group = apis[i]->group;
+		struct node *versions = group_versions(build, call->arena, apis, count, i, &next);
+		if (!group[0] || (only && strcmp(only, group) != 0))
 			continue;
-		last = kinds[i].group;
-		buffer_puts(out, groups++ || follows ? "," : "");
-		begin_group(out, last, only != NULL);
-		put_group_version(out, last, "v1");
-		end_group(out, last, "v1");
+		map = legacy_group(build, call->arena, group, apis[i]->version, versions, only);
+		if (list)
+			build_append(build, list, map);
 	}
-	return groups;
+	const struct api_review_kind *kinds = api_review_kinds(&count);
+	for (size_t i = 0; i < count; i++) {
+		const char *group = kinds[i].group;
+		if ((i > 0 && strcmp(group, kinds[i - 1].group) == 0) || (only && strcmp(only, group) != 0))
+			continue;
+		struct node *versions = build_list(build);
+		build_append(build, versions, group_version(build, call->arena, group, "v1"));
+		map = legacy_group(build, call->arena, group, "v1", versions, only);
+		if (list)
+			build_append(build, list, map);
+	}
+	return map;
 }
 
 void api_core(struct api_call *call)
@@ -273,7 +307,12 @@ void api_core(struct api_call *call)
 		answer_aggregated(call, true);
 		return;
 	}
-	buffer_puts(&body, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[]}");
+	struct build *build = build_create();
+	struct node *root = build_map(build);
+	build_put_string(build, root, "kind", "APIVersions");
+	put_words(build, root, "versions", "v1");
+	build_put(build, root, "serverAddressByClientCIDRs", build_list(build));
+	finish(build, root, &body);
 	api_answer(call, 200, &body);
 }
 
@@ -284,98 +323,112 @@ void api_groups(struct api_call *call)
 		answer_aggregated(call, false);
 		return;
 	}
-	buffer_puts(&body, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
-	size_t groups = put_legacy_groups(&body, call, NULL);
-	put_legacy_review_groups(&body, NULL, groups > 0);
-	buffer_puts(&body, "]}");
+	struct build *build = build_create();
+	struct node *root = start(build, "APIGroupList", "v1"), *groups = build_list(build);
+	legacy_groups(build, call, NULL, groups);
+	build_put(build, root, "groups", groups);
+	finish(build, root, &body);
 	answer_tagged(call, NULL, &body);
 }
 
 void api_one_group(struct api_call *call)
 {
 	struct buffer body = {0};
-	const char *group = call->segments[1];
-	if (put_legacy_groups(&body, call, group) + put_legacy_review_groups(&body, group, false) == 0)
+	struct build *build = build_create();
+	struct node *group = legacy_groups(build, call, call->segments[1], NULL);
+	if (!group) {
+		build_destroy(build);
 		api_not_found(call);
-	else
-		api_answer(call, 200, &body);
+		return;
+	}
+	finish(build, group, &body);
+	api_answer(call, 200, &body);
 }
 
-static void put_row(struct buffer *out, const char *name, const char *singular, bool namespaced, const char *kind,
-                    const char *verbs)
+static struct node *row(struct build *build, const char *name, const char *singular, bool namespaced, const char *kind,
+                        const char *verbs)
 {
-	buffer_puts(out, "{");
-	json_put_string(out, "name", name);
-	json_put_string(out, "singularName", singular);
-	buffer_printf(out, ",\"namespaced\":%s,\"kind\":", namespaced ? "true" : "false");
-	json_quote(out, kind);
-	buffer_printf(out, ",\"verbs\":%s", verbs);
+	struct node *map = build_map(build);
+	build_put_string(build, map, "name", name);
+	build_put_string(build, map, "singularName", singular);
+	build_put_bool(build, map, "namespaced", namespaced);
+	build_put_string(build, map, "kind", kind);
+	put_words(build, map, "verbs", verbs);
+	return map;
 }
 
-static void put_sub_row(struct buffer *out, struct arena *arena, const struct store_api *api, const char *sub,
-                        const char *group, const char *version, const char *kind, const char *verbs)
+static void add_sub_row(struct build *build, struct node *rows, struct arena *arena, const struct store_api *api,
+                        const struct subresource *sub)
 {
-	buffer_puts(out, ",");
-	put_row(out, arena_printf(arena, "%s/%s", api->type->resource, sub), "", api->type->namespaced, kind, verbs);
-	if (group)
-		buffer_printf(out, ",\"group\":\"%s\",\"version\":\"%s\"", group, version);
-	buffer_puts(out, "}");
+	struct node *map = row(build, arena_printf(arena, "%s/%s", api->type->resource, sub->name), "",
+	                       api->type->namespaced, sub->kind, sub->verbs);
+	if (sub->kind_group && sub->kind_group[0]) {
+		build_put_string(build, map, "group", sub->kind_group);
+		build_put_string(build, map, "version", sub->kind_version);
+	}
+	build_append(build, rows, map);
 }
 
-static void put_legacy_resource(struct buffer *out, struct arena *arena, const struct store_api *api)
+static void add_rows(struct build *build, struct node *rows, struct arena *arena, const struct store_api *api)
 {
 	const struct store_type *type = api->type;
-	put_row(out, type->resource, type->singular, type->namespaced, type->kind, ALL_VERBS);
-	put_strings(out, "shortNames", type->short_names);
-	put_strings(out, "categories", type->categories);
-	buffer_puts(out, "}");
+	struct node *map = row(build, type->resource, type->singular, type->namespaced, type->kind, ALL_VERBS);
+	put_strings(build, map, "shortNames", type->short_names);
+	put_strings(build, map, "categories", type->categories);
+	build_append(build, rows, map);
 	if (api->has_status)
-		put_sub_row(out, arena, api, "status", NULL, NULL, type->kind, EDIT_VERBS);
+		add_sub_row(build, rows, arena, api,
+		            &(struct subresource){.name = "status", .kind = type->kind, .verbs = EDIT_VERBS});
 	if (api->has_scale)
-		put_sub_row(out, arena, api, "scale", KINDS_AUTOSCALING, "v1", "Scale", EDIT_VERBS);
-	for (size_t i = 0; i < EXTRA_COUNT; i++) {
-		const struct subresource *sub = &extra[i];
-		if (strcmp(sub->resource, type->resource) == 0 && strcmp(sub->group, api->group) == 0)
-			put_sub_row(out, arena, api, sub->name, sub->kind_group[0] ? sub->kind_group : NULL,
-			            sub->kind_version, sub->kind, sub->verbs);
-	}
+		add_sub_row(build, rows, arena, api,
+		            &(struct subresource){.name = "scale",
+		                                  .kind_group = KINDS_AUTOSCALING,
+		                                  .kind_version = "v1",
+		                                  .kind = "Scale",
+		                                  .verbs = EDIT_VERBS});
+	for (size_t i = 0; i < EXTRA_COUNT; i++)
+		if (strcmp(extra[i].resource, type->resource) == 0 && strcmp(extra[i].group, api->group) == 0)
+			add_sub_row(build, rows, arena, api, &extra[i]);
 }
 
-static size_t put_legacy_reviews(struct buffer *out, const struct api_call *call)
+static size_t add_review_rows(struct build *build, struct node *rows, const struct api_call *call)
 {
-	size_t count, rows = 0;
+	size_t count, added = 0;
 	const struct api_review_kind *kinds = api_review_kinds(&count);
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(kinds[i].group, call->group) != 0 || strcmp(call->version, "v1") != 0)
 			continue;
-		buffer_puts(out, rows++ ? "," : "");
-		put_row(out, kinds[i].resource, kinds[i].singular, kinds[i].namespaced, kinds[i].kind, "[\"create\"]");
-		buffer_puts(out, "}");
+		build_append(build, rows,
+		             row(build, kinds[i].resource, kinds[i].singular, kinds[i].namespaced, kinds[i].kind,
+		                 "create"));
+		added++;
 	}
-	return rows;
+	return added;
 }
 
 void api_resources(struct api_call *call)
 {
 	struct buffer body = {0};
-	size_t count, rows = 0;
+	size_t count, found = 0;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	buffer_puts(&body, "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":");
-	json_quote(&body,
-	           call->group[0] ? arena_printf(call->arena, "%s/%s", call->group, call->version) : call->version);
-	buffer_puts(&body, ",\"resources\":[");
+	struct build *build = build_create();
+	struct node *root = start(build, "APIResourceList", "v1"), *rows = build_list(build);
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(apis[i]->group, call->group) != 0 || strcmp(apis[i]->version, call->version) != 0)
 			continue;
-		buffer_puts(&body, rows++ ? "," : "");
-		put_legacy_resource(&body, call->arena, apis[i]);
+		add_rows(build, rows, call->arena, apis[i]);
+		found++;
 	}
-	rows += put_legacy_reviews(&body, call);
-	buffer_puts(&body, "]}");
-	if (rows == 0) {
-		buffer_free(&body);
-		api_not_found(call);
+	found += add_review_rows(build, rows, call);
+	build_put_string(build, root, "groupVersion",
+	                 call->group[0] ? arena_printf(call->arena, "%s/%s", call->group, call->version)
+	                                : call->version);
+	build_put(build, root, "resources", rows);
+	finish(build, root, &body);
+	if (found > 0) {
+		answer_tagged(call, NULL, &body);
 		return;
 	}
-	answer_tagged(call, NULL, &body);
+	buffer_free(&body);
+	api_not_found(call);
 }

@@ -4,6 +4,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "kinds/schema.h"
+#include "object/build.h"
 #include "serve/api/schema_words.h"
 
 #include <stdio.h>
@@ -51,27 +52,32 @@ static void answer_index(struct api_call *call)
 	struct buffer body = {0};
 	size_t count;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	buffer_puts(&body, "{\"paths\":{");
+	struct build *build = build_create();
+	struct node *root = build_map(build), *paths = build_map(build);
 	for (size_t i = 0; i < count;) {
 		const struct store_api *first = apis[i];
 		uint64_t hash = SEED;
-		buffer_puts(&body, i ? "," : "");
 		for (; i < count && same_version(apis[i], first); i++)
 			hash = hash_of(call, apis[i], hash);
 		const char *path = first->group[0]
 		                           ? arena_printf(call->arena, "apis/%s/%s", first->group, first->version)
 		                           : arena_printf(call->arena, "api/%s", first->version);
-		json_quote(&body, path);
-		buffer_puts(&body, ":{\"serverRelativeURL\":");
-		json_quote(&body,
-		           arena_printf(call->arena, "/openapi/v3/%s?hash=%016llx", path, (unsigned long long)hash));
-		buffer_puts(&body, "}");
+		struct node *item = build_map(build);
+		build_put_string(build, item, "serverRelativeURL",
+		                 arena_printf(call->arena, "/openapi/v3/%s?hash=%016llx", path,
+		                              (unsigned long long)hash));
+		build_put(build, paths, path, item);
 	}
-	buffer_puts(&body, "}}");
+	build_put(build, root, "paths", paths);
+	build_write(build, root, DOC_JSON_COMPACT, &body);
+	build_destroy(build);
 	http_respond(call->response, 200, "application/json", &body);
 }
 
 /* ---- one document ---- */
+
+#define KIND_MARK "x-kubernetes-group-version-kind"
+#define OPEN_MARK "x-kubernetes-preserve-unknown-fields"
 
 /* Types that the document refers to, each once. */
 struct wanted {
@@ -91,136 +97,148 @@ static void want(struct wanted *wanted, struct arena *arena, const struct schema
 	wanted->types[wanted->count++] = type;
 }
 
-static const char *letter_schema(char kind)
+static struct node *reference_to(struct build *build, const char *name)
 {
-	switch (kind) {
-	case 'i':
-		return "\"type\":\"integer\",\"format\":\"int32\"";
-	case 'l':
-		return "\"type\":\"integer\",\"format\":\"int64\"";
-	case 'b':
-		return "\"type\":\"boolean\"";
-	case 'f':
-		return "\"type\":\"number\",\"format\":\"double\"";
-	case 'y':
-		return "\"type\":\"string\",\"format\":\"byte\"";
-	case 't':
-	case 'u':
-		return "\"type\":\"string\",\"format\":\"date-time\"";
-	case 'x':
-		return "\"type\":\"string\",\"format\":\"int-or-string\",\"x-kubernetes-int-or-string\":true";
-	case 'a':
-		return "\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true";
-	default:
-		return "\"type\":\"string\"";
-	}
+	struct buffer path = {0};
+	struct node *map = build_map(build);
+	buffer_printf(&path, "#/components/schemas/%s", name);
+	build_put_string(build, map, "$ref", path.text);
+	buffer_free(&path);
+	return map;
 }
 
-static void put_field(struct buffer *out, const struct schema_type *owner, const struct schema_field *field)
+/* Types without a type of their own, by the letter that the table of schemas has for them. */
+static struct node *letter_schema(struct build *build, char letter)
 {
-	const char *words = schema_words(owner->name, field->name, field->name_length);
-	buffer_printf(out, "\"%.*s\":{", (int)field->name_length, field->name);
-	if (*words) {
-		buffer_puts(out, "\"description\":");
-		json_quote(out, words);
-		buffer_puts(out, ",");
-	}
-	if (field->list)
-		buffer_puts(out, "\"type\":\"array\",\"items\":{");
-	else if (field->map)
-		buffer_puts(out, "\"type\":\"object\",\"additionalProperties\":{");
-	if (field->kind == 'T' && *words && !field->list && !field->map)
-		buffer_printf(out, "\"allOf\":[{\"$ref\":\"#/components/schemas/%s\"}]", field->type->name);
-	else if (field->kind == 'T')
-		buffer_printf(out, "\"$ref\":\"#/components/schemas/%s\"", field->type->name);
-	else
-		buffer_puts(out, letter_schema(field->kind));
-	buffer_puts(out, field->list || field->map ? "}}" : "}");
+	static const struct {
+		char letter;
+		const char *type, *format;
+	} rows[] = {
+		{'i', "integer", "int32"},    {'l', "integer", "int64"},        {'b', "boolean", NULL},
+		{'f', "number", "double"},    {'y', "string", "byte"},          {'t', "string", "date-time"},
+		{'u', "string", "date-time"}, {'x', "string", "int-or-string"}, {'a', "object", NULL},
+	};
+	struct node *map = build_map(build);
+	size_t i = 0;
+	while (i < sizeof(rows) / sizeof(*rows) && rows[i].letter != letter)
+		i++;
+	bool found = i < sizeof(rows) / sizeof(*rows);
+	build_put_string(build, map, "type", found ? rows[i].type : "string");
+	if (found && rows[i].format)
+		build_put_string(build, map, "format", rows[i].format);
+	if (letter == 'x')
+		build_put_bool(build, map, "x-kubernetes-int-or-string", true);
+	if (letter == 'a')
+		build_put_bool(build, map, OPEN_MARK, true);
+	return map;
 }
 
-static void put_fields(struct buffer *out, struct api_call *call, struct wanted *wanted,
-                       const struct schema_type *owner, const struct schema_type *type, bool *first)
+static struct node *field_schema(struct build *build, const struct schema_field *field, const char *words)
+{
+	bool one = !field->list && !field->map;
+	struct node *schema =
+		field->kind == 'T' ? reference_to(build, field->type->name) : letter_schema(build, field->kind);
+	struct node *map = schema;
+	if (!one) {
+		map = build_map(build);
+		build_put_string(build, map, "type", field->list ? "array" : "object");
+		build_put(build, map, field->list ? "items" : "additionalProperties", schema);
+	} else if (field->kind == 'T' && *words) { /* nothing may stand beside a reference */
+		struct node *all = build_list(build);
+		map = build_map(build);
+		build_append(build, all, schema);
+		build_put(build, map, "allOf", all);
+	}
+	if (*words)
+		build_put_string(build, map, "description", words);
+	return map;
+}
+
+static void put_fields(struct build *build, struct node *map, struct api_call *call, struct wanted *wanted,
+                       const struct schema_type *owner, const struct schema_type *type)
 {
 	struct schema_field field;
 	const char *at = type->fields;
 	while (schema_next(&at, &field)) {
 		if (field.inlined) {
 			if (field.type)
-				put_fields(out, call, wanted, owner, field.type, first);
+				put_fields(build, map, call, wanted, owner, field.type);
 			continue;
 		}
-		buffer_puts(out, *first ? "" : ",");
-		*first = false;
-		put_field(out, owner, &field);
+		build_put(build, map, arena_strndup(call->arena, field.name, field.name_length),
+		          field_schema(build, &field, schema_words(owner->name, field.name, field.name_length)));
 		if (field.type)
 			want(wanted, call->arena, field.type);
 	}
 }
 
-static void put_gvk(struct buffer *out, const struct store_api *api)
+static struct node *group_version_kind(struct build *build, const struct store_api *api)
 {
-	buffer_puts(out, "{");
-	json_put_string(out, "group", api->group);
-	json_put_string(out, "version", api->version);
-	json_put_string(out, "kind", api->type->kind);
-	buffer_puts(out, "}");
+	struct node *map = build_map(build);
+	build_put_string(build, map, "group", api->group);
+	build_put_string(build, map, "version", api->version);
+	build_put_string(build, map, "kind", api->type->kind);
+	return map;
 }
 
-#define TYPE_META                                                                                                      \
-	"\"apiVersion\":{\"type\":\"string\",\"description\":\"Group and version of the schema.\"},"                   \
-	"\"kind\":{\"type\":\"string\",\"description\":\"Which kind of object this is.\"}"
-
-static void put_type(struct buffer *out, struct api_call *call, struct wanted *wanted, const struct schema_type *type,
-                     const struct store_api *kind)
+/* An object: what is said of it, whether any field is allowed, and of which kind it is (NULL: of none). */
+static struct node *object_schema(struct build *build, const char *words, bool open, const struct store_api *kind,
+                                  struct node *properties)
 {
-	bool first = true;
+	struct node *map = build_map(build);
+	build_put_string(build, map, "type", "object");
+	if (words)
+		build_put_string(build, map, "description", words);
+	if (kind) {
+		struct node *list = build_list(build);
+		build_append(build, list, group_version_kind(build, kind));
+		build_put(build, map, KIND_MARK, list);
+	}
+	if (open)
+		build_put_bool(build, map, OPEN_MARK, true);
+	build_put(build, map, "properties", properties);
+	return map;
+}
+
+static void put_text_field(struct build *build, struct node *properties, const char *name, const char *words)
+{
+	struct node *map = build_map(build);
+	build_put_string(build, map, "type", "string");
+	build_put_string(build, map, "description", words);
+	build_put(build, properties, name, map);
+}
+
+static struct node *kind_properties(struct build *build)
+{
+	struct node *properties = build_map(build);
+	put_text_field(build, properties, "apiVersion", "Group and version of the schema.");
+	put_text_field(build, properties, "kind", "Which kind of object this is.");
+	return properties;
+}
+
+static struct node *type_schema(struct build *build, struct api_call *call, struct wanted *wanted,
+                                const struct schema_type *type, const struct store_api *kind)
+{
+	struct node *properties = kind ? kind_properties(build) : build_map(build);
 	const char *words = schema_words(type->name, NULL, 0);
-	buffer_puts(out, "{\"type\":\"object\",");
-	if (*words) {
-		buffer_puts(out, "\"description\":");
-		json_quote(out, words);
-		buffer_puts(out, ",");
-	}
-	if (schema_is_open(type))
-		buffer_puts(out, "\"x-kubernetes-preserve-unknown-fields\":true,");
-	if (kind) {
-		buffer_puts(out, "\"x-kubernetes-group-version-kind\":[");
-		put_gvk(out, kind);
-		buffer_puts(out, "],");
-	}
-	buffer_puts(out, "\"properties\":{");
-	if (kind) {
-		buffer_puts(out, TYPE_META);
-		first = false;
-	}
-	put_fields(out, call, wanted, type, type, &first);
-	buffer_puts(out, "}}");
+	put_fields(build, properties, call, wanted, type, type);
+	return object_schema(build, *words ? words : NULL, schema_is_open(type), kind, properties);
 }
 
 /* The schema of a definition, with the parts that every object has. */
-static void put_custom(struct buffer *out, struct api_call *call, struct wanted *wanted, const struct store_api *api)
+static struct node *custom_schema(struct build *build, struct api_call *call, struct wanted *wanted,
+                                  const struct store_api *api)
 {
 	const char *key;
 	const struct val *item;
-	const char *words = val_str(val_get(api->schema, "description"), "");
-	buffer_puts(out, "{\"type\":\"object\",\"description\":");
-	json_quote(out, words);
-	buffer_puts(out, ",\"x-kubernetes-group-version-kind\":[");
-	put_gvk(out, api);
-	buffer_puts(out, "],");
-	if (!api->schema || val_bool(val_get(api->schema, "x-kubernetes-preserve-unknown-fields"), false))
-		buffer_puts(out, "\"x-kubernetes-preserve-unknown-fields\":true,");
-	buffer_puts(out, "\"properties\":{" TYPE_META ",\"metadata\":{\"$ref\":\"#/components/schemas/ObjectMeta\"}");
-	for (struct val_iter it = val_iter(val_get(api->schema, "properties")); val_next(&it, &key, &item);) {
-		if (strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0 || strcmp(key, "metadata") == 0)
-			continue;
-		buffer_puts(out, ",");
-		json_quote(out, key);
-		buffer_puts(out, ":");
-		val_write(item, DOC_JSON_COMPACT, out);
-	}
-	buffer_puts(out, "}}");
+	struct node *properties = kind_properties(build);
+	build_put(build, properties, "metadata", reference_to(build, "ObjectMeta"));
+	for (struct val_iter it = val_iter(val_get(api->schema, "properties")); val_next(&it, &key, &item);)
+		if (strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0 && strcmp(key, "metadata") != 0)
+			build_put(build, properties, key, build_copy(build, item));
 	want(wanted, call->arena, schema_find("ObjectMeta"));
+	return object_schema(build, val_str(val_get(api->schema, "description"), ""),
+	                     !api->schema || val_bool(val_get(api->schema, OPEN_MARK), false), api, properties);
 }
 
 static const struct schema_type *type_of(const struct store_api *api)
@@ -231,22 +249,50 @@ static const struct schema_type *type_of(const struct store_api *api)
 	return type ? type : schema_find("OpenObject");
 }
 
-static void put_operation(struct buffer *out, struct api_call *call, const struct store_api *api)
+static struct node *get_operation(struct build *build, const struct store_api *api)
+{
+	struct node *map = build_map(build), *responses = build_map(build), *ok = build_map(build);
+	struct node *content = build_map(build), *json = build_map(build);
+	build_put(build, map, KIND_MARK, group_version_kind(build, api));
+	build_put(build, json, "schema", reference_to(build, api->type->kind));
+	build_put(build, content, "application/json", json);
+	build_put_string(build, ok, "description", "OK");
+	build_put(build, ok, "content", content);
+	build_put(build, responses, "200", ok);
+	build_put(build, map, "responses", responses);
+	return map;
+}
+
+/* kubectl looks here whether the server validates fields, and whether it tries without writing. */
+static struct node *patch_operation(struct build *build, const struct store_api *api)
+{
+	static const char *const names[] = {"fieldValidation", "dryRun"};
+	struct node *map = build_map(build), *list = build_list(build);
+	build_put(build, map, KIND_MARK, group_version_kind(build, api));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct node *item = build_map(build), *schema = build_map(build);
+		build_put_string(build, item, "name", names[i]);
+		build_put_string(build, item, "in", "query");
+		build_put_string(build, schema, "type", "string");
+		build_put(build, item, "schema", schema);
+		build_append(build, list, item);
+	}
+	build_put(build, map, "parameters", list);
+	build_put(build, map, "responses", build_map(build));
+	return map;
+}
+
+static void put_operations(struct build *build, struct node *paths, struct api_call *call, const struct store_api *api)
 {
 	const char *root = api->group[0] ? arena_printf(call->arena, "/apis/%s/%s", api->group, api->version)
 	                                 : arena_printf(call->arena, "/api/%s", api->version);
-	json_quote(out, arena_printf(call->arena, "%s%s/%s/{name}", root,
-	                             api->type->namespaced ? "/namespaces/{namespace}" : "", api->type->resource));
-	buffer_puts(out, ":{\"get\":{\"x-kubernetes-group-version-kind\":");
-	put_gvk(out, api);
-	buffer_puts(out, ",\"responses\":{\"200\":{\"description\":\"OK\",\"content\":{\"application/"
-	                 "json\":{\"schema\":{\"$ref\":");
-	json_quote(out, arena_printf(call->arena, "#/components/schemas/%s", api->type->kind));
-	buffer_puts(out, "}}}}}},\"patch\":{\"x-kubernetes-group-version-kind\":");
-	put_gvk(out, api);
-	buffer_puts(out,
-	            ",\"parameters\":[{\"name\":\"fieldValidation\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
-	            "{\"name\":\"dryRun\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}],\"responses\":{}}}");
+	struct node *map = build_map(build);
+	build_put(build, map, "get", get_operation(build, api));
+	build_put(build, map, "patch", patch_operation(build, api));
+	build_put(build, paths,
+	          arena_printf(call->arena, "%s%s/%s/{name}", root,
+	                       api->type->namespaced ? "/namespaces/{namespace}" : "", api->type->resource),
+	          map);
 }
 
 static bool is_kind_of(struct api_call *call, const char *name, const struct store_api *const *apis, size_t count)
@@ -260,30 +306,25 @@ static bool is_kind_of(struct api_call *call, const char *name, const struct sto
 }
 
 /* Schemas of the kinds, then of all they refer to. */
-static void put_schemas(struct buffer *out, struct api_call *call, const struct store_api *const *apis, size_t count)
+static struct node *schemas(struct build *build, struct api_call *call, const struct store_api *const *apis,
+                            size_t count)
 {
 	struct wanted wanted = {0};
-	bool first = true;
+	struct node *map = build_map(build);
 	for (size_t i = 0; i < count; i++) {
 		const struct store_api *api = apis[i];
 		if (strcmp(api->group, call->group) != 0 || strcmp(api->version, call->version) != 0)
 			continue;
 		const struct schema_type *type = type_of(api);
-		buffer_puts(out, first ? "" : ",");
-		first = false;
-		json_quote(out, api->type->kind);
-		buffer_puts(out, ":");
-		if (type)
-			put_type(out, call, &wanted, type, api);
-		else
-			put_custom(out, call, &wanted, api);
+		build_put(build, map, api->type->kind,
+		          type ? type_schema(build, call, &wanted, type, api)
+		               : custom_schema(build, call, &wanted, api));
 	}
-	for (size_t i = 0; i < wanted.count; i++) {
-		if (is_kind_of(call, wanted.types[i]->name, apis, count))
-			continue;
-		buffer_printf(out, ",\"%s\":", wanted.types[i]->name);
-		put_type(out, call, &wanted, wanted.types[i], NULL);
-	}
+	for (size_t i = 0; i < wanted.count; i++)
+		if (!is_kind_of(call, wanted.types[i]->name, apis, count))
+			build_put(build, map, wanted.types[i]->name,
+			          type_schema(build, call, &wanted, wanted.types[i], NULL));
+	return map;
 }
 
 static void answer_document(struct api_call *call)
@@ -291,17 +332,24 @@ static void answer_document(struct api_call *call)
 	struct buffer body = {0};
 	size_t count, found = 0;
 	const struct store_api *const *apis = store_apis(call->store, &count);
-	buffer_puts(&body,
-	            "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"v1.32.4\"},\"paths\":{");
+	struct build *build = build_create();
+	struct node *root = build_map(build), *info = build_map(build), *paths = build_map(build);
+	struct node *components = build_map(build);
+	build_put_string(build, root, "openapi", "3.0.0");
+	build_put_string(build, info, "title", "Kubernetes");
+	build_put_string(build, info, "version", "v1.32.4");
+	build_put(build, root, "info", info);
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(apis[i]->group, call->group) != 0 || strcmp(apis[i]->version, call->version) != 0)
 			continue;
-		buffer_puts(&body, found++ ? "," : "");
-		put_operation(&body, call, apis[i]);
+		put_operations(build, paths, call, apis[i]);
+		found++;
 	}
-	buffer_puts(&body, "},\"components\":{\"schemas\":{");
-	put_schemas(&body, call, apis, count);
-	buffer_puts(&body, "}}}");
+	build_put(build, root, "paths", paths);
+	build_put(build, components, "schemas", schemas(build, call, apis, count));
+	build_put(build, root, "components", components);
+	build_write(build, root, DOC_JSON_COMPACT, &body);
+	build_destroy(build);
 	if (found == 0) {
 		buffer_free(&body);
 		api_not_found(call);

@@ -1,7 +1,7 @@
 /* Reviews: "may I", "what may I", "who am I". Nothing is stored; there are two kinds of users. */
 #include "serve/api/internal.h"
 
-#include "object/doc.h"
+#include "object/build.h"
 
 #include <string.h>
 
@@ -47,37 +47,58 @@ static bool reads(const char *verb)
 	return false;
 }
 
-static void put_access(struct buffer *out, const struct api_call *call, const struct val *spec)
+static struct node *access_status(struct build *build, const struct api_call *call, const struct val *spec)
 {
 	const struct val *resource = val_get(spec, "resourceAttributes");
 	const struct val *other = val_get(spec, "nonResourceAttributes");
 	const char *verb = val_str(val_get(resource ? resource : other, "verb"), "");
 	bool allowed = !call->user->read_only || reads(verb);
-	buffer_puts(out, "{");
-	json_put_bool(out, "allowed", allowed);
-	json_put_string(out, "reason", allowed ? "" : "this token may only read");
-	buffer_puts(out, "}");
+	struct node *status = build_map(build);
+	build_put_bool(build, status, "allowed", allowed);
+	build_put_string(build, status, "reason", allowed ? "" : "this token may only read");
+	return status;
 }
 
-static void put_rules(struct buffer *out, const struct api_call *call)
+/* A list of the one rule there is: everything, with these verbs. */
+static struct node *one_rule(struct build *build, const char *const *verbs, const char *const *everything)
 {
-	const char *verbs = call->user->read_only ? "[\"get\",\"list\",\"watch\"]" : "[\"*\"]";
-	buffer_printf(out,
-	              "{\"resourceRules\":[{\"verbs\":%s,\"apiGroups\":[\"*\"],\"resources\":[\"*\"]}],"
-	              "\"nonResourceRules\":[{\"verbs\":%s,\"nonResourceURLs\":[\"*\"]}],\"incomplete\":false}",
-	              verbs, call->user->read_only ? "[\"get\"]" : "[\"*\"]");
-}
-
-static void put_self(struct buffer *out, const struct api_call *call)
-{
-	buffer_puts(out, "{\"userInfo\":{");
-	json_put_string(out, "username", call->user->name);
-	buffer_puts(out, ",\"groups\":[");
-	if (call->user->group[0]) {
-		json_quote(out, call->user->group);
-		buffer_puts(out, ",");
+	struct node *rule = build_map(build), *list = build_list(build), *of = build_list(build);
+	for (size_t i = 0; verbs[i]; i++)
+		build_append(build, of, build_string(build, verbs[i]));
+	build_put(build, rule, "verbs", of);
+	for (size_t i = 0; everything[i]; i++) {
+		struct node *all = build_list(build);
+		build_append(build, all, build_string(build, "*"));
+		build_put(build, rule, everything[i], all);
 	}
-	buffer_puts(out, "\"system:authenticated\"]}}");
+	build_append(build, list, rule);
+	return list;
+}
+
+static struct node *rules_status(struct build *build, const struct api_call *call)
+{
+	static const char *const all[] = {"*", NULL}, *const reading_verbs[] = {"get", "list", "watch", NULL},
+				 *const get[] = {"get", NULL};
+	static const char *const resources[] = {"apiGroups", "resources", NULL}, *const paths[] = {"nonResourceURLs",
+	                                                                                           NULL};
+	bool reader = call->user->read_only;
+	struct node *status = build_map(build);
+	build_put(build, status, "resourceRules", one_rule(build, reader ? reading_verbs : all, resources));
+	build_put(build, status, "nonResourceRules", one_rule(build, reader ? get : all, paths));
+	build_put_bool(build, status, "incomplete", false);
+	return status;
+}
+
+static struct node *self_status(struct build *build, const struct api_call *call)
+{
+	struct node *status = build_map(build), *user = build_map(build), *groups = build_list(build);
+	build_put_string(build, user, "username", call->user->name);
+	if (call->user->group[0])
+		build_append(build, groups, build_string(build, call->user->group));
+	build_append(build, groups, build_string(build, "system:authenticated"));
+	build_put(build, user, "groups", groups);
+	build_put(build, status, "userInfo", user);
+	return status;
 }
 
 void api_review(struct api_call *call)
@@ -92,20 +113,18 @@ void api_review(struct api_call *call)
 	if (!doc)
 		return;
 	const struct val *spec = val_get(doc_root(doc), "spec");
-	buffer_printf(&body, "{\"kind\":\"%s\",\"apiVersion\":\"%s/v1\",\"metadata\":{},\"spec\":", kind->kind,
-	              kind->group);
-	if (spec)
-		val_write(spec, DOC_JSON_COMPACT, &body);
-	else
-		buffer_puts(&body, "{}");
-	json_put_key(&body, "status");
-	if (strcmp(kind->kind, "SelfSubjectReview") == 0)
-		put_self(&body, call);
-	else if (strcmp(kind->kind, "SelfSubjectRulesReview") == 0)
-		put_rules(&body, call);
-	else
-		put_access(&body, call, spec);
-	buffer_puts(&body, "}");
+	struct build *build = build_create();
+	struct node *root = build_map(build);
+	build_put_string(build, root, "kind", kind->kind);
+	build_put_string(build, root, "apiVersion", arena_printf(call->arena, "%s/v1", kind->group));
+	build_put(build, root, "metadata", build_map(build));
+	build_put(build, root, "spec", spec ? build_copy(build, spec) : build_map(build));
+	build_put(build, root, "status",
+	          strcmp(kind->kind, "SelfSubjectReview") == 0        ? self_status(build, call)
+	          : strcmp(kind->kind, "SelfSubjectRulesReview") == 0 ? rules_status(build, call)
+	                                                              : access_status(build, call, spec));
+	build_write(build, root, DOC_JSON_COMPACT, &body);
+	build_destroy(build);
 	doc_destroy(doc);
 	api_answer(call, 201, &body);
 }

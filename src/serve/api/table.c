@@ -43,7 +43,8 @@ static void put_definition(struct buffer *out, const char *name, const char *typ
 	json_put_string(out, "type", type);
 	json_put_string(out, "format", format ? format : "");
 	json_put_string(out, "description", description ? description : "");
-	buffer_printf(out, ",\"priority\":%d}", priority);
+	json_put_int(out, "priority", priority);
+	buffer_puts(out, "}");
 }
 
 static void put_definitions(struct buffer *out, const struct layout *layout)
@@ -117,7 +118,7 @@ void api_table(struct buffer *out, struct api_call *call, const struct store_api
 	if (continue_) {
 		json_put_string(out, "continue", continue_);
 		if (remaining)
-			buffer_printf(out, ",\"remainingItemCount\":%llu", (unsigned long long)remaining);
+			json_put_int(out, "remainingItemCount", (int64_t)remaining);
 	}
 	buffer_puts(out, "},\"columnDefinitions\":");
 	if (columns)

@@ -1,7 +1,7 @@
 /* Writing: create, update, patch, delete and their options. */
 #include "serve/api/internal.h"
 
-#include "object/doc.h"
+#include "object/build.h"
 
 #include <string.h>
 #include <strings.h>
@@ -52,20 +52,24 @@ static int begin(struct api_call *call, struct store_request *request, enum stor
 static void answer_success(struct api_call *call, const struct store_result *result)
 {
 	struct buffer body = {0};
-	buffer_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\"");
+	struct build *build = build_create();
+	struct node *status = build_map(build), *details = build_map(build);
+	build_put_string(build, status, "kind", "Status");
+	build_put_string(build, status, "apiVersion", "v1");
+	build_put(build, status, "metadata", build_map(build));
+	build_put_string(build, status, "status", "Success");
 	if (*call->name) {
-		buffer_puts(&body, ",\"details\":{");
-		json_put_string(&body, "name", call->name);
-		if (*call->group) {
-			json_put_string(&body, "group", call->group);
-		}
-		json_put_string(&body, "kind", call->resource);
-		if (result->uid && *result->uid) {
-			json_put_string(&body, "uid", result->uid);
-		}
-		buffer_puts(&body, "}");
+		build_put_string(build, details, "name", call->name);
+		if (*call->group)
+			build_put_string(build, details, "group", call->group);
+		build_put_string(build, details, "kind", call->resource);
+		if (result->uid && *result->uid)
+			build_put_string(build, details, "uid", result->uid);
+		build_put(build, status, "details", details);
 	}
-	buffer_printf(&body, ",\"code\":%d}", result->code);
+	build_put_int(build, status, "code", result->code);
+	build_write(build, status, DOC_JSON_COMPACT, &body);
+	build_destroy(build);
 	api_answer(call, result->code, &body);
 }
 

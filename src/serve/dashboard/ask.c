@@ -1,7 +1,7 @@
 /* Owns the copies of the process that answer questions, and the pipes their answers come through. */
 #include "serve/dashboard/ask.h"
 
-#include "object/json.h"
+#include "object/build.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,11 +121,15 @@ static void finish(struct ask *ask, const char *problem)
 {
 	ask->complete = true;
 	if (problem) {
+		struct build *build = build_create();
+		struct node *root = build_map(build), *list = build_list(build), *item = build_map(build);
+		build_put_string(build, item, "severity", "error");
+		build_put_string(build, item, "message", problem);
+		build_append(build, list, item);
+		build_put(build, root, "problems", list);
 		ask->answer.length = 0;
-		buffer_puts(&ask->answer, "{\"problems\":[{");
-		json_put_string(&ask->answer, "severity", "error");
-		json_put_string(&ask->answer, "message", problem);
-		buffer_puts(&ask->answer, "}]}");
+		build_write(build, root, DOC_JSON_COMPACT, &ask->answer);
+		build_destroy(build);
 	}
 	send_more(ask);
 }

@@ -3,7 +3,7 @@
 
 #include "serve/dashboard/ask.h"
 #include "serve/dashboard/files.h"
-#include "object/json.h"
+#include "object/build.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -165,9 +165,12 @@ void dashboard_step(struct dashboard *dashboard)
 static void refuse(struct http_response *response, int status, const char *message)
 {
 	struct buffer body = {0};
-	buffer_puts(&body, "{");
-	json_put_string(&body, "error", message);
-	buffer_puts(&body, "}\n");
+	struct build *build = build_create();
+	struct node *root = build_map(build);
+	build_put_string(build, root, "error", message);
+	build_write(build, root, DOC_JSON_COMPACT, &body);
+	build_destroy(build);
+	buffer_puts(&body, "\n");
 	http_respond(response, status, "application/json", &body);
 }
 
