@@ -42,6 +42,7 @@ void live_usage_hold(struct live *live)
 	if (!live->usage)
 		return;
 	cycle_totals(cycle->cluster, total);
+	usage_hold_nothing(live->usage);
 	for (size_t q = 0; q < cycle->queue_count; q++) {
 		for (int r = 0; r < CYCLE_RESOURCES; r++)
 			parts[r] = usage_part(cycle->queues[q].allocated[r], total[r]);

@@ -27,8 +27,9 @@ void scheduler_keep_usage(const struct scheduler_turn *turn)
 	for (size_t q = 0; usage && q < cycle->queue_count; q++) {
 		int queue = usage_queue(usage, cycle->queues[q].name);
 		struct store_object *object = store_object_retain(live_queue(live, cycle->queues[q].name));
-		if (object && usage_is_to_keep(usage, queue)) {
-			keep(turn, usage, queue, object);
+		if (usage_is_to_keep(usage, queue)) {
+			if (object) /* one that stands for no object has nowhere to be kept */
+				keep(turn, usage, queue, object);
 			usage_kept(usage, queue);
 		}
 		store_object_release(object);

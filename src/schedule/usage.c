@@ -141,6 +141,12 @@ bool usage_is_new(const struct usage *usage, const char *name)
 	return interner_find(usage->names, name) == UINT32_MAX;
 }
 
+void usage_hold_nothing(struct usage *usage)
+{
+	for (size_t q = 0; q < usage->queues.count; q++)
+		memset(usage->queues.items[q]->held, 0, sizeof(usage->queues.items[q]->held));
+}
+
 void usage_hold(struct usage *usage, int queue, const int64_t parts[CYCLE_RESOURCES])
 {
 	memcpy(usage->queues.items[queue]->held, parts, sizeof(usage->queues.items[queue]->held));
@@ -264,12 +270,12 @@ static int64_t keep_every(const struct usage *usage)
 	return usage->width < SELDOM ? usage->width : SELDOM;
 }
 
-static bool is_growing(const struct history *history)
+static bool holds(const struct history *history)
 {
 	for (int r = 0; r < CYCLE_RESOURCES; r++)
 		if (history->held[r] > 0)
 			return true;
-	return history->grown;
+	return false;
 }
 
 int64_t usage_keep_due(const struct usage *usage)
@@ -277,8 +283,10 @@ int64_t usage_keep_due(const struct usage *usage)
 	int64_t due = INT64_MAX;
 	for (size_t q = 0; q < usage->queues.count; q++) {
 		const struct history *history = usage->queues.items[q];
-		if (is_growing(history) && history->kept_at + keep_every(usage) < due)
-			due = history->kept_at + keep_every(usage);
+		/* What is held since this moment has used nothing yet. */
+		int64_t own = history->kept_at + keep_every(usage), next = usage->now + 1;
+		own = own > next ? own : next;
+		due = holds(history) && own < due ? own : due;
 	}
 	return due;
 }

@@ -36,6 +36,8 @@ int usage_queue(struct usage *usage, const char *name);
 bool usage_is_new(const struct usage *usage, const char *name);
 /* Time passes: what queues hold counts until then. A clock that is set back takes nothing away. */
 void usage_advance(struct usage *usage, int64_t now);
+/* No queue holds anything from the last advance on: for those that are gone. */
+void usage_hold_nothing(struct usage *usage);
 /* What the queue holds from the last advance on, as parts of SHARE_PAST_WHOLE of the cluster. */
 void usage_hold(struct usage *usage, int queue, const int64_t parts[CYCLE_RESOURCES]);
 /* What it used: its part, in SHARE_PAST_WHOLE, of what the cluster had to give in a whole window. Where that has not passed
@@ -46,8 +48,8 @@ void usage_get(const struct usage *usage, int queue, int64_t used[CYCLE_RESOURCE
  * nothing is added, when the text is none of ours. */
 void usage_write(const struct usage *usage, int queue, struct buffer *out);
 int usage_read(struct usage *usage, int queue, const char *text);
-/* When the past of some queue is to be kept again, seconds; INT64_MAX for never. It is where the queue used something since it
- * was last kept, now and then; and to say that it was. */
+/* When the past of some queue is to be kept again, seconds, and later than the last advance; INT64_MAX for never. It is where
+ * the queue used something since it was last kept, now and then; and to say that it was. */
 int64_t usage_keep_due(const struct usage *usage);
 bool usage_is_to_keep(const struct usage *usage, int queue);
 void usage_kept(struct usage *usage, int queue);

@@ -138,6 +138,28 @@ static void the_part_of_a_cluster(void **state)
 	assert_int_equal(usage_part(INT64_MAX / 4, INT64_MAX / 4), WHOLE);
 }
 
+/* Keeping is due where something is held, never at the moment that was just looked at. */
+static void when_it_is_kept(void **state)
+{
+	struct usage *usage = usage_create(&(struct usage_params){.window = 7 * DAY}, START);
+	int a = usage_queue(usage, "a");
+	assert_true(usage_keep_due(usage) == INT64_MAX);
+	usage_advance(usage, START + DAY);
+	hold(usage, a, WHOLE);
+	assert_int_equal(usage_keep_due(usage), START + DAY + 1);
+	assert_false(usage_is_to_keep(usage, a));
+	usage_advance(usage, START + DAY + 1);
+	assert_true(usage_is_to_keep(usage, a));
+	usage_kept(usage, a);
+	assert_false(usage_is_to_keep(usage, a));
+	assert_int_equal(usage_keep_due(usage), START + DAY + 301);
+	usage_hold_nothing(usage);
+	usage_advance(usage, START + 2 * DAY);
+	assert_true(usage_keep_due(usage) == INT64_MAX);
+	assert_about(gpu(usage, a), 0, 10000);
+	usage_destroy(usage);
+}
+
 /* ---- text ---- */
 
 static char *kept(const struct usage *usage, int queue)
@@ -249,15 +271,11 @@ static void any_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sliding_window),
-		cmocka_unit_test(a_half_life),
-		cmocka_unit_test(a_tumbling_window),
-		cmocka_unit_test(odd_windows),
-		cmocka_unit_test(a_clock_that_is_set_back),
-		cmocka_unit_test(the_part_of_a_cluster),
-		cmocka_unit_test(what_is_kept),
-		cmocka_unit_test(texts_that_are_not_ours),
-		cmocka_unit_test(any_steps),
+		cmocka_unit_test(a_sliding_window),         cmocka_unit_test(a_half_life),
+		cmocka_unit_test(a_tumbling_window),        cmocka_unit_test(odd_windows),
+		cmocka_unit_test(a_clock_that_is_set_back), cmocka_unit_test(the_part_of_a_cluster),
+		cmocka_unit_test(when_it_is_kept),          cmocka_unit_test(what_is_kept),
+		cmocka_unit_test(texts_that_are_not_ours),  cmocka_unit_test(any_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
