@@ -99,11 +99,46 @@ static void judge_device_class(const struct manifest *object, const struct admit
 	device_class_judge(object->object, slices, count, arena, problems);
 }
 
+/* A lone claim is no reason to ask for its class; one among classes is. */
+static void judge_class_of_claim(const struct admit_index *index, const char *class_, struct problems *problems)
+{
+	const struct manifest *other;
+	size_t at = 0, classes = 0;
+	while ((other = index_next(index, KIND_STORAGE_CLASS, &at))) {
+		classes++;
+		if (text_equal(other->name, class_))
+			return;
+	}
+	if (classes)
+		problem_add(problems, SEVERITY_WARNING, "spec.storageClassName", "create it, or name an existing one",
+		            "StorageClass %s does not exist; pods with the claim wait until it does",
+		            decode_show(problems->arena, class_));
+}
+
+/* What an API server asks of a claim before it takes it. */
+static void judge_claim(const struct manifest *object, const struct admit_index *index, struct arena *arena,
+                        struct problems *problems)
+{
+	struct claim_spec claim;
+	if (claim_decode(object->object, arena, &claim, problems) < 0)
+		return;
+	if (!claim.modes)
+		problem_add(problems, SEVERITY_ERROR, "spec.accessModes", "write [ReadWriteOnce], or another one",
+		            "a claim needs at least one access mode");
+	if ((claim.modes & ACCESS_READ_WRITE_ONCE_POD) && claim.modes != ACCESS_READ_WRITE_ONCE_POD)
+		problem_add(problems, SEVERITY_ERROR, "spec.accessModes", "remove the others",
+		            "ReadWriteOncePod cannot be combined with other access modes");
+	if (!claim.has_request || claim.request <= 0)
+		problem_add(problems, SEVERITY_ERROR, "spec.resources.requests.storage", "write a size such as 10Gi",
+		            claim.has_request ? "the size must be more than nothing" : "a claim needs a size");
+	if (index && claim.class_[0])
+		judge_class_of_claim(index, claim.class_, problems);
+}
+
 static void judge_storage(const struct manifest *object, enum kind_id kind, struct arena *arena,
                           struct problems *problems)
 {
 	struct volume_spec volume;
-	struct claim_spec claim;
 	struct storage_class_spec class;
 	struct csi_driver_spec driver;
 	struct csi_node_spec node;
@@ -111,8 +146,6 @@ static void judge_storage(const struct manifest *object, enum kind_id kind, stru
 	struct attachment_spec attachment;
 	if (kind == KIND_VOLUME)
 		volume_decode(object->object, arena, &volume, problems);
-	else if (kind == KIND_CLAIM)
-		claim_decode(object->object, arena, &claim, problems);
 	else if (kind == KIND_STORAGE_CLASS)
 		storage_class_decode(object->object, arena, &class, problems);
 	else if (kind == KIND_CSI_DRIVER)
@@ -190,6 +223,8 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 		native_judge(object->object, kind == KIND_NATIVE_COMPOSITE, arena, problems);
 	else if (kind == KIND_DEVICE_CLASS)
 		judge_device_class(object, index, arena, problems);
+	else if (kind == KIND_CLAIM)
+		judge_claim(object, index, arena, problems);
 	else if (kind == KIND_POLICY)
 		rbg_judge_policy(object, index, arena, problems);
 	else

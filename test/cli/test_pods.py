@@ -128,6 +128,25 @@ def claims_without_a_class_get_the_default_class():
     assert groups["p"][0] == "Blocked" and "no storage class" in groups["p"][1], groups
 
 
+@test
+def a_claim_is_judged_before_a_server_refuses_it():
+    def told(item, *others):
+        text = "\n---\n".join(json.dumps(each) for each in (item, *others))
+        done = run("validate", "-f", "-", text=text)
+        return done.returncode, done.stdout + done.stderr
+
+    fine = claim("c", "local")
+    assert told(fine, storage_class("local"))[0] == 0 and "warning:" not in told(fine, storage_class("local"))[1]
+    assert "StorageClass \"local\" does not exist" in told(fine, storage_class("other"))[1]
+    assert "does not exist" not in told(fine)[1]
+    for field, value, words in (("accessModes", [], "at least one access mode"), ("accessModes", None, "at least one access mode"),
+                                ("accessModes", ["ReadWriteOncePod", "ReadWriteOnce"], "cannot be combined"),
+                                ("resources", {}, "needs a size"), ("resources", {"requests": {"storage": "0"}}, "more than nothing"),
+                                ("resources", {"requests": {"storage": "ten"}}, "storage"), ("volumeMode", "Disk", "volumeMode")):
+        code, text = told({**fine, "spec": {**fine["spec"], field: value}})
+        assert code == 1 and words in text, (field, value, text)
+
+
 # ---- GPUs that are shared ----
 
 

@@ -193,6 +193,7 @@ def check_links(page):
 HEADS = {
     "PodGroup": "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {{name: example, namespace: default}}\nspec: {{{}}}\n",
     "Topology": "apiVersion: kai.scheduler/v1alpha1\nkind: Topology\nmetadata: {{name: example}}\nspec: {{{}}}\n",
+    "PersistentVolumeClaim": "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: example}}\nspec: {{{}}}\n",
     "Queue": "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {{name: example}}\nspec: {{{}}}\n",
     "Pod": "apiVersion: v1\nkind: Pod\nmetadata: {{name: example, namespace: default}}\nspec: {{{}}}\n",
     "Workloads": "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: example, namespace: default, {}}}\nspec: {{completions: 4, "
