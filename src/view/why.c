@@ -165,6 +165,12 @@ static void tell(struct why *why, const char *state, bool settled, const char *s
 	why->summary = summary;
 }
 
+/* A pod that has no node is in the state of its group, unless that is placed without it. */
+static const char *state_of_waiting(enum group_state group)
+{
+	return group_state_name(group == GROUP_PLACED || group == GROUP_PARTIAL ? GROUP_WAITING : group);
+}
+
 static void fill_member(struct why *why, const struct snapshot_pod *pod, struct arena *arena)
 {
 	const struct snapshot_group *group = &why->plan->snapshot->groups[pod->group];
@@ -196,7 +202,8 @@ static void fill_member(struct why *why, const struct snapshot_pod *pod, struct 
 		return;
 	case MEMBER_WAITING:
 	case MEMBER_COMING: /* never in a snapshot */
-		tell(why, "Waiting", false, arena_printf(arena, "it has no place; %s", of));
+		tell(why, state_of_waiting(why->plan->snapshot->cycle.groups[pod->group].state), false,
+		     arena_printf(arena, "it has no node; %s", of));
 		return;
 	}
 }

@@ -99,7 +99,7 @@ static void everything_has_an_answer(void **state)
 	         "0 of the 3 pods it needs have a place: it does not fit this cluster even when it is empty", false},
 		{"pod/fits-1", "Placed", "the next cycle gives it node n3 (rack r2); it belongs to PodGroup ns/fits",
 	         true},
-		{"po/wide-0", "Waiting", "it has no place; it belongs to PodGroup ns/wide", false},
+		{"po/wide-0", "Never", "it has no node; it belongs to PodGroup ns/wide", false},
 		{"pod/runs", "Running", "it has node n3 (rack r2)", true},
 		{"pod/lost", "Waiting", "it names PodGroup ns/nowhere, which does not exist", false},
 		{"pod/other", "Waiting", "it is not ours to place: its schedulerName is default-scheduler", false},
