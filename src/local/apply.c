@@ -1,7 +1,7 @@
 /* Server-side apply: fields have owners, written down in metadata.managedFields. Objects that were never applied carry
  * none, so that plain writes cost nothing; the first apply gives all that was there to a manager of its own. */
 #include "api/fields.h"
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <string.h>
 

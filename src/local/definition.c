@@ -1,7 +1,7 @@
 /* CustomResourceDefinitions on their way in: what must be right before a type can be made of them, and the status that
  * tells clients it was. */
 #include "api/selector_match.h"
-#include "local/write.h"
+#include "local/draft.h"
 #include "object/pattern.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What follows from deletions: dependents, contents of namespaces and of definitions, finalizers of our own; and events
  * that have grown old. A queue holds names to look at; an object that must wait for others is dropped from it and comes
  * back when one of those changes. Everything durable is in the objects themselves, so a restart finds it again. */
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

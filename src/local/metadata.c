@@ -1,5 +1,5 @@
 /* Metadata of objects on their way in: identity, form, and what only the store may set. */
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <ctype.h>
 #include <inttypes.h>

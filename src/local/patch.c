@@ -1,5 +1,5 @@
 /* Choosing the kind of patch. */
-#include "local/write.h"
+#include "local/draft.h"
 
 #include "api/patch.h"
 

@@ -1,6 +1,6 @@
 /* Reading: single objects, and lists at one version, page by page. */
 #include "api/selector_match.h"
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Deletes: preconditions, finalizers, grace of pods, propagation to dependents. */
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

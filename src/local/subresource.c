@@ -1,7 +1,7 @@
 /* Scale, binding and eviction. */
 #include "api/patch.h"
 #include "api/selector_match.h"
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <stdlib.h>
 #include <string.h>

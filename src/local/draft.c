@@ -1,5 +1,5 @@
 /* Creates and updates from the request to the stored object. Patches and subresources end here too. */
-#include "local/write.h"
+#include "local/draft.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

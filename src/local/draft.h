@@ -1,6 +1,6 @@
 /* One write on its way through: what the files that carry out requests share. */
-#ifndef LOCAL_WRITE_H
-#define LOCAL_WRITE_H
+#ifndef LOCAL_DRAFT_H
+#define LOCAL_DRAFT_H
 
 #include "base/problems.h"
 #include "local/internal.h"
@@ -42,7 +42,7 @@ int metadata_begin(struct draft *draft);
 int metadata_carry(struct draft *draft);
 void metadata_timestamp(struct draft *draft, char out[32]);
 
-/* ---- write.c ---- */
+/* ---- draft.c ---- */
 void draft_begin(struct draft *draft, struct store *store, const struct store_request *request,
                  struct store_result *result);
 void draft_end(struct draft *draft);
