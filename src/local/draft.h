@@ -52,6 +52,8 @@ int draft_find(struct draft *draft);
  * storing. Fills the result. */
 int draft_create(struct draft *draft);
 int draft_update(struct draft *draft);
+/* The last part of that: judges `root` and stores it, unless it changes nothing. */
+int draft_settle(struct draft *draft);
 
 /* ---- definition.c ---- */
 int definition_begin(struct draft *draft);

@@ -180,11 +180,13 @@ bool object_has_finalizer(const struct store_object *object, const char *name);
 void submit_acknowledge(struct store *store, const struct error *failure);
 void submit_free(struct store *store);
 
-/* ---- draft.c ---- */
+/* ---- write.c ---- */
 /* store_write; of what is handed on to another server the answer goes to the ticket (NULL: to nobody). *forwarded (NULL: not
  * asked) tells whether it was handed on, with the ticket. */
 int write_with_ticket(struct store *store, const struct store_request *request, struct store_result *result,
                       struct store_ticket *ticket, bool *forwarded);
+
+/* ---- draft.c ---- */
 /* Stores `root` as the new state of `old` without asking anybody; gone when its last finalizer went. */
 int write_internal(struct store *store, struct arena *arena, struct store_object *old, struct tree *root,
                    struct store_error *error);
