@@ -1,11 +1,8 @@
 /* Owns families of open claims and their columns in the cluster. */
-#include "schedule/volume_columns.h"
+#include "schedule/volume_columns_internal.h"
 
-#include "base/hash.h"
 #include "base/quantity.h"
 #include "base/strings.h"
-#include "base/vec.h"
-#include "engine/cluster/volume_pool.h"
 #include "schedule/volume_attach.h"
 #include "schedule/volume_nodes.h"
 #include "schedule/volume_single.h"
@@ -13,60 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-struct volume_column {
-	int64_t size;
-	int resource;
-	int32_t *count; /* volumes by node */
-	bool *make;     /* by node: a new one can be made */
-};
-
-struct claim_family {
-	UT_hash_handle hh;
-	char *key;
-	size_t key_length;
-	struct arena *arena;               /* of `like` */
-	struct claim_spec like;            /* all claims of the family are, but for their size */
-	bool shared;                       /* a claim that several pods name: they take the same volume */
-	const char *name;                  /* in the arena; no other family has it */
-	VEC(struct volume_column) columns; /* by size */
-	struct claim_family *next;         /* of the class */
-};
-
-struct column_class {
-	UT_hash_handle hh;
-	char *name;
-	struct claim_family *families;
-	bool stale;   /* where volumes can be made is to be asked again */
-	bool tangled; /* counting is only a bound */
-};
-
-/* A volume as it was counted. */
-struct counted_volume {
-	UT_hash_handle hh;
-	char *name;
-	int64_t capacity;
-	int *nodes;
-	size_t node_count;
-	VEC(struct claim_family *) families;
-	int number; /* in the pool */
-};
-
-struct volume_columns {
-	const struct volume_book *book;
-	struct cluster *cluster;
-	struct volume_callbacks callbacks;
-	const void *context;
-	struct volume_attach *attach;
-	struct volume_nodes *nodes;
-	struct claim_family *families;
-	struct column_class *classes;
-	struct counted_volume *volumes;
-	bool grew, recount, any_stale;
-	bool pool_stale;
-	struct arena *pool_arena;
-	struct volume_pool pool;
-};
 
 struct volume_columns *volume_columns_create(const struct volume_book *book, struct cluster *cluster,
                                              const struct volume_callbacks *callbacks, const void *context)
@@ -177,14 +120,6 @@ static void put_column(struct volume_columns *columns, const struct claim_family
 		put_amount(columns, family, column, n);
 }
 
-static bool serves(const struct counted_volume *volume, const struct claim_family *family)
-{
-	for (size_t i = 0; i < volume->families.count; i++)
-		if (volume->families.items[i] == family)
-			return true;
-	return false;
-}
-
 /* Counts the volumes of a column that was never counted, or is to be counted again. */
 static void fill_column(struct volume_columns *columns, struct claim_family *family, struct volume_column *column)
 {
@@ -200,7 +135,7 @@ static void fill_column(struct volume_columns *columns, struct claim_family *fam
 		if (!volume_suits_claim(spec, &family->like))
 			continue;
 		struct counted_volume *volume = look_at_volume(columns, spec);
-		if (!serves(volume, family))
+		if (!volume_serves_family(volume, family))
 			vec_push(&volume->families, family);
 		for (size_t i = 0; spec->capacity >= column->size && i < volume->node_count; i++)
 			column->count[volume->nodes[i]]++;
@@ -493,99 +428,6 @@ void volume_columns_attached(struct volume_columns *columns, int node)
 		volume_attach_node(columns->attach, node);
 }
 
-/* ---- what counting does not say ---- */
-
-/* Whether volumes of the class can be had from several nodes, or by claims that are not alike, or claims by several pods. */
-static bool is_tangled(const struct volume_columns *columns, const struct column_class *class_)
-{
-	for (const struct claim_family *family = class_->families; family; family = family->next)
-		if (family->shared)
-			return true;
-	const struct book_entry *at = NULL;
-	while ((at = volume_book_next(columns->book, BOOK_VOLUME, class_->name, at))) {
-		const struct volume_spec *spec = volume_book_spec(at);
-		const struct counted_volume *volume;
-		HASH_FIND(hh, columns->volumes, spec->name, strlen(spec->name), volume);
-		if (volume && (volume->node_count > 1 || volume->families.count > 1))
-			return true;
-	}
-	return false;
-}
-
-static int compare_counted(const void *left, const void *right)
-{
-	const struct counted_volume *a = *(struct counted_volume *const *)left,
-				    *b = *(struct counted_volume *const *)right;
-	if (a->capacity != b->capacity)
-		return a->capacity < b->capacity ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-/* Volumes that are counted, smallest first; their place is their number. */
-static struct counted_volume **number_volumes(struct volume_columns *columns, size_t *count)
-{
-	struct counted_volume **list =
-		arena_array(columns->pool_arena, struct counted_volume *, HASH_COUNT(columns->volumes));
-	struct counted_volume *volume, *next;
-	*count = 0;
-	HASH_ITER(hh, columns->volumes, volume, next)
-		list[(*count)++] = volume;
-	if (*count > 1)
-		qsort(list, *count, sizeof(struct counted_volume *), compare_counted);
-	for (size_t i = 0; i < *count; i++)
-		list[i]->number = (int)i;
-	return list;
-}
-
-static void add_asks(struct volume_columns *columns, const struct claim_family *family, struct pool_ask *asks,
-                     size_t *count, struct counted_volume *const *volumes, size_t volume_count)
-{
-	const unsigned many = ACCESS_READ_WRITE_MANY | ACCESS_READ_ONLY_MANY;
-	for (size_t c = 0; c < family->columns.count; c++) {
-		const struct volume_column *column = &family->columns.items[c];
-		int *list = arena_array(columns->pool_arena, int, volume_count);
-		struct pool_ask *ask = &asks[(*count)++];
-		*ask = (struct pool_ask){.resource = column->resource,
-		                         .larger = family->shared || c + 1 == family->columns.count ? -1 : (int)*count,
-		                         .volumes = list,
-		                         .make = column->make,
-		                         .shared = family->shared,
-		                         .one_node = !(family->like.modes & many)};
-		for (size_t v = 0; v < volume_count; v++)
-			if (volumes[v]->capacity >= column->size && serves(volumes[v], family))
-				list[ask->volume_count++] = (int)v;
-	}
-}
-
-static void build_pool(struct volume_columns *columns)
-{
-	struct column_class *class_, *next;
-	size_t ask_count = 0, volume_count = 0;
-	columns->pool_stale = false;
-	arena_reset(columns->pool_arena);
-	cluster_set_volume_pool(columns->cluster, NULL);
-	HASH_ITER(hh, columns->classes, class_, next) {
-		class_->tangled = is_tangled(columns, class_);
-		for (const struct claim_family *family = class_->families; family && class_->tangled;
-		     family = family->next)
-			ask_count += family->columns.count;
-	}
-	if (ask_count == 0)
-		return;
-	struct counted_volume **volumes = number_volumes(columns, &volume_count);
-	struct pool_volume *reach = arena_array(columns->pool_arena, struct pool_volume, volume_count);
-	struct pool_ask *asks = arena_array(columns->pool_arena, struct pool_ask, ask_count);
-	for (size_t v = 0; v < volume_count; v++)
-		reach[v] = (struct pool_volume){volumes[v]->nodes, volumes[v]->node_count};
-	ask_count = 0;
-	HASH_ITER(hh, columns->classes, class_, next)
-		for (const struct claim_family *family = class_->families; family && class_->tangled;
-		     family = family->next)
-			add_asks(columns, family, asks, &ask_count, volumes, volume_count);
-	columns->pool = (struct volume_pool){reach, volume_count, asks, ask_count};
-	cluster_set_volume_pool(columns->cluster, &columns->pool);
-}
-
 static void ask_where_made(struct volume_columns *columns)
 {
 	struct column_class *class_, *next;
@@ -607,6 +449,6 @@ void volume_columns_settle(struct volume_columns *columns)
 	if (columns->any_stale)
 		ask_where_made(columns);
 	if (columns->pool_stale)
-		build_pool(columns);
+		volume_pool_build(columns);
 	columns->grew |= volume_attach_settle(columns->attach);
 }
