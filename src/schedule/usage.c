@@ -17,7 +17,7 @@ typedef __int128 wide;
 
 struct history {
 	int64_t bucket[USAGE_BUCKETS][CYCLE_RESOURCES]; /* parts times seconds; bucket b is at b % USAGE_BUCKETS */
-	int64_t aged[CYCLE_RESOURCES];                  /* all but the current one, each with its weight */
+	wide aged[CYCLE_RESOURCES];                     /* all but the current one, each with its weight in ONE */
 	int64_t held[CYCLE_RESOURCES];
 	bool used;       /* some bucket is not empty */
 	bool grown;      /* since it was kept */
@@ -28,7 +28,7 @@ struct usage {
 	struct usage_params params;
 	int64_t width, now, current;   /* seconds of a bucket; the bucket that `now` is in */
 	int64_t weight[USAGE_BUCKETS]; /* by age in buckets, in ONE */
-	int64_t whole;                 /* seconds of a window with their weights */
+	wide whole;                    /* seconds of a window with their weights in ONE */
 	struct interner *names;
 	VEC(struct history *) queues;
 };
@@ -74,15 +74,13 @@ static void weigh(struct usage *usage)
 	usage->width = (params->window + USAGE_BUCKETS - 1) / USAGE_BUCKETS;
 	if (params->half_life && params->half_life / FINEST < usage->width)
 		usage->width = params->half_life < FINEST ? 1 : params->half_life / FINEST;
-	wide sum = 0;
 	for (int64_t age = 0; age < USAGE_BUCKETS; age++) {
 		int64_t seconds = age * usage->width;
 		usage->weight[age] = seconds >= params->window ? 0
 		                     : params->half_life       ? decay(seconds, params->half_life)
 		                                               : ONE;
-		sum += (wide)usage->weight[age] * usage->width;
+		usage->whole += (wide)usage->weight[age] * usage->width;
 	}
-	usage->whole = (int64_t)(sum / ONE);
 }
 
 /* ---- queues ---- */
@@ -203,8 +201,7 @@ static void age(struct usage *usage, struct history *history)
 			history->used |= amount > 0;
 			sum[r] += a ? (wide)amount * usage->weight[a] : 0;
 		}
-	for (int r = 0; r < CYCLE_RESOURCES; r++)
-		history->aged[r] = (int64_t)(sum[r] / ONE);
+	memcpy(history->aged, sum, sizeof(sum));
 }
 
 static void age_all(struct usage *usage)
@@ -253,12 +250,24 @@ void usage_advance(struct usage *usage, int64_t now)
 		age_all(usage);
 }
 
+/* What the current bucket is still to have belongs to no sliding window yet: it would look unused. */
+static int64_t to_come(const struct usage *usage)
+{
+	int64_t rest = (usage->current + 1) * usage->width - usage->now;
+	if (usage->params.tumbling)
+		return 0;
+	return rest < usage->width ? rest : usage->width; /* more, when the clock was set back */
+}
+
 void usage_get(const struct usage *usage, int queue, int64_t used[CYCLE_RESOURCES])
 {
 	struct history *history = usage->queues.items[queue];
 	const int64_t *current = bucket_at(history, usage->current);
-	for (int r = 0; r < CYCLE_RESOURCES; r++)
-		used[r] = (history->aged[r] + current[r]) / usage->whole;
+	wide whole = usage->whole - (wide)to_come(usage) * ONE;
+	for (int r = 0; r < CYCLE_RESOURCES; r++) {
+		wide part = (history->aged[r] + (wide)current[r] * ONE) / whole;
+		used[r] = part < SHARE_PAST_WHOLE ? (int64_t)part : SHARE_PAST_WHOLE;
+	}
 }
 
 /* ---- text ---- */

@@ -2,7 +2,8 @@
  *
  * Integers only, and the time is an input. Time is cut into USAGE_BUCKETS equal pieces; a bucket has, for each resource,
  * the part of the cluster that the queue held times the seconds it did. What is in a bucket counts less the older it
- * is, down to nothing at the end of the window. The oldest piece of the window is forgotten as a whole.
+ * is, down to nothing at the end of the window. The oldest piece of the window is forgotten as a whole, and of the newest
+ * only what has passed belongs to a sliding window: who held everything all the time has used everything at every moment.
  *
  * A change of what a queue holds costs nothing until time passes; passing time costs a few additions per queue, and the sum
  * over all its buckets once per bucket. */
