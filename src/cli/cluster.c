@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include "group/defaults.h"
+#include "group/group.h"
 #include "kinds/kinds.h"
 #include "object/build.h"
 #include "remote/client.h"
@@ -110,10 +111,14 @@ static void note_row(const struct kind_row *row, struct arena *arena, struct int
 	interner_id(kinds, *row->group ? arena_printf(arena, "%s.%s", row->resource, row->group) : row->resource);
 }
 
-/* Names of the kinds that own the object, and of what their families read besides. */
+/* Names of the kinds that own the object, of what their families read besides, and of the groups that pods name. */
 static void note_kinds(const struct manifest *object, struct arena *arena, struct interner *kinds)
 {
 	const struct val *owner;
+	const char *api_version, *name;
+	if (strcmp(object->kind, "Pod") == 0 && group_names_neighbour(object->object, &api_version, &name) &&
+	    api_version)
+		note_row(kinds_find(api_version, "PodGroup"), arena, kinds);
 	for (struct val_iter it = val_iter(val_path(object->object, "metadata", "ownerReferences", NULL));
 	     val_next(&it, NULL, &owner);) {
 		const struct kind_row *row =

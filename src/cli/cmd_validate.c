@@ -93,6 +93,7 @@ static void check_all(const struct manifests *manifests, const struct settings *
 	struct admit_index *index = admit_index_create(manifests);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
+		const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
 		struct problems problems = {.arena = findings->arena};
 		/* Of workloads of other kinds the pods that they make are looked at. */
 		pod_fields_judge_templates(manifest->object, &problems);
@@ -103,6 +104,9 @@ static void check_all(const struct manifests *manifests, const struct settings *
 			findings->checked++; /* with all others, below */
 			keys_judge(manifest->object, "", &problems);
 			pod_fields_judge_workload(manifest->object, &problems);
+		} else if (row && row->flags & ROW_NEIGHBOUR) {
+			findings->checked++; /* below, too */
+			keys_judge(manifest->object, "", &problems);
 		} else {
 			skip(manifest, findings);
 		}

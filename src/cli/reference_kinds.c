@@ -17,6 +17,8 @@ static const char *grouped_by(const struct kind_row *row)
 {
 	if (row->family != FAMILY_NONE)
 		return kinds_family_name(row->family);
+	if (row->flags & ROW_NEIGHBOUR)
+		return "pods that name it";
 	return row->flags & ROW_OWNER ? "no rule of its own" : row->flags & ROW_GROUPS ? "read beside others" : "";
 }
 

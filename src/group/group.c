@@ -1,6 +1,7 @@
 /* Entry of the library: opt-outs, the chain of owners, the object that decides, and the marks on the pod. */
 #include "group/internal.h"
 #include "group/native.h"
+#include "group/neighbours.h"
 #include "kinds/names.h"
 
 #include <string.h>
@@ -81,10 +82,11 @@ static const char *opt_out(const struct grouping *grouping)
 }
 
 /* A pod without owner that names another PodGroup than ours was put there by its user. */
-static bool is_user_made(const struct grouping *grouping)
+static bool is_user_made(const struct grouping *grouping, const struct neighbour *neighbour)
 {
 	const char *named = meta_get(&grouping->pod_annotations, GROUP_KEY_POD_GROUP);
-	return named && grouping->owners->count == 0 && !text_equal(named, grouping->out->name);
+	return named && grouping->owners->count == 0 && !text_equal(named, grouping->out->name) &&
+	       !(neighbour && neighbour_made(neighbour, named));
 }
 
 static struct subject pod_subject(const struct grouping *grouping)
@@ -184,6 +186,15 @@ static enum group_verdict build_native(struct grouping *grouping)
 	return verdict;
 }
 
+static enum group_verdict build_family(struct grouping *grouping)
+{
+	const struct group_owner *id = &grouping->subject.id;
+	bool readable = id->object || is_served(grouping, id);
+	group_family *family = readable ? kind_family(id->api_version, id->kind) : NULL;
+	const struct val *karta = family ? NULL : karta_find(grouping);
+	return family ? family(grouping) : karta ? family_karta(grouping, karta) : family_default(grouping);
+}
+
 static enum group_verdict build(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
@@ -193,7 +204,6 @@ static enum group_verdict build(struct grouping *grouping)
 	if (group_native_name(grouping->pod))
 		return build_native(grouping);
 	choose_subject(grouping);
-	const struct group_owner *id = &grouping->subject.id;
 	if (grouping->owners->cut)
 		group_warn(grouping, GROUP_ABOUT_OWNER_CHAIN, "metadata.ownerReferences",
 		           "correct the owner references",
@@ -206,33 +216,42 @@ static enum group_verdict build(struct grouping *grouping)
 		           "the pod names %s %s as its owner, but there is none", missing->kind, missing->name);
 		return GROUP_REFUSED;
 	}
-	bool readable = id->object || is_served(grouping, id);
-	group_family *family = readable ? kind_family(id->api_version, id->kind) : NULL;
-	const struct val *karta = family ? NULL : karta_find(grouping);
-	enum group_verdict verdict = family  ? family(grouping)
-	                             : karta ? family_karta(grouping, karta)
-	                                     : family_default(grouping);
-	if (verdict == GROUP_WANTED && is_user_made(grouping)) {
+	enum group_verdict verdict;
+	struct neighbour neighbour;
+	bool named = neighbour_find(grouping, &neighbour) && neighbour_build(&neighbour, &verdict);
+	if (!named)
+		verdict = build_family(grouping);
+	if (verdict == GROUP_WANTED && is_user_made(grouping, named ? &neighbour : NULL)) {
 		out->reason = "the pod names a PodGroup of its own";
 		return GROUP_NONE;
 	}
 	if (verdict == GROUP_WANTED) {
 		mark_pod(grouping);
-		out->single = is_single(grouping);
+		out->single = !named && is_single(grouping);
 	}
 	return verdict;
 }
 
-/* False when the marks cannot be told without the whole tree. */
-static bool build_result(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
-                         const struct group_options *options, bool marks_only, struct arena *arena,
-                         struct group_result *out)
+static enum group_verdict judge(struct grouping *grouping, const struct val *object)
+{
+	struct neighbour neighbour;
+	enum group_verdict verdict;
+	return neighbour_of(grouping, object, &neighbour) && neighbour_build(&neighbour, &verdict) ? verdict
+	                                                                                           : GROUP_NONE;
+}
+
+/* Of a pod, or with `judged` of a group that is named by none. False when the marks cannot be told without the whole tree. */
+static bool build_result(const struct val *judged, const struct val *pod, const struct group_owners *owners,
+                         const struct group_source *source, const struct group_options *options, bool marks_only,
+                         struct arena *arena, struct group_result *out)
 {
 	*out = (struct group_result){.min_member = GROUP_UNSET,
 	                             .min_sub_group = GROUP_UNSET,
 	                             .expected = GROUP_UNSET,
 	                             .segment = GROUP_UNSET};
 	const char *namespace_ = meta_text(pod, "namespace");
+	if (judged)
+		namespace_ = meta_text(judged, "namespace");
 	if (!*namespace_ && owners->count)
 		namespace_ = meta_text(owners->items[owners->count - 1].object, "namespace");
 	struct grouping grouping = {
@@ -251,7 +270,7 @@ static bool build_result(const struct val *pod, const struct group_owners *owner
 		.leaf = GROUP_UNSET,
 		.marks_only = marks_only,
 	};
-	out->verdict = build(&grouping);
+	out->verdict = judged ? judge(&grouping, judged) : build(&grouping);
 	interner_destroy(grouping.names);
 	return !grouping.ambiguous;
 }
@@ -259,7 +278,7 @@ static bool build_result(const struct val *pod, const struct group_owners *owner
 void group_build(const struct val *pod, const struct group_owners *owners, const struct group_source *source,
                  const struct group_options *options, struct arena *arena, struct group_result *out)
 {
-	build_result(pod, owners, source, options, false, arena, out);
+	build_result(NULL, pod, owners, source, options, false, arena, out);
 }
 
 void group_pod(const struct val *pod, const struct group_source *source, const struct group_options *options,
@@ -273,8 +292,15 @@ void group_pod_marks(const struct val *pod, const struct group_source *source, c
                      struct arena *arena, struct group_result *out)
 {
 	struct group_owners owners = group_owners_of(pod, source, arena);
-	if (!build_result(pod, &owners, source, options, true, arena, out))
-		build_result(pod, &owners, source, options, false, arena, out);
+	if (!build_result(NULL, pod, &owners, source, options, true, arena, out))
+		build_result(NULL, pod, &owners, source, options, false, arena, out);
+}
+
+void group_judge_neighbour(const struct val *group, const struct group_source *source,
+                           const struct group_options *options, struct arena *arena, struct group_result *out)
+{
+	struct group_owners none = {0};
+	build_result(group, NULL, &none, source, options, false, arena, out);
 }
 
 bool group_terms_of(const struct group_result *result, struct arena *arena, struct group_terms *out)

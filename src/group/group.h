@@ -137,6 +137,7 @@ enum group_about {
 	GROUP_ABOUT_UNSUPPORTED,
 	GROUP_ABOUT_SECOND_GROUP,
 	GROUP_ABOUT_PRIORITY_DIFFERS,
+	GROUP_ABOUT_NO_COUNTERPART,
 	GROUP_ABOUT_COUNT
 };
 
@@ -233,6 +234,12 @@ bool group_terms_of(const struct group_result *result, struct arena *arena, stru
 const char *group_native_label(const char *name, struct arena *arena);
 /* The PodGroup of scheduling.k8s.io that the pod names, NULL for none. */
 const char *group_native_name(const struct val *pod);
+/* Whether the pod names a group of another scheduler. *api_version is that of the PodGroup with that name; NULL when what the
+ * group asks for stands on its pods. */
+bool group_names_neighbour(const struct val *pod, const char **api_version, const char **name);
+/* What would become of a group of another scheduler, without the pods that name it. */
+void group_judge_neighbour(const struct val *group, const struct group_source *source,
+                           const struct group_options *options, struct arena *arena, struct group_result *out);
 
 /* Fewest pods that satisfy the tree. */
 int64_t group_minimum(const struct group_result *result);

@@ -48,6 +48,7 @@ static const char *const names[GROUP_ABOUT_COUNT] = {
 	[GROUP_ABOUT_UNSUPPORTED] = "unsupported",
 	[GROUP_ABOUT_SECOND_GROUP] = "second-group",
 	[GROUP_ABOUT_PRIORITY_DIFFERS] = "priority-differs",
+	[GROUP_ABOUT_NO_COUNTERPART] = "no-counterpart",
 };
 
 const char *group_about_name(enum group_about about)

@@ -39,6 +39,7 @@ enum row_flag {
 	ROW_CHILD = 1 << 16,         /* also made by other kinds: the controllers of those hear of its changes */
 	/* A setting makes decisions rest on whether one exists, and on nothing else of it: then its metadata are mirrored. */
 	ROW_NAMED = 1 << 17,
+	ROW_NEIGHBOUR = 1 << 18, /* a group of another scheduler, which pods name */
 };
 
 /* Kinds that code treats in a way of its own, each the one of a row. */

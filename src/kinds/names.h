@@ -11,6 +11,7 @@
 #define KINDS_CODEFLARE "workload.codeflare.dev"
 #define KINDS_COORDINATION "coordination.k8s.io"
 #define KINDS_CORE ""
+#define KINDS_COSCHEDULING "scheduling.x-k8s.io" /* the PodGroup of scheduler-plugins */
 #define KINDS_DEFINITIONS "apiextensions.k8s.io"
 #define KINDS_DEVFILE "workspace.devfile.io"
 #define KINDS_DISCOVERY "discovery.k8s.io"
@@ -54,6 +55,7 @@
 #define KINDS_PREEMPTION "platoon.dev/preemption-policy"
 /* A topology of this name and the keys of node labels behind it, with commas, needs no Topology object. */
 #define KINDS_LABEL_TOPOLOGY "labels:"
+#define KINDS_API_COSCHEDULING KINDS_COSCHEDULING "/v1alpha1"
 #define KINDS_API_KARTA KINDS_RUNAI "/v1alpha1"
 #define KINDS_API_POD_GANG KINDS_GROVE_SCHEDULER "/v1alpha1"
 #define KINDS_API_POD_GROUP KINDS_SCHEDULING "/v2alpha2"

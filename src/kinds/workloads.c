@@ -79,6 +79,16 @@ static const struct kind_column pod_gang_columns[] = {
 	{0},
 };
 
+static const struct kind_column coscheduling_columns[] = {
+	COLUMN("Phase", "string", ".status.phase"),
+	COLUMN("MinMember", "integer", ".spec.minMember"),
+	COLUMN("Running", "string", ".status.running"),
+	COLUMN("Succeeded", "string", ".status.succeeded"),
+	COLUMN("Failed", "string", ".status.failed"),
+	AGE,
+	{0},
+};
+
 static const struct kind_column karta_columns[] = {
 	COLUMN("Kind", "string", ".spec.structureDefinition.rootComponent.kind.kind"),
 	WIDE("Group", "string", ".spec.structureDefinition.rootComponent.kind.group"),
@@ -183,6 +193,9 @@ const struct kind_row kinds_workloads[] = {
 	/* Grove calls these "pg" for short; here that is the PodGroup. */
 	{KINDS_GROVE_SCHEDULER, {"v1alpha1"}, "podgangs", "podgang", "PodGang",
 		CUSTOM | ROW_GROUPS, .columns = pod_gang_columns, .mirror = MIRROR_IF_SERVED},
+	/* Its own short names are those of our PodGroup. */
+	{KINDS_COSCHEDULING, {"v1alpha1"}, "podgroups", "podgroup", "PodGroup",
+		CUSTOM | ROW_OWNER | ROW_NEIGHBOUR, .columns = coscheduling_columns, .mirror = MIRROR_IF_SERVED},
 	{KINDS_KNATIVE, {"v1", "v1beta1"}, "configurations", "configuration", "Configuration",
 		CUSTOM | ROW_DEFINED | ROW_OWNER, .mirror = MIRROR_IF_SERVED},
 	{KINDS_KNATIVE, {"v1", "v1beta1"}, "revisions", "revision", "Revision",

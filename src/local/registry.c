@@ -56,7 +56,7 @@ static int by_version(const char *a, const char *b)
 /* Clients take the first of several groups that have a resource of a name: Platoon's podgroups before those of Kubernetes. */
 static const char *order_of(const struct store_api *api)
 {
-	return strcmp(api->group, KINDS_SCHEDULING_K8S) == 0 ? "scheduling.~" : api->group;
+	return strcmp(api->group, KINDS_SCHEDULING_K8S) == 0 ? KINDS_SCHEDULING "~" : api->group;
 }
 
 static int by_discovery_order(const void *left, const void *right)

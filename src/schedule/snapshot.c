@@ -105,10 +105,10 @@ int64_t build_creation(const struct manifest *manifest, size_t order)
 	return build_creation_by_order(order);
 }
 
-static bool is_native(const struct manifest *manifest)
+static bool is_group_of_others(const struct manifest *manifest)
 {
 	const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
-	return row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE);
+	return row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE || row->flags & ROW_NEIGHBOUR);
 }
 
 /* One line per kind that is not used, so that a reader knows why it has no effect. */
@@ -119,7 +119,7 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		enum kind_id kind = kind_of(manifest);
-		if (is_native(manifest))
+		if (is_group_of_others(manifest))
 			continue; /* in the PodGroups that were made from them */
 		if ((kind == KIND_OTHER || (kind == KIND_CONFIG_MAP && !build->settings->config_maps)) &&
 		    !(build->terms && terms_used(build->terms, manifest)))

@@ -133,3 +133,8 @@ void terms_group(struct terms_reader *reader, const struct val *pod, struct aren
 {
 	group_pod(pod, &reader->source, &reader->group, arena, out);
 }
+
+void terms_judge(struct terms_reader *reader, const struct val *group, struct arena *arena, struct group_result *out)
+{
+	group_judge_neighbour(group, &reader->source, &reader->group, arena, out);
+}

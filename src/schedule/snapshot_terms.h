@@ -20,6 +20,9 @@ bool terms_read(struct terms_reader *reader, const char *namespace_, const char 
  * objects. */
 void terms_group(struct terms_reader *reader, const struct val *pod, struct arena *arena, struct group_result *out);
 
+/* What a group of another scheduler says, whoever may name it. As above. */
+void terms_judge(struct terms_reader *reader, const struct val *group, struct arena *arena, struct group_result *out);
+
 /* Whether somebody's terms depended on the object. */
 bool terms_used(const struct terms_reader *reader, const struct manifest *object);
 

@@ -1,7 +1,7 @@
 /* Owns which workloads are expanded, taking over what came out, and judging it. */
 #include "sim/expand.h"
 #include "sim/expand_claims.h"
-#include "sim/expand_native.h"
+#include "sim/expand_named.h"
 #include "kinds/kinds.h"
 
 #include "admit/admit.h"
@@ -41,11 +41,17 @@ static bool is_to_expand(const struct manifest *object, const struct interner *o
 	       interner_find(owners, identity(arena, object->kind, object->namespace_, object->name)) == UINT32_MAX;
 }
 
+static bool is_neighbour(const char *api_version, const char *kind)
+{
+	const struct kind_row *row = kinds_find(api_version, kind);
+	return row && row->flags & ROW_NEIGHBOUR;
+}
+
 /* What workloads are grouped and judged by. */
 static bool is_context(const struct manifest *object)
 {
 	const struct kind_row *row = kinds_find(object->api_version, object->kind);
-	if (row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE))
+	if (row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE || row->flags & ROW_NEIGHBOUR))
 		return true;
 	static const char *const kinds[] = {"Topology",        "Queue",     "PriorityClass",
 	                                    "ClusterTopology", "ConfigMap", "CoordinatedPolicy"};
@@ -244,8 +250,9 @@ static struct simulation *open_simulation(const struct manifests *objects, const
 	return simulation;
 }
 
-static void expand_chosen(struct manifests *objects, const bool *chosen, int64_t now_ns,
-                          const struct settings *settings, struct problems *problems)
+/* The number of objects that were given and are left: what was made stands behind them. */
+static size_t expand_chosen(struct manifests *objects, const bool *chosen, int64_t now_ns,
+                            const struct settings *settings, struct problems *problems)
 {
 	const char *source = NULL;
 	for (size_t i = 0; i < objects->count && !source; i++)
@@ -259,20 +266,21 @@ static void expand_chosen(struct manifests *objects, const bool *chosen, int64_t
 	leave_out(objects, chosen, makers, problems);
 	interner_destroy(makers);
 	arena_destroy(arena);
+	size_t left = objects->count;
 	take_over(simulation, KINDS_SCHEDULING, "podgroups", source, objects, problems);
 	take_over(simulation, "", "pods", source, objects, problems);
 	take_over_claims(simulation, source, objects, problems);
 	simulation_destroy(simulation);
+	return left;
 }
 
 void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
                       struct problems *problems)
 {
 	bool *chosen = choose(objects);
-	if (chosen)
-		expand_chosen(objects, chosen, now_ns, settings, problems);
+	size_t given = chosen ? expand_chosen(objects, chosen, now_ns, settings, problems) : objects->count;
 	free(chosen);
-	expand_native_groups(objects, settings, problems);
+	expand_named_groups(objects, given, settings, problems);
 	expand_claims(objects, problems);
 }
 
@@ -295,7 +303,8 @@ static const struct manifest *find_workload(const struct judge *judge, const cha
 	for (size_t i = 0; i < judge->objects->count; i++) {
 		const struct manifest *object = &judge->objects->items[i];
 		const char *space = object->namespace_[0] ? object->namespace_ : "default";
-		if (judge->chosen[i] && text_equal(object->kind, kind) && text_equal(object->name, name) &&
+		bool judged = judge->chosen[i] || is_neighbour(object->api_version, object->kind);
+		if (judged && text_equal(object->kind, kind) && text_equal(object->name, name) &&
 		    text_equal(space, namespace_))
 			return object;
 	}
@@ -324,19 +333,40 @@ static void tell_refused(const struct judge *judge, const struct problems *refus
 			}
 }
 
+/* The workload that a pod was made for. */
+static const struct manifest *find_maker(const struct judge *judge, const struct store_object *pod)
+{
+	const struct manifest *found = NULL;
+	const struct store_object *object = pod;
+	for (int step = 0; object && !found && step < GROUP_MAX_OWNERS; step++) {
+		const struct val *owner = val_item(val_path(object->root, "metadata", "ownerReferences", NULL), 0);
+		const char *kind = val_str(val_get(owner, "kind"), ""), *name = val_str(val_get(owner, "name"), "");
+		const struct store_api *api =
+			store_api_of_kind(judge->simulation->store, val_str(val_get(owner, "apiVersion"), ""), kind);
+		found = find_workload(judge, kind, pod->namespace_, name);
+		object = api ? store_peek(judge->simulation->store, api->type, pod->namespace_, name) : NULL;
+	}
+	return found;
+}
+
 static void judge_pod(const struct judge *judge, const struct store_object *pod, struct arena *scratch)
 {
 	struct group_result result;
 	if (!settings_owns_pod(judge->settings, pod->root))
 		return;
 	grouping_look(judge->simulation->store, judge->settings, pod->root, false, scratch, &result);
-	if (!result.owner.name)
+	const char *api_version, *name;
+	bool named = group_names_neighbour(pod->root, &api_version, &name);
+	if (!result.owner.name && !named)
 		return;
-	const char *key = identity(scratch, result.owner.kind, pod->namespace_, result.owner.name);
+	const char *key = identity(scratch, named ? "named" : result.owner.kind, pod->namespace_,
+	                           named ? name : result.owner.name);
 	uint32_t count = interner_count(judge->seen);
 	if (interner_id(judge->seen, key) == count)
 		grouping_look(judge->simulation->store, judge->settings, pod->root, true, scratch, &result);
-	const struct manifest *workload = find_workload(judge, result.owner.kind, pod->namespace_, result.owner.name);
+	const struct manifest *workload =
+		named ? find_maker(judge, pod)
+		      : find_workload(judge, result.owner.kind, pod->namespace_, result.owner.name);
 	const struct val *told = writes_find_condition(pod->root, "PodScheduled");
 	if (result.verdict == GROUP_WANTED && text_equal(val_str(val_get(told, "reason"), NULL), PODS_NOT_GROUPED))
 		tell(judge, workload,
@@ -345,7 +375,12 @@ static void judge_pod(const struct judge *judge, const struct store_object *pod,
 		                       .message = arena_strdup(judge->arena, val_str(val_get(told, "message"), ""))});
 	for (size_t i = 0; i < result.warning_count; i++) {
 		const struct group_warning *warning = &result.warnings[i];
-		enum severity severity = result.verdict == GROUP_REFUSED ? SEVERITY_ERROR : SEVERITY_WARNING;
+		/* The group may be in the cluster already. */
+		bool elsewhere = named && warning->about == GROUP_ABOUT_OBJECT_NOT_FOUND;
+		enum severity severity =
+			result.verdict == GROUP_REFUSED && !elsewhere ? SEVERITY_ERROR : SEVERITY_WARNING;
+		if (result.owner.name && is_neighbour(result.owner.api_version, result.owner.kind) && !warning->on_pod)
+			continue; /* told of the group */
 		tell(judge, workload,
 		     &(struct problem){.severity = severity,
 		                       .path = arena_strdup(judge->arena, warning->path),
@@ -407,6 +442,7 @@ void expand_judge(const struct manifests *objects, const struct settings *settin
                   expand_tell *to, void *context)
 {
 	bool *chosen = choose(objects);
+	expand_judge_named(objects, settings, arena, to, context);
 	if (!chosen)
 		return;
 	struct problems refused = {.arena = arena};

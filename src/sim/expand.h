@@ -16,7 +16,7 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, const struct se
 
 /* Told of something wrong with a workload that was given. Its texts are in the arena of the one who asked. */
 typedef void expand_tell(void *context, const struct manifest *workload, const struct problem *problem);
-/* Judges the workloads among the objects by what a cluster would make of them: whether their pods can be grouped (an error if
+/* Tells what is lost of groups of other schedulers, and judges the workloads among the objects by what a cluster would make of them: whether their pods can be grouped (an error if
  * not), and whether their PodGroups can be placed beside the Topologies and Queues that were given. Pods of other schedulers
  * are left out, and the objects stay as they are. */
 void expand_judge(const struct manifests *objects, const struct settings *settings, struct arena *arena,
