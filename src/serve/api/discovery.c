@@ -30,17 +30,17 @@ static const struct subresource extra[] = {
 };
 #define EXTRA_COUNT (sizeof(extra) / sizeof(extra[0]))
 
-const char *const *api_subresources(const struct store_api *api)
+static bool is_below(const struct subresource *sub, const struct store_api *api)
 {
-	static const char *const none[] = {NULL};
-	static const char *const pods[] = {"attach", "binding", "ephemeralcontainers", "eviction",
-	                                   "exec",   "log",     "portforward",         NULL};
-	static const char *const namespaces[] = {"finalize", NULL};
-	if (api->group[0])
-		return none;
-	if (strcmp(api->type->resource, "pods") == 0)
-		return pods;
-	return strcmp(api->type->resource, "namespaces") == 0 ? namespaces : none;
+	return strcmp(sub->resource, api->type->resource) == 0 && strcmp(sub->group, api->group) == 0;
+}
+
+bool api_has_subresource(const struct store_api *api, const char *name)
+{
+	for (size_t i = 0; i < EXTRA_COUNT; i++)
+		if (is_below(&extra[i], api) && strcmp(extra[i].name, name) == 0)
+			return true;
+	return (api->has_status && strcmp(name, "status") == 0) || (api->has_scale && strcmp(name, "scale") == 0);
 }
 
 static void put_words(struct build *build, struct node *map, const char *key, const char *words)
@@ -110,7 +110,7 @@ static struct node *subresources(struct build *build, const struct store_api *ap
 	if (api->has_scale)
 		add_subresource(build, list, "scale", KINDS_AUTOSCALING, "v1", "Scale", EDIT_VERBS);
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
-		if (strcmp(extra[i].resource, type->resource) != 0 || strcmp(extra[i].group, api->group) != 0)
+		if (!is_below(&extra[i], api))
 			continue;
 		add_subresource(build, list, extra[i].name, extra[i].kind_group, extra[i].kind_version, extra[i].kind,
 		                extra[i].verbs);
@@ -387,7 +387,7 @@ static void add_rows(struct build *build, struct node *rows, struct arena *arena
 		                                  .kind = "Scale",
 		                                  .verbs = EDIT_VERBS});
 	for (size_t i = 0; i < EXTRA_COUNT; i++)
-		if (strcmp(extra[i].resource, type->resource) == 0 && strcmp(extra[i].group, api->group) == 0)
+		if (is_below(&extra[i], api))
 			add_sub_row(build, rows, arena, api, &extra[i]);
 }
 

@@ -81,8 +81,7 @@ void api_groups(struct api_call *call);    /* /apis */
 void api_core(struct api_call *call);      /* /api */
 void api_one_group(struct api_call *call); /* /apis/GROUP */
 void api_resources(struct api_call *call); /* /api/v1, /apis/GROUP/VERSION */
-/* Subresources of an API that are served, besides status and scale: NULL-terminated. */
-const char *const *api_subresources(const struct store_api *api);
+bool api_has_subresource(const struct store_api *api, const char *name);
 
 /* ---- api_read.c ---- */
 void api_get(struct api_call *call);

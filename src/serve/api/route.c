@@ -125,15 +125,7 @@ static int read_resource(struct api_call *call, size_t at)
 
 static bool knows_subresource(const struct api_call *call)
 {
-	const char *const *extra = api_subresources(call->api);
-	if (is(call->subresource, "") || (is(call->subresource, "status") && call->api->has_status) ||
-	    (is(call->subresource, "scale") && call->api->has_scale))
-		return true;
-	for (; *extra; extra++) {
-		if (is(*extra, call->subresource))
-			return true;
-	}
-	return false;
+	return is(call->subresource, "") || api_has_subresource(call->api, call->subresource);
 }
 
 static void route_collection(struct api_call *call)
