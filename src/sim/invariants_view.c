@@ -10,22 +10,21 @@
 #define PRIORITY_FALLBACK 50
 
 static const struct {
-	const char *group, *version, *resource;
+	const char *group, *resource;
 } kinds[VIEW_KINDS] = {
-	[VIEW_NODES] = {"", "v1", "nodes"},
-	[VIEW_PODS] = {"", "v1", "pods"},
-	[VIEW_GROUPS] = {KINDS_SCHEDULING, "v2alpha2", "podgroups"},
-	[VIEW_TOPOLOGIES] = {KINDS_KAI, "v1alpha1", "topologies"},
-	[VIEW_PRIORITIES] = {KINDS_SCHEDULING_K8S, "v1", "priorityclasses"},
+	[VIEW_NODES] = {"", "nodes"},
+	[VIEW_PODS] = {"", "pods"},
+	[VIEW_GROUPS] = {KINDS_SCHEDULING, "podgroups"},
+	[VIEW_TOPOLOGIES] = {KINDS_KAI, "topologies"},
+	[VIEW_PRIORITIES] = {KINDS_SCHEDULING_K8S, "priorityclasses"},
 };
 
 static void read_lists(struct view *view, struct store *store)
 {
 	for (int kind = 0; kind < VIEW_KINDS; kind++) {
 		struct store_error error = {0};
-		struct store_list_request request = {
-			.api = store_api_find(store, kinds[kind].group, kinds[kind].version, kinds[kind].resource),
-		};
+		const struct store_type *type = store_type_find(store, kinds[kind].group, kinds[kind].resource);
+		struct store_list_request request = {.api = type && type->api_count > 0 ? type->apis : NULL};
 		if (!request.api || store_list(store, &request, &view->lists[kind], view->arena, &error) < 0)
 			view->lists[kind] = (struct store_list){0};
 	}
