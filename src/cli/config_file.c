@@ -49,6 +49,15 @@ static const char *nearest(const char *key, const struct val *usual, struct aren
 	return text_nearest(key, keys, count);
 }
 
+bool config_file_takes(const char *key, const struct val *given, const struct val *usual)
+{
+	bool numbers = (val_kind(given) == VAL_INT || val_kind(given) == VAL_REAL) &&
+	               (val_kind(usual) == VAL_INT || val_kind(usual) == VAL_REAL);
+	/* Of kValue the usual one is whole, so it does not tell. */
+	bool decimal = val_kind(usual) == VAL_REAL || strcmp(key, "kValue") == 0;
+	return val_kind(given) == val_kind(usual) || (numbers && decimal);
+}
+
 void config_file_check(const struct val *given, const struct val *usual, const char *path, struct problems *problems)
 {
 	const char *key;
@@ -61,8 +70,7 @@ void config_file_check(const struct val *given, const struct val *usual, const c
 			problem_add(problems, SEVERITY_ERROR, where,
 			            near ? arena_printf(problems->arena, "use %s", near) : NULL,
 			            "there is no such setting");
-		} else if (val_kind(item) != val_kind(known) &&
-		           !(val_kind(item) == VAL_INT && val_kind(known) == VAL_REAL)) {
+		} else if (!config_file_takes(key, item, known)) {
 			problem_add(problems, SEVERITY_ERROR, where, NULL, "must be of type %s, not %s",
 			            val_kind_name(val_kind(known)), val_kind_name(val_kind(item)));
 		} else if (val_kind(known) == VAL_MAP && val_count(known) > 0 && strcmp(key, "resources") != 0) {

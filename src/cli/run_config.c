@@ -30,7 +30,7 @@ static void put_over(struct build *build, struct node *into, const struct val *u
 	const struct val *item;
 	for (struct val_iter it = val_iter(given); val_next(&it, &key, &item);) {
 		const struct val *before = val_get(usual, key);
-		if (!before || val_kind(before) != val_kind(item))
+		if (!before || !config_file_takes(key, item, before))
 			continue; /* which was told */
 		struct node *value = build_copy(build, item);
 		if (val_kind(item) == VAL_MAP) {

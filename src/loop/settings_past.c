@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* A number from 0 to 1000, in thousandths. -1 when it is none. */
+/* A number from 0 to 1000000, in thousandths. -1 when it is none. */
 static int read_factor(const struct val *value, int64_t *out)
 {
-	enum { MOST = 1000 };
+	enum { MOST = 1000000 }; /* what multiplies SHARE_PAST_WHOLE stays within 64 bits */
 	struct buffer text = {0};
 	struct quantity factor = {0};
 	struct error ignored;
@@ -46,7 +46,7 @@ void settings_read_past(const struct val *map, const char *path, struct settings
 	const struct val *factor = val_get(map, "kValue");
 	if (factor && read_factor(factor, &out->factor) < 0)
 		problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.kValue", path), NULL,
-		            "must be a number from 0 to 1000 such as 0.5");
+		            "must be a number from 0 to 1000000 such as 0.5");
 	read_seconds(map, path, "windowSize", MINUTE, &out->window, problems);
 	read_seconds(map, path, "halfLifePeriod", 0, &out->half_life, problems);
 	const char *type = val_str(val_get(map, "windowType"), "sliding");

@@ -191,12 +191,15 @@ def the_past_of_queues_is_a_setting_of_run(folder):
     at = usual.index("timeBasedFairshare:")
     assert usual[at + 1:at + 6] == ["  enabled: false", "  kValue: 1", "  windowSize: 168h", "  windowType: sliding",
                                     "  halfLifePeriod: 0s"], usual
+    write(folder, "steep.yaml", "timeBasedFairshare: {enabled: true, kValue: 10000.5}\nbudget: 3\n")
+    assert "  kValue: 10000.5" in settings_of(folder, "--config", "steep.yaml")
+    assert "budget: must be of type integer, not decimal" in refused(folder, "budget: 1.5\n")
     write(folder, "past.yaml", "timeBasedFairshare: {enabled: true, kValue: 2, windowType: tumbling}\n")
     given = settings_of(folder, "--config", "past.yaml")
     at = given.index("timeBasedFairshare:")
     assert given[at + 1:at + 5] == ["  enabled: true", "  kValue: 2", "  windowSize: 168h", "  windowType: tumbling"], given
     said = refused(folder, "timeBasedFairshare: {kValue: -1, windowSize: 10s, windowType: cron, halfLifePeriod: 1500ms}\n")
-    for words in ("timeBasedFairshare.kValue: must be a number from 0 to 1000", "timeBasedFairshare.windowSize: must be a duration",
+    for words in ("timeBasedFairshare.kValue: must be a number from 0 to 1000000", "timeBasedFairshare.windowSize: must be a duration",
                   "timeBasedFairshare.windowType: must be sliding or tumbling", "timeBasedFairshare.halfLifePeriod: must be"):
         assert words in said, said
     assert "timeBasedFairshare.kvalue: there is no such setting" in refused(folder, "timeBasedFairshare: {kvalue: 1}\n")
