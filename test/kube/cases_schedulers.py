@@ -14,12 +14,12 @@ GPU = "nvidia.com/gpu"
 class KubeScheduler:
     """The scheduler of Kubernetes, of the same release."""
 
-    def __init__(self, plane):
+    def __init__(self, plane, *flags):
         self.path = plane.path("kube-scheduler.log")
         with open(self.path, "ab") as log:
             self.process = subprocess.Popen(
                 [os.path.join(binaries("kube-scheduler"), "kube-scheduler"), f"--kubeconfig={plane.kubeconfig}",
-                 "--leader-elect=false", "--secure-port=0"], stdout=log, stderr=subprocess.STDOUT)
+                 "--leader-elect=false", "--secure-port=0", *flags], stdout=log, stderr=subprocess.STDOUT)
 
     def log(self):
         with open(self.path, encoding="utf-8", errors="replace") as file:

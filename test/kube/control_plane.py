@@ -39,6 +39,8 @@ class ControlPlane:
         """`audited`: users whose calls the API server writes down, in the file `audit`."""
         self.folder = tempfile.mkdtemp(prefix="platoon-kube-")
         self.commands = binaries("etcd", "kube-apiserver")
+        # The folder is named after the release: kube-v1.37.1-...
+        self.minor = int(os.path.basename(self.commands).split("-")[1].split(".")[1])
         self.processes = {}
         self.fsync, self.flags, self.audited = fsync, list(flags), list(audited)
         self.audit = self.path("audit.log")

@@ -1,5 +1,5 @@
-// The control plane that the tests run against, pinned. Only its commands are built: see scripts/kube-binaries.
-module platoon.dev/test/kube
+// An older control plane, kept as the second that the tests run against (KUBE=1.36). See scripts/kube-binaries.
+module platoon.dev/test/kube/releases/1.36
 
 go 1.26.0
 
