@@ -21,11 +21,11 @@ static void judge_layers(const struct rbg_coordination *coordinations, size_t co
 		const char *field =
 			problem_path(problems, "%s.strategy.rollingDeploy.deployTopologyConstraint", one->path);
 		if (!topology)
-			problem_add(problems, index_is_cluster(index) ? SEVERITY_ERROR : SEVERITY_WARNING,
-			            problem_path(problems, "%s.clusterTopologyName", field),
-			            "create the ClusterTopology first, or name an existing one",
-			            "ClusterTopology %s does not exist",
-			            decode_show(problems->arena, one->topology_name));
+			problem_add_cause(problems, index_is_cluster(index) ? SEVERITY_ERROR : SEVERITY_WARNING,
+			                  PROBLEM_NOT_FOUND, problem_path(problems, "%s.clusterTopologyName", field),
+			                  "create the ClusterTopology first, or name an existing one",
+			                  "ClusterTopology %s does not exist",
+			                  decode_show(problems->arena, one->topology_name));
 		else if (topology->layer_count == 0)
 			problem_add(problems, SEVERITY_ERROR, problem_path(problems, "%s.clusterTopologyName", field),
 			            "name another, or replace it", "ClusterTopology %s is not valid",

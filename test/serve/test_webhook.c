@@ -1,5 +1,6 @@
 /* Reviews as a real API server sends them, and the life of the certificates behind them. */
 #include "base/arena.h"
+#include "base/clock.h"
 #include "serve/webhook/webhook.h"
 #include "serve/webhook/certs.h"
 
@@ -11,8 +12,11 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define DAY INT64_C(86400)
 #define START INT64_C(1800000000)
@@ -109,10 +113,8 @@ static void test_validate(void **state)
 	         "cannot be changed", "\"allowed\":true", 200},
 		{"an alias", REVIEW(LEVELS, LEVEL("a", ",\"alias\":\"hall\"}"), LEVEL("a", "}")), "\"allowed\":true",
 	         NULL, 200},
-		{"applied together with what it names", REVIEW(RBGS, RBG_IN("late"), "null"), "\"allowed\":true", NULL,
-	         200},
-		{"but told", REVIEW(RBGS, RBG_IN("late"), "null"), "ClusterTopology \\\"late\\\" does not exist", NULL,
-	         200},
+		{"a topology that is not there", REVIEW(RBGS, RBG_IN("late"), "null"), "does not exist",
+	         "\"allowed\":true", 200},
 		{"somebody else's kind",
 	         REVIEW("{\"group\":\"x.example\",\"version\":\"v1\",\"resource\":\"things\"}", "{}", "null"),
 	         "\"allowed\":true", NULL, 200},
@@ -137,7 +139,109 @@ static void test_validate(void **state)
 		buffer_free(&out);
 	}
 	assert_int_equal(webhook_counts(desk->webhook).malformed, 6);
-	assert_int_equal(webhook_counts(desk->webhook).refused, 5);
+	assert_int_equal(webhook_counts(desk->webhook).refused, 6);
+}
+
+/* ---- an object that names what the store has not heard of yet ---- */
+
+struct door {
+	struct clock_virtual clock;
+	struct webhook *webhook;
+	struct listener *listener;
+	int fd;
+	struct buffer in;
+};
+
+static void open_door(struct door *door, struct store *store)
+{
+	struct error error = {0};
+	clock_virtual_init(&door->clock, START * CLOCK_SECOND);
+	door->webhook = webhook_create(&(struct webhook_options){.store = store, .clock = &door->clock.source});
+	door->listener = listener_create(&(struct listener_options){.clock = &door->clock.source}, &error);
+	webhook_route(door->webhook, door->listener);
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	to.sin_port = htons((uint16_t)strtoul(strrchr(listener_url(door->listener), ':') + 1, NULL, 10));
+	door->fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(door->fd, (struct sockaddr *)&to, sizeof(to)), 0);
+}
+
+static void close_door(struct door *door)
+{
+	close(door->fd);
+	listener_destroy(door->listener);
+	webhook_destroy(door->webhook);
+	buffer_free(&door->in);
+}
+
+static void ask_at(struct door *door, const char *body)
+{
+	struct buffer text = {0};
+	buffer_printf(&text, "POST /validate HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+	assert_int_equal(send(door->fd, text.text, text.length, 0), text.length);
+	buffer_free(&text);
+}
+
+/* Turns the loop often enough for all that is due now. */
+static bool has_heard(struct door *door, const char *text)
+{
+	char block[4096];
+	ssize_t count;
+	for (int turn = 0; turn < 20; turn++) {
+		listener_step(door->listener);
+		while ((count = recv(door->fd, block, sizeof(block), MSG_DONTWAIT)) > 0)
+			buffer_append(&door->in, block, (size_t)count);
+	}
+	return door->in.text && strstr(door->in.text, text);
+}
+
+static void make_topology(struct store *store)
+{
+	static const char text[] =
+		"{\"apiVersion\":\"workloads.x-k8s.io/v1alpha1\",\"kind\":\"ClusterTopology\",\"metadata\":{\"name\":"
+		"\"late\"},\"spec\":{\"layers\":[{\"name\":\"rack\",\"key\":\"a\"}]}}";
+	struct arena *arena = arena_create();
+	struct doc *doc = doc_parse_json(text, strlen(text), NULL);
+	const struct store_api *api = store_api_find(store, "workloads.x-k8s.io", "v1alpha1", "clustertopologies");
+	struct store_request request = {.verb = STORE_CREATE, .api = api, .body = doc_root(doc), .actor = "test"};
+	struct store_result result = {.arena = arena};
+	assert_int_equal(store_write(store, &request, &result), 0);
+	store_object_release(result.object);
+	assert_int_equal(store_commit(store, NULL), 0);
+	doc_destroy(doc);
+	arena_destroy(arena);
+}
+
+/* A file with both is applied, and the copy of the webhook hears of the first object after the second was asked about. */
+static void test_late(void **state)
+{
+	struct desk *desk = *state;
+	struct door door = {0};
+	open_door(&door, desk->store);
+	ask_at(&door, REVIEW(RBGS, RBG_IN("late"), "null"));
+	assert_false(has_heard(&door, "allowed"));
+	clock_virtual_advance(&door.clock, CLOCK_SECOND);
+	assert_false(has_heard(&door, "allowed"));
+	make_topology(desk->store);
+	clock_virtual_advance(&door.clock, CLOCK_SECOND / 10);
+	assert_true(has_heard(&door, "\"allowed\":true"));
+	assert_int_equal(webhook_counts(door.webhook).reviews, 1);
+	close_door(&door);
+}
+
+/* What does not come is refused, and who hangs up meanwhile is forgotten. */
+static void test_never(void **state)
+{
+	struct desk *desk = *state;
+	struct door door = {0};
+	open_door(&door, desk->store);
+	ask_at(&door, REVIEW(RBGS, RBG_IN("never"), "null"));
+	assert_false(has_heard(&door, "allowed"));
+	clock_virtual_advance(&door.clock, 3 * CLOCK_SECOND);
+	assert_true(has_heard(&door, "\"allowed\":false"));
+	assert_non_null(strstr(door.in.text, "ClusterTopology \\\"never\\\" does not exist"));
+	ask_at(&door, REVIEW(RBGS, RBG_IN("never"), "null"));
+	has_heard(&door, "");
+	close_door(&door);
 }
 
 static void test_mutate(void **state)
@@ -281,6 +385,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_validate, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(test_late, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(test_never, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(test_mutate, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(test_convert, open_desk, close_desk),
 		cmocka_unit_test(test_rotation),

@@ -26,7 +26,7 @@ struct admission {
 	struct manifests manifests;
 	struct store_list lists[CONTEXT_TYPES];
 	struct admit_index *index;
-	bool stale, strict, as_kai, is_copy;
+	bool stale, strict, as_kai, missed;
 };
 
 struct admission *admission_create(void)
@@ -64,9 +64,9 @@ void admission_judge_as_kai(struct admission *admission, bool as_kai)
 	admission->as_kai = as_kai;
 }
 
-void admission_is_a_copy(struct admission *admission)
+bool admission_missed(const struct admission *admission)
 {
-	admission->is_copy = true;
+	return admission->missed;
 }
 
 static const struct store_api *find_context(const struct store *store, size_t number)
@@ -146,8 +146,7 @@ static void refresh(struct admission *admission, struct arena *arena)
 			manifests_add(&admission->manifests, admission->lists[i].items[at]->root, "", &ignored);
 	}
 	admission->index = admit_index_create(&admission->manifests);
-	if (!admission->is_copy)
-		admit_index_is_cluster(admission->index);
+	admit_index_is_cluster(admission->index);
 	admit_index_find_groups(admission->index, find_group, admission);
 	admission->stale = false;
 }
@@ -342,11 +341,15 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	/* Written in this turn and not seen by the watches yet. */
 	admission->stale = admission->stale || context;
 	hand_on_warnings(request, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		admission->missed |=
+			problems.items[i].severity == SEVERITY_ERROR && problems.items[i].cause == PROBLEM_NOT_FOUND;
 	return problems.errors ? refuse(request, error, &problems) : 0;
 }
 
 int admission_check(void *context, struct store_admission *request, struct store_error *error)
 {
+	((struct admission *)context)->missed = false;
 	if (request->api->schema)
 		return check_structure(request, error);
 	if (check_types(request, error))

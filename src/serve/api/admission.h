@@ -15,9 +15,9 @@ void admission_use(struct admission *admission, struct store *store);
 void admission_be_strict(struct admission *admission);
 /* From now on minimums of PodGroups are judged as KAI-Scheduler does, or not any more; see podgroup_judge_as_kai. */
 void admission_judge_as_kai(struct admission *admission, bool as_kai);
-/* The store is a copy of what somebody else keeps, who asks: what is not in it yet may be there already, as when a file with both
- * is applied. What an object names and is missing is warned of then, and whoever needs it waits. */
-void admission_is_a_copy(struct admission *admission);
+/* Whether the last refusal was for something that the object names and the store does not have. A store that is a copy of
+ * another may hear of it in a moment. */
+bool admission_missed(const struct admission *admission);
 /* Before store_close. NULL is a no-op. */
 void admission_destroy(struct admission *admission);
 

@@ -5,14 +5,30 @@
 #include "object/build.h"
 #include "serve/api/admission.h"
 #include "base/base64.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What a review names may be on its way here from the API server: so long it is looked for, this often. The API server waits
+ * ten seconds for an answer. */
+#define LOOK_FOR (2 * CLOCK_SECOND)
+#define LOOK_EVERY (CLOCK_SECOND / 20)
 
 struct webhook {
 	struct webhook_options options;
 	struct admission *rules;
 	struct webhook_counts counts;
+	struct held *held;
+};
+
+/* A review whose object names something that is not here yet. */
+struct held {
+	struct webhook *webhook;
+	struct http_stream *stream;
+	struct buffer body;
+	int64_t ends_at;
+	struct held *next, *previous;
 };
 
 /* One review on its way. */
@@ -29,15 +45,25 @@ struct webhook *webhook_create(const struct webhook_options *options)
 	struct webhook *webhook = base_calloc(1, sizeof(*webhook));
 	webhook->options = *options;
 	webhook->rules = admission_create();
-	admission_is_a_copy(webhook->rules);
 	admission_use(webhook->rules, options->store);
 	return webhook;
+}
+
+static void drop_held(struct held *held)
+{
+	if (held->next)
+		held->next->previous = held->previous;
+	*(held->previous ? &held->previous->next : &held->webhook->held) = held->next;
+	buffer_free(&held->body);
+	free(held);
 }
 
 void webhook_destroy(struct webhook *webhook)
 {
 	if (!webhook)
 		return;
+	while (webhook->held)
+		drop_held(webhook->held);
 	admission_destroy(webhook->rules);
 	free(webhook);
 }
@@ -167,17 +193,29 @@ static bool is_leaving(const struct review *review)
 	return val_str(val_path(review->request, "oldObject", "metadata", "deletionTimestamp", NULL), "")[0] != '\0';
 }
 
-int webhook_validate(struct webhook *webhook, const char *body, size_t length, struct buffer *out)
+/* With `patient` nothing is answered, which is told by 0, when what is missing may come. */
+static int validate(struct webhook *webhook, const char *body, size_t length, bool patient, struct buffer *out)
 {
 	struct review review;
 	int code = open_review(webhook, &review, "AdmissionReview", body, length, out);
 	if (code)
 		return code;
 	bool allowed = is_leaving(&review) || judge(webhook, &review);
+	if (patient && !allowed && admission_missed(webhook->rules)) {
+		struct buffer nothing = {0};
+		close_review(&review, &nothing);
+		buffer_free(&nothing);
+		return 0;
+	}
 	webhook->counts.reviews++;
 	webhook->counts.refused += !allowed;
 	build_put_bool(review.build, review.response, "allowed", allowed);
 	return close_review(&review, out);
+}
+
+int webhook_validate(struct webhook *webhook, const char *body, size_t length, struct buffer *out)
+{
+	return validate(webhook, body, length, false, out);
 }
 
 /* ---- /mutate/pods ---- */
@@ -287,8 +325,9 @@ int webhook_convert(struct webhook *webhook, const char *body, size_t length, st
 
 /* ---- HTTP ---- */
 
-static void answer(struct webhook *webhook, struct http_request *request, struct http_response *response,
-                   int (*decide)(struct webhook *, const char *, size_t, struct buffer *))
+/* The code; with 0 nothing was answered. */
+static int answer(struct webhook *webhook, struct http_request *request, struct http_response *response,
+                  int (*decide)(struct webhook *, const char *, size_t, struct buffer *))
 {
 	struct buffer out = {0};
 	int code = 405;
@@ -296,15 +335,64 @@ static void answer(struct webhook *webhook, struct http_request *request, struct
 		code = decide(webhook, request->body, request->body_length, &out);
 	else
 		buffer_puts(&out, "send a review with POST\n");
+	if (code == 0)
+		return 0;
 	if (code != 200)
 		log_write(webhook->options.logger, LOG_WARN, LOG_FLAG_HTTP, "review refused", "path", request->path,
 		          "error", out.text, NULL);
 	http_respond(response, code, code == 200 ? "application/json" : "text/plain; charset=utf-8", &out);
+	return code;
+}
+
+static void look_again(void *owner)
+{
+	struct held *held = owner;
+	struct webhook *webhook = held->webhook;
+	struct buffer out = {0};
+	int64_t now = clock_now(webhook->options.clock);
+	if (validate(webhook, held->body.text, held->body.length, now < held->ends_at, &out) == 0) {
+		http_stream_wake_at(held->stream, now + LOOK_EVERY);
+		return;
+	}
+	http_stream_write(held->stream, out.text, out.length);
+	http_stream_end(held->stream);
+	buffer_free(&out);
+	drop_held(held);
+}
+
+static void on_closed(void *owner)
+{
+	drop_held(owner);
+}
+
+static void hold(struct webhook *webhook, const struct http_request *request, struct http_response *response)
+{
+	static const struct http_stream_ops ops = {.closed = on_closed, .wake = look_again};
+	struct held *held = base_calloc(1, sizeof(*held));
+	int64_t now = clock_now(webhook->options.clock);
+	held->webhook = webhook;
+	held->ends_at = now + LOOK_FOR;
+	buffer_append(&held->body, request->body, request->body_length);
+	held->next = webhook->held;
+	if (held->next)
+		held->next->previous = held;
+	webhook->held = held;
+	held->stream = http_stream_open(response, 200, "application/json", &ops, held);
+	if (held->stream)
+		http_stream_wake_at(held->stream, now + LOOK_EVERY);
+	else
+		drop_held(held);
+}
+
+static int validate_now(struct webhook *webhook, const char *body, size_t length, struct buffer *out)
+{
+	return validate(webhook, body, length, true, out);
 }
 
 static void on_validate(void *context, struct http_request *request, struct http_response *response)
 {
-	answer(context, request, response, webhook_validate);
+	if (answer(context, request, response, validate_now) == 0)
+		hold(context, request, response);
 }
 
 static void on_mutate(void *context, struct http_request *request, struct http_response *response)

@@ -20,7 +20,8 @@ struct webhook_options {
 	/* Whether minimums are judged as KAI-Scheduler does; asked each time. NULL: they are not. */
 	bool (*judges_as_kai)(void *context);
 	void *context;
-	const struct logger *logger; /* NULL: silent */
+	const struct clock_source *clock; /* NULL: the system's */
+	const struct logger *logger;      /* NULL: silent */
 };
 
 struct webhook_counts {
