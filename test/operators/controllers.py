@@ -7,6 +7,7 @@ import base64
 import glob
 import json
 import os
+import shutil
 import subprocess
 
 import yaml
@@ -29,7 +30,7 @@ def start_controller_manager(plane):
     start(plane, "kube-controller-manager", os.path.join(binaries("kube-controller-manager"), "kube-controller-manager"),
           f"--kubeconfig={plane.kubeconfig}", "--leader-elect=false", "--secure-port=0",
           f"--service-account-private-key-file={plane.path('accounts.key')}", f"--root-ca-file={plane.path('ca.crt')}",
-          "--controllers=*,-nodeipam,-node-route-controller,-cloud-node-lifecycle-controller",
+          "--controllers=*,-nodeipam",
           f"--node-monitor-grace-period={GRACE}s", "--node-monitor-period=2s", "--kube-api-qps=300", "--kube-api-burst=600")
 
 
@@ -135,4 +136,40 @@ def trainer(plane):
     apply(plane, webhooks(plane, source + "/manifests/base/webhook/manifests.yaml", "trainer", port))
 
 
-OPERATORS = {"lws": lws, "jobset": jobset, "kuberay": kuberay, "trainer": trainer}
+# Fixed in training-operator, which looks whether the files are there and takes its certificate from elsewhere.
+FIXED_FOLDER = "/tmp/k8s-webhook-server/serving-certs"
+
+
+def training_operator(plane):
+    """All its kinds but MPIJob, which is mpi-operator's here."""
+    source = module_folder("github.com/kubeflow/training-operator")
+    define(plane, source + "/manifests/base/crds/*[!i]jobs.yaml")
+    plane.kubectl("create", "namespace", "kubeflow")
+    # Its own rotation of certificates wants these two by name.
+    apply(plane, [{"apiVersion": "v1", "kind": "Secret", "metadata": {
+        "name": "training-operator-webhook-cert", "namespace": "kubeflow"}},
+                  {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+                   "metadata": {"name": "validator.training-operator.kubeflow.org"}, "webhooks": []}])
+    folder = certificates(plane, "training/k8s-webhook-server/serving-certs")
+    os.makedirs(FIXED_FOLDER, exist_ok=True)
+    for file in ("tls.crt", "tls.key"):
+        shutil.copy(os.path.join(folder, file), FIXED_FOLDER)
+    health, port = free_port(), free_port()
+    start(plane, "training-operator", os.path.join(binaries("training-operator"), "training-operator"),
+          "--metrics-bind-address=0", f"--health-probe-bind-address=127.0.0.1:{health}", f"--webhook-server-port={port}",
+          "--kube-api-qps=200", "--kube-api-burst=300", "--enable-scheme=pytorchjob", "--enable-scheme=tfjob",
+          "--enable-scheme=xgboostjob", "--enable-scheme=jaxjob",
+          env={"KUBEFLOW_NAMESPACE": "", "TMPDIR": plane.path("training")})
+    plane.wait_for("training-operator", f"http://127.0.0.1:{health}/readyz")
+
+
+def mpi_operator(plane):
+    source = module_folder("github.com/kubeflow/mpi-operator", os.path.join(HERE, "mpi"))
+    define(plane, source + "/manifests/base/kubeflow.org_mpijobs.yaml")
+    plane.kubectl("create", "namespace", "mpi-operator")
+    start(plane, "mpi-operator", os.path.join(binaries("mpi-operator"), "mpi-operator"), "-kubeConfig", plane.kubeconfig,
+          "-lock-namespace", "mpi-operator", "-monitoring-port", "0", "-kube-api-qps", "100", "-kube-api-burst", "200")
+
+
+OPERATORS = {"lws": lws, "jobset": jobset, "kuberay": kuberay, "trainer": trainer, "training-operator": training_operator,
+             "mpi-operator": mpi_operator}

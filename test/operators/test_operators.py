@@ -13,6 +13,7 @@ import runner  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 import cases_builtin  # noqa: E402,F401  pylint: disable=unused-import
 import cases_lws  # noqa: E402,F401  pylint: disable=unused-import
+import cases_kubeflow  # noqa: E402,F401  pylint: disable=unused-import
 import cases_trainer  # noqa: E402,F401  pylint: disable=unused-import
 import cases_ray  # noqa: E402,F401  pylint: disable=unused-import
 import cases_jobset  # noqa: E402,F401  pylint: disable=unused-import
