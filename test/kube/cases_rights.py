@@ -113,7 +113,7 @@ def live_with_a_budget(installed, replica):
     plane = installed.plane
     plane.kubectl("label", "pod", "--all", "guarded=yes")
     installed.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "guard", "namespace": "default"},
-                      "spec": {"maxUnavailable": "100%", "selector": {"matchLabels": {"guarded": "yes"}}}},
+                      "spec": {"minAvailable": 1, "selector": {"matchLabels": {"guarded": "yes"}}}},
                      {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "first"}, "value": 1000})
     doc = pod("urgent")
     doc["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = 6
