@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	struct buffer out = {0};
 	const char *body = (const char *)data + 1;
-	int code = data[0] % 3 == 0   ? webhook_validate(webhook, body, size - 1, &out)
+	int code = data[0] % 3 == 0   ? webhook_validate(webhook, body, size - 1, false, &out)
 	           : data[0] % 3 == 1 ? webhook_mutate(webhook, body, size - 1, &out)
 	                              : webhook_convert(webhook, body, size - 1, &out);
 	fuzz_require(code == 200 || code == 400);

@@ -132,7 +132,7 @@ static void test_validate(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct buffer out = {0};
-		int code = webhook_validate(desk->webhook, cases[i].body, strlen(cases[i].body), &out);
+		int code = webhook_validate(desk->webhook, cases[i].body, strlen(cases[i].body), false, &out);
 		if (code != cases[i].code || (cases[i].has && !strstr(out.text, cases[i].has)) ||
 		    (cases[i].has_not && strstr(out.text, cases[i].has_not)))
 			fail_msg("%s: %d %s", cases[i].what, code, out.text);

@@ -44,6 +44,8 @@ struct webhook *webhook_create(const struct webhook_options *options)
 {
 	struct webhook *webhook = base_calloc(1, sizeof(*webhook));
 	webhook->options = *options;
+	if (!options->clock)
+		webhook->options.clock = clock_system();
 	webhook->rules = admission_create();
 	admission_use(webhook->rules, options->store);
 	return webhook;
@@ -193,8 +195,7 @@ static bool is_leaving(const struct review *review)
 	return val_str(val_path(review->request, "oldObject", "metadata", "deletionTimestamp", NULL), "")[0] != '\0';
 }
 
-/* With `patient` nothing is answered, which is told by 0, when what is missing may come. */
-static int validate(struct webhook *webhook, const char *body, size_t length, bool patient, struct buffer *out)
+int webhook_validate(struct webhook *webhook, const char *body, size_t length, bool patient, struct buffer *out)
 {
 	struct review review;
 	int code = open_review(webhook, &review, "AdmissionReview", body, length, out);
@@ -211,11 +212,6 @@ static int validate(struct webhook *webhook, const char *body, size_t length, bo
 	webhook->counts.refused += !allowed;
 	build_put_bool(review.build, review.response, "allowed", allowed);
 	return close_review(&review, out);
-}
-
-int webhook_validate(struct webhook *webhook, const char *body, size_t length, struct buffer *out)
-{
-	return validate(webhook, body, length, false, out);
 }
 
 /* ---- /mutate/pods ---- */
@@ -350,7 +346,7 @@ static void look_again(void *owner)
 	struct webhook *webhook = held->webhook;
 	struct buffer out = {0};
 	int64_t now = clock_now(webhook->options.clock);
-	if (validate(webhook, held->body.text, held->body.length, now < held->ends_at, &out) == 0) {
+	if (webhook_validate(webhook, held->body.text, held->body.length, now < held->ends_at, &out) == 0) {
 		http_stream_wake_at(held->stream, now + LOOK_EVERY);
 		return;
 	}
@@ -386,7 +382,7 @@ static void hold(struct webhook *webhook, const struct http_request *request, st
 
 static int validate_now(struct webhook *webhook, const char *body, size_t length, struct buffer *out)
 {
-	return validate(webhook, body, length, true, out);
+	return webhook_validate(webhook, body, length, true, out);
 }
 
 static void on_validate(void *context, struct http_request *request, struct http_response *response)

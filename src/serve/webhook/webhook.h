@@ -34,7 +34,8 @@ void webhook_route(struct webhook *webhook, struct listener *listener);
 struct webhook_counts webhook_counts(const struct webhook *webhook);
 
 /* What the paths answer to a body. 200 and a review, or another code and words. */
-int webhook_validate(struct webhook *webhook, const char *body, size_t length, struct buffer *out);
+/* With `patient` 0, and nothing written, when the object is only refused for what it names and is missing: that may come. */
+int webhook_validate(struct webhook *webhook, const char *body, size_t length, bool patient, struct buffer *out);
 int webhook_mutate(struct webhook *webhook, const char *body, size_t length, struct buffer *out);
 int webhook_convert(struct webhook *webhook, const char *body, size_t length, struct buffer *out);
 
