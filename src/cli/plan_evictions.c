@@ -38,7 +38,10 @@ static void add_one(const struct plan *plan, size_t index, struct table *table)
 	const struct plan_eviction *eviction = &plan->evictions[index];
 	const struct cycle_eviction *decided = &plan->snapshot->cycle.evictions[index];
 	const struct gang_pod *pod = &plan->snapshot->cycle.groups[decided->group].gang.pods[decided->pod];
-	if (eviction->moved)
+	if (eviction->moved && decided->by < 0)
+		table_line(table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s)", eviction->pod, eviction->node,
+		           cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action);
+	else if (eviction->moved)
 		table_line(table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s", eviction->pod,
 		           eviction->node, cluster_node_name(plan->snapshot->cycle.cluster, pod->node),
 		           eviction->action, eviction->by);
@@ -66,7 +69,9 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 	const struct cycle_eviction *decided = &evictions->plan->snapshot->cycle.evictions[evictions->order[from]];
 	struct buffer pods = {0};
 	list_pods(evictions, from, to, &pods);
-	if (eviction->moved)
+	if (eviction->moved && decided->by < 0)
+		table_line(table, COLOUR_YELLOW, "  - %zu pods move (%s): %s", to - from, eviction->action, pods.text);
+	else if (eviction->moved)
 		table_line(table, COLOUR_YELLOW, "  - %zu pods move (%s): room for %s: %s", to - from, eviction->action,
 		           eviction->by, pods.text);
 	else if (eviction->by[0])

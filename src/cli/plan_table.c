@@ -308,6 +308,32 @@ static void add_group(struct view *view, size_t index)
 	}
 }
 
+static void print_defragment(const struct plan *plan, struct arena *arena, FILE *stream)
+{
+	const struct cycle_defragment *report = &plan->snapshot->cycle.defragment;
+	if (!report->ran)
+		return;
+	if (!report->level) {
+		output_line(stream, "Defragment: nothing to do without GPUs on nodes of a Topology level above nodes, "
+		                    "or while pods "
+		                    "leave.");
+		return;
+	}
+	const char *level = last_part(report->level);
+	const char *gang = arena_printf(arena, "a %lld-GPU gang (%d pods of %lld)",
+	                                (long long)report->pods * (long long)report->devices, report->pods,
+	                                (long long)report->devices);
+	if (report->gained)
+		output_line(stream, "Defragment: %d more %s can take %s: %d instead of %d, by moving %d pod%s%s.",
+		            report->gained, report->gained == 1 ? level : plural_of(arena, level), gang,
+		            report->before + report->gained, report->before, report->moves,
+		            report->moves == 1 ? "" : "s", report->proved ? "" : "; not proved best");
+	else
+		output_line(stream, "Defragment: %d %s can take %s; %s.", report->before,
+		            report->before == 1 ? level : plural_of(arena, level), gang,
+		            report->proved ? "no moves would make it more" : "no moves were found that make it more");
+}
+
 static void print_summary(const struct plan *plan, FILE *stream)
 {
 	static const enum group_state states[] = {GROUP_PLACED, GROUP_PARTIAL,   GROUP_WAITING,  GROUP_BLOCKED,
@@ -430,6 +456,7 @@ void plan_table_print(const struct plan *plan, bool wide, const struct draw_styl
 	if (plan->group_count > 0)
 		fputc('\n', stream);
 	print_summary(plan, stream);
+	print_defragment(plan, view.arena, stream);
 	arena_destroy(view.arena);
 }
 

@@ -5,10 +5,18 @@
 
 #include <string.h>
 
+/* What every cycle does where nobody says otherwise. */
+static bool has_usual_actions(const struct policy *policy)
+{
+	enum cycle_action usual[ACTION_COUNT];
+	size_t count = cycle_action_list_all(usual);
+	return policy->action_count == count && memcmp(policy->actions, usual, count * sizeof(*usual)) == 0;
+}
+
 static const char *actions_title(struct arena *arena, const struct policy *policy)
 {
 	const char *text = "";
-	if (policy->action_count == ACTION_COUNT)
+	if (has_usual_actions(policy))
 		return "all actions";
 	for (size_t i = 0; i < policy->action_count; i++)
 		text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", cycle_action_name(policy->actions[i]));
@@ -29,7 +37,7 @@ static void name_policies(struct arena *arena, struct policy *policies, int coun
 			   *strategy = strategy_name(policies[i].strategy);
 		bool binpack = same_strategy(policies[i].strategy, (struct strategy){0});
 		policies[i].title = !differ && binpack ? actions
-		                    : policies[i].action_count == ACTION_COUNT
+		                    : has_usual_actions(&policies[i])
 		                            ? strategy
 		                            : arena_printf(arena, "%s, %s", strategy, actions);
 	}

@@ -270,6 +270,11 @@ static void read_past(struct run_config *config, const struct val *map, struct p
 	settings_read_past(map, "timeBasedFairshare", &config->settings.past, problems);
 }
 
+static void read_defragment(struct run_config *config, const struct val *map, struct problems *problems)
+{
+	settings_read_defragment(map, "defragmentation", config->arena, &config->settings.defragment, problems);
+}
+
 static void read_kinds(struct run_config *config, const struct val *list, struct problems *problems)
 {
 	config->kinds = run_kinds_read(list, config->arena, &config->kind_count, problems);
@@ -358,6 +363,10 @@ static const struct row rows[] = {
          .words = "what a queue used of the cluster within the window lessens its share beyond quotas, the more the "
                   "larger\n"
                   "kValue is; with a halfLifePeriod the less the longer it is ago. windowType: sliding or tumbling"},
+	{"defragmentation", SETTINGS_DEFRAGMENT_USUAL, .read = read_defragment,
+         .words = "moves pods so that more whole racks are free for large gangs. window: when, in UTC, such as "
+                  "22:00-06:00;\n"
+                  "level: the label of the level, such as example.com/rack, or \"\" for the smallest above nodes"},
 	{"placementStrategy", "{gpu: binpack, cpu: binpack}", .read = read_strategy,
          .words = "binpack or spread, for pods with GPUs and for those without"},
 	{"spareGpuNodes", "false", "true", AT(settings.spare_gpus),

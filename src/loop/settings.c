@@ -17,6 +17,7 @@ const struct settings settings_usual = {
 	.group = {.queue_label = GROUP_KEY_QUEUE,
                   .pool_label = GROUP_KEY_NODE_POOL,
                   .default_queue = GROUP_DEFAULT_QUEUE},
+	.defragment = {.moves = SETTINGS_USUAL_MOVES},
 };
 
 bool settings_is_ours(const struct settings *settings, const char *scheduler)
@@ -85,6 +86,7 @@ struct settings settings_copy(const struct settings *from, struct arena *arena)
 		names[i] = arena_strdup(arena, from->schedulers[i]);
 	copy.schedulers = names;
 	copy.node_pool = copy_text(arena, from->node_pool);
+	copy.defragment.level = copy_text(arena, from->defragment.level);
 	copy.group.queue_label = copy_text(arena, from->group.queue_label);
 	copy.group.pool_label = copy_text(arena, from->group.pool_label);
 	copy.group.default_queue = copy_text(arena, from->group.default_queue);
@@ -126,15 +128,21 @@ static bool pasts_alike(const struct settings_past *a, const struct settings_pas
 	       a->tumbling == b->tumbling;
 }
 
+static bool defragment_alike(const struct settings_defragment *a, const struct settings_defragment *b)
+{
+	return a->enabled == b->enabled && a->moves == b->moves && a->from == b->from && a->to == b->to &&
+	       text_equal(a->level, b->level);
+}
+
 static bool places_alike(const struct settings *a, const struct settings *b)
 {
 	return same_schedulers(a, b) && a->budget == b->budget && a->starvation_ns == b->starvation_ns &&
-	       pasts_alike(&a->past, &b->past) && a->strategy.gpu == b->strategy.gpu &&
-	       a->strategy.cpu == b->strategy.cpu && a->spare_gpus == b->spare_gpus &&
-	       a->never_violate_budgets == b->never_violate_budgets && a->plain_reasons == b->plain_reasons &&
-	       a->config_maps == b->config_maps && a->restrict_nodes == b->restrict_nodes &&
-	       a->ignore_parent_queues == b->ignore_parent_queues && text_equal(a->node_pool, b->node_pool) &&
-	       strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
+	       pasts_alike(&a->past, &b->past) && defragment_alike(&a->defragment, &b->defragment) &&
+	       a->strategy.gpu == b->strategy.gpu && a->strategy.cpu == b->strategy.cpu &&
+	       a->spare_gpus == b->spare_gpus && a->never_violate_budgets == b->never_violate_budgets &&
+	       a->plain_reasons == b->plain_reasons && a->config_maps == b->config_maps &&
+	       a->restrict_nodes == b->restrict_nodes && a->ignore_parent_queues == b->ignore_parent_queues &&
+	       text_equal(a->node_pool, b->node_pool) && strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }

@@ -28,6 +28,17 @@ struct settings_past {
 };
 #define SETTINGS_PAST_LONGEST (INT64_C(366) * 86400) /* seconds */
 
+/* When pods may be moved so that whole domains are free, and how many. */
+struct settings_defragment {
+	bool enabled;
+	const char
+		*level; /* label of the level whose domains are to be free; "" or NULL: the smallest of several nodes */
+	int64_t moves;  /* at most, in each hour of the clock */
+	int from, to;   /* minutes of the day, UTC, when it may run; equal: always */
+};
+#define SETTINGS_USUAL_MOVES 20
+#define SETTINGS_MOST_MOVES 10000
+
 struct settings {
 	const char *const
 		*schedulers; /* schedulerName values that are ours, at least one; pods of ours get the first */
@@ -40,6 +51,7 @@ struct settings {
 	uint64_t hold_seconds;  /* that room is held for pods which a workload has yet to create, 0: 150 */
 	int64_t starvation_ns;  /* after so long free resources are held for a gang that waits, 0: never */
 	struct settings_past past;
+	struct settings_defragment defragment;
 	struct strategy strategy; /* in which order nodes are taken */
 	bool spare_gpus;          /* pods without GPUs take nodes without GPUs first */
 	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
@@ -70,6 +82,12 @@ struct settings settings_copy(const struct settings *from, struct arena *arena);
  * `enabled`, which is then true. */
 void settings_read_past(const struct val *map, const char *path, struct settings_past *out, struct problems *problems);
 #define SETTINGS_PAST_USUAL "{enabled: false, kValue: 1.0, windowSize: 168h, windowType: sliding, halfLifePeriod: 0s}"
+/* Reads {enabled, window, movesPerHour, level}; what is not there is as usual. The texts are in the arena. */
+void settings_read_defragment(const struct val *map, const char *path, struct arena *arena,
+                              struct settings_defragment *out, struct problems *problems);
+#define SETTINGS_DEFRAGMENT_USUAL "{enabled: false, window: \"\", movesPerHour: 20, level: \"\"}"
+/* Whether it may run at this time, seconds since 1970. */
+bool settings_may_defragment(const struct settings *settings, int64_t now);
 /* How long room is held for pods that are still to come, in nanoseconds. */
 int64_t settings_hold_ns(const struct settings *settings);
 /* Whether pods with this schedulerName are ours. NULL: a pod without one, "default-scheduler". */

@@ -42,6 +42,8 @@ size_t live_rebuilds(const struct live *live); /* how often everything was built
  * give way; all others are as the last plan said. It is valid until the next live_plan, what it points to in the snapshot
  * until live_finish. */
 struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_action *actions, size_t action_count);
+/* How many pods defragmentation may move in the cycles from here on, if that is among their actions. */
+void live_allow_moves(struct live *live, int64_t moves);
 /* The same in two parts. The second may run on another thread: it reads and writes only what belongs to the state, which is
  * left alone meanwhile. */
 void live_begin(struct live *live, int64_t now_ns);

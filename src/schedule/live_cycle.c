@@ -57,6 +57,7 @@ void live_begin(struct live *live, int64_t now_ns)
 	cycle->always_search = live->options.always_search;
 	cycle->hold_for = settings_hold_ns(live->options.settings);
 	cycle->starvation_after = live->options.settings->starvation_ns;
+	cycle->defragment = build_defragment(live->options.settings, live->moves_left);
 	cycle->now = now_ns;
 	cycle->selective = true;
 	cycle->evictions = NULL;
@@ -66,6 +67,11 @@ void live_begin(struct live *live, int64_t now_ns)
 	live->changed = false;
 	live->planning = true;
 	cluster_record(cycle->cluster);
+}
+
+void live_allow_moves(struct live *live, int64_t moves)
+{
+	live->moves_left = moves;
 }
 
 struct plan *live_decide(struct live *live, const enum cycle_action *actions, size_t action_count)

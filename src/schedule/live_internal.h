@@ -88,6 +88,7 @@ struct live {
 	struct pod_grouping grouping;
 	VEC(char *) moving_nodes; /* names of nodes that came, went or moved since the last cycle */
 	size_t turnover;          /* nodes that came or went since everything was built */
+	int64_t moves_left;       /* that defragmentation may make in the next cycle */
 	struct usage *usage;      /* what queues used in the past; NULL when that does not count */
 	struct arena *budgets;    /* what the budgets of the snapshot consist of */
 	bool budgets_stale;       /* they are to be read anew */

@@ -192,7 +192,9 @@ static void collect_evictions(struct plan *plan, struct arena *arena)
 			.namespace_ = gang->namespace_,
 			.pod = gang->pods[eviction->pod].name,
 			.node = cluster_node_name(cycle->cluster, eviction->node),
-			.by = by ? arena_printf(arena, "%s/%s", by->namespace_, by->name) : "",
+			.by = by                ? arena_printf(arena, "%s/%s", by->namespace_, by->name)
+		              : eviction->moved ? cycle_action_name(eviction->action)
+		                                : "",
 			.action = cycle_action_name(eviction->action),
 			.moved = eviction->moved,
 			.fewest = eviction->fewest,

@@ -15,7 +15,8 @@ struct plan_binding { /* also a reservation */
 
 struct plan_eviction {
 	const char *namespace_, *pod, *node;
-	const char *by;       /* group for which it is evicted, "namespace/name"; "" for a stale gang */
+	const char *
+		by; /* group for which it is evicted, "namespace/name"; "" for a stale gang, "defragment" for no group */
 	const char *action;   /* action that decided it */
 	bool moved;           /* it has a reservation elsewhere in the same plan */
 	bool fewest;          /* it is proved that no better choice of victims exists */

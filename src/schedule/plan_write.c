@@ -97,6 +97,19 @@ static struct node *write_verdict(struct build *build, const struct snapshot_ver
 	return item;
 }
 
+static struct node *write_defragment(struct build *build, const struct cycle_defragment *report)
+{
+	struct node *item = build_map(build);
+	build_put_string(build, item, "level", report->level);
+	build_put_int(build, item, "gangPods", report->pods);
+	build_put_int(build, item, "podDevices", report->devices);
+	build_put_int(build, item, "before", report->before);
+	build_put_int(build, item, "gained", report->gained);
+	build_put_int(build, item, "moves", report->moves);
+	build_put_bool(build, item, "proved", report->proved);
+	return item;
+}
+
 struct node *plan_write(const struct plan *plan, struct build *build)
 {
 	const struct snapshot *snapshot = plan->snapshot;
@@ -104,6 +117,8 @@ struct node *plan_write(const struct plan *plan, struct build *build)
 	build_put(build, root, "bindings", write_bindings(build, plan->bindings, plan->binding_count));
 	build_put(build, root, "reservations", write_bindings(build, plan->reservations, plan->reservation_count));
 	build_put(build, root, "evictions", write_evictions(build, plan));
+	if (snapshot->cycle.defragment.level)
+		build_put(build, root, "defragment", write_defragment(build, &snapshot->cycle.defragment));
 	struct node *groups = build_list(build);
 	for (size_t i = 0; i < plan->group_count; i++)
 		build_append(build, groups, write_group(build, &plan->groups[plan->order[i]]));

@@ -104,6 +104,8 @@ static void decide(void *context)
 	struct scheduler *scheduler = context;
 	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count = cycle_action_list_all(actions);
+	if (scheduler->defragment.now)
+		actions[action_count++] = ACTION_DEFRAGMENT;
 	scheduler->plan = live_decide(scheduler->live, actions, action_count);
 }
 
@@ -125,6 +127,7 @@ static bool begin_cycle(struct scheduler *scheduler, int64_t now)
 	scheduler->last = now;
 	scheduler->started = true;
 	scheduler->again = false;
+	scheduler_defragment_begin(scheduler, now);
 	/* Whole seconds, like all times that are written down and read again. */
 	live_begin(scheduler->live, now / CLOCK_SECOND * CLOCK_SECOND);
 	if (!scheduler->beside) {
@@ -165,6 +168,7 @@ static void finish_cycle(struct scheduler *scheduler)
 	scheduler_claims_finish(&turn);
 	scheduler_write(&turn);
 	scheduler_write_status(&turn);
+	scheduler_defragment_end(scheduler, plan);
 	scheduler_keep_usage(&turn);
 	if (scheduler->unwritten) {
 		scheduler->failures++;
@@ -179,6 +183,7 @@ static void finish_cycle(struct scheduler *scheduler)
 	scheduler_assume(&turn);
 	scheduler_claims_assume(scheduler);
 	scheduler->due = sooner(scheduler->due, scheduler_usage_due(scheduler));
+	scheduler->due = sooner(scheduler->due, scheduler_defragment_due(scheduler, now));
 	scheduler->due = sooner(scheduler->due, scheduler_claims_due(scheduler));
 	arena_destroy(arena);
 }

@@ -50,6 +50,11 @@ struct scheduler {
 	struct live_watch *watch;
 	struct events *events;
 	struct metrics metrics;
+	struct {
+		int64_t hour, moved; /* the hour of the clock, and pods moved in it */
+		int64_t tried_at;    /* nanoseconds: when it was tried last */
+		bool now;            /* in this cycle */
+	} defragment;
 	VEC(struct attempt *) under_way, answered;
 	size_t assumed; /* the first of those under way that the state does not assume yet */
 	struct refusal *refusals;
@@ -144,6 +149,12 @@ int scheduler_write_places(const struct scheduler_turn *turn, size_t index, cons
 /* scheduler_usage.c: writes on queues what they used in the past, now and then; and when that is due, INT64_MAX for never. */
 void scheduler_keep_usage(const struct scheduler_turn *turn);
 int64_t scheduler_usage_due(const struct scheduler *scheduler);
+
+/* scheduler_defragment.c: before a cycle, whether it defragments; after it, what that used up; and when it is due again,
+ * nanoseconds, INT64_MAX for never. */
+void scheduler_defragment_begin(struct scheduler *scheduler, int64_t now);
+void scheduler_defragment_end(struct scheduler *scheduler, const struct plan *plan);
+int64_t scheduler_defragment_due(const struct scheduler *scheduler, int64_t now);
 
 /* scheduler_times.c: whether the group is below its minimum with pods running, and may be released for that. */
 bool scheduler_is_stale(const struct cycle_group *group);

@@ -26,7 +26,8 @@ bool scheduler_is_stale(const struct cycle_group *group)
 static bool lost_pods(const struct cycle *cycle, size_t index)
 {
 	for (size_t i = 0; i < cycle->eviction_count; i++)
-		if (cycle->evictions[i].group == (int)index && cycle->evictions[i].by >= 0)
+		if (cycle->evictions[i].group == (int)index &&
+		    (cycle->evictions[i].by >= 0 || cycle->evictions[i].moved))
 			return true;
 	return false;
 }

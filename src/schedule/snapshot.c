@@ -190,6 +190,12 @@ void build_frame(struct snapshot_build *build, const struct manifests *manifests
 	build_devices(build);
 }
 
+struct cycle_defragment build_defragment(const struct settings *settings, int64_t moves)
+{
+	const char *level = settings->defragment.level;
+	return (struct cycle_defragment){.wanted_level = level && level[0] ? level : NULL, .most_moves = (int)moves};
+}
+
 struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options)
 {
 	static const struct snapshot_options no_options;
@@ -214,6 +220,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.always_search = build.options->always_search;
 	snapshot->cycle.hold_for = settings_hold_ns(build.settings);
 	snapshot->cycle.starvation_after = build.settings->starvation_ns;
+	snapshot->cycle.defragment = build_defragment(build.settings, build.settings->defragment.moves);
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);
 	build_usage(&build);

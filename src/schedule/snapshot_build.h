@@ -90,6 +90,8 @@ bool build_node_is_ours(const struct snapshot_build *build, const struct node_sp
 /* Whether the settings serve every pool. */
 bool build_serves_all(const struct snapshot_build *build);
 void build_queues(struct snapshot_build *build);
+/* What defragmentation is asked for, with so many moves. */
+struct cycle_defragment build_defragment(const struct settings *settings, int64_t moves);
 /* What they used in the past, as it was kept; after the frame. */
 void build_usage(struct snapshot_build *build);
 /* The node pool that the label of the object names, NULL for none. */

@@ -67,18 +67,33 @@ static void read_past(const struct val *map, struct settings_past *into, struct 
 		scenario_fail(result, "%s: %s", problems.items[i].path, problems.items[i].message);
 }
 
+static void read_defragment(const struct val *map, struct settings_defragment *into, struct scenario_result *result)
+{
+	static const char *const keys[] = {"window", "movesPerHour", "level", NULL};
+	struct problems problems = {.arena = result->arena};
+	if (!map)
+		return;
+	scenario_check_keys(result, map, "spec.run.defragmentation", keys);
+	settings_read_defragment(map, "spec.run.defragmentation", result->arena, into, &problems);
+	into->enabled = true;
+	for (size_t i = 0; i < problems.count; i++)
+		scenario_fail(result, "%s: %s", problems.items[i].path, problems.items[i].message);
+}
+
 void scenario_read_settings(const struct val *run, struct settings *into, struct scenario_result *result)
 {
 	const struct val *starvation = val_get(run, "starvationAfter");
 	if (starvation && clock_parse_duration(val_str(starvation, ""), &into->starvation_ns) < 0)
 		scenario_fail(result, "spec.run.starvationAfter: must be a duration such as 10m");
 	read_past(val_get(run, "timeBasedFairshare"), &into->past, result);
+	read_defragment(val_get(run, "defragmentation"), &into->defragment, result);
 }
 
 /* False, with a failure, when the run asks for what does not exist yet. */
 static bool read_run(const struct val *run, struct run_plan *out, struct scenario_result *result)
 {
-	static const char *const keys[] = {"actions", "cycles", "starvationAfter", "timeBasedFairshare", NULL};
+	static const char *const keys[] = {"actions",         "cycles", "starvationAfter", "timeBasedFairshare",
+	                                   "defragmentation", NULL};
 	size_t before = result->failure_count;
 	*out = (struct run_plan){0};
 	out->action_count = cycle_action_list_all(out->actions);

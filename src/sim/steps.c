@@ -411,7 +411,7 @@ void steps_run(const struct manifests *objects, const struct val *spec, const st
 		scenario_fail(result, "spec.steps: no step expects anything; a scenario must expect something");
 	struct settings own = settings ? *settings : settings_usual;
 	/* All actions run beside steps, for as long as they go on. */
-	static const char *const run_keys[] = {"starvationAfter", "timeBasedFairshare", NULL};
+	static const char *const run_keys[] = {"starvationAfter", "timeBasedFairshare", "defragmentation", NULL};
 	if (val_get(spec, "run"))
 		scenario_check_keys(result, val_get(spec, "run"), "spec.run", run_keys);
 	scenario_read_settings(val_get(spec, "run"), &own, result);

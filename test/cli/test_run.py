@@ -206,6 +206,16 @@ def the_past_of_queues_is_a_setting_of_run(folder):
 
 
 @test
+def defragmentation_is_a_setting_of_run(folder):
+    usual = settings_of(folder)
+    at = usual.index("defragmentation:")
+    assert usual[at + 1:at + 5] == ["  enabled: false", '  window: ""', "  movesPerHour: 20", '  level: ""'], usual
+    said = refused(folder, "defragmentation: {window: tonight, movesPerHour: -1}\n")
+    assert "defragmentation.window: must be two times of the day" in said, said
+    assert "defragmentation.movesPerHour: must be a whole number" in said, said
+
+
+@test
 def a_profile_is_read_again(folder):
     text = "logLevel: info\nlisten: none\nschedulerNames: [profiled]\n"
     write(folder, "run.yaml", text)

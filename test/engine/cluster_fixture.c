@@ -45,6 +45,7 @@ static void add_nodes(struct cluster_fixture *fixture, const char *nodes)
 {
 	static const char *const levels[] = {"rack", "kubernetes.io/hostname"};
 	fixture->cycle.cluster = cluster_create();
+	fixture->cycle.defragment.most_moves = 16;
 	cluster_add_topology(fixture->cycle.cluster, "floor", levels, 2);
 	while (*nodes)
 		add_node(fixture, word(&nodes, fixture->arena));

@@ -1,5 +1,6 @@
 /* One set of settings: everybody who decides borrows the same. */
 #include "loop/settings_story.h"
+#include "object/yaml_read.h"
 
 /* ---- the owner ---- */
 
@@ -30,17 +31,59 @@ static void what_is_borrowed_stays_until_the_turn(void **state)
 	assert_ptr_equal(settings_now(NULL), &settings_usual);
 }
 
+static void windows_of_defragmentation(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good, at_midnight, at_noon, before_noon;
+	} table[] = {
+		{"{enabled: true}", true, true, true, true},
+		{"{enabled: false}", true, false, false, false},
+		{"{enabled: true, movesPerHour: 0}", true, false, false, false},
+		{"{enabled: true, window: '22:00-06:00'}", true, true, false, false},
+		{"{enabled: true, window: '06:00-12:00'}", true, false, false, true},
+		{"{enabled: true, window: '12:00-24:00'}", true, false, true, false},
+		{"{enabled: true, window: '12:00-12:00'}", false, true, true, true},
+		{"{enabled: true, window: '24:00-12:00'}", false, true, true, true},
+		{"{enabled: true, window: '9:00-12:00'}", false, true, true, true},
+		{"{enabled: true, window: '09:60-12:00'}", false, true, true, true},
+		{"{enabled: true, movesPerHour: -1}", false, true, true, true},
+		{"{enabled: true, movesPerHour: 10001}", false, true, true, true},
+	};
+	enum { NOON = 20000 * 86400 + 12 * 3600 };
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct arena *arena = arena_create();
+		struct problems problems = {.arena = arena};
+		struct settings settings = settings_usual;
+		struct yaml_document *docs = NULL;
+		size_t count = 0;
+		struct error error;
+		print_message("%s\n", table[i].text);
+		assert_int_equal(yaml_read(table[i].text, strlen(table[i].text), &docs, &count, &error), 0);
+		settings_read_defragment(doc_root(docs[0].doc), "d", arena, &settings.defragment, &problems);
+		assert_int_equal(problems.errors == 0, table[i].good);
+		if (table[i].good) {
+			assert_int_equal(settings_may_defragment(&settings, NOON - 12 * 3600), table[i].at_midnight);
+			assert_int_equal(settings_may_defragment(&settings, NOON), table[i].at_noon);
+			assert_int_equal(settings_may_defragment(&settings, NOON - 1), table[i].before_noon);
+		}
+		doc_destroy(docs[0].doc);
+		free(docs);
+		arena_destroy(arena);
+	}
+}
+
 static void a_change_concerns_only_whom_it_concerns(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"other"};
 	static const struct group_kind_default row = {.api_group = "*", .kind = "Job", .priority_class = "train"};
-	struct settings cases[18];
-	static const bool placing[18] = {true, true, true, true, true, false, true,  false, false,
-	                                 true, true, true, true, true, true,  false, true,  true};
-	static const bool grouping[18] = {true, true,  true,  false, false, true,  true, true,  true,
-	                                  true, false, false, false, false, false, true, false, false};
-	for (int i = 0; i < 18; i++)
+	struct settings cases[19];
+	static const bool placing[19] = {true, true, true, true, true, false, true, false, false, true,
+	                                 true, true, true, true, true, false, true, true,  true};
+	static const bool grouping[19] = {true,  true,  true,  false, false, true, true,  true,  true, true,
+	                                  false, false, false, false, false, true, false, false, false};
+	for (int i = 0; i < 19; i++)
 		cases[i] = settings_usual;
 	cases[0].schedulers = names;
 	cases[0].scheduler_count = 1;
@@ -62,7 +105,8 @@ static void a_change_concerns_only_whom_it_concerns(void **state)
 	cases[15].group.kai_minimums = true;
 	cases[16].spare_gpus = true;
 	cases[17].past.half_life = 60;
-	for (int i = 0; i < 18; i++) {
+	cases[18].defragment.level = "rack";
+	for (int i = 0; i < 19; i++) {
 		struct settings_source *source = settings_source_create(&settings_usual);
 		settings_source_replace(source, &cases[i]);
 		print_message("case %d\n", i);
@@ -164,6 +208,7 @@ int main(void)
 #define ON_A_CLUSTER(name) cmocka_unit_test_setup_teardown(name, story_open, story_close)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_borrowed_stays_until_the_turn),
+		cmocka_unit_test(windows_of_defragmentation),
 		cmocka_unit_test(a_change_concerns_only_whom_it_concerns),
 		cmocka_unit_test_setup_teardown(the_default_queue_is_everybodys, NULL, story_close),
 		cmocka_unit_test_setup_teardown(admission_and_controllers_agree_whose_a_pod_is, NULL, story_close),

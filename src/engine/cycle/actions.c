@@ -38,9 +38,11 @@ int cycle_action_parse(const char *text, size_t length, enum cycle_action *actio
 
 size_t cycle_action_list_all(enum cycle_action list[ACTION_COUNT])
 {
+	size_t count = 0;
 	for (int a = 0; a < ACTION_COUNT; a++)
-		list[a] = (enum cycle_action)a;
-	return ACTION_COUNT;
+		if (!actions[a].row->opt_in)
+			list[count++] = (enum cycle_action)a;
+	return count;
 }
 
 size_t cycle_action_list_serving(enum cycle_action list[ACTION_COUNT])

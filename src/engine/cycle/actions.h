@@ -21,7 +21,8 @@ struct evict_method;
 	ROW(RECLAIM, reclaim, "reclaim", "takes back what other queues use above their share")                         \
 	ROW(PREEMPT, preempt, "preempt", "lets higher priority in the same queue pass")                                \
 	ROW(RELEASE_STALE, release_stale, "stalegangeviction",                                                         \
-	    "releases gangs that have been below their minimum for too long")
+	    "releases gangs that have been below their minimum for too long")                                          \
+	ROW(DEFRAGMENT, defragment, "defragment", "moves preemptible pods so that more whole racks are free")
 
 #define CYCLE_ACTION_CONSTANT(constant, row, name, description) ACTION_##constant,
 enum cycle_action { CYCLE_ACTIONS(CYCLE_ACTION_CONSTANT) ACTION_COUNT };
@@ -36,6 +37,7 @@ struct action_row {
 	void (*run)(struct cycle *cycle, enum cycle_action action);
 	/* How it takes from others for a group that waits; NULL when it does not. */
 	const struct evict_method *method;
+	bool opt_in;           /* only where somebody asks for it */
 	bool serves_waiting;   /* for groups that wait; the others look after what runs */
 	bool evicts;           /* pods may have to leave: they are counted by the action */
 	bool evicts_protected; /* also those that are not preemptible, if their group asked for it */
@@ -53,7 +55,8 @@ const char *cycle_action_description(enum cycle_action action); /* half a senten
 
 /* By name, of which `length` bytes count; -1 when unknown. */
 int cycle_action_parse(const char *text, size_t length, enum cycle_action *action);
-/* All actions, or only those that serve groups which wait, in the order of a cycle. Returns how many. */
+/* All actions of every cycle, without those somebody has to ask for; or only those that serve groups which wait. In the order
+ * of a cycle. Returns how many. */
 size_t cycle_action_list_all(enum cycle_action list[ACTION_COUNT]);
 size_t cycle_action_list_serving(enum cycle_action list[ACTION_COUNT]);
 /* The names of all of them with a separator in between; in the arena. */

@@ -126,6 +126,20 @@ struct cycle_group {
 	struct cycle_account account;
 };
 
+/* Defragmentation: what is asked of it, and what came of it. */
+struct cycle_defragment {
+	const char *wanted_level; /* label of the level that is to have free domains; NULL: smallest of several nodes */
+	int most_moves;           /* pods that may be moved */
+	/* filled by the action: */
+	bool ran;
+	const char *level;  /* its label; NULL without devices or a topology, and where pods leave: nothing was done */
+	int pods;           /* of the gang of whole nodes that free domains are for */
+	int64_t devices;    /* of each of them */
+	int before, gained; /* such gangs that fit at the same time: without the moves, and so many more */
+	int moves;          /* pods that are moved */
+	bool proved;        /* no moves of as many pods gain more */
+};
+
 struct cycle {
 	struct cluster *cluster;
 	struct cycle_queue *queues;
@@ -143,11 +157,12 @@ struct cycle {
 	int64_t starvation_after; /* nanoseconds a gang waits before resources are held for it; 0 = never */
 	int64_t hold_for;         /* nanoseconds that room is held for pods that are still to come; 0 = none is */
 	int64_t past_factor;      /* how much the past of queues counts, in thousandths; 0: not at all */
-	size_t kept;              /* places kept for pods that were moved or are to come, now */
-	uint64_t budget;          /* per placement, 0 = default */
-	bool silent;              /* nobody reads the reasons of refusals: they are not looked for */
-	bool explain_relax;       /* search for relaxations when explaining */
-	bool always_search;       /* also where the answer is known: for comparison in tests */
+	struct cycle_defragment defragment;
+	size_t kept;        /* places kept for pods that were moved or are to come, now */
+	uint64_t budget;    /* per placement, 0 = default */
+	bool silent;        /* nobody reads the reasons of refusals: they are not looked for */
+	bool explain_relax; /* search for relaxations when explaining */
+	bool always_search; /* also where the answer is known: for comparison in tests */
 	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below
 	 * their minimum and those that changed, in the order of cycle_compare. All others are settled: what they hold is in
 	 * the accounts, and they are looked at only as victims; those that give way are added to the list. */

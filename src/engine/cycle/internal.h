@@ -24,6 +24,8 @@ struct cycle_run {
 	struct evict_budgets *budgets;                 /* made with it; NULL: nothing is guarded */
 	int explained_runtimes;                        /* in this action */
 	uint64_t move_steps;                           /* that searches for moves took in this action */
+	const bool *move_from;                         /* by node: what defragmentation may move; NULL for others */
+	int most_moves;                                /* of one decision; 0: MOST_MOVES */
 	uint64_t victim_steps;                         /* that choosing the best victims took in it */
 	uint64_t state;                                /* see make_room.c; 0: nobody asked yet */
 	bool knows_runtimes, grants_runtimes;          /* whether any queue has a minimum runtime for this action */

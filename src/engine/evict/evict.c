@@ -527,8 +527,7 @@ static void update_victim_index(const struct evict_attempt *attempt)
 			victim_index_mark_changed(attempt->run->victim_index, attempt->units[i]->group);
 }
 
-/* What is as large as the number of groups is made for the first who has somebody to ask. */
-static void open_victim_index(struct cycle_run *run)
+void evict_open_index(struct cycle_run *run)
 {
 	if (run->victim_index)
 		return;
@@ -550,7 +549,7 @@ static bool run_attempt(struct evict_attempt *attempt)
 	const struct evict_method *method = attempt->method;
 	if ((method->begin && !method->begin(attempt)) || (method->has_candidates && !method->has_candidates(attempt)))
 		return false;
-	open_victim_index(attempt->run);
+	evict_open_index(attempt->run);
 	cycle_clear_mark(attempt->run, MARK_GUARDED);
 	budgets_begin(attempt->run->budgets);
 	size_t tried_from = cluster_journal_length(attempt->cycle->cluster);

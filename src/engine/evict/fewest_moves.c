@@ -259,7 +259,8 @@ static bool try_size(struct move_search *search, size_t size)
 /* Half of the steps that are left for each size, so that a larger one is tried though a smaller one takes long. */
 static bool try_sizes(struct move_search *search)
 {
-	for (size_t size = 1; size <= search->count && size <= MOST_MOVES && search->left; size++) {
+	size_t most = evict_most_moves(search->attempt->run);
+	for (size_t size = 1; size <= search->count && size <= most && search->left; size++) {
 		uint64_t rest = search->left / 2;
 		search->left -= rest;
 		if (try_size(search, size))
@@ -267,7 +268,7 @@ static bool try_sizes(struct move_search *search)
 		search->undecided |= !search->left;
 		search->left += rest;
 	}
-	search->undecided |= search->count > MOST_MOVES;
+	search->undecided |= search->count > most;
 	return false;
 }
 

@@ -83,6 +83,13 @@ bool evict_decide_units(struct evict_attempt *attempt);
  * False when somebody is against it; then the units are still lifted. */
 bool evict_decide_moves(struct evict_attempt *attempt, const struct moves *moves);
 
+/* What is as large as the number of groups is made for the first who has somebody to ask. */
+void evict_open_index(struct cycle_run *run);
+static inline size_t evict_most_moves(const struct cycle_run *run)
+{
+	return run->most_moves ? (size_t)run->most_moves : MOST_MOVES;
+}
+
 /* ---- units.c ---- */
 
 void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *unit);

@@ -113,7 +113,7 @@ bool moves_find_places(struct evict_attempt *attempt, bool optional, struct move
 	}
 	size_t leaving = count_leaving(attempt);
 	moves->items = arena_array(attempt->scratch, struct moved_pod, leaving);
-	if (attempt->method->moves_only && leaving > MOST_MOVES)
+	if (attempt->method->moves_only && leaving > evict_most_moves(attempt->run))
 		return false;
 	if (leaving > 64 * MOST_MOVES) /* moving so many is not worth the search */
 		return true;
