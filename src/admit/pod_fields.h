@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What is said to those who ask for a share of a GPU. */
+#define POD_GPU_SHARED "GPUs are given to pods as a whole, not shared"
+
 enum pod_field_place {
 	FIELD_SPEC,       /* in the spec of the pod; "[]" behind a list: affinity.podAffinity, volumes[].rbd */
 	FIELD_CONTAINER,  /* in each of its containers and init containers */

@@ -1,9 +1,10 @@
 /* Owns the table of what a pod can ask for. */
 #include "admit/pod_fields.h"
 
+#include "kinds/names.h"
+
 #include <string.h>
 
-#define SHARED "GPUs are given to pods as a whole, not shared"
 #define DEVICES "devices of ResourceClaims are not allocated"
 #define DISK "disks are not served by themselves, only behind a PersistentVolumeClaim"
 #define NUMA "NUMA zones are not looked at"
@@ -158,22 +159,15 @@ const struct pod_field pod_fields[] = {
 	{FIELD_CONTAINER, "resources.claims", FIELD_NOT_SERVED, DEVICES, .example = "[{name: gpu}]"},
 	{FIELD_RESOURCE, "deviceclass.resource.kubernetes.io/*", FIELD_NOT_SERVED, DEVICES},
 	{FIELD_SPEC, "workloadRef", FIELD_NOT_SERVED, NATIVE, .example = "{name: w, podGroup: g}"},
-	{FIELD_ANNOTATION,
-         "gpu-fraction gpu-fraction.limit gpu-fraction-num-devices gpu-fraction-container-name gpu-memory "
-         "gpu-memory.limit "
-         "gpu-sm-percentage gpu-sm-cores mps",
-         FIELD_NOT_SERVED, SHARED},
-	{FIELD_LABEL,
-         "gpu-fraction gpu-fraction.limit gpu-fraction-num-devices gpu-fraction-container-name gpu-memory "
-         "gpu-memory.limit",
-         FIELD_NOT_SERVED, SHARED},
+	{FIELD_ANNOTATION, KINDS_GPU_SHARES " gpu-sm-percentage gpu-sm-cores mps", FIELD_NOT_SERVED, POD_GPU_SHARED},
+	{FIELD_LABEL, KINDS_GPU_SHARES, FIELD_NOT_SERVED, POD_GPU_SHARED},
 	{FIELD_RESOURCE,
          "nvidia.com/gpumem nvidia.com/gpumem-percentage nvidia.com/gpucores nvidia.com/priority volcano.sh/gpu-* "
          "volcano.sh/vgpu-* koordinator.sh/gpu* aliyun.com/gpu-mem aliyun.com/gpu-core.percentage tencent.com/vcuda-* "
          "cambricon.com/vmlu* cambricon.com/mlu.smlu.* hygon.com/dcumem hygon.com/dcucores iluvatar.ai/vcuda-* "
          "mthreads.com/sgpu-* metax-tech.com/vcore metax-tech.com/vmemory enflame.com/vgcu-percentage "
          "kunlunxin.com/vxpu-memory run.ai/gpu.memory",
-         FIELD_NOT_SERVED, SHARED},
+         FIELD_NOT_SERVED, POD_GPU_SHARED},
 	{FIELD_ANNOTATION,
          "nvidia.com/use-gputype nvidia.com/nouse-gputype nvidia.com/use-gpuuuid nvidia.com/nouse-gpuuuid "
          "nvidia.com/vgpu-mode hami.io/gpu-scheduler-policy hami.io/node-scheduler-policy",

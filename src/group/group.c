@@ -311,6 +311,7 @@ bool group_terms_of(const struct group_result *result, struct arena *arena, stru
 		.queue = arena_strdup(arena, result->queue),
 		.priority_class = result->priority_class ? arena_strdup(arena, result->priority_class) : NULL,
 		.preemptibility = result->preemptibility ? arena_strdup(arena, result->preemptibility) : NULL,
+		.share = result->share ? arena_strdup(arena, result->share) : NULL,
 	};
 	return true;
 }

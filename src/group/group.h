@@ -197,6 +197,10 @@ struct group_result {
 	struct group_warning *warnings;
 	size_t warning_count;
 
+	/* Where the workload itself asks for a share of a GPU, "metadata.annotations.gpu-fraction"; NULL mostly. Its pods would
+	 * run without one, because the schedulers that serve it look at them alone. */
+	const char *share;
+
 	/* Of GROUP_REFUSED: what is wrong with groups of Kubernetes itself, and with which, from the pod's up. */
 	enum group_fault fault;
 	const struct group_owner *faulty;
@@ -226,6 +230,7 @@ bool group_is_left_over(const struct val *pod_group, const struct group_source *
 /* What a pod that stands alone is placed by. NULL: unset. */
 struct group_terms {
 	const char *queue, *priority_class, *preemptibility;
+	const char *share; /* as in group_result */
 };
 /* The terms of a result, copied into the arena; false, and *out as it was, when it is no group that is wanted. */
 bool group_terms_of(const struct group_result *result, struct arena *arena, struct group_terms *out);

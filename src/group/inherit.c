@@ -62,11 +62,30 @@ void group_own_by_pod(struct grouping *grouping)
 	grouping->out->namespace_ = grouping->namespace_;
 }
 
+/* Without the pod's own: what those ask for is read where pods are. */
+static const char *find_share(const struct grouping *grouping)
+{
+	static const char names[] = KINDS_GPU_SHARES;
+	char key[sizeof(names)];
+	for (const char *at = names; *at;) {
+		size_t length = strcspn(at, " ");
+		memcpy(key, at, length);
+		key[length] = '\0';
+		if (meta_get(&grouping->subject.annotations, key))
+			return arena_printf(grouping->arena, "metadata.annotations.%s", key);
+		if (meta_get(&grouping->subject.labels, key))
+			return arena_printf(grouping->arena, "metadata.labels.%s", key);
+		at += length + (at[length] == ' ');
+	}
+	return NULL;
+}
+
 static void inherit_labels(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
 	out->labels = grouping->subject.labels;
 	out->annotations = meta_without(grouping->arena, grouping->subject.annotations, GROUP_KEY_POD_GROUP);
+	out->share = find_share(grouping);
 	out->node_pool = group_pod_label(grouping, group_pool_label(grouping->options));
 	const char *pod_user = group_pod_label(grouping, KEY_USER);
 	if (pod_user && !labels_get(&out->labels, KEY_USER))

@@ -74,7 +74,8 @@ void grouping_remember(struct grouping_looks *looks, struct grouping_pod *pod, c
 	pod->may_be_single = result->single;
 	pod->said = wanted ? (struct group_terms){.queue = keep_text(looks, result->queue),
 	                                          .priority_class = keep_text(looks, result->priority_class),
-	                                          .preemptibility = keep_text(looks, result->preemptibility)}
+	                                          .preemptibility = keep_text(looks, result->preemptibility),
+	                                          .share = keep_text(looks, result->share)}
 	                   : (struct group_terms){0};
 }
 
@@ -143,6 +144,7 @@ bool grouping_terms(struct grouping_looks *looks, const struct store_object *pod
 	return group_terms_of(&(struct group_result){.verdict = known->verdict,
 	                                             .queue = known->said.queue,
 	                                             .priority_class = known->said.priority_class,
-	                                             .preemptibility = known->said.preemptibility},
+	                                             .preemptibility = known->said.preemptibility,
+	                                             .share = known->said.share},
 	                      arena, out);
 }

@@ -59,6 +59,7 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 void grouping_note_terms(struct grouping_changes *changes, struct grouping_pod *pod, const struct group_result *result)
 {
 	uint64_t terms = mix_text(mix_text(mix_text(1, result->queue), result->priority_class), result->preemptibility);
+	terms = mix_text(terms, result->share);
 	if (pod->terms && pod->terms != terms)
 		vec_push(&changes->waiting, ((struct change){base_strdup(pod->namespace_), base_strdup(pod->name)}));
 	pod->terms = terms ? terms : 1;

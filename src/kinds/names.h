@@ -73,4 +73,9 @@
 /* On everything that belongs to a RoleBasedGroup. */
 #define RBG_GROUP_LABEL "rbg.workloads.x-k8s.io/group-name"
 
+/* Annotations by which KAI's pods ask for a share of a GPU, separated by spaces. */
+#define KINDS_GPU_SHARES                                                                                               \
+	"gpu-fraction gpu-fraction.limit gpu-fraction-num-devices gpu-fraction-container-name gpu-memory "             \
+	"gpu-memory.limit"
+
 #endif

@@ -115,6 +115,8 @@ static bool same_group(const struct store_object *a, const struct store_object *
 	return strcmp(a->uid, b->uid) == 0 && val_equal(val_get(a->root, "spec"), val_get(b->root, "spec")) &&
 	       val_equal(val_path(a->root, "metadata", "annotations", NULL),
 	                 val_path(b->root, "metadata", "annotations", NULL)) &&
+	       val_equal(val_path(a->root, "metadata", "labels", NULL),
+	                 val_path(b->root, "metadata", "labels", NULL)) &&
 	       val_equal(val_path(a->root, "status", "schedulingConditions", NULL),
 	                 val_path(b->root, "status", "schedulingConditions", NULL));
 }

@@ -96,6 +96,8 @@ static const char *pod_reason(const struct scheduler_turn *turn, const struct sn
 		case REASON_QUEUE_UNKNOWN:
 		case REASON_TOPOLOGY_UNKNOWN:
 			return "Invalid";
+		case REASON_UNSUPPORTED:
+			return block_code_name(BLOCK_UNSUPPORTED);
 		case REASON_BACKOFF:
 			return NULL;
 		default:

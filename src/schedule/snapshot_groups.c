@@ -199,18 +199,22 @@ static void set_times(const struct settings *settings, const struct snapshot_gro
 	into->evict_after = since + spec->preemption_delay_ns;
 }
 
+static void block_request(struct arena *arena, struct cycle_group *into, const char *what)
+{
+	into->blocked = true;
+	reason_add(&into->reasons, arena,
+	           (struct reason){.code = REASON_UNSUPPORTED,
+	                           .message =
+	                                   arena_printf(arena, "the workload asks for what is not served: %s", what)});
+}
+
 /* What the workload asks for beside its pods reaches the group alone. */
 static void block_requests(struct arena *arena, const struct manifest *manifest, struct cycle_group *into)
 {
 	const struct pod_block *block = NULL;
 	pod_fields_block_group(manifest->object, arena, &block);
-	if (!block)
-		return;
-	into->blocked = true;
-	reason_add(&into->reasons, arena,
-	           (struct reason){.code = REASON_UNSUPPORTED,
-	                           .message = arena_printf(arena, "the workload asks for what is not served: %s",
-	                                                   block->message)});
+	if (block)
+		block_request(arena, into, block->message);
 }
 
 static void read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
@@ -302,6 +306,8 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	set_queue(build, arena, into,
 	          terms ? terms->queue : labels_get(&pod->spec->labels, settings_queue_label(build->settings)),
 	          labels_get(&pod->spec->labels, settings_pool_label(build->settings)));
+	if (terms && terms->share)
+		block_request(arena, into, arena_printf(arena, "%s: %s", terms->share, POD_GPU_SHARED));
 	single_leaf(arena, into);
 }
 

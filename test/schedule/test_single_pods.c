@@ -108,6 +108,28 @@ static void the_workload_says_how_urgent_it_is(void **state)
 	assert_string_equal(pod_at(fixture, "b", "spec.nodeName"), "n1");
 }
 
+/* What the workload asks for beside its pods holds them, too, until it does not. */
+static void the_workload_may_ask_for_what_is_not_served(void **state)
+{
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER
+	              "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {gpu-fraction: "
+	              "'0.5'}}\nspec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: "
+	              "b}}, spec: {" SPEC "}}}\n");
+	control_run(fixture, 10);
+	assert_string_equal(groups(fixture), "");
+	assert_string_equal(allocated(fixture, "default-queue"), "0");
+	assert_int_equal(control_events(fixture, "Scheduled"), 0);
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "deployments.apps", "default", "web",
+	                          "{'metadata':{'annotations':{'gpu-fraction':null}}}"),
+	            200);
+	control_run(fixture, 20);
+	assert_int_equal(control_events(fixture, "Scheduled"), 1);
+	assert_string_equal(allocated(fixture, "default-queue"), "1");
+}
+
 static void what_has_more_to_say_gets_a_group(void **state)
 {
 	struct control_fixture *fixture = *state;
@@ -162,6 +184,27 @@ static void a_group_that_exists_is_used(void **state)
 	assert_string_equal(allocated(fixture, "research"), "1");
 }
 
+/* A label that its pods do not have keeps them out of the other pool and out of this one, until it goes. */
+static void labels_of_a_group_are_followed(void **state)
+{
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 1, 1, 1);
+	control_apply(fixture, CLUSTER
+	              "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: g, labels: "
+	              "{kai.scheduler/node-pool: a}}\nspec: {minMember: 1}\n" POD("p",
+	                                                                          ", annotations: {pod-group-name: g}",
+	                                                                          ""));
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "p", "spec.nodeName"), "");
+	assert_string_equal(pod_at(fixture, "p", "status.conditions.0.reason"), "UnsupportedRequest");
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, GROUPS, "default", "g",
+	                          "{'metadata':{'labels':{'kai.scheduler/node-pool':null}}}"),
+	            200);
+	control_run(fixture, 10);
+	assert_string_equal(pod_at(fixture, "p", "spec.nodeName"), "n1");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, control_setup, control_teardown)
@@ -169,8 +212,10 @@ int main(void)
 		TEST(only_a_binding_and_an_event),
 		TEST(it_gives_way_to_what_is_more_urgent),
 		TEST(the_workload_says_how_urgent_it_is),
+		TEST(the_workload_may_ask_for_what_is_not_served),
 		TEST(what_has_more_to_say_gets_a_group),
 		TEST(pods_that_a_pod_owns_join_it),
+		TEST(labels_of_a_group_are_followed),
 		TEST(a_group_that_exists_is_used),
 		TEST(one_that_cannot_be_grouped_waits_until_it_can),
 	};
