@@ -10,7 +10,13 @@ static void read_coscheduling(struct neighbour *neighbour);
 
 /* The first that a pod has counts. */
 static const struct neighbour_form forms[] = {
-	{KINDS_COSCHEDULING "/pod-group", true, KINDS_API_COSCHEDULING, read_coscheduling},
+	{KINDS_COSCHEDULING "/pod-group", true, KINDS_API_COSCHEDULING, "", read_coscheduling},
+	{KINDS_VOLCANO "/group-name", false, KINDS_API_VOLCANO_GROUP, "", neighbour_read_volcano},
+	{KINDS_SCHEDULING_K8S "/group-name", false, KINDS_API_VOLCANO_GROUP, "", neighbour_read_volcano},
+	{"pod-group." KINDS_COSCHEDULING_OLD, true, KINDS_API_COSCHEDULING_OLD, "", neighbour_read_koordinator},
+	{"gang.scheduling.koordinator.sh/name", false, NULL, "-koordinator", neighbour_read_koordinator_pods},
+	{"pod-group." KINDS_COSCHEDULING_OLD "/name", true, NULL, "-coscheduling", neighbour_read_lightweight},
+	{"kueue.x-k8s.io/pod-group-name", true, NULL, "-kueue", neighbour_read_kueue},
 };
 
 /* ---- which one ---- */
@@ -147,8 +153,9 @@ static void take_over(struct neighbour *neighbour)
 	struct grouping *grouping = neighbour->grouping;
 	struct group_result *out = grouping->out;
 	group_inherit(grouping, CLASS_TRAIN);
-	if (neighbour->id.object && !*out->owner.uid) /* not from a cluster */
-		out->name = made_name(neighbour, "");
+	/* Of pods alone, or not from a cluster. */
+	if (!neighbour->id.object || !*out->owner.uid)
+		out->name = made_name(neighbour, neighbour->form->tail);
 	out->staleness_grace = out->staleness_grace ? out->staleness_grace : "-1s";
 }
 
@@ -185,13 +192,10 @@ bool neighbour_build(struct neighbour *neighbour, enum group_verdict *verdict)
 	return true;
 }
 
-/* ---- PodGroup of scheduler-plugins ---- */
-
-/* A number of pods from 1 on; without one, 1. */
-static int read_count(struct neighbour *neighbour, const struct val *spec, const char *key)
+int neighbour_count(struct neighbour *neighbour, const char *key)
 {
 	int64_t number;
-	const struct val *val = val_get(spec, key);
+	const struct val *val = val_path(neighbour->id.object, "spec", key, NULL);
 	if (!val || val_kind(val) == VAL_NULL)
 		return 1;
 	if (val_int(val, &number) == 0 && number >= 0 && number <= INT32_MAX)
@@ -202,39 +206,39 @@ static int read_count(struct neighbour *neighbour, const struct val *spec, const
 	return 1;
 }
 
-struct loss {
-	const char *key, *message;
-};
+static bool is_among(const char *const *list, const char *key)
+{
+	for (; *list; list++)
+		if (strcmp(*list, key) == 0)
+			return true;
+	return false;
+}
 
-/* Names every field of the spec that is neither read nor empty. */
-static void lose_fields(struct neighbour *neighbour, const char *const *read, const struct loss *losses)
+void neighbour_lose_fields(struct neighbour *neighbour, const char *const *read, const struct neighbour_loss *losses)
 {
 	const struct val *spec = val_get(neighbour->id.object, "spec"), *item;
 	const char *key;
 	for (struct val_iter it = val_iter(spec); val_next(&it, &key, &item);) {
-		bool is_read = val_kind(item) == VAL_NULL;
-		for (size_t i = 0; read[i]; i++)
-			is_read |= strcmp(read[i], key) == 0;
-		const struct loss *loss = losses;
+		const struct neighbour_loss *loss = losses;
 		while (loss->key && strcmp(loss->key, key) != 0)
 			loss++;
-		if (!is_read)
+		if (val_kind(item) != VAL_NULL && !is_among(read, key))
 			neighbour_lose(neighbour, arena_printf(neighbour->grouping->arena, "spec.%s", key),
 			               "remove it, or leave it for the scheduler that it was written for",
 			               loss->message);
 	}
 }
 
+/* ---- PodGroup of scheduler-plugins ---- */
+
 static void read_coscheduling(struct neighbour *neighbour)
 {
 	static const char *const read[] = {"minMember", NULL};
-	static const struct loss losses[] = {
-		{"minResources",
-	         "a sum of resources is not waited for: the minimum counts pods, each with its own requests"},
-		{"scheduleTimeoutSeconds", "nothing times out: a gang holds nothing while it waits"},
-		{NULL, "it is not known here"},
+	static const struct neighbour_loss losses[] = {
+		{"minResources", NEIGHBOUR_NO_SUM},
+		{"scheduleTimeoutSeconds", NEIGHBOUR_NO_TIMEOUT},
+		{NULL, NEIGHBOUR_UNKNOWN},
 	};
-	const struct val *spec = val_get(neighbour->id.object, "spec");
-	neighbour->grouping->out->min_member = read_count(neighbour, spec, "minMember");
-	lose_fields(neighbour, read, losses);
+	neighbour->grouping->out->min_member = neighbour_count(neighbour, "minMember");
+	neighbour_lose_fields(neighbour, read, losses);
 }

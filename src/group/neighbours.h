@@ -12,6 +12,7 @@ struct neighbour_form {
 	bool label;      /* a label; else an annotation */
 	/* Of the PodGroup that is named; NULL: what the group asks for stands on its pods. */
 	const char *api_version;
+	const char *tail; /* of the name of our PodGroup where there is no object; with that the uid ends it */
 	void (*read)(struct neighbour *neighbour);
 };
 
@@ -39,8 +40,28 @@ bool neighbour_made(const struct neighbour *neighbour, const char *pod_group);
 
 /* Part of the report on what has no counterpart: the group is built without it. */
 void neighbour_lose(struct neighbour *neighbour, const char *path, const char *fix, const char *message);
+#define NEIGHBOUR_NO_SUM "a sum of resources is not waited for: the minimum counts pods, each with its own requests"
+#define NEIGHBOUR_NO_TIMEOUT "nothing times out: a gang holds nothing while it waits"
+#define NEIGHBOUR_UNKNOWN "it is not known here"
+
+struct neighbour_loss {
+	const char *key, *message;
+};
+/* Names every field of the spec that is not among those that are `read` (NULL ends them), with the words for its key; the
+ * last of the losses, without a key, is for those that nobody knows. */
+void neighbour_lose_fields(struct neighbour *neighbour, const char *const *read, const struct neighbour_loss *losses);
+/* A number of pods in the spec, from 1 on; 1 when there is none. */
+int neighbour_count(struct neighbour *neighbour, const char *key);
 /* What has to be put right before the pods are placed. */
 void neighbour_refuse(struct neighbour *neighbour, enum group_about about, const char *path, const char *fix,
                       const char *message);
+
+/* ---- the forms with files of their own ---- */
+
+void neighbour_read_volcano(struct neighbour *neighbour);
+void neighbour_read_koordinator(struct neighbour *neighbour);      /* a PodGroup */
+void neighbour_read_koordinator_pods(struct neighbour *neighbour); /* annotations of pods */
+void neighbour_read_lightweight(struct neighbour *neighbour);      /* labels of pods */
+void neighbour_read_kueue(struct neighbour *neighbour);
 
 #endif

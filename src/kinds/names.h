@@ -11,7 +11,8 @@
 #define KINDS_CODEFLARE "workload.codeflare.dev"
 #define KINDS_COORDINATION "coordination.k8s.io"
 #define KINDS_CORE ""
-#define KINDS_COSCHEDULING "scheduling.x-k8s.io" /* the PodGroup of scheduler-plugins */
+#define KINDS_COSCHEDULING "scheduling.x-k8s.io"        /* the PodGroup of scheduler-plugins */
+#define KINDS_COSCHEDULING_OLD "scheduling.sigs.k8s.io" /* as it was called first; Koordinator kept that */
 #define KINDS_DEFINITIONS "apiextensions.k8s.io"
 #define KINDS_DEVFILE "workspace.devfile.io"
 #define KINDS_DISCOVERY "discovery.k8s.io"
@@ -41,6 +42,7 @@
 #define KINDS_STORAGE "storage.k8s.io"
 #define KINDS_TEKTON "tekton.dev"
 #define KINDS_TRAINER "trainer.kubeflow.org"
+#define KINDS_VOLCANO "scheduling.volcano.sh"
 
 /* What stands in objects of kinds that have one version. */
 #define KINDS_API_CLUSTER_TOPOLOGY KINDS_RBG "/v1alpha1"
@@ -56,6 +58,7 @@
 /* A topology of this name and the keys of node labels behind it, with commas, needs no Topology object. */
 #define KINDS_LABEL_TOPOLOGY "labels:"
 #define KINDS_API_COSCHEDULING KINDS_COSCHEDULING "/v1alpha1"
+#define KINDS_API_COSCHEDULING_OLD KINDS_COSCHEDULING_OLD "/v1alpha1"
 #define KINDS_API_KARTA KINDS_RUNAI "/v1alpha1"
 #define KINDS_API_POD_GANG KINDS_GROVE_SCHEDULER "/v1alpha1"
 #define KINDS_API_POD_GROUP KINDS_SCHEDULING "/v2alpha2"
@@ -66,6 +69,7 @@
 #define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
 #define KINDS_API_REVISION KINDS_KNATIVE "/v1"
 #define KINDS_API_TOPOLOGY KINDS_KAI "/v1alpha1"
+#define KINDS_API_VOLCANO_GROUP KINDS_VOLCANO "/v1beta1"
 
 /* Reason of the condition PodScheduled of a pod whose group cannot be told: something above it, or on it, is wrong. */
 #define PODS_NOT_GROUPED "NotGrouped"

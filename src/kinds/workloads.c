@@ -89,6 +89,12 @@ static const struct kind_column coscheduling_columns[] = {
 	{0},
 };
 
+static const struct kind_column volcano_columns[] = {
+	COLUMN("STATUS", "string", ".status.phase"),      COLUMN("minMember", "integer", ".spec.minMember"),
+	COLUMN("RUNNINGS", "integer", ".status.running"), AGE,
+	WIDE("QUEUE", "string", ".spec.queue"),           {0},
+};
+
 static const struct kind_column karta_columns[] = {
 	COLUMN("Kind", "string", ".spec.structureDefinition.rootComponent.kind.kind"),
 	WIDE("Group", "string", ".spec.structureDefinition.rootComponent.kind.group"),
@@ -193,7 +199,11 @@ const struct kind_row kinds_workloads[] = {
 	/* Grove calls these "pg" for short; here that is the PodGroup. */
 	{KINDS_GROVE_SCHEDULER, {"v1alpha1"}, "podgangs", "podgang", "PodGang",
 		CUSTOM | ROW_GROUPS, .columns = pod_gang_columns, .mirror = MIRROR_IF_SERVED},
-	/* Its own short names are those of our PodGroup. */
+	/* Their own short names are those of our PodGroup. */
+	{KINDS_COSCHEDULING_OLD, {"v1alpha1"}, "podgroups", "podgroup", "PodGroup",
+		CUSTOM | ROW_OWNER | ROW_NEIGHBOUR, .columns = coscheduling_columns, .mirror = MIRROR_IF_SERVED},
+	{KINDS_VOLCANO, {"v1beta1"}, "podgroups", "podgroup", "PodGroup",
+		CUSTOM | ROW_OWNER | ROW_NEIGHBOUR, .columns = volcano_columns, .mirror = MIRROR_IF_SERVED},
 	{KINDS_COSCHEDULING, {"v1alpha1"}, "podgroups", "podgroup", "PodGroup",
 		CUSTOM | ROW_OWNER | ROW_NEIGHBOUR, .columns = coscheduling_columns, .mirror = MIRROR_IF_SERVED},
 	{KINDS_KNATIVE, {"v1", "v1beta1"}, "configurations", "configuration", "Configuration",

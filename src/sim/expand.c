@@ -375,10 +375,10 @@ static void judge_pod(const struct judge *judge, const struct store_object *pod,
 		                       .message = arena_strdup(judge->arena, val_str(val_get(told, "message"), ""))});
 	for (size_t i = 0; i < result.warning_count; i++) {
 		const struct group_warning *warning = &result.warnings[i];
-		/* The group may be in the cluster already. */
-		bool elsewhere = named && warning->about == GROUP_ABOUT_OBJECT_NOT_FOUND;
-		enum severity severity =
-			result.verdict == GROUP_REFUSED && !elsewhere ? SEVERITY_ERROR : SEVERITY_WARNING;
+		/* The group may be in the cluster already, and what is lost of it keeps nobody from being placed. */
+		bool minor = named && (warning->about == GROUP_ABOUT_OBJECT_NOT_FOUND ||
+		                       warning->about == GROUP_ABOUT_NO_COUNTERPART);
+		enum severity severity = result.verdict == GROUP_REFUSED && !minor ? SEVERITY_ERROR : SEVERITY_WARNING;
 		if (result.owner.name && is_neighbour(result.owner.api_version, result.owner.kind) && !warning->on_pod)
 			continue; /* told of the group */
 		tell(judge, workload,

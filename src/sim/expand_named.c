@@ -89,7 +89,9 @@ static void tell(struct joining *joining, const struct manifest *pod, const stru
 /* As the grouping controller marks a pod that cannot be grouped. */
 static void block(struct joining *joining, struct manifest *pod, const struct group_result *result)
 {
-	const struct group_warning *why = &result->warnings[result->warning_count - 1];
+	const struct group_warning *why = result->warnings;
+	while (why->about == GROUP_ABOUT_NO_COUNTERPART && why + 1 < result->warnings + result->warning_count)
+		why++;
 	struct build *build = build_create();
 	struct node *root = build_copy(build, pod->object), *status = build_map(build), *list = build_list(build),
 		    *condition = build_map(build);
@@ -177,9 +179,10 @@ static void tell_warnings(const struct manifest *object, const struct group_resu
 {
 	for (size_t i = 0; i < result->warning_count; i++) {
 		const struct group_warning *warning = &result->warnings[i];
-		/* A pod on its own may go with a group that is in the cluster already. */
-		enum severity severity =
-			result->verdict == GROUP_REFUSED && !of_pod ? SEVERITY_ERROR : SEVERITY_WARNING;
+		/* What is missing may be in the cluster already, and what is lost keeps nobody from being placed. */
+		bool minor =
+			warning->about == GROUP_ABOUT_OBJECT_NOT_FOUND || warning->about == GROUP_ABOUT_NO_COUNTERPART;
+		enum severity severity = result->verdict == GROUP_REFUSED && !minor ? SEVERITY_ERROR : SEVERITY_WARNING;
 		if (of_pod && !warning->on_pod)
 			continue;
 		to(context, object,

@@ -71,6 +71,211 @@ static void coscheduling(void **state)
 	ALL(stories);
 }
 
+#define VOLCANO(name, more, spec) OBJECT("scheduling.volcano.sh/v1beta1", name, more, spec)
+#define TASK_OF(group, task) "annotations: {scheduling.k8s.io/group-name: " group ", volcano.sh/task-spec: " task "}, "
+#define NAMES_VOLCANO(group) "annotations: {scheduling.k8s.io/group-name: " group "}, "
+#define LEVELS                                                                                                         \
+	"---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: net}, spec: {levels: "             \
+	"[{nodeLabel: "                                                                                                \
+	"example.com/zone}, {nodeLabel: example.com/rack}, {nodeLabel: kubernetes.io/hostname}]}}\n"
+#define TIERS(fields) "minMember: 2, networkTopology: {" fields "}"
+
+static void volcano(void **state)
+{
+	static const struct story stories[] = {
+		{"a gang", VOLCANO("g", "", "minMember: 4") POD(NAMES_VOLCANO("g")), "pg-g-u-g min=4"},
+		{"by its other name",
+	         VOLCANO("g", "", "minMember: 4") POD("annotations: {scheduling.volcano.sh/group-name: g}, "),
+	         "pg-g-u-g min=4"},
+		{"tasks",
+	         VOLCANO("g", "", "minMember: 3, minTaskMember: {ps: 1, worker: 2}") POD(TASK_OF("g", "worker")),
+	         "pg-g-u-g min=3 ps:1 worker:2 -> worker"},
+		{"one task has the minimum of all",
+	         VOLCANO("g", "", "minMember: 3, minTaskMember: {worker: 2}") POD(TASK_OF("g", "worker")),
+	         "pg-g-u-g min=3 worker:3 -> worker"},
+		{"more than the sum of several",
+	         VOLCANO("g", "", "minMember: 4, minTaskMember: {ps: 1, worker: 2}") POD(TASK_OF("g", "ps")),
+	         "pg-g-u-g min=3 ps:1 worker:2 -> ps ! no-counterpart"},
+		{"less: tasks do not count",
+	         VOLCANO("g", "", "minMember: 2, minTaskMember: {ps: 1, worker: 2}") POD(TASK_OF("g", "ps")),
+	         "pg-g-u-g min=2 ! no-counterpart"},
+		{"a task that nobody knows",
+	         VOLCANO("g", "", "minMember: 3, minTaskMember: {ps: 1, worker: 2}") POD(TASK_OF("g", "other")),
+	         "pg-g-u-g min=3 ps:1 worker:2 ! unknown-subgroup"},
+		{"a pod without a task",
+	         VOLCANO("g", "", "minMember: 3, minTaskMember: {ps: 1, worker: 2}") POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=3 ps:1 worker:2 ! pod-label-missing"},
+		{"no number of a task",
+	         VOLCANO("g", "", "minMember: 3, minTaskMember: {ps: x}") POD(TASK_OF("g", "ps")),
+	         "refused ! wrong-field-type"},
+		{"a tier is a level of the only Topology",
+	         LEVELS VOLCANO("g", "", TIERS("mode: hard, highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,example.com/rack,"},
+		{"the next one", LEVELS VOLCANO("g", "", TIERS("highestTierAllowed: 2")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,example.com/zone,"},
+		{"above all of them", LEVELS VOLCANO("g", "", TIERS("highestTierAllowed: 3")) POD(NAMES_VOLCANO("g")),
+	         "refused ! unsupported"},
+		{"none", LEVELS VOLCANO("g", "", TIERS("mode: hard")) POD(NAMES_VOLCANO("g")), "refused ! unsupported"},
+		{"by its name", LEVELS VOLCANO("g", "", TIERS("highestTierName: zone")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,example.com/zone,"},
+		{"by a name that no level has",
+	         LEVELS VOLCANO("g", "", TIERS("highestTierName: spine")) POD(NAMES_VOLCANO("g")),
+	         "refused ! unsupported"},
+		{"without a Topology", VOLCANO("g", "", TIERS("highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "refused ! object-not-found"},
+		{"preferred",
+	         LEVELS VOLCANO("g", "", TIERS("mode: soft, highestTierAllowed: 2")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,,example.com/zone"},
+		{"as narrow as possible", LEVELS VOLCANO("g", "", TIERS("mode: soft")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,,example.com/rack"},
+		{"what is only preferred may be lost",
+	         VOLCANO("g", "", TIERS("mode: soft, highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2 ! no-counterpart"},
+		{"two Topologies, none of them named",
+	         LEVELS "---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: other}, spec: "
+	                "{levels: [{nodeLabel: rack}]}}\n" VOLCANO("g", "", TIERS("highestTierAllowed: 1"))
+	                        POD(NAMES_VOLCANO("g")),
+	         "refused ! object-not-found"},
+		{"one of them named",
+	         LEVELS "---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: other}, spec: "
+	                "{levels: [{nodeLabel: example.com/row}]}}\n" VOLCANO(
+				"g", "annotations: {kai.scheduler/topology: other}, ", TIERS("highestTierAllowed: 1"))
+	                        POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@other,example.com/row,"},
+		{"a level that is annotated says it better",
+	         LEVELS VOLCANO("g", "annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: rack}, ",
+	                        TIERS("highestTierAllowed: 7")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@topo,rack,"},
+		{"no mode", LEVELS VOLCANO("g", "", TIERS("mode: firm")) POD(NAMES_VOLCANO("g")),
+	         "refused ! wrong-field-type"},
+		{"what was lost on the way",
+	         VOLCANO("g", "", "minMember: 1, minResources: {cpu: 1}, subGroupPolicy: [{name: a}]")
+	                 POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=1 ! no-counterpart no-counterpart"},
+	};
+	ALL(stories);
+}
+
+#define GANG(more) "annotations: {gang.scheduling.koordinator.sh/name: g" more "}, "
+#define ASKS(key, value) ", gang.scheduling.koordinator.sh/" key ": \"" value "\""
+#define KOORDINATOR(more, spec) OBJECT("scheduling.sigs.k8s.io/v1alpha1", "g", more, spec)
+#define NAMES_KOORDINATOR "labels: {pod-group.scheduling.sigs.k8s.io: g}, "
+
+static void koordinator(void **state)
+{
+	static const struct story stories[] = {
+		{"on the pods", POD(GANG(ASKS("min-available", "4"))), "pg-g-koordinator min=4"},
+		{"what is usual is not lost",
+	         POD(GANG(ASKS("min-available", "4") ASKS("total-number", "6") ASKS("mode", "Strict")
+	                          ASKS("match-policy", "once-satisfied") ASKS("groups", "[]"))),
+	         "pg-g-koordinator min=4"},
+		{"what is lost",
+	         POD(GANG(ASKS("min-available", "4") ASKS("mode", "NonStrict") ASKS("waiting-time", "30s")
+	                          ASKS("match-policy", "only-waiting") ASKS("groups", "[ns/g, ns/h]"))),
+	         "pg-g-koordinator min=4 ! no-counterpart no-counterpart no-counterpart no-counterpart"},
+		{"layers that are preferred",
+	         POD(GANG(ASKS("min-available", "4") ASKS("network-topology-spec", "PreferGather"))),
+	         "pg-g-koordinator min=4 ! no-counterpart"},
+		{"layers that are required",
+	         POD(GANG(ASKS("min-available", "4") ASKS("network-topology-spec", "MustGather"))),
+	         "refused ! unsupported"},
+		{"no minimum", POD(GANG("")), "refused ! min-member-not-a-number"},
+		{"no number", POD(GANG(ASKS("min-available", "x"))), "refused ! min-member-not-a-number"},
+		{"too small", POD(GANG(ASKS("min-available", "0"))), "refused ! min-member-not-positive"},
+		{"of a Job",
+	         WORKLOAD("batch/v1", "Job",
+	                  "annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: rack}, ", "")
+	                 POD(OWNED("batch/v1", "Job", "w") GANG(ASKS("min-available", "2"))),
+	         "pg-g-koordinator min=2@topo,rack,"},
+		{"a PodGroup", KOORDINATOR("", "minMember: 3") POD(NAMES_KOORDINATOR), "pg-g-u-g min=3"},
+		{"with annotations",
+	         KOORDINATOR("annotations: {gang.scheduling.koordinator.sh/mode: NonStrict}, ",
+	                     "minMember: 3, scheduleTimeoutSeconds: 5") POD(NAMES_KOORDINATOR),
+	         "pg-g-u-g min=3 ! no-counterpart no-counterpart"},
+		{"a PodGroup that is missing", POD(NAMES_KOORDINATOR), "refused ! object-not-found"},
+		{"labels of the first coscheduling",
+	         POD("labels: {pod-group.scheduling.sigs.k8s.io/name: g, "
+	             "pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}, "),
+	         "pg-g-coscheduling min=2"},
+	};
+	struct world world;
+	ALL(stories);
+	world_open(&world, POD(GANG(ASKS("min-available", "2") ASKS("total-number", "6"))), NULL);
+	assert_int_equal(world.result.expected, 6);
+	world_close(&world);
+}
+
+#define KUEUE_POD(labels, annotations)                                                                                 \
+	POD("labels: {kueue.x-k8s.io/pod-group-name: g" labels "}, annotations: {" annotations "}, ")
+#define TOTAL(count) "kueue.x-k8s.io/pod-group-total-count: \"" count "\", "
+#define LEVEL_OF(what, label) "kueue.x-k8s.io/podset-" what "topology: " label ", "
+#define SLICES(size) LEVEL_OF("slice-required-", "rack") "kueue.x-k8s.io/podset-slice-size: \"" size "\", "
+
+static void kueue(void **state)
+{
+	static const struct story stories[] = {
+		{"all pods of the group", KUEUE_POD("", TOTAL("4")), "pg-g-kueue min=4"},
+		{"no count", KUEUE_POD("", ""), "refused ! min-member-not-a-number"},
+		{"no number", KUEUE_POD("", TOTAL("0")), "refused ! min-member-not-a-number"},
+		{"a label of nodes is a level", KUEUE_POD("", TOTAL("4") LEVEL_OF("required-", "example.com/rack")),
+	         "pg-g-kueue min=4@labels:example.com/rack,example.com/rack,"},
+		{"preferred", KUEUE_POD("", TOTAL("4") LEVEL_OF("preferred-", "rack")),
+	         "pg-g-kueue min=4@labels:rack,,rack"},
+		{"in a Topology, where one is named", KUEUE_POD("", TOTAL("4") TOPOLOGY LEVEL_OF("required-", "rack")),
+	         "pg-g-kueue min=4@topo,rack,"},
+		{"both", KUEUE_POD("", TOTAL("4") LEVEL_OF("required-", "rack") LEVEL_OF("preferred-", "rack")),
+	         "refused ! unsupported"},
+		{"slices are segments",
+	         KUEUE_POD(", kueue.x-k8s.io/pod-group-pod-index: \"3\"",
+	                   TOTAL("4") LEVEL_OF("required-", "zone") SLICES("2")),
+	         "pg-g-kueue min=4@labels:zone,zone, worker worker-0<worker:2@labels:rack,rack, "
+	         "worker-1<worker:2@labels:rack,rack, -> worker-1 #1"},
+		{"by a label of their own",
+	         KUEUE_POD(", mine: \"0\"", TOTAL("2") SLICES("2") "kueue.x-k8s.io/pod-group-pod-index-label: mine, "),
+	         "pg-g-kueue min=2 worker worker-0<worker:2@labels:rack,rack, -> worker-0 #0"},
+		{"a pod without an index", KUEUE_POD("", TOTAL("2") SLICES("2")),
+	         "pg-g-kueue min=2 worker worker-0<worker:2@labels:rack,rack, ! index-label-missing"},
+		{"slices without a size", KUEUE_POD("", TOTAL("2") LEVEL_OF("slice-required-", "rack")),
+	         "refused ! segment-size-invalid"},
+		{"a size without slices", KUEUE_POD("", TOTAL("2") "kueue.x-k8s.io/podset-slice-size: \"2\", "),
+	         "pg-g-kueue min=2 ! no-counterpart"},
+		{"slices in slices",
+	         KUEUE_POD("",
+	                   TOTAL("2")
+	                           LEVEL_OF("slice-required-",
+	                                    "rack") "kueue.x-k8s.io/podset-slice-required-topology-constraints: x, "),
+	         "refused ! unsupported"},
+		{"what is lost",
+	         KUEUE_POD(", kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/priority-class: p",
+	                   TOTAL("2") "kueue.x-k8s.io/podset-group-name: a, "
+	                              "kueue.x-k8s.io/pod-group-fast-admission: \"true\""),
+	         "pg-g-kueue min=2 ! no-counterpart no-counterpart no-counterpart no-counterpart"},
+		{"a queue of ours", KUEUE_POD(", kueue.x-k8s.io/queue-name: q, kai.scheduler/queue: mine", TOTAL("2")),
+	         "pg-g-kueue min=2"},
+	};
+	ALL(stories);
+}
+
+static void queues_and_priorities(void **state)
+{
+	struct world world;
+	world_open(&world, VOLCANO("g", "", "minMember: 1, queue: q, priorityClassName: high") POD(NAMES_VOLCANO("g")),
+	           NULL);
+	assert_string_equal(world.result.queue, "q");
+	assert_string_equal(world.result.priority_class, "high");
+	world_close(&world);
+	/* What Volcano fills in is none. */
+	world_open(&world, VOLCANO("g", "", "minMember: 1, queue: default") POD(NAMES_VOLCANO("g")), NULL);
+	assert_string_equal(world.result.queue, "default-queue");
+	world_close(&world);
+	world_open(&world,
+	           VOLCANO("g", "labels: {kai.scheduler/queue: mine}, ", "minMember: 1, queue: q")
+	                   POD(NAMES_VOLCANO("g")),
+	           NULL);
+	assert_string_equal(world.result.queue, "mine");
+	world_close(&world);
+}
+
 static bool serves_nothing(void *context, const char *api_version, const char *kind)
 {
 	return false;
@@ -111,8 +316,9 @@ static void what_else_it_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(coscheduling),
-		cmocka_unit_test(a_kind_that_is_not_served),
+		cmocka_unit_test(coscheduling),          cmocka_unit_test(volcano),
+		cmocka_unit_test(koordinator),           cmocka_unit_test(kueue),
+		cmocka_unit_test(queues_and_priorities), cmocka_unit_test(a_kind_that_is_not_served),
 		cmocka_unit_test(what_else_it_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
