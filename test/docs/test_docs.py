@@ -251,7 +251,7 @@ def check_rules(page):
 
 def check_names():
     """Lists in the pages that must follow the code."""
-    source = "\n".join(read("src/engine/explain/explain.c"))
+    source = "\n".join(read("src/engine/explain/reasons.c"))
     codes = set(re.findall(r'\[REASON_\w+\] = "(\w+)"', source))
     section = "\n".join(read("docs/plan.md")).split("\n## Reasons\n")[1].split("\n## ")[0]
     listed = set(re.findall(r"^\| `(\w+)` \|", section, re.M))
@@ -259,7 +259,7 @@ def check_names():
         report("docs/plan.md", f"the reason {code} is not explained")
     for code in sorted(listed - codes - {"Rejected"}):
         report("docs/plan.md", f"there is no reason {code}")
-    report("docs/plan.md: reasons", None if codes else "no reasons found in src/engine/explain/explain.c")
+    report("docs/plan.md: reasons", None if codes else "no reasons found in src/engine/explain/reasons.c")
     text = "\n".join(read("docs/architecture.md"))
     for name in sorted(os.listdir(os.path.join(ROOT, "src", "engine"))):
         if name.endswith(".c"):
