@@ -108,9 +108,11 @@ static void decide(struct world *world, const struct gang *gang, struct placemen
 static void run_actions(struct cycle *cycle, const struct count_case *test)
 {
 	cycle_begin(cycle);
-	for (int action = 0; action < ACTION_COUNT; action++)
-		if (test->kind == CROWD || test->action == (enum cycle_action)action)
+	for (int action = 0; action < ACTION_COUNT; action++) {
+		bool usual = !cycle_action_row((enum cycle_action)action)->opt_in;
+		if (test->kind == CROWD ? usual : test->action == (enum cycle_action)action)
 			cycle_run(cycle, (enum cycle_action)action);
+	}
 	cycle_finish(cycle);
 }
 

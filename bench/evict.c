@@ -89,8 +89,10 @@ static double run_crowd(const struct crowd *crowd, struct evict_row *row)
 	evict_world_crowd(&world, row->nodes, crowd->queues, crowd->groups, crowd->fill);
 	double start = processor_us();
 	cycle_begin(&world.cycle);
-	for (int action = 0; action < ACTION_COUNT; action++)
-		cycle_run(&world.cycle, (enum cycle_action)action);
+	enum cycle_action actions[ACTION_COUNT];
+	size_t action_count = cycle_action_list_all(actions);
+	for (size_t i = 0; i < action_count; i++)
+		cycle_run(&world.cycle, actions[i]);
 	cycle_finish(&world.cycle);
 	double took = processor_us() - start;
 	count(&world, row);
