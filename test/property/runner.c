@@ -116,6 +116,17 @@ static bool fails_alike(const void *candidate, void *context)
 	return shared->result.failure == *wanted;
 }
 
+static int save(const char *path)
+{
+	if (!property->write)
+		return property->save(instance, &shared->result, path);
+	FILE *file = fopen(path, "w");
+	if (!file)
+		return -1;
+	property->write(instance, file);
+	return fclose(file) == 0 ? 0 : -1;
+}
+
 static void report(uint64_t seed, bool shrink)
 {
 	int failure = shared->result.failure;
@@ -130,9 +141,12 @@ static void report(uint64_t seed, bool shrink)
 		printf("  does not fail again on its own\n");
 		return;
 	}
-	property->print(instance);
+	if (property->write)
+		property->write(instance, stdout);
+	else
+		property->print(instance);
 	snprintf(name, sizeof(name), "%s-%llu.json", property->name, (unsigned long long)seed);
-	if (property->save(instance, &shared->result, name) == 0)
+	if (save(name) == 0)
 		printf("  shrunk: %s\n  saved as %s/%s\n", shared->result.text,
 		       getcwd(directory, sizeof(directory)) ? directory : ".", name);
 	else

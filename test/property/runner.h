@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct result {
 	int failure; /* 0: none */
@@ -25,6 +26,8 @@ struct property {
 	void (*check)(const void *instance, struct result *result, void *tally);
 	/* Makes the instance smaller while it still fails; `still_fails` does not change it. */
 	void (*shrink)(void *instance, bool (*still_fails)(const void *instance, void *context), void *context);
+	/* As people and the test of the judge read it, into the file of a failure too; or, without it, the two below. */
+	void (*write)(const void *instance, FILE *out);
 	void (*print)(const void *instance);
 	int (*save)(const void *instance, const struct result *result, const char *path); /* -1: cannot be written */
 	void (*print_tally)(const void *tally);

@@ -316,8 +316,9 @@ static void shrink(void *given, bool (*still_fails)(const void *instance, void *
 	}
 }
 
-static void write_instance(const struct likings_instance *instance, FILE *out)
+static void write_instance(const void *given, FILE *out)
 {
+	const struct likings_instance *instance = given;
 	fprintf(out, "{\"level\": %d, \"nodes\": [", instance->level);
 	for (int n = 0; n < instance->nodes; n++)
 		fprintf(out,
@@ -340,21 +341,6 @@ static void write_instance(const struct likings_instance *instance, FILE *out)
 	for (int p = 0; p < instance->pods; p++)
 		fprintf(out, "%s%d", p ? ", " : "", instance->kind[p]);
 	fprintf(out, "]}\n");
-}
-
-static void print(const void *instance)
-{
-	write_instance(instance, stdout);
-}
-
-static int save(const void *instance, const struct result *result, const char *path)
-{
-	FILE *file = fopen(path, "w");
-	(void)result;
-	if (!file)
-		return -1;
-	write_instance(instance, file);
-	return fclose(file) == 0 ? 0 : -1;
 }
 
 static void show_tally(const void *sums)
@@ -381,8 +367,7 @@ int main(void)
 		.generate = generate,
 		.check = check,
 		.shrink = shrink,
-		.print = print,
-		.save = save,
+		.write = write_instance,
 		.print_tally = show_tally,
 	};
 	return property_run(&property);

@@ -195,8 +195,9 @@ static void shrink(void *given, bool (*still_fails)(const void *instance, void *
 	}
 }
 
-static void write_instance(const struct mix_instance *instance, FILE *out)
+static void write_instance(const void *given, FILE *out)
 {
+	const struct mix_instance *instance = given;
 	fprintf(out, "{\"need\": %d, \"zone\": %s, \"kinds\": [", instance->need, instance->zone ? "true" : "false");
 	for (int k = 0; k < instance->kind_count; k++) {
 		const struct mix_child *kind = &instance->kinds[k];
@@ -213,21 +214,6 @@ static void write_instance(const struct mix_instance *instance, FILE *out)
 		fprintf(out, "]");
 	}
 	fprintf(out, "]}\n");
-}
-
-static void print(const void *instance)
-{
-	write_instance(instance, stdout);
-}
-
-static int save(const void *instance, const struct result *result, const char *path)
-{
-	FILE *file = fopen(path, "w");
-	(void)result;
-	if (!file)
-		return -1;
-	write_instance(instance, file);
-	return fclose(file) == 0 ? 0 : -1;
 }
 
 static void show_tally(const void *sums)
@@ -250,8 +236,7 @@ int main(void)
 		.generate = generate,
 		.check = check,
 		.shrink = shrink,
-		.print = print,
-		.save = save,
+		.write = write_instance,
 		.print_tally = show_tally,
 	};
 	return property_run(&property);

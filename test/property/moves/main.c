@@ -274,8 +274,9 @@ static void shrink(void *given, bool (*still_fails)(const void *instance, void *
 	}
 }
 
-static void write_instance(const struct moves_instance *instance, FILE *out)
+static void write_instance(const void *given, FILE *out)
 {
+	const struct moves_instance *instance = given;
 	fprintf(out, "{\"nodes\": [");
 	for (int n = 0; n < instance->nodes; n++) {
 		fprintf(out, "%s{\"gpus\": %d, \"domains\": [", n ? ", " : "", instance->capacity[n]);
@@ -294,21 +295,6 @@ static void write_instance(const struct moves_instance *instance, FILE *out)
 	}
 	fprintf(out, "], \"children\": %d, \"pods\": %d, \"gpus\": %d, \"child level\": %d, \"root level\": %d}\n",
 	        instance->children, instance->pods, instance->size, instance->child_level, instance->root_level);
-}
-
-static void print(const void *instance)
-{
-	write_instance(instance, stdout);
-}
-
-static int save(const void *instance, const struct result *result, const char *path)
-{
-	FILE *file = fopen(path, "w");
-	(void)result;
-	if (!file)
-		return -1;
-	write_instance(instance, file);
-	return fclose(file) == 0 ? 0 : -1;
 }
 
 static void show_tally(const void *sums)
@@ -332,8 +318,7 @@ int main(void)
 		.generate = generate,
 		.check = check,
 		.shrink = shrink,
-		.print = print,
-		.save = save,
+		.write = write_instance,
 		.print_tally = show_tally,
 	};
 	return property_run(&property);

@@ -375,8 +375,9 @@ static void write_gang(const struct victims_gang *gang, FILE *out)
 	fprintf(out, "]}");
 }
 
-static void write_instance(const struct victims_instance *instance, FILE *out)
+static void write_instance(const void *given, FILE *out)
 {
+	const struct victims_instance *instance = given;
 	fprintf(out, "{\"reclaim\": %s, \"nodes\": [", instance->reclaim ? "true" : "false");
 	for (int n = 0; n < instance->nodes; n++)
 		fprintf(out, "%s{\"gpus\": %d, \"rack\": %d}", n ? ", " : "", instance->capacity[n], instance->rack[n]);
@@ -387,21 +388,6 @@ static void write_instance(const struct victims_instance *instance, FILE *out)
 	}
 	fprintf(out, "],\n \"children\": %d, \"pods\": %d, \"gpus\": %d, \"level\": %d}\n", instance->children,
 	        instance->pods, instance->size, (int)instance->level);
-}
-
-static void print(const void *instance)
-{
-	write_instance(instance, stdout);
-}
-
-static int save(const void *instance, const struct result *result, const char *path)
-{
-	FILE *file = fopen(path, "w");
-	(void)result;
-	if (!file)
-		return -1;
-	write_instance(instance, file);
-	return fclose(file) == 0 ? 0 : -1;
 }
 
 static void show_tally(const void *sums)
@@ -428,8 +414,7 @@ int main(void)
 		.generate = generate,
 		.check = check,
 		.shrink = shrink,
-		.print = print,
-		.save = save,
+		.write = write_instance,
 		.print_tally = show_tally,
 	};
 	return property_run(&property);
