@@ -64,7 +64,6 @@ void live_budgets_count(struct live *live, const struct snapshot_pod *pod, int s
 void live_budgets_refresh(struct live *live)
 {
 	struct snapshot *snapshot = &live->snapshot;
-	snapshot->cycle.never_violate_budgets = live->options.settings->never_violate_budgets;
 	if (live->budgets_stale) {
 		list_budgets(live);
 		live->budgets_stale = false;

@@ -51,12 +51,10 @@ void live_begin(struct live *live, int64_t now_ns)
 	live_budgets_refresh(live);
 	arena_reset(live->turn);
 	cycle->arena = live->turn;
-	cycle->budget = live->options.settings->budget;
+	build_take_settings(cycle, live->options.settings);
 	cycle->silent = live->options.silent;
 	cycle->explain_relax = live->options.explain_relax;
 	cycle->always_search = live->options.always_search;
-	cycle->hold_for = settings_hold_ns(live->options.settings);
-	cycle->starvation_after = live->options.settings->starvation_ns;
 	cycle->defragment = build_defragment(live->options.settings, live->moves_left);
 	cycle->now = now_ns;
 	cycle->selective = true;

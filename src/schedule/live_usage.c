@@ -23,7 +23,6 @@ static int open_queue(struct live *live, const char *name)
 void live_usage_begin(struct live *live)
 {
 	struct cycle *cycle = &live->snapshot.cycle;
-	cycle->past_factor = live->options.settings->past.factor;
 	if (!usage_fits(live->usage, live->options.settings)) {
 		usage_destroy(live->usage);
 		live->usage = usage_of_settings(live->options.settings, cycle->now);

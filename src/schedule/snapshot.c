@@ -196,6 +196,15 @@ struct cycle_defragment build_defragment(const struct settings *settings, int64_
 	return (struct cycle_defragment){.wanted_level = level && level[0] ? level : NULL, .most_moves = (int)moves};
 }
 
+void build_take_settings(struct cycle *cycle, const struct settings *settings)
+{
+	cycle->budget = settings->budget;
+	cycle->hold_for = settings_hold_ns(settings);
+	cycle->starvation_after = settings->starvation_ns;
+	cycle->never_violate_budgets = settings->never_violate_budgets;
+	cycle->past_factor = settings->past.factor;
+}
+
 struct snapshot *snapshot_create(const struct manifests *manifests, const struct snapshot_options *options)
 {
 	static const struct snapshot_options no_options;
@@ -214,12 +223,10 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	};
 	snapshot->cycle.cluster = cluster_create();
 	snapshot->cycle.arena = arena;
-	snapshot->cycle.budget = build.settings->budget;
+	build_take_settings(&snapshot->cycle, build.settings);
 	snapshot->cycle.silent = build.options->silent;
 	snapshot->cycle.explain_relax = build.options->explain_relax;
 	snapshot->cycle.always_search = build.options->always_search;
-	snapshot->cycle.hold_for = settings_hold_ns(build.settings);
-	snapshot->cycle.starvation_after = build.settings->starvation_ns;
 	snapshot->cycle.defragment = build_defragment(build.settings, build.settings->defragment.moves);
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;
 	build_frame(&build, manifests);

@@ -18,7 +18,6 @@ void build_budgets(struct snapshot_build *build)
 	struct snapshot *snapshot = build->snapshot;
 	snapshot->budgets = arena_array(build->arena, struct snapshot_budget, slice->count);
 	snapshot->cycle.budgets = arena_array(build->arena, struct cycle_budget, slice->count);
-	snapshot->cycle.never_violate_budgets = build->settings->never_violate_budgets;
 	for (size_t i = 0; i < slice->count; i++) {
 		struct problems problems = {.arena = build->arena};
 		struct budget_spec spec;

@@ -132,6 +132,8 @@ void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);
 /* Group a pod names that could not be decoded, NULL when it names none. */
 const char *build_group_of_bad_pod(const struct val *object);
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod);
+/* snapshot.c: what a cycle needs of the settings, which the engine does not know. Every cycle, as they are replaced. */
+void build_take_settings(struct cycle *cycle, const struct settings *settings);
 /* snapshot_budgets.c; needs the pods */
 void build_budgets(struct snapshot_build *build);
 /* One more budget at the end of the arrays of the snapshot, which have room for it. The texts are borrowed. */

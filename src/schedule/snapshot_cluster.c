@@ -242,7 +242,6 @@ void build_usage(struct snapshot_build *build)
 	struct cycle *cycle = &build->snapshot->cycle;
 	const struct build_slice *slice = &build->kinds[KIND_QUEUE];
 	struct usage *usage = usage_of_settings(build->settings, cycle->now);
-	cycle->past_factor = build->settings->past.factor;
 	for (size_t i = 0; i < slice->count && usage; i++) {
 		const struct val *object = slice->items[i]->object;
 		const char *text = val_str(val_path(object, "metadata", "annotations", PAST_USAGE, NULL), NULL);
