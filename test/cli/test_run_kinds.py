@@ -166,6 +166,29 @@ def kinds_that_come_later_count_from_their_first_pod_on():
 
 
 @test
+def groups_of_other_schedulers_are_read_also_when_they_come_after_their_pods():
+    with Cluster() as cluster:
+        cluster.start_run()
+        rows = [row for row in ROWS if row["grouped by"] == "pods that name it"]
+        keys = {"scheduling.x-k8s.io": ("labels", "scheduling.x-k8s.io/pod-group"),
+                "scheduling.sigs.k8s.io": ("labels", "pod-group.scheduling.sigs.k8s.io"),
+                "scheduling.volcano.sh": ("annotations", "scheduling.k8s.io/group-name")}
+        assert {row["group"] for row in rows} == set(keys), rows
+        for number, row in enumerate(rows):
+            field, key = keys[row["group"]]
+            cluster.api.create("pods", {
+                "apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": f"p-{number}", "namespace": "default", field: {key: f"g-{number}"}},
+                "spec": {"schedulerName": SCHEDULER, "containers": [{"name": "main", "image": "x"}]}})
+        until("they wait for their groups", lambda: all(
+            "NotGrouped" in str(cluster.seen(f"p-{number}").get("status")) for number in range(len(rows))))
+        for number, row in enumerate(rows):
+            cluster.object(f"{row['group']}/{row['versions']}", row["kind"], row["resource"], f"g-{number}", spec={"minMember": 1})
+        for number in range(len(rows)):
+            assert cluster.placed(f"p-{number}") == QUEUE
+
+
+@test
 def grove_is_grouped_by_its_pod_gangs():
     with Cluster() as cluster:
         cluster.start_run()
