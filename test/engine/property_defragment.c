@@ -28,7 +28,8 @@ static void random_nodes(struct random *random, struct instance *instance)
 	instance->racks = random_range(random, 2, 5);
 	size_t used = 0;
 	for (int rack = 0; rack < instance->racks; rack++)
-		for (int n = random_range(random, 1, instance->racks > 3 ? 2 : 3); n > 0; n--) {
+		for (int n = random_range(random, 1, instance->racks > 3 ? 2 : 3);
+		     n > 0 && instance->nodes < MOST_NODES; n--) {
 			int node = instance->nodes++;
 			instance->rack_of[node] = rack;
 			used += (size_t)snprintf(instance->node_text + used, sizeof(instance->node_text) - used,
@@ -43,7 +44,7 @@ static void random_group(struct random *random, struct instance *instance, int n
 	bool fixed = random_chance(random, 15);
 	char *text = instance->pod_text[number];
 	for (int tries = 0; tries < 6 && placed < wanted && instance->pods < MOST_PODS; tries++) {
-		int node = random_range(random, 0, instance->nodes - 1);
+		int node = random_range(random, 0, instance->nodes - 1) % MOST_NODES;
 		if (free[node] < devices)
 			continue;
 		free[node] -= devices;
@@ -69,10 +70,10 @@ static void random_instance(uint64_t seed, struct instance *instance)
 {
 	struct random random = {seed};
 	int free[MOST_NODES], groups = 0;
+	for (int n = 0; n < MOST_NODES; n++)
+		free[n] = DEVICES;
 	*instance = (struct instance){.budget = random_range(&random, 1, 4)};
 	random_nodes(&random, instance);
-	for (int n = 0; n < instance->nodes; n++)
-		free[n] = DEVICES;
 	for (int tries = random_range(&random, 3, 12); tries > 0 && instance->pods < MOST_PODS; tries--) {
 		random_group(&random, instance, groups, free);
 		groups += instance->groups[groups].name != NULL;
@@ -143,7 +144,7 @@ static int read_nodes(const struct instance *instance, const struct cluster_fixt
 		const struct gang_pod *pod = &gang->pods[instance->pod[p].member];
 		if (pod->state != MEMBER_RUNNING && pod->state != MEMBER_RESERVED)
 			return -1;
-		int number = atoi(cluster_node_name(fixture->cycle.cluster, pod->node) + 1);
+		int number = (int)strtol(cluster_node_name(fixture->cycle.cluster, pod->node) + 1, NULL, 10);
 		if (number != instance->pod[p].node && instance->pod[p].fixed)
 			return -1;
 		moved += number != instance->pod[p].node;
