@@ -26,6 +26,15 @@ static void read_priority(struct neighbour *neighbour)
 		neighbour->grouping->out->priority_class = class;
 }
 
+/* A map of the spec, or nothing there; otherwise false, with a problem. */
+static bool is_map(struct neighbour *neighbour, const struct val *val, const char *path)
+{
+	if (!val || val_kind(val) == VAL_NULL || val_kind(val) == VAL_MAP)
+		return true;
+	neighbour_refuse(neighbour, GROUP_ABOUT_WRONG_FIELD_TYPE, path, "write a map there", "it is no map");
+	return false;
+}
+
 /* ---- tasks ---- */
 
 static void join_task(struct neighbour *neighbour, int mine, const char *task)
@@ -70,6 +79,8 @@ static void read_tasks(struct neighbour *neighbour)
 {
 	struct grouping *grouping = neighbour->grouping;
 	const struct val *tasks = val_path(neighbour->id.object, "spec", "minTaskMember", NULL), *item;
+	if (!is_map(neighbour, tasks, "spec.minTaskMember"))
+		return;
 	int64_t least = grouping->out->min_member, sum = sum_tasks(neighbour, tasks), number;
 	size_t count = val_kind(tasks) == VAL_MAP ? val_count(tasks) : 0;
 	const char *key, *task = meta_get(&grouping->pod_annotations, TASK);
@@ -166,7 +177,8 @@ static void read_topology(struct neighbour *neighbour)
 	const struct val *asked = val_path(neighbour->id.object, "spec", "networkTopology", NULL);
 	const char *mode = val_str(val_get(asked, "mode"), "hard"), *name;
 	bool soft = text_equal(mode, "soft");
-	if (val_kind(asked) != VAL_MAP || constraint->required || constraint->preferred)
+	if (!is_map(neighbour, asked, PATH) || val_kind(asked) != VAL_MAP || constraint->required ||
+	    constraint->preferred)
 		return; /* levels that are annotated say it better */
 	if (!soft && !text_equal(mode, "hard")) {
 		neighbour_refuse(neighbour, GROUP_ABOUT_WRONG_FIELD_TYPE, PATH ".mode", "write hard or soft",
