@@ -173,7 +173,17 @@ static struct doc *written(const struct plan *plan)
 	return doc;
 }
 
-static struct doc *expected_plan(struct trial *trial)
+/* With how many pods a group met its minimum before that was raised only a cycle can know, which writes it down; nobody does
+ * here. */
+static void take_over_met(const struct snapshot *from, struct snapshot *into)
+{
+	for (size_t i = 0; i < into->cycle.group_count; i++)
+		for (size_t k = 0; k < from->cycle.group_count && into->cycle.groups[i].met == 0; k++)
+			if (cycle_compare(&from->cycle.groups[k], &into->cycle.groups[i]) == 0)
+				into->cycle.groups[i].met = from->cycle.groups[k].met;
+}
+
+static struct doc *expected_plan(struct trial *trial, const struct snapshot *live)
 {
 	struct arena *arena = arena_create();
 	struct store_list lists[RANDOM_CLUSTER_KINDS];
@@ -183,6 +193,7 @@ static struct doc *expected_plan(struct trial *trial)
 	struct snapshot_options options = trial->options;
 	options.always_search = true;
 	struct snapshot *snapshot = snapshot_create(&manifests, &options);
+	take_over_met(live, snapshot);
 	struct doc *doc = written(plan_run(snapshot, actions, ACTIONS));
 	snapshot_destroy(snapshot);
 	for (size_t k = 0; k < RANDOM_CLUSTER_KINDS; k++)
@@ -194,7 +205,7 @@ static struct doc *expected_plan(struct trial *trial)
 static void compare(struct trial *trial)
 {
 	struct plan *plan = live_plan(trial->live, trial->cluster.clock.now, actions, ACTIONS);
-	struct doc *live = written(plan), *expected = expected_plan(trial);
+	struct doc *live = written(plan), *expected = expected_plan(trial, plan->snapshot);
 	remember(trial, val_get(doc_root(live), "groups"));
 	compare_lists(trial, "bindings", doc_root(live), doc_root(expected));
 	compare_lists(trial, "reservations", doc_root(live), doc_root(expected));
