@@ -404,7 +404,7 @@ const struct cel_program *cel_compile(struct arena *arena, const char *text, siz
 		cel_invalid(error, parser.token.offset, "the expression goes on where it should end,");
 		return NULL;
 	}
-	if (root->type->kind != TYPE_BOOL && root->type->kind != TYPE_ANY) {
+	if (root->type->kind != TYPE_BOOL && !cel_type_is_dynamic(root->type)) {
 		error_set(error, ERROR_SYNTAX, "the result is %s, not true or false", cel_type_name(root->type));
 		return NULL;
 	}
