@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define KEY_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 #define LONGEST_NAME 253
 #define KEY_USER "user"
 #define KEY_PROJECT "project"
@@ -85,6 +86,8 @@ static void inherit_labels(struct grouping *grouping)
 	struct group_result *out = grouping->out;
 	out->labels = grouping->subject.labels;
 	out->annotations = meta_without(grouping->arena, grouping->subject.annotations, GROUP_KEY_POD_GROUP);
+	/* What kubectl notes of an object is true of that one only. */
+	out->annotations = meta_without(grouping->arena, out->annotations, KEY_LAST_APPLIED);
 	out->share = find_share(grouping);
 	out->node_pool = group_pod_label(grouping, group_pool_label(grouping->options));
 	const char *pod_user = group_pod_label(grouping, KEY_USER);

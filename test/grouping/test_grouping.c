@@ -64,11 +64,16 @@ static void a_job_becomes_a_group_of_segments(void **state)
 {
 	struct grouping_story *fixture = *state;
 	struct store_fixture *base = &fixture->base;
-	char *uid = story_make_job(fixture, "train", SEGMENTS, 4);
+	char *uid = story_make_job(fixture, "train",
+	                           SEGMENTS
+	                           ",'team':'vision','kubectl.kubernetes.io/last-applied-configuration':'of the Job'",
+	                           4);
 	for (int i = 0; i < 4; i++)
 		story_make_job_pod(fixture, "train", uid, i);
 	story_settle(fixture);
 	story_get_group(fixture);
+	assert_at(base, "metadata.annotations.team", "vision");
+	assert_at(base, "metadata.annotations.[kubectl.kubernetes.io/last-applied-configuration]", "");
 	assert_at(base, "metadata.ownerReferences.0.uid", uid);
 	assert_at(base, "metadata.ownerReferences.0.kind", "Job");
 	assert_at(base, "spec.queue", "default-queue");
