@@ -1,5 +1,6 @@
 /* Owns how the group library reads the store. */
 #include "grouping/internal.h"
+#include "kinds/kinds.h"
 
 #include <string.h>
 
@@ -40,7 +41,11 @@ static const struct val *get(void *context, const char *api_version, const char 
 		                                      .namespace_ = space,
 		                                      .name = name,
 		                                      .version = object ? object->version : 0});
-	return object ? store_object_root(object, api) : NULL;
+	if (!object)
+		return NULL;
+	/* Where all versions have one form, the one that the server has is as good, and true in a reference. */
+	const struct kind_row *row = kinds_resource(api->group, api->type->resource);
+	return row && !row->convert ? object->root : store_object_root(object, api);
 }
 
 static bool is_served(void *context, const char *api_version, const char *kind)

@@ -1,6 +1,7 @@
 /* Owns turning a write of the mirror into a request of the API. */
 #include "remote/internal.h"
 
+#include "kinds/kinds.h"
 #include "object/build.h"
 
 #include <stdlib.h>
@@ -118,6 +119,16 @@ static void take_ticket(struct outgoing *outgoing, const struct store_request *r
 	outgoing->node = node ? base_strdup(node) : NULL;
 }
 
+/* Controllers write in the version that comes first. Where all have one form, the one that this server has will do; a whole
+ * object says its version itself. */
+static const struct store_api *served_api(const struct remote *remote, const struct store_request *request)
+{
+	const struct store_type *type = request->api->type;
+	const struct kind_row *row = kinds_resource(request->api->group, type->resource);
+	bool whole = request->verb == STORE_CREATE || request->verb == STORE_UPDATE;
+	return row && !row->convert && !whole && follow_has(remote, type) ? follow_api(remote, type) : request->api;
+}
+
 void write_forward(void *context, const struct store_request *request, const struct store_object *object,
                    struct store_ticket *ticket)
 {
@@ -142,14 +153,15 @@ void write_forward(void *context, const struct store_request *request, const str
 	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
 	outgoing->about = assumed;
 	outgoing->method = methods[request->verb];
-	outgoing->path = write_path(assumed, request->api, subresource_of(request->subresource), creates);
+	const struct store_api *api = served_api(remote, request);
+	outgoing->path = write_path(assumed, api, subresource_of(request->subresource), creates);
 	outgoing->binding = request->subresource == STORE_BINDING;
 	outgoing->terse = outgoing->binding || request->subresource == STORE_EVICTION ||
 	                  request->subresource == STORE_SCALE || request->verb == STORE_DELETE;
 	outgoing->rank = rank_of(request, type);
 	take_ticket(outgoing, request, ticket);
 	remote->courtesies += outgoing->rank == RANK_LAST;
-	outgoing->foreign = is_foreign(request->api, follow_api(remote, type));
+	outgoing->foreign = is_foreign(api, follow_api(remote, type));
 	if (request->verb == STORE_DELETE)
 		outgoing->body = delete_options(&request->options);
 	else if (creates && object && !val_str(val_path(request->body, "metadata", "name", NULL), NULL))

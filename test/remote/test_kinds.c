@@ -86,6 +86,11 @@ static void versions_are_tried_in_turn(void **state)
 	assert_true(store_types_generation(store) > generation); /* whoever waited for it looks again */
 	assert_non_null(store_peek(store, type, "default", "r"));
 	assert_int_equal(fake_server_open(fixture->fake, "/apis/ray.io/v1alpha1/rayclusters?watch"), 1);
+	/* What is written goes there too, though who writes names the version that comes first. */
+	assert_string_equal(type->apis[0].version, "v1");
+	fixture_merge_status(&fixture->base, "rayclusters.ray.io", "default", "r", "{'status':{'state':'ready'}}");
+	assert_int_equal(store_commit(store, NULL), 0);
+	remote_fixture_await(fixture, "PATCH /apis/ray.io/v1alpha1/namespaces/default/rayclusters/r/status", 1);
 }
 
 static void answer_missing(struct remote_fixture *fixture, const struct kind_row *row)
