@@ -108,10 +108,8 @@ def group(plane, name, minimum=None, key=None, parent=None, **spec):
         spec["schedulingConstraints"] = {"topology": [{"key": key}]}
     if parent:
         spec["parentCompositePodGroupName"] = parent
-    if plane.minor >= 37:
+    if plane.minor >= 37:  # before, the server looks whether there is a Workload of that name
         spec["workloadRef"] = {"workloadName": "load", "templateName": name}
-    else:
-        spec["podGroupTemplateRef"] = {"workload": {"workloadName": "load", "podGroupTemplateName": name}}
     policy = {"gang": {"minCount": minimum}} if minimum is not None else {"basic": {}}
     return {"apiVersion": "scheduling.k8s.io/" + VERSIONS[plane.minor][0], "kind": "PodGroup",
             "metadata": {"name": name, "namespace": "default"}, "spec": {"schedulingPolicy": policy, **spec}}
