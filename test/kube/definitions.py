@@ -25,5 +25,7 @@ def definition(group, kind, plural, versions, scale=None, scope="Namespaced"):
 OTHERS = [
     definition("kubeflow.org", "TFJob", "tfjobs", ["v1"], ".spec.tfReplicaSpecs.Worker.replicas"),
     definition("kubeflow.org", "PyTorchJob", "pytorchjobs", ["v1"], ".spec.pytorchReplicaSpecs.Worker.replicas"),
+    definition("scheduling.volcano.sh", "PodGroup", "podgroups", ["v1beta1"]),
+    definition("scheduling.x-k8s.io", "PodGroup", "podgroups", ["v1alpha1"]),
     definition("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", ["v1"], ".spec.replicas"),
 ]
