@@ -186,6 +186,8 @@ static void keep_place(struct defragment *work)
 	struct gang *gang = &work->cycle->groups[work->group].gang;
 	for (size_t p = 0; p < gang->pod_count; p++) {
 		struct gang_pod *pod = &gang->pods[p];
+		if (pod->node < 0)
+			continue; /* a placement may leave pods out */
 		enum occupancy occupancy = pod->state == MEMBER_RESERVED ? OCCUPY_RESERVED : OCCUPY_RUNNING;
 		vec_push(&work->kept, (struct kept_place){pod->node, occupancy});
 		pod->state = MEMBER_WAITING;
@@ -459,12 +461,14 @@ static void run_with_imagined(struct defragment *work)
 	struct cycle_group *groups = cycle->groups;
 	size_t count = cycle->group_count;
 	cycle->groups = arena_array_bytes(work->arena, count + 1, sizeof(*groups));
-	memcpy(cycle->groups, groups, count * sizeof(*groups));
+	if (count > 0)
+		memcpy(cycle->groups, groups, count * sizeof(*groups));
 	work->group = (int)count;
 	imagine_group(work, &cycle->groups[count]);
 	cycle->group_count = count + 1;
 	make_places(work);
-	memcpy(groups, cycle->groups, count * sizeof(*groups));
+	if (count > 0)
+		memcpy(groups, cycle->groups, count * sizeof(*groups));
 	cycle->groups = groups;
 	cycle->group_count = count;
 }
