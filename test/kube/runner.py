@@ -20,7 +20,7 @@ def parse():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("texts", nargs="*")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()  # texts may stand behind options
 
 
 def run_all(plane, chosen, tell):
