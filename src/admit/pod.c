@@ -356,7 +356,7 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	rules_read_ports(&decode, spec, rules);
 	rules_read_pods(&decode, spec, &out->labels, rules);
 	out->rules = rules;
-	if (!out->node) { /* otherwise it has its place, whatever it asks for */
+	if (!out->node) { /* otherwise it is bound, whatever it asks for */
 		pod_fields_block(object, arena, &out->block);
 		block_native(object, arena, out);
 		if (!out->group && conditions.ungrouped)

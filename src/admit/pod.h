@@ -43,7 +43,7 @@ struct pod_spec {
 	size_t claim_count, ephemeral_count;
 	const char **config_maps; /* it does not start without these; sorted, each once; "kube-root-ca.crt" left out */
 	size_t config_map_count;
-	const struct pod_block *block; /* what of it is not served, NULL when it can be placed, or has its place */
+	const struct pod_block *block; /* what of it is not served, NULL when it can be placed, or is bound */
 };
 
 /* A pod as all parts of the program read it: one block of memory beside the document it points into. */

@@ -72,7 +72,7 @@ void evict_lift_prefix(struct evict_attempt *attempt, size_t count);
  * new place, longer ones too. True when it was decided; otherwise everything is where it was. */
 bool evict_try_prefixes(struct evict_attempt *attempt, size_t low, size_t count);
 
-/* Whether the group has a place now, within the allowance (NULL: none); whatever else is to be asked. In so many steps. */
+/* Whether the group can be placed now, within the allowance (NULL: none); whatever else is to be asked. In so many steps. */
 enum place_outcome evict_ask_place(struct evict_attempt *attempt, uint64_t budget,
                                    const struct place_allowance *allowance, struct placement *placement);
 /* With exactly the units that are listed: places, asks everybody, and commits. False when that is not to be had, with nothing
