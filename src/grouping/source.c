@@ -1,6 +1,5 @@
 /* Owns how the group library reads the store. */
 #include "grouping/internal.h"
-#include "kinds/kinds.h"
 
 #include <string.h>
 
@@ -44,8 +43,7 @@ static const struct val *get(void *context, const char *api_version, const char 
 	if (!object)
 		return NULL;
 	/* Where all versions have one form, the one that the server has is as good, and true in a reference. */
-	const struct kind_row *row = kinds_resource(api->group, api->type->resource);
-	return row && !row->convert ? object->root : store_object_root(object, api);
+	return api->type->one_form ? store_object_root(object, api) : object->root;
 }
 
 static bool is_served(void *context, const char *api_version, const char *kind)

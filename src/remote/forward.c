@@ -1,7 +1,6 @@
 /* Owns turning a write of the mirror into a request of the API. */
 #include "remote/internal.h"
 
-#include "kinds/kinds.h"
 #include "object/build.h"
 
 #include <stdlib.h>
@@ -124,9 +123,8 @@ static void take_ticket(struct outgoing *outgoing, const struct store_request *r
 static const struct store_api *served_api(const struct remote *remote, const struct store_request *request)
 {
 	const struct store_type *type = request->api->type;
-	const struct kind_row *row = kinds_resource(request->api->group, type->resource);
 	bool whole = request->verb == STORE_CREATE || request->verb == STORE_UPDATE;
-	return row && !row->convert && !whole && follow_has(remote, type) ? follow_api(remote, type) : request->api;
+	return !type->one_form && !whole && follow_has(remote, type) ? follow_api(remote, type) : request->api;
 }
 
 void write_forward(void *context, const struct store_request *request, const struct store_object *object,
