@@ -239,6 +239,9 @@ bool group_terms_of(const struct group_result *result, struct arena *arena, stru
 const char *group_native_label(const char *name, struct arena *arena);
 /* The PodGroup of scheduling.k8s.io that the pod names, NULL for none. */
 const char *group_native_name(const struct val *pod);
+/* The CompositePodGroup above such a group, NULL for none, and whether it is evicted as a whole. */
+const char *group_native_parent(const struct val *group);
+bool group_native_goes_whole(const struct val *group);
 /* Whether the pod names a group of another scheduler. *api_version is that of the PodGroup with that name; NULL when what the
  * group asks for stands on its pods. */
 bool group_names_neighbour(const struct val *pod, const char **api_version, const char **name);

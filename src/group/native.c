@@ -54,13 +54,25 @@ static void native_warn(struct native *native, const struct part *part, enum gro
 		native->fault = GROUP_FAULT_INVALID;
 }
 
+const char *group_native_parent(const struct val *group)
+{
+	const char *parent = val_str(val_path(group, "spec", PARENT_FIELD, NULL), "");
+	return *parent ? parent : NULL;
+}
+
+/* {all: {}} since 1.37, "PodGroup" before. */
+bool group_native_goes_whole(const struct val *group)
+{
+	const struct val *mode = val_path(group, "spec", "disruptionMode", NULL);
+	return val_kind(val_get(mode, "all")) == VAL_MAP || text_equal(val_str(mode, NULL), "PodGroup");
+}
+
 static struct part read_part(const struct val *object, bool composite)
 {
-	const char *parent = val_str(val_path(object, "spec", PARENT_FIELD, NULL), "");
 	const char *version = val_str(val_get(object, "apiVersion"), version_of(composite));
 	return (struct part){.id = meta_owner(object, version, kind_of(composite)),
 	                     .spec = val_get(object, "spec"),
-	                     .parent = *parent ? parent : NULL,
+	                     .parent = group_native_parent(object),
 	                     .composite = composite,
 	                     .subgroup = GROUP_UNSET};
 }
@@ -171,7 +183,7 @@ static size_t list_parts(struct native *native, bool composite, struct part *int
 		if (!meta_api_group_is(val_str(val_get(object, "apiVersion"), ""), KINDS_SCHEDULING_K8S) ||
 		    !text_equal(*namespace_ ? namespace_ : "default",
 		                *grouping->namespace_ ? grouping->namespace_ : "default") ||
-		    !*val_str(val_path(object, "spec", PARENT_FIELD, NULL), ""))
+		    !group_native_parent(object))
 			continue;
 		if (into)
 			into[count] = read_part(object, composite);
@@ -313,13 +325,6 @@ static void refuse_claims(struct native *native, const struct part *part)
 		native_warn(native, part, GROUP_ABOUT_UNSUPPORTED, "spec.resourceClaims",
 		            "let kube-scheduler place its pods, or give the claims to the pods",
 		            "claims that a whole group shares are not served");
-}
-
-/* {all: {}} since 1.37, "PodGroup" before. */
-static bool goes_as_a_whole(const struct part *part)
-{
-	const struct val *mode = val_get(part->spec, "disruptionMode");
-	return val_kind(val_get(mode, "all")) == VAL_MAP || text_equal(val_str(mode, NULL), "PodGroup");
 }
 
 /* ---- the result ---- */
@@ -472,7 +477,8 @@ static void take_over(struct native *native)
 	out->preemptibility = out->preemptibility ? out->preemptibility : "preemptible";
 	out->staleness_grace = out->staleness_grace ? out->staleness_grace : "-1s";
 	out->constraint = read_constraint(native, root);
-	meta_put(grouping->arena, &out->annotations, KINDS_DISRUPTION, goes_as_a_whole(root) ? "all" : "single");
+	meta_put(grouping->arena, &out->annotations, KINDS_DISRUPTION,
+	         group_native_goes_whole(root->id.object) ? "all" : "single");
 	if (text_equal(val_str(val_get(root->spec, "preemptionPolicy"), ""), "Never"))
 		meta_put(grouping->arena, &out->annotations, KINDS_PREEMPTION, "Never");
 }

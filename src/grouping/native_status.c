@@ -224,8 +224,8 @@ static bool is_below(struct store *store, const struct store_object *object, con
 {
 	const struct store_type *type = store_type_find(store, KINDS_SCHEDULING_K8S, "compositepodgroups");
 	for (int level = 0; object && level < MOST_LEVELS; level++) {
-		const char *parent = val_str(val_path(object->root, "spec", "parentCompositePodGroupName", NULL), "");
-		if (!*parent || !type)
+		const char *parent = group_native_parent(object->root);
+		if (!parent || !type)
 			return false;
 		if (strcmp(parent, root) == 0)
 			return true;
@@ -273,12 +273,6 @@ void native_status_tell_fault(const struct reconcile *turn, const struct group_r
 	}
 }
 
-static bool goes_as_a_whole(const struct store_object *object)
-{
-	const struct val *mode = val_path(object->root, "spec", "disruptionMode", NULL);
-	return val_kind(val_get(mode, "all")) == VAL_MAP || strcmp(val_str(mode, ""), "PodGroup") == 0;
-}
-
 /* A pod of this PodGroup was told to go: with it go the groups up to the root, when that goes as a whole. */
 static int tell_disruption(struct reconcile *turn)
 {
@@ -291,10 +285,10 @@ static int tell_disruption(struct reconcile *turn)
 	struct store_object *object = leaf ? store_peek(turn->store, leaf, turn->key.namespace_, turn->key.name) : NULL;
 	while (object && count < MOST_LEVELS) {
 		path[count++] = store_object_retain(object);
-		const char *parent = val_str(val_path(object->root, "spec", "parentCompositePodGroupName", NULL), "");
-		object = *parent && above ? store_peek(turn->store, above, turn->key.namespace_, parent) : NULL;
+		const char *parent = group_native_parent(object->root);
+		object = parent && above ? store_peek(turn->store, above, turn->key.namespace_, parent) : NULL;
 	}
-	bool goes = count > 0 && goes_as_a_whole(path[count - 1]);
+	bool goes = count > 0 && group_native_goes_whole(path[count - 1]->root);
 	for (size_t i = 0; i < count; i++) {
 		if (goes && write_condition(turn, path[i], &condition) < 0)
 			rc = -1;
