@@ -15,14 +15,14 @@ SELECTED = "volume.kubernetes.io/selected-node"
 
 
 class Controllers:
-    """kube-controller-manager of the same release, with the controllers of volumes only."""
+    """kube-controller-manager of the same release, with some of its controllers: those of volumes unless others are named."""
 
-    def __init__(self, plane):
+    def __init__(self, plane, controllers="persistentvolume-binder-controller,ephemeral-volume-controller", *flags):
         with open(plane.path("kube-controller-manager.log"), "ab") as log:
             self.process = subprocess.Popen(
                 [os.path.join(binaries("kube-controller-manager"), "kube-controller-manager"),
                  f"--kubeconfig={plane.kubeconfig}", "--leader-elect=false", "--secure-port=0",
-                 "--controllers=persistentvolume-binder-controller,ephemeral-volume-controller"],
+                 f"--controllers={controllers}", *flags],
                 stdout=log, stderr=subprocess.STDOUT)
 
     def __enter__(self):

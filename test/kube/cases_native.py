@@ -4,14 +4,13 @@ The control plane is one of its own, with the feature gates on that these groups
 """
 import contextlib
 import json
-import os
 import random
-import subprocess
 
 import kit
+from cases_claims import Controllers
 from cases_schedulers import KubeScheduler
-from control_plane import ControlPlane, binaries
-from kit import Replica, apply, pods_of, wait_until
+from control_plane import ControlPlane
+from kit import Replica, apply, bound, pods_of, wait_until
 
 GATES = {
     36: ["GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption", "WorkloadWithJob",
@@ -24,26 +23,11 @@ STARTED = {36: "PodGroupScheduled", 37: "PodGroupInitiallyScheduled"}
 GROUPS = "podgroups.scheduling.k8s.io"
 COMPOSITES = "compositepodgroups.scheduling.k8s.io"
 RACK = "example.com/rack"
+CONTROLLERS = "*,-taint-eviction-controller,-node-lifecycle-controller,-garbage-collector-controller"
 
 
 def gates(release):
     return "--feature-gates=" + ",".join(f"{name}=true" for name in GATES[release])
-
-
-class Controllers:
-    """kube-controller-manager with the controllers that know these groups."""
-
-    def __init__(self, plane):
-        with open(plane.path("kube-controller-manager.log"), "ab") as log:
-            self.process = subprocess.Popen(
-                [os.path.join(binaries("kube-controller-manager"), "kube-controller-manager"),
-                 f"--kubeconfig={plane.kubeconfig}", "--leader-elect=false", "--secure-port=0", gates(plane.minor),
-                 "--controllers=*,-taint-eviction-controller,-node-lifecycle-controller,-garbage-collector-controller"],
-                stdout=log, stderr=subprocess.STDOUT)
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(30)
 
 
 class Gated:
@@ -60,7 +44,7 @@ class Gated:
         try:
             gated = self.stack.enter_context(ControlPlane(flags=[f"--runtime-config={versions}", gates(minor)]))
             kit.furnish(gated)
-            self.stack.callback(Controllers(gated).close)
+            self.stack.enter_context(Controllers(gated, CONTROLLERS, gates(minor)))
         except BaseException:
             self.stack.close()
             raise
@@ -166,13 +150,6 @@ def nodes_of(plane, name):
     return [pod["spec"]["nodeName"] for pod in pods_of(plane, name) if pod["spec"].get("nodeName")]
 
 
-def have_nodes(plane, name, count):
-    def check():
-        placed = len(nodes_of(plane, name))
-        return placed == count or f"{placed} of {count} pods of {name} have nodes"
-    return check
-
-
 def racks(plane, name):
     return {node.split("-")[0] for node in nodes_of(plane, name)}
 
@@ -184,7 +161,7 @@ def look_again(plane, replica):
     """A pod that came later is bound: what came before was looked at."""
     name = f"witness{next(WITNESSES)}"
     apply(plane, pods(name, 1, gpus=0, of=""))
-    wait_until("the witness is bound", have_nodes(plane, name, 1), replica)
+    wait_until("the witness is bound", bound(plane, name, 1), replica)
     plane.kubectl("delete", "pod", name + "-0", "--force", "--grace-period=0")
 
 
@@ -192,7 +169,7 @@ def fill(plane, replica, *nodes):
     """Nobody else fits on these nodes."""
     for node in nodes:
         apply(plane, pods("full-" + node, 1, of="", nodeSelector={"kubernetes.io/hostname": node}))
-        wait_until(f"{node} is full", have_nodes(plane, "full-" + node, 1), replica)
+        wait_until(f"{node} is full", bound(plane, "full-" + node, 1), replica)
 
 
 def is_refused(plane, doc, word):
@@ -208,7 +185,7 @@ def pods_wait_for_their_group(plane, replica):
     look_again(plane, replica)
     assert not nodes_of(plane, "a")
     apply(plane, [group(plane, "a", 2)])
-    wait_until("both are placed", have_nodes(plane, "a", 2), replica)
+    wait_until("both are placed", bound(plane, "a", 2), replica)
 
 
 @test_from(36)
@@ -218,7 +195,7 @@ def a_gang_waits_for_its_minimum(plane, replica):
     assert not nodes_of(plane, "a")
     assert condition(plane, GROUPS, "a") is None
     apply(plane, pods("a", 1, first=3))
-    wait_until("all are placed", have_nodes(plane, "a", 4), replica)
+    wait_until("all are placed", bound(plane, "a", 4), replica)
     wait_until("it is told", is_told(plane, GROUPS, "a", "True", "Scheduled"), replica)
 
 
@@ -230,14 +207,14 @@ def a_gang_without_room_places_nothing(plane, replica):
     look_again(plane, replica)
     assert not nodes_of(plane, "a")
     plane.kubectl("delete", "pod", "full-r2-n0-0", "--force", "--grace-period=0")
-    wait_until("there is room", have_nodes(plane, "a", 4), replica)
+    wait_until("there is room", bound(plane, "a", 4), replica)
 
 
 @test_from(36)
 def more_than_the_minimum_takes_what_there_is(plane, replica):
     fill(plane, replica, "r1-n0", "r1-n1", "r1-n2")
     apply(plane, [group(plane, "a", 4)] + pods("a", 6))
-    wait_until("five are placed", have_nodes(plane, "a", 5), replica)
+    wait_until("five are placed", bound(plane, "a", 5), replica)
     look_again(plane, replica)
     assert len(nodes_of(plane, "a")) == 5
 
@@ -245,20 +222,20 @@ def more_than_the_minimum_takes_what_there_is(plane, replica):
 @test_from(36)
 def a_late_pod_goes_alone(plane, replica):
     apply(plane, [group(plane, "a", 2)] + pods("a", 2))
-    wait_until("the gang is placed", have_nodes(plane, "a", 2), replica)
+    wait_until("the gang is placed", bound(plane, "a", 2), replica)
     apply(plane, pods("a", 1, first=2))
-    wait_until("so is the late one", have_nodes(plane, "a", 3), replica)
+    wait_until("so is the late one", bound(plane, "a", 3), replica)
 
 
 @test_from(36)
 def a_replacement_is_placed(plane, replica):
     apply(plane, [group(plane, "a", 4)] + pods("a", 4))
-    wait_until("the gang is placed", have_nodes(plane, "a", 4), replica)
+    wait_until("the gang is placed", bound(plane, "a", 4), replica)
     plane.kubectl("delete", "pod", "a-0", "--force", "--grace-period=0")
     look_again(plane, replica)
     assert len(nodes_of(plane, "a")) == 3, "nothing goes because one is lost"
     apply(plane, pods("a", 1, first=4))
-    wait_until("the replacement is placed", have_nodes(plane, "a", 4), replica)
+    wait_until("the replacement is placed", bound(plane, "a", 4), replica)
     assert condition(plane, GROUPS, "a") == ("True", "Scheduled")
 
 
@@ -274,7 +251,7 @@ def a_pod_that_succeeded_counts_no_more(plane, replica):
         listed(plane, "podgroups.scheduling.run.ai")) or "not yet", replica)
     if plane.minor >= 37:
         plane.kubectl("patch", GROUPS, "a", "--type=merge", "-p", '{"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}}')
-        wait_until("with a lower minimum it is placed", have_nodes(plane, "a", 4), replica)
+        wait_until("with a lower minimum it is placed", bound(plane, "a", 4), replica)
 
 
 @test_from(37)
@@ -283,13 +260,13 @@ def a_lower_minimum_frees_the_gang(plane, replica):
     look_again(plane, replica)
     assert not nodes_of(plane, "a")
     plane.kubectl("patch", GROUPS, "a", "--type=merge", "-p", '{"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}}')
-    wait_until("three are enough", have_nodes(plane, "a", 3), replica)
+    wait_until("three are enough", bound(plane, "a", 3), replica)
 
 
 @test_from(37)
 def a_higher_minimum_ends_nothing(plane, replica):
     apply(plane, [group(plane, "a", 3)] + pods("a", 3))
-    wait_until("the gang is placed", have_nodes(plane, "a", 3), replica)
+    wait_until("the gang is placed", bound(plane, "a", 3), replica)
     plane.kubectl("patch", GROUPS, "a", "--type=merge", "-p", '{"spec":{"schedulingPolicy":{"gang":{"minCount":5}}}}')
     look_again(plane, replica)
     assert len(nodes_of(plane, "a")) == 3
@@ -314,7 +291,7 @@ def the_server_refuses_what_cannot_be(plane, _):
 def a_key_keeps_the_gang_in_one_domain(plane, replica):
     fill(plane, replica, "r1-n0")
     apply(plane, [group(plane, "a", 4, RACK)] + pods("a", 4))
-    wait_until("the gang is placed", have_nodes(plane, "a", 4), replica)
+    wait_until("the gang is placed", bound(plane, "a", 4), replica)
     assert racks(plane, "a") == {"r2"}
 
 
@@ -329,15 +306,15 @@ def nodes_without_the_label_are_not_used(plane, replica):
     finally:
         plane.kubectl("label", "nodes", "r1-n0", "r1-n1", RACK + "=r1")
         plane.kubectl("label", "nodes", "r2-n0", RACK + "=r2")
-    wait_until("with the label they are", have_nodes(plane, "a", 4), replica)
+    wait_until("with the label they are", bound(plane, "a", 4), replica)
 
 
 @test_from(36)
 def a_gang_grows_in_its_own_domain(plane, replica):
     apply(plane, [group(plane, "a", 2, RACK)] + pods("a", 2))
-    wait_until("the gang is placed", have_nodes(plane, "a", 2), replica)
+    wait_until("the gang is placed", bound(plane, "a", 2), replica)
     apply(plane, pods("a", 3, first=2))
-    wait_until("it grows", have_nodes(plane, "a", 4), replica)
+    wait_until("it grows", bound(plane, "a", 4), replica)
     look_again(plane, replica)
     assert len(nodes_of(plane, "a")) == 4 and len(racks(plane, "a")) == 1, nodes_of(plane, "a")
 
@@ -363,8 +340,8 @@ def a_level_lies_inside_the_one_above(plane, replica):
     for name in ("x", "y"):
         docs += [group(plane, name, 2, "kubernetes.io/hostname", "root")] + pods(name, 2, gpus=4)
     apply(plane, docs)
-    wait_until("x is placed", have_nodes(plane, "x", 2), replica)
-    wait_until("y is placed", have_nodes(plane, "y", 2), replica)
+    wait_until("x is placed", bound(plane, "x", 2), replica)
+    wait_until("y is placed", bound(plane, "y", 2), replica)
     assert racks(plane, "x") == racks(plane, "y") == {"r2"}
     assert len(set(nodes_of(plane, "x"))) == len(set(nodes_of(plane, "y"))) == 1
 
@@ -385,8 +362,8 @@ def no_group_takes_the_room_of_its_sibling(plane, replica):
     fill(plane, replica, "r1-n0", "r1-n1", "r1-n2", "r1-n3")
     apply(plane, [composite("root", 2), group(plane, "x", 1, parent="root"), group(plane, "y", 2, parent="root")] +
           pods("x", 4) + pods("y", 2))
-    wait_until("y is placed", have_nodes(plane, "y", 2), replica)
-    wait_until("x has the rest", have_nodes(plane, "x", 2), replica)
+    wait_until("y is placed", bound(plane, "y", 2), replica)
+    wait_until("x has the rest", bound(plane, "x", 2), replica)
 
 
 @test_from(37)
@@ -430,7 +407,7 @@ def preempted(plane, replica, mode):
     wait_until("the gang runs", kit.runs(plane, "a", 4), replica)
     apply(plane, [group(plane, "b", 2, RACK, priorityClassName="high")] +
           pods("b", 2, priorityClassName="high", nodeSelector={RACK: "r2"}))
-    wait_until("the other is placed", have_nodes(plane, "b", 2), replica)
+    wait_until("the other is placed", bound(plane, "b", 2), replica)
     return len(nodes_of(plane, "a"))
 
 
@@ -449,7 +426,7 @@ def mode_single_gives_what_is_needed(plane, replica):
 def never_takes_nothing_from_anybody(plane, replica):
     patient = {**classes()[1], "preemptionPolicy": "Never"}
     apply(plane, [classes()[0], patient] + pods("low", 8, of="", priorityClassName="low"))
-    wait_until("the cluster is full", have_nodes(plane, "low", 8), replica)
+    wait_until("the cluster is full", bound(plane, "low", 8), replica)
     # The server takes the field for given before it reads the class, so both have to say it.
     apply(plane, [group(plane, "a", 1, priorityClassName="high", preemptionPolicy="Never")] +
           pods("a", 1, priorityClassName="high"))
@@ -479,7 +456,7 @@ def a_job_gets_its_group_from_its_controller(plane, replica):
         "scheduling": {"schedulingPolicy": {"gang": {}}, "schedulingConstraints": {"topology": [{"key": RACK}]}},
         "template": {"spec": {"schedulerName": "platoon", "restartPolicy": "Never", "containers": [
             {"name": "main", "image": "model:1", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}}}}])
-    wait_until("all are placed", have_nodes(plane, "train", 4), replica)
+    wait_until("all are placed", bound(plane, "train", 4), replica)
     assert len(racks(plane, "train")) == 1
     made = listed(plane, GROUPS)
     assert len(made) == 1 and made[0]["spec"]["schedulingPolicy"]["gang"]["minCount"] == 4, made

@@ -120,7 +120,7 @@ def runs(plane, name, pods):
 
 
 def bound(plane, name, pods):
-    """For replicas whose clock is behind: their kubelets wait until the times of the server have come."""
+    """Bound is enough where nobody runs them, as kubelets of a replica whose clock is behind do not yet."""
     def check():
         count = sum(1 for pod in pods_of(plane, name) if pod["spec"].get("nodeName"))
         return count == pods or f"{count} of {pods} are bound"
