@@ -1,6 +1,7 @@
-/* Owns the reference of fields: a page of Markdown for each kind of ours, from the tables of schemas. */
+/* Owns the reference: a page of Markdown for the fields of each kind of ours, from the tables of schemas, and for each table. */
 #include "cli/cli.h"
 
+#include "engine/cycle/actions.h"
 #include "kinds/kinds.h"
 #include "kinds/schema.h"
 #include "serve/api/schema_words.h"
@@ -8,8 +9,16 @@
 #include <string.h>
 
 #define DEEPEST 12
-#define KINDS_PAGE "kinds" /* no kind: a table of all of them */
-#define PODS_PAGE "pods"   /* what a pod can ask for; docs/pods.md */
+
+static void print_actions(struct arena *arena);
+
+/* Pages that are not the fields of a kind. */
+static const struct {
+	const char *name;
+	void (*print)(struct arena *arena);
+} tables[] = {
+	{"actions", print_actions}, {"kinds", cli_reference_kinds}, {"pods", cli_reference_pods}, /* docs/pods.md */
+};
 
 static const char *type_name(const struct schema_field *field, struct arena *arena)
 {
@@ -66,20 +75,31 @@ static void print_kind(const struct kind_row *row, const struct schema_type *typ
 	print_fields(type, "", 0, arena, stdout);
 }
 
+static void print_actions(struct arena *arena)
+{
+	(void)arena;
+	puts("# Actions\n\n"
+	     "What a [cycle](../concepts.md#actions) does, in its order.\n\n"
+	     "| action | what it does | runs |\n"
+	     "|---|---|---|");
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		enum cycle_action action = (enum cycle_action)a;
+		printf("| `%s` | %s | %s |\n", cycle_action_name(action), cycle_action_description(action),
+		       cycle_action_row(action)->opt_in ? "where asked for" : "always");
+	}
+}
+
 int cli_reference(struct cli_args *args)
 {
 	const char *wanted = args->operand_count > 0 ? args->operands[0] : NULL;
 	bool found = false;
-	if (wanted && strcmp(wanted, KINDS_PAGE) == 0) {
-		cli_reference_kinds(args->arena);
-		return CLI_OK;
-	}
-	if (wanted && strcmp(wanted, PODS_PAGE) == 0) {
-		cli_reference_pods(args->arena);
-		return CLI_OK;
-	}
-	if (!wanted)
-		printf(KINDS_PAGE "\n" PODS_PAGE "\n");
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (!wanted) {
+			printf("%s\n", tables[i].name);
+		} else if (strcmp(wanted, tables[i].name) == 0) {
+			tables[i].print(args->arena);
+			return CLI_OK;
+		}
 	const struct kind_row *row;
 	for (size_t i = 0; (row = kinds_row(i)); i++) {
 		const struct schema_type *type =

@@ -1,9 +1,8 @@
-/* The table of actions: names that can be read back, rows without holes, and the page that tells users of them. */
+/* The table of actions: names that can be read back, and rows without holes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -56,29 +55,8 @@ static void rows_have_no_holes(void **state)
 		assert_int_equal(row->method != NULL, row->why != NULL);
 		assert_true(!row->method || (row->evicts && (row->serves_waiting || row->opt_in)));
 		assert_true(!row->evicts_protected || row->evicts);
+		assert_true(strlen(cycle_action_description((enum cycle_action)a)) > 10);
 	}
-}
-
-/* docs/concepts.md has a row for every action, in order, with the description of the table. */
-static void page_has_every_action(void **state)
-{
-	(void)state;
-	char line[512], want[512];
-	int next = 0;
-	FILE *page = fopen(CONCEPTS_PAGE, "r");
-	assert_non_null(page);
-	while (fgets(line, sizeof(line), page)) {
-		enum cycle_action action;
-		size_t length = strncmp(line, "| `", 3) == 0 ? strcspn(line + 3, "`") : 0;
-		if (!length || cycle_action_parse(line + 3, length, &action) < 0)
-			continue;
-		assert_int_equal(action, next++);
-		snprintf(want, sizeof(want), "| `%s` | %s |\n", cycle_action_name(action),
-		         cycle_action_description(action));
-		assert_string_equal(line, want);
-	}
-	fclose(page);
-	assert_int_equal(next, ACTION_COUNT);
 }
 
 int main(void)
@@ -87,7 +65,6 @@ int main(void)
 		cmocka_unit_test(names_are_read_back),
 		cmocka_unit_test(lists_are_in_the_order_of_a_cycle),
 		cmocka_unit_test(rows_have_no_holes),
-		cmocka_unit_test(page_has_every_action),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

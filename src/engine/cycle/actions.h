@@ -1,8 +1,8 @@
 /* The table of actions: a cycle is a list of them, and everything that depends on which one it is stands in its row.
  *
  * A line of CYCLE_ACTIONS gives the name and what it does in words; help, completion, messages, JSON, labels of metrics and
- * docs/concepts.md take them from here. The struct action_<row> beside the function says how it behaves. See "An action" in
- * CONTRIBUTING.md. */
+ * docs/reference/actions.md take them from here. The struct action_<row> beside the function says how it behaves; both stand in
+ * <row>.c, here or in evict/. See "An action" in CONTRIBUTING.md. */
 #ifndef ENGINE_CYCLE_ACTIONS_H
 #define ENGINE_CYCLE_ACTIONS_H
 
