@@ -18,7 +18,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_RECURSIVE] = {"recursive", 'R', NULL, NULL, "read the folders of -f with everything below them",
                                   FLAG(recursive)},
 	[CLI_OPTION_OUTPUT] = {"output", 'o', "FORMAT", NULL, "output format", .take = option_take_output},
-	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", &CYCLE_ACTION_NAMES[1], "default those that always run",
+	[CLI_OPTION_ACTIONS] = {"actions", 0, "LIST", &CYCLE_ACTION_NAMES[1], "default the usual ones",
                                 .take = option_take_actions},
 	[CLI_OPTION_BUDGET] = {"budget", 0, "STEPS", NULL, "search steps per placement before it is given up",
                                .take = option_take_budget},
