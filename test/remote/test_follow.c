@@ -30,12 +30,6 @@ static const char *event(const char *type, const char *object)
 	return text;
 }
 
-static void tell(struct remote_fixture *fixture, const char *type, const char *object)
-{
-	fake_server_send(fixture->fake, WATCH, event(type, object));
-	remote_fixture_move(fixture);
-}
-
 /* ---- lists ---- */
 
 static void a_list_comes_in_pages(void **state)
@@ -111,7 +105,7 @@ static void what_is_no_list_deletes_nothing(void **state)
 	fake_server_on(fixture->fake, LIST, 200, "", page(10, "", pod("a", 3)));
 	remote_fixture_start(fixture);
 	remote_fixture_await(fixture, WATCH, 1);
-	tell(fixture, "ERROR", "{'kind':'Status','code':410}");
+	remote_fixture_tell(fixture, "ERROR", "{'kind':'Status','code':410}");
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		size_t lists = fake_server_count(fixture->fake, LIST);
 		if (fake_server_open(fixture->fake, LIST) == 0)
@@ -239,14 +233,14 @@ static void events_change_the_mirror(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	tell(fixture, "ADDED", pod("b", 12));
-	tell(fixture, "MODIFIED", pod("a", 13));
+	remote_fixture_tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", pod("b", 12));
+	remote_fixture_tell(fixture, "MODIFIED", pod("a", 13));
 	assert_pods(fixture, "a:13 b:12");
-	tell(fixture, "DELETED", pod("b", 14));
+	remote_fixture_tell(fixture, "DELETED", pod("b", 14));
 	assert_pods(fixture, "a:13");
 	/* What the answer to a write told already is not undone by an older event. */
-	tell(fixture, "MODIFIED", pod("a", 12));
+	remote_fixture_tell(fixture, "MODIFIED", pod("a", 12));
 	assert_pods(fixture, "a:13");
 }
 
@@ -254,8 +248,9 @@ static void a_watch_goes_on_where_it_ended(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	tell(fixture, "BOOKMARK", "{'kind':'Pod','metadata':{'resourceVersion':'57','creationTimestamp':null}}");
+	remote_fixture_tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "BOOKMARK",
+	                    "{'kind':'Pod','metadata':{'resourceVersion':'57','creationTimestamp':null}}");
 	assert_pods(fixture, "a:11");
 	clock_virtual_advance(&fixture->base.clock, 300 * CLOCK_SECOND);
 	fake_server_finish(fixture->fake, WATCH);
@@ -267,7 +262,7 @@ static void a_watch_goes_on_where_it_ended(void **state)
 	fake_server_cut(fixture->fake, WATCH);
 	assert_true(remote_fixture_tenths(fixture, WATCH, 3, 100) < 100);
 	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 2)->line, "resourceVersion=57"));
-	tell(fixture, "ADDED", pod("b", 60));
+	remote_fixture_tell(fixture, "ADDED", pod("b", 60));
 	assert_pods(fixture, "a:11 b:60");
 	assert_int_equal(remote_counts(fixture->remote).lists, 1);
 }
@@ -297,11 +292,11 @@ static void a_version_that_is_too_old_is_listed_again(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	tell(fixture, "ADDED", pod("b", 12));
+	remote_fixture_tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", pod("b", 12));
 	/* As an event; then as the answer to the next watch. */
 	fake_server_on(fixture->fake, LIST, 200, "", page(20, "", pod("b", 12)));
-	tell(fixture, "ERROR", "{'kind':'Status','code':410,'reason':'Expired'}");
+	remote_fixture_tell(fixture, "ERROR", "{'kind':'Status','code':410,'reason':'Expired'}");
 	remote_fixture_await(fixture, WATCH, 2);
 	assert_pods(fixture, "b:12"); /* a ended unseen */
 	fake_server_on(fixture->fake, LIST, 200, "", page(30, "", pod("c", 25)));
@@ -312,10 +307,10 @@ static void a_version_that_is_too_old_is_listed_again(void **state)
 	assert_true(remote_fixture_tenths(fixture, WATCH, 3, 100) < 100);
 	assert_pods(fixture, "c:25");
 	assert_non_null(strstr(fake_server_request(fixture->fake, WATCH, 2)->line, "resourceVersion=30"));
-	tell(fixture, "ADDED", pod("d", 31));
+	remote_fixture_tell(fixture, "ADDED", pod("d", 31));
 	/* The same name may be another object now, even with a smaller version. */
 	fake_server_on(fixture->fake, LIST, 200, "", page(40, "", remote_fixture_pod("c", "uid-other", 24, "", "")));
-	tell(fixture, "ERROR", "{'kind':'Status','code':410}");
+	remote_fixture_tell(fixture, "ERROR", "{'kind':'Status','code':410}");
 	remote_fixture_await(fixture, WATCH, 4);
 	assert_pods(fixture, "c:24"); /* and d ended unseen */
 	assert_true(remote_synced(fixture->remote));
@@ -353,7 +348,7 @@ static void a_bad_watch_is_opened_again_after_a_pause(void **state)
 	}
 	assert_pods(fixture, "");
 	/* And then all is well. */
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", pod("a", 11));
 	assert_pods(fixture, "a:11");
 	assert_string_equal(remote_problem(fixture->remote), "");
 	assert_int_equal(remote_counts(fixture->remote).lists, 1);
@@ -446,7 +441,7 @@ static void what_has_arrived_is_not_waited_for(void **state)
 	struct remote_fixture *fixture = *state;
 	int quick = 0;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", pod("a", 11));
 	for (int i = 0; i < ALARMS; i++)
 		quick += turn_is_quick(fixture, 12 + i);
 	assert_in_range(quick, ALARMS / 2, ALARMS);

@@ -6,41 +6,11 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define BODY "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'},'spec':{'containers':[{'name':'c','image':'i'}]}}"
 
-static void tell(struct remote_fixture *fixture, const char *type, const char *object)
-{
-	char text[4096];
-	snprintf(text, sizeof(text), "{'type':'%s','object':%s}\n", type, object);
-	fake_server_send(fixture->fake, WATCH, text);
-	remote_fixture_move(fixture);
-}
-
-static const char *pod(const char *name, int version)
-{
-	char uid[64];
-	snprintf(uid, sizeof(uid), "00000000-0000-0000-0000-%012d", name[0]);
-	return remote_fixture_pod(name, uid, version, "", "");
-}
-
 static const char *uid_of(struct remote_fixture *fixture, const char *name)
 {
 	const struct store_object *object =
 		store_peek(fixture->base.store, fixture_api(&fixture->base, "pods")->type, "default", name);
 	return object ? object->uid : "";
-}
-
-static const char *field(struct remote_fixture *fixture, const char *name, const char *first, const char *second)
-{
-	const struct store_object *object =
-		store_peek(fixture->base.store, fixture_api(&fixture->base, "pods")->type, "default", name);
-	return object ? val_str(val_path(object->root, first, second, NULL), "") : "(none)";
-}
-
-static int bind_pod(struct remote_fixture *fixture, const char *name, const char *node)
-{
-	char body[256];
-	snprintf(body, sizeof(body), "{'target':{'kind':'Node','name':'%s'}}", node);
-	return fixture_do(&fixture->base, (struct store_request){.verb = STORE_CREATE, .subresource = STORE_BINDING},
-	                  "pods", "default", name, body);
 }
 
 /* ---- assumptions ---- */
@@ -49,7 +19,7 @@ static void a_write_is_seen_at_once_and_confirmed_later(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	const struct store_type *type = fixture_api(&fixture->base, "pods")->type;
 	assert_code(&fixture->base,
 	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
@@ -76,13 +46,13 @@ static void a_conflict_is_taken_back(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base,
 	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	fake_server_on(fixture->fake, "PATCH", 409, "", "{'kind':'Status','code':409,'reason':'Conflict'}");
 	remote_fixture_await(fixture, "GET " PODS "/a", 1); /* only asking is sure */
 	assert_int_equal(remote_counts(fixture->remote).refused, 1);
-	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod("a", 15));
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", remote_fixture_plain_pod("a", 15));
 	remote_fixture_move(fixture);
 	assert_pods(fixture, "a:15");
 	assert_true(remote_settled(fixture->remote));
@@ -92,7 +62,7 @@ static void what_a_write_was_about_may_be_gone(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base,
 	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	fake_server_on(fixture->fake, "PATCH", 404, "", "{}");
@@ -105,7 +75,7 @@ static void patience_with_a_server_that_asks_for_it(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base,
 	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	fake_server_on(fixture->fake, "PATCH", 429, "Retry-After: 7\r\n", "{}");
@@ -117,7 +87,7 @@ static void patience_with_a_server_that_asks_for_it(void **state)
 	assert_true(remote_fixture_tenths(fixture, "PATCH", 3, 200) < 200);
 	fake_server_cut(fixture->fake, "PATCH");
 	assert_true(remote_fixture_tenths(fixture, "PATCH", 4, 200) < 200);
-	fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12));
+	fake_server_answer(fixture->fake, "PATCH", 200, "", remote_fixture_plain_pod("a", 12));
 	remote_fixture_move(fixture);
 	assert_pods(fixture, "a:12");
 	assert_int_equal(remote_counts(fixture->remote).refused, 0);
@@ -129,7 +99,7 @@ static void attempts_have_an_end(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base,
 	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	fake_server_always(fixture->fake, "PATCH", 500, "", "{'message':'broken'}");
@@ -137,9 +107,9 @@ static void attempts_have_an_end(void **state)
 	assert_int_equal(fake_server_count(fixture->fake, "PATCH"), 10);
 	assert_int_equal(remote_counts(fixture->remote).refused, 1);
 	assert_int_equal(fake_server_open(fixture->fake, "GET " PODS "/a"), 1);
-	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod("a", 11));
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", remote_fixture_plain_pod("a", 11));
 	remote_fixture_move(fixture);
-	assert_string_equal(field(fixture, "a", "metadata", "labels"), "");
+	assert_string_equal(remote_fixture_field(fixture, "a", "metadata", "labels"), "");
 	assert_true(remote_settled(fixture->remote));
 }
 
@@ -150,17 +120,17 @@ static void what_is_gone_does_not_come_back_with_an_older_answer(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base,
 	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
 	remote_fixture_await(fixture, "PATCH", 1);
-	tell(fixture, "DELETED", pod("a", 14));
-	fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12));
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 14));
+	fake_server_answer(fixture->fake, "PATCH", 200, "", remote_fixture_plain_pod("a", 12));
 	remote_fixture_move(fixture);
 	assert_pods(fixture, "");
 	assert_true(remote_settled(fixture->remote));
 	/* Another one of the same name may come. */
-	tell(fixture, "ADDED", remote_fixture_pod("a", "uid-2", 20, "", ""));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_pod("a", "uid-2", 20, "", ""));
 	assert_pods(fixture, "a:20");
 }
 
@@ -170,9 +140,9 @@ static void what_was_created_may_be_deleted_before_the_answer(void **state)
 	remote_fixture_start_empty(fixture);
 	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
 	remote_fixture_await(fixture, "POST", 1);
-	tell(fixture, "ADDED", pod("a", 11));
-	tell(fixture, "DELETED", pod("a", 12));
-	fake_server_answer(fixture->fake, "POST", 201, "", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 12));
+	fake_server_answer(fixture->fake, "POST", 201, "", remote_fixture_plain_pod("a", 11));
 	remote_fixture_move(fixture);
 	assert_pods(fixture, "");
 	assert_true(remote_settled(fixture->remote));
@@ -182,21 +152,21 @@ static void a_deleted_object_stays_deleted(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{'gracePeriodSeconds':0}"),
 	            200);
 	remote_fixture_await(fixture, "DELETE", 1);
 	assert_non_null(strstr(fake_server_request(fixture->fake, "DELETE", 0)->body, "\"gracePeriodSeconds\":0"));
-	fake_server_answer(fixture->fake, "DELETE", 200, "", pod("a", 14));
+	fake_server_answer(fixture->fake, "DELETE", 200, "", remote_fixture_plain_pod("a", 14));
 	remote_fixture_move(fixture);
 	assert_pods(fixture, "");
 	/* Its last days are told of late; then its end, and then a successor comes. */
-	tell(fixture, "MODIFIED", pod("a", 13));
+	remote_fixture_tell(fixture, "MODIFIED", remote_fixture_plain_pod("a", 13));
 	assert_pods(fixture, "");
-	tell(fixture, "DELETED", pod("a", 14));
-	tell(fixture, "ADDED", remote_fixture_pod("a", "uid-2", 20, "", ""));
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 14));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_pod("a", "uid-2", 20, "", ""));
 	assert_pods(fixture, "a:20");
-	tell(fixture, "DELETED", pod("a", 14)); /* of the first: not of this one */
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 14)); /* of the first: not of this one */
 	assert_pods(fixture, "a:20");
 }
 
@@ -205,20 +175,20 @@ static void a_list_from_before_brings_nothing_back(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	tell(fixture, "ERROR", "{'kind':'Status','code':410}");
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
+	remote_fixture_tell(fixture, "ERROR", "{'kind':'Status','code':410}");
 	remote_fixture_await(fixture, LIST, 2);
 	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{'gracePeriodSeconds':0}"),
 	            200);
-	fake_server_on(fixture->fake, "DELETE", 200, "", pod("a", 14));
+	fake_server_on(fixture->fake, "DELETE", 200, "", remote_fixture_plain_pod("a", 14));
 	remote_fixture_await(fixture, "DELETE", 1);
 	char list[4096];
 	snprintf(list, sizeof(list), "{'kind':'PodList','metadata':{'resourceVersion':'12'},'items':[%s]}",
-	         pod("a", 11));
+	         remote_fixture_plain_pod("a", 11));
 	fake_server_answer(fixture->fake, LIST, 200, "", list);
 	remote_fixture_await(fixture, WATCH, 2);
 	assert_pods(fixture, "");
-	tell(fixture, "DELETED", pod("a", 14));
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 14));
 	assert_pods(fixture, "");
 }
 
@@ -226,7 +196,7 @@ static void a_graceful_end_is_no_end_yet(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{}"), 200);
 	fake_server_on(fixture->fake, "DELETE", 200, "",
 	               remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 12,
@@ -234,8 +204,9 @@ static void a_graceful_end_is_no_end_yet(void **state)
 	                                  ""));
 	remote_fixture_await(fixture, "DELETE", 1);
 	assert_pods(fixture, "a:12");
-	assert_string_equal(field(fixture, "a", "metadata", "deletionTimestamp"), "2026-01-01T00:00:30Z");
-	tell(fixture, "DELETED", pod("a", 13));
+	assert_string_equal(remote_fixture_field(fixture, "a", "metadata", "deletionTimestamp"),
+	                    "2026-01-01T00:00:30Z");
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 13));
 	assert_pods(fixture, "");
 }
 
@@ -257,9 +228,9 @@ static void a_child_waits_for_the_uid_of_its_owner(void **state)
 	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", child), 201);
 	remote_fixture_await(fixture, "POST", 1);
 	/* The event comes before the answer: the child still waits, as only the answer says that it is the same object. */
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_int_equal(fake_server_count(fixture->fake, "POST"), 1);
-	fake_server_answer(fixture->fake, "POST", 201, "", pod("a", 11));
+	fake_server_answer(fixture->fake, "POST", 201, "", remote_fixture_plain_pod("a", 11));
 	remote_fixture_await(fixture, "POST", 2);
 	assert_string_equal(uid_of(fixture, "a"), "00000000-0000-0000-0000-000000000097");
 	const char *sent = fake_server_request(fixture->fake, "POST", 1)->body;
@@ -302,10 +273,10 @@ static void the_event_of_a_birth_may_come_after_the_answer(void **state)
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
 	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
-	fake_server_on(fixture->fake, "POST", 201, "", pod("a", 11));
+	fake_server_on(fixture->fake, "POST", 201, "", remote_fixture_plain_pod("a", 11));
 	remote_fixture_await(fixture, "POST", 1);
 	assert_pods(fixture, "a:11");
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_pods(fixture, "a:11");
 	assert_true(remote_settled(fixture->remote));
 }
@@ -316,11 +287,11 @@ static void an_heir_is_not_its_predecessor(void **state)
 	struct remote_fixture *fixture = *state;
 	const char *heir = "00000000-0000-0000-0000-000000000555";
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
 	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "a", "{'gracePeriodSeconds':0}"),
 	            200);
 	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
-	assert_code(&fixture->base, bind_pod(fixture, "a", "n1"), 201);
+	assert_code(&fixture->base, remote_fixture_bind(fixture, "a", "n1"), 201);
 	remote_fixture_await(fixture, "DELETE", 1);
 	fake_server_answer(
 		fixture->fake, "DELETE", 200, "",
@@ -328,14 +299,14 @@ static void an_heir_is_not_its_predecessor(void **state)
 	                           "'deletionTimestamp':'2026-01-01T00:00:30Z','deletionGracePeriodSeconds':30", ""));
 	remote_fixture_await(fixture, "POST", 1);
 	assert_null(strstr(fake_server_request(fixture->fake, "POST", 0)->head, "/binding"));
-	tell(fixture, "DELETED", pod("a", 13));
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_plain_pod("a", 13));
 	fake_server_answer(fixture->fake, "POST", 201, "", remote_fixture_pod("a", heir, 20, "", ""));
 	remote_fixture_move(fixture);
 	assert_string_equal(uid_of(fixture, "a"), heir);
 	remote_fixture_await(fixture, "POST", 2);
 	fake_server_answer(fixture->fake, "POST", 201, "", "{'kind':'Status','status':'Success'}");
-	tell(fixture, "MODIFIED", remote_fixture_pod("a", heir, 21, "", "'nodeName':'n1'"));
-	tell(fixture, "DELETED", remote_fixture_pod("a", heir, 22, "", "'nodeName':'n1'"));
+	remote_fixture_tell(fixture, "MODIFIED", remote_fixture_pod("a", heir, 21, "", "'nodeName':'n1'"));
+	remote_fixture_tell(fixture, "DELETED", remote_fixture_pod("a", heir, 22, "", "'nodeName':'n1'"));
 	assert_pods(fixture, "");
 	assert_true(remote_settled(fixture->remote));
 }
@@ -354,7 +325,7 @@ static void a_birth_that_happened_before(void **state)
 	assert_true(remote_fixture_tenths(fixture, "POST", 2, 100) < 100);
 	fake_server_answer(fixture->fake, "POST", 409, "", "{'kind':'Status','code':409,'reason':'AlreadyExists'}");
 	remote_fixture_await(fixture, "GET " PODS "/a", 1);
-	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", pod("a", 11));
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 200, "", remote_fixture_plain_pod("a", 11));
 	remote_fixture_await(fixture, "POST", 3);
 	assert_non_null(
 		strstr(fake_server_request(fixture->fake, "POST", 2)->body, "00000000-0000-0000-0000-000000000097"));
@@ -382,224 +353,23 @@ static void an_answer_that_cannot_be_read_is_asked_about(void **state)
 	}
 }
 
-/* ---- order ---- */
-
-static void decisions_go_first_and_events_last(void **state)
-{
-	struct remote_fixture *fixture = *state;
-	fixture->options.writes = 1;
-	remote_fixture_start_empty(fixture);
-	for (const char *name = "abcde"; *name; name++)
-		tell(fixture, "ADDED", pod((char[]){*name, '\0'}, 11));
-	/* One write takes the only slot; the others come in the wrong order. */
-	assert_code(&fixture->base,
-	            fixture_merge(&fixture->base, "pods", "default", "a", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	remote_fixture_await(fixture, "PATCH", 1);
-	assert_code(
-		&fixture->base,
-		fixture_create(
-			&fixture->base, "events", "default",
-			"{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'b','namespace':'default'}}"),
-		201);
-	assert_code(&fixture->base,
-	            fixture_merge_status(&fixture->base, "pods", "default", "e", "{'status':{'phase':'Running'}}"),
-	            200);
-	assert_code(&fixture->base,
-	            fixture_merge(&fixture->base, "pods", "default", "b", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	assert_code(&fixture->base, bind_pod(fixture, "c", "n"), 201);
-	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "d", "{'gracePeriodSeconds':0}"),
-	            200);
-	assert_int_equal(remote_counts(fixture->remote).waiting, 6);
-	fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12));
-	fake_server_on(fixture->fake, "/pods/c/binding", 201, "", "{'kind':'Status','status':'Success'}");
-	fake_server_on(fixture->fake, "DELETE", 200, "", pod("d", 13));
-	fake_server_on(fixture->fake, "/pods/b", 200, "", pod("b", 14));
-	fake_server_on(fixture->fake, "/pods/e/status", 200, "", pod("e", 15));
-	fake_server_on(fixture->fake, "/events", 201, "", "{}");
-	remote_fixture_await(fixture, "/events", 1);
-	static const char *const order[] = {"/pods/a", "/pods/c/binding", "/pods/d",
-	                                    "/pods/b", "/pods/e/status",  "/events"};
-	for (size_t i = 0; i < 6; i++)
-		if (!strstr(fake_server_request(fixture->fake, "namespaces/default", i)->line, order[i]))
-			fail_msg("%zu: %s instead of %s", i,
-			         fake_server_request(fixture->fake, "namespaces/default", i)->line, order[i]);
-}
-
-/* 60 bindings, a patch and 20 events wait for the only slot for so long; then all are answered. How many requests are sent
- * before the first that matches. */
-static size_t sent_before(struct remote_fixture *fixture, int64_t seconds, const char *match)
-{
-	static const char binding[] = "/binding";
-	char text[64];
-	fixture->options.writes = 1;
-	remote_fixture_start_empty(fixture);
-	for (int i = 0; i < 60; i++) {
-		snprintf(text, sizeof(text), "p%d", i);
-		tell(fixture, "ADDED", pod(text, 11));
-		assert_code(&fixture->base, bind_pod(fixture, text, "n"), 201);
-	}
-	tell(fixture, "ADDED", pod("told", 11));
-	assert_code(&fixture->base,
-	            fixture_merge(&fixture->base, "pods", "default", "told", "{'metadata':{'labels':{'x':'1'}}}"), 200);
-	for (int i = 0; i < 20; i++) {
-		snprintf(text, sizeof(text), "{'metadata':{'name':'e%d'}}", i);
-		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", text), 201);
-	}
-	remote_fixture_await(fixture, binding, 1);
-	remote_fixture_pass(fixture, seconds);
-	fake_server_always(fixture->fake, "/events", 201, "", "{}");
-	fake_server_on(fixture->fake, "PATCH", 200, "", pod("told", 12));
-	fake_server_always(fixture->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
-	fake_server_answer(fixture->fake, binding, 201, "", "{'kind':'Status','status':'Success'}");
-	remote_fixture_await(fixture, binding, 60);
-	remote_fixture_await(fixture, "/events", 20);
-	size_t before = 0;
-	while (!strstr(fake_server_request(fixture->fake, "namespaces/default", before)->line, match))
-		before++;
-	return before;
-}
-
-static void what_is_told_waits_for_decisions(void **state)
-{
-	assert_int_equal(sent_before(*state, 0, "PATCH"), 60);
-}
-
-static void and_events_for_both(void **state)
-{
-	assert_int_equal(sent_before(*state, 3, "/events"), 61);
-}
-
-static void but_not_for_ever(void **state)
-{
-	assert_in_range(sent_before(*state, 3, "PATCH"), 1, 20);
-}
-
-static void nor_do_events(void **state)
-{
-	assert_in_range(sent_before(*state, 6, "/events"), 1, 40);
-}
-
-static void nor_do_others_for_events(void **state)
-{
-	assert_in_range(sent_before(*state, 6, "PATCH"), 1, 20);
-}
-
-/* Whoever else writes has to have its turn on the server: events never take more than an eighth of our slots. */
-static void events_leave_room(void **state)
-{
-	struct remote_fixture *fixture = *state;
-	char text[64];
-	fixture->options.writes = 16;
-	remote_fixture_start_empty(fixture);
-	for (int i = 0; i < 10; i++) {
-		snprintf(text, sizeof(text), "{'metadata':{'name':'e%d'}}", i);
-		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", text), 201);
-	}
-	remote_fixture_await(fixture, "/events", 2);
-	remote_fixture_pass(fixture, 10);
-	assert_int_equal(fake_server_count(fixture->fake, "/events"), 2);
-	fake_server_answer(fixture->fake, "/events", 201, "", "{}");
-	remote_fixture_await(fixture, "/events", 3);
-	assert_int_equal(fake_server_count(fixture->fake, "/events"), 3);
-}
-
-/* A server that does not answer: events do not pile up, decisions do. */
-static void too_many_events_are_dropped(void **state)
-{
-	struct remote_fixture *fixture = *state;
-	fixture->options.writes = 1;
-	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	for (int i = 0; i < 5000; i++) {
-		char body[160];
-		snprintf(body, sizeof(body),
-		         "{'metadata':{'name':'e%d'},'involvedObject':{'kind':'Pod','name':'a','namespace':'default'}}",
-		         i);
-		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", body), 201);
-	}
-	assert_code(&fixture->base, bind_pod(fixture, "a", "n"), 201);
-	struct remote_counts counts = remote_counts(fixture->remote);
-	assert_int_equal(counts.waiting + counts.dropped, 5001);
-	assert_in_range(counts.dropped, 1, 1000);
-	/* They are gone from the mirror too, and with the first answers there is room again. */
-	assert_string_equal(fixture_names(&fixture->base, "events", "default", NULL, NULL), "");
-	fake_server_on(fixture->fake, "/pods/a/binding", 201, "", "{'kind':'Status','status':'Success'}");
-	fake_server_on(fixture->fake, "/events", 201, "", "{}");
-	remote_fixture_await(fixture, "/events", 2);
-	assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", "{'metadata':{'name':'more'}}"),
-	            201);
-	assert_int_equal(remote_counts(fixture->remote).dropped, counts.dropped);
-}
-
-/* Nobody tells of the end of events, so the mirror keeps only the last few thousand that it wrote. */
-static void events_do_not_pile_up(void **state)
-{
-	enum { EVENTS = 4500, AT_ONCE = 500 };
-	struct remote_fixture *fixture = *state;
-	fixture->options.writes = 1; /* so that answers come in the order of the writes */
-	remote_fixture_start_empty(fixture);
-	for (int i = 0; i < EVENTS; i++) {
-		char body[160], answer[320];
-		snprintf(body, sizeof(body),
-		         "{'metadata':{'name':'e%d'},'involvedObject':{'kind':'Pod','name':'a','namespace':'default'}}",
-		         i);
-		snprintf(answer, sizeof(answer),
-		         "{'kind':'Event','metadata':{'name':'e%d','namespace':'default','uid':'u%d','resourceVersion':"
-		         "'%d'}}",
-		         i, i, 100 + i);
-		fake_server_on(fixture->fake, "/events", 201, "", answer);
-		assert_code(&fixture->base, fixture_create(&fixture->base, "events", "default", body), 201);
-		if ((i + 1) % AT_ONCE == 0)
-			remote_fixture_await(fixture, "POST /api/v1/namespaces/default/events", (size_t)i + 1);
-	}
-	remote_fixture_move(fixture);
-	const char *names = fixture_names(&fixture->base, "events", "default", NULL, NULL);
-	size_t count = *names != '\0';
-	for (const char *at = names; *at; at++)
-		count += *at == ' ';
-	assert_int_equal(count, 4096);
-}
-
-static void writes_of_one_object_keep_their_order(void **state)
-{
-	struct remote_fixture *fixture = *state;
-	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	for (int i = 0; i < 3; i++) {
-		char body[64];
-		snprintf(body, sizeof(body), "{'metadata':{'labels':{'x':'%d'}}}", i);
-		assert_code(&fixture->base, fixture_merge(&fixture->base, "pods", "default", "a", body), 200);
-	}
-	for (size_t i = 0; i < 3; i++) {
-		char expect[64];
-		snprintf(expect, sizeof(expect), "\"x\":\"%zu\"", i);
-		remote_fixture_await(fixture, "PATCH", i + 1);
-		assert_int_equal(fake_server_count(fixture->fake, "PATCH"), i + 1); /* one at a time */
-		assert_non_null(strstr(fake_server_request(fixture->fake, "PATCH", i)->body, expect));
-		/* What the server says of the first is not shown while more is assumed. */
-		fake_server_answer(fixture->fake, "PATCH", 200, "", pod("a", 12 + (int)i));
-		remote_fixture_move(fixture);
-	}
-	assert_pods(fixture, "a:14");
-}
-
 static void a_binding_is_assumed_until_the_watch_knows(void **state)
 {
 	struct remote_fixture *fixture = *state;
 	remote_fixture_start_empty(fixture);
-	tell(fixture, "ADDED", pod("a", 11));
-	assert_code(&fixture->base, bind_pod(fixture, "a", "n"), 201);
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
+	assert_code(&fixture->base, remote_fixture_bind(fixture, "a", "n"), 201);
 	fake_server_on(fixture->fake, "binding", 201, "", "{'kind':'Status','status':'Success'}");
 	remote_fixture_await(fixture, "binding", 1);
-	tell(fixture, "MODIFIED", pod("a", 12)); /* from before the binding */
-	assert_string_equal(field(fixture, "a", "spec", "nodeName"), "n");
-	tell(fixture, "MODIFIED",
-	     remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 13, "", "'nodeName':'n'"));
+	remote_fixture_tell(fixture, "MODIFIED", remote_fixture_plain_pod("a", 12)); /* from before the binding */
+	assert_string_equal(remote_fixture_field(fixture, "a", "spec", "nodeName"), "n");
+	remote_fixture_tell(fixture, "MODIFIED",
+	                    remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 13, "", "'nodeName':'n'"));
 	assert_pods(fixture, "a:13");
 	assert_true(remote_settled(fixture->remote));
 	/* A watch that does not tell: the server is asked. */
-	tell(fixture, "ADDED", pod("b", 14));
-	assert_code(&fixture->base, bind_pod(fixture, "b", "n"), 201);
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("b", 14));
+	assert_code(&fixture->base, remote_fixture_bind(fixture, "b", "n"), 201);
 	fake_server_on(fixture->fake, "binding", 201, "", "{'kind':'Status','status':'Success'}");
 	assert_in_range(remote_fixture_tenths(fixture, "GET " PODS "/b", 1, 200), 90, 110);
 }
@@ -624,16 +394,6 @@ int main(void)
 		ON_KIT(an_heir_is_not_its_predecessor),
 		ON_KIT(a_birth_that_happened_before),
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
-		ON_KIT(decisions_go_first_and_events_last),
-		ON_KIT(what_is_told_waits_for_decisions),
-		ON_KIT(and_events_for_both),
-		ON_KIT(but_not_for_ever),
-		ON_KIT(nor_do_events),
-		ON_KIT(nor_do_others_for_events),
-		ON_KIT(events_leave_room),
-		ON_KIT(too_many_events_are_dropped),
-		ON_KIT(events_do_not_pile_up),
-		ON_KIT(writes_of_one_object_keep_their_order),
 		ON_KIT(a_binding_is_assumed_until_the_watch_knows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
