@@ -19,46 +19,13 @@
 #define PARTIALS "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io\r\n"
 #define NS "/api/v1/namespaces/default"
 
-struct step {
-	const char *name, *method, *path, *headers, *body;
-	int status;
-	const char *wanted[4]; /* in the head or body; a leading ! is: must not be there */
-};
-
-static bool contains(const struct server_fixture *fixture, const char *text)
-{
-	return (fixture->head.text && strstr(fixture->head.text, text)) ||
-	       (fixture->body.text && strstr(fixture->body.text, text));
-}
-
-static void play(struct server_fixture *fixture, const struct step *steps, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct step *step = &steps[i];
-		int status = server_fixture_ask(fixture, step->method, step->path, step->headers, step->body);
-		bool good = status == step->status;
-		for (size_t w = 0; good && w < 4 && step->wanted[w]; w++) {
-			const char *text = step->wanted[w];
-			good = *text == '!' ? !contains(fixture, text + 1) : contains(fixture, text);
-		}
-		if (!good)
-			fail_msg("%s: %s %s: %d, wanted %d\n%s%s", step->name, step->method, step->path, status,
-			         step->status, fixture->head.text ? fixture->head.text : "",
-			         fixture->body.text ? fixture->body.text : "");
-		buffer_free(&fixture->head);
-		buffer_free(&fixture->body);
-		fixture->head = fixture->body = (struct buffer){0};
-	}
-}
-
-#define PLAY(fixture, steps) play(fixture, steps, sizeof(steps) / sizeof((steps)[0]))
 #define POD(name)                                                                                                      \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name                                       \
 	"\"},\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"x\"}]}}"
 
 static void test_objects(void **state)
 {
-	static const struct step steps[] = {
+	static const struct server_step steps[] = {
 		{"nothing there yet", "GET", NS "/pods", NULL, NULL, 200, {"\"kind\":\"PodList\"", "\"items\":[]"}},
 		{"create",
 	         "POST",
@@ -182,13 +149,13 @@ static void test_objects(void **state)
 	};
 	struct server_fixture fixture;
 	server_fixture_start(&fixture, 0);
-	PLAY(&fixture, steps);
+	server_fixture_play_all(&fixture, steps);
 	server_fixture_stop(&fixture);
 }
 
 static void test_changes(void **state)
 {
-	static const struct step steps[] = {
+	static const struct server_step steps[] = {
 		{"create", "POST", NS "/pods", JSON, POD("p"), 201, {NULL}},
 		{"merge",
 	         "PATCH",
@@ -317,7 +284,7 @@ static void test_changes(void **state)
 	};
 	struct server_fixture fixture;
 	server_fixture_start(&fixture, 0);
-	PLAY(&fixture, steps);
+	server_fixture_play_all(&fixture, steps);
 	server_fixture_stop(&fixture);
 }
 
@@ -327,7 +294,7 @@ static void test_fields(void **state)
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"},\"spec\":{\"nope\":1,\"containers\":[{" \
 	"\"name\":"                                                                                                    \
 	"\"a\",\"image\":\"x\",\"zip\":{}}]}}"
-	static const struct step steps[] = {
+	static const struct server_step steps[] = {
 		{"strict",
 	         "POST",
 	         NS "/pods?fieldValidation=Strict",
@@ -386,7 +353,7 @@ static void test_fields(void **state)
 	};
 	struct server_fixture fixture;
 	server_fixture_start(&fixture, 0);
-	PLAY(&fixture, steps);
+	server_fixture_play_all(&fixture, steps);
 	server_fixture_stop(&fixture);
 }
 
@@ -410,7 +377,7 @@ static void test_custom_types(void **state)
 	"\"enum\":[\"a\",\"b\"]},\"name\":{\"type\":\"string\",\"pattern\":\"^[a-z]+\\\\d?$\",\"maxLength\":5}" extra  \
 	"}}}}}}]}}"
 #define THING(spec) "{\"apiVersion\":\"e.com/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"t\"},\"spec\":" spec "}"
-	static const struct step steps[] = {
+	static const struct server_step steps[] = {
 		{"not yet", "GET", THINGS, NULL, NULL, 404, {NULL}},
 		{"a pattern without end",
 	         "POST",
@@ -485,7 +452,7 @@ static void test_custom_types(void **state)
 	};
 	struct server_fixture fixture;
 	server_fixture_start(&fixture, 0);
-	PLAY(&fixture, steps);
+	server_fixture_play_all(&fixture, steps);
 	http_client_turn_serve(fixture.serve, 5);
 	assert_int_equal(server_fixture_ask(&fixture, "GET", THINGS, NULL, NULL), 404);
 	server_fixture_stop(&fixture);
@@ -494,7 +461,7 @@ static void test_custom_types(void **state)
 static void test_discovery(void **state)
 {
 #define DISCOVERY "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList\r\n"
-	static const struct step steps[] = {
+	static const struct server_step steps[] = {
 		{"health", "GET", "/healthz", NULL, NULL, 200, {"ok"}},
 		{"ready", "GET", "/readyz", NULL, NULL, 200, {"ok"}},
 		{"version", "GET", "/version?timeout=32s", NULL, NULL, 200, {"\"minor\":\"32\""}},
@@ -561,7 +528,7 @@ static void test_discovery(void **state)
 	};
 	struct server_fixture fixture;
 	server_fixture_start(&fixture, 0);
-	PLAY(&fixture, steps);
+	server_fixture_play_all(&fixture, steps);
 	/* A client that has the document gets a short answer. */
 	server_fixture_ask(&fixture, "GET", "/apis", NULL, NULL);
 	char header[100] = "If-None-Match: ";
